@@ -1,0 +1,293 @@
+"""What all threshold-tree estimators share: reading input, finding the reference, the results."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from numbers import Integral
+from typing import Any
+
+import joblib
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from pellucid._input import read_sample_weight, read_X
+from pellucid._progress import Progress
+from pellucid.cuts.problem import Problem
+from pellucid.growth.plant import Growth
+from pellucid.numeric.fixed_point import Weights
+from pellucid.numeric.moments import cost_to_centers, group_means
+from pellucid.reference import Reference, find_reference
+from pellucid.rules import RowExplanation, RuleList, cluster_rules, leaf_rules, path_conditions
+from pellucid.tree import ThresholdTree, column_values
+
+
+class BaseThresholdTree(ClusterMixin, BaseEstimator):
+    """Base of the estimators that explain a reference clustering by a threshold tree.
+
+    A subclass says how its tree grows, in `_grow`.
+    """
+
+    _parameter_constraints: dict = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
+        "reference": ["array-like", HasMethods("fit"), HasMethods("predict"), None],
+        "noise": [StrOptions({"group", "drop"})],
+        "threshold_style": [StrOptions({"round", "midpoint", "data"})],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        reference: Any = None,
+        noise: str = "group",
+        threshold_style: str = "round",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.reference = reference
+        self.noise = noise
+        self.threshold_style = threshold_style
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @abstractmethod
+    def _grow(self, problem: Problem, progress: Progress) -> Growth:
+        """Grow the tree for a problem."""
+
+    def _max_leaves(self, n_clusters: int) -> int:
+        """Leaves that the tree is meant to have, known before it is grown."""
+        return n_clusters
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None):
+        """Find the tree.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Numbers without NaN or infinities; pandas, polars and pyarrow tables keep their
+            column names. Sparse data are read one column at a time.
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+            A whole weight counts as that many copies of the row; rows of weight 0 are absent.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        numbers = read_X(self, X, reset=True)
+        weight = read_sample_weight(sample_weight, numbers.shape[0])
+        reference = find_reference(
+            self.reference,
+            numbers,
+            weight,
+            n_clusters=self.n_clusters,
+            random_state=self.random_state,
+            noise=self.noise,
+            original_X=X,
+        )
+        problem = self._pose(numbers, weight, reference)
+        n_leaves = self._max_leaves(problem.n_clusters)
+        progress = Progress(f"{type(self).__name__}: cuts", n_leaves - 1, self.verbose)
+        growth = self._grow(problem, progress)
+        self._store(numbers, weight, reference, growth.builder.build())
+        if self.n_leaves_ < min(n_leaves, problem.n_clusters):
+            warnings.warn(
+                f"the tree has {self.n_leaves_} leaves for {problem.n_clusters} clusters: no cut "
+                "separates the others, because their centers or rows coincide. Ask for fewer "
+                "clusters",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        self._store_growth(problem, growth)
+        return self
+
+    def _pose(self, X, weight: np.ndarray, reference: Reference) -> Problem:
+        """The problem on the rows that count."""
+        counted = np.flatnonzero((weight > 0) & (reference.labels >= 0))
+        everything = len(counted) == X.shape[0]
+        return Problem(
+            X if everything else _take_rows(X, counted),
+            reference.centers,
+            reference.labels if everything else reference.labels[counted],
+            Weights.of(weight[counted]),
+            n_threads=_n_threads(self.n_jobs),
+        )
+
+    def _store_growth(self, problem: Problem, growth: Growth) -> None:
+        """Keep what is particular to a method; nothing by default."""
+
+    def _store(self, X, weight: np.ndarray, reference: Reference, tree: ThresholdTree) -> None:
+        """Everything that every fitted estimator shows."""
+        leaf = tree.apply(X)
+        position = tree.cluster[leaf]
+        n_clusters = len(reference.centers)
+        means = group_means(X, position, weight, n_clusters)
+        hollow = np.isnan(means).any(axis=1)
+        means[hollow] = reference.centers[hollow]
+        names = np.array(reference.names)
+        known = reference.labels >= 0
+        reference_means = np.nan_to_num(group_means(X, reference.labels, weight, n_clusters))
+        purity = _purity(leaf[known], (position == reference.labels)[known], weight[known])
+
+        self.tree_ = tree
+        self.n_leaves_ = tree.n_leaves
+        self.cluster_names_ = names
+        self.cluster_centers_ = means
+        self.labels_ = names[position]
+        self.inertia_ = cost_to_centers(X, position, means, weight)
+        self.reference_centers_ = reference.centers
+        self.reference_labels_ = _name(reference.labels, names)
+        self.reference_inertia_ = cost_to_centers(
+            X, np.maximum(reference.labels, 0), reference_means, weight * known
+        )
+        self._leaf_rules = leaf_rules(
+            tree, feature_names=self._names_in(), labels=names.tolist(), purity=purity
+        )
+        self.rules_ = cluster_rules(self._leaf_rules, names.tolist())
+
+    def _names_in(self):
+        return getattr(self, "feature_names_in_", None)
+
+    def apply(self, X: Any) -> np.ndarray:
+        """Node number of the leaf that each row reaches."""
+        check_is_fitted(self)
+        return self.tree_.apply(read_X(self, X, reset=False))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Cluster of each row, in the labels of the reference.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Integers 0, 1, ..., unless the reference was given as labels: then those.
+        """
+        return self.cluster_names_[self.tree_.cluster[self.apply(X)]]
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Minus the cost of `X` to `cluster_centers_`, each row in its cluster of the tree."""
+        check_is_fitted(self)
+        numbers = read_X(self, X, reset=False)
+        weight = read_sample_weight(sample_weight, numbers.shape[0])
+        return -cost_to_centers(numbers, self.tree_.predict(numbers), self.cluster_centers_, weight)
+
+    def explain(self, X: Any = None) -> RuleList:
+        """The rules of all clusters, or why each row of `X` is in its cluster.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features), optional
+
+        Returns
+        -------
+        RuleList
+            Of :class:`~pellucid.rules.ClusterRule`, one a cluster, or, given rows, of
+            :class:`~pellucid.rules.RowExplanation`, one a row. Prints as text.
+        """
+        check_is_fitted(self)
+        if X is None:
+            return self.rules_
+        numbers = read_X(self, X, reset=False)
+        rules = {rule.leaf: rule for rule in self._leaf_rules}
+        paths = {leaf: path_conditions(self.tree_, leaf, self._names_in()) for leaf in rules}
+        explanations: list[Any] = [None] * numbers.shape[0]
+        leaves = self.tree_.apply(numbers)
+        for leaf in np.unique(leaves).tolist():
+            rows = np.flatnonzero(leaves == leaf)
+            columns = [column_values(numbers, step.feature, rows) for step in paths[leaf]]
+            for i, row in enumerate(rows.tolist()):
+                steps = zip(paths[leaf], (float(column[i]) for column in columns))
+                explanations[row] = RowExplanation(row, rules[leaf], tuple(steps))
+        return RuleList(explanations)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _n_threads(n_jobs: int | None) -> int:
+    if n_jobs is None:
+        return joblib.cpu_count()
+    if n_jobs == 0:
+        raise ValueError("n_jobs=0 asks for no thread at all; use a positive number, -1 or None")
+    return joblib.effective_n_jobs(n_jobs) if n_jobs < 0 else n_jobs
+
+
+def _take_rows(X, rows: np.ndarray):
+    return X.tocsr()[rows].tocsc() if sparse.issparse(X) else X[rows]
+
+
+def _name(labels: np.ndarray, names: np.ndarray) -> np.ndarray:
+    if (labels >= 0).all():
+        return names[labels]
+    return np.where(labels >= 0, names[labels], -1)
+
+
+def _purity(leaf: np.ndarray, agrees: np.ndarray, weight: np.ndarray) -> dict[int, float]:
+    total = np.bincount(leaf, weights=weight)
+    pure = np.bincount(leaf, weights=weight * agrees)
+    return {int(i): float(pure[i] / total[i]) for i in np.flatnonzero(total > 0)}
+
+
+def common_parameters(cls: type) -> type:
+    """Fill ``{common}`` and ``{attributes}`` of a docstring: what is the same in every method."""
+    if cls.__doc__:
+        cls.__doc__ = cls.__doc__.replace("{common}", _COMMON).replace("{attributes}", _ATTRIBUTES)
+    return cls
+
+
+_COMMON = """reference : None, estimator, array of centers or array of labels, default=None
+        The clustering to explain. None: ``KMeans(n_clusters, n_init=10)``. An estimator with
+        `cluster_centers_` for the columns of X gives its centers; any other, its labels. An
+        unfitted one is cloned and fitted. A 2-D array is taken as centers, each row belonging
+        to the nearest; a 1-D array as one label a row, made on whatever data, whose centers
+        are then the group means in X.
+    noise : {"group", "drop"}, default="group"
+        What to do with rows that the reference labels -1: explain them as a group of their
+        own, or leave them out of the fit.
+    threshold_style : {"round", "midpoint", "data"}, default="round"
+        Which of the thresholds that split the training rows alike to show: the one with the
+        fewest significant digits, the middle, or the largest value that goes left.
+    n_jobs : int, default=None
+        Threads over columns. None and -1 use all processors; no result depends on it.
+    random_state : int, RandomState instance or None, default=None
+        For the default reference.
+    verbose : int, default=0
+        Whether to report each cut on standard error."""
+
+_ATTRIBUTES = """tree_ : ThresholdTree
+        The tree. Its clusters are positions in `cluster_names_` and `cluster_centers_`.
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of each training row.
+    rules_ : RuleList
+        What each cluster is, as a :class:`~pellucid.rules.ClusterRule`.
+    cluster_names_ : ndarray of shape (n_clusters,)
+        Label of each cluster: 0, 1, ... or the labels of the reference in sorted order.
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        Means of the clusters of the tree; for an empty one, its reference center.
+    inertia_ : float
+        k-means cost of the tree's clusters.
+    reference_centers_ : ndarray of shape (n_clusters, n_features)
+        Centers of the reference.
+    reference_labels_ : ndarray of shape (n_samples,)
+        Cluster of each training row in the reference; -1 for noise that was left out.
+    reference_inertia_ : float
+        k-means cost of the reference's clusters.
+    n_leaves_ : int
+        Number of leaves.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, if they are strings."""

@@ -1,0 +1,136 @@
+"""ExKMC: a base tree, expanded leaf by leaf where the surrogate cost falls most."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from pellucid.cluster._base import BaseThresholdTree, common_parameters
+from pellucid.cuts.mistakes import Mistakes
+from pellucid.cuts.surrogate import SurrogateCost
+from pellucid.growth.best_first import grow_best_first
+from pellucid.growth.greedy import grow_greedily
+from pellucid.tree import ThresholdTree
+
+
+@common_parameters
+class ExKMC(BaseThresholdTree):
+    """A tree with more leaves than clusters: explanation size against cost.
+
+    Starts from a base tree and cuts, one after the other, the leaf whose best cut lowers the
+    surrogate cost most. Each leaf belongs to the reference center that is cheapest for its
+    rows. Growth ends at `n_leaves`, or before, when every leaf holds only rows that are
+    cheapest at one and the same center: the tree then is the reference clustering.
+
+    Parameters
+    ----------
+    n_clusters : int, default=None
+        Number of clusters; that of the reference when left out, or 8 without a reference.
+    n_leaves : int, default=None
+        Number of leaves; twice the number of clusters when left out.
+    base : {"imm"}, None, estimator or ThresholdTree, default="imm"
+        The tree to expand: IMM's, a single leaf (None), the tree of another estimator of this
+        package (fitted: as it is; unfitted: cloned and fitted to the same reference), or a
+        tree.
+    {common}
+
+    Attributes
+    ----------
+    surrogate_costs_ : ndarray
+        Surrogate cost of the tree with as many leaves as the base, one more, and so on.
+    {attributes}
+
+    References
+    ----------
+    Frost, Moshkovitz, Rashtchian (2020). ExKMC: Expanding explainable k-means clustering.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from pellucid import ExKMC
+    >>> model = ExKMC(3, n_leaves=6, random_state=0).fit(load_iris().data)
+    >>> [tree.n_leaves for tree in model.staged_trees()]
+    [3, 4, 5, 6]
+    """
+
+    _parameter_constraints: dict = {
+        **BaseThresholdTree._parameter_constraints,
+        "n_leaves": [Interval(Integral, 1, None, closed="left"), None],
+        "base": [StrOptions({"imm"}), BaseThresholdTree, ThresholdTree, None],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        n_leaves: int | None = None,
+        base: Any = "imm",
+        reference: Any = None,
+        noise: str = "group",
+        threshold_style: str = "round",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_leaves = n_leaves
+        self.base = base
+        super().__init__(
+            n_clusters,
+            reference=reference,
+            noise=noise,
+            threshold_style=threshold_style,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+
+    def _max_leaves(self, n_clusters):
+        return 2 * n_clusters if self.n_leaves is None else self.n_leaves
+
+    def _grow(self, problem, progress):
+        base = self._base_tree(problem, progress)
+        n_leaves = self._max_leaves(problem.n_clusters)
+        if (smallest := 1 if base is None else base.n_leaves) > n_leaves:
+            raise ValueError(
+                f"n_leaves={n_leaves} is less than the {smallest} leaves of the base tree"
+            )
+        return grow_best_first(
+            SurrogateCost(problem), self.threshold_style, progress, n_leaves, base
+        )
+
+    def _base_tree(self, problem, progress) -> ThresholdTree | None:
+        if self.base is None or isinstance(self.base, ThresholdTree):
+            base = self.base
+        elif isinstance(self.base, str):
+            base = grow_greedily(Mistakes(problem), self.threshold_style, progress).builder.build()
+        elif hasattr(self.base, "tree_"):
+            base = self.base.tree_
+        else:
+            self.base._validate_params()
+            base = clone(self.base)._grow(problem, progress).builder.build()
+        if base is not None and base.n_features != problem.n_features:
+            raise ValueError(
+                f"the base tree looks at {base.n_features} columns, but X has {problem.n_features}"
+            )
+        return base
+
+    def _store_growth(self, problem, growth):
+        builder, gains = growth.builder, growth.gains
+        n_base = len(builder.splits) - len(gains)
+        self._stages = [builder.build(n_base + i) for i in range(len(gains) + 1)]
+        rows = np.arange(problem.n_samples)
+        final = int(problem.costs[rows, self.tree_.predict(problem.X)].sum())
+        # Whole units, so the steps back from the final cost are exact.
+        units = final + np.cumsum([0, *gains[::-1]], dtype=np.int64)[::-1]
+        self.surrogate_costs_ = units * problem.cost_unit
+
+    def staged_trees(self) -> Iterator[ThresholdTree]:
+        """The nested trees of this fit, from the base tree to `tree_`."""
+        check_is_fitted(self)
+        yield from self._stages

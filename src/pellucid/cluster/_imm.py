@@ -1,0 +1,41 @@
+"""IMM: the cut that makes the fewest mistakes, greedily."""
+
+from __future__ import annotations
+
+from pellucid.cluster._base import BaseThresholdTree, common_parameters
+from pellucid.cuts.mistakes import Mistakes
+from pellucid.growth.greedy import grow_greedily
+
+
+@common_parameters
+class IMM(BaseThresholdTree):
+    """Iterative mistake minimization: a tree with one leaf for each reference cluster.
+
+    At each node, the cut that separates at least two reference centers and the fewest rows
+    from their own center. Rows so separated do not count below the cut.
+
+    Parameters
+    ----------
+    n_clusters : int, default=None
+        Number of clusters; that of the reference when left out, or 8 without a reference.
+    {common}
+
+    Attributes
+    ----------
+    {attributes}
+
+    References
+    ----------
+    Moshkovitz, Dasgupta, Rashtchian, Frost (2020). Explainable k-means and k-medians
+    clustering. ICML.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from pellucid import IMM
+    >>> model = IMM(3, random_state=0).fit(load_iris(as_frame=True).data)
+    >>> print(model.explain())
+    """
+
+    def _grow(self, problem, progress):
+        return grow_greedily(Mistakes(problem), self.threshold_style, progress)

@@ -1,0 +1,1 @@
+"""Where to cut: the data a cut is sought in, and one file a criterion."""

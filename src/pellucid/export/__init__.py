@@ -1,0 +1,1 @@
+"""Trees in other forms: one file a format."""

@@ -1,0 +1,55 @@
+"""A tree as indented text, in the manner of scikit-learn's ``export_text``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pellucid.rules import default_names, format_number
+from pellucid.tree import ThresholdTree
+
+
+def export_text(model: Any, *, feature_names: Sequence[str] | None = None) -> str:
+    """Draw the tree of a fitted estimator, or a tree, as text.
+
+    Parameters
+    ----------
+    model : fitted estimator of this package, or ThresholdTree
+    feature_names : sequence of str, optional
+        Names of the columns; those seen in `fit`, or ``x0, x1, ...``, when left out.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from pellucid import IMM, export_text
+    >>> model = IMM(3, random_state=0).fit(load_iris(as_frame=True).data)
+    >>> print(export_text(model))
+    """
+    tree = model if isinstance(model, ThresholdTree) else model.tree_
+    if feature_names is None:
+        feature_names = getattr(model, "feature_names_in_", None)
+    names = default_names(tree.n_features) if feature_names is None else list(feature_names)
+    if len(names) != tree.n_features:
+        raise ValueError(f"{len(names)} feature names for a tree of {tree.n_features} columns")
+    labels = getattr(model, "cluster_names_", range(int(tree.cluster.max()) + 1))
+    lines: list[str] = []
+    stack: list[tuple[int, int, str]] = [(0, 0, "")]
+    while stack:
+        node, depth, question = stack.pop()
+        indent = "|   " * (depth - 1) + "|--- " if depth else ""
+        if question:
+            lines.append(indent + question)
+            indent = "|   " * depth + "|--- "
+        if tree.children_left[node] < 0:
+            rows = f"{tree.n_node_samples[node]:,} rows"
+            lines.append(f"{indent}cluster {labels[tree.cluster[node]]} ({rows})")
+            continue
+        name = names[tree.feature[node]]
+        threshold = format_number(tree.threshold[node])
+        stack.append((int(tree.children_right[node]), depth + 1, f"{name} >  {threshold}"))
+        stack.append((int(tree.children_left[node]), depth + 1, f"{name} <= {threshold}"))
+    return "\n".join(lines)

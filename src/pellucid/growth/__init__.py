@@ -1,0 +1,1 @@
+"""How to grow: each search takes any criterion and returns a tree builder."""

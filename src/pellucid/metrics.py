@@ -1,0 +1,156 @@
+"""Measures of an explanation: what it costs, how long it is, how true to the reference."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import linear_sum_assignment
+
+from pellucid._input import read_sample_weight
+from pellucid.numeric.moments import cost_to_centers, group_means
+from pellucid.rules import path_conditions, simplify
+from pellucid.tree import ThresholdTree, canonical_csc
+
+
+def kmeans_cost(X: Any, labels: Any, *, sample_weight: Any = None) -> float:
+    """Sum of squared distances of the rows to the mean of their cluster.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+    labels : array-like of shape (n_samples,)
+        Cluster of each row, of any type.
+    sample_weight : array-like of shape (n_samples,), optional
+
+    Examples
+    --------
+    >>> from pellucid.metrics import kmeans_cost
+    >>> kmeans_cost([[0.0], [2.0], [10.0]], [0, 0, 1])
+    2.0
+    """
+    X, weight = _read(X), read_sample_weight(sample_weight, len(labels))
+    names, position = np.unique(np.asarray(labels), return_inverse=True)
+    _check_length("labels", position, X)
+    means = np.nan_to_num(group_means(X, position, weight, len(names)))
+    return cost_to_centers(X, position, means, weight)
+
+
+def surrogate_cost(X: Any, labels: Any, centers: Any, *, sample_weight: Any = None) -> float:
+    """Sum of squared distances of the rows to given centers.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+    labels : array-like of int, shape (n_samples,)
+        Position of each row's center in `centers`.
+    centers : array-like of shape (n_clusters, n_features)
+    sample_weight : array-like of shape (n_samples,), optional
+
+    Examples
+    --------
+    >>> from pellucid.metrics import surrogate_cost
+    >>> surrogate_cost([[0.0], [2.0]], [0, 0], [[0.0]])
+    4.0
+    """
+    X, position = _read(X), np.asarray(labels, dtype=np.intp)
+    _check_length("labels", position, X)
+    centers = np.asarray(centers, dtype=np.float64)
+    if centers.ndim != 2 or centers.shape[1] != X.shape[1]:
+        raise ValueError(f"centers have shape {centers.shape}, but X has {X.shape[1]} columns")
+    if len(position) and not 0 <= position.min() <= position.max() < len(centers):
+        raise ValueError(f"labels must lie in 0 .. {len(centers) - 1}, one center each")
+    return cost_to_centers(X, position, centers, read_sample_weight(sample_weight, X.shape[0]))
+
+
+def normalized_partition_cost(
+    X: Any, labels: Any, reference_labels: Any, *, sample_weight: Any = None
+) -> float:
+    """Cost of a partition over the cost of the reference partition (NPC); 1 is a perfect copy.
+
+    Both costs use the means of their own clusters. Two partitions without any cost give 1.
+    """
+    cost = kmeans_cost(X, labels, sample_weight=sample_weight)
+    reference = kmeans_cost(X, reference_labels, sample_weight=sample_weight)
+    if reference == 0:
+        return 1.0 if cost == 0 else float("inf")
+    return cost / reference
+
+
+def weighted_average_depth(
+    tree: ThresholdTree, X: Any = None, *, sample_weight: Any = None
+) -> float:
+    """Questions asked of the average row (WAD).
+
+    Parameters
+    ----------
+    tree : ThresholdTree
+    X : array-like or sparse matrix of shape (n_samples, n_features), optional
+        Rows to average over; the counts of the training rows when left out.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the rows of `X`.
+    """
+    return _average_over_leaves(tree, tree.depth[tree.leaves], X, sample_weight)
+
+
+def weighted_average_explanation_size(
+    tree: ThresholdTree, X: Any = None, *, sample_weight: Any = None
+) -> float:
+    """Conditions needed to explain the average row, redundant ones left out (WAES).
+
+    Parameters
+    ----------
+    tree : ThresholdTree
+    X : array-like or sparse matrix of shape (n_samples, n_features), optional
+        Rows to average over; the counts of the training rows when left out.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the rows of `X`.
+    """
+    sizes = [len(simplify(path_conditions(tree, leaf))) for leaf in tree.leaves.tolist()]
+    return _average_over_leaves(tree, np.array(sizes), X, sample_weight)
+
+
+def reference_agreement(labels: Any, reference_labels: Any, *, sample_weight: Any = None) -> float:
+    """Share of rows in the same cluster as in the reference, after the best matching of names.
+
+    Examples
+    --------
+    >>> from pellucid.metrics import reference_agreement
+    >>> reference_agreement([1, 1, 0, 0], ["a", "a", "b", "a"])
+    0.75
+    """
+    labels, reference_labels = np.asarray(labels), np.asarray(reference_labels)
+    if labels.shape != reference_labels.shape or labels.ndim != 1:
+        raise ValueError(
+            f"labels have shape {labels.shape} and reference_labels {reference_labels.shape}; "
+            "both must be flat and of one length"
+        )
+    weight = read_sample_weight(sample_weight, len(labels))
+    names, ours = np.unique(labels, return_inverse=True)
+    reference_names, theirs = np.unique(reference_labels, return_inverse=True)
+    table = np.zeros((len(names), len(reference_names)))
+    np.add.at(table, (ours, theirs), weight)
+    return float(table[linear_sum_assignment(table, maximize=True)].sum() / weight.sum())
+
+
+def _read(X):
+    return canonical_csc(X) if sparse.issparse(X) else np.asarray(X)
+
+
+def _check_length(what: str, values: np.ndarray, X) -> None:
+    if values.shape != (X.shape[0],):
+        raise ValueError(f"{what} have shape {values.shape}, but X has {X.shape[0]} rows")
+
+
+def _average_over_leaves(tree, amounts: np.ndarray, X, sample_weight) -> float:
+    if X is None:
+        if sample_weight is not None:
+            raise ValueError("sample_weight weighs the rows of X; pass X too")
+        weight = tree.weighted_n_node_samples
+    else:
+        leaf = tree.apply(X)
+        rows = read_sample_weight(sample_weight, len(leaf))
+        weight = np.bincount(leaf, weights=rows, minlength=tree.node_count)
+    weight = weight[tree.leaves]
+    return float(weight @ amounts / weight.sum())

@@ -1,0 +1,1 @@
+"""Arithmetic on data: exact costs, sums by group, and the compiled loops."""

@@ -1,0 +1,207 @@
+"""The clustering that is explained: its centers, its labels, and the names of its clusters."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from pellucid.numeric.fixed_point import Weights, squared_distances
+from pellucid.numeric.moments import group_means
+
+DEFAULT_N_CLUSTERS = 8
+"""Number of clusters when neither the user nor a reference says; scikit-learn's own default."""
+
+NOISE = -1
+"""Label that scikit-learn's clusterings give to rows that belong to no cluster."""
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A reference clustering of some rows.
+
+    Attributes
+    ----------
+    centers : ndarray of shape (n_clusters, n_features), float64
+    labels : ndarray of shape (n_samples,), intp
+        Position of each row's cluster in `centers`; -1 for rows that are left out.
+    names : list
+        What the user calls the cluster at each position.
+    """
+
+    centers: np.ndarray
+    labels: np.ndarray
+    names: list
+
+
+def nearest_center(X, centers: np.ndarray) -> np.ndarray:
+    """Position of the nearest center of each row, the lowest of equals."""
+    costs, _ = squared_distances(X, centers, Weights.of(np.ones(X.shape[0])))
+    return costs.argmin(axis=1)
+
+
+def find_reference(
+    reference: Any,
+    X,
+    sample_weight: np.ndarray,
+    *,
+    n_clusters: int | None,
+    random_state: Any,
+    noise: str = "group",
+    original_X: Any = None,
+) -> Reference:
+    """Make sense of the `reference` parameter of an estimator.
+
+    Parameters
+    ----------
+    reference : None, estimator, array of centers or array of labels
+    X : ndarray or csc_array
+        The checked data.
+    sample_weight : ndarray of shape (n_samples,)
+    n_clusters : int or None
+        How many clusters the user asked for, if he did.
+    random_state : int, RandomState instance or None
+        For the default reference, ``KMeans(n_init=10)``.
+    noise : {"group", "drop"}
+        What to do with label -1.
+    original_X : object
+        The data as the user gave them, for estimators that know column names.
+    """
+    if reference is None:
+        k = DEFAULT_N_CLUSTERS if n_clusters is None else n_clusters
+        return _default_reference(X, sample_weight, k, random_state)
+    if hasattr(reference, "fit") or hasattr(reference, "predict"):
+        found = _from_estimator(reference, X, sample_weight, noise, original_X)
+    else:
+        found = _from_array(reference, X, sample_weight, noise)
+    if n_clusters is not None and n_clusters != len(found.centers):
+        raise ValueError(
+            f"n_clusters={n_clusters}, but the reference has {len(found.centers)} clusters; "
+            "leave n_clusters out to take the reference's"
+        )
+    return found
+
+
+def _default_reference(X, sample_weight, n_clusters, random_state) -> Reference:
+    from sklearn.cluster import KMeans
+
+    if n_clusters > (n := int((sample_weight > 0).sum())):
+        raise ValueError(
+            f"n_clusters={n_clusters} is more than n_samples={n} rows of positive weight; "
+            "ask for fewer clusters"
+        )
+    kmeans = KMeans(n_clusters, n_init=10, random_state=random_state)
+    data = X.tocsr() if sparse.issparse(X) else np.ascontiguousarray(X)
+    kmeans.fit(data.astype(np.float64, copy=False), sample_weight=sample_weight)
+    return _from_labels(
+        kmeans.labels_.astype(np.intp),
+        list(range(n_clusters)),
+        X,
+        sample_weight,
+        empty=kmeans.cluster_centers_,
+    )
+
+
+def _from_labels(labels, names, X, sample_weight, empty=None) -> Reference:
+    means = group_means(X, labels, sample_weight, len(names))
+    hollow = np.isnan(means).any(axis=1)
+    if hollow.any():
+        if empty is None:
+            raise ValueError(
+                f"cluster {names[int(np.argmax(hollow))]!r} of the reference has no row of "
+                "positive weight; leave it out of the labels"
+            )
+        means[hollow] = empty[hollow]
+    return Reference(means, labels, names)
+
+
+def _from_centers(centers, X) -> Reference:
+    return Reference(centers, nearest_center(X, centers), list(range(len(centers))))
+
+
+def _from_array(reference, X, sample_weight, noise) -> Reference:
+    array = np.asarray(reference)
+    if array.ndim == 1:
+        return _from_given_labels(array, X, sample_weight, noise)
+    if array.ndim != 2 or array.dtype.kind not in "fiub" or 0 in array.shape:
+        raise ValueError(
+            "reference must be an estimator, a table of centers (n_clusters, n_features) of "
+            f"numbers, or one label a row (n_samples,); got an array of shape {array.shape} and "
+            f"type {array.dtype}"
+        )
+    if array.shape[1] != X.shape[1]:
+        hint = " (for labels, pass a flat array)" if array.shape == (X.shape[0], 1) else ""
+        raise ValueError(
+            f"the reference centers have {array.shape[1]} columns, but X has {X.shape[1]}{hint}"
+        )
+    centers = array.astype(np.float64)
+    if not np.isfinite(centers).all():
+        row, column = np.argwhere(~np.isfinite(centers))[0]
+        raise ValueError(f"reference center {row} is not a finite number in column {column}")
+    return _from_centers(centers, X)
+
+
+def _from_given_labels(given: np.ndarray, X, sample_weight, noise) -> Reference:
+    if len(given) != X.shape[0]:
+        raise ValueError(
+            f"the reference has {len(given)} labels, but X has {X.shape[0]} rows; "
+            "give one label a row, or a 2-D table of centers"
+        )
+    if given.dtype.kind == "f":
+        if not np.isfinite(given).all():
+            row = int(np.flatnonzero(~np.isfinite(given))[0])
+            raise ValueError(f"the reference label of row {row} is missing (NaN)")
+        if not (given == np.rint(given)).all():
+            raise ValueError("reference labels must be whole numbers or strings, not fractions")
+        given = given.astype(np.int64)
+    elif given.dtype.kind == "O":
+        missing = [row for row, label in enumerate(given) if label is None or label != label]
+        if missing:
+            raise ValueError(f"the reference label of row {missing[0]} is missing")
+        given = given.astype(str) if any(isinstance(g, str) for g in given) else given
+    names, labels = np.unique(given, return_inverse=True)
+    labels = labels.reshape(-1).astype(np.intp)
+    if noise == "drop" and names.dtype.kind == "i" and NOISE in names:
+        if len(names) == 1:
+            raise ValueError('every reference label is noise (-1) and noise="drop" leaves no row')
+        at = int(np.flatnonzero(names == NOISE)[0])
+        names = np.delete(names, at)
+        labels = np.where(labels == at, -1, labels - (labels > at))
+    return _from_labels(labels, names.tolist(), X, sample_weight)
+
+
+def _from_estimator(estimator, X, sample_weight, noise, original_X) -> Reference:
+    data = X if original_X is None else original_X
+    if not _is_fitted(estimator):
+        estimator = clone(estimator)
+        takes_weight = "sample_weight" in inspect.signature(estimator.fit).parameters
+        estimator.fit(data, **({"sample_weight": sample_weight} if takes_weight else {}))
+    centers = getattr(estimator, "cluster_centers_", None)
+    if centers is not None and np.shape(centers)[1:] == (X.shape[1],):
+        return _from_centers(np.asarray(centers, dtype=np.float64), X)
+    labels = getattr(estimator, "labels_", None)
+    if labels is None or len(labels) != X.shape[0]:
+        if not hasattr(estimator, "predict"):
+            raise ValueError(
+                f"the reference {type(estimator).__name__} has neither centers for the "
+                f"{X.shape[1]} columns of X nor labels for its {X.shape[0]} rows; pass the labels "
+                "themselves as reference"
+            )
+        labels = estimator.predict(data)
+    return _from_given_labels(np.asarray(labels), X, sample_weight, noise)
+
+
+def _is_fitted(estimator) -> bool:
+    try:
+        check_is_fitted(estimator)
+    except NotFittedError:
+        return False
+    except TypeError:  # not a scikit-learn estimator: take it as it is
+        return True
+    return True

@@ -1,0 +1,229 @@
+"""Rules: a path of the tree without its redundant conditions, with its figures, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pellucid.tree import ThresholdTree
+
+
+def format_number(value: float) -> str:
+    """Shortest text that reads back as exactly `value`, without a trailing ``.0``."""
+    if value != 0 and not 1e-5 <= abs(value) < 1e16:
+        return np.format_float_scientific(value, trim="-")
+    return np.format_float_positional(value, trim="-")
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One bound on one feature: ``feature <= threshold`` or ``feature > threshold``."""
+
+    feature: int
+    threshold: float
+    is_upper: bool
+    """True for ``<=``, false for ``>``."""
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.name} {'≤' if self.is_upper else '>'} {format_number(self.threshold)}"
+
+    def holds(self, X: np.ndarray) -> np.ndarray:
+        """Which rows of a dense `X` satisfy the condition."""
+        left = np.asarray(X)[:, self.feature] <= self.threshold
+        return left if self.is_upper else ~left
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What is true of every row in one leaf, as the fewest conditions."""
+
+    leaf: int
+    cluster: Any
+    """Label of the cluster, in the words of the reference clustering."""
+    conditions: tuple[Condition, ...]
+    n_samples: int
+    """Training rows in the leaf."""
+    share: float
+    """Their share of all training rows, by weight."""
+    purity: float
+    """Share of them, by weight, that the reference puts into the same cluster; NaN when empty."""
+
+    @property
+    def text(self) -> str:
+        """The conditions in words; both bounds of one feature become an interval."""
+        parts: dict[int, list[Condition]] = {}
+        for condition in self.conditions:
+            parts.setdefault(condition.feature, []).append(condition)
+        return " and ".join(_join(bounds) for bounds in parts.values()) or "always"
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def _join(bounds: list[Condition]) -> str:
+    if len(bounds) == 1:
+        return str(bounds[0])
+    lower, upper = sorted(bounds, key=lambda bound: bound.is_upper)
+    low, high = format_number(lower.threshold), format_number(upper.threshold)
+    return f"{low} < {lower.name} ≤ {high}"
+
+
+@dataclass(frozen=True)
+class ClusterRule:
+    """What a cluster is: one rule, or several joined by OR."""
+
+    cluster: Any
+    rules: tuple[Rule, ...]
+    n_samples: int
+    share: float
+    purity: float
+
+    @property
+    def text(self) -> str:
+        """The rules in words, largest leaf first."""
+        if not self.rules:
+            return "never"
+        if len(self.rules) == 1:
+            return self.rules[0].text
+        return " or ".join(f"({rule.text})" for rule in self.rules)
+
+    def __str__(self) -> str:
+        purity = "" if np.isnan(self.purity) else f", {self.purity:.1%} pure"
+        return (
+            f"cluster {self.cluster}: {self.text}\n"
+            f"    {self.n_samples:,} rows ({self.share:.1%}{purity})"
+        )
+
+
+class RuleList(Sequence):
+    """The rules of all clusters, in the order of the clusters; prints as text."""
+
+    def __init__(self, rules: Sequence) -> None:
+        self._rules = tuple(rules)
+
+    def __getitem__(self, index):
+        return self._rules[index]
+
+    def __len__(self) -> int:
+        return len(self._rules)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self._rules))
+
+    __repr__ = __str__
+
+
+@dataclass(frozen=True)
+class RowExplanation:
+    """Why one row is in its cluster."""
+
+    row: int
+    rule: Rule
+    path: tuple[tuple[Condition, float], ...]
+    """Every question on the way, as the condition that held and the row's value."""
+
+    @property
+    def cluster(self) -> Any:
+        """Label of the row's cluster."""
+        return self.rule.cluster
+
+    @property
+    def leaf(self) -> int:
+        """Node number of the row's leaf."""
+        return self.rule.leaf
+
+    def __str__(self) -> str:
+        return f"row {self.row}: cluster {self.cluster} because {self.rule.text}"
+
+
+def default_names(n_features: int) -> list[str]:
+    """Names for columns that have none: x0, x1, ..."""
+    return [f"x{i}" for i in range(n_features)]
+
+
+def path_conditions(
+    tree: ThresholdTree, leaf: int, feature_names: Sequence[str] | None = None
+) -> list[Condition]:
+    """Every condition on the way from the root to `leaf`, redundant ones included."""
+    names = default_names(tree.n_features) if feature_names is None else feature_names
+    return [
+        Condition(int(f := tree.feature[node]), float(tree.threshold[node]), left, str(names[f]))
+        for node, left in tree.path(leaf)
+    ]
+
+
+def simplify(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
+    """Only the tightest bound of each feature and side, in order of first appearance.
+
+    Examples
+    --------
+    >>> from pellucid.rules import Condition, simplify
+    >>> simplify([Condition(0, 30.0, False, "x"), Condition(0, 70.0, False, "x")])
+    (Condition(feature=0, threshold=70.0, is_upper=False, name='x'),)
+    """
+    tightest: dict[tuple[int, bool], Condition] = {}
+    for condition in conditions:
+        key = (condition.feature, condition.is_upper)
+        known = tightest.get(key)
+        sign = 1 if condition.is_upper else -1
+        if known is None or sign * condition.threshold < sign * known.threshold:
+            tightest[key] = condition
+    return tuple(tightest.values())
+
+
+def leaf_rules(
+    tree: ThresholdTree,
+    *,
+    feature_names: Sequence[str] | None = None,
+    labels: Sequence | None = None,
+    purity: dict[int, float] | None = None,
+) -> list[Rule]:
+    """One rule per leaf, left to right.
+
+    Parameters
+    ----------
+    tree : ThresholdTree
+    feature_names : sequence of str, optional
+        Names of the columns; ``x0, x1, ...`` when left out.
+    labels : sequence, optional
+        Labels of the clusters 0, 1, ...; the numbers themselves when left out.
+    purity : dict of int to float, optional
+        Purity by leaf number; NaN where it is missing.
+    """
+    total = tree.weighted_n_node_samples[0]
+    rules = []
+    for leaf in tree.leaves.tolist():
+        cluster = int(tree.cluster[leaf])
+        weight = tree.weighted_n_node_samples[leaf]
+        rules.append(
+            Rule(
+                leaf=leaf,
+                cluster=cluster if labels is None else labels[cluster],
+                conditions=simplify(path_conditions(tree, leaf, feature_names)),
+                n_samples=int(tree.n_node_samples[leaf]),
+                share=float(weight / total) if total > 0 else 0.0,
+                purity=float((purity or {}).get(leaf, np.nan)),
+            )
+        )
+    return rules
+
+
+def cluster_rules(rules: Sequence[Rule], labels: Sequence) -> RuleList:
+    """Rules of the leaves gathered by cluster, one entry for every one of `labels`."""
+    return RuleList([_gather([r for r in rules if r.cluster == label], label) for label in labels])
+
+
+def _gather(rules: list[Rule], label: Any) -> ClusterRule:
+    share = sum(rule.share for rule in rules)
+    pure = sum(rule.share * rule.purity for rule in rules if rule.share > 0)
+    return ClusterRule(
+        cluster=label,
+        rules=tuple(sorted(rules, key=lambda rule: (-rule.share, rule.leaf))),
+        n_samples=sum(rule.n_samples for rule in rules),
+        share=share,
+        purity=pure / share if share > 0 else float("nan"),
+    )

@@ -39,7 +39,8 @@ def read_X(estimator: Any, X: Any, *, reset: bool):
             ensure_min_samples=0,
             estimator=estimator,
         )
-    validate_data(estimator, X if table is not None else numbers, reset=reset, skip_check_array=True)
+    named = numbers if table is None else X
+    validate_data(estimator, named, reset=reset, skip_check_array=True)
     if numbers.shape[0] == 0 or numbers.shape[1] == 0:
         check_array(numbers, estimator=estimator, accept_sparse=True)
     if sparse.issparse(numbers):
@@ -65,7 +66,7 @@ def read_sample_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
             f"sample_weight[{bad[0]}] is {weight[bad[0]]}; weights must be finite and at least 0"
         )
     if not np.any(weight > 0):
-        raise ValueError("every sample_weight is 0; at least one row must count")
+        raise ValueError("every sample_weight is zero; at least one row must have a weight above 0")
     return weight
 
 

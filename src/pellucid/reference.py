@@ -91,20 +91,23 @@ def find_reference(
 def _default_reference(X, sample_weight, n_clusters, random_state) -> Reference:
     from sklearn.cluster import KMeans
 
-    if n_clusters > (n := int((sample_weight > 0).sum())):
+    counted = sample_weight > 0
+    if n_clusters > (n := int(counted.sum())):
         raise ValueError(
             f"n_clusters={n_clusters} is more than n_samples={n} rows of positive weight; "
             "ask for fewer clusters"
         )
     kmeans = KMeans(n_clusters, n_init=10, random_state=random_state)
-    data = X.tocsr() if sparse.issparse(X) else np.ascontiguousarray(X)
-    kmeans.fit(data.astype(np.float64, copy=False), sample_weight=sample_weight)
+    data = (X.tocsr() if sparse.issparse(X) else np.ascontiguousarray(X)).astype(
+        np.float64, copy=False
+    )
+    if n == X.shape[0]:
+        labels = kmeans.fit(data, sample_weight=sample_weight).labels_
+    else:  # absent rows must not even take part in the seeding
+        labels = kmeans.fit(data[counted], sample_weight=sample_weight[counted]).predict(data)
+    names = list(range(n_clusters))
     return _from_labels(
-        kmeans.labels_.astype(np.intp),
-        list(range(n_clusters)),
-        X,
-        sample_weight,
-        empty=kmeans.cluster_centers_,
+        labels.astype(np.intp), names, X, sample_weight, empty=kmeans.cluster_centers_
     )
 
 

@@ -173,7 +173,8 @@ class BaseThresholdTree(ClusterMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             Integers 0, 1, ..., unless the reference was given as labels: then those.
         """
-        return self.cluster_names_[self.tree_.cluster[self.apply(X)]]
+        leaf = self.apply(X)
+        return self.cluster_names_[self.tree_.cluster[leaf]]
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Minus the cost of `X` to `cluster_centers_`, each row in its cluster of the tree."""

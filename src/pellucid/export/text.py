@@ -28,6 +28,13 @@ def export_text(model: Any, *, feature_names: Sequence[str] | None = None) -> st
     >>> from pellucid import IMM, export_text
     >>> model = IMM(3, random_state=0).fit(load_iris(as_frame=True).data)
     >>> print(export_text(model))
+    |--- petal length (cm) <= 2
+    |   |--- cluster 1 (50 rows)
+    |--- petal length (cm) >  2
+    |   |--- petal length (cm) <= 5.1
+    |   |   |--- cluster 0 (66 rows)
+    |   |--- petal length (cm) >  5.1
+    |   |   |--- cluster 2 (34 rows)
     """
     tree = model if isinstance(model, ThresholdTree) else model.tree_
     if feature_names is None:

@@ -172,7 +172,17 @@ def average_depth(n_centers, n_left, share_left, depths):
 
 @compiled
 def sweep_gaps(
-    values, change, weight, positions, base, left, n_at_or_below, divisor, total, penalty, killers,
+    values,
+    change,
+    weight,
+    positions,
+    base,
+    left,
+    n_at_or_below,
+    divisor,
+    total,
+    penalty,
+    killers,
     least_per_center,
 ):
     """The best threshold of one feature, from what `mistake_gaps` or `cost_gaps` found.

@@ -1,0 +1,1 @@
+"""Measurements: peers and papers side by side. Run with ``python -m benchmarks``."""

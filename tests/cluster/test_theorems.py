@@ -1,0 +1,107 @@
+"""What the papers prove, as properties."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_digits, make_blobs
+from sklearn.exceptions import ConvergenceWarning
+
+from pellucid import IMM, ExGreedy, ExKMC, ExShallow
+from pellucid.metrics import (
+    surrogate_cost,
+    weighted_average_depth,
+    weighted_average_explanation_size,
+)
+from strategies import tiny_data
+
+METHODS = [IMM(), ExGreedy(), ExShallow(), ExKMC(), ExKMC(base=None)]
+
+
+def fit(model, data):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.set_params(reference=data.centers)
+        return model.fit(data.X, sample_weight=data.weight)
+
+
+@given(tiny_data())
+@settings(max_examples=100, deadline=None)
+def test_imm_has_one_leaf_for_each_distinct_center(data):
+    model = fit(IMM(), data)
+    distinct = np.unique(data.centers, axis=0)
+    assert model.n_leaves_ == len(distinct)
+    assert len(set(model.tree_.apply(distinct).tolist())) == len(distinct)
+    own = model.tree_.predict(data.centers)
+    assert np.array_equal(data.centers[own], data.centers)
+
+
+@given(tiny_data(), st.integers(5, 12))
+@settings(max_examples=100, deadline=None)
+def test_exkmc_surrogate_cost_never_rises(data, n_leaves):
+    for base in ("imm", None):
+        costs = fit(ExKMC(base=base, n_leaves=n_leaves), data).surrogate_costs_
+        assert (np.diff(costs) <= 0).all()
+
+
+@given(tiny_data())
+@settings(max_examples=100, deadline=None)
+def test_a_tree_that_refines_the_reference_reproduces_it(data):
+    """With leaves enough, growth goes on until no leaf mixes rows of two reference clusters."""
+    model = fit(ExKMC(base=None, n_leaves=1000), data)
+    cost = surrogate_cost(
+        data.X, model.tree_.predict(data.X), data.centers, sample_weight=data.weight
+    )
+    best = surrogate_cost(data.X, data.labels, data.centers, sample_weight=data.weight)
+    assert cost == best
+
+
+@pytest.mark.parametrize("model", METHODS, ids=repr)
+@given(tiny_data())
+@settings(max_examples=50, deadline=None)
+def test_surrogate_cost_bounds_the_true_cost_and_rules_are_no_longer_than_paths(model, data):
+    fitted = fit(model, data)
+    surrogate = surrogate_cost(
+        data.X, fitted.tree_.predict(data.X), data.centers, sample_weight=data.weight
+    )
+    assert fitted.inertia_ <= surrogate * (1 + 1e-12)
+    size = weighted_average_explanation_size(fitted.tree_)
+    assert size <= weighted_average_depth(fitted.tree_) + 1e-12
+
+
+def test_the_cost_curve_is_that_of_the_staged_trees():
+    X, _ = make_blobs(300, 4, centers=6, cluster_std=3, random_state=0)
+    model = ExKMC(6, n_leaves=15, random_state=0).fit(X)
+    trees = list(model.staged_trees())
+    assert [tree.n_leaves for tree in trees] == list(range(6, 16))
+    assert trees[-1] == model.tree_
+    costs = [surrogate_cost(X, tree.predict(X), model.reference_centers_) for tree in trees]
+    np.testing.assert_allclose(model.surrogate_costs_, costs, rtol=1e-12)
+    for small, large in zip(trees, trees[1:]):
+        inside = {(f, t) for f, t in zip(small.feature, small.threshold) if f >= 0}
+        assert inside <= {(f, t) for f, t in zip(large.feature, large.threshold) if f >= 0}
+
+
+def test_the_base_of_exkmc_can_be_any_tree():
+    X, centers = load_digits().data, load_digits().data[:10]
+    shallow = ExShallow(reference=centers).fit(X)
+    from_class = ExKMC(reference=centers, base=ExShallow()).fit(X)
+    from_fitted = ExKMC(reference=centers, base=shallow).fit(X)
+    from_tree = ExKMC(reference=centers, base=shallow.tree_).fit(X)
+    assert from_class.tree_ == from_fitted.tree_ == from_tree.tree_
+    assert from_tree.n_leaves_ == 20
+    first = next(from_tree.staged_trees())
+    np.testing.assert_array_equal(first.feature, shallow.tree_.feature)
+    with pytest.raises(ValueError, match="n_leaves=5 is less than the 10 leaves"):
+        ExKMC(reference=centers, base=shallow, n_leaves=5).fit(X)
+
+
+def test_depth_penalty_makes_trees_shallow():
+    X, centers = load_digits().data, load_digits().data[:10]
+    depth = [
+        weighted_average_depth(ExShallow(reference=centers, depth_penalty=p).fit(X).tree_)
+        for p in (0.0, 0.03, 1.0)
+    ]
+    assert depth[0] > depth[1] >= depth[2]

@@ -1,0 +1,67 @@
+"""Costs in whole units: right, exact, and the same however the data are stored."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from pellucid.numeric.fixed_point import Weights, squared_distances
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 7)) * 10.0 ** np.arange(-3, 4) * (rng.random((300, 7)) < 0.5)
+    return X, rng.normal(size=(4, 7)) * 10.0 ** np.arange(-3, 4)
+
+
+def plain(X, centers, weight):
+    return weight[:, None] * ((X[:, None] - centers[None]) ** 2).sum(axis=2)
+
+
+@pytest.mark.parametrize("kind", ["ones", "whole", "fractions"])
+def test_costs_are_the_weighted_squared_distances(data, kind):
+    X, centers = data
+    rng = np.random.default_rng(1)
+    weight = {
+        "ones": np.ones(300),
+        "whole": rng.integers(1, 1000, 300).astype(float),
+        "fractions": rng.uniform(1e-3, 1e3, 300),
+    }[kind]
+    costs, unit = squared_distances(X, centers, Weights.of(weight))
+    assert costs.dtype == np.int64
+    assert np.log2(unit) == np.rint(np.log2(unit))
+    expected = plain(X, centers, weight)
+    assert np.abs(costs * unit - expected).max() <= 1e-13 * expected.sum(axis=0).max()
+    np.testing.assert_allclose((costs * unit).sum(axis=0), expected.sum(axis=0), rtol=1e-11)
+
+
+def test_storage_gives_the_same_bits(data):
+    X, centers = data
+    X = X.astype(np.float32).astype(np.float64)
+    for weight in (np.ones(300), np.linspace(0.1, 2.0, 300)):
+        weights = Weights.of(weight)
+        expected, unit = squared_distances(X, centers, weights)
+        others = (np.asfortranarray(X), X.astype(np.float32), sparse.csc_array(X))
+        for other in others:
+            costs, same_unit = squared_distances(other, centers, weights)
+            assert same_unit == unit
+            np.testing.assert_array_equal(costs, expected)
+
+
+def test_sums_never_overflow():
+    """Outliers, huge weights and many rows leave the total below 2**62."""
+    X = np.vstack([np.zeros((10_000, 2)), [[1e9, -1e9]]])
+    for weight in (np.ones(10_001), np.full(10_001, 1e6), np.full(10_001, 1e-6)):
+        costs, _ = squared_distances(X, np.array([[0.0, 0.0], [1e9, 1e9]]), Weights.of(weight))
+        assert (costs >= 0).all()
+        assert (costs.astype(float).sum(axis=0) < 2.0**62).all()
+
+
+def test_weights_in_whole_units():
+    whole = Weights.of(np.array([1.0, 3.0]))
+    assert whole.are_whole
+    assert whole.units.tolist() == [1, 3]
+    parts = Weights.of(np.array([0.5, 0.25, 1 / 3]))
+    assert not parts.are_whole
+    assert parts.units.sum() < 2**52
+    np.testing.assert_allclose(parts.units / parts.one, [0.5, 0.25, 1 / 3], rtol=1e-12)

@@ -1,0 +1,27 @@
+"""Importing the package is cheap: nothing heavy comes along, nothing is compiled."""
+
+import subprocess
+import sys
+
+import pytest
+
+
+def loaded(code: str) -> set[str]:
+    """Modules in memory after some code, beyond those that scikit-learn itself brings."""
+    report = (
+        "import sys, sklearn.base, sklearn.utils.validation; before = set(sys.modules);"
+        f"{code}; print(*(set(sys.modules) - before))"
+    )
+    run = [sys.executable, "-c", report]
+    return set(subprocess.run(run, capture_output=True, text=True, check=True).stdout.split())
+
+
+@pytest.mark.parametrize("heavy", ["numba", "matplotlib", "polars", "pandas", "sklearn.cluster"])
+def test_heavy_packages_wait_for_their_first_use(heavy):
+    assert heavy not in loaded("import pellucid, pellucid.metrics")
+
+
+def test_fitting_needs_neither_plots_nor_tables_nor_a_terminal():
+    modules = loaded("import pellucid; pellucid.IMM(2, random_state=0).fit([[0.0], [1.0], [5.0]])")
+    assert "pellucid.numeric.kernels" in modules
+    assert not modules & {"matplotlib", "polars", "pandas", "typer", "rich"}

@@ -158,6 +158,7 @@ def grow_exkmc(data, n_leaves):
     """Best-first expansion of a single leaf; returns the nested tuple and the cost curve."""
     leaves = {(): list(range(len(data.X)))}
     tree: dict = {}
+    grown: list = []
     curve = [surrogate(data, leaves[()])[0]]
     order = {(): 0}
     while len(leaves) < n_leaves:
@@ -173,6 +174,12 @@ def grow_exkmc(data, n_leaves):
         order[(*path, 0)], order[(*path, 1)] = len(order), len(order) + 1
         tree[path] = (feature, low)
         curve.append(curve[-1] - gain)
+        grown.append(path)
+    while len(curve) > 1 and curve[-1] == curve[-2]:  # cuts after the last gain are taken back
+        curve.pop()
+        path = grown.pop()
+        del tree[path]
+        leaves[path] = leaves.pop((*path, 0)) + leaves.pop((*path, 1))
 
     def nested(path):
         if path in leaves:

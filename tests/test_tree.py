@@ -88,6 +88,8 @@ def test_a_builder_goes_on_from_a_tree():
     grown = builder.build()
     assert grown.n_leaves == 4
     np.testing.assert_array_equal(builder.build(2).threshold, small_tree().threshold)
+    builder.undo()
+    assert builder.build().n_leaves == 3
     with pytest.raises(ValueError, match="has been split before"):
         builder.split(0, feature=0, threshold=0.0)
 

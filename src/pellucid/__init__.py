@@ -1,9 +1,46 @@
 """Explain a clustering: small threshold trees, at a cost that is measured."""
 
-from pellucid.cluster import IMM, ExGreedy, ExKMC, ExShallow
-from pellucid.export.text import export_text
-from pellucid.tree import ThresholdTree
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pellucid.cluster import IMM, ExGreedy, ExKMC, ExShallow
+    from pellucid.export.text import export_text
+    from pellucid.plotting import plot_tree
+    from pellucid.tree import ThresholdTree
 
 __version__ = "0.1.0"
 
-__all__ = ["IMM", "ExGreedy", "ExKMC", "ExShallow", "ThresholdTree", "__version__", "export_text"]
+_HOMES = {
+    "IMM": "cluster",
+    "ExGreedy": "cluster",
+    "ExKMC": "cluster",
+    "ExShallow": "cluster",
+    "ThresholdTree": "tree",
+    "export_text": "export.text",
+    "plot_tree": "plotting",
+}
+
+__all__ = [
+    "IMM",
+    "ExGreedy",
+    "ExKMC",
+    "ExShallow",
+    "ThresholdTree",
+    "__version__",
+    "export_text",
+    "plot_tree",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Names are fetched on first use, so that the command line need not wait for scikit-learn."""
+    if name in _HOMES:
+        return getattr(import_module(f"pellucid.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'pellucid' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -13,6 +13,7 @@ from pellucid.tree import ThresholdTree
 
 def format_number(value: float) -> str:
     """Shortest text that reads back as exactly `value`, without a trailing ``.0``."""
+    value += 0.0  # -0.0 is 0 to a reader
     if value != 0 and not 1e-5 <= abs(value) < 1e16:
         return np.format_float_scientific(value, trim="-")
     return np.format_float_positional(value, trim="-")
@@ -92,10 +93,10 @@ class ClusterRule:
         return " or ".join(f"({rule.text})" for rule in self.rules)
 
     def __str__(self) -> str:
-        purity = "" if np.isnan(self.purity) else f", {self.purity:.1%} pure"
+        purity = "" if np.isnan(self.purity) else f", {100 * self.purity:.1f} % pure"
         return (
             f"cluster {self.cluster}: {self.text}\n"
-            f"    {self.n_samples:,} rows ({self.share:.1%}{purity})"
+            f"    {self.n_samples:,} rows ({100 * self.share:.1f} %{purity})"
         )
 
 

@@ -282,6 +282,12 @@ class TreeBuilder:
         self.splits.append(node)
         return parent.left, parent.right
 
+    def undo(self) -> None:
+        """Take the latest split back."""
+        parent = self.nodes[self.splits.pop()]
+        parent.feature, parent.threshold, parent.left, parent.right = LEAF, np.nan, LEAF, LEAF
+        del self.nodes[-2:]
+
     def set_cluster(self, node: int, cluster: int) -> None:
         """Cluster that the node stands for while it is a leaf."""
         self.nodes[node].cluster = int(cluster)

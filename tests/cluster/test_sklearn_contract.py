@@ -57,7 +57,7 @@ def test_every_public_estimator_is_checked():
     public = {
         thing
         for module in (pellucid, pellucid.cluster)
-        for thing in vars(module).values()
+        for thing in (getattr(module, name) for name in module.__all__)
         if inspect.isclass(thing) and issubclass(thing, BaseEstimator)
     }
     assert public == {type(estimator) for estimator in ESTIMATORS}

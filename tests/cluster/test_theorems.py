@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.datasets import load_digits, make_blobs
+from sklearn.datasets import load_breast_cancer, load_digits, make_blobs
 from sklearn.exceptions import ConvergenceWarning
 
 from pellucid import IMM, ExGreedy, ExKMC, ExShallow
@@ -82,6 +82,14 @@ def test_the_cost_curve_is_that_of_the_staged_trees():
     for small, large in zip(trees, trees[1:]):
         inside = {(f, t) for f, t in zip(small.feature, small.threshold) if f >= 0}
         assert inside <= {(f, t) for f, t in zip(large.feature, large.threshold) if f >= 0}
+
+
+def test_cuts_that_gain_nothing_do_not_end_the_tree():
+    X = load_breast_cancer().data
+    model = ExKMC(6, n_leaves=30, random_state=0).fit(X)
+    costs = model.surrogate_costs_
+    assert model.n_leaves_ == 5 + len(costs) < 30
+    assert costs[-1] < costs[-2]
 
 
 def test_the_base_of_exkmc_can_be_any_tree():

@@ -25,8 +25,9 @@ class ExKMC(BaseThresholdTree):
 
     Starts from a base tree and cuts, one after the other, the leaf whose best cut lowers the
     surrogate cost most. Each leaf belongs to the reference center that is cheapest for its
-    rows. Growth ends at `n_leaves`, or before, when every leaf holds only rows that are
-    cheapest at one and the same center: the tree then is the reference clustering.
+    rows. Growth ends at `n_leaves`, or before, when no further leaf would lower the cost; if
+    every leaf then holds only rows that are cheapest at one and the same center, the tree is
+    the reference clustering.
 
     Parameters
     ----------
@@ -54,9 +55,9 @@ class ExKMC(BaseThresholdTree):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from pellucid import ExKMC
-    >>> model = ExKMC(3, n_leaves=6, random_state=0).fit(load_iris().data)
+    >>> model = ExKMC(3, n_leaves=5, random_state=0).fit(load_iris().data)
     >>> [tree.n_leaves for tree in model.staged_trees()]
-    [3, 4, 5, 6]
+    [3, 4, 5]
     """
 
     _parameter_constraints: dict = {

@@ -20,6 +20,9 @@ def grow_best_first(
 ) -> Growth:
     """Cut the leaf of largest gain until there are `n_leaves` or nothing is left to cut.
 
+    A cut that gains nothing by itself may make room for one that does, so growth goes on past it;
+    cuts after the last gain are taken back.
+
     One run yields the nested trees of every size: the builder can go back to any of them.
     """
     plant = Plant(criterion, threshold_style, base)
@@ -38,4 +41,7 @@ def grow_best_first(
         for child in plant.split(number, cut):
             consider(child)
         progress.step()
+    while plant.gains and plant.gains[-1] == 0:
+        plant.gains.pop()
+        plant.builder.undo()
     return plant.growth()

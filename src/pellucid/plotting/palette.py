@@ -1,0 +1,88 @@
+"""Colours of clusters that people with any kind of colour vision can tell apart."""
+
+from __future__ import annotations
+
+import colorsys
+
+# Okabe and Ito (2008). Their black is a grey here: black reads as text or as an outline.
+_BASE = (
+    "#0072B2",
+    "#E69F00",
+    "#009E73",
+    "#CC79A7",
+    "#56B4E9",
+    "#D55E00",
+    "#F0E442",
+    "#999999",
+)
+
+# How far the second and third round of the base colours go towards black (-) or white (+).
+_SHADES = (0.0, -0.45, 0.55)
+
+# Steps of this share of the colour circle never come back to a hue they have been at.
+_GOLDEN = 0.6180339887498949
+
+
+def cluster_color(position: int) -> str:
+    """Colour of the cluster at a position.
+
+    The first eight are the Okabe-Ito colours, the next sixteen darker and lighter shades of
+    them. No palette keeps more than that apart, so from there on the hues only go round.
+
+    Parameters
+    ----------
+    position : int
+        Position of the cluster, from 0.
+
+    Returns
+    -------
+    str
+        As ``#RRGGBB``.
+
+    Examples
+    --------
+    >>> from pellucid.plotting.palette import cluster_color
+    >>> cluster_color(0), cluster_color(8)
+    ('#0072B2', '#003F62')
+    """
+    if position < 0:
+        raise ValueError(f"position is {position}, but positions start at 0")
+    round_, place = divmod(int(position), len(_BASE))
+    if round_ < len(_SHADES):
+        return _to_hex(_shade(_to_rgb(_BASE[place]), _SHADES[round_]))
+    hue = position * _GOLDEN % 1.0
+    lightness = (0.35, 0.55, 0.75)[position % 3]
+    return _to_hex(colorsys.hls_to_rgb(hue, lightness, 0.6))
+
+
+def text_color(background: str) -> str:
+    """Black or white, whichever is easier to read on a ``#RRGGBB`` background.
+
+    Examples
+    --------
+    >>> from pellucid.plotting.palette import text_color
+    >>> text_color("#F0E442"), text_color("#0072B2")
+    ('#000000', '#FFFFFF')
+    """
+    luminance = _luminance(background)
+    on_black, on_white = (luminance + 0.05) / 0.05, 1.05 / (luminance + 0.05)
+    return "#000000" if on_black >= on_white else "#FFFFFF"
+
+
+def _luminance(color: str) -> float:
+    """Relative luminance as the contrast rules of WCAG 2 define it."""
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in _to_rgb(color)]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def _shade(rgb: tuple[float, ...], amount: float) -> tuple[float, ...]:
+    goal = 1.0 if amount > 0 else 0.0
+    return tuple(c + abs(amount) * (goal - c) for c in rgb)
+
+
+def _to_rgb(color: str) -> tuple[float, ...]:
+    return tuple(int(color[i : i + 2], 16) / 255 for i in (1, 3, 5))
+
+
+def _to_hex(rgb: tuple[float, ...]) -> str:
+    return "#" + "".join(f"{round(255 * c):02X}" for c in rgb)

@@ -1,0 +1,108 @@
+"""``pellucid demo``: all it says is true of the model, and the picture is where it says."""
+
+from __future__ import annotations
+
+import os
+
+import polars as pl
+import pytest
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_wine
+from sklearn.preprocessing import StandardScaler
+from typer.testing import CliRunner
+
+from pellucid import IMM, export_text, metrics
+from pellucid.cli.app import app
+
+
+def demo(folder):
+    arguments = ["demo", "--output", str(folder)]
+    return CliRunner().invoke(app, arguments, env={"FORCE_COLOR": None})
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("demo") / "new" / "deeper"
+
+
+@pytest.fixture(scope="module")
+def result(folder):
+    return demo(folder)
+
+
+@pytest.fixture(scope="module")
+def standardized():
+    return StandardScaler().fit_transform(load_wine().data)
+
+
+@pytest.fixture(scope="module")
+def labels(standardized):
+    return KMeans(3, n_init=10, random_state=0).fit(standardized).labels_
+
+
+@pytest.fixture(scope="module")
+def model(labels):
+    wine = load_wine()
+    return IMM(reference=labels).fit(pl.DataFrame(wine.data, schema=list(wine.feature_names)))
+
+
+def test_it_ends_well_with_the_picture_where_the_last_line_says(result, folder):
+    assert (result.exit_code, result.stderr) == (0, "")
+    picture = folder / "wine-tree.png"
+    assert result.stdout.splitlines()[-1] == f"The tree is drawn in {picture}"
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert list(folder.iterdir()) == [picture]
+
+
+def test_it_says_what_it_did(result):
+    said = " ".join(result.stdout.split())
+    assert said.startswith(
+        "k-means put the 178 wines of scikit-learn's wine data into 3 clusters, by 13 "
+        "standardized measurements. IMM explains these clusters by thresholds in the original "
+        "units:"
+    )
+
+
+def test_the_rules_are_those_of_the_model(result, model):
+    lines = [" ".join(line.split()) for line in result.stdout.splitlines()]
+    for rule in model.rules_:
+        figures = f"{rule.n_samples} {100 * rule.share:.1f} % {100 * rule.purity:.1f} %"
+        assert f"{rule.cluster} {rule.text} {figures}" in lines
+
+
+def test_the_cost_is_that_on_the_standardized_columns(result, model, standardized, labels):
+    ratio = metrics.normalized_partition_cost(standardized, model.labels_, labels)
+    said = " ".join(result.stdout.split())
+    assert f"cost against k-means {100 * (ratio - 1):+.1f} %" in said
+
+
+def test_the_tree_is_shown_as_text(result, model):
+    assert export_text(model) in result.stdout
+
+
+def test_a_folder_that_cannot_be_made_stops_before_any_work(tmp_path, monkeypatch):
+    file = tmp_path / "file"
+    file.write_text("")
+    for target, line in (
+        (file, f"error: --output: {file} is not a folder"),
+        (file / "below", f"error: --output: {file} is not a folder"),
+    ):
+        result = demo(target)
+        assert (result.exit_code, result.stdout) == (1, "")
+        assert result.stderr.splitlines()[0] == line
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    result = demo(tmp_path / "new")
+    assert result.stderr == f"error: --output: no permission to write in the folder {tmp_path}\n"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_failed_drawing_leaves_no_file(tmp_path, monkeypatch):
+    def write_half(self, path, *args, **kwargs):
+        path.write_text("half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", write_half)
+    result = demo(tmp_path)
+    assert result.exit_code == 1
+    assert result.stderr == "error: No space left on device\n"
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,482 @@
+"""``pellucid explain``: what it prints and writes is the model, and errors are one line."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.datasets import make_blobs
+from typer.testing import CliRunner
+
+import pellucid
+from pellucid import IMM, ExGreedy, ExKMC, ExShallow, metrics
+from pellucid.cli import replacing
+from pellucid.cli.app import app
+
+NAMES = ["age", "income", "tenure", "visits"]
+
+
+@pytest.fixture
+def table() -> pl.DataFrame:
+    X, _ = make_blobs(200, len(NAMES), centers=5, cluster_std=3.0, random_state=0)
+    return pl.DataFrame(X.round(3), schema=NAMES)
+
+
+@pytest.fixture
+def data(table, tmp_path):
+    """A folder with the table, beside a column of text, in every format."""
+    full = table.with_columns(code=pl.Series([f"c{i}" for i in range(table.height)]))
+    full.write_csv(tmp_path / "data.csv")
+    full.write_csv(tmp_path / "data.tsv", separator="\t")
+    full.write_parquet(tmp_path / "data.parquet")
+    return tmp_path
+
+
+def run(*arguments, width: int | None = None):
+    env = {"COLUMNS": str(width) if width else None, "FORCE_COLOR": None}
+    return CliRunner().invoke(app, [str(argument) for argument in arguments], env=env)
+
+
+def explain(*arguments):
+    return run("explain", *arguments)
+
+
+def flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def assert_fails(result, *lines: str, code: int = 1) -> None:
+    assert result.stderr.splitlines() == list(lines)
+    assert result.stdout == ""
+    assert result.exit_code == code
+
+
+def printed_rules(stdout: str) -> dict[str, tuple[str, ...]]:
+    """By cluster: rule, rows, share and purity as printed, from the table of one line a cluster."""
+    cells = [
+        [cell.strip() for cell in line.split("   ") if cell.strip()] for line in stdout.splitlines()
+    ]
+    return {row[0]: tuple(row[1:]) for row in cells if len(row) == 5 and row[0] != "cluster"}
+
+
+@pytest.mark.parametrize("name", ["data.csv", "data.tsv", "data.parquet"])
+def test_the_rules_printed_are_those_of_the_model(data, table, name):
+    result = explain(data / name, "-k", 4)
+    model = ExShallow(4, random_state=0).fit(table)
+    assert result.exit_code == 0
+    assert result.stdout.startswith("4 clusters of 200 rows, explained by 3 questions\n")
+    assert result.stderr == "left out, not numeric: code\n"
+    assert printed_rules(result.stdout) == {
+        str(rule.cluster): (
+            rule.text,
+            str(rule.n_samples),
+            f"{100 * rule.share:.1f} %",
+            f"{100 * rule.purity:.1f} %",
+        )
+        for rule in model.rules_
+    }
+
+
+def test_the_measures_printed_are_those_of_the_model(data, table):
+    result = explain(data / "data.csv", "-k", 4, "--method", "imm", "--seed", 3)
+    model = IMM(4, random_state=3).fit(table)
+    tree = model.tree_
+    agreement = metrics.reference_agreement(model.labels_, model.reference_labels_)
+    used = len(set(tree.feature[~tree.is_leaf].tolist()))
+    said = flat(result.stdout)
+    for measure in (
+        f"cost against k-means {100 * (model.inertia_ / model.reference_inertia_ - 1):+.1f} %",
+        f"rows in the same cluster as k-means {100 * agreement:.1f} %",
+        f"conditions per row, on average {metrics.weighted_average_explanation_size(tree):.2f}",
+        f"questions per row, on average {metrics.weighted_average_depth(tree):.2f}",
+        f"questions per row, at most {tree.max_depth}",
+        f"features used {used} of 4",
+    ):
+        assert measure in said
+
+
+@pytest.mark.parametrize(
+    ("method", "model"),
+    [
+        ("exshallow", ExShallow(6, random_state=1)),
+        ("exgreedy", ExGreedy(6, random_state=1)),
+        ("imm", IMM(6, random_state=1)),
+        ("exkmc", ExKMC(6, n_leaves=9, random_state=1)),
+    ],
+)
+def test_the_file_written_is_the_input_with_the_labels(data, table, method, model):
+    output = data / "labels.csv"
+    leaves = ["--leaves", 9] if method == "exkmc" else []
+    arguments = ["-k", 6, "--method", method, *leaves, "--seed", 1, "--output", output]
+    result = explain(data / "data.parquet", *arguments)
+    assert result.exit_code == 0, result.stderr
+    assert result.stderr.endswith(f"wrote the rows with their cluster to {output}\n")
+    written = pl.read_csv(output)
+    assert written["cluster"].to_list() == model.fit(table).labels_.tolist()
+    assert written.drop("cluster").equals(pl.read_parquet(data / "data.parquet"))
+
+
+def test_fields_of_a_text_file_are_written_as_they_were(tmp_path):
+    rows = ['007,1.50,"x, y",NA', "008,2.00,,3", "009,90.00,z,4"]
+    (tmp_path / "data.csv").write_text("\n".join(["zip,price,note,gap", *rows]) + "\n")
+    output = tmp_path / "labels.csv"
+    result = explain(tmp_path / "data.csv", "-k", 2, "--columns", "price", "--output", output)
+    assert result.exit_code == 0, result.stderr
+    header, *written = output.read_text().splitlines()
+    assert header == "zip,price,note,gap,cluster"
+    assert [line.rpartition(",")[0] for line in written] == rows
+
+
+def test_every_leaf_of_an_expanded_tree_is_printed(data, table):
+    result = explain(data / "data.csv", "-k", 3, "--method", "exkmc", "--leaves", 7)
+    model = ExKMC(3, n_leaves=7, random_state=0).fit(table)
+    rules = [rule for cluster in model.rules_ for rule in cluster.rules]
+    assert len(rules) == 7
+    for rule in rules:
+        assert rule.text in result.stdout
+
+
+@pytest.fixture
+def long_names(tmp_path):
+    """A file whose rules are wider than any terminal, and its model."""
+    X, _ = make_blobs(300, 4, centers=8, random_state=2)
+    table = pl.DataFrame(X, schema=[f"a_rather_long_name_for_feature_{i}" for i in range(4)])
+    table.write_parquet(tmp_path / "data.parquet")
+    return tmp_path / "data.parquet", ExShallow(8, random_state=0).fit(table)
+
+
+@pytest.mark.parametrize("width", [64, 80, 120, 400])
+def test_long_rules_are_wrapped_and_never_cut(long_names, monkeypatch, width):
+    monkeypatch.setattr("pellucid.cli.show.PIPE_WIDTH", width)
+    file, model = long_names
+    lines = run("explain", file, width=width).stdout.splitlines()
+    assert max(map(len, lines)) <= width
+    header = next(line for line in lines if "rule" in line)
+    start, stop = header.index("rule"), header.index("rows")
+    cells: list[str] = []
+    for line in lines[lines.index(header) + 2 :]:
+        if not line.strip():
+            break
+        if line[:start].strip():
+            cells.append("")
+        cells[-1] += line[start:stop]
+    assert ["".join(cell.split()) for cell in cells] == [
+        rule.text.replace(" ", "") for rule in model.rules_
+    ]
+
+
+def test_without_room_for_a_table_rules_are_printed_below_each_other(long_names, monkeypatch):
+    monkeypatch.setattr("pellucid.cli.show.PIPE_WIDTH", 50)
+    file, model = long_names
+    assert f"\n{model.rules_}\n" in run("explain", file, width=50).stdout
+
+
+def test_a_pipe_is_wide_enough_for_most_rules(data, table):
+    stdout = run("explain", data / "data.csv", width=40).stdout
+    assert all(rule.text in stdout for rule in ExShallow(8, random_state=0).fit(table).rules_)
+
+
+def test_eight_clusters_unless_told(data):
+    assert explain(data / "data.csv").stdout.startswith("8 clusters of 200 rows, ")
+
+
+def test_one_cluster_needs_no_question(data):
+    result = explain(data / "data.csv", "-k", 1)
+    assert result.stdout.startswith("1 cluster of 200 rows, explained by 0 questions\n")
+    assert "always" in result.stdout
+
+
+def test_columns_are_chosen_by_name(data, table):
+    (data / "odd.csv").write_text('"a, b",c\n1,9\n2,8\n7,1\n')
+    assert "features used 1 of 1" in flat(
+        explain(data / "odd.csv", "-k", 2, "--columns", '"a, b"').stdout
+    )
+    result = explain(data / "data.csv", "-k", 4, "--columns", "visits, age")
+    model = ExShallow(4, random_state=0).fit(table.select("visits", "age"))
+    assert result.stderr == ""
+    for rule in model.rules_:
+        assert rule.text in result.stdout
+
+
+def test_booleans_are_numbers_and_late_text_makes_a_column_text(tmp_path):
+    lines = ["flag,value,mixed", *(f"{i % 2 == 0},{i},{i}".lower() for i in range(300)), "true,1,x"]
+    (tmp_path / "data.csv").write_text("\n".join(lines) + "\n")
+    result = explain(tmp_path / "data.csv", "-k", 2)
+    assert result.stderr == "left out, not numeric: mixed\n"
+    assert flat(result.stdout).endswith("of 2")
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
+def test_the_tree_is_drawn(data, suffix):
+    picture = data / f"tree.{suffix}"
+    result = explain(data / "data.csv", "-k", 3, "--tree", picture)
+    assert result.exit_code == 0, result.stderr
+    start = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[suffix]
+    assert picture.read_bytes().startswith(start)
+
+
+def test_a_missing_column_is_an_error_that_helps(data):
+    assert_fails(
+        explain(data / "data.csv", "--columns", "age,incme"),
+        "error: there is no column 'incme'; the columns are 'age', 'income', 'tenure', 'visits', "
+        "'code'",
+        "hint: did you mean 'income'?",
+    )
+
+
+def test_a_column_of_text_cannot_be_asked_for(data):
+    assert_fails(
+        explain(data / "data.csv", "--columns", "age,code"),
+        "error: column 'code' is not numeric (its type is String)",
+        "hint: leave it out of --columns, or turn it into numbers first",
+    )
+
+
+def test_a_column_cannot_be_asked_for_twice_or_not_at_all(data):
+    twice = explain(data / "data.csv", "--columns", "age,income,age")
+    assert_fails(twice, "error: --columns names 'age' more than once", code=2)
+    none = explain(data / "data.csv", "--columns", " ,")
+    assert_fails(none, "error: --columns names no column", code=2)
+
+
+def test_a_missing_value_is_the_library_s_error(tmp_path):
+    (tmp_path / "data.csv").write_text("a,b\n1,2\n3,4\n5,NA\n")
+    assert_fails(
+        explain(tmp_path / "data.csv", "-k", 2),
+        "error: Input X contains NaN: column 'b', first at row 2. ExShallow needs finite numbers: "
+        "drop such rows, or fill them in, for example with sklearn.impute.SimpleImputer",
+    )
+
+
+def test_leaves_are_for_exkmc_only_and_not_fewer_than_clusters(data):
+    assert_fails(
+        explain(data / "data.csv", "--leaves", 9),
+        "error: --leaves goes with --method exkmc only; exshallow makes one leaf for each cluster",
+        code=2,
+    )
+    assert_fails(
+        explain(data / "data.csv", "-k", 5, "--method", "exkmc", "--leaves", 4),
+        "error: --leaves 4 is less than the 5 clusters of -k",
+        "hint: every cluster needs a leaf",
+        code=2,
+    )
+
+
+def test_files_that_cannot_be_read(data):
+    missing, odd, empty, semicolons = (data / n for n in ("no.csv", "x.xlsx", "e.csv", "s.csv"))
+    assert_fails(explain(missing), f"error: {missing}: No such file or directory")
+    odd.write_text("")
+    assert_fails(
+        explain(odd),
+        f"error: {odd}: cannot tell the format from the suffix '.xlsx'",
+        "hint: use one of .csv, .tsv, .tab, .parquet, .pq",
+    )
+    empty.write_text("")
+    assert_fails(explain(empty), f"error: {empty} cannot be read: empty CSV")
+    semicolons.write_text("a;b\n1;2\n")
+    assert_fails(
+        explain(semicolons),
+        f"error: {semicolons} has no numeric column; its columns are 'a;b'",
+        "hint: the fields seem to be separated by something else than the suffix says",
+    )
+
+
+@pytest.fixture
+def no_work(monkeypatch):
+    """Fail the test if anything is read or fitted."""
+
+    def fail(*args, **kwargs):
+        raise AssertionError("work was done")
+
+    monkeypatch.setattr("pellucid.cli.explain._read_table", fail)
+
+
+@pytest.mark.parametrize("option", ["--output", "--tree"])
+@pytest.mark.usefixtures("no_work")
+def test_a_target_that_cannot_be_written_stops_before_any_work(data, option):
+    def fails_with(target, *lines):
+        assert_fails(explain(data / "data.csv", option, target), *lines)
+
+    before = sorted(data.iterdir())
+    fails_with(
+        data / "no" / "x.png",
+        f"error: {option}: the folder {data / 'no'} does not exist",
+        "hint: make it first, or name another",
+    )
+    file = data / "data.tsv"
+    fails_with(file / "x.png", f"error: {option}: {file} is not a folder")
+    fails_with(data, f"error: {option}: {data} is a folder", "hint: name a file in it")
+    fails_with(os.devnull, f"error: {option}: {os.devnull} is not an ordinary file")
+    source = data / "data.csv"
+    fails_with(source, f"error: {option}: {source} is the input; it would be overwritten")
+    assert sorted(data.iterdir()) == before
+
+
+@pytest.mark.usefixtures("no_work")
+def test_a_folder_without_permission_stops_before_any_work(data, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    assert_fails(
+        explain(data / "data.csv", "--output", data / "labels.csv"),
+        f"error: --output: no permission to write in the folder {data}",
+    )
+
+
+@pytest.mark.usefixtures("no_work")
+def test_names_of_files_that_promise_another_format(data):
+    assert_fails(
+        explain(data / "data.csv", "--output", data / "labels.parquet"),
+        f"error: --output: {data / 'labels.parquet'} is not named as a CSV file, but that is what "
+        "is written",
+        "hint: name it labels.csv",
+    )
+    assert_fails(
+        explain(data / "data.csv", "--tree", data / "tree.gif"),
+        "error: --tree: no picture format has the suffix '.gif'",
+        "hint: use one of .png, .svg, .pdf",
+    )
+
+
+def test_an_input_with_a_cluster_column_is_not_overwritten(tmp_path):
+    (tmp_path / "data.csv").write_text("a,cluster\n1,2\n3,4\n")
+    assert_fails(
+        explain(tmp_path / "data.csv", "-k", 2, "--output", tmp_path / "labels.csv"),
+        "error: the input has a column 'cluster' already, which --output would add",
+        "hint: rename it, or leave --output out",
+    )
+
+
+def test_columns_that_no_csv_file_can_hold_are_found_before_the_fit(tmp_path):
+    file, output = tmp_path / "data.parquet", tmp_path / "labels.csv"
+    pl.DataFrame({"a": [1.0, 2.0], "b": [[1], [2]]}).write_parquet(file)
+    assert_fails(
+        explain(file, "-k", 2, "--output", output),
+        "error: column 'b' (its type is List(Int64)) cannot be written to a CSV file",
+        "hint: drop it from the input, or leave --output out",
+    )
+
+
+@pytest.mark.parametrize("option", ["--output", "--tree"])
+def test_a_failed_write_leaves_nothing_and_loses_no_result(data, monkeypatch, option):
+    def write_half(self, path, *args, **kwargs):
+        path.write_text("half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", write_half)
+    monkeypatch.setattr(pl.DataFrame, "write_csv", write_half)
+    target = data / ("old.csv" if option == "--output" else "old.png")
+    target.write_text("precious")
+    before = sorted(data.iterdir())
+    result = explain(data / "data.csv", "-k", 3, option, target)
+    assert result.exit_code == 1
+    assert result.stderr.splitlines()[-1] == "error: No space left on device"
+    assert result.stdout.startswith("3 clusters of 200 rows")
+    assert sorted(data.iterdir()) == before
+    assert target.read_text() == "precious"
+
+
+def test_a_replaced_file_keeps_its_mode_and_its_links(tmp_path):
+    real, link = tmp_path / "real", tmp_path / "link"
+    real.write_text("old")
+    real.chmod(0o600)
+    link.symlink_to(real)
+    with replacing(link) as unfinished:
+        unfinished.write_text("new")
+        assert real.read_text() == "old"
+    assert link.is_symlink()
+    assert real.read_text() == "new"
+    assert real.stat().st_mode & 0o777 == 0o600
+
+
+def test_warnings_are_one_line_each(tmp_path):
+    (tmp_path / "data.csv").write_text("a\n1\n1\n2\n2\n")
+    result = explain(tmp_path / "data.csv", "-k", 3)
+    assert result.exit_code == 0
+    lines = result.stderr.splitlines()
+    assert lines
+    assert all(line.startswith("warning: ") for line in lines)
+    assert any("2 leaves for 3 clusters" in line for line in lines)
+
+
+def test_names_cannot_play_tricks_on_the_terminal(tmp_path):
+    file = tmp_path / "data.parquet"
+    pl.DataFrame({"[red]x\x1b[31m": [1.0, 2.0, 9.0]}).write_parquet(file)
+    result = explain(file, "-k", 2)
+    assert "[red]x\\x1b[31m ≤ " in result.stdout
+    assert "\x1b" not in result.stdout
+
+
+def test_interrupted_work_ends_with_130_and_without_words(data, monkeypatch):
+    def interrupt(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pellucid.cli.explain._read_table", interrupt)
+    assert_fails(explain(data / "data.csv"), code=130)
+
+
+def test_a_bug_is_one_line_too_and_debug_shows_where(data, monkeypatch):
+    def break_down(*args, **kwargs):
+        raise KeyError("oops")
+
+    monkeypatch.setattr("pellucid.cli.explain._read_table", break_down)
+    assert_fails(
+        explain(data / "data.csv"),
+        "error: KeyError: 'oops'",
+        "hint: run it again with --debug to see where this comes from",
+    )
+    for arguments in (
+        ["--debug", "explain", data / "data.csv"],
+        ["explain", data / "data.csv", "--debug"],
+    ):
+        result = run(*arguments)
+        assert result.exit_code == 1
+        assert result.stderr.startswith("Traceback (most recent call last):")
+        assert result.stderr.endswith("error: KeyError: 'oops'\n")
+
+
+def test_usage_errors_exit_with_two(data):
+    assert explain(data / "data.csv", "-k", 0).exit_code == 2
+    assert explain(data / "data.csv", "--method", "magic").exit_code == 2
+    assert explain().exit_code == 2
+
+
+def test_the_version_is_shown():
+    result = run("--version")
+    assert (result.exit_code, result.stdout) == (0, f"pellucid {pellucid.__version__}\n")
+
+
+def test_help_needs_none_of_what_the_commands_need():
+    code = (
+        "import sys, pellucid; before = set(sys.modules); import pellucid.cli.app\n"
+        "new = {name.partition('.')[0] for name in set(sys.modules) - before}\n"
+        "sys.exit(bool(new & {'polars', 'matplotlib', 'sklearn', 'numba'}))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_real_program_uses_exit_codes_and_both_streams(data, table):
+    def program(*arguments):
+        command = [sys.executable, "-c", "from pellucid.cli.app import main; main()", *arguments]
+        environment = {**os.environ, "PYTHONIOENCODING": "utf-8"}
+        environment.pop("FORCE_COLOR", None)
+        return subprocess.run(
+            command, capture_output=True, encoding="utf-8", cwd=data, env=environment, check=False
+        )
+
+    good = program("explain", "data.csv", "-k", "3", "--output", "labels.csv")
+    assert (good.returncode, good.stderr.splitlines()) == (
+        0,
+        ["left out, not numeric: code", "wrote the rows with their cluster to labels.csv"],
+    )
+    for rule in ExShallow(3, random_state=0).fit(table).rules_:
+        assert rule.text in good.stdout
+    assert np.isin(pl.read_csv(data / "labels.csv")["cluster"], [0, 1, 2]).all()
+    bad = program("explain", "nowhere.csv")
+    assert (bad.returncode, bad.stdout, bad.stderr) == (
+        1,
+        "",
+        "error: nowhere.csv: No such file or directory\n",
+    )

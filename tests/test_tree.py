@@ -115,3 +115,16 @@ def test_a_single_leaf_is_a_tree():
     assert isinstance(tree, ThresholdTree)
     assert tree.predict(np.zeros((2, 3))).tolist() == [0, 0]
     assert tree.max_depth == 0
+
+
+@pytest.mark.parametrize(
+    "matrix", [np.asarray, np.asfortranarray, sparse.csr_array, sparse.csc_array]
+)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
+def test_many_rows_are_routed_as_few_are(matrix, dtype):
+    rng = np.random.default_rng(0)
+    rows = (rng.integers(-3, 12, (40_000, 2)) / 2).astype(dtype)
+    tree = small_tree()
+    few = np.concatenate([tree.apply(part) for part in np.array_split(rows, 10)])
+    np.testing.assert_array_equal(tree.apply(matrix(rows)), few)
+    assert set(few) == {1, 3, 4}

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.numeric.fixed_point import Weights, squared_distances
+from pellucid.numeric.fixed_point import Data
 from pellucid.numeric.moments import group_means
 
 DEFAULT_N_CLUSTERS = 8
@@ -40,16 +40,9 @@ class Reference:
     names: list
 
 
-def nearest_center(X, centers: np.ndarray) -> np.ndarray:
-    """Position of the nearest center of each row, the lowest of equals."""
-    costs, _ = squared_distances(X, centers, Weights.of(np.ones(X.shape[0])))
-    return costs.argmin(axis=1)
-
-
 def find_reference(
     reference: Any,
-    X,
-    sample_weight: np.ndarray,
+    data: Data,
     *,
     n_clusters: int | None,
     random_state: Any,
@@ -61,9 +54,8 @@ def find_reference(
     Parameters
     ----------
     reference : None, estimator, array of centers or array of labels
-    X : ndarray or csc_array
-        The checked data.
-    sample_weight : ndarray of shape (n_samples,)
+    data : Data
+        The checked data with their weights.
     n_clusters : int or None
         How many clusters the user asked for, if he did.
     random_state : int, RandomState instance or None
@@ -75,11 +67,11 @@ def find_reference(
     """
     if reference is None:
         k = DEFAULT_N_CLUSTERS if n_clusters is None else n_clusters
-        return _default_reference(X, sample_weight, k, random_state)
+        return _default_reference(data, k, random_state)
     if hasattr(reference, "fit") or hasattr(reference, "predict"):
-        found = _from_estimator(reference, X, sample_weight, noise, original_X)
+        found = _from_estimator(reference, data, noise, original_X)
     else:
-        found = _from_array(reference, X, sample_weight, noise)
+        found = _from_array(reference, data, noise)
     if n_clusters is not None and n_clusters != len(found.centers):
         raise ValueError(
             f"n_clusters={n_clusters}, but the reference has {len(found.centers)} clusters; "
@@ -88,9 +80,10 @@ def find_reference(
     return found
 
 
-def _default_reference(X, sample_weight, n_clusters, random_state) -> Reference:
+def _default_reference(data: Data, n_clusters: int, random_state: Any) -> Reference:
     from sklearn.cluster import KMeans
 
+    X, sample_weight = data.X, data.weights.values
     counted = sample_weight > 0
     if n_clusters > (n := int(counted.sum())):
         raise ValueError(
@@ -98,21 +91,19 @@ def _default_reference(X, sample_weight, n_clusters, random_state) -> Reference:
             "ask for fewer clusters"
         )
     kmeans = KMeans(n_clusters, n_init=10, random_state=random_state)
-    data = (X.tocsr() if sparse.issparse(X) else np.ascontiguousarray(X)).astype(
+    numbers = (X.tocsr() if sparse.issparse(X) else np.ascontiguousarray(X)).astype(
         np.float64, copy=False
     )
     if n == X.shape[0]:
-        labels = kmeans.fit(data, sample_weight=sample_weight).labels_
+        labels = kmeans.fit(numbers, sample_weight=sample_weight).labels_
     else:  # absent rows must not even take part in the seeding
-        labels = kmeans.fit(data[counted], sample_weight=sample_weight[counted]).predict(data)
+        labels = kmeans.fit(numbers[counted], sample_weight=sample_weight[counted]).predict(numbers)
     names = list(range(n_clusters))
-    return _from_labels(
-        labels.astype(np.intp), names, X, sample_weight, empty=kmeans.cluster_centers_
-    )
+    return _from_labels(labels.astype(np.intp), names, data, empty=kmeans.cluster_centers_)
 
 
-def _from_labels(labels, names, X, sample_weight, empty=None) -> Reference:
-    means = group_means(X, labels, sample_weight, len(names))
+def _from_labels(labels, names, data: Data, empty=None) -> Reference:
+    means = group_means(data.X, labels, data.weights.values, len(names), data.team)
     hollow = np.isnan(means).any(axis=1)
     if hollow.any():
         if empty is None:
@@ -124,14 +115,14 @@ def _from_labels(labels, names, X, sample_weight, empty=None) -> Reference:
     return Reference(means, labels, names)
 
 
-def _from_centers(centers, X) -> Reference:
-    return Reference(centers, nearest_center(X, centers), list(range(len(centers))))
+def _from_centers(centers, data: Data) -> Reference:
+    return Reference(centers, data.nearest(centers), list(range(len(centers))))
 
 
-def _from_array(reference, X, sample_weight, noise) -> Reference:
-    array = np.asarray(reference)
+def _from_array(reference, data: Data, noise) -> Reference:
+    array, X = np.asarray(reference), data.X
     if array.ndim == 1:
-        return _from_given_labels(array, X, sample_weight, noise)
+        return _from_given_labels(array, data, noise)
     if array.ndim != 2 or array.dtype.kind not in "fiub" or 0 in array.shape:
         raise ValueError(
             "reference must be an estimator, a table of centers (n_clusters, n_features) of "
@@ -147,10 +138,11 @@ def _from_array(reference, X, sample_weight, noise) -> Reference:
     if not np.isfinite(centers).all():
         row, column = np.argwhere(~np.isfinite(centers))[0]
         raise ValueError(f"reference center {row} is not a finite number in column {column}")
-    return _from_centers(centers, X)
+    return _from_centers(centers, data)
 
 
-def _from_given_labels(given: np.ndarray, X, sample_weight, noise) -> Reference:
+def _from_given_labels(given: np.ndarray, data: Data, noise) -> Reference:
+    X = data.X
     if len(given) != X.shape[0]:
         raise ValueError(
             f"the reference has {len(given)} labels, but X has {X.shape[0]} rows; "
@@ -176,18 +168,19 @@ def _from_given_labels(given: np.ndarray, X, sample_weight, noise) -> Reference:
         at = int(np.flatnonzero(names == NOISE)[0])
         names = np.delete(names, at)
         labels = np.where(labels == at, -1, labels - (labels > at))
-    return _from_labels(labels, names.tolist(), X, sample_weight)
+    return _from_labels(labels, names.tolist(), data)
 
 
-def _from_estimator(estimator, X, sample_weight, noise, original_X) -> Reference:
-    data = X if original_X is None else original_X
+def _from_estimator(estimator, data: Data, noise, original_X) -> Reference:
+    X, sample_weight = data.X, data.weights.values
+    table = X if original_X is None else original_X
     if not _is_fitted(estimator):
         estimator = clone(estimator)
         takes_weight = "sample_weight" in inspect.signature(estimator.fit).parameters
-        estimator.fit(data, **({"sample_weight": sample_weight} if takes_weight else {}))
+        estimator.fit(table, **({"sample_weight": sample_weight} if takes_weight else {}))
     centers = getattr(estimator, "cluster_centers_", None)
     if centers is not None and np.shape(centers)[1:] == (X.shape[1],):
-        return _from_centers(np.asarray(centers, dtype=np.float64), X)
+        return _from_centers(np.asarray(centers, dtype=np.float64), data)
     labels = getattr(estimator, "labels_", None)
     if labels is None or len(labels) != X.shape[0]:
         if not hasattr(estimator, "predict"):
@@ -196,8 +189,8 @@ def _from_estimator(estimator, X, sample_weight, noise, original_X) -> Reference
                 f"{X.shape[1]} columns of X nor labels for its {X.shape[0]} rows; pass the labels "
                 "themselves as reference"
             )
-        labels = estimator.predict(data)
-    return _from_given_labels(np.asarray(labels), X, sample_weight, noise)
+        labels = estimator.predict(table)
+    return _from_given_labels(np.asarray(labels), data, noise)
 
 
 def _is_fitted(estimator) -> bool:

@@ -1,7 +1,7 @@
 """The threshold tree: flat arrays that route rows to leaves, and the builder that makes them.
 
-This module knows nothing of clusterings' costs, of estimators or of how cuts are found, and
-imports nothing else of the package.
+This module knows nothing of clusterings' costs, of estimators or of how cuts are found; all it
+takes from the package is the compiled loop for many rows, when there are many.
 """
 
 from __future__ import annotations
@@ -9,11 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+import joblib
 import numpy as np
 from scipy import sparse
 
 LEAF = -1
 """What ``children_left``, ``children_right`` and ``feature`` hold where there is nothing."""
+
+_MANY = 100_000
+"""Rows times leaves above which a compiled loop routes the rows."""
 
 _ARRAYS = (
     "feature",
@@ -148,10 +152,32 @@ class ThresholdTree:
         ndarray of shape (n_samples,), intp
         """
         X = self._check_width(X)
+        if X.shape[0] * self.n_leaves >= _MANY and (sparse.issparse(X) or X.dtype.kind in "fiub"):
+            return self._apply_compiled(X)
         leaf = np.zeros(X.shape[0], dtype=np.intp)
-        for node, rows in self._route(X):
+        for node, rows in self._route(canonical_csc(X) if sparse.issparse(X) else X):
             if self.children_left[node] == LEAF:
                 leaf[rows] = node
+        return leaf
+
+    def _apply_compiled(self, X) -> np.ndarray:
+        """The same by a compiled loop, which is not worth loading for a few rows."""
+        from pellucid.kernels.route import route_dense, route_sparse
+        from pellucid.numeric.team import Team
+
+        leaf = np.empty(X.shape[0], dtype=np.intp)
+        tree = (self.feature, self.threshold, self.children_left, self.children_right)
+        rows = sparse.csr_array(X) if sparse.issparse(X) else X
+
+        def work(block: tuple[int, int]) -> None:
+            if sparse.issparse(rows):
+                parts = (rows.data, rows.indices, rows.indptr)
+                route_sparse(*parts, *block, self.n_features, *tree, leaf)
+            else:
+                route_dense(rows, *block, *tree, leaf)
+
+        with Team(joblib.cpu_count()) as team:
+            team.map(work, team.blocks(len(leaf), 50_000))
         return leaf
 
     def predict(self, X) -> np.ndarray:
@@ -167,6 +193,7 @@ class ThresholdTree:
             Entry (i, j) is true when row i passes node j.
         """
         X = self._check_width(X)
+        X = canonical_csc(X) if sparse.issparse(X) else X
         visits = [(rows, np.full(len(rows), node)) for node, rows in self._route(X)]
         rows, nodes = (np.concatenate(part) for part in zip(*visits))
         return sparse.csr_array(
@@ -184,7 +211,7 @@ class ThresholdTree:
         return steps[::-1]
 
     def _check_width(self, X):
-        X = canonical_csc(X) if sparse.issparse(X) else np.asarray(X)
+        X = X if sparse.issparse(X) else np.asarray(X)
         if X.ndim != 2 or X.shape[1] != self.n_features:
             raise ValueError(
                 f"X has shape {X.shape}, but the tree was made for {self.n_features} columns"
@@ -296,8 +323,8 @@ class TreeBuilder:
         """How many training rows reach the node, and their total weight."""
         self.nodes[node].n_samples, self.nodes[node].weight = int(n_samples), float(weight)
 
-    def build(self, n_splits: int | None = None) -> ThresholdTree:
-        """The tree after the first `n_splits` splits (all of them by default)."""
+    def preorder(self, n_splits: int | None = None) -> list[int]:
+        """Nodes after the first `n_splits` splits, in the order in which a tree numbers them."""
         inner = set(self.splits[:n_splits])
         order, stack = [], [0]
         while stack:
@@ -305,6 +332,12 @@ class TreeBuilder:
             order.append(node)
             if node in inner:
                 stack += [self.nodes[node].right, self.nodes[node].left]
+        return order
+
+    def build(self, n_splits: int | None = None) -> ThresholdTree:
+        """The tree after the first `n_splits` splits (all of them by default)."""
+        inner = set(self.splits[:n_splits])
+        order = self.preorder(n_splits)
         number = {node: i for i, node in enumerate(order)}
         kept = [(self.nodes[node], node in inner) for node in order]
         return ThresholdTree(

@@ -1,23 +1,14 @@
 """Every method grows the very tree that brute force over all cuts grows."""
 
-import warnings
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.exceptions import ConvergenceWarning
 
 import oracles
+from fitting import fit_exactly as fit
 from pellucid import IMM, ExGreedy, ExKMC, ExShallow
 from strategies import tiny_data
-
-
-def fit(model, data):
-    model.set_params(reference=data.centers, threshold_style="data", n_jobs=1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return model.fit(data.X, sample_weight=data.weight)
 
 
 @given(tiny_data())

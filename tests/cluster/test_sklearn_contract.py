@@ -2,9 +2,7 @@
 
 import inspect
 
-import numpy as np
 import pytest
-from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.estimator_checks import (
     check_sample_weight_equivalence_on_dense_data,
@@ -15,19 +13,7 @@ from sklearn.utils.estimator_checks import (
 import pellucid
 import pellucid.cluster
 from pellucid import IMM, ExGreedy, ExKMC, ExShallow
-
-
-class SpreadCenters(BaseEstimator):
-    """A reference that takes a weighted row for so many copies, as k-means seeding does not."""
-
-    def fit(self, X, y=None, sample_weight=None):
-        X = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=float)
-        mean = np.average(X, axis=0, weights=sample_weight)
-        spread = np.average(np.abs(X - mean), axis=0, weights=sample_weight)
-        steps = np.arange(X.shape[1]) % 3 - 1
-        self.cluster_centers_ = np.stack([mean + spread * np.roll(steps, i) for i in range(3)])
-        return self
-
+from references import SpreadCenters
 
 WEIGHT_CHECKS = [
     check_sample_weight_equivalence_on_dense_data,

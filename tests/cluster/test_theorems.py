@@ -1,14 +1,12 @@
 """What the papers prove, as properties."""
 
-import warnings
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_digits, make_blobs
-from sklearn.exceptions import ConvergenceWarning
 
+from fitting import fit
 from pellucid import IMM, ExGreedy, ExKMC, ExShallow
 from pellucid.metrics import (
     surrogate_cost,
@@ -18,13 +16,6 @@ from pellucid.metrics import (
 from strategies import tiny_data
 
 METHODS = [IMM(), ExGreedy(), ExShallow(), ExKMC(), ExKMC(base=None)]
-
-
-def fit(model, data):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        model.set_params(reference=data.centers)
-        return model.fit(data.X, sample_weight=data.weight)
 
 
 @given(tiny_data())

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from pellucid.numeric.fixed_point import Weights, squared_distances
+from pellucid.numeric.fixed_point import Data, Weights
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def test_costs_are_the_weighted_squared_distances(data, kind):
         "whole": rng.integers(1, 1000, 300).astype(float),
         "fractions": rng.uniform(1e-3, 1e3, 300),
     }[kind]
-    costs, unit = squared_distances(X, centers, Weights.of(weight))
+    costs, unit = Data(X, Weights.of(weight)).costs(centers)
     assert costs.dtype == np.int64
     assert np.log2(unit) == np.rint(np.log2(unit))
     expected = plain(X, centers, weight)
@@ -40,10 +40,10 @@ def test_storage_gives_the_same_bits(data):
     X = X.astype(np.float32).astype(np.float64)
     for weight in (np.ones(300), np.linspace(0.1, 2.0, 300)):
         weights = Weights.of(weight)
-        expected, unit = squared_distances(X, centers, weights)
+        expected, unit = Data(X, weights).costs(centers)
         others = (np.asfortranarray(X), X.astype(np.float32), sparse.csc_array(X))
         for other in others:
-            costs, same_unit = squared_distances(other, centers, weights)
+            costs, same_unit = Data(other, weights).costs(centers)
             assert same_unit == unit
             np.testing.assert_array_equal(costs, expected)
 
@@ -52,7 +52,7 @@ def test_sums_never_overflow():
     """Outliers, huge weights and many rows leave the total below 2**62."""
     X = np.vstack([np.zeros((10_000, 2)), [[1e9, -1e9]]])
     for weight in (np.ones(10_001), np.full(10_001, 1e6), np.full(10_001, 1e-6)):
-        costs, _ = squared_distances(X, np.array([[0.0, 0.0], [1e9, 1e9]]), Weights.of(weight))
+        costs, _ = Data(X, Weights.of(weight)).costs(np.array([[0.0, 0.0], [1e9, 1e9]]))
         assert (costs >= 0).all()
         assert (costs.astype(float).sum(axis=0) < 2.0**62).all()
 

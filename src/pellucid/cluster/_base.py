@@ -19,8 +19,9 @@ from pellucid._input import read_sample_weight, read_X
 from pellucid._progress import Progress
 from pellucid.cuts.problem import Problem
 from pellucid.growth.plant import Growth
-from pellucid.numeric.fixed_point import Weights
-from pellucid.numeric.moments import cost_to_centers, group_means
+from pellucid.numeric.fixed_point import Data, Weights
+from pellucid.numeric.moments import cost_to_centers, means_and_cost
+from pellucid.numeric.team import Team
 from pellucid.reference import Reference, find_reference
 from pellucid.rules import RowExplanation, RuleList, cluster_rules, leaf_rules, path_conditions
 from pellucid.tree import ThresholdTree, column_values
@@ -88,20 +89,25 @@ class BaseThresholdTree(ClusterMixin, BaseEstimator):
         self._validate_params()
         numbers = read_X(self, X, reset=True)
         weight = read_sample_weight(sample_weight, numbers.shape[0])
-        reference = find_reference(
-            self.reference,
-            numbers,
-            weight,
-            n_clusters=self.n_clusters,
-            random_state=self.random_state,
-            noise=self.noise,
-            original_X=X,
-        )
-        problem = self._pose(numbers, weight, reference)
-        n_leaves = self._max_leaves(problem.n_clusters)
-        progress = Progress(f"{type(self).__name__}: cuts", n_leaves - 1, self.verbose)
-        growth = self._grow(problem, progress)
-        self._store(numbers, weight, reference, growth.builder.build())
+        with Team(_n_threads(self.n_jobs)) as team:
+            data = Data(numbers, Weights.of(weight), team)
+            reference = find_reference(
+                self.reference,
+                data,
+                n_clusters=self.n_clusters,
+                random_state=self.random_state,
+                noise=self.noise,
+                original_X=X,
+            )
+            problem = _pose(data, reference)
+            n_leaves = self._max_leaves(problem.n_clusters)
+            progress = Progress(f"{type(self).__name__}: cuts", n_leaves - 1, self.verbose)
+            growth = self._grow(problem, progress)
+            tree = growth.builder.build()
+            everything = problem.n_samples == numbers.shape[0]
+            leaf = growth.leaf_of_rows(problem.n_samples) if everything else tree.apply(numbers)
+            self._store(data, reference, tree, leaf)
+            self._store_growth(problem, growth)
         if self.n_leaves_ < min(n_leaves, problem.n_clusters):
             warnings.warn(
                 f"the tree has {self.n_leaves_} leaves for {problem.n_clusters} clusters: no cut "
@@ -110,35 +116,20 @@ class BaseThresholdTree(ClusterMixin, BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        self._store_growth(problem, growth)
         return self
-
-    def _pose(self, X, weight: np.ndarray, reference: Reference) -> Problem:
-        """The problem on the rows that count."""
-        counted = np.flatnonzero((weight > 0) & (reference.labels >= 0))
-        everything = len(counted) == X.shape[0]
-        return Problem(
-            X if everything else _take_rows(X, counted),
-            reference.centers,
-            reference.labels if everything else reference.labels[counted],
-            Weights.of(weight[counted]),
-            n_threads=_n_threads(self.n_jobs),
-        )
 
     def _store_growth(self, problem: Problem, growth: Growth) -> None:
         """Keep what is particular to a method; nothing by default."""
 
-    def _store(self, X, weight: np.ndarray, reference: Reference, tree: ThresholdTree) -> None:
+    def _store(self, data: Data, reference: Reference, tree: ThresholdTree, leaf: np.ndarray):
         """Everything that every fitted estimator shows."""
-        leaf = tree.apply(X)
+        X, weight, team = data.X, data.weights.values, data.team
         position = tree.cluster[leaf]
-        n_clusters = len(reference.centers)
-        means = group_means(X, position, weight, n_clusters)
-        hollow = np.isnan(means).any(axis=1)
-        means[hollow] = reference.centers[hollow]
+        centers = reference.centers
+        means, inertia = means_and_cost(X, position, weight, centers, team)
+        _, reference_inertia = means_and_cost(X, reference.labels, weight, centers, team)
         names = np.array(reference.names)
         known = reference.labels >= 0
-        reference_means = np.nan_to_num(group_means(X, reference.labels, weight, n_clusters))
         purity = _purity(leaf[known], (position == reference.labels)[known], weight[known])
 
         self.tree_ = tree
@@ -146,12 +137,10 @@ class BaseThresholdTree(ClusterMixin, BaseEstimator):
         self.cluster_names_ = names
         self.cluster_centers_ = means
         self.labels_ = names[position]
-        self.inertia_ = cost_to_centers(X, position, means, weight)
-        self.reference_centers_ = reference.centers
+        self.inertia_ = inertia
+        self.reference_centers_ = centers
         self.reference_labels_ = _name(reference.labels, names)
-        self.reference_inertia_ = cost_to_centers(
-            X, np.maximum(reference.labels, 0), reference_means, weight * known
-        )
+        self.reference_inertia_ = reference_inertia
         self._leaf_rules = leaf_rules(
             tree, feature_names=self._names_in(), labels=names.tolist(), purity=purity
         )
@@ -216,6 +205,16 @@ class BaseThresholdTree(ClusterMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _pose(data: Data, reference: Reference) -> Problem:
+    """The problem on the rows that count."""
+    weight, labels = data.weights.values, reference.labels
+    counted = np.flatnonzero((weight > 0) & (labels >= 0))
+    if len(counted) == len(labels):
+        return Problem(data, reference.centers, labels)
+    rows = Data(_take_rows(data.X, counted), Weights.of(weight[counted]), data.team)
+    return Problem(rows, reference.centers, labels[counted])
 
 
 def _n_threads(n_jobs: int | None) -> int:

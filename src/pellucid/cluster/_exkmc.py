@@ -126,7 +126,8 @@ class ExKMC(BaseThresholdTree):
         n_base = len(builder.splits) - len(gains)
         self._stages = [builder.build(n_base + i) for i in range(len(gains) + 1)]
         rows = np.arange(problem.n_samples)
-        final = int(problem.costs[rows, self.tree_.predict(problem.X)].sum())
+        position = self.tree_.cluster[growth.leaf_of_rows(problem.n_samples)]
+        final = int(problem.costs[rows, position].sum())
         # Whole units, so the steps back from the final cost are exact.
         units = final + np.cumsum([0, *gains[::-1]], dtype=np.int64)[::-1]
         self.surrogate_costs_ = units * problem.cost_unit

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from pellucid.cuts.problem import Problem
+from pellucid.cuts.search import BinnedColumn, Cut
 
 
 @dataclass(frozen=True)
@@ -17,46 +17,24 @@ class Cell:
 
     Attributes
     ----------
-    rows : ndarray of int
-        Every row in the cell, in ascending order.
-    active : ndarray of int
+    active : ndarray of int32
         The rows that count in the search for a cut.
+    passive : ndarray of int32
+        The other rows in the cell.
     centers : ndarray of int
         The reference centers in the cell.
     cut_left, cut_right : frozenset of int
         Features of which a cut above sent this cell left (right).
+    memo : dict
+        What a criterion wants to remember of the cell.
     """
 
-    rows: np.ndarray
     active: np.ndarray
+    passive: np.ndarray
     centers: np.ndarray
     cut_left: frozenset[int] = frozenset()
     cut_right: frozenset[int] = frozenset()
-
-
-@dataclass(frozen=True)
-class Cut:
-    """A cut of one cell: any threshold in [low, high) makes it.
-
-    Attributes
-    ----------
-    objective : float
-        What the criterion minimises.
-    gain : float
-        How much better off the cell is after the cut; the order of best-first growth.
-    """
-
-    feature: int
-    low: float
-    high: float
-    objective: float
-    gain: float
-
-
-def best_of(cuts: Iterable[Cut | None]) -> Cut | None:
-    """Smallest objective; among equals the lowest feature, then the lowest threshold."""
-    found = [cut for cut in cuts if cut is not None]
-    return min(found, key=lambda cut: (cut.objective, cut.feature, cut.low), default=None)
+    memo: dict = field(default_factory=dict, compare=False)
 
 
 class Criterion(ABC):
@@ -72,44 +50,86 @@ class Criterion(ABC):
 
     def root(self) -> Cell:
         """The cell that holds everything."""
-        rows = np.arange(self.problem.n_samples)
-        return Cell(rows, rows, np.arange(self.problem.n_clusters))
+        rows = np.arange(self.problem.n_samples, dtype=np.int32)
+        return Cell(rows, rows[:0], np.arange(self.problem.n_clusters))
 
     @abstractmethod
     def best_cut(self, cell: Cell) -> Cut | None:
-        """The best cut of the cell, or None when it has none or needs none."""
+        """The best cut of the cell, or None when it has none or needs none.
+
+        Smallest objective; among equals the lowest feature, then the lowest threshold.
+        """
 
     @abstractmethod
     def cluster(self, cell: Cell) -> int:
         """The cluster that the cell stands for as a leaf."""
 
+    def interval(self, cell: Cell, cut: Cut) -> tuple[float, float]:
+        """All thresholds that cut the cell alike: from the first up to, not including, the second.
+
+        Passive rows go one way or the other too, and must go it under every threshold: they
+        bound the interval from above.
+        """
+        near, far = self._bounding_centers(cell, cut)
+        column, passive = self._columns(cell, cut.feature)
+        low = max([*near, column.largest(at_most=cut.at)])
+        return low, min([*far, column.smallest(above=cut.at), passive.smallest(above=low)])
+
+    def _columns(self, cell: Cell, feature: int) -> tuple[BinnedColumn, BinnedColumn]:
+        """A column for the active and for the passive rows, read once for each cut."""
+        if cell.memo.get("feature") != feature:
+            cell.memo["feature"] = feature
+            cell.memo["columns"] = (
+                BinnedColumn(self.problem, feature, cell.active),
+                BinnedColumn(self.problem, feature, cell.passive),
+            )
+        return cell.memo["columns"]
+
+    def _bounding_centers(self, cell: Cell, cut: Cut) -> tuple[list[float], list[float]]:
+        """Center coordinates that a threshold must keep on its left, and on its right."""
+        return [], []
+
     def divide(self, cell: Cell, feature: int, threshold: float) -> tuple[Cell, Cell]:
         """The two sides of a cut."""
-        problem = self.problem
-        rows_left = problem.values(feature, cell.rows) <= threshold
-        centers_left = problem.centers[cell.centers, feature] <= threshold
-        left_rows, right_rows = cell.rows[rows_left], cell.rows[~rows_left]
-        left_centers, right_centers = cell.centers[centers_left], cell.centers[~centers_left]
+        centers_left = self.problem.centers[cell.centers, feature] <= threshold
+        near, far = cell.centers[centers_left], cell.centers[~centers_left]
+        column, passive = self._columns(cell, feature)
+        left = column.at_most(threshold)
+        active, dropped, memos = self.share_out(cell, left, near)
+        if len(cell.passive):
+            left = passive.at_most(threshold)
+            dropped = (
+                np.concatenate([dropped[0], cell.passive[left]]),
+                np.concatenate([dropped[1], cell.passive[~left]]),
+            )
+        cuts, more = (cell.cut_left, cell.cut_right), {feature}
         return (
-            Cell(
-                left_rows,
-                self.active_rows(cell, left_rows, left_centers),
-                left_centers,
-                cell.cut_left | {feature},
-                cell.cut_right,
-            ),
-            Cell(
-                right_rows,
-                self.active_rows(cell, right_rows, right_centers),
-                right_centers,
-                cell.cut_left,
-                cell.cut_right | {feature},
-            ),
+            Cell(active[0], dropped[0], near, cuts[0] | more, cuts[1], memos[0]),
+            Cell(active[1], dropped[1], far, cuts[0], cuts[1] | more, memos[1]),
         )
 
-    def active_rows(self, parent: Cell, rows: np.ndarray, centers: np.ndarray) -> np.ndarray:
-        """Rows of one side of a cut that still count there; all of them by default."""
-        return rows
+    def share_out(self, cell: Cell, left: np.ndarray, centers_left: np.ndarray):
+        """Who is where after a cut, as pairs for the left and the right side.
+
+        Parameters
+        ----------
+        cell : Cell
+        left : ndarray of bool
+            Which of the active rows go left.
+        centers_left : ndarray of int
+            Centers that go left.
+
+        Returns
+        -------
+        active, dropped : pairs of ndarray
+            Active rows, and rows that become passive; none do by default.
+        memos : pair of dict
+            What the new cells are to remember.
+        """
+        from pellucid.kernels.rows import divide_rows
+
+        nothing = cell.active[:0]
+        return divide_rows(cell.active, left), (nothing, nothing), ({}, {})
 
 
 class CenterCutCriterion(Criterion):
@@ -121,18 +141,25 @@ class CenterCutCriterion(Criterion):
             return None
         coordinates = self.problem.centers[cell.centers]
         spread = np.flatnonzero(coordinates.max(axis=0) > coordinates.min(axis=0))
-        return self.best_center_cut(cell, spread.tolist())
+        return self.best_center_cut(cell, spread) if len(spread) else None
 
     @abstractmethod
-    def best_center_cut(self, cell: Cell, features: list[int]) -> Cut | None:
+    def best_center_cut(self, cell: Cell, features: np.ndarray) -> Cut | None:
         """Best cut over the columns in which the cell's centers differ."""
+
+    def _bounding_centers(self, cell, cut):
+        coordinates = self.problem.centers[cell.centers, cut.feature]
+        left = coordinates <= cut.at
+        return coordinates[left].tolist(), coordinates[~left].tolist()
 
     def cluster(self, cell: Cell) -> int:
         """The cell's own center; of several that no cut can separate, the one with most rows."""
-        problem = self.problem
+        if len(cell.centers) == 1:
+            return int(cell.centers[0])
+        problem, active = self.problem, cell.active
         mine = np.bincount(
-            problem.labels[cell.active],
-            weights=problem.weights.values[cell.active],
+            problem.labels[active],
+            weights=problem.weights.values[active],
             minlength=problem.n_clusters,
         )[cell.centers]
         return int(cell.centers[np.argmax(mine)])

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pellucid.cuts.criterion import Cell, CenterCutCriterion, Cut, best_of
+from pellucid.cuts.criterion import Cell, CenterCutCriterion
 from pellucid.cuts.problem import Problem
+from pellucid.cuts.search import Cut, open_bins, search_columns
 
 
 class InducedCost(CenterCutCriterion):
@@ -26,47 +27,68 @@ class InducedCost(CenterCutCriterion):
         super().__init__(problem)
         self.depth_penalty = float(depth_penalty)
 
-    def best_center_cut(self, cell: Cell, features: list[int]) -> Cut | None:
+    def best_center_cut(self, cell: Cell, features: np.ndarray) -> Cut | None:
         """Cut of least objective that leaves each side as many rows as centers, if there is one."""
-        from pellucid.numeric import kernels
+        from pellucid.kernels.gaps import Terms
 
-        problem = self.problem
-        weight = problem.weights.units[cell.active]
-        costs = problem.costs[np.ix_(cell.active, cell.centers)]
-        total = int(weight.sum())
-        current = int(costs.min(axis=1).sum())
+        ranked, owned = self._rank(cell)
+        terms = Terms(
+            float(ranked.base),
+            self.depth_penalty,
+            float(owned.sums[:, 0].sum()),
+            self.problem.weights.one,
+        )
+        killers = np.zeros((2, self.problem.n_features))
+        killers[0, list(cell.cut_left)] = 1.0
+        killers[1, list(cell.cut_right)] = 1.0
+        best = self._search(features, ranked, owned, terms, killers)
+        return best or self._search(features, ranked, owned, terms._replace(least=0.0), killers)
 
-        def sweep(feature: int) -> tuple[Cut | None, Cut | None]:
-            coordinates = problem.centers[cell.centers, feature]
-            positions, counts = np.unique(coordinates, return_counts=True)
-            n_at_or_below = np.cumsum(counts)
-            values = problem.values(feature, cell.active)
-            base, left, change, moving = kernels.cost_gaps(
-                values, costs, np.argsort(coordinates), n_at_or_below, weight, positions
+    def _search(self, features, ranked, owned, terms, killers) -> Cut | None:
+        from pellucid.kernels.gaps import sweep_bins
+        from pellucid.kernels.induced import induced_change, open_induced
+        from pellucid.kernels.separated import scan_separated
+
+        problem, rows = self.problem, ranked.rows
+        no_counts = np.empty((0, 0, 0), dtype=np.int64)
+
+        def scan(block: np.ndarray, found: np.ndarray) -> None:
+            # A row cut off from its nearest center pays its margin or more: a bound, no cut yet.
+            scan_separated(block, problem.bins.columns, owned, no_counts, terms, killers, found)
+            found[block, 2] = np.minimum(found[block, 0], found[block, 2])
+            found[block, 0] = np.inf
+
+        def refine(feature: int, limit: float) -> Cut:
+            column = problem.bins.single(feature, problem.n_samples)
+            killer = (killers[0, feature], killers[1, feature])
+            n, gaps, best, edge, wanted = open_induced(column, ranked, terms, killer, limit)
+            places, codes, values = open_bins(problem, feature, rows, wanted)
+            change = np.empty(len(places), dtype=np.int64)
+            induced_change(rows[places], places, codes, n, ranked, gaps, change)
+            edges = column.edges[0]
+            inside = sweep_bins(
+                values, codes, change, ranked.weight[places], n, edges, gaps, terms, killer
             )
-            rows = np.flatnonzero(moving)
-            rows = rows[np.argsort(values[rows], kind="stable")]
-            found = kernels.sweep_gaps(
-                values[rows],
-                change[rows],
-                weight[rows],
-                positions,
-                base,
-                left,
-                n_at_or_below,
-                np.full(len(base), float(current)),
-                total,
-                self.depth_penalty,
-                (float(feature in cell.cut_left), float(feature in cell.cut_right)),
-                problem.weights.one,
-            )
-            return tuple(_as_cut(feature, *one) for one in found)
+            return min(Cut(best, feature, edges[edge]), Cut(inside[0], feature, inside[1]))
 
-        found = problem.for_each_feature(sweep, features, len(cell.active))
-        return best_of(best for best, _ in found) or best_of(spare for _, spare in found)
+        best = search_columns(problem, features, len(rows), scan, refine, np.inf)
+        return best and best._replace(gain=-best.objective)
 
+    def _rank(self, cell: Cell):
+        """The cell's rows with their centers from near to far, and the same for the bound."""
+        from pellucid.kernels.induced import Ranked, find_nearest
+        from pellucid.kernels.separated import Owned
 
-def _as_cut(feature: int, objective: float, low: float, high: float) -> Cut | None:
-    if np.isinf(objective):
-        return None
-    return Cut(feature, float(low), float(high), float(objective), -float(objective))
+        problem, rows = self.problem, cell.active
+        near, cost = problem.ranked
+        place = np.full(problem.n_clusters, -1)
+        place[cell.centers] = np.arange(len(cell.centers))
+        own, other, home = np.empty((3, len(rows)), dtype=near.dtype)
+        margin = np.empty(len(rows), dtype=np.int64)
+        sums = np.zeros((len(cell.centers), 2), dtype=np.int64)
+        weight = problem.weights.units_of(rows)
+        base = find_nearest(rows, near, cost, weight, place, own, other, margin, home, sums)
+        return (
+            Ranked(rows, own, other, margin, near, cost, weight, base, cell.centers),
+            Owned(rows, problem.slots(rows), home, weight, margin, False, sums, base, cell.centers),
+        )

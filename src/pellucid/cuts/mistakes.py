@@ -4,50 +4,108 @@ from __future__ import annotations
 
 import numpy as np
 
-from pellucid.cuts.criterion import Cell, CenterCutCriterion, Cut, best_of
+from pellucid.cuts.criterion import Cell, CenterCutCriterion
+from pellucid.cuts.search import Cut, open_bins, search_columns
+
+_SMALL = 2**22
+"""Bytes of counts that are kept without asking how large the data are."""
 
 
 class Mistakes(CenterCutCriterion):
-    """Fewest rows separated from their own center; those that are count no longer below."""
+    """Fewest rows separated from their own center; those that are count no longer below.
 
-    def best_center_cut(self, cell: Cell, features: list[int]) -> Cut | None:
+    The children of a cell share its centers out between them, and with a center all its rows but
+    those cut off. So the counts of a child are its part of the parent's, less the rows cut off:
+    all of the data are counted only once.
+    """
+
+    def best_center_cut(self, cell: Cell, features: np.ndarray) -> Cut | None:
         """Cut with the fewest mistakes."""
-        from pellucid.numeric import kernels
+        from pellucid.kernels import separated as kernels
+        from pellucid.kernels.gaps import Terms, sweep_bins
 
-        problem = self.problem
-        weight = problem.weights.units[cell.active]
-        labels = problem.labels[cell.active]
+        problem, active = self.problem, cell.active
+        columns = problem.bins.columns
+        counts = self._counts(cell)
+        rows = self._owned(cell, counts)
+        terms = Terms(problem.weights.one, 0.0, float(rows.sums[:, 0].sum()), 0.0)
+        killers = np.zeros((2, problem.n_features))
 
-        def sweep(feature: int) -> Cut:
-            coordinates = problem.centers[:, feature]
-            positions, counts = np.unique(coordinates[cell.centers], return_counts=True)
-            own = np.searchsorted(positions, coordinates)[labels]
-            values = problem.values(feature, cell.active)
-            base, left, change, moving = kernels.mistake_gaps(values, own, weight, positions)
-            rows = np.flatnonzero(moving)
-            rows = rows[np.argsort(values[rows], kind="stable")]
-            _, (mistakes, low, high) = kernels.sweep_gaps(
-                values[rows],
-                change[rows],
-                weight[rows],
-                positions,
-                base,
-                left,
-                np.cumsum(counts),
-                np.full(len(base), problem.weights.one),
-                0,
-                0.0,
-                (0.0, 0.0),
-                0.0,
+        def scan(block: np.ndarray, found: np.ndarray) -> None:
+            kernels.scan_separated(block, columns, rows, counts, terms, killers, found)
+
+        def refine(feature: int, limit: float) -> Cut:
+            n, gaps, wanted = kernels.open_separated(
+                feature, columns, rows, counts, terms, (0.0, 0.0), limit
             )
-            return Cut(feature, float(low), float(high), float(mistakes), -float(mistakes))
+            places, codes, values = open_bins(problem, feature, active, wanted)
+            inside = active[places]
+            weight = problem.weights.units_of(inside)
+            loses = codes > columns.center_code[feature][problem.labels[inside]]
+            change = np.where(loses, -weight, weight)
+            edges = columns.edges[feature]
+            found = sweep_bins(values, codes, change, weight, n, edges, gaps, terms, (0.0, 0.0))
+            return Cut(found[0], feature, found[1])
 
-        return best_of(problem.for_each_feature(sweep, features, len(cell.active)))
+        size = len(active) if len(counts) == 0 else columns.edges.shape[1] * len(cell.centers)
+        best = search_columns(problem, features, size, scan, refine, np.inf)
+        return best and best._replace(gain=-best.objective)
 
-    def active_rows(self, parent: Cell, rows: np.ndarray, centers: np.ndarray) -> np.ndarray:
-        """Rows of this side that were active and whose own center is on this side too."""
-        problem = self.problem
-        here = np.zeros(problem.n_clusters, dtype=bool)
-        here[centers] = True
-        was_active = np.isin(rows, parent.active, assume_unique=True)
-        return rows[was_active & here[problem.labels[rows]]]
+    def share_out(self, cell: Cell, left: np.ndarray, centers_left: np.ndarray):
+        """Rows cut off from their own center become passive on the side where they are."""
+        from pellucid.kernels.rows import divide_owned_rows
+
+        center_left = np.zeros(self.problem.n_clusters, dtype=bool)
+        center_left[centers_left] = True
+        near, off_near, far, off_far = divide_owned_rows(
+            cell.active, left, self.problem.labels, center_left
+        )
+        heritage = [
+            {"parent": (cell.memo["counts"], cell.centers, lost)} if "counts" in cell.memo else {}
+            for lost in (off_far, off_near)
+        ]
+        return (near, far), (off_near, off_far), heritage
+
+    def _owned(self, cell: Cell, counts: np.ndarray):
+        """The cell's rows with their own centers; without the rows, where counts are kept."""
+        from pellucid.kernels.separated import Owned, sum_by_center
+
+        rows = cell.active if len(counts) == 0 else cell.active[:0]
+        weight, own = self.problem.weights.units_of(rows), self._local_labels(cell, rows)
+        sums = np.zeros((len(cell.centers), 2), dtype=np.int64)
+        if len(counts):
+            sums[:] = counts[0].sum(axis=1)[:, None]
+        else:
+            sum_by_center(own, weight, weight, sums)
+        slots = self.problem.slots(rows)
+        return Owned(rows, slots, own, weight, weight, True, sums, 0, cell.centers)
+
+    def _local_labels(self, cell: Cell, rows: np.ndarray) -> np.ndarray:
+        """Own center of each row, as a place in the cell's centers."""
+        place = np.zeros(self.problem.n_clusters, dtype=self.problem.labels.dtype)
+        place[cell.centers] = np.arange(len(cell.centers))
+        return place[self.problem.labels[rows]]
+
+    def _counts(self, cell: Cell) -> np.ndarray:
+        """Weight of the active rows by feature, center and bin; empty where it is not kept."""
+        from pellucid.kernels.separated import count_weights
+
+        problem, memo = self.problem, cell.memo
+        columns = problem.bins.columns
+        shape = (problem.n_features, len(cell.centers), columns.edges.shape[1])
+        if "parent" in memo:
+            inherited, centers, lost = memo.pop("parent")
+            counts = inherited[:, np.searchsorted(centers, cell.centers)]
+            rows, sign = lost, -1
+        elif not columns.is_sparse and 8 * np.prod(shape) <= max(_SMALL, problem.X.nbytes // 4):
+            counts = np.zeros(shape, dtype=np.int64)
+            rows, sign = cell.active, 1
+        else:
+            return np.empty((0, 0, 0), dtype=np.int64)
+        own, weight = self._local_labels(cell, rows), sign * problem.weights.units_of(rows)
+        problem.team.map(
+            lambda block: count_weights(block, columns.codes, rows, own, weight, counts),
+            problem.feature_blocks(np.arange(problem.n_features), len(rows)),
+        )
+        memo["counts"] = counts
+        return counts

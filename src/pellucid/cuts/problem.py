@@ -1,45 +1,54 @@
-"""What every criterion looks at: the data, the reference centers and labels, the weights."""
+"""What every criterion looks at: the data, and the clustering to be explained."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
 
 import numpy as np
 
-from pellucid.numeric.fixed_point import Weights, squared_distances
+from pellucid.numeric.bins import Bins, make_bins
+from pellucid.numeric.fixed_point import Data, Weights
+from pellucid.numeric.team import Team
 from pellucid.tree import column_values
 
-_Result = TypeVar("_Result")
-
-_SERIAL_BELOW = 50_000
-"""Values a node must hold before handing its columns to threads pays."""
+_LEAST_VALUES = 150_000
+"""Values worth a task of their own."""
 
 
-@dataclass(frozen=True)
 class Problem:
     """The data to be cut and the clustering to be explained.
 
-    Attributes
+    Parameters
     ----------
-    X : ndarray or CSC matrix of shape (n_samples, n_features)
+    data : Data
         Only rows of positive weight.
     centers : ndarray of shape (n_clusters, n_features), float64
-    labels : ndarray of shape (n_samples,), intp
+        Of the reference clustering.
+    labels : ndarray of shape (n_samples,), int
         Own center of each row.
-    weights : Weights
-    n_threads : int
-        Threads over columns; no result depends on it.
     """
 
-    X: object
-    centers: np.ndarray
-    labels: np.ndarray
-    weights: Weights
-    n_threads: int = 1
+    def __init__(self, data: Data, centers: np.ndarray, labels: np.ndarray) -> None:
+        self.data = data
+        self.centers = centers
+        # The searches read the labels over and over: small numbers are quicker to read.
+        self.labels = labels.astype(np.uint8 if len(centers) <= 256 else np.int32)
+        self._costs: tuple[np.ndarray, float] | None = None
+
+    @property
+    def X(self):
+        """The rows, dense or CSC."""
+        return self.data.X
+
+    @property
+    def weights(self) -> Weights:
+        """Their weights."""
+        return self.data.weights
+
+    @property
+    def team(self) -> Team:
+        """Threads; no result depends on their number."""
+        return self.data.team
 
     @property
     def n_samples(self) -> int:
@@ -57,28 +66,48 @@ class Problem:
         return len(self.centers)
 
     @cached_property
-    def _costs_and_unit(self) -> tuple[np.ndarray, float]:
-        return squared_distances(self.X, self.centers, self.weights)
+    def bins(self) -> Bins:
+        """The columns as codes."""
+        return make_bins(self.X, self.centers, self.team)
 
     @property
     def costs(self) -> np.ndarray:
         """Weighted squared distance of each row to each center, in whole units."""
-        return self._costs_and_unit[0]
+        if self._costs is None:
+            self._costs = self.data.costs(self.centers)
+        return self._costs[0]
 
     @property
     def cost_unit(self) -> float:
         """What one unit of `costs` is worth."""
-        return self._costs_and_unit[1]
+        return self.costs is not None and self._costs[1]
+
+    @cached_property
+    def ranked(self) -> tuple[np.ndarray, np.ndarray]:
+        """For each row the centers from near to far, and their costs in that order."""
+        from pellucid.kernels.induced import rank_centers
+
+        costs, self._costs = self.costs, None  # sorted in place: one matrix of that size is enough
+        near = np.empty(costs.shape, dtype=self.labels.dtype)
+        self.team.map(
+            lambda block: rank_centers(costs[slice(*block)], near[slice(*block)]),
+            self.team.blocks(self.n_samples, _LEAST_VALUES // self.n_clusters),
+        )
+        return near, costs
 
     def values(self, feature: int, rows: np.ndarray) -> np.ndarray:
         """Values of a column for some rows, as float64."""
         return column_values(self.X, feature, rows)
 
-    def for_each_feature(
-        self, work: Callable[[int], _Result], features: list[int], size: int
-    ) -> list[_Result]:
-        """``work(feature)`` for every feature, in order, on threads when `size` rows are many."""
-        if self.n_threads == 1 or size * len(features) < _SERIAL_BELOW:
-            return [work(feature) for feature in features]
-        with ThreadPoolExecutor(self.n_threads) as pool:
-            return list(pool.map(work, features))
+    def slots(self, rows: np.ndarray) -> np.ndarray:
+        """Place of each row of the data in `rows`, -1 elsewhere; only CSC columns need it."""
+        if not self.bins.is_sparse:
+            return np.empty(0, dtype=np.int32)
+        slot = np.full(self.n_samples, -1, dtype=np.int32)
+        slot[rows] = np.arange(len(rows), dtype=np.int32)
+        return slot
+
+    def feature_blocks(self, features: np.ndarray, n_rows: int) -> list[np.ndarray]:
+        """The features in blocks that are worth a task each."""
+        least = -(-_LEAST_VALUES // max(n_rows, 1))
+        return [features[slice(*block)] for block in self.team.blocks(len(features), least)]

@@ -25,7 +25,7 @@ def grow_best_first(
 
     One run yields the nested trees of every size: the builder can go back to any of them.
     """
-    plant = Plant(criterion, threshold_style, base)
+    plant = Plant(criterion, threshold_style, base, name_all=True)
     heap: list = []
 
     def consider(number: int) -> None:
@@ -42,6 +42,5 @@ def grow_best_first(
             consider(child)
         progress.step()
     while plant.gains and plant.gains[-1] == 0:
-        plant.gains.pop()
-        plant.builder.undo()
+        plant.undo()
     return plant.growth()

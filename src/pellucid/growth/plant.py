@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
-from pellucid.cuts.criterion import Cell, Criterion, Cut
+from pellucid.cuts.criterion import Cell, Criterion
+from pellucid.cuts.search import Cut
 from pellucid.cuts.thresholds import ThresholdStyle, choose_threshold
 from pellucid.tree import LEAF, ThresholdTree, TreeBuilder
 
@@ -21,10 +22,22 @@ class Growth:
         Builds the tree as it was after any number of splits.
     gains : list
         Gain of each split that the search made, in order; those of a base tree are not in it.
+    leaves : dict of int to Cell
+        What is in each leaf, by the builder's numbers.
     """
 
     builder: TreeBuilder
-    gains: list = field(default_factory=list)
+    gains: list
+    leaves: dict[int, Cell]
+
+    def leaf_of_rows(self, n_samples: int) -> np.ndarray:
+        """Leaf of each row, by the numbers of the tree that the builder builds."""
+        leaf = np.empty(n_samples, dtype=np.intp)
+        for number, node in enumerate(self.builder.preorder()):
+            if node in self.leaves:
+                leaf[self.leaves[node].active] = number
+                leaf[self.leaves[node].passive] = number
+        return leaf
 
 
 class Plant:
@@ -38,6 +51,8 @@ class Plant:
         Which number of a cut's interval becomes the threshold.
     base : ThresholdTree, optional
         Tree to go on from; a single leaf when left out.
+    name_all : bool
+        Whether nodes that are split here keep a cluster, so that earlier trees can be built.
     """
 
     def __init__(
@@ -45,43 +60,60 @@ class Plant:
         criterion: Criterion,
         threshold_style: ThresholdStyle,
         base: ThresholdTree | None = None,
+        name_all: bool = False,
     ) -> None:
         self.criterion = criterion
         self.threshold_style = threshold_style
         n_features = criterion.problem.n_features
         self.builder = TreeBuilder(n_features) if base is None else TreeBuilder.from_tree(base)
+        self.name_all = name_all
         self.gains: list = []
+        self._divided: list[Cell] = []
         self.cells: dict[int, Cell] = {}
-        self._settle(0, criterion.root())
-        for number in range(len(self.builder.nodes)):
-            node = self.builder.nodes[number]
-            if node.left != LEAF:
-                halves = criterion.divide(self.cells.pop(number), node.feature, node.threshold)
-                self._settle(node.left, halves[0])
-                self._settle(node.right, halves[1])
+        self.cells[0] = criterion.root()
+        for number, node in enumerate(self.builder.nodes):
+            if node.left == LEAF:
+                self._settle(number, self.cells[number])
+            else:
+                cell = self.cells.pop(number)
+                halves = criterion.divide(cell, node.feature, node.threshold)
+                self._count(number, cell)
+                self.cells[node.left], self.cells[node.right] = halves
 
     def split(self, number: int, cut: Cut) -> tuple[int, int]:
-        """Cut a leaf; returns its children.
-
-        The threshold keeps to the rows that reach the leaf, those included that the criterion
-        no longer counts, so that every style sends every training row the same way.
-        """
+        """Cut a leaf; returns its children."""
         cell = self.cells.pop(number)
-        values = self.criterion.problem.values(cut.feature, cell.rows)
-        high = np.min(values[values > cut.low], initial=cut.high)
-        threshold = choose_threshold(cut.low, float(high), self.threshold_style)
+        low, high = self.criterion.interval(cell, cut)
+        threshold = choose_threshold(low, high, self.threshold_style)
         children = self.builder.split(number, feature=cut.feature, threshold=threshold)
         for child, half in zip(children, self.criterion.divide(cell, cut.feature, threshold)):
             self._settle(child, half)
         self.gains.append(cut.gain)
+        self._divided.append(cell)
         return children
+
+    def undo(self) -> None:
+        """Take the latest split back."""
+        node = self.builder.nodes[number := self.builder.splits[-1]]
+        del self.cells[node.left], self.cells[node.right]
+        self.cells[number] = self._divided.pop()
+        self.gains.pop()
+        self.builder.undo()
 
     def growth(self) -> Growth:
         """What has been grown so far."""
-        return Growth(self.builder, self.gains)
+        if not self.name_all:
+            for number, cell in self.cells.items():
+                self.builder.set_cluster(number, self.criterion.cluster(cell))
+        return Growth(self.builder, self.gains, self.cells)
 
     def _settle(self, number: int, cell: Cell) -> None:
-        weight = self.criterion.problem.weights.values[cell.rows].sum()
         self.cells[number] = cell
-        self.builder.set_counts(number, len(cell.rows), weight)
-        self.builder.set_cluster(number, self.criterion.cluster(cell))
+        self._count(number, cell)
+        if self.name_all:
+            self.builder.set_cluster(number, self.criterion.cluster(cell))
+
+    def _count(self, number: int, cell: Cell) -> None:
+        weights = self.criterion.problem.weights
+        weight = weights.total_of(cell.active) + weights.total_of(cell.passive)
+        self.builder.set_counts(number, len(cell.active) + len(cell.passive), weight)

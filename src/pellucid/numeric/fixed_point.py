@@ -2,9 +2,9 @@
 
 Sums of floating-point numbers depend on the order of the terms, and so on threads, chunks,
 storage order and on whether a row is weighted or repeated. Whole numbers do not. Sample weights
-and squared distances are therefore rounded once, to multiples of a power of two that is fine
-enough for the sums to be as exact as a float64 sum of the same terms, and everything after that
-is integer arithmetic: same data, same tree, bit for bit.
+and squared distances are therefore rounded once, to multiples of a power of two so fine that the
+total of all of them just fits into 62 bits, and everything after that is integer arithmetic:
+same data, same tree, bit for bit.
 """
 
 from __future__ import annotations
@@ -14,7 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from pellucid.numeric.moments import BLOCK_ROWS, column_moments
+from pellucid.numeric.moments import size_about
+from pellucid.numeric.team import ALONE, Team
+
+_LEAST_ROWS = 4096
+"""Fewest rows worth a task of their own."""
 
 
 @dataclass(frozen=True)
@@ -28,78 +32,126 @@ class Weights:
         Units that make up a weight of 1, a power of two.
     values : ndarray of shape (n_samples,), float64
         The weights as they were given.
+    are_ones : bool
+        Whether every weight is 1.
     """
 
     units: np.ndarray
     one: float
     values: np.ndarray
+    are_ones: bool
 
     @classmethod
     def of(cls, sample_weight: np.ndarray) -> Weights:
         """Whole weights stay as they are; fractions are rounded to 2**-52 of the total."""
+        if (sample_weight == 1).all():
+            return cls(np.ones(len(sample_weight), dtype=np.int64), 1.0, sample_weight, True)
         total = sample_weight.sum()
         whole = np.all(sample_weight == np.rint(sample_weight)) and total < 2.0**52
         one = 1.0 if whole else 2.0 ** (51 - np.frexp(total)[1])
-        return cls(np.rint(sample_weight * one).astype(np.int64), one, sample_weight)
+        return cls(np.rint(sample_weight * one).astype(np.int64), one, sample_weight, False)
 
     @property
     def are_whole(self) -> bool:
         """Whether every weight is a whole number, so that it equals repeating the row."""
         return self.one == 1.0
 
+    def units_of(self, rows: np.ndarray) -> np.ndarray:
+        """Units of some rows."""
+        return self.units[: len(rows)] if self.are_ones else self.units[rows]
 
-def squared_distances(X, centers: np.ndarray, weights: Weights) -> tuple[np.ndarray, float]:
-    """Weighted squared distance of every row to every center, in whole units.
+    def total_of(self, rows: np.ndarray) -> float:
+        """Total weight of some rows."""
+        return float(len(rows)) if self.are_ones else float(self.values[rows].sum())
+
+
+class Data:
+    """The rows of a data set with their weights, and what is worked out of them once.
 
     Parameters
     ----------
     X : ndarray or CSC matrix of shape (n_samples, n_features)
-    centers : ndarray of shape (n_clusters, n_features), float64
     weights : Weights
-
-    Returns
-    -------
-    costs : ndarray of shape (n_samples, n_clusters), int64
-    unit : float
-        What one unit is worth, a power of two.
+    team : Team
     """
-    from pellucid.numeric import kernels
 
-    unit = _cost_unit(X, centers, weights)
-    costs = np.empty((X.shape[0], len(centers)), dtype=np.int64)
-    # Whole weights multiply the rounded distance, exactly as repeated rows would add it.
-    scale = np.ones(X.shape[0]) if weights.are_whole else weights.values
-    if sparse.issparse(X):
-        X = X.tocsr()
-        kernels.sparse_costs(X.data, X.indices, X.indptr, centers, scale, unit, costs)
-    else:
-        for start in range(0, X.shape[0], BLOCK_ROWS):
-            rows = slice(start, start + BLOCK_ROWS)
-            block = np.ascontiguousarray(X[rows], dtype=np.float64)
-            kernels.dense_costs(block, centers, scale[rows], unit, costs[rows])
-    if weights.are_whole:
-        costs *= weights.units[:, None]
-    return costs, unit
+    def __init__(self, X, weights: Weights, team: Team = ALONE) -> None:
+        self.X, self.weights, self.team = X, weights, team
 
+    def costs(self, centers: np.ndarray) -> tuple[np.ndarray, float]:
+        """Weighted squared distance of every row to every center, in whole units.
 
-def _cost_unit(X, centers: np.ndarray, weights: Weights) -> float:
-    """Smallest power of two that keeps a row's distance below 2**51 and all of them below 2**61.
+        Parameters
+        ----------
+        centers : ndarray of shape (n_clusters, n_features), float64
 
-    With m the mean, |x - c|^2 <= 2|x - m|^2 + 2|c - m|^2 bounds the sum over all rows by the
-    variances of the columns, however far outliers lie.
-    """
-    mean, variance, low, high = column_moments(X, weights.values)
-    total = weights.values.sum()
-    spread = np.maximum(high, centers.max(axis=0)) - np.minimum(low, centers.min(axis=0))
-    with np.errstate(over="ignore"):
-        off_mean = ((centers - mean) ** 2).sum(axis=1).max()
-        whole = 2 * total * (variance.sum() + off_mean)
-        row = (spread**2).sum() * (1.0 if weights.are_whole else weights.values.max())
-    if not np.isfinite(whole + row):
+        Returns
+        -------
+        costs : ndarray of shape (n_samples, n_clusters), int64
+        unit : float
+            What one unit is worth, a power of two.
+        """
+        from pellucid.kernels.costs import dense_costs, sparse_costs
+
+        weights = self.weights
+        unit = self._cost_unit(centers)
+        costs = np.empty((self.X.shape[0], len(centers)), dtype=np.int64)
+        # Whole weights multiply the rounded distance, exactly as repeated rows would add it.
+        scale = np.ones(len(costs)) if weights.are_whole else weights.values
+        X = self.X.tocsr() if sparse.issparse(self.X) else self.X
+
+        def work(block: tuple[int, int]) -> None:
+            part = slice(*block)
+            if sparse.issparse(X):
+                indptr = X.indptr[block[0] : block[1] + 1]
+                sparse_costs(X.data, X.indices, indptr, centers, scale[part], 1 / unit, costs[part])
+            else:
+                dense_costs(X[part], centers, scale[part], 1 / unit, costs[part])
+            if weights.are_whole and not weights.are_ones:
+                costs[part] *= weights.units[part, None]
+
+        self.team.map(work, self.team.blocks(len(costs), _LEAST_ROWS))
+        return costs, unit
+
+    def nearest(self, centers: np.ndarray) -> np.ndarray:
+        """Nearest center of each row, whatever its weight; the lowest of equals."""
+        from pellucid.kernels.costs import dense_nearest, sparse_nearest
+
+        labels = np.empty(self.X.shape[0], dtype=np.intp)
+        if sparse.issparse(self.X):
+            rows = self.X.tocsr()
+            sparse_nearest(rows.data, rows.indices, rows.indptr, centers, labels)
+        else:
+            self.team.map(
+                lambda block: dense_nearest(self.X, *block, centers, labels),
+                self.team.blocks(len(labels), _LEAST_ROWS),
+            )
+        return labels
+
+    def _cost_unit(self, centers: np.ndarray) -> float:
+        """Smallest power of two that keeps the sum of all distances to any center below 2**61.
+
+        For any point o, |x - c|^2 <= 2|x - o|^2 + 2|c - o|^2: the sum over all rows is bounded
+        by their distances to one point, however far outliers lie.
+        """
+        origin, weight = centers.mean(axis=0), self.weights.values
+        with np.errstate(over="ignore", invalid="ignore"):
+            apart = ((centers - origin) ** 2).sum(axis=1).max()
+            whole = 2 * size_about(self.X, weight, origin, self.team) + 2 * weight.sum() * apart
+        if not np.isfinite(whole):
+            raise ValueError(self._too_wide(centers))
+        # The margin keeps rounding from tipping a power of two.
+        largest = whole * (1 + 2.0**-20)
+        return 1.0 if largest == 0 else float(2.0 ** max(np.frexp(largest)[1] - 61, -960))
+
+    def _too_wide(self, centers: np.ndarray) -> str:
+        low, high = (
+            np.asarray(extreme.toarray() if sparse.issparse(extreme) else extreme).ravel()
+            for extreme in (self.X.min(axis=0), self.X.max(axis=0))
+        )
+        spread = np.maximum(high, centers.max(axis=0)) - np.minimum(low, centers.min(axis=0))
         column = int(np.argmax(spread))
-        raise ValueError(
+        return (
             f"the values of column {column} spread over {spread[column]:.3g}, too wide to square "
             "in float64; divide the column by a constant or standardize it first"
         )
-    largest = max(whole / 2.0**61, row / 2.0**51) * (1 + 2.0**-20)
-    return 1.0 if largest == 0 else float(2.0 ** max(np.frexp(largest)[1], -960))

@@ -1,62 +1,108 @@
-"""Means and costs of groups of rows, dense or CSC, a column or a block of rows at a time."""
+"""Means and costs of groups of rows, dense or CSC, each in one read of the data."""
 
 from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
 
-BLOCK_ROWS = 4096
-"""Rows that are looked at together, so that temporary copies stay small."""
+from pellucid.numeric.team import ALONE, Team
+
+_BLOCK_ROWS = 16384
+"""Rows summed together; fixed, so that sums do not depend on the number of threads."""
+
+_BLOCK_COLUMNS = 8
+"""Columns worth a task of their own: a cache line of a row-major matrix."""
 
 
-def group_means(X, labels: np.ndarray, weight: np.ndarray, n_groups: int) -> np.ndarray:
+def group_means(
+    X, labels: np.ndarray, weight: np.ndarray, n_groups: int, team: Team = ALONE
+) -> np.ndarray:
     """Weighted mean of each group of rows; NaN for an empty group. Label -1 is in no group.
 
     Each column is summed in the order of the rows, so dense and sparse data give the same bits.
     """
-    members = np.flatnonzero(labels >= 0)
-    sums = np.empty((n_groups, X.shape[1]))
-    for j in range(X.shape[1]):
+    from pellucid.kernels.costs import dense_sums, sparse_sums
+
+    sums = np.zeros((n_groups, X.shape[1]))
+
+    def work(block: tuple[int, int]) -> None:
         if sparse.issparse(X):
-            entries = slice(X.indptr[j], X.indptr[j + 1])
-            member = labels[X.indices[entries]] >= 0
-            rows, values = X.indices[entries][member], X.data[entries][member]
+            sparse_sums(X.data, X.indices, X.indptr, *block, labels, weight, sums)
         else:
-            rows, values = members, X[members, j]
-        products = values.astype(np.float64) * weight[rows]
-        sums[:, j] = np.bincount(labels[rows], weights=products, minlength=n_groups)
+            dense_sums(X, *block, labels, weight, sums)
+
+    team.map(work, team.blocks(X.shape[1], _BLOCK_COLUMNS))
+    members = slice(None) if labels.min(initial=0) >= 0 else labels >= 0
     totals = np.bincount(labels[members], weights=weight[members], minlength=n_groups)
     with np.errstate(invalid="ignore", divide="ignore"):
         return sums / totals[:, None]
 
 
-def cost_to_centers(X, position: np.ndarray, centers: np.ndarray, weight: np.ndarray) -> float:
-    """Weighted sum of squared distances of the rows to ``centers[position]``."""
+def cost_to_centers(
+    X, labels: np.ndarray, centers: np.ndarray, weight: np.ndarray, team: Team = ALONE
+) -> float:
+    """Weighted sum of squared distances of the rows to ``centers[labels]``; label -1 is free."""
+    totals, _ = _spread(X, labels, weight, centers, team)
+    return float(totals[:, 1].sum())
+
+
+def means_and_cost(
+    X, labels: np.ndarray, weight: np.ndarray, origins: np.ndarray, team: Team = ALONE
+) -> tuple[np.ndarray, float]:
+    """Mean of each group of rows, and the cost of the rows to those means, in one read.
+
+    Moments are taken about `origins`, which should lie near the means; an empty group keeps its
+    origin as its mean. Label -1 is in no group.
+    """
+    totals, sums = _spread(X, labels, weight, origins, team)
+    shift = np.divide(sums, totals[:, :1], out=np.zeros_like(sums), where=totals[:, :1] > 0)
+    cost = totals[:, 1].sum() - totals[:, 0] @ (shift**2).sum(axis=1)
+    return origins + shift, max(float(cost), 0.0)
+
+
+def _spread(X, labels, weight, origins, team: Team) -> tuple[np.ndarray, np.ndarray]:
+    """Weight and squares of each group about its origin, and the first moments."""
+    from pellucid.kernels.costs import dense_spread
+
     if sparse.issparse(X):
-        csr = X.tocsr()
-        rows = np.repeat(np.arange(X.shape[0]), np.diff(csr.indptr))
-        at = centers[position[rows], csr.indices]
-        stored = weight[rows] @ ((csr.data - at) ** 2 - at**2)
-        return float(stored + weight @ (centers**2).sum(axis=1)[position])
-    cost = 0.0
-    for start in range(0, X.shape[0], BLOCK_ROWS):
-        block = slice(start, start + BLOCK_ROWS)
-        gap = X[block] - centers[position[block]]
-        cost += weight[block] @ np.einsum("ij,ij->i", gap, gap)
-    return float(cost)
+        return _sparse_spread(X, labels, weight, origins)
+    starts = range(0, X.shape[0], _BLOCK_ROWS)
+
+    def work(start: int) -> tuple[np.ndarray, np.ndarray]:
+        totals, sums = np.zeros((len(origins), 2)), np.zeros(origins.shape)
+        end = min(start + _BLOCK_ROWS, X.shape[0])
+        dense_spread(X, start, end, labels, weight, origins, totals, sums)
+        return totals, sums
+
+    parts = team.map(work, starts)
+    return sum(part[0] for part in parts), sum(part[1] for part in parts)
 
 
-def column_moments(X, weight: np.ndarray):
-    """Weighted mean and variance, minimum and maximum of each column."""
+def _sparse_spread(X, labels, weight, origins):
+    n_groups = len(origins)
+    counted = np.where(labels >= 0, weight, 0.0)
+    rows, columns = X.indices, np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))
+    group = np.maximum(labels, 0)
+    at = origins[group[rows], columns]
+    totals = np.zeros((n_groups, 2))
+    totals[:, 0] = np.bincount(group, weights=counted, minlength=n_groups)
+    stored = counted[rows] * ((X.data - at) ** 2 - at**2)
+    totals[:, 1] = np.bincount(group[rows], weights=stored, minlength=n_groups)
+    totals[:, 1] += totals[:, 0] * (origins**2).sum(axis=1)
+    sums = np.zeros(origins.shape)
+    np.add.at(sums, (group[rows], columns), counted[rows] * X.data)
+    return totals, sums - totals[:, :1] * origins
+
+
+def size_about(X, weight: np.ndarray, origin: np.ndarray, team: Team = ALONE) -> float:
+    """Weighted sum of squared distances of all rows to one point."""
+    from pellucid.kernels.costs import dense_size
+
     if sparse.issparse(X):
-        from sklearn.utils.sparsefuncs import mean_variance_axis, min_max_axis
-
-        X = sparse.csc_matrix(X, dtype=np.float64)
-        return (*mean_variance_axis(X, axis=0, weights=weight), *min_max_axis(X, axis=0))
-    blocks = [slice(s, s + BLOCK_ROWS) for s in range(0, X.shape[0], BLOCK_ROWS)]
-    total = weight.sum()
-    with np.errstate(over="ignore", invalid="ignore"):
-        mean = sum(weight[b] @ X[b].astype(np.float64, copy=False) for b in blocks) / total
-        variance = sum(weight[b] @ (X[b] - mean) ** 2 for b in blocks) / total
-    low = X.min(axis=0).astype(np.float64)
-    return mean, variance, low, X.max(axis=0).astype(np.float64)
+        columns = np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))
+        stored = (X.data - origin[columns]) ** 2 - origin[columns] ** 2
+        return float(weight[X.indices] @ stored + weight.sum() * (origin @ origin))
+    starts = range(0, X.shape[0], _BLOCK_ROWS)
+    ends = [min(start + _BLOCK_ROWS, X.shape[0]) for start in starts]
+    blocks = list(zip(starts, ends))
+    return float(sum(team.map(lambda block: dense_size(X, *block, weight, origin), blocks)))

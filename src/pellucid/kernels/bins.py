@@ -1,0 +1,147 @@
+"""Columns as small whole numbers.
+
+The code of a value is the number of its column's edges that lie strictly below it, so that
+``x <= edges[t]`` exactly when ``code(x) <= t``: a cut at an edge needs the code alone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pellucid.kernels._compile import compiled
+
+
+@compiled
+def choose_edges(sample, coordinates, n_edges, low, scale, n_slots, edges):
+    """Edges of one column: center coordinates and quantiles of a sample, both sorted.
+
+    All values of the sample if there is room for them. Otherwise evenly spaced ones, moved up to
+    the end of their slot, so that in most slots one look-up gives the code. A value that fills
+    two quantiles has a bin of its own, so that its many rows loosen no bound. Returns the number
+    of edges.
+    """
+    n = len(coordinates)
+    edges[:n] = coordinates
+    room = n_edges - n
+    distinct = 1
+    for i in range(1, len(sample)):
+        distinct += sample[i] != sample[i - 1]
+    if distinct <= room:
+        edges[n] = sample[0]
+        n += 1
+        for i in range(1, len(sample)):
+            if sample[i] != sample[i - 1]:
+                edges[n] = sample[i]
+                n += 1
+    else:
+        before, repeats = np.inf, 0
+        for i in range(1, room):
+            value = sample[i * len(sample) // room]
+            repeats = repeats + 1 if value == before else 0
+            if repeats == 0:
+                edges[n] = slot_end(value, low, scale, n_slots)
+                n += 1
+            elif repeats == 1:
+                edges[n - 1] = np.nextafter(value, -np.inf)
+                edges[n] = value
+                n += 1
+            before = value
+    for i in range(1, n):  # all but the coordinates are in order already
+        value, p = edges[i], i
+        while p > 0 and edges[p - 1] > value:
+            edges[p] = edges[p - 1]
+            p -= 1
+        edges[p] = value
+    last = 0
+    for i in range(1, n):
+        if edges[i] != edges[last]:
+            last += 1
+            edges[last] = edges[i]
+    edges[last + 1 :] = np.inf
+    return last + 1
+
+
+@compiled
+def slot_end(value, low, scale, n_slots):
+    """Largest number in the slot of a value; the value itself in the last slot."""
+    q = slot(value, low, scale, n_slots)
+    if scale == 0.0 or q == n_slots:
+        return value
+    end = max(low + (q + 1) / scale, value)
+    while slot(end, low, scale, n_slots) > q:
+        end = np.nextafter(end, -np.inf)
+    while slot(np.nextafter(end, np.inf), low, scale, n_slots) <= q:
+        end = np.nextafter(end, np.inf)
+    return end
+
+
+@compiled
+def shortcuts(edges, n_edges, low, scale, first, more):
+    """For each column and slot q: the least code of its values, and how many more there may be.
+
+    The slot of x is floor((x - low) * scale), kept within the table. An edge at the very end of a
+    slot divides no values of the slot; only edges further inside leave more than one code.
+    """
+    n_slots = first.shape[1] - 1
+    for j in range(edges.shape[0]):
+        at = 0
+        for q in range(n_slots + 1):
+            first[j, q] = at
+            while at < n_edges[j] and slot(edges[j, at], low[j], scale[j], n_slots) <= q:
+                at += 1
+            span = at - first[j, q]
+            if span > 0:
+                after = np.nextafter(edges[j, at - 1], np.inf)
+                span -= slot(after, low[j], scale[j], n_slots) > q
+            more[j, q] = min(span, 255)
+
+
+@compiled
+def slot(value, low, scale, n_slots):
+    """Where to look a value up; larger values never have smaller slots."""
+    place = (value - low) * scale
+    return int(min(max(place, 0.0), float(n_slots)))
+
+
+@compiled
+def dense_codes(X, begin, end, edges, low, scale, first, more, codes, exact):
+    """codes[j, i] for rows begin .. end; exact[j] falls to 0 at a value off the edges.
+
+    Blocks of rows keep a row-major matrix in cache while it is read column by column.
+    """
+    top = float(first.shape[1] - 1)
+    block = 1024
+    column = np.empty(block)
+    for start in range(begin, end, block):
+        size = min(block, end - start)
+        for j in range(X.shape[1]):
+            bottom, factor = low[j], scale[j]
+            for i in range(size):
+                column[i] = X[start + i, j]
+            for i in range(size):
+                value = column[i]
+                q = int(min(max((value - bottom) * factor, 0.0), top))
+                code = np.int64(first[j, q])
+                if more[j, q] > 0:
+                    if more[j, q] > 8:
+                        code += np.searchsorted(edges[j, code:], value)
+                    while edges[j, code] < value:  # the edges end with infinity
+                        code += 1
+                codes[j, start + i] = code
+            if exact[j] == 1:
+                for i in range(size):
+                    if edges[j, codes[j, start + i]] != column[i]:
+                        exact[j] = 0
+                        break
+
+
+@compiled
+def entry_codes(data, indptr, edges, n_edges, codes, exact):
+    """Codes of the stored entries of a CSC matrix, in the order of the entries."""
+    for j in range(len(indptr) - 1):
+        for p in range(indptr[j], indptr[j + 1]):
+            value = np.float64(data[p])
+            code = np.searchsorted(edges[j, : n_edges[j]], value)
+            codes[p] = code
+            if edges[j, code] != value:
+                exact[j] = 0

@@ -1,0 +1,148 @@
+"""Rows that a threshold separates from their own center, and what that costs at least.
+
+A row is separated when it and its own center lie on different sides. With each row at a price
+(its weight, to count mistakes; its margin, to bound the induced cost from below), N[c, b] the
+price of the rows of center c in bin b and e[c] the code of the center,
+
+    amount(t) = base + sum over c of (N[c, 0 .. t] if t < e[c] else N[c, t + 1 ..]).
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+import numpy as np
+
+from pellucid.kernels._compile import compiled
+from pellucid.kernels.gaps import find_positions, judge_edges, new_gaps
+
+Owned = namedtuple("Owned", "rows slot own weight price by_weight sums base centers")
+"""The rows of a cell with their own centers.
+
+rows : row numbers
+slot : place of every row of the data in `rows`, -1 for rows of other cells; for CSC columns
+own, weight, price : of each of `rows`: its center (a place in `centers`), weight and price
+by_weight : whether the prices are the weights; then only weights are added up
+sums : weight and price of all rows of each center
+base : amount when nothing is separated
+centers : the centers of the cell
+"""
+
+
+@compiled
+def sum_by_center(own, weight, price, sums):
+    """Weight and price of the rows of each center."""
+    for i in range(len(own)):
+        sums[own[i], 0] += weight[i]
+        sums[own[i], 1] += price[i]
+
+
+@compiled
+def add_up(j, columns, cell, weights, prices):
+    """Add the weight and the price of each row to weights[c, b] and prices[c, b].
+
+    Of a CSC column only the stored entries are looked at; all other rows are counted at once.
+    """
+    codes, rows, own, weight, price = columns.codes, cell.rows, cell.own, cell.weight, cell.price
+    if columns.is_sparse:
+        zero = columns.zero_code[j]
+        weights[:, zero] += cell.sums[:, 0]
+        prices[:, zero] += cell.sums[:, 1]
+        for p in range(columns.indptr[j], columns.indptr[j + 1]):
+            i = cell.slot[columns.indices[p]]
+            if i >= 0:
+                b, c = codes[0, p], own[i]
+                weights[c, zero] -= weight[i]
+                weights[c, b] += weight[i]
+                prices[c, zero] -= price[i]
+                prices[c, b] += price[i]
+    elif cell.by_weight:
+        for i in range(len(rows)):
+            weights[own[i], codes[j, rows[i]]] += weight[i]
+    else:
+        for i in range(len(rows)):
+            b, c = codes[j, rows[i]], own[i]
+            weights[c, b] += weight[i]
+            prices[c, b] += price[i]
+
+
+@compiled
+def tally_separated(j, columns, cell, weights, prices, gaps):
+    """Fill `gaps` for one feature from what was added up; the number of positions."""
+    center_code = columns.center_code[j]
+    n_positions = find_positions(center_code, cell.centers, gaps)
+    if n_positions < 2:
+        return n_positions
+    last = gaps.position[n_positions - 1]
+    amount, fall, below = gaps.amount, gaps.fall, gaps.below
+    amount[: last + 1] = cell.base
+    fall[: last + 1] = 0
+    below[: last + 1] = 0
+    for c in range(len(cell.centers)):
+        lighter, cheaper, e = np.int64(0), np.int64(0), center_code[cell.centers[c]]
+        for t in range(last + 1):
+            lighter += weights[c, t]
+            below[t] += lighter
+        total = cell.sums[c, 1]
+        for t in range(e):
+            cheaper += prices[c, t]
+            amount[t] += cheaper
+        cheaper += prices[c, e]
+        amount[e] += total - cheaper
+        for t in range(e + 1, last + 1):
+            cheaper += prices[c, t]
+            amount[t] += total - cheaper
+            fall[t] += prices[c, t]
+    return n_positions
+
+
+@compiled
+def scan_separated(features, columns, cell, counts, terms, killers, found):
+    """found[j] = least objective over the edges, its edge, bound inside the bins.
+
+    `counts` holds the weights of all features added up, or is empty.
+    """
+    width, n_clusters = columns.edges.shape[1], columns.center_code.shape[1]
+    weights, prices = np.zeros((2, len(cell.centers), width), dtype=np.int64)
+    gaps = new_gaps(width, n_clusters)
+    wanted = np.zeros(width, dtype=np.bool_)
+    for j in features:
+        if len(counts) > 0:
+            n_positions = tally_separated(j, columns, cell, counts[j], counts[j], gaps)
+        else:
+            weights[:] = 0
+            prices[:] = 0
+            add_up(j, columns, cell, weights, prices)
+            spent = weights if cell.by_weight else prices
+            n_positions = tally_separated(j, columns, cell, weights, spent, gaps)
+        killer = (killers[0, j], killers[1, j])
+        found[j, 0], found[j, 1], found[j, 2] = judge_edges(
+            n_positions, columns.inside[j], gaps, terms, killer, -np.inf, wanted
+        )
+
+
+@compiled
+def open_separated(j, columns, cell, counts, terms, killer, limit):
+    """Number of positions and gaps of one feature, and the bins that could reach `limit`.
+
+    For prices that are weights.
+    """
+    width, n_clusters = columns.edges.shape[1], columns.center_code.shape[1]
+    gaps = new_gaps(width, n_clusters)
+    wanted = np.zeros(width, dtype=np.bool_)
+    weights = np.zeros((len(cell.centers), width), dtype=np.int64)
+    if len(counts) > 0:
+        weights[:] = counts[j]
+    else:
+        add_up(j, columns, cell, weights, weights.copy())
+    n_positions = tally_separated(j, columns, cell, weights, weights, gaps)
+    judge_edges(n_positions, columns.inside[j], gaps, terms, killer, limit, wanted)
+    return n_positions, gaps, wanted
+
+
+@compiled
+def count_weights(features, codes, rows, own, weight, counts):
+    """counts[j, c, b] += weight of the rows of center c in bin b of column j."""
+    for j in features:
+        for i in range(len(rows)):
+            counts[j, own[i], codes[j, rows[i]]] += weight[i]

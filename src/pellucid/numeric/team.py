@@ -1,0 +1,60 @@
+"""Threads over blocks of rows or columns. No result may depend on how many there are."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+_Result = TypeVar("_Result")
+
+_local = threading.local()
+
+
+def _become_worker() -> None:
+    _local.is_worker = True
+
+
+class Team:
+    """A number of threads that work through lists together.
+
+    Parameters
+    ----------
+    n_threads : int
+    """
+
+    def __init__(self, n_threads: int = 1) -> None:
+        self.n_threads = n_threads
+        self._pool: ThreadPoolExecutor | None = None
+
+    def __enter__(self) -> Team:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+            self._pool = None
+
+    def map(self, work: Callable[..., _Result], items: Sequence) -> list[_Result]:
+        """``work(item)`` for all items; the results are in the order of the items."""
+        # A worker that waited for other workers could wait for ever.
+        if self.n_threads == 1 or len(items) < 2 or getattr(_local, "is_worker", False):
+            return [work(item) for item in items]
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self.n_threads, initializer=_become_worker)
+        return list(self._pool.map(work, items))
+
+    def blocks(self, total: int, least: int) -> list[tuple[int, int]]:
+        """Ranges that cover 0 .. total, a few for each thread, of at least `least` each.
+
+        Only for work whose result does not depend on where the ranges end.
+        """
+        wanted = 1 if self.n_threads == 1 else 2 * self.n_threads
+        n = max(1, min(wanted, total // max(least, 1)))
+        ends = [total * i // n for i in range(n + 1)]
+        return list(zip(ends[:-1], ends[1:]))
+
+
+ALONE = Team(1)
+"""No threads at all."""

@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-BENCH ?= golden
+BENCH ?= speed --quick
 
 .PHONY: demo test lint format bench clean
 
@@ -30,5 +30,5 @@ $(READY): pyproject.toml
 	touch $(READY)
 
 clean:
-	rm -rf $(VENV) demo-output dist build .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) demo-output benchmarks/quick dist build .pytest_cache .ruff_cache .hypothesis
 	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 from scipy import sparse
 from sklearn import datasets
+
+from benchmarks.settings import Refused
 
 CARRIED = {
     "breast_cancer_wdbc": datasets.load_breast_cancer,
@@ -18,20 +21,24 @@ CARRIED = {
 
 def names(folder: Path | None) -> list[str]:
     """Names of all data sets there are."""
+    if folder is not None and not folder.is_dir():
+        raise Refused(f"--data: {folder} is not a folder; name one that holds <name>.npz files")
     more = [path.stem for path in sorted(folder.glob("*.npz"))] if folder else []
     return sorted({*CARRIED, *more})
 
 
+@lru_cache(maxsize=1)
 def load(name: str, folder: Path | None = None):
     """Features as float64 (dense or CSR) and the number of classes, the papers' k."""
     if name in CARRIED:
         X, y = CARRIED[name](return_X_y=True)
+        return X, len(np.unique(y))
+    file = np.load(folder / f"{name}.npz")
+    if "indptr" in file:
+        # scikit-learn's k-means takes 32-bit indices only.
+        indices = [file[part].astype(np.int32) for part in ("indices", "indptr")]
+        parts = (file["data"].astype(np.float64), *indices)
+        X = sparse.csr_array(parts, shape=tuple(file["shape"]))
     else:
-        file = np.load(folder / f"{name}.npz")
-        y = file["y"]
-        if "indptr" in file:
-            parts = (file["data"].astype(np.float64), file["indices"], file["indptr"])
-            X = sparse.csr_array(parts, shape=tuple(file["shape"]))
-        else:
-            X = file["X"].astype(np.float64)
-    return X, len(np.unique(y))
+        X = np.ascontiguousarray(file["X"], dtype=np.float64)
+    return X, len(np.unique(file["y"]))

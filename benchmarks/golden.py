@@ -7,86 +7,107 @@ where it has none, our own figures stand alone, from ``KMeans(n_init=10)`` with 
 
 from __future__ import annotations
 
-import csv
-from collections import defaultdict
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 from sklearn.cluster import KMeans
 
-from benchmarks import data
-from pellucid import IMM, ExGreedy, ExKMC, ExShallow
-from pellucid.metrics import (
-    normalized_partition_cost,
-    weighted_average_depth,
-    weighted_average_explanation_size,
-)
+from benchmarks import data, jobs
+from benchmarks.jobs import Job
+from benchmarks.measures import MEASURES, measure_tree
+from benchmarks.methods import TITLES, make
+from benchmarks.page import Section, Sheet
+from benchmarks.settings import Refused, Settings
+from benchmarks.store import Row, Store, group, mean, read_rows
 
-METHODS = {
-    "imm": lambda centers: IMM(reference=centers),
-    "exgreedy": lambda centers: ExGreedy(reference=centers),
-    "exshallow": lambda centers: ExShallow(reference=centers),
-    "kmc": lambda centers: ExKMC(reference=centers, base=None, n_leaves=len(centers)),
-    "imm+exkmc 2k": lambda centers: ExKMC(reference=centers),
-}
-MEASURES = ("npc", "waes", "wad")
+FILE = "golden.csv"
+SHOWN = ("npc", "waes", "wad")
 
 
-def run(arguments) -> None:
-    """Print the table."""
-    console = Console(width=130)
-    peers = _read_peers(arguments.golden)
-    wanted = arguments.only.split(",") if arguments.only else data.names(arguments.data)
-    table = Table(title="mean over seeds: ours (published packages)")
-    for heading in ("data", "method", "seeds", "NPC", "WAES", "WAD", "verdict"):
-        table.add_column(heading)
-    for name in wanted:
-        X, k = data.load(name, arguments.data)
-        centers = _reference_centers(name, X, k, arguments.golden)
-        for method, make in METHODS.items():
-            theirs = peers.get((name, method))
-            seeds = sorted(theirs) if theirs else range(len(centers))
-            ours = np.mean([_measure(make(centers[seed]), X) for seed in seeds], axis=0)
-            table.add_row(name, method, str(len(seeds)), *_compare(ours, theirs))
-        console.print(f"{name}: done")
-    console.print(table)
+def measure(settings: Settings) -> None:
+    """Every data set, method and seed."""
+    names = settings.choose(data.names(settings.data))
+    if settings.quick and not settings.only:
+        names = [name for name in names if name in ("iris", "wine")]
+    peers = group(read_peers(settings.golden), "dataset", "method", "seed")
+    columns = (*MEASURES, *(f"peer_{measure}" for measure in MEASURES))
+    store = Store(settings.output / FILE, ("dataset", "method", "seed", "centers"), columns)
+    todo = []
+    for name in names:
+        for seed in _seeds(name, settings, peers):
+            todo += [_job(store, name, method, seed, settings, peers) for method in TITLES]
+    jobs.work_through("golden", todo, fresh=settings.fresh)
 
 
-def _measure(model, X) -> tuple[float, float, float]:
-    model.fit(X)
-    return (
-        normalized_partition_cost(X, model.labels_, model.reference_labels_),
-        weighted_average_explanation_size(model.tree_),
-        weighted_average_depth(model.tree_),
+def read_peers(folder: Path | None) -> list[Row]:
+    """The published packages' figures, one row a data set, method and seed."""
+    if folder is None:
+        return []
+    if not (folder / "peers.csv").exists():
+        raise Refused("--golden: the folder has no peers.csv; see benchmarks/README.md")
+    return read_rows(folder / "peers.csv")
+
+
+def _seeds(name: str, settings: Settings, peers: dict) -> list[int]:
+    """Those of the peers; without peers as many as are quick."""
+    known = sorted(
+        {int(seed) for dataset, method, seed in peers if dataset == name and method in TITLES}
     )
+    if not known:
+        X, _ = data.load(name, settings.data)
+        known = list(range(5 if X.shape[0] < 10_000 else 1))
+    return known[: settings.n_seeds(usual=len(known))]
 
 
-def _compare(ours: np.ndarray, theirs: dict | None) -> list[str]:
-    if not theirs:
-        return [*(f"{value:.4f}" for value in ours), "no peer"]
-    peer = np.mean(list(theirs.values()), axis=0)
-    cells = [f"{value:.4f} ({other:.4f})" for value, other in zip(ours, peer)]
-    worse = [m for m, value, other in zip(MEASURES[:2], ours, peer) if value > 1.02 * other]
+def _job(store: Store, name: str, method: str, seed: int, settings: Settings, peers: dict) -> Job:
+    theirs = peers.get((name, method, str(seed)))
+    source = "golden" if _centers_file(name, settings.golden) else "own"
+
+    def measure():
+        X, _ = data.load(name, settings.data)
+        model = make(method, _centers(name, seed, settings.data, settings.golden)).fit(X)
+        beside = {f"peer_{m}": float(theirs[0][m]) for m in MEASURES} if theirs else {}
+        return {**measure_tree(model), **beside}
+
+    key = {"dataset": name, "method": method, "seed": seed, "centers": source}
+    return Job(store, key, measure)
+
+
+def _centers_file(name: str, folder: Path | None) -> Path | None:
+    file = folder / f"{name}_centers.npz" if folder else None
+    return file if file and file.exists() else None
+
+
+@lru_cache(maxsize=1)
+def _centers(name: str, seed: int, data_folder: Path | None, folder: Path | None) -> np.ndarray:
+    if file := _centers_file(name, folder):
+        return np.load(file)["centers"][seed]
+    X, k = data.load(name, data_folder)
+    return KMeans(k, n_init=10, random_state=seed).fit(X).cluster_centers_
+
+
+def sections(settings: Settings) -> list[Section]:
+    """Means over seeds, ours (theirs), with a verdict."""
+    rows = read_rows(settings.output / FILE)
+    lines = []
+    for (name, method, _), found in group(rows, "dataset", "method", "centers").items():
+        lines.append([name, TITLES[method], str(len(found)), *_compare(found)])
+    headings = ["data", "method", "seeds", "NPC", "WAES", "WAD", "verdict"]
+    note = (
+        "Mean over seeds: ours (published package). The verdict is about cost (NPC) and "
+        "explanation size (WAES)."
+    )
+    sheet = Sheet("Cost and size of the trees", headings, lines, note)
+    text = "From the same reference centers as the published packages had."
+    return [Section("Trees beside those of the published packages", text, [sheet])] if rows else []
+
+
+def _compare(rows: list[Row]) -> list[str]:
+    ours = {m: mean(rows, m) for m in SHOWN}
+    theirs = {m: mean(rows, f"peer_{m}") for m in SHOWN}
+    if np.isnan(theirs["npc"]):
+        return [*(f"{value:.4f}" for value in ours.values()), "no peer"]
+    cells = [f"{ours[m]:.4f} ({theirs[m]:.4f})" for m in SHOWN]
+    worse = [m.upper() for m in SHOWN[:2] if ours[m] > 1.02 * theirs[m]]
     return [*cells, f"worse in {', '.join(worse)}" if worse else "within 2 % or better"]
-
-
-def _read_peers(folder: Path | None) -> dict:
-    found: dict = defaultdict(dict)
-    if folder:
-        with open(folder / "peers.csv", newline="") as file:
-            for row in csv.DictReader(file):
-                if row["method"] not in METHODS:
-                    continue
-                figures = tuple(float(row[measure]) for measure in MEASURES)
-                found[row["dataset"], row["method"]][int(row["seed"])] = figures
-    return found
-
-
-def _reference_centers(name: str, X, k: int, folder: Path | None):
-    if folder and (file := folder / f"{name}_centers.npz").exists():
-        return np.load(file)["centers"]
-    n_seeds = 5 if X.shape[0] < 10_000 else 1
-    fits = [KMeans(k, n_init=10, random_state=seed).fit(X) for seed in range(n_seeds)]
-    return [fitted.cluster_centers_ for fitted in fits]

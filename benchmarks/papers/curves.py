@@ -1,0 +1,169 @@
+"""Figure 2 of the ExKMC paper: cost against the number of leaves, and its synthetic data."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+from sklearn.cluster import KMeans
+
+from benchmarks import data
+from benchmarks.jobs import Job
+from benchmarks.measures import cost_ratio
+from benchmarks.page import Picture, Section, Sheet
+from benchmarks.plots import Line, Panel, draw
+from benchmarks.settings import Settings
+from benchmarks.store import Row, Store, group, read_rows
+from pellucid import ExKMC
+from pellucid.baselines import CARTExplainer, KDTreeExplainer
+from pellucid.datasets import make_synthetic_1, make_synthetic_2
+from pellucid.metrics import kmeans_cost
+
+FILE = "exkmc_figure2.csv"
+PICTURE = "exkmc_figure2.png"
+TITLES = {
+    "iris": "Iris",
+    "wine": "Wine",
+    "breast_cancer_wdbc": "Breast Cancer",
+    "digits": "Digits",
+    "anuran": "Anuran",
+    "avila": "Avila",
+    "covtype": "Covtype",
+    "newsgroups20": "20 Newsgroups",
+    "synthetic_1": "Synthetic I",
+    "synthetic_2": "Synthetic II",
+    "small_synthetic_1": "Synthetic I, small",
+    "small_synthetic_2": "Synthetic II, small",
+}
+SYNTHETIC = {
+    "synthetic_1": lambda: make_synthetic_1(random_state=0),
+    "synthetic_2": lambda: make_synthetic_2(random_state=0),
+    "small_synthetic_1": lambda: make_synthetic_1(200, 50, n_flipped=5, random_state=0),
+    "small_synthetic_2": lambda: make_synthetic_2(5, 60, random_state=0),
+}
+"""The paper's, and small ones for ``--quick`` under names of their own."""
+
+METHODS = {
+    "ExKMC": lambda centers, n: ExKMC(reference=centers, base=None, n_leaves=n),
+    "ExKMC (base: IMM)": lambda centers, n: ExKMC(reference=centers, n_leaves=n),
+    "CART": lambda centers, n: CARTExplainer(reference=centers, n_leaves=n, random_state=0),
+    "KDTree": lambda centers, n: KDTreeExplainer(reference=centers, n_leaves=n),
+}
+OURS = "ExKMC (base: IMM)"
+TOP = 2.0
+"""Where a panel ends, unless some line stays above all along."""
+
+_SMALL = ("iris", "wine", "small_synthetic_1", "small_synthetic_2")
+
+
+def jobs(settings: Settings) -> list[Job]:
+    """A curve for each data set and method."""
+    store = Store(settings.output / FILE, ("dataset", "method"), ("k", "leaves", "ratio"))
+    there = {*data.names(settings.data), *SYNTHETIC}
+    if settings.only:
+        there &= {*settings.only}
+    elif settings.quick:
+        there &= {*_SMALL}
+    else:
+        there -= {*_SMALL[2:]}
+    names = [name for name in TITLES if name in there]
+    return [_job(store, name, method, settings.data) for name in names for method in METHODS]
+
+
+def _job(store: Store, name: str, method: str, folder: Path | None) -> Job:
+    def measure():
+        X, centers, reference = _reference(name, folder)
+        k = len(centers)
+        model = METHODS[method](centers, 4 * k).fit(X)
+        trees = [tree for tree in model.staged_trees() if tree.n_leaves >= min(k, model.n_leaves_)]
+        return [
+            {
+                "k": k,
+                "leaves": tree.n_leaves,
+                "ratio": cost_ratio(kmeans_cost(X, tree.predict(X)), reference),
+            }
+            for tree in trees
+        ]
+
+    return Job(store, {"dataset": name, "method": method}, measure)
+
+
+@lru_cache(maxsize=1)
+def _reference(name: str, folder: Path | None):
+    """The data, the centers of k-means, and the cost of its clusters."""
+    if name in SYNTHETIC:
+        X, y = SYNTHETIC[name]()
+        k = int(y.max()) + 1
+    else:
+        X, k = data.load(name, folder)
+    kmeans = KMeans(n_clusters=k, n_init=10, random_state=0).fit(X)
+    return X, kmeans.cluster_centers_, kmeans_cost(X, kmeans.labels_)
+
+
+def sections(folder: Path) -> list[Section]:
+    """The curves, and what they are at k, 2k and 4k leaves."""
+    places = list(TITLES)
+    rows = sorted(read_rows(folder / FILE), key=lambda row: places.index(row["dataset"]))
+    if not rows:
+        return []
+    _draw(rows, folder / PICTURE)
+    lines = []
+    for (name,), of_set in group(rows, "dataset").items():
+        k = int(of_set[0]["k"])
+        curves = {method: found for (method,), found in group(of_set, "method").items()}
+        cells = [_cell(curves.get(method), k) for method in METHODS]
+        lines.append([TITLES[name], str(k), *cells, _claim(name, curves, k)])
+    headings = ["data", "k", *METHODS, "what the paper says"]
+    sheet = Sheet("Cost ratio at k / 2k / 4k leaves", headings, lines)
+    text = (
+        "Frost, Moshkovitz, Rashtchian: *ExKMC: Expanding explainable k-means clustering*. k-means "
+        "cost of the tree's clusters over that of `KMeans(n_init=10, random_state=0)`, against the "
+        "number of leaves. A tree that has nothing more to gain stays as it is."
+    )
+    caption = "Cost ratio against the number of leaves, from k to 4k; 1 is the reference"
+    return [Section("ExKMC, figure 2", text, [Picture(PICTURE, caption), sheet])]
+
+
+def at(curve: list[Row], leaves: int) -> float:
+    """Cost ratio of the largest tree with at most so many leaves."""
+    known = {int(row["leaves"]): float(row["ratio"]) for row in curve}
+    return known[max((n for n in known if n <= leaves), default=min(known))]
+
+
+def _cell(curve: list[Row] | None, k: int) -> str:
+    return " / ".join(f"{at(curve, n):.3f}" for n in (k, 2 * k, 4 * k)) if curve else "–"
+
+
+def _claim(name: str, curves: dict[str, list[Row]], k: int) -> str:
+    """Whether the figures bear out the sentence that the paper has on the data set."""
+    if len(curves) < len(METHODS):
+        return "–"
+    ours = [at(curves[OURS], leaves) for leaves in (k, 2 * k, 4 * k)]
+    if name == "synthetic_1":
+        claim = "CART above 5, ExKMC near 1"
+        near = all(at(curves[method], 4 * k) < 1.1 for method in ("ExKMC", OURS))
+        good = at(curves["CART"], k) > 5 and near
+    elif name == "synthetic_2":
+        claim, good = "high at k, then quickly down", ours[2] < ours[1] < ours[0]
+    elif name in SYNTHETIC:
+        return "–"
+    else:
+        claim, good = "within 2 % by 4k leaves", ours[2] <= 1.02
+    return f"{claim}: {'yes' if good else 'no'}"
+
+
+def _draw(rows: list[Row], path: Path) -> None:
+    panels = []
+    for (name,), of_set in group(rows, "dataset").items():
+        k = int(of_set[0]["k"])
+        lines = []
+        for (method,), curve in group(of_set, "method").items():
+            x = [int(row["leaves"]) for row in curve]
+            y = [float(row["ratio"]) for row in curve]
+            # What has stopped growing keeps its cost.
+            lines.append(Line(method, [*x, max(x[-1], 4 * k)], [*y, y[-1]]))
+        highest = max(max(line.y) for line in lines)
+        lowest = max(min(line.y) for line in lines)
+        top = None if highest <= TOP or lowest >= TOP else TOP
+        panels.append(Panel(TITLES[name], lines, "leaves", level=1.0, top=top))
+    draw(panels, path, n_columns=5, y_label="cost ratio")

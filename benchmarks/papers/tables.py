@@ -1,0 +1,179 @@
+"""Tables 2 and 4 of the ExShallow paper."""
+
+from __future__ import annotations
+
+import csv
+from functools import cache, lru_cache
+from pathlib import Path
+
+from sklearn.cluster import KMeans
+
+from benchmarks import data, verdicts
+from benchmarks.jobs import Job
+from benchmarks.measures import MEASURES, measure_tree
+from benchmarks.methods import TITLES, make, warm_up
+from benchmarks.page import Section, Sheet
+from benchmarks.settings import Refused, Settings
+from benchmarks.store import Row, Store, group, mean, read_rows
+from benchmarks.timing import best_of
+
+FILE = "exshallow_tables.csv"
+PUBLISHED = "exshallow_published.csv"
+METHODS = ("exshallow", "exgreedy", "imm", "kmc")
+PAPER_NAMES = [
+    "Anuran",
+    "Avila",
+    "Beer",
+    "BNG",
+    "Cifar10",
+    "Collins",
+    "Covtype",
+    "Digits",
+    "Iris",
+    "Letter",
+    "Mice",
+    "20Newsgroups",
+    "Pendigits",
+    "Poker",
+    "Sensorless",
+    "Vowel",
+]
+NAMES = {{"20Newsgroups": "newsgroups20"}.get(name, name.lower()): name for name in PAPER_NAMES}
+"""The paper's name of each data set, by the name of its file."""
+
+_SMALL = ("iris", "vowel")
+
+
+def jobs(settings: Settings) -> list[Job]:
+    """Each data set of the table that is here, each seed, each method."""
+    _keep_published(settings)
+    store = Store(
+        settings.output / FILE,
+        ("dataset", "seed", "method"),
+        ("k", *MEASURES, "seconds", "kmeans_seconds"),
+    )
+    names = [name for name in data.names(settings.data) if name in NAMES]
+    if settings.only:
+        names = [name for name in names if name in settings.only]
+    elif settings.quick:
+        names = [name for name in names if name in _SMALL]
+    seeds = range(settings.n_seeds(usual=30, quick=2))
+    return [_job(store, n, s, m, settings.data) for n in names for s in seeds for m in METHODS]
+
+
+def _job(store: Store, name: str, seed: int, method: str, folder: Path | None) -> Job:
+    def measure():
+        X, k = data.load(name, folder)
+        centers, kmeans_seconds = _reference(name, seed, folder)
+        _warm_up_once(name, method, folder)
+        model = make(method, centers)
+        seconds = best_of(1, lambda: model.fit(X))
+        figures = measure_tree(model)
+        return {"k": k, **figures, "seconds": seconds, "kmeans_seconds": kmeans_seconds}
+
+    return Job(store, {"dataset": name, "seed": seed, "method": method}, measure)
+
+
+@cache
+def _warm_up_once(name: str, method: str, folder: Path | None) -> None:
+    """In every process, also in one that goes on at a later seed."""
+    warm_up(method, *data.load(name, folder))
+
+
+@lru_cache(maxsize=1)
+def _reference(name: str, seed: int, folder: Path | None):
+    X, k = data.load(name, folder)
+    kmeans = KMeans(n_clusters=k, n_init=10, random_state=seed)
+    seconds = best_of(1, lambda: kmeans.fit(X))
+    return kmeans.cluster_centers_, seconds
+
+
+def _keep_published(settings: Settings) -> None:
+    """Put the paper's figures beside ours, so that the page can be made from one folder."""
+    if settings.targets is None:
+        return
+    files = [settings.targets / f"exshallow_{name}.csv" for name in ("table2", "table4_seconds")]
+    if not files[0].exists():
+        raise Refused(f"--targets: the folder has no {files[0].name}; see benchmarks/README.md")
+    scores, times = ({row["dataset"]: row for row in read_rows(file)} for file in files)
+    files_of = {paper: name for name, paper in NAMES.items()}
+    rows = []
+    for paper, row in scores.items():
+        seconds = times.get(paper, {})
+        for method in METHODS:
+            figures = {m: row[f"{m}_{method}"] for m in MEASURES}
+            together = {"seconds": seconds.get(method), "kmeans_seconds": seconds.get("kmeans")}
+            rows.append({"dataset": files_of[paper], "method": method, **figures, **together})
+    settings.output.mkdir(parents=True, exist_ok=True)
+    with open(settings.output / PUBLISHED, "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def sections(folder: Path) -> list[Section]:
+    """A sheet for each measure of table 2, one for the gaps, one for table 4."""
+    places = list(NAMES)
+    rows = sorted(read_rows(folder / FILE), key=lambda row: places.index(row["dataset"]))
+    if not rows:
+        return []
+    published = {(r["dataset"], r["method"]): r for r in read_rows(folder / PUBLISHED)}
+    peers = group(read_rows(folder / "golden.csv"), "dataset", "method")
+    cells = [
+        verdicts.Cell.of(name, method, measure, found, published, peers)
+        for (name, method), found in group(rows, "dataset", "method").items()
+        for measure in MEASURES
+    ]
+    sheets = [_measure_sheet(measure, cells) for measure in MEASURES]
+    gaps = [cell for cell in cells if cell.verdict in ("better", "worse")]
+    if gaps:
+        lines = [
+            [*_where(cell), f"{cell.ours:.3f}", f"{cell.paper:.2f}", cell.verdict, cell.why]
+            for cell in gaps
+        ]
+        headings = ["data", "method", "measure", "ours", "paper", "verdict", "why"]
+        sheets.append(Sheet("Where table 2 differs", headings, lines))
+    text = (
+        "Laber, Murtinho, Oliveira: *Shallow decision trees for explainable k-means clustering*. "
+        "Mean over the seeds of `KMeans(n_init=10)`: ours (the paper's). " + verdicts.LEGEND
+    )
+    return [Section("ExShallow, tables 2 and 4", text, [*sheets, _time_sheet(rows, published)])]
+
+
+def _where(cell: verdicts.Cell) -> list[str]:
+    return [NAMES[cell.dataset], TITLES[cell.method], cell.measure.upper()]
+
+
+def _measure_sheet(measure: str, cells: list[verdicts.Cell]) -> Sheet:
+    lines: dict[str, list[str]] = {}
+    for cell in cells:
+        if cell.measure == measure:
+            lines.setdefault(cell.dataset, [NAMES[cell.dataset], str(cell.n_seeds)])
+            lines[cell.dataset].append(cell.text)
+    headings = ["data", "seeds", *(TITLES[method] for method in METHODS)]
+    width = len(headings)
+    rows = [line + ["–"] * (width - len(line)) for line in lines.values()]
+    return Sheet(f"Table 2: {measure.upper()}", headings, rows)
+
+
+def _time_sheet(rows: list[Row], published: dict) -> Sheet:
+    lines = []
+    for (name,), of_set in group(rows, "dataset").items():
+        by_method = group(of_set, "method")
+        paper = published.get((name, METHODS[0]), {}).get("kmeans_seconds")
+        line = [NAMES[name], _seconds(mean(of_set, "kmeans_seconds"), paper)]
+        for method in METHODS:
+            found = by_method.get((method,), [])
+            ours = mean(found, "kmeans_seconds") + mean(found, "seconds")
+            line.append(_seconds(ours, published.get((name, method), {}).get("seconds")))
+        lines.append(line)
+    headings = ["data", "k-means", *(TITLES[method] for method in METHODS)]
+    note = (
+        "Seconds, those of k-means included: ours (the paper's, on its own machine; for "
+        "information)."
+    )
+    return Sheet("Table 4: seconds", headings, lines, note)
+
+
+def _seconds(ours: float, paper: str | None) -> str:
+    return f"{ours:.2f}" + (f" ({float(paper):.2f})" if paper else "")

@@ -1,0 +1,55 @@
+"""The page: everything that lies in a result folder, with the machine it was measured on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console
+
+from benchmarks import golden, machine, papers, speed
+from benchmarks.page import Section
+from benchmarks.settings import Refused, Settings
+
+PAGE = "RESULTS.md"
+_INTRODUCTION = (
+    "Made by `python -m benchmarks report` from the CSV files in `{folder}/`; what is measured and "
+    "how is said in the README of the benchmarks."
+)
+
+
+def write_page(settings: Settings) -> Path:
+    """Write the page beside the result folder; returns its path."""
+    found = [
+        *speed.sections(settings),
+        *papers.sections(settings),
+        *golden.sections(settings),
+    ]
+    if not found:
+        raise Refused("nothing has been measured yet in that folder; run speed or papers first")
+    folder = settings.output.name
+    parts = ["# Results", _INTRODUCTION.format(folder=folder), _machines(settings.output)]
+    parts += [section.markdown(folder) for section in found]
+    page = settings.output.parent / PAGE
+    page.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+    return page
+
+
+def show(sections: list[Section]) -> None:
+    """Print the sheets of some sections."""
+    console = Console()
+    if not console.is_terminal:  # a file has room for whole lines
+        console = Console(width=150)
+    for section in sections:
+        section.show(console)
+
+
+def _machines(folder: Path) -> str:
+    lines = []
+    for known in machine.recall(folder):
+        shown = dict(known)
+        hardware = f"{shown.pop('processor')}, {shown.pop('cores')} cores, {shown.pop('memory')}"
+        versions = ", ".join(
+            f"{name} {version}" for name, version in shown.items() if name != "system"
+        )
+        lines.append(f"- {hardware}, {shown['system']}; {versions}")
+    return "Measured on:\n\n" + "\n".join(lines)

@@ -1,0 +1,57 @@
+"""What the baselines share: a number of leaves, and the smaller trees on the way to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from numbers import Integral
+from typing import Any
+
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
+
+from pellucid.cluster._base import BaseThresholdTree
+from pellucid.tree import ThresholdTree
+
+
+class BaselineTree(BaseThresholdTree):
+    """Base of the baselines, which all grow leaf by leaf up to `n_leaves`."""
+
+    _parameter_constraints: dict = {
+        **BaseThresholdTree._parameter_constraints,
+        "n_leaves": [Interval(Integral, 1, None, closed="left"), None],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        n_leaves: int | None = None,
+        reference: Any = None,
+        noise: str = "group",
+        threshold_style: str = "round",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_leaves = n_leaves
+        super().__init__(
+            n_clusters,
+            reference=reference,
+            noise=noise,
+            threshold_style=threshold_style,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+
+    def _max_leaves(self, n_clusters):
+        return n_clusters if self.n_leaves is None else self.n_leaves
+
+    def _store_growth(self, problem, growth):
+        builder = growth.builder
+        self._stages = [builder.build(i) for i in range(len(builder.splits) + 1)]
+
+    def staged_trees(self) -> Iterator[ThresholdTree]:
+        """The trees with one leaf, two leaves, and so on up to `tree_`."""
+        check_is_fitted(self)
+        yield from self._stages

@@ -1,0 +1,123 @@
+"""KDTree: the column of largest variance, cut at its median."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from pellucid.baselines._base import BaselineTree
+from pellucid.cluster._base import common_parameters
+from pellucid.cuts.criterion import Cell
+from pellucid.cuts.search import Cut
+from pellucid.cuts.surrogate import SurrogateCost
+from pellucid.growth.best_first import grow_best_first
+
+_EQUAL = 1e-9
+"""Variances that differ by this share or less are equal but for rounding."""
+
+
+@common_parameters
+class KDTreeExplainer(BaselineTree):
+    """A tree of balanced halves: always the column of largest variance, at its median.
+
+    The leaf with the most rows (by weight) is cut next, at the median of the column in which its
+    rows vary most, until there are `n_leaves`; cells whose rows are all alike are never cut. Each
+    leaf belongs to the reference center that is cheapest for its rows. The reference has no say
+    in where the cuts are, which is what this baseline is here to show.
+
+    The median is the lowest value with at least half of the weight at or below it, or, where
+    nothing would be left above, the next lower value. Among columns of equal variance the first
+    is taken.
+
+    Parameters
+    ----------
+    n_clusters : int, default=None
+        Number of clusters; that of the reference when left out, or 8 without a reference.
+    n_leaves : int, default=None
+        Number of leaves; that of the clusters when left out.
+    {common}
+
+    Attributes
+    ----------
+    {attributes}
+
+    References
+    ----------
+    Bentley (1975). Multidimensional binary search trees used for associative searching.
+    Communications of the ACM.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from pellucid.baselines import KDTreeExplainer
+    >>> model = KDTreeExplainer(3, n_leaves=4, random_state=0).fit(load_iris(as_frame=True).data)
+    >>> model.tree_.n_node_samples[model.tree_.leaves]
+    array([44, 31, 41, 34])
+    """
+
+    def _grow(self, problem, progress):
+        n_leaves = self._max_leaves(problem.n_clusters)
+        return grow_best_first(MedianCut(problem), self.threshold_style, progress, n_leaves)
+
+
+class MedianCut(SurrogateCost):
+    """The column of largest variance at its median; the heaviest cell has the most to gain."""
+
+    def best_cut(self, cell: Cell) -> Cut | None:
+        """The only cut that is considered; None when all rows of the cell are alike."""
+        weight = self.problem.weights.values[cell.active]
+        spread = self._variances(cell.active, weight)
+        if (largest := spread.max()) < 0:
+            return None
+        feature = int(np.argmax(spread >= largest * (1 - _EQUAL)))
+        at = weighted_median_below(self.problem.values(feature, cell.active), weight)
+        return Cut(-largest, feature, at, gain=float(weight.sum()))
+
+    def _variances(self, rows: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Weighted variance of each column over some rows; -1 for a constant column."""
+        X, total = self.problem.X, weight.sum()
+        if sparse.issparse(X):
+            X = X.tocsr()[rows].tocsc()
+            stored = [slice(*ends) for ends in zip(X.indptr[:-1], X.indptr[1:])]
+            columns = (
+                (X.data[part].astype(np.float64), weight[X.indices[part]]) for part in stored
+            )
+        else:
+            columns = ((self.problem.values(j, rows), weight) for j in range(X.shape[1]))
+        return np.array([variance(*column, total, len(rows)) for column in columns])
+
+
+def variance(values: np.ndarray, weight: np.ndarray, total: float, n_rows: int) -> float:
+    """Weighted variance of a column of `n_rows` rows; -1 when it is constant.
+
+    Rows that are not among `values` are 0. What is 0 is summed apart from the rest, so that it
+    makes no difference to any bit whether zeros are stored.
+
+    Parameters
+    ----------
+    values, weight : ndarray
+        Some of the rows, all that are not 0 among them.
+    total : float
+        Weight of all rows.
+    n_rows : int
+        Number of all rows.
+    """
+    there = values != 0
+    if not there.all():
+        values, weight = values[there], weight[there]
+    low, high = values.min(initial=np.inf), values.max(initial=-np.inf)
+    if len(values) < n_rows:
+        low, high = min(low, 0.0), max(high, 0.0)
+    if low == high:
+        return -1.0
+    mean = weight @ values / total
+    away = weight @ (values - mean) ** 2
+    return float((away + max(total - weight.sum(), 0.0) * mean**2) / total)
+
+
+def weighted_median_below(values: np.ndarray, weight: np.ndarray) -> float:
+    """The lower weighted median, or the next lower value where that is the largest of all."""
+    order = np.argsort(values, kind="stable")
+    ordered, heaped = values[order], np.cumsum(weight[order])
+    median = ordered[np.searchsorted(heaped, heaped[-1] / 2)]
+    return float(median if median < ordered[-1] else ordered[ordered < ordered[-1]][-1])

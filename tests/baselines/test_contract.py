@@ -1,0 +1,78 @@
+"""The baselines keep scikit-learn's contract as the methods do, and none is forgotten."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import make_blobs
+from sklearn.utils.estimator_checks import (
+    check_sample_weight_equivalence_on_dense_data,
+    check_sample_weight_equivalence_on_sparse_data,
+    parametrize_with_checks,
+)
+
+import pellucid.baselines
+from pellucid.baselines import CARTExplainer, KDTreeExplainer
+from references import SpreadCenters
+
+ESTIMATORS = [CARTExplainer(), KDTreeExplainer()]
+each = pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
+
+
+def expected_failures(estimator):
+    why = "scikit-learn's KMeans, the default reference, is seeded otherwise by repeated rows"
+    return {f"check_sample_weight_equivalence_on_{kind}_data": why for kind in ("dense", "sparse")}
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize(
+    "check",
+    [check_sample_weight_equivalence_on_dense_data, check_sample_weight_equivalence_on_sparse_data],
+)
+@each
+def test_weights_are_repetitions_once_the_reference_is(estimator, check):
+    check("estimator", clone(estimator).set_params(reference=SpreadCenters()))
+
+
+def test_every_baseline_is_checked():
+    public = {getattr(pellucid.baselines, name) for name in pellucid.baselines.__all__}
+    assert public == {type(estimator) for estimator in ESTIMATORS}
+
+
+@each
+def test_storage_does_not_matter(estimator):
+    X, y = make_blobs(300, 6, centers=5, cluster_std=3, random_state=1)
+    X = np.where(np.abs(X) < 3, 0.0, X).astype(np.float32).astype(np.float64)
+    model = clone(estimator).set_params(reference=y, n_leaves=12, random_state=0)
+    expected = clone(model).fit(X).tree_
+    long = sparse.csc_array(X)
+    long.indices, long.indptr = long.indices.astype(np.int64), long.indptr.astype(np.int64)
+    for same in (X.astype(np.float32), np.asfortranarray(X), sparse.csr_array(X), long):
+        assert clone(model).fit(same).tree_ == expected
+
+
+@each
+def test_one_fit_has_the_trees_of_all_sizes(estimator):
+    X, y = make_blobs(300, 4, centers=5, cluster_std=3, random_state=1)
+    model = clone(estimator).set_params(reference=y, n_leaves=9, random_state=0).fit(X)
+    trees = list(model.staged_trees())
+    assert [tree.n_leaves for tree in trees] == list(range(1, 10))
+    assert trees[-1] == model.tree_
+    for n_leaves in (1, 2, 6):
+        assert clone(model).set_params(n_leaves=n_leaves).fit(X).tree_ == trees[n_leaves - 1]
+
+
+@each
+def test_rows_of_a_weight_of_zero_are_absent(estimator):
+    X, y = make_blobs(120, 3, centers=4, cluster_std=4, random_state=2)
+    weight = np.random.default_rng(0).integers(0, 3, len(X))
+    model = clone(estimator).set_params(n_leaves=7, random_state=0)
+    whole = clone(model).set_params(reference=y).fit(X, sample_weight=weight)
+    there = weight > 0
+    part = clone(model).set_params(reference=y[there]).fit(X[there], sample_weight=weight[there])
+    assert whole.tree_ == part.tree_

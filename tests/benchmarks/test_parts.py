@@ -1,0 +1,163 @@
+"""The parts of the benchmarks that reckon: stores, verdicts, slopes, curves, peers."""
+
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.cluster import KMeans
+
+from benchmarks import peers
+from benchmarks.page import holds
+from benchmarks.papers.curves import at
+from benchmarks.settings import Refused
+from benchmarks.speed import cases, table
+from benchmarks.speed.scaling import exponent
+from benchmarks.store import Store, group, mean
+from benchmarks.verdicts import explain, judge
+
+NAN = float("nan")
+
+
+def test_a_store_remembers_and_forgets(tmp_path):
+    path = tmp_path / "folder" / "file.csv"
+    store = Store(path, ("name", "seed"), ("seconds",))
+    store.add([{"name": "a, b", "seed": 0, "seconds": 0.5}, {"name": "c", "seed": 1}])
+    again = Store(path, ("name", "seed"), ("seconds",))
+    assert {"name": "a, b", "seed": 0} in again
+    assert {"name": "c"} in again
+    assert {"name": "c", "seed": 0} not in again
+    assert again.rows[1]["seconds"] == ""
+    again.drop([{"name": "c"}])
+    assert [row["name"] for row in Store(path, ("name", "seed"), ("seconds",)).rows] == ["a, b"]
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_store_with_other_columns_is_refused(tmp_path):
+    path = tmp_path / "file.csv"
+    Store(path, ("name",), ("seconds",)).add([{"name": "a", "seconds": 1.0}])
+    with pytest.raises(Refused, match="file.csv has other columns"):
+        Store(path, ("name",), ("minutes",))
+
+
+def test_means_skip_what_is_not_known():
+    rows = [{"a": "x", "b": "1"}, {"a": "y", "b": ""}, {"a": "x", "b": "2"}]
+    assert mean(rows, "b") == 1.5
+    assert np.isnan(mean(rows[1:2], "b"))
+    assert list(group(rows, "a")) == [("x",), ("y",)]
+
+
+@pytest.mark.parametrize(
+    ("ours", "paper", "larger_is_better", "verdict"),
+    [
+        (1.06, 1.04, False, "same"),
+        (1.07, 1.04, False, "worse"),
+        (1.00, 1.04, False, "better"),
+        (0.104, 0.10, True, "same"),
+        (0.80, 0.72, True, "better"),
+        (0.60, 0.72, True, "worse"),
+        (0.60, None, True, "no target"),
+    ],
+)
+def test_two_percent_and_the_rounding_make_the_verdict(ours, paper, larger_is_better, verdict):
+    assert judge(ours, paper, larger_is_better=larger_is_better) == verdict
+
+
+def test_a_gap_is_explained_by_what_is_known():
+    assert "itself gives 1.17" in explain("some", "npc", [1.17, 1.18], 1.05, peer=1.17)
+    assert "other seeds" in explain("some", "npc", [1.1, 1.3], 1.1, peer=NAN)
+    assert explain("some", "npc", [1.17, 1.18], 1.05, peer=NAN) == "Differs; unexplained."
+    assert explain("some", "npc", [1.17], 1.05, peer=1.3) == "Differs; unexplained."
+
+
+def test_a_slope_is_the_power():
+    sizes = [1.0, 2.0, 4.0, 8.0]
+    assert exponent(sizes, [3 * size**1.5 for size in sizes]) == pytest.approx(1.5)
+
+
+def test_a_curve_that_has_stopped_keeps_its_cost():
+    curve = [{"leaves": "3", "ratio": "1.5"}, {"leaves": "5", "ratio": "1.2"}]
+    assert [at(curve, leaves) for leaves in (2, 3, 4, 5, 12)] == [1.5, 1.5, 1.5, 1.2, 1.2]
+
+
+def test_floors_hold_or_not():
+    assert holds(0.1, 0.12) == "holds"
+    assert holds(0.13, 0.12) == "misses"
+    assert holds(3.1, 3.0, at_least=True) == "holds"
+    assert holds(3.1, None) == "–"
+
+
+@pytest.fixture
+def no_memory():
+    peers.find.cache_clear()
+    yield
+    peers.find.cache_clear()
+
+
+def test_peers_that_are_absent_are_left_out(monkeypatch, no_memory):
+    for peer in peers.PEERS.values():
+        if peer.package != "scikit-learn":
+            monkeypatch.setitem(sys.modules, peer.module.split(".")[0], None)
+    assert peers.names(100, is_sparse=False) == ["CART, k leaves (scikit-learn)"]
+    assert "gemclus" in peers.unmeasured({"CART, k leaves (scikit-learn)"})
+    assert peers.unmeasured(set(peers.PEERS)) == ""
+
+
+def test_peers_that_are_there_are_fitted_beside_the_k_means(monkeypatch, no_memory):
+    class Tree:
+        def __init__(self, **parameters):
+            self.parameters = parameters
+
+        def fit(self, X, kmeans=None):
+            return self.parameters, kmeans
+
+    monkeypatch.setitem(sys.modules, "ExKMC", SimpleNamespace(__path__=[]))
+    monkeypatch.setitem(sys.modules, "ExKMC.Tree", SimpleNamespace(Tree=Tree))
+    X = np.arange(20.0).reshape(10, 2)
+    kmeans = KMeans(3, n_init=1, random_state=0).fit(X)
+    name = "IMM + expansion to 2k (ExKMC)"
+    assert name in peers.names(10, is_sparse=False)
+    assert name not in peers.names(10, is_sparse=True)
+    assert peers.fit(name, X, kmeans) == ({"k": 3, "max_leaves": 6}, kmeans)
+
+
+def test_a_peer_that_fails_does_not_end_the_run(tmp_path, monkeypatch, capsys):
+    def fail(name, X, kmeans):
+        raise RuntimeError("out of order")
+
+    monkeypatch.setattr(peers, "fit", fail)
+    store = Store(
+        tmp_path / table.FILE, ("case", "method", "run"), ("kind", "seconds", "kmeans_seconds")
+    )
+    table._peer_job(store, cases.blobs(50, 2, 2), "IMM (ExKMC)", repeats=1).do()
+    assert store.rows[0]["seconds"] == ""
+    assert "out of order" in capsys.readouterr().err
+    [section] = table.sections(tmp_path)
+    assert section.items[0].rows == [["blobs 50 × 2, k = 2", "failed"]]
+
+
+def test_real_data_are_found_in_a_folder_and_their_methods_summed(tmp_path):
+    X = np.random.default_rng(0).integers(0, 9, (60, 4)).astype(np.int16)
+    y = np.arange(60) % 3
+    rows = sparse.csr_array(X)
+    np.savez(tmp_path / "covtype.npz", X=X, y=y)
+    parts = {"data": rows.data, "indices": rows.indices, "indptr": rows.indptr, "shape": rows.shape}
+    np.savez(tmp_path / "newsgroups20.npz", **parts, y=y)
+    dense, scattered = cases.real(tmp_path)
+    assert cases.load(dense)[0].dtype == np.float64
+    assert sparse.issparse(cases.load(scattered)[0])
+    assert cases.real(None) == []
+
+    store = Store(
+        tmp_path / table.FILE, ("case", "method", "run"), ("kind", "seconds", "kmeans_seconds")
+    )
+    for case in (dense, scattered):
+        for method in table.ON_REAL_DATA:
+            table._job(store, case, method, run=0, repeats=1).do()
+    [section] = table.sections(tmp_path)
+    [sheet] = section.items
+    assert [row[0] for row in sheet.rows] == [dense.name, scattered.name]
+    for row, case in zip(sheet.rows, (dense, scattered)):
+        ratios = [table.ratio(r) for r in store.rows if r["case"] == case.name]
+        assert row[-1].startswith(f"{sum(ratios):.2f} (≤ 1: ")

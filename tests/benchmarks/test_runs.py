@@ -1,0 +1,225 @@
+"""The benchmarks run, write CSV, PNG and a page, and go on where they were interrupted."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_iris
+
+from benchmarks import child, golden, papers, speed
+from benchmarks.__main__ import main
+from benchmarks.settings import Settings
+from benchmarks.store import read_rows
+
+TABLE2 = {"npc": 1.04, "waes": 5.0, "wad": 0.5, "nmi": 0.91}
+
+
+@pytest.fixture
+def no_compilation(monkeypatch):
+    """Compiling everything anew takes longer than all other tests together."""
+    ask = child.ask
+
+    def quick(what, *arguments, **environment):
+        if what == "compilation":
+            assert set(environment) == {"NUMBA_CACHE_DIR"}
+            return child.first_call(*arguments)
+        return ask(what, *arguments, **environment)
+
+    monkeypatch.setattr(child, "ask", quick)
+
+
+@pytest.fixture
+def targets(tmp_path):
+    """Figures in the form of the paper's tables."""
+    folder = tmp_path / "targets"
+    folder.mkdir()
+    methods = ("exshallow", "exgreedy", "imm", "kmc")
+    row = {"dataset": "Iris", "k": 3}
+    row |= {f"{m}_{method}": value for m, value in TABLE2.items() for method in methods}
+    seconds = {"dataset": "Iris", "k": 3, "kmeans": 0.5, **dict.fromkeys(methods, 0.75)}
+    for name, figures in {"table2": row, "table4_seconds": seconds}.items():
+        write_csv(folder / f"exshallow_{name}.csv", [figures])
+    return folder
+
+
+@pytest.fixture
+def published(tmp_path):
+    """Figures in the form of the published packages': two seeds of iris."""
+    folder = tmp_path / "golden"
+    folder.mkdir()
+    X = load_iris().data
+    fits = [KMeans(3, n_init=10, random_state=seed).fit(X) for seed in range(2)]
+    np.savez(folder / "iris_centers.npz", centers=[fit.cluster_centers_ for fit in fits])
+    figures = {"npc": 1.0365, "waes": 1.2, "wad": 1.667, "nmi": 0.91}
+    seconds = {"seconds": 0.001, "kmeans_seconds": 0.01}
+    known = [
+        {"dataset": "iris", "seed": seed, "method": "imm", **figures, **seconds}
+        for seed in range(2)
+    ]
+    write_csv(folder / "peers.csv", known)
+    return folder
+
+
+def write_csv(path, rows):
+    with open(path, "w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def test_speed_measures_every_part(tmp_path, published, no_compilation):
+    output = tmp_path / "results"
+    arguments = ["speed", "--quick", "--output", str(output), "--golden", str(published)]
+    assert main(arguments) == 0
+    for part in speed.PARTS.values():
+        rows = read_rows(output / part.FILE)
+        assert rows
+        assert all(float(row[c]) >= 0 for row in rows for c in row if c.endswith("seconds"))
+    page = (tmp_path / "RESULTS.md").read_text(encoding="utf-8")
+    for heading in ("Speed", "Growth", "Memory", "Threads", "Prediction", "Compilation"):
+        assert f"## {heading}\n" in page
+    check_picture(output / "speed_scaling.png", page)
+    check_privacy(page, output, tmp_path)
+    memory = read_rows(output / "speed_memory.csv")
+    assert [row["dtype"] for row in memory] == ["float64", "float32"]
+    assert [int(row["input_bytes"]) for row in memory] == [4000 * 5 * 8, 4000 * 5 * 4]
+
+
+def test_papers_stand_beside_the_targets(tmp_path, targets):
+    output = tmp_path / "results"
+    arguments = ["papers", "--quick", "--seeds", "1", "--only", "iris", "--output", str(output)]
+    assert main([*arguments, "--targets", str(targets)]) == 0
+    rows = read_rows(output / papers.tables.FILE)
+    assert [row["method"] for row in rows] == ["exshallow", "exgreedy", "imm", "kmc"]
+    assert all(float(row["npc"]) == pytest.approx(1.0365, abs=1e-3) for row in rows)
+    curves = read_rows(output / papers.curves.FILE)
+    assert {row["method"] for row in curves} == set(papers.curves.METHODS)
+    assert {row["dataset"] for row in curves} == {"iris"}
+    assert all(float(row["ratio"]) >= 1 - 1e-9 and 3 <= int(row["leaves"]) <= 12 for row in curves)
+    page = (tmp_path / "RESULTS.md").read_text(encoding="utf-8")
+    assert "1.037 (1.04) =" in page
+    assert "(5.00) ▲" in page
+    assert "(0.50) ▼" in page
+    assert "Petal length and petal width" in page
+    assert "Differs; unexplained." in page
+    assert "(0.75)" in page
+    check_picture(output / papers.curves.PICTURE, page)
+    check_privacy(page, output, tmp_path)
+
+
+def test_papers_without_targets_show_ours_alone(tmp_path):
+    output = tmp_path / "results"
+    arguments = ["papers", "--seeds", "1", "--only", "iris", "--output", str(output)]
+    assert main(arguments) == 0
+    page = (tmp_path / "RESULTS.md").read_text(encoding="utf-8")
+    assert "| Iris | 1 | 1.037 | 1.037 | 1.037 | 1.037 |" in page
+    assert "Where table 2 differs" not in page
+
+
+def test_golden_compares_from_the_same_centers(tmp_path, published, capsys):
+    output = tmp_path / "results"
+    arguments = ["golden", "--only", "iris", "--output", str(output), "--golden", str(published)]
+    assert main(arguments) == 0
+    rows = read_rows(output / golden.FILE)
+    assert len(rows) == 10
+    assert {row["centers"] for row in rows} == {"golden"}
+    page = (tmp_path / "RESULTS.md").read_text(encoding="utf-8")
+    assert "1.0365 (1.0365) | 1.4400 (1.2000) | 1.6667 (1.6670) | worse in WAES" in page
+    assert "no peer" in page
+
+
+def test_golden_works_without_golden_figures(tmp_path):
+    output = tmp_path / "results"
+    assert main(["golden", "--quick", "--only", "wine", "--output", str(output)]) == 0
+    rows = read_rows(output / golden.FILE)
+    assert [row["centers"] for row in rows] == ["own"] * 5
+
+
+def test_the_page_can_be_made_again_from_the_files(tmp_path):
+    output = tmp_path / "results"
+    assert main(["golden", "--quick", "--only", "iris", "--output", str(output)]) == 0
+    page = tmp_path / "RESULTS.md"
+    before = page.read_text(encoding="utf-8")
+    page.unlink()
+    assert main(["report", "--output", str(output)]) == 0
+    assert page.read_text(encoding="utf-8") == before
+
+
+@pytest.mark.parametrize("stop_at", [1, 4])
+def test_an_interrupted_run_goes_on_without_measuring_twice(tmp_path, monkeypatch, stop_at):
+    output = tmp_path / "results"
+    arguments = ["speed", "--quick", "--only", "threads", "--output", str(output)]
+    module, measured = speed.threads, []
+
+    def count_and_stop(repeats, work):
+        if len(measured) == stop_at:
+            measured.append("the interrupted one")
+            raise KeyboardInterrupt
+        measured.append(work())
+        return 1.0
+
+    monkeypatch.setattr(module, "best_of", count_and_stop)
+    assert main(arguments) == 130
+    assert len(read_rows(output / module.FILE)) == stop_at
+    assert main(arguments) == 0
+    assert len(measured) == 6 + 1
+    assert len(read_rows(output / module.FILE)) == 6
+    assert main(arguments) == 0
+    assert len(measured) == 6 + 1
+    assert main([*arguments, "--fresh"]) == 0
+    assert len(measured) == 2 * 6 + 1
+    assert len(read_rows(output / module.FILE)) == 6
+
+
+def test_a_fresh_run_leaves_other_results_alone(tmp_path):
+    output = tmp_path / "results"
+    for name in ("iris", "wine"):
+        assert main(["golden", "--quick", "--only", name, "--output", str(output)]) == 0
+    again = ["golden", "--quick", "--only", "iris", "--fresh", "--output", str(output)]
+    assert main(again) == 0
+    rows = read_rows(output / golden.FILE)
+    assert [row["dataset"] for row in rows] == ["wine"] * 5 + ["iris"] * 5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["papers", "--only", "nonsense"], "'nonsense' is unknown here; choose from"),
+        (["speed", "--only", "iris"], "choose from table, scaling"),
+        (["papers", "--data", "nowhere"], "--data: nowhere is not a folder"),
+        (["golden", "--golden", "."], "no peers.csv"),
+        (["papers", "--targets", "."], "no exshallow_table2.csv"),
+        (["papers", "--seeds", "0"], "at least one is needed"),
+        (["report"], "nothing has been measured yet"),
+    ],
+)
+def test_what_cannot_be_run_is_refused_with_a_reason(tmp_path, capsys, arguments, message):
+    assert main([*arguments, "--output", str(tmp_path / "results")]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_quick_runs_do_not_touch_the_committed_results():
+    from benchmarks.__main__ import _settings
+
+    nothing = dict.fromkeys(("data", "golden", "targets", "only", "seeds", "output"))
+    full = _settings({**nothing, "quick": False, "fresh": False})
+    quick = _settings({**nothing, "quick": True, "fresh": False})
+    assert full.output == Settings().output != quick.output
+
+
+def check_picture(path, page):
+    assert path.read_bytes().startswith(b"\x89PNG")
+    assert path.stat().st_size < 150_000
+    assert f"(results/{path.name})" in page
+
+
+def check_privacy(page, output, folder):
+    import platform
+
+    known = (output / "machine.json").read_text(encoding="utf-8")
+    for private in (platform.node(), str(folder)):
+        assert private not in page
+        assert private not in known
+    assert json.loads(known)[0]["scikit-learn"] in page

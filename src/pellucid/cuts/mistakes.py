@@ -95,7 +95,7 @@ class Mistakes(CenterCutCriterion):
         shape = (problem.n_features, len(cell.centers), columns.edges.shape[1])
         if "parent" in memo:
             inherited, centers, lost = memo.pop("parent")
-            counts = inherited[:, np.searchsorted(centers, cell.centers)]
+            counts = inherited.take(np.searchsorted(centers, cell.centers), axis=1)
             rows, sign = lost, -1
         elif not columns.is_sparse and 8 * np.prod(shape) <= max(_SMALL, problem.X.nbytes // 4):
             counts = np.zeros(shape, dtype=np.int64)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pellucid.kernels._compile import compiled
+from pellucid.kernels._compile import compiled, inner
 
 
 @compiled
@@ -21,7 +21,8 @@ def choose_edges(sample, coordinates, n_edges, low, scale, n_slots, edges):
     of edges.
     """
     n = len(coordinates)
-    edges[:n] = coordinates
+    for i in range(n):
+        edges[i] = coordinates[i]
     room = n_edges - n
     distinct = 1
     for i in range(1, len(sample)):
@@ -57,11 +58,12 @@ def choose_edges(sample, coordinates, n_edges, low, scale, n_slots, edges):
         if edges[i] != edges[last]:
             last += 1
             edges[last] = edges[i]
-    edges[last + 1 :] = np.inf
+    for i in range(last + 1, len(edges)):
+        edges[i] = np.inf
     return last + 1
 
 
-@compiled
+@inner
 def slot_end(value, low, scale, n_slots):
     """Largest number in the slot of a value; the value itself in the last slot."""
     q = slot(value, low, scale, n_slots)
@@ -96,7 +98,7 @@ def shortcuts(edges, n_edges, low, scale, first, more):
             more[j, q] = min(span, 255)
 
 
-@compiled
+@inner
 def slot(value, low, scale, n_slots):
     """Where to look a value up; larger values never have smaller slots."""
     place = (value - low) * scale
@@ -124,7 +126,13 @@ def dense_codes(X, begin, end, edges, low, scale, first, more, codes, exact):
                 code = np.int64(first[j, q])
                 if more[j, q] > 0:
                     if more[j, q] > 8:
-                        code += np.searchsorted(edges[j, code:], value)
+                        last = code + more[j, q]
+                        while last - code > 8:
+                            middle = (code + last) >> 1
+                            if edges[j, middle] < value:
+                                code = middle + 1
+                            else:
+                                last = middle
                     while edges[j, code] < value:  # the edges end with infinity
                         code += 1
                 codes[j, start + i] = code

@@ -13,7 +13,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from pellucid.kernels._compile import compiled
+from pellucid.kernels._compile import compiled, inner
 
 Columns = namedtuple(
     "Columns", "codes indices indptr zero_code edges n_edges inside center_code is_sparse"
@@ -44,7 +44,7 @@ depths : for `average_depth`
 """
 
 
-@compiled
+@inner
 def new_gaps(width, n_clusters):
     """Scratch space for columns of `width` codes."""
     return Gaps(
@@ -58,7 +58,7 @@ def new_gaps(width, n_clusters):
     )
 
 
-@compiled
+@inner
 def find_positions(code, centers, gaps):
     """Fill position, rank and n_at_or_below; the number of positions."""
     position, rank, n_at_or_below = gaps.position, gaps.rank, gaps.n_at_or_below
@@ -72,17 +72,20 @@ def find_positions(code, centers, gaps):
                 position[q] = position[q - 1]
             position[p] = code[c]
             n += 1
-    rank[:] = -1
-    n_at_or_below[:] = 0
+    rank.fill(-1)
+    n_at_or_below.fill(0)
     for c in centers:
-        rank[c] = np.searchsorted(position[:n], code[c])
-        n_at_or_below[rank[c]] += 1
+        p = 0
+        while position[p] < code[c]:
+            p += 1
+        rank[c] = p
+        n_at_or_below[p] += 1
     for p in range(1, n):
         n_at_or_below[p] += n_at_or_below[p - 1]
     return n
 
 
-@compiled
+@inner
 def average_depth(n_centers, n_left, low_share, high_share, killer_left, killer_right, depths):
     """Least DExp over all shares of rows going left from low_share to high_share.
 
@@ -100,7 +103,7 @@ def average_depth(n_centers, n_left, low_share, high_share, killer_left, killer_
     return 1.0 + mixed(left, right, low_share, high_share)
 
 
-@compiled
+@inner
 def mixed(left, right, low_share, high_share):
     """Least of r left + (1 - r) right over the range of r."""
     at_low = low_share * left + (1.0 - low_share) * right
@@ -109,7 +112,7 @@ def mixed(left, right, low_share, high_share):
     return min(at_low, high_share * left + (1.0 - high_share) * right)
 
 
-@compiled
+@inner
 def price(amount, below, above, n_left, n_centers, terms):
     """Amount / divisor; infinite where a side has too few rows for its centers.
 
@@ -122,7 +125,7 @@ def price(amount, below, above, n_left, n_centers, terms):
     return 1.0 if amount == 0 else np.inf
 
 
-@compiled
+@inner
 def depth_price(below, above, n_left, n_centers, terms, killers, depths):
     """Penalty * DExp, or a lower bound of it over a range of rows to the left; never negative."""
     if terms.penalty == 0.0:
@@ -132,7 +135,7 @@ def depth_price(below, above, n_left, n_centers, terms, killers, depths):
     return terms.penalty * size
 
 
-@compiled
+@inner
 def judge_edges(n_positions, inside, gaps, terms, killers, limit, wanted):
     """Least objective over the edges, the lowest edge that has it, and a bound for all the rest.
 
@@ -144,7 +147,7 @@ def judge_edges(n_positions, inside, gaps, terms, killers, limit, wanted):
     amount, fall, below = gaps.amount, gaps.fall, gaps.below
     n_centers = n_at_or_below[n_positions - 1]
     best, at, bound = np.inf, -1, np.inf
-    wanted[:] = False
+    wanted.fill(False)
     for g in range(n_positions - 1):
         n_left = n_at_or_below[g]
         for t in range(position[g], position[g + 1]):

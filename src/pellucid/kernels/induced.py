@@ -14,7 +14,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from pellucid.kernels._compile import compiled, inlined
+from pellucid.kernels._compile import compiled, inlined, inner
 from pellucid.kernels.gaps import find_positions, judge_edges, new_gaps
 
 Ranked = namedtuple("Ranked", "rows own other margin near cost weight base centers")
@@ -124,7 +124,7 @@ def excess_right(near, cost, row, own, rank, low, high, moving, base):
     return moved
 
 
-@compiled
+@inner
 def place_rows(codes, cell, n_gaps, base, first_left, rank, rise, fall, below):
     """Add up what each row changes: in each gap (base), and in its bin as it goes left.
 
@@ -155,7 +155,7 @@ def place_rows(codes, cell, n_gaps, base, first_left, rank, rise, fall, below):
                 fall[b] += excess_right(near, cost, row, owns[i], rank, own, high, moving, base)
 
 
-@compiled
+@inner
 def tally_induced(columns, cell, gaps):
     """Fill `gaps` for a single dense column; the number of positions."""
     n_positions = find_positions(columns.center_code[0], cell.centers, gaps)

@@ -13,7 +13,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from pellucid.kernels._compile import compiled
+from pellucid.kernels._compile import compiled, inner
 from pellucid.kernels.gaps import find_positions, judge_edges, new_gaps
 
 Owned = namedtuple("Owned", "rows slot own weight price by_weight sums base centers")
@@ -37,7 +37,7 @@ def sum_by_center(own, weight, price, sums):
         sums[own[i], 1] += price[i]
 
 
-@compiled
+@inner
 def add_up(j, columns, cell, weights, prices):
     """Add the weight and the price of each row to weights[c, b] and prices[c, b].
 
@@ -46,8 +46,9 @@ def add_up(j, columns, cell, weights, prices):
     codes, rows, own, weight, price = columns.codes, cell.rows, cell.own, cell.weight, cell.price
     if columns.is_sparse:
         zero = columns.zero_code[j]
-        weights[:, zero] += cell.sums[:, 0]
-        prices[:, zero] += cell.sums[:, 1]
+        for c in range(len(cell.centers)):
+            weights[c, zero] += cell.sums[c, 0]
+            prices[c, zero] += cell.sums[c, 1]
         for p in range(columns.indptr[j], columns.indptr[j + 1]):
             i = cell.slot[columns.indices[p]]
             if i >= 0:
@@ -66,7 +67,7 @@ def add_up(j, columns, cell, weights, prices):
             prices[c, b] += price[i]
 
 
-@compiled
+@inner
 def tally_separated(j, columns, cell, weights, prices, gaps):
     """Fill `gaps` for one feature from what was added up; the number of positions."""
     center_code = columns.center_code[j]
@@ -75,9 +76,8 @@ def tally_separated(j, columns, cell, weights, prices, gaps):
         return n_positions
     last = gaps.position[n_positions - 1]
     amount, fall, below = gaps.amount, gaps.fall, gaps.below
-    amount[: last + 1] = cell.base
-    fall[: last + 1] = 0
-    below[: last + 1] = 0
+    for t in range(last + 1):
+        amount[t], fall[t], below[t] = cell.base, 0, 0
     for c in range(len(cell.centers)):
         lighter, cheaper, e = np.int64(0), np.int64(0), center_code[cell.centers[c]]
         for t in range(last + 1):
@@ -102,16 +102,17 @@ def scan_separated(features, columns, cell, counts, terms, killers, found):
 
     `counts` holds the weights of all features added up, or is empty.
     """
-    width, n_clusters = columns.edges.shape[1], columns.center_code.shape[1]
-    weights, prices = np.zeros((2, len(cell.centers), width), dtype=np.int64)
-    gaps = new_gaps(width, n_clusters)
+    width = columns.edges.shape[1]
+    weights = np.zeros((len(cell.centers), width), dtype=np.int64)
+    prices = np.zeros((len(cell.centers), width), dtype=np.int64)
+    gaps = new_gaps(width, columns.center_code.shape[1])
     wanted = np.zeros(width, dtype=np.bool_)
     for j in features:
         if len(counts) > 0:
             n_positions = tally_separated(j, columns, cell, counts[j], counts[j], gaps)
         else:
-            weights[:] = 0
-            prices[:] = 0
+            weights.fill(0)
+            prices.fill(0)
             add_up(j, columns, cell, weights, prices)
             spent = weights if cell.by_weight else prices
             n_positions = tally_separated(j, columns, cell, weights, spent, gaps)
@@ -127,14 +128,14 @@ def open_separated(j, columns, cell, counts, terms, killer, limit):
 
     For prices that are weights.
     """
-    width, n_clusters = columns.edges.shape[1], columns.center_code.shape[1]
-    gaps = new_gaps(width, n_clusters)
+    width = columns.edges.shape[1]
+    gaps = new_gaps(width, columns.center_code.shape[1])
     wanted = np.zeros(width, dtype=np.bool_)
-    weights = np.zeros((len(cell.centers), width), dtype=np.int64)
     if len(counts) > 0:
-        weights[:] = counts[j]
+        weights = counts[j]
     else:
-        add_up(j, columns, cell, weights, weights.copy())
+        weights = np.zeros((len(cell.centers), width), dtype=np.int64)
+        add_up(j, columns, cell, weights, np.zeros_like(weights))
     n_positions = tally_separated(j, columns, cell, weights, weights, gaps)
     judge_edges(n_positions, columns.inside[j], gaps, terms, killer, limit, wanted)
     return n_positions, gaps, wanted

@@ -15,7 +15,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from pellucid.kernels._compile import compiled
+from pellucid.kernels._compile import compiled, inner
 
 NOTHING = 2**62
 """More than any cost."""
@@ -87,7 +87,7 @@ def add_by_bin(features, columns, cell, sums):
                     sums[f, b, c] += costs[row, c]
 
 
-@compiled
+@inner
 def judge_surrogate(sums, n_codes, totals, inside, limit, wanted):
     """Least cost over the edges, the lowest such edge, and a bound for the inside of the bins.
 

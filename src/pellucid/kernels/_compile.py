@@ -1,14 +1,32 @@
 """How every loop is compiled."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+
 from numba import njit
 
-compiled = njit(nogil=True, cache=True, error_model="numpy")
-"""Without the interpreter lock, so that threads run side by side; kept on disk."""
 
-inner = njit(
-    nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True
-)
-"""The same for loops that only compiled loops call, which is quicker to compile."""
+def _kept_on_disk(**options: object) -> Callable:
+    """A decorator that compiles without the interpreter lock and keeps the machine code on disk.
 
-inlined = njit(nogil=True, cache=True, error_model="numpy", inline="always")
+    Where no folder can be written to, each process compiles for itself.
+    """
+
+    def compile_loop(function: Callable) -> Callable:
+        try:
+            return njit(nogil=True, error_model="numpy", cache=True, **options)(function)
+        except RuntimeError:
+            return njit(nogil=True, error_model="numpy", **options)(function)
+
+    return compile_loop
+
+
+compiled = _kept_on_disk()
+"""For loops that are called from Python."""
+
+inner = _kept_on_disk(no_cpython_wrapper=True, no_cfunc_wrapper=True)
+"""For loops that only compiled loops call, which is quicker to compile."""
+
+inlined = _kept_on_disk(inline="always")
 """Copied into the loop that calls it, where a call for every row would cost too much."""

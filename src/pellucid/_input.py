@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import joblib
 import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
+from pellucid.numeric.team import Team
 from pellucid.tree import canonical_csc
+
+_MANY_VALUES = 2**20
+"""Values worth a thread of their own."""
 
 
 def read_X(estimator: Any, X: Any, *, reset: bool):
@@ -105,12 +110,22 @@ def _table_to_array(table) -> np.ndarray:
     return array
 
 
+def _has_finite_sum(values: np.ndarray) -> bool:
+    """Whether the sum of all values is finite: then all are, and no mask was needed to see it."""
+    with Team(joblib.cpu_count()) as team:
+        blocks = team.blocks(len(values), max(1, _MANY_VALUES // max(values[:1].size, 1)))
+
+        def add(block: tuple[int, int]) -> float:
+            with np.errstate(over="ignore", invalid="ignore"):
+                return values[slice(*block)].sum(dtype=np.float64)
+
+        return bool(np.isfinite(team.map(add, blocks)).all())
+
+
 def _check_finite(X, names, estimator_name: str) -> None:
     values = X.data if sparse.issparse(X) else X
-    # A sum is finite only if its terms are (unless they overflow), and needs no mask in memory.
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum(dtype=np.float64)) or np.isfinite(values).all():
-            return
+    if _has_finite_sum(values) or np.isfinite(values).all():
+        return
     for column in range(X.shape[1]):
         if sparse.issparse(X):
             entries = slice(X.indptr[column], X.indptr[column + 1])

@@ -74,6 +74,8 @@ def search_columns(
     for start in range(0, len(waiting), step):
         limit = best.objective
         promising = [int(j) for j in waiting[start : start + step] if bound[j] <= limit]
+        if not promising:
+            break
         looked = problem.team.map(lambda j, limit=limit: refine(j, limit), promising)
         best = min([best, *looked])
     return None if best.objective == nothing else best

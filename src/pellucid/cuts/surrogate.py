@@ -32,7 +32,8 @@ class SurrogateCost(Criterion):
 
         def scan(block: np.ndarray, found: np.ndarray) -> None:
             if kept is None:
-                sums = np.empty((len(block), *self._shape), dtype=np.int64)
+                n_codes, n_prices = columns.n_edges[block].max() + 1, self._shape[1]
+                sums = np.empty((len(block), n_codes, n_prices), dtype=np.int64)
                 kernels.add_by_bin(block, columns, rows, sums)
             else:
                 sums = kept[block[0] : block[-1] + 1]

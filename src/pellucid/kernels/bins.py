@@ -20,9 +20,11 @@ def choose_edges(sample, coordinates, n_edges, low, scale, n_slots, edges):
     two quantiles has a bin of its own, so that its many rows loosen no bound. Returns the number
     of edges.
     """
-    n = len(coordinates)
-    for i in range(n):
-        edges[i] = coordinates[i]
+    n = 0
+    for i in range(len(coordinates)):
+        if i == 0 or coordinates[i] != coordinates[i - 1]:
+            edges[n] = coordinates[i]
+            n += 1
     room = n_edges - n
     distinct = 1
     for i in range(1, len(sample)):
@@ -153,3 +155,18 @@ def entry_codes(data, indptr, edges, n_edges, codes, exact):
             codes[p] = code
             if edges[j, code] != value:
                 exact[j] = 0
+
+
+@compiled
+def center_codes(edges, centers, codes):
+    """codes[j, c] = the edge of column j at which center c lies."""
+    for c in range(centers.shape[0]):
+        for j in range(centers.shape[1]):
+            first, last = 0, edges.shape[1] - 1
+            while first < last:
+                middle = (first + last) >> 1
+                if edges[j, middle] < centers[c, j]:
+                    first = middle + 1
+                else:
+                    last = middle
+            codes[j, c] = first

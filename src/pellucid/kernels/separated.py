@@ -39,24 +39,27 @@ def sum_by_center(own, weight, price, sums):
 
 @inner
 def add_up(j, columns, cell, weights, prices):
-    """Add the weight and the price of each row to weights[c, b] and prices[c, b].
+    """Put the weight and the price of each row into weights[c, b] and prices[c, b], all 0 before.
 
     Of a CSC column only the stored entries are looked at; all other rows are counted at once.
     """
     codes, rows, own, weight, price = columns.codes, cell.rows, cell.own, cell.weight, cell.price
     if columns.is_sparse:
-        zero = columns.zero_code[j]
-        for c in range(len(cell.centers)):
-            weights[c, zero] += cell.sums[c, 0]
-            prices[c, zero] += cell.sums[c, 1]
+        slot, indices = cell.slot, columns.indices
         for p in range(columns.indptr[j], columns.indptr[j + 1]):
-            i = cell.slot[columns.indices[p]]
+            i = slot[indices[p]]
             if i >= 0:
                 b, c = codes[0, p], own[i]
-                weights[c, zero] -= weight[i]
                 weights[c, b] += weight[i]
-                prices[c, zero] -= price[i]
                 prices[c, b] += price[i]
+        zero = columns.zero_code[j]
+        for c in range(len(cell.centers)):
+            others, dearer = cell.sums[c, 0], cell.sums[c, 1]
+            for b in range(columns.n_edges[j] + 1):
+                others -= weights[c, b]
+                dearer -= prices[c, b]
+            weights[c, zero] += others
+            prices[c, zero] += dearer
     elif cell.by_weight:
         for i in range(len(rows)):
             weights[own[i], codes[j, rows[i]]] += weight[i]
@@ -111,8 +114,9 @@ def scan_separated(features, columns, cell, counts, terms, killers, found):
         if len(counts) > 0:
             n_positions = tally_separated(j, columns, cell, counts[j], counts[j], gaps)
         else:
-            weights.fill(0)
-            prices.fill(0)
+            for c in range(len(cell.centers)):
+                for t in range(columns.n_edges[j] + 1):
+                    weights[c, t] = prices[c, t] = 0
             add_up(j, columns, cell, weights, prices)
             spent = weights if cell.by_weight else prices
             n_positions = tally_separated(j, columns, cell, weights, spent, gaps)

@@ -66,15 +66,18 @@ def add_by_bin(features, columns, cell, sums):
         indices = columns.indices
         for f in range(len(features)):
             j = features[f]
-            zero = columns.zero_code[j]
-            sums[f, zero] = cell.totals
             for p in range(columns.indptr[j], columns.indptr[j + 1]):
                 row = indices[p]
                 if slot[row] >= 0:
                     b = codes[0, p]
                     for c in range(n_prices):
-                        sums[f, zero, c] -= costs[row, c]
                         sums[f, b, c] += costs[row, c]
+            zero = columns.zero_code[j]
+            for c in range(n_prices):
+                rest = cell.totals[c]
+                for b in range(columns.n_edges[j] + 1):
+                    rest -= sums[f, b, c]
+                sums[f, zero, c] += rest
         return
     block = 2048
     for start in range(0, len(rows), block):

@@ -99,7 +99,8 @@ def make_bins(X, centers: np.ndarray, team: Team = ALONE) -> Bins:
     dtype = np.uint8 if width <= 256 else np.uint16
     edges, n_edges, low, scale = _find_edges(X, centers, width, team)
     every = np.arange(n_features)
-    center_code = np.stack([np.searchsorted(edges[j], centers[:, j]) for j in every])
+    center_code = np.empty((n_features, n_clusters), dtype=np.int64)
+    kernels.center_codes(edges, centers, center_code)
     zero_code = (edges < 0).sum(axis=1)
     exact = np.ones(n_features, dtype=np.uint8)
     if sparse.issparse(X):
@@ -157,7 +158,7 @@ def _find_edges(X, centers: np.ndarray, width: int, team: Team):
             reach = sample[-1 - len(sample) // 100] - low[j]
             scale[j] = _N_SLOTS / reach if reach > 0 else 0.0
             n_edges[j] = choose_edges(
-                sample, np.unique(coordinates[j]), width - 1, low[j], scale[j], _N_SLOTS, edges[j]
+                sample, coordinates[j], width - 1, low[j], scale[j], _N_SLOTS, edges[j]
             )
 
     team.map(work, team.blocks(n_features, 4))
@@ -167,5 +168,8 @@ def _find_edges(X, centers: np.ndarray, width: int, team: Team):
 def _stored_sample(X, column: int) -> np.ndarray:
     """Sorted values of evenly spaced stored entries of a CSC column, and 0 for all others."""
     stored = X.data[X.indptr[column] : X.indptr[column + 1]]
-    values = stored[:: -(-max(len(stored), 1) // _MAX_SAMPLE)].astype(np.float64)
-    return np.sort(values if len(stored) == X.shape[0] else np.append(values, 0.0))
+    step = -(-max(len(stored), 1) // _MAX_SAMPLE)
+    sample = np.zeros(len(range(0, len(stored), step)) + (len(stored) < X.shape[0]))
+    sample[: len(range(0, len(stored), step))] = stored[::step]
+    sample.sort()
+    return sample

@@ -10,6 +10,7 @@ same data, same tree, bit for bit.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -78,6 +79,11 @@ class Data:
     def __init__(self, X, weights: Weights, team: Team = ALONE) -> None:
         self.X, self.weights, self.team = X, weights, team
 
+    @cached_property
+    def rows(self):
+        """The data with rows at hand: CSR in place of CSC."""
+        return self.X.tocsr() if sparse.issparse(self.X) else self.X
+
     def costs(self, centers: np.ndarray) -> tuple[np.ndarray, float]:
         """Weighted squared distance of every row to every center, in whole units.
 
@@ -98,7 +104,7 @@ class Data:
         costs = np.empty((self.X.shape[0], len(centers)), dtype=np.int64)
         # Whole weights multiply the rounded distance, exactly as repeated rows would add it.
         scale = np.ones(len(costs)) if weights.are_whole else weights.values
-        X = self.X.tocsr() if sparse.issparse(self.X) else self.X
+        X = self.rows
 
         def work(block: tuple[int, int]) -> None:
             part = slice(*block)
@@ -119,8 +125,13 @@ class Data:
 
         labels = np.empty(self.X.shape[0], dtype=np.intp)
         if sparse.issparse(self.X):
-            rows = self.X.tocsr()
-            sparse_nearest(rows.data, rows.indices, rows.indptr, centers, labels)
+            rows = self.rows
+
+            def work(block: tuple[int, int]) -> None:
+                indptr = rows.indptr[block[0] : block[1] + 1]
+                sparse_nearest(rows.data, rows.indices, indptr, centers, labels[slice(*block)])
+
+            self.team.map(work, self.team.blocks(len(labels), _LEAST_ROWS))
         else:
             self.team.map(
                 lambda block: dense_nearest(self.X, *block, centers, labels),

@@ -62,10 +62,13 @@ def means_and_cost(
 
 def _spread(X, labels, weight, origins, team: Team) -> tuple[np.ndarray, np.ndarray]:
     """Weight and squares of each group about its origin, and the first moments."""
-    from pellucid.kernels.costs import dense_spread
+    from pellucid.kernels.costs import dense_spread, sparse_spread
 
     if sparse.issparse(X):
-        return _sparse_spread(X, labels, weight, origins)
+        totals, sums = np.zeros((len(origins), 2)), np.zeros(origins.shape)
+        parts = (X.data, X.indices, X.indptr)
+        sparse_spread(*parts, labels, weight, origins, totals, sums)
+        return totals, sums
     starts = range(0, X.shape[0], _BLOCK_ROWS)
 
     def work(start: int) -> tuple[np.ndarray, np.ndarray]:
@@ -76,22 +79,6 @@ def _spread(X, labels, weight, origins, team: Team) -> tuple[np.ndarray, np.ndar
 
     parts = team.map(work, starts)
     return sum(part[0] for part in parts), sum(part[1] for part in parts)
-
-
-def _sparse_spread(X, labels, weight, origins):
-    n_groups = len(origins)
-    counted = np.where(labels >= 0, weight, 0.0)
-    rows, columns = X.indices, np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))
-    group = np.maximum(labels, 0)
-    at = origins[group[rows], columns]
-    totals = np.zeros((n_groups, 2))
-    totals[:, 0] = np.bincount(group, weights=counted, minlength=n_groups)
-    stored = counted[rows] * ((X.data - at) ** 2 - at**2)
-    totals[:, 1] = np.bincount(group[rows], weights=stored, minlength=n_groups)
-    totals[:, 1] += totals[:, 0] * (origins**2).sum(axis=1)
-    sums = np.zeros(origins.shape)
-    np.add.at(sums, (group[rows], columns), counted[rows] * X.data)
-    return totals, sums - totals[:, :1] * origins
 
 
 def size_about(X, weight: np.ndarray, origin: np.ndarray, team: Team = ALONE) -> float:

@@ -54,7 +54,8 @@ class InducedCost(CenterCutCriterion):
 
         def scan(block: np.ndarray, found: np.ndarray) -> None:
             # A row cut off from its nearest center pays its margin or more: a bound, no cut yet.
-            scan_separated(block, problem.bins.columns, owned, no_counts, terms, killers, found)
+            columns = problem.bins.columns
+            scan_separated(block, columns, owned, no_counts, terms, killers, -np.inf, found)
             found[block, 2] = np.minimum(found[block, 0], found[block, 2])
             found[block, 0] = np.inf
 

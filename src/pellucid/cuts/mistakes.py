@@ -32,11 +32,12 @@ class Mistakes(CenterCutCriterion):
         killers = np.zeros((2, problem.n_features))
 
         def scan(block: np.ndarray, found: np.ndarray) -> None:
-            kernels.scan_separated(block, columns, rows, counts, terms, killers, found)
+            kernels.scan_separated(block, columns, rows, counts, terms, killers, -np.inf, found)
 
         def refine(feature: int, limit: float) -> Cut:
-            n, gaps, wanted = kernels.open_separated(
-                feature, columns, rows, counts, terms, (0.0, 0.0), limit
+            only, found = np.array([feature]), np.empty((problem.n_features, 3))
+            n, gaps, wanted = kernels.scan_separated(
+                only, columns, rows, counts, terms, killers, limit, found
             )
             places, codes, values = open_bins(problem, feature, active, wanted)
             inside = active[places]
@@ -44,8 +45,8 @@ class Mistakes(CenterCutCriterion):
             loses = codes > columns.center_code[feature][problem.labels[inside]]
             change = np.where(loses, -weight, weight)
             edges = columns.edges[feature]
-            found = sweep_bins(values, codes, change, weight, n, edges, gaps, terms, (0.0, 0.0))
-            return Cut(found[0], feature, found[1])
+            best = sweep_bins(values, codes, change, weight, n, edges, gaps, terms, (0.0, 0.0))
+            return Cut(best[0], feature, best[1])
 
         size = len(active) if len(counts) == 0 else columns.edges.shape[1] * len(cell.centers)
         best = search_columns(problem, features, size, scan, refine, np.inf)

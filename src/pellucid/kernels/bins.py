@@ -108,16 +108,16 @@ def slot(value, low, scale, n_slots):
 
 
 @compiled
-def dense_codes(X, begin, end, edges, low, scale, first, more, codes, exact):
-    """codes[j, i] for rows begin .. end; exact[j] falls to 0 at a value off the edges.
+def dense_codes(X, begin, edges, low, scale, first, more, codes, exact):
+    """codes[j, begin + i] for rows i; exact[j] falls to 0 at a value off the edges.
 
     Blocks of rows keep a row-major matrix in cache while it is read column by column.
     """
     top = float(first.shape[1] - 1)
     block = 1024
     column = np.empty(block)
-    for start in range(begin, end, block):
-        size = min(block, end - start)
+    for start in range(0, len(X), block):
+        size = min(block, len(X) - start)
         for j in range(X.shape[1]):
             bottom, factor = low[j], scale[j]
             for i in range(size):
@@ -137,10 +137,10 @@ def dense_codes(X, begin, end, edges, low, scale, first, more, codes, exact):
                                 last = middle
                     while edges[j, code] < value:  # the edges end with infinity
                         code += 1
-                codes[j, start + i] = code
+                codes[j, begin + start + i] = code
             if exact[j] == 1:
                 for i in range(size):
-                    if edges[j, codes[j, start + i]] != column[i]:
+                    if edges[j, codes[j, begin + start + i]] != column[i]:
                         exact[j] = 0
                         break
 

@@ -16,7 +16,7 @@ def dense_costs(X, centers, scale, per_unit, out):
         for c in range(n_centers):
             total = np.int64(0)
             for j in range(n_features):
-                gap = np.float64(X[i, j]) - centers[c, j]
+                gap = X[i, j] - centers[c, j]
                 total += np.int64(np.rint(gap * gap * factor))
             out[i, c] = total
 
@@ -48,8 +48,8 @@ def sparse_costs(data, indices, indptr, centers, scale, per_unit, out):
 
 
 @compiled
-def dense_nearest(X, first, last, centers, out):
-    """Nearest center of rows first .. last, the lowest of equals.
+def dense_nearest(X, centers, out):
+    """Nearest center of each row, the lowest of equals.
 
     Squares are added in the order of the columns, for many rows at a time side by side.
     """
@@ -57,8 +57,8 @@ def dense_nearest(X, first, last, centers, out):
     block = 64
     lines = np.zeros((n_features, block))
     cost, best = np.empty(block), np.empty(block)
-    for start in range(first, last, block):
-        size = min(block, last - start)
+    for start in range(0, len(X), block):
+        size = min(block, len(X) - start)
         for i in range(size):
             for j in range(n_features):
                 lines[j, i] = X[start + i, j]
@@ -122,16 +122,16 @@ def sparse_nearest(data, indices, indptr, centers, out):
 
 
 @compiled
-def dense_sums(X, first, last, labels, weight, sums):
-    """sums[g, j] = sum of weight X[i, j] over the rows of group g, for columns first .. last.
+def dense_sums(X, labels, weight, first, sums):
+    """sums[g, first + j] = sum of weight X[i, j] over the rows of group g.
 
     Rows are added in order, whatever the storage, so the bits are always the same.
     """
     for i in range(X.shape[0]):
         g = labels[i]
         if g >= 0:
-            for j in range(first, last):
-                sums[g, j] += weight[i] * np.float64(X[i, j])
+            for j in range(X.shape[1]):
+                sums[g, first + j] += weight[i] * X[i, j]
 
 
 @compiled
@@ -146,18 +146,18 @@ def sparse_sums(data, indices, indptr, first, last, labels, weight, sums):
 
 
 @compiled
-def dense_spread(X, first, last, labels, weight, origins, totals, sums):
-    """Add up, over rows first .. last and about origins[g]: weight and squares, and first moments.
+def dense_spread(X, labels, weight, origins, totals, sums):
+    """Add up, about origins[g]: weight and squares, and first moments.
 
     totals[g] = (weight, weight |x - o|^2), sums[g, j] = weight (x_j - o_j) for the rows x of
     group g with origin o; label -1 is in no group.
     """
-    for i in range(first, last):
+    for i in range(X.shape[0]):
         g = labels[i]
         if g >= 0:
             square = 0.0
             for j in range(X.shape[1]):
-                gap = np.float64(X[i, j]) - origins[g, j]
+                gap = X[i, j] - origins[g, j]
                 square += gap * gap
                 sums[g, j] += weight[i] * gap
             totals[g, 0] += weight[i]
@@ -189,11 +189,11 @@ def sparse_spread(data, indices, indptr, labels, weight, origins, totals, sums):
 
 
 @compiled
-def dense_size(X, first, last, weight, origin):
-    """Sum of weighted squared distances of rows first .. last to one point."""
+def dense_size(X, weight, origin):
+    """Sum of weighted squared distances of all rows to one point."""
     n_features = X.shape[1]
     total = 0.0
-    for i in range(first, last):
+    for i in range(X.shape[0]):
         even = odd = 0.0  # two sums side by side
         for j in range(0, n_features - 1, 2):
             a, b = X[i, j] - origin[j], X[i, j + 1] - origin[j + 1]

@@ -100,16 +100,18 @@ def tally_separated(j, columns, cell, weights, prices, gaps):
 
 
 @compiled
-def scan_separated(features, columns, cell, counts, terms, killers, found):
+def scan_separated(features, columns, cell, counts, terms, killers, limit, found):
     """found[j] = least objective over the edges, its edge, bound inside the bins.
 
-    `counts` holds the weights of all features added up, or is empty.
+    `counts` holds the weights of all features added up, or is empty. Of the last feature, returns
+    the number of positions, the gaps, and the bins inside which `limit` could be reached.
     """
     width = columns.edges.shape[1]
     weights = np.zeros((len(cell.centers), width), dtype=np.int64)
     prices = np.zeros((len(cell.centers), width), dtype=np.int64)
     gaps = new_gaps(width, columns.center_code.shape[1])
     wanted = np.zeros(width, dtype=np.bool_)
+    n_positions = 0
     for j in features:
         if len(counts) > 0:
             n_positions = tally_separated(j, columns, cell, counts[j], counts[j], gaps)
@@ -122,26 +124,8 @@ def scan_separated(features, columns, cell, counts, terms, killers, found):
             n_positions = tally_separated(j, columns, cell, weights, spent, gaps)
         killer = (killers[0, j], killers[1, j])
         found[j, 0], found[j, 1], found[j, 2] = judge_edges(
-            n_positions, columns.inside[j], gaps, terms, killer, -np.inf, wanted
+            n_positions, columns.inside[j], gaps, terms, killer, limit, wanted
         )
-
-
-@compiled
-def open_separated(j, columns, cell, counts, terms, killer, limit):
-    """Number of positions and gaps of one feature, and the bins that could reach `limit`.
-
-    For prices that are weights.
-    """
-    width = columns.edges.shape[1]
-    gaps = new_gaps(width, columns.center_code.shape[1])
-    wanted = np.zeros(width, dtype=np.bool_)
-    if len(counts) > 0:
-        weights = counts[j]
-    else:
-        weights = np.zeros((len(cell.centers), width), dtype=np.int64)
-        add_up(j, columns, cell, weights, np.zeros_like(weights))
-    n_positions = tally_separated(j, columns, cell, weights, weights, gaps)
-    judge_edges(n_positions, columns.inside[j], gaps, terms, killer, limit, wanted)
     return n_positions, gaps, wanted
 
 

@@ -61,7 +61,10 @@ def add_by_bin(features, columns, cell, sums):
     """
     codes, rows, slot, costs = columns.codes, cell.rows, cell.slot, cell.costs
     n_prices = costs.shape[1]
-    sums[:] = 0
+    for f in range(len(features)):
+        for b in range(columns.n_edges[features[f]] + 1):
+            for c in range(n_prices):
+                sums[f, b, c] = 0
     if columns.is_sparse:
         indices = columns.indices
         for f in range(len(features)):

@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
+from pellucid.numeric.blocks import row_major
 from pellucid.numeric.team import ALONE, Team
 
 QUANTILES = 256
@@ -113,12 +114,12 @@ def make_bins(X, centers: np.ndarray, team: Team = ALONE) -> Bins:
         first = np.empty((n_features, _N_SLOTS + 1), dtype=np.int16)
         more = np.empty((n_features, _N_SLOTS + 1), dtype=np.uint8)
         kernels.shortcuts(edges, n_edges, low, scale, first, more)
-        team.map(
-            lambda block: kernels.dense_codes(
-                X, *block, edges, low, scale, first, more, codes, exact
-            ),
-            team.blocks(n_samples, _LEAST_ROWS),
-        )
+
+        def work(block: tuple[int, int]) -> None:
+            for rows, part in row_major(X, *block):
+                kernels.dense_codes(part, rows.start, edges, low, scale, first, more, codes, exact)
+
+        team.map(work, team.blocks(n_samples, _LEAST_ROWS))
         indices, indptr = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32)
     inside = np.ones((n_features, width), dtype=bool)
     inside[:, 1:] = np.nextafter(edges[:, :-1], np.inf) < edges[:, 1:]

@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
+from pellucid.numeric.blocks import row_major
 from pellucid.numeric.moments import size_about
 from pellucid.numeric.team import ALONE, Team
 
@@ -112,7 +113,8 @@ class Data:
                 indptr = X.indptr[block[0] : block[1] + 1]
                 sparse_costs(X.data, X.indices, indptr, centers, scale[part], 1 / unit, costs[part])
             else:
-                dense_costs(X[part], centers, scale[part], 1 / unit, costs[part])
+                for rows, lines in row_major(X, *block):
+                    dense_costs(lines, centers, scale[rows], 1 / unit, costs[rows])
             if weights.are_whole and not weights.are_ones:
                 costs[part] *= weights.units[part, None]
 
@@ -133,10 +135,12 @@ class Data:
 
             self.team.map(work, self.team.blocks(len(labels), _LEAST_ROWS))
         else:
-            self.team.map(
-                lambda block: dense_nearest(self.X, *block, centers, labels),
-                self.team.blocks(len(labels), _LEAST_ROWS),
-            )
+
+            def work(block: tuple[int, int]) -> None:
+                for rows, lines in row_major(self.X, *block):
+                    dense_nearest(lines, centers, labels[rows])
+
+            self.team.map(work, self.team.blocks(len(labels), _LEAST_ROWS))
         return labels
 
     def _cost_unit(self, centers: np.ndarray) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from pellucid.numeric.blocks import row_major
 from pellucid.numeric.team import ALONE, Team
 
 _BLOCK_ROWS = 16384
@@ -29,7 +30,8 @@ def group_means(
         if sparse.issparse(X):
             sparse_sums(X.data, X.indices, X.indptr, *block, labels, weight, sums)
         else:
-            dense_sums(X, *block, labels, weight, sums)
+            for rows, part in row_major(X, 0, X.shape[0], slice(*block)):
+                dense_sums(part, labels[rows], weight[rows], block[0], sums)
 
     team.map(work, team.blocks(X.shape[1], _BLOCK_COLUMNS))
     members = slice(None) if labels.min(initial=0) >= 0 else labels >= 0
@@ -73,8 +75,8 @@ def _spread(X, labels, weight, origins, team: Team) -> tuple[np.ndarray, np.ndar
 
     def work(start: int) -> tuple[np.ndarray, np.ndarray]:
         totals, sums = np.zeros((len(origins), 2)), np.zeros(origins.shape)
-        end = min(start + _BLOCK_ROWS, X.shape[0])
-        dense_spread(X, start, end, labels, weight, origins, totals, sums)
+        for rows, part in row_major(X, start, min(start + _BLOCK_ROWS, X.shape[0])):
+            dense_spread(part, labels[rows], weight[rows], origins, totals, sums)
         return totals, sums
 
     parts = team.map(work, starts)
@@ -89,7 +91,9 @@ def size_about(X, weight: np.ndarray, origin: np.ndarray, team: Team = ALONE) ->
         columns = np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))
         stored = (X.data - origin[columns]) ** 2 - origin[columns] ** 2
         return float(weight[X.indices] @ stored + weight.sum() * (origin @ origin))
-    starts = range(0, X.shape[0], _BLOCK_ROWS)
-    ends = [min(start + _BLOCK_ROWS, X.shape[0]) for start in starts]
-    blocks = list(zip(starts, ends))
-    return float(sum(team.map(lambda block: dense_size(X, *block, weight, origin), blocks)))
+
+    def work(start: int) -> float:
+        parts = row_major(X, start, min(start + _BLOCK_ROWS, X.shape[0]))
+        return sum(dense_size(part, weight[rows], origin) for rows, part in parts)
+
+    return float(sum(team.map(work, range(0, X.shape[0], _BLOCK_ROWS))))

@@ -7,6 +7,7 @@ from typing import Any
 import joblib
 import numpy as np
 from scipy import sparse
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
@@ -44,7 +45,7 @@ def read_X(estimator: Any, X: Any, *, reset: bool):
             ensure_min_samples=0,
             estimator=estimator,
         )
-    named = numbers if table is None else X
+    named = numbers if table is None else _with_names(X, table)
     validate_data(estimator, named, reset=reset, skip_check_array=True)
     if numbers.shape[0] == 0 or numbers.shape[1] == 0:
         check_array(numbers, estimator=estimator, accept_sparse=True)
@@ -91,6 +92,31 @@ def _as_table(X: Any):
     if isinstance(table, nw.LazyFrame):
         raise TypeError("X is a lazy frame; call collect() on it first")
     return table if isinstance(table, nw.DataFrame) else None
+
+
+class _Names:
+    """The shape and the column names of a table, as every version of scikit-learn reads them."""
+
+    def __init__(self, table) -> None:
+        self.shape, self._names = table.shape, table.columns
+
+    def __dataframe__(self) -> _Names:
+        return self
+
+    def column_names(self) -> list:
+        """Names of the columns."""
+        return self._names
+
+
+def _with_names(X: Any, table):
+    """`X` itself, or a stand-in where scikit-learn does not know its kind of table.
+
+    Up to some version it reads names by the data frame interchange protocol, which polars has
+    given up; later versions go another way.
+    """
+    probe = BaseEstimator()
+    validate_data(probe, X, skip_check_array=True)
+    return X if hasattr(probe, "feature_names_in_") else _Names(table)
 
 
 def _table_to_array(table) -> np.ndarray:

@@ -1,10 +1,25 @@
-"""References that tests explain."""
+"""References that tests explain, and what weights mean with and without them."""
 
 from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
+from sklearn.utils.estimator_checks import (
+    check_sample_weight_equivalence_on_dense_data,
+    check_sample_weight_equivalence_on_sparse_data,
+)
+
+WEIGHT_CHECKS = [
+    check_sample_weight_equivalence_on_dense_data,
+    check_sample_weight_equivalence_on_sparse_data,
+]
+
+
+def expected_failures(estimator):
+    """Checks that cannot hold with the default reference, each with the reason."""
+    why = "scikit-learn's KMeans, the default reference, is seeded otherwise by repeated rows"
+    return {check.__name__: why for check in WEIGHT_CHECKS}
 
 
 class SpreadCenters(BaseEstimator):

@@ -5,23 +5,14 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import make_blobs
-from sklearn.utils.estimator_checks import (
-    check_sample_weight_equivalence_on_dense_data,
-    check_sample_weight_equivalence_on_sparse_data,
-    parametrize_with_checks,
-)
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import pellucid.baselines
 from pellucid.baselines import CARTExplainer, KDTreeExplainer
-from references import SpreadCenters
+from references import WEIGHT_CHECKS, SpreadCenters, expected_failures
 
 ESTIMATORS = [CARTExplainer(), KDTreeExplainer()]
 each = pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
-
-
-def expected_failures(estimator):
-    why = "scikit-learn's KMeans, the default reference, is seeded otherwise by repeated rows"
-    return {f"check_sample_weight_equivalence_on_{kind}_data": why for kind in ("dense", "sparse")}
 
 
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
@@ -30,10 +21,7 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize(
-    "check",
-    [check_sample_weight_equivalence_on_dense_data, check_sample_weight_equivalence_on_sparse_data],
-)
+@pytest.mark.parametrize("check", WEIGHT_CHECKS)
 @each
 def test_weights_are_repetitions_once_the_reference_is(estimator, check):
     check("estimator", clone(estimator).set_params(reference=SpreadCenters()))

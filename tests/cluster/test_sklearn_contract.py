@@ -4,27 +4,14 @@ import inspect
 
 import pytest
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils.estimator_checks import (
-    check_sample_weight_equivalence_on_dense_data,
-    check_sample_weight_equivalence_on_sparse_data,
-    parametrize_with_checks,
-)
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import pellucid
 import pellucid.cluster
 from pellucid import IMM, ExGreedy, ExKMC, ExShallow
-from references import SpreadCenters
+from references import WEIGHT_CHECKS, SpreadCenters, expected_failures
 
-WEIGHT_CHECKS = [
-    check_sample_weight_equivalence_on_dense_data,
-    check_sample_weight_equivalence_on_sparse_data,
-]
 ESTIMATORS = [IMM(), ExGreedy(), ExShallow(), ExKMC(), ExKMC(base=ExShallow())]
-
-
-def expected_failures(estimator):
-    why = "scikit-learn's KMeans, the default reference, is seeded otherwise by repeated rows"
-    return {f"check_sample_weight_equivalence_on_{kind}_data": why for kind in ("dense", "sparse")}
 
 
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)

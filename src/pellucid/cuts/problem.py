@@ -70,17 +70,20 @@ class Problem:
         """The columns as codes."""
         return make_bins(self.X, self.centers, self.team)
 
+    def _priced(self) -> tuple[np.ndarray, float]:
+        if self._costs is None:
+            self._costs = self.data.costs(self.centers)
+        return self._costs
+
     @property
     def costs(self) -> np.ndarray:
         """Weighted squared distance of each row to each center, in whole units."""
-        if self._costs is None:
-            self._costs = self.data.costs(self.centers)
-        return self._costs[0]
+        return self._priced()[0]
 
     @property
     def cost_unit(self) -> float:
         """What one unit of `costs` is worth."""
-        return self.costs is not None and self._costs[1]
+        return self._priced()[1]
 
     @cached_property
     def ranked(self) -> tuple[np.ndarray, np.ndarray]:
@@ -107,7 +110,7 @@ class Problem:
         slot[rows] = np.arange(len(rows), dtype=np.int32)
         return slot
 
-    def feature_blocks(self, features: np.ndarray, n_rows: int) -> list[np.ndarray]:
-        """The features in blocks that are worth a task each."""
-        least = -(-_LEAST_VALUES // max(n_rows, 1))
+    def feature_blocks(self, features: np.ndarray, size: int) -> list[np.ndarray]:
+        """The features in blocks that are worth a task each, with `size` numbers a feature."""
+        least = -(-_LEAST_VALUES // max(size, 1))
         return [features[slice(*block)] for block in self.team.blocks(len(features), least)]

@@ -88,6 +88,7 @@ class Plant:
         children = self.builder.split(number, feature=cut.feature, threshold=threshold)
         for child, half in zip(children, self.criterion.divide(cell, cut.feature, threshold)):
             self._settle(child, half)
+        cell.memo.clear()  # what the halves need of it, they have
         self.gains.append(cut.gain)
         self._divided.append(cell)
         return children

@@ -63,6 +63,10 @@ class KDTreeExplainer(BaselineTree):
 class MedianCut(SurrogateCost):
     """The column of largest variance at its median; the heaviest cell has the most to gain."""
 
+    def most_gain(self, cell: Cell) -> float:
+        """The weight of the cell, which is what its cut is said to gain."""
+        return self.problem.weights.total_of(cell.active)
+
     def best_cut(self, cell: Cell) -> Cut | None:
         """The only cut that is considered; None when all rows of the cell are alike."""
         weight = self.problem.weights.values[cell.active]
@@ -71,7 +75,7 @@ class MedianCut(SurrogateCost):
             return None
         feature = int(np.argmax(spread >= largest * (1 - _EQUAL)))
         at = weighted_median_below(self.problem.values(feature, cell.active), weight)
-        return Cut(-largest, feature, at, gain=float(weight.sum()))
+        return Cut(-largest, feature, at, gain=self.most_gain(cell))
 
     def _variances(self, rows: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Weighted variance of each column over some rows; -1 for a constant column."""

@@ -16,6 +16,7 @@ from pellucid.cuts.mistakes import Mistakes
 from pellucid.cuts.surrogate import SurrogateCost
 from pellucid.growth.best_first import grow_best_first
 from pellucid.growth.greedy import grow_greedily
+from pellucid.growth.plant import Base
 from pellucid.tree import ThresholdTree
 
 
@@ -95,9 +96,14 @@ class ExKMC(BaseThresholdTree):
         return 2 * n_clusters if self.n_leaves is None else self.n_leaves
 
     def _grow(self, problem, progress):
-        base = self._base_tree(problem, progress)
+        base = self._find_base(problem, progress)
         n_leaves = self._max_leaves(problem.n_clusters)
-        if (smallest := 1 if base is None else base.n_leaves) > n_leaves:
+        if base is not None and base.tree.n_features != problem.n_features:
+            raise ValueError(
+                f"the base tree looks at {base.tree.n_features} columns, but X has "
+                f"{problem.n_features}"
+            )
+        if (smallest := 1 if base is None else base.tree.n_leaves) > n_leaves:
             raise ValueError(
                 f"n_leaves={n_leaves} is less than the {smallest} leaves of the base tree"
             )
@@ -105,21 +111,19 @@ class ExKMC(BaseThresholdTree):
             SurrogateCost(problem), self.threshold_style, progress, n_leaves, base
         )
 
-    def _base_tree(self, problem, progress) -> ThresholdTree | None:
-        if self.base is None or isinstance(self.base, ThresholdTree):
-            base = self.base
-        elif isinstance(self.base, str):
-            base = grow_greedily(Mistakes(problem), self.threshold_style, progress).builder.build()
-        elif hasattr(self.base, "tree_"):
-            base = self.base.tree_
+    def _find_base(self, problem, progress) -> Base | None:
+        if self.base is None:
+            return None
+        if isinstance(self.base, ThresholdTree):
+            return Base(self.base)
+        if hasattr(self.base, "tree_"):
+            return Base(self.base.tree_)
+        if isinstance(self.base, str):
+            growth = grow_greedily(Mistakes(problem), self.threshold_style, progress)
         else:
             self.base._validate_params()
-            base = clone(self.base)._grow(problem, progress).builder.build()
-        if base is not None and base.n_features != problem.n_features:
-            raise ValueError(
-                f"the base tree looks at {base.n_features} columns, but X has {problem.n_features}"
-            )
-        return base
+            growth = clone(self.base)._grow(problem, progress)
+        return Base(growth.builder.build(), growth.leaf_of_rows(problem.n_samples))
 
     def _store_growth(self, problem, growth):
         builder, gains = growth.builder, growth.gains

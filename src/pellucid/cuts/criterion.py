@@ -60,6 +60,13 @@ class Criterion(ABC):
         Smallest objective; among equals the lowest feature, then the lowest threshold.
         """
 
+    def most_gain(self, cell: Cell) -> float | None:
+        """A bound for the gain of the cell's best cut, or None when it surely needs none.
+
+        Cells whose bound is small may never have to be searched.
+        """
+        return np.inf
+
     @abstractmethod
     def cluster(self, cell: Cell) -> int:
         """The cluster that the cell stands for as a leaf."""

@@ -33,7 +33,6 @@ class Problem:
         self.centers = centers
         # The searches read the labels over and over: small numbers are quicker to read.
         self.labels = labels.astype(np.uint8 if len(centers) <= 256 else np.int32)
-        self._costs: tuple[np.ndarray, float] | None = None
 
     @property
     def X(self):
@@ -70,27 +69,31 @@ class Problem:
         """The columns as codes."""
         return make_bins(self.X, self.centers, self.team)
 
+    @cached_property
     def _priced(self) -> tuple[np.ndarray, float]:
-        if self._costs is None:
-            self._costs = self.data.costs(self.centers)
-        return self._costs
+        return self.data.costs(self.centers, room=2)
 
     @property
     def costs(self) -> np.ndarray:
         """Weighted squared distance of each row to each center, in whole units."""
-        return self._priced()[0]
+        return self._priced[0][:, : self.n_clusters]
+
+    @property
+    def costs_with_room(self) -> np.ndarray:
+        """The same, with two more columns that a criterion may use."""
+        return self._priced[0]
 
     @property
     def cost_unit(self) -> float:
         """What one unit of `costs` is worth."""
-        return self._priced()[1]
+        return self._priced[1]
 
     @cached_property
     def ranked(self) -> tuple[np.ndarray, np.ndarray]:
         """For each row the centers from near to far, and their costs in that order."""
         from pellucid.kernels.induced import rank_centers
 
-        costs, self._costs = self.costs, None  # sorted in place: one matrix of that size is enough
+        costs, _ = self.data.costs(self.centers)
         near = np.empty(costs.shape, dtype=self.labels.dtype)
         self.team.map(
             lambda block: rank_centers(costs[slice(*block)], near[slice(*block)]),

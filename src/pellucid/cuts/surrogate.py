@@ -5,9 +5,16 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
+from scipy import sparse
 
 from pellucid.cuts.criterion import Cell, Criterion
 from pellucid.cuts.search import Cut, open_bins, search_columns
+
+_CHUNK = 2**16
+"""Sums that are added up and judged together: few enough to stay in cache."""
+
+_WORTH_KEEPING = 2048
+"""Rows of a cell whose sums are quicker to subtract from than to add up again."""
 
 
 class SurrogateCost(Criterion):
@@ -18,49 +25,46 @@ class SurrogateCost(Criterion):
     has what is left of their parent's sums.
     """
 
+    def most_gain(self, cell: Cell) -> int | None:
+        """What the cell would save if each of its rows paid at its own cheapest center."""
+        *totals, least, n_rows = self._totals(cell).tolist()
+        return None if n_rows == 0 or min(totals) == least else min(totals) - least
+
     def best_cut(self, cell: Cell) -> Cut | None:
         """Cut of least surrogate cost; its gain is the decrease, in units of cost."""
-        from pellucid.kernels import surrogate as kernels
+        from pellucid.kernels.surrogate import NOTHING, sweep_surrogate
 
         problem, active = self.problem, cell.active
-        *totals, total_least, n_rows = self._totals(cell).tolist()
-        before = min(totals)
-        if n_rows == 0 or before == total_least:
+        if self.most_gain(cell) is None:
             return None
-        columns, rows = problem.bins.columns, self._priced(cell)
-        kept = self._kept(cell)
-
-        def scan(block: np.ndarray, found: np.ndarray) -> None:
-            if kept is None:
-                n_codes, n_prices = columns.n_edges[block].max() + 1, self._shape[1]
-                sums = np.empty((len(block), n_codes, n_prices), dtype=np.int64)
-                kernels.add_by_bin(block, columns, rows, sums)
-            else:
-                sums = kept[block[0] : block[-1] + 1]
-            kernels.scan_surrogate(block, columns, rows, sums, found)
+        totals = self._totals(cell)
+        scan, look = self._stored(cell) if problem.bins.is_sparse else self._dense(cell)
 
         def refine(feature: int, limit: int) -> Cut:
-            sums, wanted = kernels.open_surrogate(feature, columns, rows, limit)
+            sums, wanted = look(feature, limit)
             places, codes, values = open_bins(problem, feature, active, wanted)
-            cost, at = kernels.sweep_surrogate(values, codes, active[places], sums, rows)
+            rows = active[places]
+            cost, at = sweep_surrogate(values, codes, rows, self._prices, sums, totals)
             return Cut(int(cost), feature, at)
 
         features = np.arange(problem.n_features)
-        size = len(active) if kept is None else np.prod(self._shape)
-        best = search_columns(problem, features, size, scan, refine, kernels.NOTHING)
-        return best and best._replace(gain=before - best.objective)
+        best = search_columns(problem, features, len(active), scan, refine, NOTHING)
+        return best and best._replace(gain=int(totals[:-2].min()) - best.objective)
 
     def cluster(self, cell: Cell) -> int:
         """The center that is cheapest for the rows of the cell, the lowest of equals."""
         return int(np.argmin(self._totals(cell)[:-2]))
 
     def share_out(self, cell: Cell, left: np.ndarray, centers_left: np.ndarray):
-        """Both sides remember their parent's sums, and each other's rows."""
+        """Both sides have their part of the totals, and remember their parent's sums."""
         active, dropped, memos = super().share_out(cell, left, centers_left)
-        if "kept" in cell.memo:
-            for memo, mine, other in zip(memos, active, active[::-1]):
-                is_smaller = (len(mine), mine is active[1]) < (len(other), other is active[1])
-                memo["parent"] = None if is_smaller else (cell.memo["kept"], other)
+        small = int(len(active[1]) < len(active[0]))
+        some = self._add_up(active[small])
+        memos[small]["totals"] = some
+        memos[1 - small]["totals"] = self._totals(cell) - some
+        if "sums" in cell.memo:
+            memos[1 - small]["parent"] = (cell.memo.pop("sums"), active[small])
+            self._n_kept -= 1
         return active, dropped, memos
 
     @cached_property
@@ -68,55 +72,104 @@ class SurrogateCost(Criterion):
         """For each row its costs, the least of them, and 1."""
         from pellucid.kernels.surrogate import price_rows
 
-        problem, costs = self.problem, self.problem.costs
-        prices = np.empty((problem.n_samples, problem.n_clusters + 2), dtype=np.int64)
+        problem, prices = self.problem, self.problem.costs_with_room
         problem.team.map(
-            lambda block: price_rows(costs[slice(*block)], prices[slice(*block)]),
-            problem.team.blocks(problem.n_samples, 4096),
+            lambda block: price_rows(prices[slice(*block)]),
+            problem.team.blocks(problem.n_samples, 16384),
         )
         return prices
 
     def _totals(self, cell: Cell) -> np.ndarray:
         """Sums of the prices of all rows of the cell."""
-        from pellucid.kernels.surrogate import add_rows
-
         if "totals" not in cell.memo:
-            totals = np.zeros(self.problem.n_clusters + 2, dtype=np.int64)
-            add_rows(cell.active, self._prices, totals)
-            cell.memo["totals"] = totals
+            cell.memo["totals"] = self._add_up(cell.active)
         return cell.memo["totals"]
 
-    def _priced(self, cell: Cell):
-        from pellucid.kernels.surrogate import Priced
+    def _add_up(self, rows: np.ndarray) -> np.ndarray:
+        from pellucid.kernels.surrogate import add_rows
 
-        rows = cell.active
-        return Priced(rows, self.problem.slots(rows), self._prices, self._totals(cell))
+        totals = np.zeros(self.problem.n_clusters + 2, dtype=np.int64)
+        add_rows(rows, self._prices, totals)
+        return totals
 
-    @property
-    def _shape(self) -> tuple[int, int]:
-        """Shape of the sums by bin of one feature."""
-        return self.problem.bins.edges.shape[1], self.problem.n_clusters + 2
+    def _dense(self, cell: Cell):
+        """How to scan the columns, and how to look into one."""
+        from pellucid.kernels.surrogate import add_by_bin, scan_surrogate
 
-    def _kept(self, cell: Cell) -> np.ndarray | None:
-        """Sums by feature and bin; None for cells so small that they are soon added up again."""
-        from pellucid.kernels.surrogate import add_by_bin
+        bins, prices, totals = self.problem.bins, self._prices, self._totals(cell)
+        width, n_prices = bins.edges.shape[1], len(totals)
+        parent, rows = cell.memo.pop("parent", (None, cell.active))
+        kept = self._room(cell, (self.problem.n_features, width, n_prices))
+        step = max(1, _CHUNK // (width * n_prices))
 
-        problem, memo = self.problem, cell.memo
-        columns = problem.bins.columns
-        parent = memo.pop("parent", None)
-        if columns.is_sparse or len(cell.active) < 2 * np.prod(self._shape):
+        def scan(block: np.ndarray, found: np.ndarray) -> None:
+            wanted = np.empty(width, dtype=bool)
+            scratch = np.empty((step if kept is None else 0, width, n_prices), dtype=np.int64)
+            for start in range(0, len(block), step):
+                few = block[start : start + step]
+                span = slice(few[0], few[-1] + 1)
+                sums = scratch[: len(few)] if kept is None else kept[span]
+                add_by_bin(few, bins.codes, rows, prices, sums)
+                if parent is not None:
+                    np.subtract(parent[span], sums, out=sums)
+                scan_surrogate(few, sums, totals, bins.inside, -1, found, wanted)
+
+        def look(feature: int, limit: int) -> tuple[np.ndarray, np.ndarray]:
+            only, wanted = np.array([feature]), np.empty(width, dtype=bool)
+            found = np.empty((self.problem.n_features, 3), dtype=np.int64)
+            if kept is None:
+                sums = np.empty((1, width, n_prices), dtype=np.int64)
+                add_by_bin(only, bins.codes, cell.active, prices, sums)
+            else:
+                sums = kept[feature : feature + 1]
+            scan_surrogate(only, sums, totals, bins.inside, limit, found, wanted)
+            return sums[0], wanted
+
+        return scan, look
+
+    def _room(self, cell: Cell, shape: tuple[int, int, int]) -> np.ndarray | None:
+        """Where to keep the cell's sums; None where it is not worth the time or the memory."""
+        allowed = max(2**24, self.problem.X.nbytes // 4) // (8 * np.prod(shape))
+        if len(cell.active) < _WORTH_KEEPING or self._n_kept >= allowed:
             return None
-        rows = cell if parent is None else Cell(parent[1], parent[1][:0], cell.centers)
-        kept = np.empty((problem.n_features, *self._shape), dtype=np.int64)
+        self._n_kept += 1
+        cell.memo["sums"] = np.empty(shape, dtype=np.int64)
+        return cell.memo["sums"]
 
-        def work(block: np.ndarray) -> None:
-            span = slice(block[0], block[-1] + 1)
-            add_by_bin(block, columns, priced, kept[span])
-            if parent is not None:
-                np.subtract(parent[0][span], kept[span], out=kept[span])
+    _n_kept = 0
 
-        priced = self._priced(rows)
-        features = np.arange(problem.n_features)
-        problem.team.map(work, problem.feature_blocks(features, len(rows.active)))
-        memo["kept"] = kept
-        return kept
+    def _stored(self, cell: Cell):
+        """The same for CSC columns, of which only the entries of the cell's rows are read."""
+        from pellucid.kernels.surrogate import scan_stored
+
+        bins, totals = self.problem.bins, self._totals(cell)
+        entries, prices = self._code_rows, self._prices
+        if len(cell.active) < self.problem.n_samples:
+            entries, prices = entries[cell.active], prices[cell.active]
+        entries = entries.tocsc()
+        width = bins.edges.shape[1]
+
+        def run(features, limit, found, sums):
+            wanted = np.zeros(width, dtype=bool)
+            scan_stored(
+                features, entries.data, entries.indices, entries.indptr, bins.zero_code, prices,
+                totals, bins.inside, limit, found, wanted, sums,
+            )  # fmt: skip
+            return wanted
+
+        def scan(block: np.ndarray, found: np.ndarray) -> None:
+            run(block, -1, found, np.empty((width, len(totals)), dtype=np.int64))
+
+        def look(feature: int, limit: int) -> tuple[np.ndarray, np.ndarray]:
+            sums = np.zeros((width, len(totals)), dtype=np.int64)
+            found = np.empty((self.problem.n_features, 3), dtype=np.int64)
+            return sums, run(np.array([feature]), limit, found, sums)
+
+        return scan, look
+
+    @cached_property
+    def _code_rows(self):
+        """Codes of the stored entries, row by row."""
+        bins = self.problem.bins
+        entries = (bins.codes[0], bins.indices, bins.indptr)
+        return sparse.csc_array(entries, shape=self.problem.X.shape).tocsr()

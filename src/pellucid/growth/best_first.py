@@ -7,8 +7,7 @@ import heapq
 from pellucid._progress import Progress
 from pellucid.cuts.criterion import Criterion
 from pellucid.cuts.thresholds import ThresholdStyle
-from pellucid.growth.plant import Growth, Plant
-from pellucid.tree import ThresholdTree
+from pellucid.growth.plant import Base, Growth, Plant
 
 
 def grow_best_first(
@@ -16,7 +15,7 @@ def grow_best_first(
     threshold_style: ThresholdStyle,
     progress: Progress,
     n_leaves: int,
-    base: ThresholdTree | None = None,
+    base: Base | None = None,
 ) -> Growth:
     """Cut the leaf of largest gain until there are `n_leaves` or nothing is left to cut.
 
@@ -26,18 +25,24 @@ def grow_best_first(
     One run yields the nested trees of every size: the builder can go back to any of them.
     """
     plant = Plant(criterion, threshold_style, base, name_all=True)
+    # Entries are bounds before they are cuts; of equals the bound comes first, so that a cut is
+    # made only when no cell that has not been searched could hold a better one.
     heap: list = []
 
     def consider(number: int) -> None:
-        cut = criterion.best_cut(plant.cells[number])
-        if cut is not None:
-            heapq.heappush(heap, (-cut.gain, number, cut))
+        bound = criterion.most_gain(plant.cells[number])
+        if bound is not None:
+            heapq.heappush(heap, (-bound, False, number, None))
 
-    if len(plant.cells) < n_leaves:
-        for number in sorted(plant.cells):
-            consider(number)
+    for number in sorted(plant.cells):
+        consider(number)
     while heap and len(plant.cells) < n_leaves:
-        _, number, cut = heapq.heappop(heap)
+        _, is_cut, number, cut = heapq.heappop(heap)
+        if not is_cut:
+            cut = criterion.best_cut(plant.cells[number])
+            if cut is not None:
+                heapq.heappush(heap, (-cut.gain, True, number, cut))
+            continue
         for child in plant.split(number, cut):
             consider(child)
         progress.step()

@@ -40,6 +40,14 @@ class Growth:
         return leaf
 
 
+@dataclass(frozen=True)
+class Base:
+    """A tree to go on from, and the leaf of each row where that is known already."""
+
+    tree: ThresholdTree
+    leaf: np.ndarray | None = None
+
+
 class Plant:
     """A tree builder together with the cell of each of its leaves.
 
@@ -49,8 +57,9 @@ class Plant:
         Divides the cells and names their clusters.
     threshold_style : {"round", "midpoint", "data"}
         Which number of a cut's interval becomes the threshold.
-    base : ThresholdTree, optional
-        Tree to go on from; a single leaf when left out.
+    base : Base, optional
+        Tree to go on from; a single leaf when left out. For criteria that look at rows alone:
+        the cells at its leaves are not told which centers or cuts lead to them.
     name_all : bool
         Whether nodes that are split here keep a cluster, so that earlier trees can be built.
     """
@@ -59,26 +68,42 @@ class Plant:
         self,
         criterion: Criterion,
         threshold_style: ThresholdStyle,
-        base: ThresholdTree | None = None,
+        base: Base | None = None,
         name_all: bool = False,
     ) -> None:
         self.criterion = criterion
         self.threshold_style = threshold_style
         n_features = criterion.problem.n_features
-        self.builder = TreeBuilder(n_features) if base is None else TreeBuilder.from_tree(base)
+        self.builder = TreeBuilder(n_features) if base is None else TreeBuilder.from_tree(base.tree)
         self.name_all = name_all
         self.gains: list = []
         self._divided: list[Cell] = []
-        self.cells: dict[int, Cell] = {}
-        self.cells[0] = criterion.root()
-        for number, node in enumerate(self.builder.nodes):
+        self.cells: dict[int, Cell] = {0: criterion.root()}
+        if base is not None:
+            self._take_over(base)
+        for number, cell in self.cells.items():
+            self._settle(number, cell)
+
+    def _take_over(self, base: Base) -> None:
+        """Put the rows into the leaves of a tree that is there already."""
+        problem = self.criterion.problem
+        leaf = base.tree.apply(problem.X) if base.leaf is None else base.leaf
+        small = np.uint16 if len(self.builder.nodes) <= 2**16 else np.intp  # quicker to sort
+        order = np.argsort(leaf.astype(small), kind="stable").astype(np.int32)
+        ends = np.searchsorted(leaf[order], np.arange(len(self.builder.nodes) + 1))
+        root = self.cells.pop(0)
+        reached = np.diff(ends)
+        weight = problem.weights
+        weights = [weight.total_of(order[a:b]) for a, b in zip(ends[:-1], ends[1:])]
+        for number in reversed(range(len(self.builder.nodes))):
+            node = self.builder.nodes[number]
             if node.left == LEAF:
-                self._settle(number, self.cells[number])
+                rows = order[ends[number] : ends[number + 1]]
+                self.cells[number] = Cell(rows, rows[:0], root.centers)
             else:
-                cell = self.cells.pop(number)
-                halves = criterion.divide(cell, node.feature, node.threshold)
-                self._count(number, cell)
-                self.cells[node.left], self.cells[node.right] = halves
+                reached[number] = reached[node.left] + reached[node.right]
+                weights[number] = weights[node.left] + weights[node.right]
+                self.builder.set_counts(number, reached[number], weights[number])
 
     def split(self, number: int, cut: Cut) -> tuple[int, int]:
         """Cut a leaf; returns its children."""

@@ -1,6 +1,7 @@
 """Surrogate cost: each side of a cut pays at the one center that is cheapest for it.
 
-With S[t, c] the cost to center c of the rows at or below edge t and T[c] that of all rows,
+The *prices* of a row are its cost to each of the k centers, the least of these, and 1. With
+S[t, c] the cost to center c of the rows at or below edge t and T[c] that of all rows,
 
     cost(t) = min over c of S[t, c] + min over c of (T[c] - S[t, c]),
 
@@ -11,8 +12,6 @@ and inside bin b, whose rows pay their least cost or more,
 
 from __future__ import annotations
 
-from collections import namedtuple
-
 import numpy as np
 
 from pellucid.kernels._compile import compiled, inner
@@ -20,156 +19,206 @@ from pellucid.kernels._compile import compiled, inner
 NOTHING = 2**62
 """More than any cost."""
 
-Priced = namedtuple("Priced", "rows slot costs totals")
-"""The rows of a cell with their costs.
 
-rows : row numbers
-slot : place of every row of the data in `rows`, -1 for rows of other cells; for CSC columns
-costs : of every row of the data: the cost to each center, the least of these, and 1
-totals : sums of those over `rows`
-"""
+@compiled
+def price_rows(prices):
+    """Fill the last two columns: the least of the costs before them, and 1."""
+    k = prices.shape[1] - 2
+    for i in range(len(prices)):
+        least = prices[i, 0]
+        for c in range(1, k):
+            least = min(least, prices[i, c])
+        prices[i, k] = least
+        prices[i, k + 1] = 1
 
 
 @compiled
-def price_rows(costs, priced):
-    """The columns of `Priced.costs`: costs, least cost, 1."""
-    n, k = costs.shape
-    for i in range(n):
-        least = costs[i, 0]
-        for c in range(k):
-            priced[i, c] = costs[i, c]
-            least = min(least, costs[i, c])
-        priced[i, k] = least
-        priced[i, k + 1] = 1
-
-
-@compiled
-def add_rows(rows, costs, totals):
+def add_rows(rows, prices, totals):
     """Add up the prices of some rows."""
     for i in range(len(rows)):
-        for c in range(costs.shape[1]):
-            totals[c] += costs[rows[i], c]
+        row = rows[i]
+        for c in range(len(totals)):
+            totals[c] += prices[row, c]
 
 
 @compiled
-def add_by_bin(features, columns, cell, sums):
-    """sums[f, b] = prices of the rows in bin b of the f-th feature, added up.
+def add_by_bin(features, codes, rows, prices, sums):
+    """sums[f, b] = prices of the rows in bin b of the f-th feature, added up; dense columns.
 
-    Of a CSC column only the stored entries are looked at; all other rows are counted at once.
-    Dense columns are gone through together, a block of rows at a time: the prices of the block
-    stay in cache.
+    The features are gone through together, a block of rows at a time, whose prices are copied
+    together first: they stay in cache.
     """
-    codes, rows, slot, costs = columns.codes, cell.rows, cell.slot, cell.costs
-    n_prices = costs.shape[1]
-    for f in range(len(features)):
-        for b in range(columns.n_edges[features[f]] + 1):
-            for c in range(n_prices):
-                sums[f, b, c] = 0
-    if columns.is_sparse:
-        indices = columns.indices
-        for f in range(len(features)):
-            j = features[f]
-            for p in range(columns.indptr[j], columns.indptr[j + 1]):
-                row = indices[p]
-                if slot[row] >= 0:
-                    b = codes[0, p]
-                    for c in range(n_prices):
-                        sums[f, b, c] += costs[row, c]
-            zero = columns.zero_code[j]
-            for c in range(n_prices):
-                rest = cell.totals[c]
-                for b in range(columns.n_edges[j] + 1):
-                    rest -= sums[f, b, c]
-                sums[f, zero, c] += rest
-        return
-    block = 2048
+    block = 1024
+    n_prices = prices.shape[1]
+    near = np.empty((block, n_prices), dtype=np.int64)
+    sums[:] = 0
     for start in range(0, len(rows), block):
+        size = min(block, len(rows) - start)
+        for i in range(size):
+            row = rows[start + i]
+            for c in range(n_prices):
+                near[i, c] = prices[row, c]
         for f in range(len(features)):
             j = features[f]
-            for i in range(start, min(start + block, len(rows))):
-                row = rows[i]
-                b = codes[j, row]
+            for i in range(size):
+                b = codes[j, rows[start + i]]
                 for c in range(n_prices):
-                    sums[f, b, c] += costs[row, c]
+                    sums[f, b, c] += near[i, c]
 
 
 @inner
-def judge_surrogate(sums, n_codes, totals, inside, limit, wanted):
+def add_stored(begin, end, codes, indices, zero, prices, totals, place, which, sums):
+    """The same for one CSC column, of which only the stored entries begin .. end are looked at.
+
+    All other rows, whose code is `zero`, are counted at once. Only bins that hold rows are kept,
+    in order: `which` lists their codes, and place[b], -1 before and after, where bin b stands in
+    between. Returns their number.
+    """
+    n = 1
+    which[0] = zero
+    place[zero] = 0
+    for p in range(begin, end):
+        b = codes[p]
+        if place[b] < 0:
+            place[b] = 0
+            which[n] = b
+            n += 1
+    put_in_order(which, n, place)
+    for s in range(n):
+        place[which[s]] = s
+        for c in range(len(totals)):
+            sums[s, c] = 0
+    for p in range(begin, end):
+        row, s = indices[p], place[codes[p]]
+        for c in range(len(totals)):
+            sums[s, c] += prices[row, c]
+    for c in range(len(totals)):
+        rest = totals[c]
+        for s in range(n):
+            rest -= sums[s, c]
+        sums[place[zero], c] += rest
+    for s in range(n):
+        place[which[s]] = -1
+    return n
+
+
+@inner
+def put_in_order(which, n, place):
+    """Sort the n bins in `which`, those with a place."""
+    if n > 32:
+        s = 0
+        for b in range(len(place)):
+            if place[b] >= 0:
+                which[s] = b
+                s += 1
+        return
+    for i in range(1, n):
+        b, s = which[i], i
+        while s > 0 and which[s - 1] > b:
+            which[s] = which[s - 1]
+            s -= 1
+        which[s] = b
+
+
+@inner
+def judge_surrogate(n, which, sums, totals, inside, limit, below, wanted):
     """Least cost over the edges, the lowest such edge, and a bound for the inside of the bins.
 
-    Bins that could reach `limit` are marked as `wanted`.
+    The bins are which[0] .. which[n - 1]; those that could reach `limit` are marked as `wanted`.
     """
     k = len(totals) - 2
-    below = np.zeros(k + 2, dtype=np.int64)
     best, at, bound = np.int64(NOTHING), -1, np.int64(NOTHING)
-    before = np.int64(0)
-    for t in range(n_codes):
+    before, n_below = np.int64(0), np.int64(0)
+    for c in range(k):
+        below[c] = 0
+    for s in range(n):
+        t = which[s]
         wanted[t] = False
-        count = sums[t, k + 1]
+        count = sums[s, k + 1]
         if count == 0:
             continue
         left, right = np.int64(NOTHING), np.int64(NOTHING)
         for c in range(k):
-            below[c] += sums[t, c]
-            left = min(left, below[c])
-            right = min(right, totals[c] - below[c])
-        below[k + 1] += count
+            sum_left = below[c] + sums[s, c]
+            below[c] = sum_left
+            left = min(left, sum_left)
+            right = min(right, totals[c] - sum_left)
+        n_below += count
         if count > 1 and inside[t]:
-            least = before + right + sums[t, k]
+            least = before + right + sums[s, k]
             bound = min(bound, least)
             wanted[t] = least <= limit
-        if below[k + 1] < totals[k + 1] and left + right < best:
+        if n_below < totals[k + 1] and left + right < best:
             best, at = left + right, t
         before = left
     return best, at, bound
 
 
 @compiled
-def scan_surrogate(features, columns, cell, sums, found):
-    """found[j] = least cost over the edges, its edge, bound inside the bins; `sums` by feature."""
-    wanted = np.zeros(columns.edges.shape[1], dtype=np.bool_)
+def scan_surrogate(features, sums, totals, inside, limit, found, wanted):
+    """found[j] = least cost over the edges, its edge, bound inside the bins; dense columns.
+
+    `sums` is by place in `features`. Bins of the last feature that could reach `limit` are marked
+    as `wanted`.
+    """
+    below = np.empty(len(totals), dtype=np.int64)
+    which = np.arange(sums.shape[1])
     for f in range(len(features)):
         j = features[f]
         found[j, 0], found[j, 1], found[j, 2] = judge_surrogate(
-            sums[f], columns.n_edges[j] + 1, cell.totals, columns.inside[j], -1, wanted
+            len(which), which, sums[f], totals, inside[j], limit, below, wanted
         )
 
 
 @compiled
-def open_surrogate(j, columns, cell, limit):
-    """Cumulative sums at the edges of one feature, and the bins that could reach `limit`."""
-    width = columns.edges.shape[1]
-    sums = np.zeros((1, width, cell.costs.shape[1]), dtype=np.int64)
-    wanted = np.zeros(width, dtype=np.bool_)
-    add_by_bin(np.array([j]), columns, cell, sums)
-    judge_surrogate(sums[0], columns.n_edges[j] + 1, cell.totals, columns.inside[j], limit, wanted)
-    for t in range(1, width):
-        sums[0, t] += sums[0, t - 1]
-    return sums[0], wanted
+def scan_stored(
+    features, codes, indices, indptr, zero_code, prices, totals, inside, limit, found, wanted, sums
+):
+    """The same for CSC columns; `sums` is left with the bins of the last feature."""
+    width = inside.shape[1]
+    below = np.empty(len(totals), dtype=np.int64)
+    place, which = np.full(width, -1), np.empty(width, dtype=np.int64)
+    n = 0
+    for j in features:
+        n = add_stored(
+            indptr[j], indptr[j + 1], codes, indices, zero_code[j], prices, totals, place, which,
+            sums,
+        )  # fmt: skip
+        found[j, 0], found[j, 1], found[j, 2] = judge_surrogate(
+            n, which, sums, totals, inside[j], limit, below, wanted
+        )
+    for s in range(n - 1, -1, -1):
+        for c in range(len(totals)):
+            value = sums[s, c]
+            sums[s, c] = 0
+            sums[which[s], c] = value
 
 
 @compiled
-def sweep_surrogate(values, codes, rows, sums, cell):
+def sweep_surrogate(values, codes, rows, prices, sums, totals):
     """Least cost strictly inside the bins of the given rows, sorted by value, and its threshold."""
-    k = sums.shape[1] - 2
+    k = len(totals) - 2
     left = np.zeros(k, dtype=np.int64)
     best, at = np.int64(NOTHING), np.nan
-    i = 0
+    i, done = 0, 0
     while i < len(values):
         b = codes[i]
-        for c in range(k):
-            left[c] = sums[b - 1, c] if b > 0 else 0
+        while done < b:  # up to the edge before the bin
+            for c in range(k):
+                left[c] += sums[done, c]
+            done += 1
+        done += 1
         while i < len(values) and codes[i] == b:
             value = values[i]
             while i < len(values) and values[i] == value:
                 for c in range(k):
-                    left[c] += cell.costs[rows[i], c]
+                    left[c] += prices[rows[i], c]
                 i += 1
             if i < len(values) and codes[i] == b:
                 near, far = np.int64(NOTHING), np.int64(NOTHING)
                 for c in range(k):
                     near = min(near, left[c])
-                    far = min(far, cell.totals[c] - left[c])
+                    far = min(far, totals[c] - left[c])
                 if near + far < best:
                     best, at = near + far, value
     return best, at

@@ -85,16 +85,18 @@ class Data:
         """The data with rows at hand: CSR in place of CSC."""
         return self.X.tocsr() if sparse.issparse(self.X) else self.X
 
-    def costs(self, centers: np.ndarray) -> tuple[np.ndarray, float]:
+    def costs(self, centers: np.ndarray, room: int = 0) -> tuple[np.ndarray, float]:
         """Weighted squared distance of every row to every center, in whole units.
 
         Parameters
         ----------
         centers : ndarray of shape (n_clusters, n_features), float64
+        room : int
+            Columns to leave free at the end.
 
         Returns
         -------
-        costs : ndarray of shape (n_samples, n_clusters), int64
+        costs : ndarray of shape (n_samples, n_clusters + room), int64
         unit : float
             What one unit is worth, a power of two.
         """
@@ -102,7 +104,7 @@ class Data:
 
         weights = self.weights
         unit = self._cost_unit(centers)
-        costs = np.empty((self.X.shape[0], len(centers)), dtype=np.int64)
+        costs = np.empty((self.X.shape[0], len(centers) + room), dtype=np.int64)
         # Whole weights multiply the rounded distance, exactly as repeated rows would add it.
         scale = np.ones(len(costs)) if weights.are_whole else weights.values
         X = self.rows
@@ -116,7 +118,7 @@ class Data:
                 for rows, lines in row_major(X, *block):
                     dense_costs(lines, centers, scale[rows], 1 / unit, costs[rows])
             if weights.are_whole and not weights.are_ones:
-                costs[part] *= weights.units[part, None]
+                costs[part, : len(centers)] *= weights.units[part, None]
 
         self.team.map(work, self.team.blocks(len(costs), _LEAST_ROWS))
         return costs, unit

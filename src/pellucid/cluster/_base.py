@@ -20,7 +20,7 @@ from pellucid._progress import Progress
 from pellucid.cuts.problem import Problem
 from pellucid.growth.plant import Growth
 from pellucid.numeric.fixed_point import Data, Weights
-from pellucid.numeric.moments import cost_to_centers, means_and_cost
+from pellucid.numeric.moments import cost_to_centers, means_and_costs
 from pellucid.numeric.team import Team
 from pellucid.reference import Reference, find_reference
 from pellucid.rules import RowExplanation, RuleList, cluster_rules, leaf_rules, path_conditions
@@ -126,8 +126,9 @@ class BaseThresholdTree(ClusterMixin, BaseEstimator):
         X, weight, team = data.X, data.weights.values, data.team
         position = tree.cluster[leaf]
         centers = reference.centers
-        means, inertia = means_and_cost(X, position, weight, centers, team)
-        _, reference_inertia = means_and_cost(X, reference.labels, weight, centers, team)
+        (means, inertia), (_, reference_inertia) = means_and_costs(
+            X, position, reference.labels, weight, centers, team
+        )
         names = np.array(reference.names)
         known = reference.labels >= 0
         purity = _purity(leaf[known], (position == reference.labels)[known], weight[known])

@@ -85,7 +85,7 @@ class Mistakes(CenterCutCriterion):
         """Own center of each row, as a place in the cell's centers."""
         place = np.zeros(self.problem.n_clusters, dtype=self.problem.labels.dtype)
         place[cell.centers] = np.arange(len(cell.centers))
-        return place[self.problem.labels[rows]]
+        return place.take(self.problem.labels.take(rows))
 
     def _counts(self, cell: Cell) -> np.ndarray:
         """Weight of the active rows by feature, center and bin; empty where it is not kept."""

@@ -94,7 +94,7 @@ class BinnedColumn:
     def __init__(self, problem: Problem, feature: int, rows: np.ndarray) -> None:
         self.problem, self.feature, self.rows = problem, feature, rows
         column = problem.bins.dense_column(feature, problem.n_samples)
-        self.codes = column if len(rows) == problem.n_samples else column[rows]
+        self.codes = column if len(rows) == problem.n_samples else column.take(rows)
 
     def values(self, places: np.ndarray) -> np.ndarray:
         """Values at some places of `rows`."""
@@ -114,28 +114,38 @@ class BinnedColumn:
         """Largest value up to a threshold; minus infinity if there is none."""
         code, on_edge = self._locate(at_most)
         if not on_edge:
-            values = self.values(np.flatnonzero(self.codes == code))
+            values = self._in_bin(code)
             found = np.max(values, where=values <= at_most, initial=-np.inf)
             if found > -np.inf:
                 return float(found)
-        top = np.max(self.codes, where=self.codes < code + on_edge, initial=0)
-        if top >= code + on_edge:
+        last = code if on_edge else code - 1
+        if last < 0:
             return -np.inf
-        return float(np.max(self.values(np.flatnonzero(self.codes == top)), initial=-np.inf))
+        top, _ = self._code_range(last)
+        return float(np.max(self._in_bin(top), initial=-np.inf))
 
     def smallest(self, above: float) -> float:
         """Smallest value above a threshold; infinity if there is none."""
         code, on_edge = self._locate(above)
         if not on_edge:
-            values = self.values(np.flatnonzero(self.codes == code))
+            values = self._in_bin(code)
             found = np.min(values, where=values > above, initial=np.inf)
             if found < np.inf:
                 return float(found)
-        none = np.iinfo(self.codes.dtype).max
-        bottom = np.min(self.codes, where=self.codes > code, initial=none)
+        _, bottom = self._code_range(code)
         if bottom <= code:
             return np.inf
-        return float(np.min(self.values(np.flatnonzero(self.codes == bottom)), initial=np.inf))
+        return float(np.min(self._in_bin(bottom), initial=np.inf))
+
+    def _in_bin(self, code: int) -> np.ndarray:
+        """Values of the rows in a bin."""
+        return self.values(np.flatnonzero(self.codes == code))
+
+    def _code_range(self, code: int) -> tuple[int, int]:
+        from pellucid.kernels.rows import code_range
+
+        whole = self.codes.dtype.type
+        return code_range(self.codes, whole(code), whole(0), whole(np.iinfo(whole).max))
 
     def _locate(self, threshold: float) -> tuple[int, bool]:
         """Code of a threshold, and whether it is an edge, so that codes decide for all rows."""
@@ -146,8 +156,11 @@ class BinnedColumn:
 
 def open_bins(problem: Problem, feature: int, rows: np.ndarray, wanted: np.ndarray):
     """Places in `rows`, codes and values of the rows in the wanted bins, sorted by value."""
-    column = BinnedColumn(problem, feature, rows)
-    places = np.flatnonzero(wanted[column.codes])
-    values = column.values(places)
+    from pellucid.kernels.rows import find_wanted
+
+    column = problem.bins.dense_column(feature, problem.n_samples)
+    places = find_wanted(column, rows, wanted)
+    inside = rows[places]
+    values = problem.values(feature, inside)
     order = np.argsort(values, kind="stable")
-    return places[order], column.codes[places[order]], values[order]
+    return places[order], column.take(inside[order]), values[order]

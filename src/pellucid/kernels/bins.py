@@ -80,24 +80,25 @@ def slot_end(value, low, scale, n_slots):
 
 
 @compiled
-def shortcuts(edges, n_edges, low, scale, first, more):
-    """For each column and slot q: the least code of its values, and how many more there may be.
+def shortcuts(edges, n_edges, low, scale, table):
+    """For each column and slot q the code of its values.
 
-    The slot of x is floor((x - low) * scale), kept within the table. An edge at the very end of a
-    slot divides no values of the slot; only edges further inside leave more than one code.
+    A slot of several codes, the least of them c, has -1 - 2 c, and 1 less if they are many. The
+    slot of x is floor((x - low) * scale), kept within the table. An edge at the very end of a slot
+    divides no values of the slot; only edges further inside leave more than one code.
     """
-    n_slots = first.shape[1] - 1
+    n_slots = table.shape[1] - 1
     for j in range(edges.shape[0]):
         at = 0
         for q in range(n_slots + 1):
-            first[j, q] = at
+            first = at
             while at < n_edges[j] and slot(edges[j, at], low[j], scale[j], n_slots) <= q:
                 at += 1
-            span = at - first[j, q]
+            span = at - first
             if span > 0:
                 after = np.nextafter(edges[j, at - 1], np.inf)
                 span -= slot(after, low[j], scale[j], n_slots) > q
-            more[j, q] = min(span, 255)
+            table[j, q] = first if span == 0 else -1 - 2 * first - (span > 16)
 
 
 @inner
@@ -108,41 +109,65 @@ def slot(value, low, scale, n_slots):
 
 
 @compiled
-def dense_codes(X, begin, edges, low, scale, first, more, codes, exact):
+def dense_codes(X, begin, edges, n_edges, low, scale, table, codes, exact):
     """codes[j, begin + i] for rows i; exact[j] falls to 0 at a value off the edges.
 
-    Blocks of rows keep a row-major matrix in cache while it is read column by column.
+    A block of rows and a cache line of columns at a time: turned on their side, the values of a
+    column are next to each other.
     """
-    top = float(first.shape[1] - 1)
-    block = 1024
-    column = np.empty(block)
+    top = float(table.shape[1] - 1)
+    block, group = 256, 8
+    lines = np.zeros((group, block))
+    slots = np.empty(block, dtype=np.int32)
+    n_features = X.shape[1]
     for start in range(0, len(X), block):
         size = min(block, len(X) - start)
-        for j in range(X.shape[1]):
-            bottom, factor = low[j], scale[j]
-            for i in range(size):
-                column[i] = X[start + i, j]
-            for i in range(size):
-                value = column[i]
-                q = int(min(max((value - bottom) * factor, 0.0), top))
-                code = np.int64(first[j, q])
-                if more[j, q] > 0:
-                    if more[j, q] > 8:
-                        last = code + more[j, q]
-                        while last - code > 8:
-                            middle = (code + last) >> 1
-                            if edges[j, middle] < value:
-                                code = middle + 1
-                            else:
-                                last = middle
-                    while edges[j, code] < value:  # the edges end with infinity
-                        code += 1
-                codes[j, begin + start + i] = code
-            if exact[j] == 1:
+        at = begin + start
+        for first in range(0, n_features, group):
+            n_columns = min(group, n_features - first)
+            if n_columns == group:  # a loop of known length is unrolled
                 for i in range(size):
-                    if edges[j, codes[j, begin + start + i]] != column[i]:
-                        exact[j] = 0
-                        break
+                    for f in range(group):
+                        lines[f, i] = X[start + i, first + f]
+            else:
+                for i in range(size):
+                    for f in range(n_columns):
+                        lines[f, i] = X[start + i, first + f]
+            for f in range(n_columns):
+                j = first + f
+                bottom, factor = low[j], scale[j]
+                for i in range(block):
+                    place = (lines[f, i] - bottom) * factor
+                    place = place if place > 0.0 else 0.0
+                    slots[i] = np.int32(place if place < top else top)
+                for i in range(size):
+                    code = table[j, np.uint32(slots[i])]
+                    if code < 0:
+                        many, code = (-1 - code) & 1, (-1 - code) >> 1
+                        value = lines[f, i]
+                        if many:
+                            code = find_code(edges, n_edges, j, value, code)
+                        while edges[j, code] < value:  # the edges end with infinity
+                            code += 1
+                    codes[j, at + i] = code
+                if exact[j] == 1:
+                    for i in range(size):
+                        if edges[j, codes[j, at + i]] != lines[f, i]:
+                            exact[j] = 0
+                            break
+
+
+@inner
+def find_code(edges, n_edges, j, value, code):
+    """Code of a value, which is `code` or more."""
+    last = n_edges[j]
+    while code < last:
+        middle = (code + last) >> 1
+        if edges[j, middle] < value:
+            code = middle + 1
+        else:
+            last = middle
+    return code
 
 
 @compiled

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pellucid.kernels._compile import compiled
+from pellucid.kernels._compile import compiled, fused, inner
 
 
 @compiled
@@ -47,33 +47,73 @@ def sparse_costs(data, indices, indptr, centers, scale, per_unit, out):
             out[i, c] = total
 
 
-@compiled
-def dense_nearest(X, centers, out):
+@fused
+def dense_nearest(X, centers, tiles, out):
     """Nearest center of each row, the lowest of equals.
 
-    Squares are added in the order of the columns, for many rows at a time side by side.
+    tiles[t, j, c] is centers[4 t + c, j], filled up with zeros. The center of the largest score
+    x . c - |c|^2 / 2 is the nearest, but for rounding; where the second best comes closer than
+    that, the squares are added up.
     """
     n_centers, n_features = centers.shape
-    block = 64
-    lines = np.zeros((n_features, block))
-    cost, best = np.empty(block), np.empty(block)
-    for start in range(0, len(X), block):
-        size = min(block, len(X) - start)
-        for i in range(size):
+    n_tiles = len(tiles)
+    half = np.zeros(4 * n_tiles)
+    largest = 0.0
+    for c in range(n_centers):
+        for j in range(n_features):
+            half[c] += 0.5 * centers[c, j] * centers[c, j]
+        largest = max(largest, half[c])
+    score = np.empty((4, 4 * n_tiles))
+    block = 1024
+    for begin in range(0, len(X), block):
+        end = min(begin + block, len(X))
+        reach = 0.0
+        for i in range(begin, end):
             for j in range(n_features):
-                lines[j, i] = X[start + i, j]
-        best[:] = np.inf
-        for c in range(n_centers):
-            cost[:] = 0.0
-            for j in range(n_features):
-                at = centers[c, j]
-                for i in range(block):
-                    gap = lines[j, i] - at
-                    cost[i] += gap * gap
-            for i in range(size):
-                if cost[i] < best[i]:
-                    best[i] = cost[i]
-                    out[start + i] = c
+                reach = max(reach, abs(X[i, j]))
+        doubt = 1e-13 * (n_features + 8) * (n_features * reach * reach + largest)
+        for i in range(begin, end - 3, 4):
+            for t in range(n_tiles):
+                a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = 0.0
+                c0 = c1 = c2 = c3 = d0 = d1 = d2 = d3 = 0.0
+                for j in range(n_features):
+                    w0, w1, w2, w3 = tiles[t, j, 0], tiles[t, j, 1], tiles[t, j, 2], tiles[t, j, 3]
+                    a, b, c, d = X[i, j], X[i + 1, j], X[i + 2, j], X[i + 3, j]
+                    a0, a1, a2, a3 = a0 + a * w0, a1 + a * w1, a2 + a * w2, a3 + a * w3
+                    b0, b1, b2, b3 = b0 + b * w0, b1 + b * w1, b2 + b * w2, b3 + b * w3
+                    c0, c1, c2, c3 = c0 + c * w0, c1 + c * w1, c2 + c * w2, c3 + c * w3
+                    d0, d1, d2, d3 = d0 + d * w0, d1 + d * w1, d2 + d * w2, d3 + d * w3
+                p = 4 * t
+                score[0, p], score[0, p + 1], score[0, p + 2], score[0, p + 3] = a0, a1, a2, a3
+                score[1, p], score[1, p + 1], score[1, p + 2], score[1, p + 3] = b0, b1, b2, b3
+                score[2, p], score[2, p + 1], score[2, p + 2], score[2, p + 3] = c0, c1, c2, c3
+                score[3, p], score[3, p + 1], score[3, p + 2], score[3, p + 3] = d0, d1, d2, d3
+            for r in range(4):
+                best, second, at = -np.inf, -np.inf, 0
+                for c in range(n_centers):
+                    value = score[r, c] - half[c]
+                    if value > best:
+                        best, second, at = value, best, c
+                    elif value > second:
+                        second = value
+                sure = best - second > doubt
+                out[i + r] = at if sure else nearest_by_squares(X, i + r, centers)
+        for i in range(end - (end - begin) % 4, end):
+            out[i] = nearest_by_squares(X, i, centers)
+
+
+@inner
+def nearest_by_squares(X, i, centers):
+    """Nearest center of one row, squares added in the order of the columns."""
+    least, at = np.inf, 0
+    for c in range(centers.shape[0]):
+        cost = 0.0
+        for j in range(centers.shape[1]):
+            gap = X[i, j] - centers[c, j]
+            cost += gap * gap
+        if cost < least:
+            least, at = cost, c
+    return at
 
 
 @compiled
@@ -145,23 +185,30 @@ def sparse_sums(data, indices, indptr, first, last, labels, weight, sums):
                 sums[g, j] += weight[i] * np.float64(data[p])
 
 
-@compiled
-def dense_spread(X, labels, weight, origins, totals, sums):
-    """Add up, about origins[g]: weight and squares, and first moments.
+@fused
+def dense_spread(X, labels, others, weight, origins, totals, sums):
+    """Add up, about the origin o of a row's group: weight, squares, and first moments.
 
-    totals[g] = (weight, weight |x - o|^2), sums[g, j] = weight (x_j - o_j) for the rows x of
-    group g with origin o; label -1 is in no group.
+    totals[s, g] = (weight, weight |x - o|^2), sums[s, g, j] = weight (x_j - o_j). A row is in two
+    groups, by `labels` and by `others`: where these are the same, it is added to s = 0 alone, else
+    to s = 1 and to s = 2. Label -1 is in no group.
     """
+    n_features = X.shape[1]
     for i in range(X.shape[0]):
-        g = labels[i]
-        if g >= 0:
+        same = labels[i] == others[i]
+        for turn in range(1 if same else 2):
+            g = labels[i] if turn == 0 else others[i]
+            if g < 0:
+                continue
+            s = 0 if same else turn + 1
+            for j in range(n_features):
+                sums[s, g, j] += weight[i] * (X[i, j] - origins[g, j])
             square = 0.0
-            for j in range(X.shape[1]):
+            for j in range(n_features):
                 gap = X[i, j] - origins[g, j]
                 square += gap * gap
-                sums[g, j] += weight[i] * gap
-            totals[g, 0] += weight[i]
-            totals[g, 1] += weight[i] * square
+            totals[s, g, 0] += weight[i]
+            totals[s, g, 1] += weight[i] * square
 
 
 @compiled
@@ -188,19 +235,15 @@ def sparse_spread(data, indices, indptr, labels, weight, origins, totals, sums):
                 sums[g, j] += weight[i] * value
 
 
-@compiled
+@fused
 def dense_size(X, weight, origin):
     """Sum of weighted squared distances of all rows to one point."""
     n_features = X.shape[1]
     total = 0.0
     for i in range(X.shape[0]):
-        even = odd = 0.0  # two sums side by side
-        for j in range(0, n_features - 1, 2):
-            a, b = X[i, j] - origin[j], X[i, j + 1] - origin[j + 1]
-            even += a * a
-            odd += b * b
-        if n_features % 2:
-            a = X[i, n_features - 1] - origin[n_features - 1]
-            even += a * a
-        total += weight[i] * (even + odd)
+        square = 0.0
+        for j in range(n_features):
+            gap = X[i, j] - origin[j]
+            square += gap * gap
+        total += weight[i] * square
     return total

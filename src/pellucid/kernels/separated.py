@@ -134,4 +134,6 @@ def count_weights(features, codes, rows, own, weight, counts):
     """counts[j, c, b] += weight of the rows of center c in bin b of column j."""
     for j in features:
         for i in range(len(rows)):
-            counts[j, own[i], codes[j, rows[i]]] += weight[i]
+            # Unsigned, so that no index is looked at for being counted from the end.
+            c, b = np.uint64(own[i]), np.uint64(codes[j, np.uint64(rows[i])])
+            counts[j, c, b] += weight[i]

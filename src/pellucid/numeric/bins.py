@@ -19,7 +19,7 @@ from pellucid.numeric.team import ALONE, Team
 QUANTILES = 256
 """Codes of a column, unless the centers alone would leave too few of them for quantiles."""
 
-_MAX_SAMPLE = 1536
+_MAX_SAMPLE = 1024
 _N_SLOTS = 1024
 _LEAST_ROWS = 4096
 
@@ -111,13 +111,14 @@ def make_bins(X, centers: np.ndarray, team: Team = ALONE) -> Bins:
         indices, indptr = X.indices, X.indptr
     else:
         codes = np.empty((n_features, n_samples), dtype=dtype)
-        first = np.empty((n_features, _N_SLOTS + 1), dtype=np.int16)
-        more = np.empty((n_features, _N_SLOTS + 1), dtype=np.uint8)
-        kernels.shortcuts(edges, n_edges, low, scale, first, more)
+        table = np.empty((n_features, _N_SLOTS + 1), dtype=np.int32)
+        kernels.shortcuts(edges, n_edges, low, scale, table)
 
         def work(block: tuple[int, int]) -> None:
             for rows, part in row_major(X, *block):
-                kernels.dense_codes(part, rows.start, edges, low, scale, first, more, codes, exact)
+                kernels.dense_codes(
+                    part, rows.start, edges, n_edges, low, scale, table, codes, exact
+                )
 
         team.map(work, team.blocks(n_samples, _LEAST_ROWS))
         indices, indptr = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32)

@@ -44,39 +44,60 @@ def cost_to_centers(
     X, labels: np.ndarray, centers: np.ndarray, weight: np.ndarray, team: Team = ALONE
 ) -> float:
     """Weighted sum of squared distances of the rows to ``centers[labels]``; label -1 is free."""
-    totals, _ = _spread(X, labels, weight, centers, team)
-    return float(totals[:, 1].sum())
+    totals, _ = _spread(X, labels, labels, weight, centers, team)
+    return float(totals[:2, :, 1].sum())
 
 
-def means_and_cost(
-    X, labels: np.ndarray, weight: np.ndarray, origins: np.ndarray, team: Team = ALONE
-) -> tuple[np.ndarray, float]:
+def means_and_costs(
+    X,
+    labels: np.ndarray,
+    others: np.ndarray,
+    weight: np.ndarray,
+    origins: np.ndarray,
+    team: Team = ALONE,
+) -> list[tuple[np.ndarray, float]]:
     """Mean of each group of rows, and the cost of the rows to those means, in one read.
 
-    Moments are taken about `origins`, which should lie near the means; an empty group keeps its
-    origin as its mean. Label -1 is in no group.
+    For two groupings of the rows, which have most of them in common. Moments are taken about
+    `origins`, which should lie near the means; an empty group keeps its origin as its mean.
+    Label -1 is in no group.
     """
-    totals, sums = _spread(X, labels, weight, origins, team)
+    totals, sums = _spread(X, labels, others, weight, origins, team)
+    return [
+        _mean_and_cost(totals[0] + totals[s], sums[0] + sums[s], origins) for s in (1, 2)
+    ]
+
+
+def _mean_and_cost(totals, sums, origins) -> tuple[np.ndarray, float]:
     shift = np.divide(sums, totals[:, :1], out=np.zeros_like(sums), where=totals[:, :1] > 0)
     cost = totals[:, 1].sum() - totals[:, 0] @ (shift**2).sum(axis=1)
     return origins + shift, max(float(cost), 0.0)
 
 
-def _spread(X, labels, weight, origins, team: Team) -> tuple[np.ndarray, np.ndarray]:
-    """Weight and squares of each group about its origin, and the first moments."""
+def _spread(X, labels, others, weight, origins, team: Team) -> tuple[np.ndarray, np.ndarray]:
+    """Weight and squares of each group about its origin, and the first moments.
+
+    Three times: of rows that both groupings put there, of those that only the first does, and of
+    those that only the second does.
+    """
     from pellucid.kernels.costs import dense_spread, sparse_spread
 
+    def nothing() -> tuple[np.ndarray, np.ndarray]:
+        return np.zeros((3, len(origins), 2)), np.zeros((3, *origins.shape))
+
     if sparse.issparse(X):
-        totals, sums = np.zeros((len(origins), 2)), np.zeros(origins.shape)
+        totals, sums = nothing()
         parts = (X.data, X.indices, X.indptr)
-        sparse_spread(*parts, labels, weight, origins, totals, sums)
+        sparse_spread(*parts, labels, weight, origins, totals[1], sums[1])
+        if others is not labels:
+            sparse_spread(*parts, others, weight, origins, totals[2], sums[2])
         return totals, sums
     starts = range(0, X.shape[0], _BLOCK_ROWS)
 
     def work(start: int) -> tuple[np.ndarray, np.ndarray]:
-        totals, sums = np.zeros((len(origins), 2)), np.zeros(origins.shape)
+        totals, sums = nothing()
         for rows, part in row_major(X, start, min(start + _BLOCK_ROWS, X.shape[0])):
-            dense_spread(part, labels[rows], weight[rows], origins, totals, sums)
+            dense_spread(part, labels[rows], others[rows], weight[rows], origins, totals, sums)
         return totals, sums
 
     parts = team.map(work, starts)

@@ -142,11 +142,13 @@ class SurrogateCost(Criterion):
         """The same for CSC columns, of which only the entries of the cell's rows are read."""
         from pellucid.kernels.surrogate import scan_stored
 
-        bins, totals = self.problem.bins, self._totals(cell)
-        entries, prices = self._code_rows, self._prices
-        if len(cell.active) < self.problem.n_samples:
-            entries, prices = entries[cell.active], prices[cell.active]
-        entries = entries.tocsc()
+        problem, bins, totals = self.problem, self.problem.bins, self._totals(cell)
+        if 2 * len(cell.active) > problem.n_samples:  # all entries; rows elsewhere have no price
+            entries, prices = self._code_columns, np.zeros_like(self._prices)
+            prices[cell.active] = self._prices[cell.active]
+        else:
+            entries = self._code_rows[cell.active].tocsc()
+            prices = self._prices[cell.active]
         width = bins.edges.shape[1]
 
         def run(features, limit, found, sums):
@@ -168,8 +170,13 @@ class SurrogateCost(Criterion):
         return scan, look
 
     @cached_property
-    def _code_rows(self):
-        """Codes of the stored entries, row by row."""
+    def _code_columns(self):
+        """Codes of the stored entries, column by column."""
         bins = self.problem.bins
         entries = (bins.codes[0], bins.indices, bins.indptr)
-        return sparse.csc_array(entries, shape=self.problem.X.shape).tocsr()
+        return sparse.csc_array(entries, shape=self.problem.X.shape)
+
+    @cached_property
+    def _code_rows(self):
+        """The same row by row."""
+        return self._code_columns.tocsr()

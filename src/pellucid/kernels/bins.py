@@ -18,7 +18,7 @@ def choose_edges(sample, coordinates, n_edges, low, scale, n_slots, edges):
     All values of the sample if there is room for them. Otherwise evenly spaced ones, moved up to
     the end of their slot, so that in most slots one look-up gives the code. A value that fills
     two quantiles has a bin of its own, so that its many rows loosen no bound. Returns the number
-    of edges.
+    of edges, and whether all values of the sample are among them.
     """
     n = 0
     for i in range(len(coordinates)):
@@ -62,7 +62,7 @@ def choose_edges(sample, coordinates, n_edges, low, scale, n_slots, edges):
             edges[last] = edges[i]
     for i in range(last + 1, len(edges)):
         edges[i] = np.inf
-    return last + 1
+    return last + 1, distinct <= room
 
 
 @inner
@@ -109,8 +109,9 @@ def slot(value, low, scale, n_slots):
 
 
 @compiled
-def dense_codes(X, begin, edges, n_edges, low, scale, table, codes, exact):
-    """codes[j, begin + i] for rows i; exact[j] falls to 0 at a value off the edges.
+def dense_codes(X, begin, edges, n_edges, low, scale, table, codes, few, mixed):
+    """codes[j, begin + i] for rows i; in columns of `few` values, mixed[j, b] = 1 where a value of
+    bin b is not its edge.
 
     A block of rows and a cache line of columns at a time: turned on their side, the values of a
     column are next to each other.
@@ -150,11 +151,11 @@ def dense_codes(X, begin, edges, n_edges, low, scale, table, codes, exact):
                         while edges[j, code] < value:  # the edges end with infinity
                             code += 1
                     codes[j, at + i] = code
-                if exact[j] == 1:
+                if few[j]:
                     for i in range(size):
-                        if edges[j, codes[j, at + i]] != lines[f, i]:
-                            exact[j] = 0
-                            break
+                        code = codes[j, at + i]
+                        if edges[j, code] != lines[f, i]:
+                            mixed[j, code] = 1
 
 
 @inner
@@ -171,15 +172,15 @@ def find_code(edges, n_edges, j, value, code):
 
 
 @compiled
-def entry_codes(data, indptr, edges, n_edges, codes, exact):
-    """Codes of the stored entries of a CSC matrix, in the order of the entries."""
+def entry_codes(data, indptr, edges, n_edges, codes, mixed):
+    """Codes of the stored entries of a CSC matrix, in their order; `mixed` as in `dense_codes`."""
     for j in range(len(indptr) - 1):
         for p in range(indptr[j], indptr[j + 1]):
             value = np.float64(data[p])
             code = np.searchsorted(edges[j, : n_edges[j]], value)
             codes[p] = code
             if edges[j, code] != value:
-                exact[j] = 0
+                mixed[j, code] = 1
 
 
 @compiled

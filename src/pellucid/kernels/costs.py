@@ -22,29 +22,30 @@ def dense_costs(X, centers, scale, per_unit, out):
 
 
 @compiled
-def sparse_costs(data, indices, indptr, centers, scale, per_unit, out):
+def sparse_costs(data, indices, indptr, places, scale, per_unit, out):
     """The same for the rows of a CSR matrix, in time of the stored entries.
 
-    Whole numbers cancel exactly: start from the cost of an all-zero row, then replace the terms
-    of the stored entries.
+    places[j, c] is centers[c, j]. Whole numbers cancel exactly: start from the cost of an all-zero
+    row, then replace the terms of the stored entries.
     """
-    n_centers, n_features = centers.shape
-    origin = np.zeros(n_centers, dtype=np.int64)
+    n_features, n_centers = places.shape
+    term = np.empty((n_features, n_centers), dtype=np.int64)
+    origin = np.empty(n_centers, dtype=np.int64)
     for i in range(len(indptr) - 1):
         factor = scale[i] * per_unit
         if i == 0 or scale[i] != scale[i - 1]:
             origin[:] = 0
-            for c in range(n_centers):
-                for j in range(n_features):
-                    origin[c] += np.int64(np.rint(centers[c, j] * centers[c, j] * factor))
+            for j in range(n_features):
+                for c in range(n_centers):
+                    term[j, c] = np.int64(np.rint(places[j, c] * places[j, c] * factor))
+                    origin[c] += term[j, c]
         for c in range(n_centers):
-            total = origin[c]
-            for p in range(indptr[i], indptr[i + 1]):
-                at = centers[c, indices[p]]
-                gap = np.float64(data[p]) - at
-                total += np.int64(np.rint(gap * gap * factor))
-                total -= np.int64(np.rint(at * at * factor))
-            out[i, c] = total
+            out[i, c] = origin[c]
+        for p in range(indptr[i], indptr[i + 1]):
+            j, value = indices[p], np.float64(data[p])
+            for c in range(n_centers):
+                gap = value - places[j, c]
+                out[i, c] += np.int64(np.rint(gap * gap * factor)) - term[j, c]
 
 
 @fused
@@ -117,8 +118,8 @@ def nearest_by_squares(X, i, centers):
 
 
 @compiled
-def sparse_nearest(data, indices, indptr, centers, out):
-    """The same for the rows of a CSR matrix, to the bit.
+def sparse_nearest(data, indices, indptr, centers, places, out):
+    """The same for the rows of a CSR matrix, to the bit; places[j, c] is centers[c, j].
 
     Norms give the distances in time of the stored entries, but for rounding; where two centers
     are closer to each other than that, the squares are added up as for a dense row.
@@ -133,10 +134,10 @@ def sparse_nearest(data, indices, indptr, centers, out):
         size = 0.0
         score[:] = norms
         for p in range(indptr[i], indptr[i + 1]):
-            value = np.float64(data[p])
+            j, value = indices[p], np.float64(data[p])
             size += value * value
             for c in range(n_centers):
-                score[c] -= 2.0 * value * centers[c, indices[p]]
+                score[c] -= 2.0 * value * places[j, c]
         best = score.min()
         doubt = 1e-13 * (n_features + 8) * (size + norms.max())
         near = 0

@@ -98,16 +98,19 @@ def make_bins(X, centers: np.ndarray, team: Team = ALONE) -> Bins:
     n_clusters = len(centers)
     width = QUANTILES + 2 * n_clusters if n_clusters > QUANTILES // 3 else QUANTILES
     dtype = np.uint8 if width <= 256 else np.uint16
-    edges, n_edges, low, scale = _find_edges(X, centers, width, team)
+    edges, n_edges, few, low, scale = _find_edges(X, centers, width, team)
     every = np.arange(n_features)
     center_code = np.empty((n_features, n_clusters), dtype=np.int64)
     kernels.center_codes(edges, centers, center_code)
     zero_code = (edges < 0).sum(axis=1)
-    exact = np.ones(n_features, dtype=np.uint8)
+    # In a bin whose rows all have the value of its edge there is nothing to look for. Where a column
+    # has many values, hardly any bin is like that, and none is looked at.
+    mixed = np.zeros((n_features, width), dtype=np.uint8)
+    mixed[~few] = 1
     if sparse.issparse(X):
         codes = np.empty((1, X.nnz), dtype=dtype)
-        kernels.entry_codes(X.data, X.indptr, edges, n_edges, codes[0], exact)
-        exact &= edges[every, zero_code] == 0
+        kernels.entry_codes(X.data, X.indptr, edges, n_edges, codes[0], mixed)
+        mixed[every, zero_code] |= edges[every, zero_code] != 0
         indices, indptr = X.indices, X.indptr
     else:
         codes = np.empty((n_features, n_samples), dtype=dtype)
@@ -117,14 +120,14 @@ def make_bins(X, centers: np.ndarray, team: Team = ALONE) -> Bins:
         def work(block: tuple[int, int]) -> None:
             for rows, part in row_major(X, *block):
                 kernels.dense_codes(
-                    part, rows.start, edges, n_edges, low, scale, table, codes, exact
+                    part, rows.start, edges, n_edges, low, scale, table, codes, few, mixed
                 )
 
         team.map(work, team.blocks(n_samples, _LEAST_ROWS))
         indices, indptr = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32)
     inside = np.ones((n_features, width), dtype=bool)
     inside[:, 1:] = np.nextafter(edges[:, :-1], np.inf) < edges[:, 1:]
-    inside[exact == 1] = False
+    inside &= mixed == 1
     return Bins(
         codes=codes,
         indices=indices,
@@ -139,12 +142,14 @@ def make_bins(X, centers: np.ndarray, team: Team = ALONE) -> Bins:
 
 
 def _find_edges(X, centers: np.ndarray, width: int, team: Team):
-    """Edges of all columns, filled up with infinity; how many; start and density of the slots."""
+    """Edges of all columns, filled up with infinity; how many; whether they are all values of the
+    sample; start and density of the slots.
+    """
     from pellucid.kernels.bins import choose_edges
 
     n_samples, n_features = X.shape
     edges = np.full((n_features, width), np.inf)
-    n_edges = np.empty(n_features, dtype=np.int64)
+    n_edges, few = np.empty(n_features, dtype=np.int64), np.empty(n_features, dtype=bool)
     low, scale = np.zeros(n_features), np.zeros(n_features)
     coordinates = np.sort(centers.T, axis=1)
     evenly = slice(None, None, -(-n_samples // _MAX_SAMPLE))
@@ -159,12 +164,12 @@ def _find_edges(X, centers: np.ndarray, width: int, team: Team):
             low[j] = sample[len(sample) // 100]
             reach = sample[-1 - len(sample) // 100] - low[j]
             scale[j] = _N_SLOTS / reach if reach > 0 else 0.0
-            n_edges[j] = choose_edges(
+            n_edges[j], few[j] = choose_edges(
                 sample, coordinates[j], width - 1, low[j], scale[j], _N_SLOTS, edges[j]
             )
 
     team.map(work, team.blocks(n_features, 4))
-    return edges, n_edges, low, scale
+    return edges, n_edges, few, low, scale
 
 
 def _stored_sample(X, column: int) -> np.ndarray:

@@ -107,13 +107,13 @@ class Data:
         costs = np.empty((self.X.shape[0], len(centers) + room), dtype=np.int64)
         # Whole weights multiply the rounded distance, exactly as repeated rows would add it.
         scale = np.ones(len(costs)) if weights.are_whole else weights.values
-        X = self.rows
+        X, places = self.rows, np.ascontiguousarray(centers.T)
 
         def work(block: tuple[int, int]) -> None:
             part = slice(*block)
             if sparse.issparse(X):
                 indptr = X.indptr[block[0] : block[1] + 1]
-                sparse_costs(X.data, X.indices, indptr, centers, scale[part], 1 / unit, costs[part])
+                sparse_costs(X.data, X.indices, indptr, places, scale[part], 1 / unit, costs[part])
             else:
                 for rows, lines in row_major(X, *block):
                     dense_costs(lines, centers, scale[rows], 1 / unit, costs[rows])
@@ -129,11 +129,11 @@ class Data:
 
         labels = np.empty(self.X.shape[0], dtype=np.intp)
         if sparse.issparse(self.X):
-            rows = self.rows
+            rows, places = self.rows, np.ascontiguousarray(centers.T)
 
             def work(block: tuple[int, int]) -> None:
-                indptr = rows.indptr[block[0] : block[1] + 1]
-                sparse_nearest(rows.data, rows.indices, indptr, centers, labels[slice(*block)])
+                parts = (rows.data, rows.indices, rows.indptr[block[0] : block[1] + 1])
+                sparse_nearest(*parts, centers, places, labels[slice(*block)])
 
             self.team.map(work, self.team.blocks(len(labels), _LEAST_ROWS))
         else:

@@ -149,25 +149,34 @@ class SurrogateCost(Criterion):
         else:
             entries = self._code_rows[cell.active].tocsc()
             prices = self._prices[cell.active]
-        width = bins.edges.shape[1]
+        width, rivals = bins.edges.shape[1], self._rivals(prices, totals)
+        few = np.ascontiguousarray(prices[:, rivals]), totals[rivals]
 
-        def run(features, limit, found, sums):
+        def run(features, prices, totals, limit, found):
+            sums = np.zeros((width, len(totals)), dtype=np.int64)
             wanted = np.zeros(width, dtype=bool)
             scan_stored(
                 features, entries.data, entries.indices, entries.indptr, bins.zero_code, prices,
                 totals, bins.inside, limit, found, wanted, sums,
             )  # fmt: skip
-            return wanted
+            return sums, wanted
 
         def scan(block: np.ndarray, found: np.ndarray) -> None:
-            run(block, -1, found, np.empty((width, len(totals)), dtype=np.int64))
+            run(block, *few, -1, found)
 
         def look(feature: int, limit: int) -> tuple[np.ndarray, np.ndarray]:
-            sums = np.zeros((width, len(totals)), dtype=np.int64)
-            found = np.empty((self.problem.n_features, 3), dtype=np.int64)
-            return sums, run(np.array([feature]), limit, found, sums)
+            found = np.empty((problem.n_features, 3), dtype=np.int64)
+            return run(np.array([feature]), prices, totals, limit, found)
 
         return scan, look
+
+    def _rivals(self, prices: np.ndarray, totals: np.ndarray) -> np.ndarray:
+        """Columns of the prices that matter: centers that no row prefers to the cheapest do not."""
+        costs = prices[:, :-2]
+        cheapest = np.argmin(totals[:-2])
+        matters = (costs < costs[:, [cheapest]]).any(axis=0)
+        matters[cheapest] = True
+        return np.append(np.flatnonzero(matters), [len(totals) - 2, len(totals) - 1])
 
     @cached_property
     def _code_columns(self):

@@ -30,3 +30,11 @@ inner = _kept_on_disk(no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 inlined = _kept_on_disk(inline="always")
 """Copied into the loop that calls it, where a call for every row would cost too much."""
+
+reordered = _kept_on_disk(
+    no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={"reassoc", "contract", "nsz"}
+)
+"""As `inner`, for sums that are the same in any order, which are then taken several at a time.
+
+NaN and infinities keep their meaning.
+"""

@@ -31,7 +31,7 @@ def all_finite(values: np.ndarray, count_threads: Callable[[], int]) -> bool:
 
     def has_finite_sum(block: tuple[int, int]) -> bool:
         with np.errstate(over="ignore", invalid="ignore"):
-            return bool(np.isfinite(values[slice(*block)].sum(dtype=np.float64)))
+            return bool(np.isfinite(values[slice(*block)].sum()))
 
     if values.size < 2 * _VALUES_A_THREAD:
         is_finite = has_finite_sum((0, len(values)))

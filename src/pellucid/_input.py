@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
-import joblib
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from pellucid.numeric.team import Team
-from pellucid.tree import canonical_csc
-
-_MANY_VALUES = 2**20
-"""Values worth a thread of their own."""
+from pellucid._tables import as_table, read_plain_table, table_to_array, with_names
+from pellucid.numeric.finite import all_finite
+from pellucid.numeric.team import count_threads
+from pellucid.routing import canonical_csc
 
 
 def read_X(estimator: Any, X: Any, *, reset: bool):
@@ -33,26 +31,54 @@ def read_X(estimator: Any, X: Any, *, reset: bool):
     -------
     ndarray of float32 or float64, or csc_array
     """
-    table = _as_table(X)
-    if table is not None:
-        numbers = _table_to_array(table)
-    else:
-        numbers = check_array(
-            X,
-            accept_sparse=("csc", "csr"),
-            dtype=(np.float64, np.float32),
-            ensure_all_finite=False,
-            ensure_min_samples=0,
-            estimator=estimator,
-        )
-    named = numbers if table is None else _with_names(X, table)
-    validate_data(estimator, named, reset=reset, skip_check_array=True)
-    if numbers.shape[0] == 0 or numbers.shape[1] == 0:
-        check_array(numbers, estimator=estimator, accept_sparse=True)
+    numbers = _read_numbers(estimator, X, reset)
+    values = numbers
     if sparse.issparse(numbers):
         numbers = canonical_csc(numbers)
-    _check_finite(numbers, getattr(estimator, "feature_names_in_", None), type(estimator).__name__)
+        values = numbers.data
+    if not all_finite(values, partial(count_threads, getattr(estimator, "n_jobs", None))):
+        refuse_infinite(estimator, numbers)
     return numbers
+
+
+def read_rows(estimator: Any, X: Any):
+    """`X` for a fitted estimator, as it is if possible, with width and names checked.
+
+    Whether the numbers are finite is left open, so that it can be seen while they are used.
+
+    Returns
+    -------
+    ndarray of float32 or float64, or CSR or CSC matrix in any form
+    """
+    if (
+        _is_plain(X)
+        and X.shape[1] == estimator.n_features_in_
+        and not hasattr(estimator, "feature_names_in_")
+    ):
+        return X
+    return _read_numbers(estimator, X, reset=False)
+
+
+def refuse_infinite(estimator: Any, X) -> None:
+    """Raise an error that names the first column of `X` with NaN or an infinity, and the row."""
+    X = canonical_csc(X) if sparse.issparse(X) else X
+    names = getattr(estimator, "feature_names_in_", None)
+    for column in range(X.shape[1]):
+        if sparse.issparse(X):
+            entries = slice(X.indptr[column], X.indptr[column + 1])
+            at = np.flatnonzero(~np.isfinite(X.data[entries]))
+            rows, wrong = X.indices[entries][at], X.data[entries][at]
+        else:
+            rows = np.flatnonzero(~np.isfinite(X[:, column]))
+            wrong = X[rows, column]
+        if len(rows):
+            what = "NaN" if np.isnan(wrong[0]) else "infinity (inf)"
+            name = f"column {column}" if names is None else f"column {names[column]!r}"
+            raise ValueError(
+                f"Input X contains {what}: {name}, first at row {rows[0]}. "
+                f"{type(estimator).__name__} needs finite numbers: drop such rows, or fill them "
+                "in, for example with sklearn.impute.SimpleImputer"
+            )
 
 
 def read_sample_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
@@ -76,95 +102,38 @@ def read_sample_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
     return weight
 
 
-def _as_table(X: Any):
-    import narwhals as nw
-
-    if isinstance(X, np.ndarray) or sparse.issparse(X):
-        return None
-    try:
-        table = nw.from_native(X, pass_through=True)
-    except nw.exceptions.DuplicateError:
-        names = [str(name) for name in X.columns]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(
-            f"column {twice!r} appears more than once; give every column a name of its own"
-        ) from None
-    if isinstance(table, nw.LazyFrame):
-        raise TypeError("X is a lazy frame; call collect() on it first")
-    return table if isinstance(table, nw.DataFrame) else None
-
-
-class _Names:
-    """The shape and the column names of a table, as every version of scikit-learn reads them."""
-
-    def __init__(self, table) -> None:
-        self.shape, self._names = table.shape, table.columns
-
-    def __dataframe__(self) -> _Names:
-        return self
-
-    def column_names(self) -> list:
-        """Names of the columns."""
-        return self._names
+def _read_numbers(estimator: Any, X: Any, reset: bool):
+    """`X` as a float array or a CSR or CSC matrix, with width and names checked."""
+    if _is_plain(X):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        return X
+    plain = read_plain_table(X)
+    known = getattr(estimator, "feature_names_in_", None)
+    if plain is not None and not reset and known is not None and plain.names == known.tolist():
+        numbers = plain.numbers
+    elif (table := as_table(X)) is not None:
+        numbers = table_to_array(table) if plain is None else plain.numbers
+        validate_data(estimator, with_names(X, table), reset=reset, skip_check_array=True)
+        if reset and not numbers.flags.writeable:
+            # One form of array for what is compiled for fitting.
+            numbers = numbers.copy(order="F")
+    else:
+        numbers = check_array(
+            X,
+            accept_sparse=("csc", "csr"),
+            dtype=(np.float64, np.float32),
+            ensure_all_finite=False,
+            ensure_min_samples=0,
+            estimator=estimator,
+        )
+        validate_data(estimator, numbers, reset=reset, skip_check_array=True)
+    if 0 in numbers.shape:
+        check_array(numbers, estimator=estimator, accept_sparse=True)
+    return numbers
 
 
-def _with_names(X: Any, table):
-    """`X` itself, or a stand-in where scikit-learn does not know its kind of table.
-
-    Up to some version it reads names by the data frame interchange protocol, which polars has
-    given up; later versions go another way.
-    """
-    probe = BaseEstimator()
-    validate_data(probe, X, skip_check_array=True)
-    return X if hasattr(probe, "feature_names_in_") else _Names(table)
-
-
-def _table_to_array(table) -> np.ndarray:
-    import narwhals as nw
-
-    for name, dtype in table.schema.items():
-        if not (dtype.is_numeric() or dtype == nw.Boolean):
-            raise ValueError(
-                f"column {name!r} is not numeric (its type is {dtype}); leave it out, or encode "
-                "it first, for example with sklearn.preprocessing.OneHotEncoder"
-            )
-    single = all(dtype == nw.Float32 for dtype in table.schema.values())
-    array = np.empty(table.shape, dtype=np.float32 if single else np.float64, order="F")
-    for position, name in enumerate(table.columns):
-        column = table.get_column(name).cast(nw.Float32 if single else nw.Float64)
-        array[:, position] = column.to_numpy()
-    return array
-
-
-def _has_finite_sum(values: np.ndarray) -> bool:
-    """Whether the sum of all values is finite: then all are, and no mask was needed to see it."""
-    with Team(joblib.cpu_count()) as team:
-        blocks = team.blocks(len(values), max(1, _MANY_VALUES // max(values[:1].size, 1)))
-
-        def add(block: tuple[int, int]) -> float:
-            with np.errstate(over="ignore", invalid="ignore"):
-                return values[slice(*block)].sum(dtype=np.float64)
-
-        return bool(np.isfinite(team.map(add, blocks)).all())
-
-
-def _check_finite(X, names, estimator_name: str) -> None:
-    values = X.data if sparse.issparse(X) else X
-    if _has_finite_sum(values) or np.isfinite(values).all():
-        return
-    for column in range(X.shape[1]):
-        if sparse.issparse(X):
-            entries = slice(X.indptr[column], X.indptr[column + 1])
-            at = np.flatnonzero(~np.isfinite(X.data[entries]))
-            rows, wrong = X.indices[entries][at], X.data[entries][at]
-        else:
-            rows = np.flatnonzero(~np.isfinite(X[:, column]))
-            wrong = X[rows, column]
-        if len(rows):
-            what = "NaN" if np.isnan(wrong[0]) else "infinity (inf)"
-            name = f"column {column}" if names is None else f"column {names[column]!r}"
-            raise ValueError(
-                f"Input X contains {what}: {name}, first at row {rows[0]}. {estimator_name} needs "
-                "finite numbers: drop such rows, or fill them in, for example with "
-                "sklearn.impute.SimpleImputer"
-            )
+def _is_plain(X: Any) -> bool:
+    """Whether `X` is a matrix that needs no reading: floats that are there, in a known form."""
+    if not (type(X) is np.ndarray or (sparse.issparse(X) and X.format in ("csc", "csr"))):
+        return False
+    return X.ndim == 2 and X.dtype in (np.float64, np.float32) and 0 not in X.shape

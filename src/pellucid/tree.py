@@ -1,23 +1,22 @@
 """The threshold tree: flat arrays that route rows to leaves, and the builder that makes them.
 
 This module knows nothing of clusterings' costs, of estimators or of how cuts are found; all it
-takes from the package is the compiled loop for many rows, when there are many.
+takes from the package is :mod:`pellucid.routing`, which moves rows down.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import joblib
 import numpy as np
 from scipy import sparse
 
+from pellucid.routing import Routes, canonical_csc, column_values, look_up
+
 LEAF = -1
 """What ``children_left``, ``children_right`` and ``feature`` hold where there is nothing."""
-
-_MANY = 100_000
-"""Rows times leaves above which a compiled loop routes the rows."""
 
 _ARRAYS = (
     "feature",
@@ -70,10 +69,11 @@ class ThresholdTree:
     array([0, 1])
     """
 
-    __slots__ = (*_ARRAYS, "n_features")
+    __slots__ = (*_ARRAYS, "_routes", "n_features")
 
     def __init__(self, *, n_features: int, **arrays: np.ndarray) -> None:
         object.__setattr__(self, "n_features", int(n_features))
+        object.__setattr__(self, "_routes", None)
         for name in _ARRAYS:
             array = np.array(arrays[name])
             array.setflags(write=False)
@@ -151,38 +151,46 @@ class ThresholdTree:
         -------
         ndarray of shape (n_samples,), intp
         """
-        X = self._check_width(X)
-        if X.shape[0] * self.n_leaves >= _MANY and (sparse.issparse(X) or X.dtype.kind in "fiub"):
-            return self._apply_compiled(X)
-        leaf = np.zeros(X.shape[0], dtype=np.intp)
-        for node, rows in self._route(canonical_csc(X) if sparse.issparse(X) else X):
-            if self.children_left[node] == LEAF:
-                leaf[rows] = node
-        return leaf
-
-    def _apply_compiled(self, X) -> np.ndarray:
-        """The same by a compiled loop, which is not worth loading for a few rows."""
-        from pellucid.kernels.route import route_dense, route_sparse
-        from pellucid.numeric.team import Team
-
-        leaf = np.empty(X.shape[0], dtype=np.intp)
-        tree = (self.feature, self.threshold, self.children_left, self.children_right)
-        rows = sparse.csr_array(X) if sparse.issparse(X) else X
-
-        def work(block: tuple[int, int]) -> None:
-            if sparse.issparse(rows):
-                parts = (rows.data, rows.indices, rows.indptr)
-                route_sparse(*parts, *block, self.n_features, *tree, leaf)
-            else:
-                route_dense(rows, *block, *tree, leaf)
-
-        with Team(joblib.cpu_count()) as team:
-            team.map(work, team.blocks(len(leaf), 50_000))
-        return leaf
+        return self.look_up(X, np.arange(self.node_count))[0]
 
     def predict(self, X) -> np.ndarray:
         """Cluster of each row of `X`, as integers."""
-        return self.cluster[self.apply(X)]
+        return self.look_up(X, self.cluster)[0]
+
+    def look_up(
+        self,
+        X,
+        answers: np.ndarray,
+        *,
+        check: bool = False,
+        count_threads: Callable[[], int] = joblib.cpu_count,
+    ) -> tuple[np.ndarray, bool]:
+        """What there is to say of each row of `X`, given what there is to say of each leaf.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        answers : ndarray of shape (node_count,)
+        check : bool, default=False
+            Whether to look, in the same pass, for values that are not finite, in any column.
+        count_threads : callable, default=joblib.cpu_count
+            Tells how many threads there may be; asked only when there are many rows.
+
+        Returns
+        -------
+        found : ndarray of shape (n_samples,)
+            ``answers[apply(X)]``.
+        is_finite : bool
+            False if `check` and `X` holds NaN or an infinity.
+        """
+        X = self._check_width(X)
+        if self._routes is None:
+            object.__setattr__(self, "_routes", Routes.of(self))
+        how = {"check": check, "count_threads": count_threads}
+        if answers.dtype == np.intp:
+            return look_up(self._routes, X, answers, **how)
+        leaf, is_finite = look_up(self._routes, X, np.arange(self.node_count), **how)
+        return answers[leaf], is_finite
 
     def decision_path(self, X) -> sparse.csr_array:
         """Nodes that each row of `X` passes, as an indicator matrix.
@@ -228,25 +236,6 @@ class ThresholdTree:
                 left = column_values(X, self.feature[node], rows) <= self.threshold[node]
                 reached[int(self.children_left[node])] = rows[left]
                 reached[int(self.children_right[node])] = rows[~left]
-
-
-def column_values(X, feature: int, rows: np.ndarray) -> np.ndarray:
-    """Values of one column of a dense or canonical CSC matrix for some rows, as float64."""
-    if not sparse.issparse(X):
-        return X[rows, feature].astype(np.float64, copy=False)
-    column = np.zeros(X.shape[0])
-    entries = slice(X.indptr[feature], X.indptr[feature + 1])
-    column[X.indices[entries]] = X.data[entries]
-    return column[rows]
-
-
-def canonical_csc(X) -> sparse.csc_array:
-    """Any sparse matrix as CSC with sorted rows and no entry twice; the input is left as it is."""
-    csc = sparse.csc_array(X)
-    if not csc.has_canonical_format:
-        csc = csc.copy() if csc.data is getattr(X, "data", None) else csc
-        csc.sum_duplicates()
-    return csc
 
 
 def _restore(n_features: int, arrays: dict[str, np.ndarray]) -> ThresholdTree:

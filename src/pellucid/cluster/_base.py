@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from functools import partial
 from numbers import Integral
 from typing import Any
 
-import joblib
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
@@ -15,13 +15,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid._input import read_sample_weight, read_X
+from pellucid._input import read_rows, read_sample_weight, read_X, refuse_infinite
 from pellucid._progress import Progress
 from pellucid.cuts.problem import Problem
 from pellucid.growth.plant import Growth
 from pellucid.numeric.fixed_point import Data, Weights
 from pellucid.numeric.moments import cost_to_centers, means_and_costs
-from pellucid.numeric.team import Team
+from pellucid.numeric.team import Team, count_threads
 from pellucid.reference import Reference, find_reference
 from pellucid.rules import RowExplanation, RuleList, cluster_rules, leaf_rules, path_conditions
 from pellucid.tree import ThresholdTree, column_values
@@ -89,7 +89,7 @@ class BaseThresholdTree(ClusterMixin, BaseEstimator):
         self._validate_params()
         numbers = read_X(self, X, reset=True)
         weight = read_sample_weight(sample_weight, numbers.shape[0])
-        with Team(_n_threads(self.n_jobs)) as team:
+        with Team(count_threads(self.n_jobs)) as team:
             data = Data(numbers, Weights.of(weight), team)
             reference = find_reference(
                 self.reference,
@@ -152,8 +152,8 @@ class BaseThresholdTree(ClusterMixin, BaseEstimator):
 
     def apply(self, X: Any) -> np.ndarray:
         """Node number of the leaf that each row reaches."""
-        check_is_fitted(self)
-        return self.tree_.apply(read_X(self, X, reset=False))
+        self._require_tree()
+        return self._look_up(X, np.arange(self.tree_.node_count))
 
     def predict(self, X: Any) -> np.ndarray:
         """Cluster of each row, in the labels of the reference.
@@ -163,8 +163,22 @@ class BaseThresholdTree(ClusterMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             Integers 0, 1, ..., unless the reference was given as labels: then those.
         """
-        leaf = self.apply(X)
-        return self.cluster_names_[self.tree_.cluster[leaf]]
+        self._require_tree()
+        return self._look_up(X, self.cluster_names_[self.tree_.cluster])
+
+    def _require_tree(self) -> None:
+        # The full question takes longer than the answers for a few rows.
+        if not hasattr(self, "tree_"):
+            check_is_fitted(self)
+
+    def _look_up(self, X: Any, answers: np.ndarray) -> np.ndarray:
+        """The answer at the leaf of each row."""
+        rows = read_rows(self, X)
+        threads = partial(count_threads, self.n_jobs)
+        found, is_finite = self.tree_.look_up(rows, answers, check=True, count_threads=threads)
+        if not is_finite:
+            refuse_infinite(self, rows)
+        return found
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Minus the cost of `X` to `cluster_centers_`, each row in its cluster of the tree."""
@@ -218,14 +232,6 @@ def _pose(data: Data, reference: Reference) -> Problem:
     return Problem(rows, reference.centers, labels[counted])
 
 
-def _n_threads(n_jobs: int | None) -> int:
-    if n_jobs is None:
-        return joblib.cpu_count()
-    if n_jobs == 0:
-        raise ValueError("n_jobs=0 asks for no thread at all; use a positive number, -1 or None")
-    return joblib.effective_n_jobs(n_jobs) if n_jobs < 0 else n_jobs
-
-
 def _take_rows(X, rows: np.ndarray):
     return X.tocsr()[rows].tocsc() if sparse.issparse(X) else X[rows]
 
@@ -262,7 +268,8 @@ _COMMON = """reference : None, estimator, array of centers or array of labels, d
         Which of the thresholds that split the training rows alike to show: the one with the
         fewest significant digits, the middle, or the largest value that goes left.
     n_jobs : int, default=None
-        Threads over columns. None and -1 use all processors; no result depends on it.
+        Threads, in fitting and in prediction. None and -1 use all processors; no result depends
+        on it.
     random_state : int, RandomState instance or None, default=None
         For the default reference.
     verbose : int, default=0

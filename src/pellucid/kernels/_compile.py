@@ -33,3 +33,11 @@ inlined = _kept_on_disk(inline="always")
 
 fused = _kept_on_disk(fastmath={"contract", "reassoc", "nnan", "nsz"})
 """For sums of finite numbers in any fixed order, products added without rounding in between."""
+
+reordered = _kept_on_disk(
+    no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={"reassoc", "contract", "nsz"}
+)
+"""As `inner`, for sums that are the same in any order, which are then taken several at a time.
+
+NaN and infinities keep their meaning.
+"""

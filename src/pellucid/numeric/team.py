@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
+import joblib
+
 _Result = TypeVar("_Result")
 
 _local = threading.local()
@@ -58,3 +60,12 @@ class Team:
 
 ALONE = Team(1)
 """No threads at all."""
+
+
+def count_threads(n_jobs: int | None) -> int:
+    """Threads that an estimator's `n_jobs` allows."""
+    if n_jobs is None:
+        return joblib.cpu_count()
+    if n_jobs == 0:
+        raise ValueError("n_jobs=0 asks for no thread at all; use a positive number, -1 or None")
+    return joblib.effective_n_jobs(n_jobs) if n_jobs < 0 else n_jobs

@@ -1,0 +1,105 @@
+"""Data frames as numbers with names."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+
+class PlainTable(NamedTuple):
+    """A table of plain numbers."""
+
+    names: list
+    numbers: np.ndarray
+
+
+def read_plain_table(X: Any) -> PlainTable | None:
+    """A pandas, polars or pyarrow table that can be read all at once; None for anything else.
+
+    Column by column takes longer than all the rest where rows are few. pandas gives the memory of
+    the table itself, read-only, if that is in one piece.
+    """
+    if isinstance(X, (np.ndarray, list)) or sparse.issparse(X):
+        return None
+    from narwhals import dependencies
+
+    if dependencies.is_pandas_dataframe(X):
+        dtypes = set(X.dtypes)
+        if all(isinstance(dtype, np.dtype) and dtype.kind in "fiub" for dtype in dtypes):
+            single = dtypes == {np.dtype(np.float32)}
+            return PlainTable(X.columns.tolist(), X.to_numpy(np.float32 if single else np.float64))
+    elif dependencies.is_polars_dataframe(X):
+        if {str(dtype) for dtype in set(X.dtypes)} in ({"Float64"}, {"Float32"}):
+            return PlainTable(X.columns, X.to_numpy())
+    elif dependencies.is_pyarrow_table(X) and {str(t) for t in X.schema.types} == {"double"}:
+        numbers = np.empty(X.shape, order="F")
+        for position, column in enumerate(X.itercolumns()):
+            numbers[:, position] = column.to_numpy()
+        return PlainTable(X.column_names, numbers)
+    return None
+
+
+def as_table(X: Any):
+    """`X` as a narwhals table, or None if it is none."""
+    if isinstance(X, np.ndarray) or sparse.issparse(X):
+        return None
+    import narwhals as nw
+
+    try:
+        table = nw.from_native(X, pass_through=True)
+    except nw.exceptions.DuplicateError:
+        names = [str(name) for name in X.columns]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(
+            f"column {twice!r} appears more than once; give every column a name of its own"
+        ) from None
+    if isinstance(table, nw.LazyFrame):
+        raise TypeError("X is a lazy frame; call collect() on it first")
+    return table if isinstance(table, nw.DataFrame) else None
+
+
+class _Names:
+    """The shape and the column names of a table, as every version of scikit-learn reads them."""
+
+    def __init__(self, table) -> None:
+        self.shape, self._names = table.shape, table.columns
+
+    def __dataframe__(self) -> _Names:
+        return self
+
+    def column_names(self) -> list:
+        """Names of the columns."""
+        return self._names
+
+
+def with_names(X: Any, table):
+    """`X` itself, or a stand-in where scikit-learn does not know its kind of table.
+
+    Up to some version it reads names by the data frame interchange protocol, which polars has
+    given up; later versions go another way.
+    """
+    probe = BaseEstimator()
+    validate_data(probe, X, skip_check_array=True)
+    return X if hasattr(probe, "feature_names_in_") else _Names(table)
+
+
+def table_to_array(table) -> np.ndarray:
+    """The columns of a table of any numeric types as numbers, one after the other."""
+    import narwhals as nw
+
+    for name, dtype in table.schema.items():
+        if not (dtype.is_numeric() or dtype == nw.Boolean):
+            raise ValueError(
+                f"column {name!r} is not numeric (its type is {dtype}); leave it out, or encode "
+                "it first, for example with sklearn.preprocessing.OneHotEncoder"
+            )
+    single = all(dtype == nw.Float32 for dtype in table.schema.values())
+    array = np.empty(table.shape, dtype=np.float32 if single else np.float64, order="F")
+    for position, name in enumerate(table.columns):
+        column = table.get_column(name).cast(nw.Float32 if single else nw.Float64)
+        array[:, position] = column.to_numpy()
+    return array

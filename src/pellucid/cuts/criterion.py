@@ -154,6 +154,11 @@ class CenterCutCriterion(Criterion):
     def best_center_cut(self, cell: Cell, features: np.ndarray) -> Cut | None:
         """Best cut over the columns in which the cell's centers differ."""
 
+    def _places(self, cell: Cell) -> tuple[np.ndarray, np.ndarray]:
+        """Codes of the cell's centers by feature, as they come and ascending."""
+        center_code = self.problem.bins.center_code[:, cell.centers]
+        return center_code, np.sort(center_code, axis=1)
+
     def _bounding_centers(self, cell, cut):
         coordinates = self.problem.centers[cell.centers, cut.feature]
         left = coordinates <= cut.at

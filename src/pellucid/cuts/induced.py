@@ -7,6 +7,7 @@ import numpy as np
 from pellucid.cuts.criterion import Cell, CenterCutCriterion
 from pellucid.cuts.problem import Problem
 from pellucid.cuts.search import Cut, open_bins, search_columns
+from pellucid.cuts.separated import Owned, scan_separated
 
 
 class InducedCost(CenterCutCriterion):
@@ -29,56 +30,63 @@ class InducedCost(CenterCutCriterion):
 
     def best_center_cut(self, cell: Cell, features: np.ndarray) -> Cut | None:
         """Cut of least objective that leaves each side as many rows as centers, if there is one."""
-        from pellucid.kernels.gaps import Terms
-
         ranked, owned = self._rank(cell)
-        terms = Terms(
-            float(ranked.base),
-            self.depth_penalty,
-            float(owned.sums[:, 0].sum()),
-            self.problem.weights.one,
-        )
+        weight = float(owned.sums[:, 0].sum())
+        terms = (float(owned.base), self.depth_penalty, weight, self.problem.weights.one)
         killers = np.zeros((2, self.problem.n_features))
         killers[0, list(cell.cut_left)] = 1.0
         killers[1, list(cell.cut_right)] = 1.0
-        best = self._search(features, ranked, owned, terms, killers)
-        return best or self._search(features, ranked, owned, terms._replace(least=0.0), killers)
+        search = (cell, features, ranked, owned, killers)
+        return self._search(*search, terms) or self._search(*search, (*terms[:3], 0.0))
 
-    def _search(self, features, ranked, owned, terms, killers) -> Cut | None:
-        from pellucid.kernels.gaps import sweep_bins
-        from pellucid.kernels.induced import induced_change, open_induced
-        from pellucid.kernels.separated import scan_separated
+    def _search(self, cell, features, ranked, owned, killers, terms) -> Cut | None:
+        from pellucid.kernels.gaps import judge, sweep_bins
+        from pellucid.kernels.induced import induced_change, tally_induced
 
-        problem, rows = self.problem, ranked.rows
-        no_counts = np.empty((0, 0, 0), dtype=np.int64)
+        problem, bins, rows = self.problem, self.problem.bins, owned.rows
+        near, cost = problem.ranked
+        places = self._places(cell)
+        depths = np.zeros(len(cell.centers) + 1) if self.depth_penalty else None
+        separated = scan_separated(problem, owned, places, terms, killers, depths)
 
         def scan(block: np.ndarray, found: np.ndarray) -> None:
             # A row cut off from its nearest center pays its margin or more: a bound, no cut yet.
-            columns = problem.bins.columns
-            scan_separated(block, columns, owned, no_counts, terms, killers, -np.inf, found)
+            separated(block, found)
             found[block, 2] = np.minimum(found[block, 0], found[block, 2])
             found[block, 0] = np.inf
 
         def refine(feature: int, limit: float) -> Cut:
-            column = problem.bins.single(feature, problem.n_samples)
+            position, edges = places[1][feature], bins.edges[feature]
+            rank = np.full(problem.n_clusters, -1)
+            rank[cell.centers[np.argsort(places[0][feature])]] = np.arange(len(cell.centers))
+            first_left = np.searchsorted(position, np.arange(len(edges)))
+            amount, fall, below, wanted = bins.room()
+            tally_induced(
+                bins.dense_column(feature, problem.n_samples), rows, *ranked, near, cost,
+                owned.weight, rank, position, first_left, owned.base, amount, fall, below,
+            )  # fmt: skip
             killer = (killers[0, feature], killers[1, feature])
-            n, gaps, best, edge, wanted = open_induced(column, ranked, terms, killer, limit)
-            places, codes, values = open_bins(problem, feature, rows, wanted)
-            change = np.empty(len(places), dtype=np.int64)
-            induced_change(rows[places], places, codes, n, ranked, gaps, change)
-            edges = column.edges[0]
+            scratch = None if depths is None else depths.copy()
+            about = (terms, killer, scratch)
+            levels = (position, amount, fall, below, bins.inside[feature], *about)
+            best, edge, _ = judge(*levels, -np.inf, wanted)
+            judge(*levels, min(limit, best), wanted)
+            at, codes, values = open_bins(problem, feature, rows, wanted)
+            change = np.empty(len(at), dtype=np.int64)
+            own, n_gaps = ranked[0][at], len(position) - 1
+            induced_change(rows[at], own, codes, near, cost, rank, n_gaps, first_left, change)
+            weight = owned.weight[at]
             inside = sweep_bins(
-                values, codes, change, ranked.weight[places], n, edges, gaps, terms, killer
+                values, codes, change, weight, position, edges, amount, below, *about
             )
             return min(Cut(best, feature, edges[edge]), Cut(inside[0], feature, inside[1]))
 
         best = search_columns(problem, features, len(rows), scan, refine, np.inf)
         return best and best._replace(gain=-best.objective)
 
-    def _rank(self, cell: Cell):
-        """The cell's rows with their centers from near to far, and the same for the bound."""
-        from pellucid.kernels.induced import Ranked, find_nearest
-        from pellucid.kernels.separated import Owned
+    def _rank(self, cell: Cell) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], Owned]:
+        """Nearest and second nearest center of each row and their margin; the same for the bound."""
+        from pellucid.kernels.induced import find_nearest
 
         problem, rows = self.problem, cell.active
         near, cost = problem.ranked
@@ -89,7 +97,4 @@ class InducedCost(CenterCutCriterion):
         sums = np.zeros((len(cell.centers), 2), dtype=np.int64)
         weight = problem.weights.units_of(rows)
         base = find_nearest(rows, near, cost, weight, place, own, other, margin, home, sums)
-        return (
-            Ranked(rows, own, other, margin, near, cost, weight, base, cell.centers),
-            Owned(rows, problem.slots(rows), home, weight, margin, False, sums, base, cell.centers),
-        )
+        return (own, other, margin), Owned(rows, home, weight, margin, sums, base)

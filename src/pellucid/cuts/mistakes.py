@@ -6,6 +6,7 @@ import numpy as np
 
 from pellucid.cuts.criterion import Cell, CenterCutCriterion
 from pellucid.cuts.search import Cut, open_bins, search_columns
+from pellucid.cuts.separated import Owned, scan_separated
 
 _SMALL = 2**22
 """Bytes of counts that are kept without asking how large the data are."""
@@ -21,36 +22,63 @@ class Mistakes(CenterCutCriterion):
 
     def best_center_cut(self, cell: Cell, features: np.ndarray) -> Cut | None:
         """Cut with the fewest mistakes."""
-        from pellucid.kernels import separated as kernels
-        from pellucid.kernels.gaps import Terms, sweep_bins
+        from pellucid.kernels.gaps import sweep_bins
 
-        problem, active = self.problem, cell.active
-        columns = problem.bins.columns
+        problem, active, bins = self.problem, cell.active, self.problem.bins
         counts = self._counts(cell)
-        rows = self._owned(cell, counts)
-        terms = Terms(problem.weights.one, 0.0, float(rows.sums[:, 0].sum()), 0.0)
-        killers = np.zeros((2, problem.n_features))
-
-        def scan(block: np.ndarray, found: np.ndarray) -> None:
-            kernels.scan_separated(block, columns, rows, counts, terms, killers, -np.inf, found)
+        sums, scan = self._from_counts(cell, counts) if len(counts) else self._from_rows(cell)
+        terms = self._terms(sums)
+        position = self._places(cell)[1]
 
         def refine(feature: int, limit: float) -> Cut:
-            only, found = np.array([feature]), np.empty((problem.n_features, 3))
-            n, gaps, wanted = kernels.scan_separated(
-                only, columns, rows, counts, terms, killers, limit, found
-            )
+            found = np.empty((problem.n_features, 3))
+            amount, _, below, wanted = scan(np.array([feature]), found, limit)
             places, codes, values = open_bins(problem, feature, active, wanted)
             inside = active[places]
             weight = problem.weights.units_of(inside)
-            loses = codes > columns.center_code[feature][problem.labels[inside]]
+            loses = codes > bins.center_code[feature][problem.labels[inside]]
             change = np.where(loses, -weight, weight)
-            edges = columns.edges[feature]
-            best = sweep_bins(values, codes, change, weight, n, edges, gaps, terms, (0.0, 0.0))
+            best = sweep_bins(
+                values, codes, change, weight, position[feature], bins.edges[feature], amount,
+                below, terms, (0.0, 0.0), None,
+            )  # fmt: skip
             return Cut(best[0], feature, best[1])
 
-        size = len(active) if len(counts) == 0 else columns.edges.shape[1] * len(cell.centers)
+        size = bins.edges.shape[1] * len(cell.centers) if len(counts) else len(active)
         best = search_columns(problem, features, size, scan, refine, np.inf)
         return best and best._replace(gain=-best.objective)
+
+    def _terms(self, sums: np.ndarray) -> tuple[float, float, float, float]:
+        """What the objective is made of, as `pellucid.kernels.gaps` has it."""
+        return (self.problem.weights.one, 0.0, float(sums[:, 0].sum()), 0.0)
+
+    def _from_counts(self, cell: Cell, counts: np.ndarray):
+        """Weight of the rows of each center, and how to scan columns, from counts at hand."""
+        from pellucid.kernels.separated import scan_counts
+
+        bins = self.problem.bins
+        sums = counts[0].sum(axis=1)[:, None].repeat(2, axis=1)
+        terms, places = self._terms(sums), self._places(cell)
+
+        def scan(block: np.ndarray, found: np.ndarray, limit: float = -np.inf):
+            room = bins.room()
+            scan_counts(block, counts, sums, *places, bins.inside, terms, limit, found, *room)
+            return room
+
+        return sums, scan
+
+    def _from_rows(self, cell: Cell):
+        """The same, from the data."""
+        from pellucid.kernels.separated import sum_by_center
+
+        problem, rows = self.problem, cell.active
+        weight, own = problem.weights.units_of(rows), self._local_labels(cell, rows)
+        sums = np.zeros((len(cell.centers), 2), dtype=np.int64)
+        sum_by_center(own, weight, weight, sums)
+        owned = Owned(rows, own, weight, weight, sums, 0)
+        killers = np.zeros((2, problem.n_features))
+        scan = scan_separated(problem, owned, self._places(cell), self._terms(sums), killers)
+        return sums, scan
 
     def share_out(self, cell: Cell, left: np.ndarray, centers_left: np.ndarray):
         """Rows cut off from their own center become passive on the side where they are."""
@@ -67,20 +95,6 @@ class Mistakes(CenterCutCriterion):
         ]
         return (near, far), (off_near, off_far), heritage
 
-    def _owned(self, cell: Cell, counts: np.ndarray):
-        """The cell's rows with their own centers; without the rows, where counts are kept."""
-        from pellucid.kernels.separated import Owned, sum_by_center
-
-        rows = cell.active if len(counts) == 0 else cell.active[:0]
-        weight, own = self.problem.weights.units_of(rows), self._local_labels(cell, rows)
-        sums = np.zeros((len(cell.centers), 2), dtype=np.int64)
-        if len(counts):
-            sums[:] = counts[0].sum(axis=1)[:, None]
-        else:
-            sum_by_center(own, weight, weight, sums)
-        slots = self.problem.slots(rows)
-        return Owned(rows, slots, own, weight, weight, True, sums, 0, cell.centers)
-
     def _local_labels(self, cell: Cell, rows: np.ndarray) -> np.ndarray:
         """Own center of each row, as a place in the cell's centers."""
         place = np.zeros(self.problem.n_clusters, dtype=self.problem.labels.dtype)
@@ -92,20 +106,20 @@ class Mistakes(CenterCutCriterion):
         from pellucid.kernels.separated import count_weights
 
         problem, memo = self.problem, cell.memo
-        columns = problem.bins.columns
-        shape = (problem.n_features, len(cell.centers), columns.edges.shape[1])
+        bins = problem.bins
+        shape = (problem.n_features, len(cell.centers), bins.edges.shape[1])
         if "parent" in memo:
             inherited, centers, lost = memo.pop("parent")
             counts = inherited.take(np.searchsorted(centers, cell.centers), axis=1)
             rows, sign = lost, -1
-        elif not columns.is_sparse and 8 * np.prod(shape) <= max(_SMALL, problem.X.nbytes // 4):
+        elif not bins.is_sparse and 8 * np.prod(shape) <= max(_SMALL, problem.X.nbytes // 4):
             counts = np.zeros(shape, dtype=np.int64)
             rows, sign = cell.active, 1
         else:
             return np.empty((0, 0, 0), dtype=np.int64)
         own, weight = self._local_labels(cell, rows), sign * problem.weights.units_of(rows)
         problem.team.map(
-            lambda block: count_weights(block, columns.codes, rows, own, weight, counts),
+            lambda block: count_weights(block, bins.codes, rows, own, weight, counts),
             problem.feature_blocks(np.arange(problem.n_features), len(rows)),
         )
         memo["counts"] = counts

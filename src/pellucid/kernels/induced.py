@@ -10,24 +10,9 @@ nearest center costs more, so `pellucid.kernels.separated` bounds it from below 
 
 from __future__ import annotations
 
-from collections import namedtuple
-
 import numpy as np
 
-from pellucid.kernels._compile import compiled, inlined, inner
-from pellucid.kernels.gaps import find_positions, judge_edges, new_gaps
-
-Ranked = namedtuple("Ranked", "rows own other margin near cost weight base centers")
-"""The rows of a cell with their centers from near to far.
-
-rows : row numbers, ascending
-own, other, margin : for each of `rows`, the cell's nearest and second nearest center, and what
-    the second costs more
-near, cost : for every row of the data, the centers by ascending cost, and those costs
-weight : of each of `rows`
-base : sum of the least costs
-centers : the centers of the cell
-"""
+from pellucid.kernels._compile import compiled, inlined
 
 
 @compiled
@@ -124,15 +109,28 @@ def excess_right(near, cost, row, own, rank, low, high, moving, base):
     return moved
 
 
-@inner
-def place_rows(codes, cell, n_gaps, base, first_left, rank, rise, fall, below):
-    """Add up what each row changes: in each gap (base), and in its bin as it goes left.
+@compiled
+def tally_induced(
+    codes, rows, owns, others, margins, near, cost, weight, rank, position, first_left, total,
+    amount, fall, below,
+):  # fmt: skip
+    """Fill amount, fall and below (see `pellucid.kernels.gaps`) for a single dense column.
 
-    Often a row is in a gap next to its own center, and the second nearest center lies on the
-    other side of that gap: then its margin is all there is to know.
+    rows, owns, others, margins, weight : the rows of the cell, for each its nearest and second
+        nearest center there, what the second costs more, and its weight
+    near, cost : for every row of the data, the centers by ascending cost, and those costs
+    rank : where each center stands in `position`, -1 for the centers of other cells
+    first_left : for each code, the first position at or above it
+    total : sum of the least costs
+
+    Each row changes the cost in some gaps (base), and in its bin as it goes left. Often it is in a
+    gap next to its own center, and the second nearest center lies on the other side of that gap:
+    then its margin is all there is to know.
     """
-    rows, near, cost = cell.rows, cell.near, cell.cost
-    owns, others, margins, weight = cell.own, cell.other, cell.margin, cell.weight
+    n_gaps, n_codes = len(position) - 1, len(first_left)
+    base = np.zeros(n_gaps + 2, dtype=np.int64)
+    for b in range(n_codes):
+        amount[b], fall[b], below[b] = 0, 0, 0
     for i in range(len(rows)):
         row = rows[i]
         b = codes[row]
@@ -141,10 +139,10 @@ def place_rows(codes, cell, n_gaps, base, first_left, rank, rise, fall, below):
         moving = left - 1
         if left <= own:
             if left == own and other <= moving:
-                rise[b] += margins[i]
+                amount[b] += margins[i]
             elif own > 0:
                 low = max(moving, 0)
-                rise[b] += excess_left(near, cost, row, owns[i], rank, low, own - 1, moving, base)
+                amount[b] += excess_left(near, cost, row, owns[i], rank, low, own - 1, moving, base)
         elif own < n_gaps:
             if moving == own and other > own:
                 base[own] += margins[i]
@@ -153,71 +151,28 @@ def place_rows(codes, cell, n_gaps, base, first_left, rank, rise, fall, below):
             else:
                 high = min(moving, n_gaps - 1)
                 fall[b] += excess_right(near, cost, row, owns[i], rank, own, high, moving, base)
-
-
-@inner
-def tally_induced(columns, cell, gaps):
-    """Fill `gaps` for a single dense column; the number of positions."""
-    n_positions = find_positions(columns.center_code[0], cell.centers, gaps)
-    n_codes = columns.n_edges[0] + 1
-    gaps.amount[:n_codes] = 0
-    gaps.fall[:n_codes] = 0
-    gaps.below[:n_codes] = 0
-    base = np.zeros(n_positions + 1, dtype=np.int64)
-    first_left = np.searchsorted(gaps.position[:n_positions], np.arange(n_codes))
-    place_rows(
-        columns.codes[0], cell, n_positions - 1, base, first_left, gaps.rank, gaps.amount,
-        gaps.fall, gaps.below,
-    )  # fmt: skip
     for b in range(1, n_codes):
-        gaps.below[b] += gaps.below[b - 1]
-    base[0] += cell.base
-    for g in range(n_positions - 1):
-        amount = base[g]
-        base[g + 1] += amount
-        for t in range(gaps.position[g], gaps.position[g + 1]):
-            if t > gaps.position[g]:
-                amount += gaps.amount[t] - gaps.fall[t]
-            gaps.amount[t] = amount
-    return n_positions
+        below[b] += below[b - 1]
+    base[0] += total
+    for g in range(n_gaps):
+        spent = base[g]
+        base[g + 1] += spent
+        for t in range(position[g], position[g + 1]):
+            if t > position[g]:
+                spent += amount[t] - fall[t]
+            amount[t] = spent
 
 
 @compiled
-def open_induced(columns, cell, terms, killer, limit):
-    """Look into a single dense column.
-
-    Returns the number of positions, the gaps, the objective and number of the best edge, and the
-    bins inside which `limit`, or that objective, could be reached.
-    """
-    width, n_clusters = columns.edges.shape[1], columns.center_code.shape[1]
-    gaps = new_gaps(width, n_clusters)
-    wanted = np.zeros(width, dtype=np.bool_)
-    n_positions = tally_induced(columns, cell, gaps)
-    inside = columns.inside[0]
-    best, at, _ = judge_edges(n_positions, inside, gaps, terms, killer, -np.inf, wanted)
-    judge_edges(n_positions, inside, gaps, terms, killer, min(limit, best), wanted)
-    return n_positions, gaps, best, at, wanted
-
-
-@compiled
-def induced_change(rows, places, codes, n_positions, cell, gaps, change):
-    """What each of some rows changes as it goes left inside its bin.
-
-    `places` are their places in the cell, `codes` their codes.
-    """
-    base = np.zeros(len(gaps.position) + 1, dtype=np.int64)
-    n_gaps = n_positions - 1
+def induced_change(rows, owns, codes, near, cost, rank, n_gaps, first_left, change):
+    """What each of some rows changes as it goes left inside its bin."""
+    base = np.zeros(n_gaps + 2, dtype=np.int64)
     for i in range(len(rows)):
-        row, center = rows[i], cell.own[places[i]]
-        own = gaps.rank[center]
-        moving = np.searchsorted(gaps.position[:n_positions], codes[i]) - 1
+        row, center = rows[i], owns[i]
+        own, moving = rank[center], first_left[codes[i]] - 1
         if moving < 0 or moving >= n_gaps:
             change[i] = 0
         elif moving < own:
-            change[i] = excess_left(
-                cell.near, cell.cost, row, center, gaps.rank, moving, own - 1, moving, base
-            )
+            change[i] = excess_left(near, cost, row, center, rank, moving, own - 1, moving, base)
         else:
-            change[i] = -excess_right(
-                cell.near, cell.cost, row, center, gaps.rank, own, moving, moving, base
-            )
+            change[i] = -excess_right(near, cost, row, center, rank, own, moving, moving, base)

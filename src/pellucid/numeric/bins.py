@@ -8,7 +8,6 @@ of any edge a value lies; what happens inside a bin is looked up in the data, wh
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -56,29 +55,11 @@ class Bins:
     center_code: np.ndarray
     is_sparse: bool
 
-    @cached_property
-    def columns(self):
-        """The same as a tuple that compiled loops take."""
-        from pellucid.kernels.gaps import Columns
-
-        return Columns(*(getattr(self, name) for name in Columns._fields))
-
-    def single(self, feature: int, n_samples: int):
-        """One column, dense, as compiled loops take it."""
-        from pellucid.kernels.gaps import Columns
-
-        this = slice(feature, feature + 1)
-        return Columns(
-            codes=self.dense_column(feature, n_samples)[None],
-            indices=self.indices,
-            indptr=self.indptr,
-            zero_code=self.zero_code[this],
-            edges=self.edges[this],
-            n_edges=self.n_edges[this],
-            inside=self.inside[this],
-            center_code=self.center_code[this],
-            is_sparse=False,
-        )
+    def room(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Three whole numbers and a flag for each code, for compiled loops to fill."""
+        width = self.edges.shape[1]
+        numbers = np.empty((3, width), dtype=np.int64)
+        return numbers[0], numbers[1], numbers[2], np.empty(width, dtype=bool)
 
     def dense_column(self, feature: int, n_samples: int) -> np.ndarray:
         """Codes of one column for all rows, for dense and CSC data alike."""

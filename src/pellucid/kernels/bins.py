@@ -72,11 +72,15 @@ def slot_end(value, low, scale, n_slots):
     if scale == 0.0 or q == n_slots:
         return value
     end = max(low + (q + 1) / scale, value)
-    while slot(end, low, scale, n_slots) > q:
-        end = np.nextafter(end, -np.inf)
-    while slot(np.nextafter(end, np.inf), low, scale, n_slots) <= q:
-        end = np.nextafter(end, np.inf)
-    return end
+    # Near 0 numbers lie so close that the end might never be reached: then any edge will do.
+    for _ in range(16):
+        if slot(end, low, scale, n_slots) > q:
+            end = np.nextafter(end, -np.inf)
+        elif slot(np.nextafter(end, np.inf), low, scale, n_slots) <= q:
+            end = np.nextafter(end, np.inf)
+        else:
+            return end
+    return value
 
 
 @compiled

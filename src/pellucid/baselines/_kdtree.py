@@ -67,15 +67,15 @@ class MedianCut(SurrogateCost):
         """The weight of the cell, which is what its cut is said to gain."""
         return self.problem.weights.total_of(cell.active)
 
-    def best_cut(self, cell: Cell) -> Cut | None:
-        """The only cut that is considered; None when all rows of the cell are alike."""
+    def best_cuts(self, cell: Cell, n: int = 1) -> list[Cut]:
+        """The only cut that is considered; none when all rows of the cell are alike."""
         weight = self.problem.weights.values[cell.active]
         spread = self._variances(cell.active, weight)
         if (largest := spread.max()) < 0:
-            return None
+            return []
         feature = int(np.argmax(spread >= largest * (1 - _EQUAL)))
         at = weighted_median_below(self.problem.values(feature, cell.active), weight)
-        return Cut(-largest, feature, at, gain=self.most_gain(cell))
+        return [Cut(-largest, feature, at, gain=self.most_gain(cell))]
 
     def _variances(self, rows: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Weighted variance of each column over some rows; -1 for a constant column."""

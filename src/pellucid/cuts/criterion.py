@@ -54,11 +54,17 @@ class Criterion(ABC):
         return Cell(rows, rows[:0], np.arange(self.problem.n_clusters))
 
     @abstractmethod
-    def best_cut(self, cell: Cell) -> Cut | None:
-        """The best cut of the cell, or None when it has none or needs none.
+    def best_cuts(self, cell: Cell, n: int = 1) -> list[Cut]:
+        """The n best cuts of the cell, the best first; none where it has none or needs none.
 
-        Smallest objective; among equals the lowest feature, then the lowest threshold.
+        Smallest objective; among equals the lowest feature, then the lowest threshold. Of cuts
+        that differ only in where the threshold lies between the same centers, only the best.
         """
+
+    def best_cut(self, cell: Cell) -> Cut | None:
+        """The best of them, or None."""
+        cuts = self.best_cuts(cell)
+        return cuts[0] if cuts else None
 
     def most_gain(self, cell: Cell) -> float | None:
         """A bound for the gain of the cell's best cut, or None when it surely needs none.
@@ -142,17 +148,17 @@ class Criterion(ABC):
 class CenterCutCriterion(Criterion):
     """A criterion whose cuts separate reference centers; a cell with one center is finished."""
 
-    def best_cut(self, cell: Cell) -> Cut | None:
-        """Best valid cut over all columns."""
+    def best_cuts(self, cell: Cell, n: int = 1) -> list[Cut]:
+        """Best valid cuts over all columns, one for each pair of neighbouring centers."""
         if len(cell.centers) < 2:
-            return None
+            return []
         coordinates = self.problem.centers[cell.centers]
         spread = np.flatnonzero(coordinates.max(axis=0) > coordinates.min(axis=0))
-        return self.best_center_cut(cell, spread) if len(spread) else None
+        return self.best_center_cuts(cell, spread, n) if len(spread) else []
 
     @abstractmethod
-    def best_center_cut(self, cell: Cell, features: np.ndarray) -> Cut | None:
-        """Best cut over the columns in which the cell's centers differ."""
+    def best_center_cuts(self, cell: Cell, features: np.ndarray, n: int) -> list[Cut]:
+        """Best cuts over the columns in which the cell's centers differ."""
 
     def _places(self, cell: Cell) -> tuple[np.ndarray, np.ndarray]:
         """Codes of the cell's centers by feature, as they come and ascending."""

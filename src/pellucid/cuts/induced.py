@@ -6,7 +6,7 @@ import numpy as np
 
 from pellucid.cuts.criterion import Cell, CenterCutCriterion
 from pellucid.cuts.problem import Problem
-from pellucid.cuts.search import Cut, open_bins, search_columns
+from pellucid.cuts.search import Cut, edge_cuts, open_bins, search_columns
 from pellucid.cuts.separated import Owned, scan_separated
 
 
@@ -28,34 +28,34 @@ class InducedCost(CenterCutCriterion):
         super().__init__(problem)
         self.depth_penalty = float(depth_penalty)
 
-    def best_center_cut(self, cell: Cell, features: np.ndarray) -> Cut | None:
-        """Cut of least objective that leaves each side as many rows as centers, if there is one."""
+    def best_center_cuts(self, cell: Cell, features: np.ndarray, n: int) -> list[Cut]:
+        """Cuts of least objective that leave each side as many rows as centers, if there are any."""
         ranked, owned = self._rank(cell)
         weight = float(owned.sums[:, 0].sum())
         terms = (float(owned.base), self.depth_penalty, weight, self.problem.weights.one)
         killers = np.zeros((2, self.problem.n_features))
         killers[0, list(cell.cut_left)] = 1.0
         killers[1, list(cell.cut_right)] = 1.0
-        search = (cell, features, ranked, owned, killers)
+        search = (n, cell, features, ranked, owned, killers)
         return self._search(*search, terms) or self._search(*search, (*terms[:3], 0.0))
 
-    def _search(self, cell, features, ranked, owned, killers, terms) -> Cut | None:
+    def _search(self, n, cell, features, ranked, owned, killers, terms) -> list[Cut]:
         from pellucid.kernels.gaps import judge, sweep_bins
         from pellucid.kernels.induced import induced_change, tally_induced
 
         problem, bins, rows = self.problem, self.problem.bins, owned.rows
         near, cost = problem.ranked
-        places = self._places(cell)
+        places, n_gaps = self._places(cell), len(cell.centers) - 1
         depths = np.zeros(len(cell.centers) + 1) if self.depth_penalty else None
         separated = scan_separated(problem, owned, places, terms, killers, depths)
 
         def scan(block: np.ndarray, found: np.ndarray) -> None:
             # A row cut off from its nearest center pays its margin or more: a bound, no cut yet.
             separated(block, found)
-            found[block, 2] = np.minimum(found[block, 0], found[block, 2])
-            found[block, 0] = np.inf
+            found[block, :, 2] = np.minimum(found[block, :, 0], found[block, :, 2])
+            found[block, :, 0] = np.inf
 
-        def refine(feature: int, limit: float) -> Cut:
+        def refine(feature: int, limit: float) -> np.ndarray:
             position, edges = places[1][feature], bins.edges[feature]
             rank = np.full(problem.n_clusters, -1)
             rank[cell.centers[np.argsort(places[0][feature])]] = np.arange(len(cell.centers))
@@ -69,20 +69,20 @@ class InducedCost(CenterCutCriterion):
             scratch = None if depths is None else depths.copy()
             about = (terms, killer, scratch)
             levels = (position, amount, fall, below, bins.inside[feature], *about)
-            best, edge, _ = judge(*levels, -np.inf, wanted)
-            judge(*levels, min(limit, best), wanted)
+            found = np.empty((n_gaps, 3))
+            judge(*levels, limit, found, wanted)
+            if n == 1 and (best := found[:, 0].min()) < limit:
+                judge(*levels, best, found, wanted)
+            cuts = edge_cuts(found, edges)
             at, codes, values = open_bins(problem, feature, rows, wanted)
             change = np.empty(len(at), dtype=np.int64)
-            own, n_gaps = ranked[0][at], len(position) - 1
+            own = ranked[0][at]
             induced_change(rows[at], own, codes, near, cost, rank, n_gaps, first_left, change)
             weight = owned.weight[at]
-            inside = sweep_bins(
-                values, codes, change, weight, position, edges, amount, below, *about
-            )
-            return min(Cut(best, feature, edges[edge]), Cut(inside[0], feature, inside[1]))
+            sweep_bins(values, codes, change, weight, position, edges, amount, below, *about, cuts)
+            return cuts
 
-        best = search_columns(problem, features, len(rows), scan, refine, np.inf)
-        return best and best._replace(gain=-best.objective)
+        return search_columns(problem, features, len(rows), scan, refine, np.inf, n_gaps, n)
 
     def _rank(self, cell: Cell) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], Owned]:
         """Nearest and second nearest center of each row and their margin; the same for the bound."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pellucid.cuts.criterion import Cell, CenterCutCriterion
-from pellucid.cuts.search import Cut, open_bins, search_columns
+from pellucid.cuts.search import Cut, edge_cuts, open_bins, search_columns
 from pellucid.cuts.separated import Owned, scan_separated
 
 _SMALL = 2**22
@@ -20,33 +20,33 @@ class Mistakes(CenterCutCriterion):
     all of the data are counted only once.
     """
 
-    def best_center_cut(self, cell: Cell, features: np.ndarray) -> Cut | None:
-        """Cut with the fewest mistakes."""
+    def best_center_cuts(self, cell: Cell, features: np.ndarray, n: int) -> list[Cut]:
+        """Cuts with the fewest mistakes."""
         from pellucid.kernels.gaps import sweep_bins
 
         problem, active, bins = self.problem, cell.active, self.problem.bins
         counts = self._counts(cell)
         sums, scan = self._from_counts(cell, counts) if len(counts) else self._from_rows(cell)
         terms = self._terms(sums)
-        position = self._places(cell)[1]
+        position, n_gaps = self._places(cell)[1], len(cell.centers) - 1
 
-        def refine(feature: int, limit: float) -> Cut:
-            found = np.empty((problem.n_features, 3))
+        def refine(feature: int, limit: float) -> np.ndarray:
+            found = np.empty((problem.n_features, n_gaps, 3))
             amount, _, below, wanted = scan(np.array([feature]), found, limit)
+            cuts = edge_cuts(found[feature], bins.edges[feature])
             places, codes, values = open_bins(problem, feature, active, wanted)
             inside = active[places]
             weight = problem.weights.units_of(inside)
             loses = codes > bins.center_code[feature][problem.labels[inside]]
             change = np.where(loses, -weight, weight)
-            best = sweep_bins(
+            sweep_bins(
                 values, codes, change, weight, position[feature], bins.edges[feature], amount,
-                below, terms, (0.0, 0.0), None,
+                below, terms, (0.0, 0.0), None, cuts,
             )  # fmt: skip
-            return Cut(best[0], feature, best[1])
+            return cuts
 
         size = bins.edges.shape[1] * len(cell.centers) if len(counts) else len(active)
-        best = search_columns(problem, features, size, scan, refine, np.inf)
-        return best and best._replace(gain=-best.objective)
+        return search_columns(problem, features, size, scan, refine, np.inf, n_gaps, n)
 
     def _terms(self, sums: np.ndarray) -> tuple[float, float, float, float]:
         """What the objective is made of, as `pellucid.kernels.gaps` has it."""

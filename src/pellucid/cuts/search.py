@@ -39,11 +39,15 @@ def search_columns(
     problem: Problem,
     features: np.ndarray,
     size: int,
-    scan: Callable[[np.ndarray, np.ndarray], None],
-    refine: Callable[[int, float], Cut],
+    scan: Callable[[np.ndarray, np.ndarray], object],
+    refine: Callable[[int, float], np.ndarray],
     nothing: float,
-) -> Cut | None:
-    """Smallest objective; among equals the lowest feature, then the lowest threshold.
+    n_gaps: int = 1,
+    n_best: int = 1,
+) -> list[Cut]:
+    """The best cuts, at most one from each gap of each column, the best first.
+
+    Smallest objective; among equals the lowest feature, then the lowest threshold.
 
     Parameters
     ----------
@@ -53,32 +57,62 @@ def search_columns(
     size : int
         Numbers that the scan looks at for each feature, to share out the work.
     scan : callable
-        ``scan(features, found)`` fills, for each feature, the least objective over the edges, the
-        edge that has it, and a lower bound for everything that has not been looked at.
+        ``scan(features, found)`` fills, for each feature and gap, the least objective over the
+        edges, the edge that has it, and a lower bound for everything that has not been looked at.
     refine : callable
-        ``refine(feature, limit)`` looks there; what it finds above `limit` does not matter.
+        ``refine(feature, limit)`` looks there, and returns objective and threshold of the best
+        cut in each gap, edges included; what lies above `limit` does not matter.
     nothing : float or int
         The objective of no cut at all.
+    n_gaps : int
+        Ranges of thresholds that each column is divided into.
+    n_best : int
+        How many cuts to return, if there are as many.
     """
-    found = np.full((problem.n_features, 3), nothing)
+    found = np.full((problem.n_features, n_gaps, 3), nothing)
     blocks = problem.feature_blocks(features, size)
     problem.team.map(lambda block: scan(block, found), blocks)
-    best = Cut(nothing, problem.n_features, np.inf)
-    values, edge, bound = found.T
-    if (least := values[features].min()) < nothing:
-        j = features[np.argmax(values[features] == least)]
-        best = Cut(least.item(), int(j), problem.bins.edges[j, int(edge[j])])
-    waiting = features[(bound[features] <= best.objective) & (bound[features] < nothing)]
-    waiting = waiting[np.argsort(bound[waiting], kind="stable")]
+    values, edge, bound = np.moveaxis(found[features], 2, 0)
+    least = bound.min(axis=1)
+    opened: dict[int, np.ndarray] = {}
+
+    def limit() -> float:
+        return values.min() if n_best == 1 else _nth_smallest(values, n_best)
+
+    waiting = np.argsort(least, kind="stable")
+    waiting = waiting[(least[waiting] <= limit()) & (least[waiting] < nothing)]
     step = problem.team.n_threads
     for start in range(0, len(waiting), step):
-        limit = best.objective
-        promising = [int(j) for j in waiting[start : start + step] if bound[j] <= limit]
+        top = limit()
+        promising = [int(i) for i in waiting[start : start + step] if least[i] <= top]
         if not promising:
             break
-        looked = problem.team.map(lambda j, limit=limit: refine(j, limit), promising)
-        best = min([best, *looked])
-    return None if best.objective == nothing else best
+        looked = problem.team.map(lambda i, top=top: refine(int(features[i]), top), promising)
+        for i, cuts in zip(promising, looked):
+            opened[i] = cuts[:, 1]
+            values[i] = cuts[:, 0]
+    places = np.argwhere((values <= limit()) & (values < nothing)).tolist()
+    cuts = [
+        Cut(
+            values[i, g].item(),
+            int(features[i]),
+            float(
+                opened[i][g] if i in opened else problem.bins.edges[features[i], int(edge[i, g])]
+            ),
+        )
+        for i, g in places
+    ]
+    return sorted(cuts)[:n_best]
+
+
+def edge_cuts(found: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """Objective and threshold of the best edge in each gap of a column."""
+    return np.column_stack([found[:, 0], edges[found[:, 1].astype(np.intp)]])
+
+
+def _nth_smallest(values: np.ndarray, n: int) -> float:
+    flat = values.ravel()
+    return np.partition(flat, n - 1)[n - 1] if n <= len(flat) else flat.max()
 
 
 class BinnedColumn:

@@ -30,26 +30,29 @@ class SurrogateCost(Criterion):
         *totals, least, n_rows = self._totals(cell).tolist()
         return None if n_rows == 0 or min(totals) == least else min(totals) - least
 
-    def best_cut(self, cell: Cell) -> Cut | None:
-        """Cut of least surrogate cost; its gain is the decrease, in units of cost."""
+    def best_cuts(self, cell: Cell, n: int = 1) -> list[Cut]:
+        """Cuts of least surrogate cost; the gain is the decrease, in units of cost."""
         from pellucid.kernels.surrogate import NOTHING, sweep_surrogate
 
         problem, active = self.problem, cell.active
         if self.most_gain(cell) is None:
-            return None
+            return []
         totals = self._totals(cell)
         scan, look = self._stored(cell) if problem.bins.is_sparse else self._dense(cell)
 
-        def refine(feature: int, limit: int) -> Cut:
-            sums, wanted = look(feature, limit)
+        def refine(feature: int, limit: int) -> np.ndarray:
+            sums, wanted, (edge_cost, edge, _) = look(feature, limit)
             places, codes, values = open_bins(problem, feature, active, wanted)
             rows = active[places]
             cost, at = sweep_surrogate(values, codes, rows, self._prices, sums, totals)
-            return Cut(int(cost), feature, at)
+            on_edge = (int(edge_cost), problem.bins.edges[feature, edge])
+            # Objects, since whole numbers of this size do not fit into floats.
+            return np.array([min(on_edge, (int(cost), at))], dtype=object)
 
         features = np.arange(problem.n_features)
-        best = search_columns(problem, features, len(active), scan, refine, NOTHING)
-        return best and best._replace(gain=int(totals[:-2].min()) - best.objective)
+        cuts = search_columns(problem, features, len(active), scan, refine, NOTHING, n_best=n)
+        before = int(totals[:-2].min())
+        return [cut._replace(gain=before - cut.objective) for cut in cuts]
 
     def cluster(self, cell: Cell) -> int:
         """The center that is cheapest for the rows of the cell, the lowest of equals."""
@@ -114,16 +117,16 @@ class SurrogateCost(Criterion):
                     np.subtract(parent[span], sums, out=sums)
                 scan_surrogate(few, sums, totals, bins.inside, -1, found, wanted)
 
-        def look(feature: int, limit: int) -> tuple[np.ndarray, np.ndarray]:
+        def look(feature: int, limit: int):
             only, wanted = np.array([feature]), np.empty(width, dtype=bool)
-            found = np.empty((self.problem.n_features, 3), dtype=np.int64)
+            found = np.empty((self.problem.n_features, 1, 3), dtype=np.int64)
             if kept is None:
                 sums = np.empty((1, width, n_prices), dtype=np.int64)
                 add_by_bin(only, bins.codes, cell.active, prices, sums)
             else:
                 sums = kept[feature : feature + 1]
             scan_surrogate(only, sums, totals, bins.inside, limit, found, wanted)
-            return sums[0], wanted
+            return sums[0], wanted, found[feature, 0]
 
         return scan, look
 
@@ -164,9 +167,10 @@ class SurrogateCost(Criterion):
         def scan(block: np.ndarray, found: np.ndarray) -> None:
             run(block, *few, -1, found)
 
-        def look(feature: int, limit: int) -> tuple[np.ndarray, np.ndarray]:
-            found = np.empty((problem.n_features, 3), dtype=np.int64)
-            return run(np.array([feature]), prices, totals, limit, found)
+        def look(feature: int, limit: int):
+            found = np.empty((problem.n_features, 1, 3), dtype=np.int64)
+            sums, wanted = run(np.array([feature]), prices, totals, limit, found)
+            return sums, wanted, found[feature, 0]
 
         return scan, look
 

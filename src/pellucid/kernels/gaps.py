@@ -78,18 +78,20 @@ def depth_price(below, above, n_left, n_centers, terms, killers, depths):
 
 
 @inner
-def judge_edges(position, amount, fall, below, inside, terms, killers, depths, limit, wanted):
-    """Least objective over the edges, the lowest edge that has it, and a bound for all the rest.
+def judge_edges(
+    position, amount, fall, below, inside, terms, killers, depths, limit, found, wanted
+):
+    """found[g] = least objective over the edges of gap g, the lowest edge that has it, and a bound.
 
-    The bound holds for every threshold strictly inside a bin. Bins inside which `limit` or less
-    is possible are marked as `wanted`.
+    The bound holds for every threshold of the gap strictly inside a bin. Bins inside which `limit`
+    or less is possible are marked as `wanted`.
     """
     n_centers = len(position)
-    best, at, bound = np.inf, -1, np.inf
     for t in range(len(wanted)):
         wanted[t] = False
     for g in range(n_centers - 1):
         n_left = g + 1
+        best, at, bound = np.inf, -1, np.inf
         for t in range(position[g], position[g + 1]):
             low, high = below[t], below[t + 1]
             if t == position[g] or low != below[t - 1]:
@@ -105,29 +107,26 @@ def judge_edges(position, amount, fall, below, inside, terms, killers, depths, l
                     value -= 1e-12 * (1.0 + abs(value))  # a bound must survive rounding
                 bound = min(bound, value)
                 wanted[t + 1] = value <= limit and value < np.inf
-    return best, at, bound
+        found[g, 0], found[g, 1], found[g, 2] = best, at, bound
 
 
 @compiled
-def judge(position, amount, fall, below, inside, terms, killers, depths, limit, wanted):
+def judge(position, amount, fall, below, inside, terms, killers, depths, limit, found, wanted):
     """`judge_edges` for one feature."""
-    return judge_edges(
-        position, amount, fall, below, inside, terms, killers, depths, limit, wanted
-    )
+    judge_edges(position, amount, fall, below, inside, terms, killers, depths, limit, found, wanted)
 
 
 @compiled
 def sweep_bins(
-    values, codes, change, weight, position, edges, amount, below, terms, killers, depths
+    values, codes, change, weight, position, edges, amount, below, terms, killers, depths, cuts
 ):
-    """Best threshold strictly inside the bins of the given rows, which are sorted by value.
+    """Best thresholds strictly inside the bins of the given rows, which are sorted by value.
 
     The amount at edge b - 1 is known; going through the values of bin b in order, each row's
-    `change` is added as it goes left. Returns the least objective and the lowest threshold that
-    has it, (inf, nan) when there is none.
+    `change` is added as it goes left. Where one is better than cuts[g], the objective and
+    threshold of gap g, it takes its place.
     """
     n_centers = len(position)
-    best, at = np.inf, np.nan
     i, g = 0, 0
     while i < len(values):
         b = codes[i]
@@ -146,10 +145,7 @@ def sweep_bins(
             # thresholds between the two are cuts of their own.
             if more or (b == position[g + 1] and value < edges[b]):
                 found = price(spent, passed, passed, n_left, n_centers, terms)
-                if depths is not None and found < best:
-                    found += depth_price(
-                        passed, passed, n_left, n_centers, terms, killers, depths
-                    )
-                if found < best:
-                    best, at = found, value
-    return best, at
+                if depths is not None and found <= cuts[g, 0]:
+                    found += depth_price(passed, passed, n_left, n_centers, terms, killers, depths)
+                if found < cuts[g, 0] or (found == cuts[g, 0] and value < cuts[g, 1]):
+                    cuts[g, 0], cuts[g, 1] = found, value

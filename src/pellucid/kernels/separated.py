@@ -78,19 +78,18 @@ def scan_counts(
     features, counts, sums, center_code, position, inside, terms, limit, found, amount, fall,
     below, wanted,
 ):  # fmt: skip
-    """found[j] = least objective over the edges, its edge, bound inside the bins.
+    """found[j, g] = least objective over the edges of gap g, its edge, bound inside the bins.
 
     From the weights of all features added up; price is weight, and depth has no price. Of the
     last feature, amount, fall, below and the wanted bins remain.
     """
     for j in features:
         last = position[j, len(sums) - 1]
-        tally_separated(
-            counts[j], counts[j], sums, 0, center_code[j], last, amount, fall, below
-        )
-        found[j, 0], found[j, 1], found[j, 2] = judge_edges(
-            position[j], amount, fall, below, inside[j], terms, (0.0, 0.0), None, limit, wanted
-        )
+        tally_separated(counts[j], counts[j], sums, 0, center_code[j], last, amount, fall, below)
+        judge_edges(
+            position[j], amount, fall, below, inside[j], terms, (0.0, 0.0), None, limit, found[j],
+            wanted,
+        )  # fmt: skip
 
 
 @compiled
@@ -106,13 +105,12 @@ def scan_rows(
             c, b = np.uint64(own[i]), np.uint64(codes[j, np.uint64(rows[i])])
             table[0, c, b] += weight[i]
             table[1, c, b] += prices[i]
-        tally_separated(
-            table[0], table[1], sums, base, center_code[j], last, amount, fall, below
-        )
+        tally_separated(table[0], table[1], sums, base, center_code[j], last, amount, fall, below)
         killer = (killers[0, j], killers[1, j])
-        found[j, 0], found[j, 1], found[j, 2] = judge_edges(
-            position[j], amount, fall, below, inside[j], terms, killer, depths, limit, wanted
-        )
+        judge_edges(
+            position[j], amount, fall, below, inside[j], terms, killer, depths, limit, found[j],
+            wanted,
+        )  # fmt: skip
 
 
 @compiled
@@ -139,10 +137,9 @@ def scan_stored(
                 table[1, c, b] += prices[i]
                 table[0, c, zero_code[j]] -= weight[i]
                 table[1, c, zero_code[j]] -= prices[i]
-        tally_separated(
-            table[0], table[1], sums, base, center_code[j], last, amount, fall, below
-        )
+        tally_separated(table[0], table[1], sums, base, center_code[j], last, amount, fall, below)
         killer = (killers[0, j], killers[1, j])
-        found[j, 0], found[j, 1], found[j, 2] = judge_edges(
-            position[j], amount, fall, below, inside[j], terms, killer, depths, limit, wanted
-        )
+        judge_edges(
+            position[j], amount, fall, below, inside[j], terms, killer, depths, limit, found[j],
+            wanted,
+        )  # fmt: skip

@@ -156,7 +156,7 @@ def judge_surrogate(n, which, sums, totals, inside, limit, below, wanted):
 
 @compiled
 def scan_surrogate(features, sums, totals, inside, limit, found, wanted):
-    """found[j] = least cost over the edges, its edge, bound inside the bins; dense columns.
+    """found[j, 0] = least cost over the edges, its edge, bound inside the bins; dense columns.
 
     `sums` is by place in `features`. Bins of the last feature that could reach `limit` are marked
     as `wanted`.
@@ -165,7 +165,7 @@ def scan_surrogate(features, sums, totals, inside, limit, found, wanted):
     which = np.arange(sums.shape[1])
     for f in range(len(features)):
         j = features[f]
-        found[j, 0], found[j, 1], found[j, 2] = judge_surrogate(
+        found[j, 0, 0], found[j, 0, 1], found[j, 0, 2] = judge_surrogate(
             len(which), which, sums[f], totals, inside[j], limit, below, wanted
         )
 
@@ -184,7 +184,7 @@ def scan_stored(
             indptr[j], indptr[j + 1], codes, indices, zero_code[j], prices, totals, place, which,
             sums,
         )  # fmt: skip
-        found[j, 0], found[j, 1], found[j, 2] = judge_surrogate(
+        found[j, 0, 0], found[j, 0, 1], found[j, 0, 2] = judge_surrogate(
             n, which, sums, totals, inside[j], limit, below, wanted
         )
     for s in range(n - 1, -1, -1):

@@ -63,9 +63,7 @@ def means_and_costs(
     Label -1 is in no group.
     """
     totals, sums = _spread(X, labels, others, weight, origins, team)
-    return [
-        _mean_and_cost(totals[0] + totals[s], sums[0] + sums[s], origins) for s in (1, 2)
-    ]
+    return [_mean_and_cost(totals[0] + totals[s], sums[0] + sums[s], origins) for s in (1, 2)]
 
 
 def _mean_and_cost(totals, sums, origins) -> tuple[np.ndarray, float]:

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pellucid.cluster import IMM, ExGreedy, ExKMC, ExShallow
+    from pellucid.cluster import BSIMM, IMM, ExGreedy, ExKMC, ExShallow
     from pellucid.export.text import export_text
     from pellucid.plotting import plot_tree
     from pellucid.tree import ThresholdTree
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "BSIMM": "cluster",
     "IMM": "cluster",
     "ExGreedy": "cluster",
     "ExKMC": "cluster",
@@ -24,6 +25,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "BSIMM",
     "IMM",
     "ExGreedy",
     "ExKMC",

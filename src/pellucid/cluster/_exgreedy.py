@@ -1,10 +1,15 @@
-"""ExGreedy: the cut of least induced cost, greedily."""
+"""ExGreedy: cuts of least induced cost."""
 
 from __future__ import annotations
 
+from typing import Any
+
+from sklearn.utils._param_validation import StrOptions
+
 from pellucid.cluster._base import BaseThresholdTree, common_parameters
 from pellucid.cuts.induced import InducedCost
-from pellucid.growth.greedy import grow_greedily
+from pellucid.growth.beam import BeamSearch
+from pellucid.growth.searches import grow
 
 
 @common_parameters
@@ -18,6 +23,9 @@ class ExGreedy(BaseThresholdTree):
     ----------
     n_clusters : int, default=None
         Number of clusters; that of the reference when left out, or 8 without a reference.
+    search : {"greedy", "beam"} or BeamSearch, default="greedy"
+        One tree, cut by cut, or many side by side: ``"beam"`` is
+        :class:`~pellucid.growth.BeamSearch` with its defaults.
     {common}
 
     Attributes
@@ -42,5 +50,33 @@ class ExGreedy(BaseThresholdTree):
         62 rows (34.8 %, 100.0 % pure)
     """
 
+    _parameter_constraints: dict = {
+        **BaseThresholdTree._parameter_constraints,
+        "search": [StrOptions({"greedy", "beam"}), BeamSearch],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        search: Any = "greedy",
+        reference: Any = None,
+        noise: str = "group",
+        threshold_style: str = "round",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.search = search
+        super().__init__(
+            n_clusters,
+            reference=reference,
+            noise=noise,
+            threshold_style=threshold_style,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+
     def _grow(self, problem, progress):
-        return grow_greedily(InducedCost(problem), self.threshold_style, progress)
+        return grow(InducedCost(problem), self.search, self.threshold_style, progress)

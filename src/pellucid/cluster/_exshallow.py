@@ -1,15 +1,16 @@
-"""ExShallow: induced cost with a price on depth, greedily."""
+"""ExShallow: induced cost with a price on depth."""
 
 from __future__ import annotations
 
 from numbers import Real
 from typing import Any
 
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from pellucid.cluster._base import BaseThresholdTree, common_parameters
 from pellucid.cuts.induced import InducedCost
-from pellucid.growth.greedy import grow_greedily
+from pellucid.growth.beam import BeamSearch
+from pellucid.growth.searches import grow
 
 
 @common_parameters
@@ -25,6 +26,9 @@ class ExShallow(BaseThresholdTree):
         Number of clusters; that of the reference when left out, or 8 without a reference.
     depth_penalty : float, default=0.03
         The share of a node's cost that one condition less on average is worth. 0 is ExGreedy.
+    search : {"greedy", "beam"} or BeamSearch, default="greedy"
+        One tree, cut by cut, or many side by side: ``"beam"`` is
+        :class:`~pellucid.growth.BeamSearch` with its defaults.
     {common}
 
     Attributes
@@ -53,6 +57,7 @@ class ExShallow(BaseThresholdTree):
     _parameter_constraints: dict = {
         **BaseThresholdTree._parameter_constraints,
         "depth_penalty": [Interval(Real, 0, None, closed="left")],
+        "search": [StrOptions({"greedy", "beam"}), BeamSearch],
     }
 
     def __init__(
@@ -60,6 +65,7 @@ class ExShallow(BaseThresholdTree):
         n_clusters: int | None = None,
         *,
         depth_penalty: float = 0.03,
+        search: Any = "greedy",
         reference: Any = None,
         noise: str = "group",
         threshold_style: str = "round",
@@ -68,6 +74,7 @@ class ExShallow(BaseThresholdTree):
         verbose: int = 0,
     ) -> None:
         self.depth_penalty = depth_penalty
+        self.search = search
         super().__init__(
             n_clusters,
             reference=reference,
@@ -80,4 +87,4 @@ class ExShallow(BaseThresholdTree):
 
     def _grow(self, problem, progress):
         criterion = InducedCost(problem, self.depth_penalty)
-        return grow_greedily(criterion, self.threshold_style, progress)
+        return grow(criterion, self.search, self.threshold_style, progress)

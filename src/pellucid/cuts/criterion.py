@@ -66,6 +66,10 @@ class Criterion(ABC):
         cuts = self.best_cuts(cell)
         return cuts[0] if cuts else None
 
+    def loss(self, cell: Cell, cut: Cut) -> float:
+        """What a cut adds to the sum by which whole trees are compared; less is better."""
+        return cut.objective
+
     def most_gain(self, cell: Cell) -> float | None:
         """A bound for the gain of the cell's best cut, or None when it surely needs none.
 

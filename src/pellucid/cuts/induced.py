@@ -39,6 +39,26 @@ class InducedCost(CenterCutCriterion):
         search = (n, cell, features, ranked, owned, killers)
         return self._search(*search, terms) or self._search(*search, (*terms[:3], 0.0))
 
+    def loss(self, cell: Cell, cut: Cut) -> float:
+        """How much more the rows pay, as a share of what all rows paid at first, plus the price of
+        the conditions that the cut adds to their explanations.
+        """
+        from pellucid.kernels.induced import pay
+
+        problem, active = self.problem, cell.active
+        near, cost = problem.ranked
+        in_cell = np.zeros(problem.n_clusters, dtype=bool)
+        in_cell[cell.centers] = True
+        center_left = problem.centers[:, cut.feature] <= cut.at
+        left = self._columns(cell, cut.feature)[0].at_most(cut.at)
+        before, after = pay(active, left, near, cost, center_left, in_cell)
+        spared = (cut.feature in cell.cut_left, cut.feature in cell.cut_right)
+        sides = problem.weights.total_of(active[left]), problem.weights.total_of(active[~left])
+        longer = sum(weight for weight, spare in zip(sides, spared) if not spare)
+        total = float(cost[:, 0].sum())
+        more = (after - before) / total if total > 0 else float(after > before)
+        return more + self.depth_penalty * longer / float(problem.weights.values.sum())
+
     def _search(self, n, cell, features, ranked, owned, killers, terms) -> list[Cut]:
         from pellucid.kernels.gaps import judge, sweep_bins
         from pellucid.kernels.induced import induced_change, tally_induced

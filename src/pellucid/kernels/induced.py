@@ -176,3 +176,19 @@ def induced_change(rows, owns, codes, near, cost, rank, n_gaps, first_left, chan
             change[i] = excess_left(near, cost, row, center, rank, moving, own - 1, moving, base)
         else:
             change[i] = -excess_right(near, cost, row, center, rank, own, moving, moving, base)
+
+
+@compiled
+def pay(rows, left, near, cost, center_left, in_cell):
+    """What rows pay to the nearest center of their cell, and to the nearest on their own side."""
+    before, after = np.int64(0), np.int64(0)
+    for i in range(len(rows)):
+        row = rows[i]
+        p = 0
+        while not in_cell[near[row, p]]:
+            p += 1
+        before += cost[row, p]
+        while not in_cell[near[row, p]] or center_left[near[row, p]] != left[i]:
+            p += 1
+        after += cost[row, p]
+    return before, after

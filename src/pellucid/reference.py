@@ -12,8 +12,9 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from pellucid.kmedians import refine_medians
+from pellucid.numeric.absolute import AbsoluteData
 from pellucid.numeric.fixed_point import Data
-from pellucid.numeric.moments import group_means
 
 DEFAULT_N_CLUSTERS = 8
 """Number of clusters when neither the user nor a reference says; scikit-learn's own default."""
@@ -55,11 +56,11 @@ def find_reference(
     ----------
     reference : None, estimator, array of centers or array of labels
     data : Data
-        The checked data with their weights.
+        The checked data with their weights, of a kind that says what rows pay for centers.
     n_clusters : int or None
         How many clusters the user asked for, if he did.
     random_state : int, RandomState instance or None
-        For the default reference, ``KMeans(n_init=10)``.
+        For the default reference: ``KMeans(n_init=10)``, from which k-medians starts.
     noise : {"group", "drop"}
         What to do with label -1.
     original_X : object
@@ -98,21 +99,23 @@ def _default_reference(data: Data, n_clusters: int, random_state: Any) -> Refere
         labels = kmeans.fit(numbers, sample_weight=sample_weight).labels_
     else:  # absent rows must not even take part in the seeding
         labels = kmeans.fit(numbers[counted], sample_weight=sample_weight[counted]).predict(numbers)
-    names = list(range(n_clusters))
-    return _from_labels(labels.astype(np.intp), names, data, empty=kmeans.cluster_centers_)
+    labels, centers = labels.astype(np.intp), kmeans.cluster_centers_
+    if isinstance(data, AbsoluteData):
+        centers, labels = refine_medians(data, centers)
+    return _from_labels(labels, list(range(n_clusters)), data, empty=centers)
 
 
 def _from_labels(labels, names, data: Data, empty=None) -> Reference:
-    means = group_means(data.X, labels, data.weights.values, len(names), data.team)
-    hollow = np.isnan(means).any(axis=1)
+    centers = data.group_centers(labels, len(names))
+    hollow = np.isnan(centers).any(axis=1)
     if hollow.any():
         if empty is None:
             raise ValueError(
                 f"cluster {names[int(np.argmax(hollow))]!r} of the reference has no row of "
                 "positive weight; leave it out of the labels"
             )
-        means[hollow] = empty[hollow]
-    return Reference(means, labels, names)
+        centers[hollow] = empty[hollow]
+    return Reference(centers, labels, names)
 
 
 def _from_centers(centers, data: Data) -> Reference:

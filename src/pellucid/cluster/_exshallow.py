@@ -61,6 +61,7 @@ class ExShallow(BaseThresholdTree):
         *,
         depth_penalty: float = 0.03,
         reference: Any = None,
+        objective: str = "kmeans",
         noise: str = "group",
         threshold_style: str = "round",
         n_jobs: int | None = None,
@@ -71,6 +72,7 @@ class ExShallow(BaseThresholdTree):
         super().__init__(
             n_clusters,
             reference=reference,
+            objective=objective,
             noise=noise,
             threshold_style=threshold_style,
             n_jobs=n_jobs,

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.kmedians import refine_medians
+from pellucid.kmedians import cluster_by_medians
 from pellucid.numeric.absolute import AbsoluteData
 from pellucid.numeric.fixed_point import Data
 
@@ -60,7 +60,7 @@ def find_reference(
     n_clusters : int or None
         How many clusters the user asked for, if he did.
     random_state : int, RandomState instance or None
-        For the default reference: ``KMeans(n_init=10)``, from which k-medians starts.
+        For the default reference: ``KMeans(n_init=10)``, or k-medians.
     noise : {"group", "drop"}
         What to do with label -1.
     original_X : object
@@ -82,27 +82,31 @@ def find_reference(
 
 
 def _default_reference(data: Data, n_clusters: int, random_state: Any) -> Reference:
-    from sklearn.cluster import KMeans
-
-    X, sample_weight = data.X, data.weights.values
-    counted = sample_weight > 0
-    if n_clusters > (n := int(counted.sum())):
+    if n_clusters > (n := int((data.weights.values > 0).sum())):
         raise ValueError(
             f"n_clusters={n_clusters} is more than n_samples={n} rows of positive weight; "
             "ask for fewer clusters"
         )
+    find = cluster_by_medians if isinstance(data, AbsoluteData) else _cluster_by_means
+    centers, labels = find(data, n_clusters, random_state)
+    return _from_labels(labels, list(range(n_clusters)), data, empty=centers)
+
+
+def _cluster_by_means(data: Data, n_clusters: int, random_state: Any):
+    """Centers and labels of scikit-learn's k-means."""
+    from sklearn.cluster import KMeans
+
+    X, sample_weight = data.X, data.weights.values
+    counted = sample_weight > 0
     kmeans = KMeans(n_clusters, n_init=10, random_state=random_state)
     numbers = (X.tocsr() if sparse.issparse(X) else np.ascontiguousarray(X)).astype(
         np.float64, copy=False
     )
-    if n == X.shape[0]:
+    if counted.all():
         labels = kmeans.fit(numbers, sample_weight=sample_weight).labels_
     else:  # absent rows must not even take part in the seeding
         labels = kmeans.fit(numbers[counted], sample_weight=sample_weight[counted]).predict(numbers)
-    labels, centers = labels.astype(np.intp), kmeans.cluster_centers_
-    if isinstance(data, AbsoluteData):
-        centers, labels = refine_medians(data, centers)
-    return _from_labels(labels, list(range(n_clusters)), data, empty=centers)
+    return kmeans.cluster_centers_, labels.astype(np.intp)
 
 
 def _from_labels(labels, names, data: Data, empty=None) -> Reference:

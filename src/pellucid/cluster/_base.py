@@ -9,7 +9,6 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
@@ -230,12 +229,7 @@ def _pose(data: Data, reference: Reference) -> Problem:
     counted = np.flatnonzero((weight > 0) & (labels >= 0))
     if len(counted) == len(labels):
         return Problem(data, reference.centers, labels)
-    rows = type(data)(_take_rows(data.X, counted), Weights.of(weight[counted]), data.team)
-    return Problem(rows, reference.centers, labels[counted])
-
-
-def _take_rows(X, rows: np.ndarray):
-    return X.tocsr()[rows].tocsc() if sparse.issparse(X) else X[rows]
+    return Problem(data.take(counted), reference.centers, labels[counted])
 
 
 def _name(labels: np.ndarray, names: np.ndarray) -> np.ndarray:
@@ -258,12 +252,12 @@ def common_parameters(cls: type) -> type:
 
 
 _COMMON = """reference : None, estimator, array of centers or array of labels, default=None
-        The clustering to explain. None: ``KMeans(n_clusters, n_init=10)``, or the k-medians
-        clustering to which rows and medians settle from there. An estimator with
-        `cluster_centers_` for the columns of X gives its centers; any other, its labels. An
-        unfitted one is cloned and fitted. A 2-D array is taken as centers, each row belonging
-        to the nearest; a 1-D array as one label a row, made on whatever data, whose centers
-        are then the group means (or medians) in X.
+        The clustering to explain. None: ``KMeans(n_clusters, n_init=10)``, or a k-medians
+        clustering, the best of ten starts. An estimator with `cluster_centers_` for the columns
+        of X gives its centers; any other, its labels. An unfitted one is cloned and fitted. A
+        2-D array is taken as centers, each row belonging to the nearest; a 1-D array as one
+        label a row, made on whatever data, whose centers are then the group means (or medians)
+        in X.
     objective : {"kmeans", "kmedians"}, default="kmeans"
         What a row pays: its squared distance to the mean of its cluster, or the sum of its
         absolute differences to the coordinate-wise (weighted, lower) median, in which outliers

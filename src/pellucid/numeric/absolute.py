@@ -109,13 +109,15 @@ def group_medians(
 
         team.map(work, team.blocks(X.shape[1], _BLOCK_COLUMNS))
     else:
-        order = members[np.argsort(groups, kind="stable")]
+        # Small numbers are sorted in time of their number.
+        small = groups.astype(np.uint16 if n_groups <= 2**16 else np.intp)
+        order = members[np.argsort(small, kind="stable")]
         starts = np.concatenate([[0], np.cumsum(np.bincount(groups, minlength=n_groups))])
         carried = units[order]
 
         def work(first: int) -> None:
             some = slice(first, first + _BLOCK_COLUMNS)
-            columns = np.array(X[:, some][order].T, dtype=np.float64, order="C")
+            columns = np.array(X[:, some].take(order, axis=0).T, dtype=np.float64, order="C")
             dense_medians(columns, carried, starts, first, medians)
 
         team.map(work, range(0, X.shape[1], _BLOCK_COLUMNS))

@@ -91,6 +91,12 @@ class Data:
         """The data with rows at hand: CSR in place of CSC."""
         return self.X.tocsr() if sparse.issparse(self.X) else self.X
 
+    def take(self, rows: np.ndarray) -> Data:
+        """Data of some of the rows."""
+        X = self.rows[rows]
+        X = X.tocsc() if sparse.issparse(X) else X
+        return type(self)(X, Weights.of(self.weights.values[rows]), self.team)
+
     def costs(self, centers: np.ndarray, room: int = 0) -> tuple[np.ndarray, float]:
         """What every row pays for every center, in whole units.
 

@@ -12,16 +12,17 @@ from pellucid import IMM, ExGreedy, ExKMC, ExShallow
 from references import WEIGHT_CHECKS, SpreadCenters, expected_failures
 
 ESTIMATORS = [IMM(), ExGreedy(), ExShallow(), ExKMC(), ExKMC(base=ExShallow())]
+OTHER_OBJECTIVE = [clone(model).set_params(objective="kmedians") for model in ESTIMATORS[:4]]
 
 
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
+@parametrize_with_checks(ESTIMATORS + OTHER_OBJECTIVE, expected_failed_checks=expected_failures)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
 @pytest.mark.parametrize("check", WEIGHT_CHECKS)
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
+@pytest.mark.parametrize("estimator", ESTIMATORS + OTHER_OBJECTIVE, ids=repr)
 def test_weights_are_repetitions_once_the_reference_is(estimator, check):
     check("estimator", clone(estimator).set_params(reference=SpreadCenters()))
 

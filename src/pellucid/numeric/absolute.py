@@ -17,7 +17,7 @@ _BLOCK_COLUMNS = 8
 
 
 class AbsoluteData(Data):
-    """Data whose rows pay the sum of absolute differences to a center, and whose centers are medians.
+    """Data whose rows pay absolute differences to a center, and whose centers are medians.
 
     Every difference is rounded to whole units by itself, so that dense and sparse rows cost the
     same to the bit. Medians are values of the data, and are not rounded at all.

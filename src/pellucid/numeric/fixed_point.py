@@ -203,11 +203,13 @@ class Data:
             np.asarray(extreme.toarray() if sparse.issparse(extreme) else extreme).ravel()
             for extreme in (self.X.min(axis=0), self.X.max(axis=0))
         )
-        spread = np.maximum(high, centers.max(axis=0)) - np.minimum(low, centers.min(axis=0))
+        with np.errstate(over="ignore"):
+            spread = np.maximum(high, centers.max(axis=0)) - np.minimum(low, centers.min(axis=0))
         column = int(np.argmax(spread))
         return (
             f"the values of column {column} spread over {spread[column]:.3g}, too wide to "
-            f"{self.too_wide_to} in float64; divide the column by a constant or standardize it first"
+            f"{self.too_wide_to} in float64; divide the column by a constant or standardize it "
+            "first"
         )
 
 

@@ -22,7 +22,7 @@ _STARTS = 10
 _MAX_ROUNDS = 300
 """As many as scikit-learn's k-means allows itself."""
 
-_SAMPLE, _SAMPLE_PER_CLUSTER = 10_000, 100
+_SAMPLE, _SAMPLE_PER_CLUSTER = 5_000, 100
 """Rows, at the least, on which the seedings compete; only the winner sees all rows."""
 
 

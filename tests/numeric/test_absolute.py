@@ -90,7 +90,7 @@ def grouped(draw):
 
 
 @given(grouped())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_medians_are_the_middle_of_repeated_rows(case):
     X, labels, weight = case
     units = Weights.of(weight).units

@@ -8,8 +8,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 
 def fit(model, data, **parameters):
-    """The model, fitted to the data's reference centers and weights."""
-    model.set_params(reference=data.centers, **parameters)
+    """The model, fitted to the data's reference centers, objective and weights."""
+    model.set_params(reference=data.centers, objective=data.objective, **parameters)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return model.fit(data.X, sample_weight=data.weight)

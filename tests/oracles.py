@@ -10,6 +10,9 @@ from math import inf
 
 import numpy as np
 
+POWERS = {"kmeans": 2, "kmedians": 1}
+"""Of the differences to a center whose sum a row pays."""
+
 
 @dataclass
 class Data:
@@ -17,17 +20,30 @@ class Data:
     centers: np.ndarray
     labels: np.ndarray
     weight: np.ndarray
+    objective: str = "kmeans"
 
     def cost(self, row, center):
-        return self.weight[row] * ((self.X[row] - self.centers[center]) ** 2).sum()
+        power = POWERS[self.objective]
+        return self.weight[row] * (np.abs(self.X[row] - self.centers[center]) ** power).sum()
 
     def least(self, row, centers):
         return min(self.cost(row, center) for center in centers)
 
 
-def nearest(X, centers):
-    distances = ((X[:, None, :] - centers[None, :, :]) ** 2).sum(axis=2)
+def nearest(X, centers, objective="kmeans"):
+    differences = np.abs(X[:, None, :] - centers[None, :, :])
+    distances = (differences ** POWERS[objective]).sum(axis=2)
     return distances.argmin(axis=1)
+
+
+def lower_median(values, weight):
+    """The middle of the values, each repeated as often as its (whole) weight says."""
+    repeated = np.sort(np.repeat(values, weight.astype(int)))
+    return repeated[(len(repeated) - 1) // 2]
+
+
+def medians(X, weight):
+    return np.array([lower_median(column, weight) for column in X.T])
 
 
 def cuts_between_centers(data, rows, centers):

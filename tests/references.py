@@ -18,7 +18,7 @@ WEIGHT_CHECKS = [
 
 def expected_failures(estimator):
     """Checks that cannot hold with the default reference, each with the reason."""
-    why = "scikit-learn's KMeans, the default reference, is seeded otherwise by repeated rows"
+    why = "the default reference, k-means or k-medians, is seeded otherwise by repeated rows"
     return {check.__name__: why for check in WEIGHT_CHECKS}
 
 

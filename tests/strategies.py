@@ -10,7 +10,7 @@ from oracles import Data, nearest
 
 
 @st.composite
-def tiny_data(draw, max_rows=12, max_features=3, max_clusters=5, weights=True):
+def tiny_data(draw, max_rows=12, max_features=3, max_clusters=5, weights=True, objective="kmeans"):
     """Whole and half numbers only, so that every cost is exact and ties are real ties."""
     n = draw(st.integers(1, max_rows))
     d = draw(st.integers(1, max_features))
@@ -21,4 +21,4 @@ def tiny_data(draw, max_rows=12, max_features=3, max_clusters=5, weights=True):
     weight = np.ones(n)
     if weights:
         weight = draw(hnp.arrays(np.float64, n, elements=st.integers(1, 3).map(float)))
-    return Data(X, centers, nearest(X, centers), weight)
+    return Data(X, centers, nearest(X, centers, objective), weight, objective)

@@ -6,9 +6,11 @@ from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_wine
 
+from oracles import medians
 from pellucid import ExShallow
 from pellucid.metrics import (
     kmeans_cost,
+    kmedians_cost,
     normalized_partition_cost,
     reference_agreement,
     surrogate_cost,
@@ -47,6 +49,30 @@ def test_kmeans_cost_is_its_definition(data):
     assert kmeans_cost(X + 1e8, labels) == pytest.approx(kmeans_cost(X, labels), rel=1e-6)
 
 
+def plain_medians_cost(X, labels, weight):
+    cost = 0.0
+    for label in set(labels):
+        rows = labels == label
+        if weight[rows].sum() > 0:
+            away = np.abs(X[rows] - medians(X[rows], weight[rows]))
+            cost += weight[rows] @ away.sum(axis=1)
+    return cost
+
+
+def test_kmedians_cost_is_its_definition(data):
+    X, labels, weight = data
+    expected = plain_medians_cost(X, labels, weight)
+    for matrix in (X, sparse.csr_array(X), sparse.csc_array(X), X.astype(np.float32)):
+        assert kmedians_cost(matrix, labels, sample_weight=weight) == pytest.approx(expected)
+    one = np.zeros(200)
+    ratio = plain_medians_cost(X, one, weight) / expected
+    assert normalized_partition_cost(
+        X, one, labels, sample_weight=weight, objective="kmedians"
+    ) == pytest.approx(ratio)
+    with pytest.raises(ValueError, match="objective is 'kmodes'; it must be one of 'kmeans', 'kme"):
+        normalized_partition_cost(X, one, labels, objective="kmodes")
+
+
 def test_kmeans_cost_is_scikit_learns_inertia():
     X = load_wine().data
     fitted = KMeans(3, n_init=3, random_state=0).fit(X)
@@ -64,6 +90,10 @@ def test_surrogate_cost_is_its_definition(data):
         assert surrogate_cost(matrix, labels, centers, sample_weight=weight) == pytest.approx(
             expected
         )
+        absolute = (weight * np.abs(X - centers[labels]).sum(axis=1)).sum()
+        assert surrogate_cost(
+            matrix, labels, centers, sample_weight=weight, objective="kmedians"
+        ) == pytest.approx(absolute)
     with pytest.raises(ValueError, match="centers have shape"):
         surrogate_cost(X, labels, centers[:, :2])
     with pytest.raises(ValueError, match=r"labels must lie in 0 \.\. 2"):

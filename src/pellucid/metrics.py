@@ -9,7 +9,8 @@ from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
 from pellucid._input import read_sample_weight
-from pellucid.numeric.moments import cost_to_centers, group_means
+from pellucid.numeric.fixed_point import Data, Weights
+from pellucid.numeric.objectives import OBJECTIVES
 from pellucid.rules import path_conditions, simplify
 from pellucid.tree import ThresholdTree, canonical_csc
 
@@ -30,15 +31,32 @@ def kmeans_cost(X: Any, labels: Any, *, sample_weight: Any = None) -> float:
     >>> kmeans_cost([[0.0], [2.0], [10.0]], [0, 0, 1])
     2.0
     """
-    X, weight = _read(X), read_sample_weight(sample_weight, len(labels))
-    names, position = np.unique(np.asarray(labels), return_inverse=True)
-    _check_length("labels", position, X)
-    means = np.nan_to_num(group_means(X, position, weight, len(names)))
-    return cost_to_centers(X, position, means, weight)
+    return _partition_cost("kmeans", X, labels, sample_weight)
 
 
-def surrogate_cost(X: Any, labels: Any, centers: Any, *, sample_weight: Any = None) -> float:
-    """Sum of squared distances of the rows to given centers.
+def kmedians_cost(X: Any, labels: Any, *, sample_weight: Any = None) -> float:
+    """Sum of absolute distances of the rows to the coordinate-wise median of their cluster.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+    labels : array-like of shape (n_samples,)
+        Cluster of each row, of any type.
+    sample_weight : array-like of shape (n_samples,), optional
+
+    Examples
+    --------
+    >>> from pellucid.metrics import kmedians_cost
+    >>> kmedians_cost([[0.0], [1.0], [5.0], [10.0]], [0, 0, 0, 1])
+    5.0
+    """
+    return _partition_cost("kmedians", X, labels, sample_weight)
+
+
+def surrogate_cost(
+    X: Any, labels: Any, centers: Any, *, sample_weight: Any = None, objective: str = "kmeans"
+) -> float:
+    """Sum of squared (or absolute) distances of the rows to given centers.
 
     Parameters
     ----------
@@ -47,6 +65,7 @@ def surrogate_cost(X: Any, labels: Any, centers: Any, *, sample_weight: Any = No
         Position of each row's center in `centers`.
     centers : array-like of shape (n_clusters, n_features)
     sample_weight : array-like of shape (n_samples,), optional
+    objective : {"kmeans", "kmedians"}, default="kmeans"
 
     Examples
     --------
@@ -61,18 +80,24 @@ def surrogate_cost(X: Any, labels: Any, centers: Any, *, sample_weight: Any = No
         raise ValueError(f"centers have shape {centers.shape}, but X has {X.shape[1]} columns")
     if len(position) and not 0 <= position.min() <= position.max() < len(centers):
         raise ValueError(f"labels must lie in 0 .. {len(centers) - 1}, one center each")
-    return cost_to_centers(X, position, centers, read_sample_weight(sample_weight, X.shape[0]))
+    return _data(objective, X, sample_weight).cost(position, centers)
 
 
 def normalized_partition_cost(
-    X: Any, labels: Any, reference_labels: Any, *, sample_weight: Any = None
+    X: Any,
+    labels: Any,
+    reference_labels: Any,
+    *,
+    sample_weight: Any = None,
+    objective: str = "kmeans",
 ) -> float:
     """Cost of a partition over the cost of the reference partition (NPC); 1 is a perfect copy.
 
-    Both costs use the means of their own clusters. Two partitions without any cost give 1.
+    Both costs use the means of their own clusters, or with ``objective="kmedians"`` the medians.
+    Two partitions without any cost give 1.
     """
-    cost = kmeans_cost(X, labels, sample_weight=sample_weight)
-    reference = kmeans_cost(X, reference_labels, sample_weight=sample_weight)
+    cost = _partition_cost(objective, X, labels, sample_weight)
+    reference = _partition_cost(objective, X, reference_labels, sample_weight)
     if reference == 0:
         return 1.0 if cost == 0 else float("inf")
     return cost / reference
@@ -132,6 +157,23 @@ def reference_agreement(labels: Any, reference_labels: Any, *, sample_weight: An
     table = np.zeros((len(names), len(reference_names)))
     np.add.at(table, (ours, theirs), weight)
     return float(table[linear_sum_assignment(table, maximize=True)].sum() / weight.sum())
+
+
+def _partition_cost(objective: str, X: Any, labels: Any, sample_weight: Any) -> float:
+    X = _read(X)
+    names, position = np.unique(np.asarray(labels), return_inverse=True)
+    _check_length("labels", position, X)
+    data = _data(objective, X, sample_weight)
+    centers = np.nan_to_num(data.group_centers(position, len(names)))
+    return data.cost(position, centers)
+
+
+def _data(objective: str, X, sample_weight: Any) -> Data:
+    if objective not in OBJECTIVES:
+        known = ", ".join(map(repr, OBJECTIVES))
+        raise ValueError(f"objective is {objective!r}; it must be one of {known}")
+    weight = read_sample_weight(sample_weight, X.shape[0])
+    return OBJECTIVES[objective](X, Weights.of(weight))
 
 
 def _read(X):

@@ -12,8 +12,9 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from pellucid.kmedians import cluster_by_medians
+from pellucid.numeric.absolute import AbsoluteData
 from pellucid.numeric.fixed_point import Data
-from pellucid.numeric.moments import group_means
 
 DEFAULT_N_CLUSTERS = 8
 """Number of clusters when neither the user nor a reference says; scikit-learn's own default."""
@@ -55,11 +56,11 @@ def find_reference(
     ----------
     reference : None, estimator, array of centers or array of labels
     data : Data
-        The checked data with their weights.
+        The checked data with their weights, of a kind that says what rows pay for centers.
     n_clusters : int or None
         How many clusters the user asked for, if he did.
     random_state : int, RandomState instance or None
-        For the default reference, ``KMeans(n_init=10)``.
+        For the default reference: ``KMeans(n_init=10)``, or k-medians.
     noise : {"group", "drop"}
         What to do with label -1.
     original_X : object
@@ -81,38 +82,44 @@ def find_reference(
 
 
 def _default_reference(data: Data, n_clusters: int, random_state: Any) -> Reference:
-    from sklearn.cluster import KMeans
-
-    X, sample_weight = data.X, data.weights.values
-    counted = sample_weight > 0
-    if n_clusters > (n := int(counted.sum())):
+    if n_clusters > (n := int((data.weights.values > 0).sum())):
         raise ValueError(
             f"n_clusters={n_clusters} is more than n_samples={n} rows of positive weight; "
             "ask for fewer clusters"
         )
+    find = cluster_by_medians if isinstance(data, AbsoluteData) else _cluster_by_means
+    centers, labels = find(data, n_clusters, random_state)
+    return _from_labels(labels, list(range(n_clusters)), data, empty=centers)
+
+
+def _cluster_by_means(data: Data, n_clusters: int, random_state: Any):
+    """Centers and labels of scikit-learn's k-means."""
+    from sklearn.cluster import KMeans
+
+    X, sample_weight = data.X, data.weights.values
+    counted = sample_weight > 0
     kmeans = KMeans(n_clusters, n_init=10, random_state=random_state)
     numbers = (X.tocsr() if sparse.issparse(X) else np.ascontiguousarray(X)).astype(
         np.float64, copy=False
     )
-    if n == X.shape[0]:
+    if counted.all():
         labels = kmeans.fit(numbers, sample_weight=sample_weight).labels_
     else:  # absent rows must not even take part in the seeding
         labels = kmeans.fit(numbers[counted], sample_weight=sample_weight[counted]).predict(numbers)
-    names = list(range(n_clusters))
-    return _from_labels(labels.astype(np.intp), names, data, empty=kmeans.cluster_centers_)
+    return kmeans.cluster_centers_, labels.astype(np.intp)
 
 
 def _from_labels(labels, names, data: Data, empty=None) -> Reference:
-    means = group_means(data.X, labels, data.weights.values, len(names), data.team)
-    hollow = np.isnan(means).any(axis=1)
+    centers = data.group_centers(labels, len(names))
+    hollow = np.isnan(centers).any(axis=1)
     if hollow.any():
         if empty is None:
             raise ValueError(
                 f"cluster {names[int(np.argmax(hollow))]!r} of the reference has no row of "
                 "positive weight; leave it out of the labels"
             )
-        means[hollow] = empty[hollow]
-    return Reference(means, labels, names)
+        centers[hollow] = empty[hollow]
+    return Reference(centers, labels, names)
 
 
 def _from_centers(centers, data: Data) -> Reference:

@@ -15,21 +15,23 @@ ESTIMATORS = [
     BSIMM(beam_width=3),
     IMM(),
     ExGreedy(search="beam"),
-    ExGreedy(),
     ExShallow(),
     ExKMC(),
     ExKMC(base=ExShallow()),
 ]
+OTHER_OBJECTIVE = [
+    clone(model).set_params(objective="kmedians") for model in (IMM(), ExGreedy(), ExKMC())
+]
 
 
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
+@parametrize_with_checks(ESTIMATORS + OTHER_OBJECTIVE, expected_failed_checks=expected_failures)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
 @pytest.mark.parametrize("check", WEIGHT_CHECKS)
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
+@pytest.mark.parametrize("estimator", ESTIMATORS + OTHER_OBJECTIVE, ids=repr)
 def test_weights_are_repetitions_once_the_reference_is(estimator, check):
     check("estimator", clone(estimator).set_params(reference=SpreadCenters()))
 

@@ -1,4 +1,4 @@
-"""Beam search: as good as all trees when wide, as greedy search when narrow, never worse than it."""
+"""Beam search: the best of all trees when wide, greedy search when narrow, never worse than it."""
 
 import numpy as np
 import pytest
@@ -124,7 +124,7 @@ def test_the_beam_is_never_worse_than_greed_for_any_criterion(penalty):
         return total
 
     losses = [loss(width) for width in (1, 10, 40)]
-    assert losses[1] <= losses[0] and losses[2] <= losses[0]
+    assert losses[1] <= losses[0]
     assert losses[2] < losses[0]
 
 

@@ -27,6 +27,7 @@ class BaselineTree(BaseThresholdTree):
         *,
         n_leaves: int | None = None,
         reference: Any = None,
+        objective: str = "kmeans",
         noise: str = "group",
         threshold_style: str = "round",
         n_jobs: int | None = None,
@@ -37,6 +38,7 @@ class BaselineTree(BaseThresholdTree):
         super().__init__(
             n_clusters,
             reference=reference,
+            objective=objective,
             noise=noise,
             threshold_style=threshold_style,
             n_jobs=n_jobs,

@@ -9,7 +9,6 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
@@ -20,7 +19,7 @@ from pellucid._progress import Progress
 from pellucid.cuts.problem import Problem
 from pellucid.growth.plant import Growth
 from pellucid.numeric.fixed_point import Data, Weights
-from pellucid.numeric.moments import cost_to_centers, means_and_costs
+from pellucid.numeric.objectives import OBJECTIVES
 from pellucid.numeric.team import Team, count_threads
 from pellucid.reference import Reference, find_reference
 from pellucid.rules import RowExplanation, RuleList, cluster_rules, leaf_rules, path_conditions
@@ -36,6 +35,7 @@ class BaseThresholdTree(ClusterMixin, BaseEstimator):
     _parameter_constraints: dict = {
         "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
         "reference": ["array-like", HasMethods("fit"), HasMethods("predict"), None],
+        "objective": [StrOptions(set(OBJECTIVES))],
         "noise": [StrOptions({"group", "drop"})],
         "threshold_style": [StrOptions({"round", "midpoint", "data"})],
         "n_jobs": [Integral, None],
@@ -48,6 +48,7 @@ class BaseThresholdTree(ClusterMixin, BaseEstimator):
         n_clusters: int | None = None,
         *,
         reference: Any = None,
+        objective: str = "kmeans",
         noise: str = "group",
         threshold_style: str = "round",
         n_jobs: int | None = None,
@@ -56,6 +57,7 @@ class BaseThresholdTree(ClusterMixin, BaseEstimator):
     ) -> None:
         self.n_clusters = n_clusters
         self.reference = reference
+        self.objective = objective
         self.noise = noise
         self.threshold_style = threshold_style
         self.n_jobs = n_jobs
@@ -90,7 +92,7 @@ class BaseThresholdTree(ClusterMixin, BaseEstimator):
         numbers = read_X(self, X, reset=True)
         weight = read_sample_weight(sample_weight, numbers.shape[0])
         with Team(count_threads(self.n_jobs)) as team:
-            data = Data(numbers, Weights.of(weight), team)
+            data = OBJECTIVES[self.objective](numbers, Weights.of(weight), team)
             reference = find_reference(
                 self.reference,
                 data,
@@ -123,11 +125,9 @@ class BaseThresholdTree(ClusterMixin, BaseEstimator):
 
     def _store(self, data: Data, reference: Reference, tree: ThresholdTree, leaf: np.ndarray):
         """Everything that every fitted estimator shows."""
-        X, weight, team = data.X, data.weights.values, data.team
-        position = tree.cluster[leaf]
-        centers = reference.centers
-        (means, inertia), (_, reference_inertia) = means_and_costs(
-            X, position, reference.labels, weight, centers, team
+        weight, position = data.weights.values, tree.cluster[leaf]
+        (centers, inertia), (_, reference_inertia) = data.centers_and_costs(
+            position, reference.labels, reference.centers
         )
         names = np.array(reference.names)
         known = reference.labels >= 0
@@ -136,10 +136,10 @@ class BaseThresholdTree(ClusterMixin, BaseEstimator):
         self.tree_ = tree
         self.n_leaves_ = tree.n_leaves
         self.cluster_names_ = names
-        self.cluster_centers_ = means
+        self.cluster_centers_ = centers
         self.labels_ = names[position]
         self.inertia_ = inertia
-        self.reference_centers_ = centers
+        self.reference_centers_ = reference.centers
         self.reference_labels_ = _name(reference.labels, names)
         self.reference_inertia_ = reference_inertia
         self._leaf_rules = leaf_rules(
@@ -185,7 +185,8 @@ class BaseThresholdTree(ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         numbers = read_X(self, X, reset=False)
         weight = read_sample_weight(sample_weight, numbers.shape[0])
-        return -cost_to_centers(numbers, self.tree_.predict(numbers), self.cluster_centers_, weight)
+        data = OBJECTIVES[self.objective](numbers, Weights.of(weight))
+        return -data.cost(self.tree_.predict(numbers), self.cluster_centers_)
 
     def explain(self, X: Any = None) -> RuleList:
         """The rules of all clusters, or why each row of `X` is in its cluster.
@@ -228,12 +229,7 @@ def _pose(data: Data, reference: Reference) -> Problem:
     counted = np.flatnonzero((weight > 0) & (labels >= 0))
     if len(counted) == len(labels):
         return Problem(data, reference.centers, labels)
-    rows = Data(_take_rows(data.X, counted), Weights.of(weight[counted]), data.team)
-    return Problem(rows, reference.centers, labels[counted])
-
-
-def _take_rows(X, rows: np.ndarray):
-    return X.tocsr()[rows].tocsc() if sparse.issparse(X) else X[rows]
+    return Problem(data.take(counted), reference.centers, labels[counted])
 
 
 def _name(labels: np.ndarray, names: np.ndarray) -> np.ndarray:
@@ -256,11 +252,16 @@ def common_parameters(cls: type) -> type:
 
 
 _COMMON = """reference : None, estimator, array of centers or array of labels, default=None
-        The clustering to explain. None: ``KMeans(n_clusters, n_init=10)``. An estimator with
-        `cluster_centers_` for the columns of X gives its centers; any other, its labels. An
-        unfitted one is cloned and fitted. A 2-D array is taken as centers, each row belonging
-        to the nearest; a 1-D array as one label a row, made on whatever data, whose centers
-        are then the group means in X.
+        The clustering to explain. None: ``KMeans(n_clusters, n_init=10)``, or a k-medians
+        clustering, the best of ten starts. An estimator with `cluster_centers_` for the columns
+        of X gives its centers; any other, its labels. An unfitted one is cloned and fitted. A
+        2-D array is taken as centers, each row belonging to the nearest; a 1-D array as one
+        label a row, made on whatever data, whose centers are then the group means (or medians)
+        in X.
+    objective : {"kmeans", "kmedians"}, default="kmeans"
+        What a row pays: its squared distance to the mean of its cluster, or the sum of its
+        absolute differences to the coordinate-wise (weighted, lower) median, in which outliers
+        count for less.
     noise : {"group", "drop"}, default="group"
         What to do with rows that the reference labels -1: explain them as a group of their
         own, or leave them out of the fit.
@@ -284,15 +285,15 @@ _ATTRIBUTES = """tree_ : ThresholdTree
     cluster_names_ : ndarray of shape (n_clusters,)
         Label of each cluster: 0, 1, ... or the labels of the reference in sorted order.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        Means of the clusters of the tree; for an empty one, its reference center.
+        Means (or medians) of the clusters of the tree; for an empty one, its reference center.
     inertia_ : float
-        k-means cost of the tree's clusters.
+        k-means (or k-medians) cost of the tree's clusters.
     reference_centers_ : ndarray of shape (n_clusters, n_features)
         Centers of the reference.
     reference_labels_ : ndarray of shape (n_samples,)
         Cluster of each training row in the reference; -1 for noise that was left out.
     reference_inertia_ : float
-        k-means cost of the reference's clusters.
+        The same cost of the reference's clusters.
     n_leaves_ : int
         Number of leaves.
     n_features_in_ : int

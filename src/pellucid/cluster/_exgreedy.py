@@ -60,6 +60,7 @@ class ExGreedy(BaseThresholdTree):
         n_clusters: int | None = None,
         *,
         search: Any = "greedy",
+        objective: str = "kmeans",
         reference: Any = None,
         noise: str = "group",
         threshold_style: str = "round",
@@ -70,6 +71,7 @@ class ExGreedy(BaseThresholdTree):
         self.search = search
         super().__init__(
             n_clusters,
+            objective=objective,
             reference=reference,
             noise=noise,
             threshold_style=threshold_style,

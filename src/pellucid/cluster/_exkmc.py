@@ -38,8 +38,8 @@ class ExKMC(BaseThresholdTree):
         Number of leaves; twice the number of clusters when left out.
     base : {"imm"}, None, estimator or ThresholdTree, default="imm"
         The tree to expand: IMM's, a single leaf (None), the tree of another estimator of this
-        package (fitted: as it is; unfitted: cloned and fitted to the same reference), or a
-        tree.
+        package (fitted: as it is; unfitted: cloned and grown for the same reference and
+        objective), or a tree.
     {common}
 
     Attributes
@@ -74,6 +74,7 @@ class ExKMC(BaseThresholdTree):
         n_leaves: int | None = None,
         base: Any = "imm",
         reference: Any = None,
+        objective: str = "kmeans",
         noise: str = "group",
         threshold_style: str = "round",
         n_jobs: int | None = None,
@@ -85,6 +86,7 @@ class ExKMC(BaseThresholdTree):
         super().__init__(
             n_clusters,
             reference=reference,
+            objective=objective,
             noise=noise,
             threshold_style=threshold_style,
             n_jobs=n_jobs,

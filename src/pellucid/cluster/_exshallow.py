@@ -67,6 +67,7 @@ class ExShallow(BaseThresholdTree):
         depth_penalty: float = 0.03,
         search: Any = "greedy",
         reference: Any = None,
+        objective: str = "kmeans",
         noise: str = "group",
         threshold_style: str = "round",
         n_jobs: int | None = None,
@@ -78,6 +79,7 @@ class ExShallow(BaseThresholdTree):
         super().__init__(
             n_clusters,
             reference=reference,
+            objective=objective,
             noise=noise,
             threshold_style=threshold_style,
             n_jobs=n_jobs,

@@ -29,7 +29,7 @@ class InducedCost(CenterCutCriterion):
         self.depth_penalty = float(depth_penalty)
 
     def best_center_cuts(self, cell: Cell, features: np.ndarray, n: int) -> list[Cut]:
-        """Cuts of least objective that leave each side as many rows as centers, if there are any."""
+        """Cuts of least objective that leave each side as many rows as centers, if possible."""
         ranked, owned = self._rank(cell)
         weight = float(owned.sums[:, 0].sum())
         terms = (float(owned.base), self.depth_penalty, weight, self.problem.weights.one)
@@ -105,7 +105,7 @@ class InducedCost(CenterCutCriterion):
         return search_columns(problem, features, len(rows), scan, refine, np.inf, n_gaps, n)
 
     def _rank(self, cell: Cell) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], Owned]:
-        """Nearest and second nearest center of each row and their margin; the same for the bound."""
+        """Nearest and second nearest center of each row, their margin, and the rows for a bound."""
         from pellucid.kernels.induced import find_nearest
 
         problem, rows = self.problem, cell.active

@@ -53,7 +53,7 @@ def clear(table, last):
 
 @inner
 def tally_separated(weights, prices, sums, base, center_code, last, amount, fall, below):
-    """Amount, fall and below at the edges up to `last`, from what was added up by center and bin."""
+    """Amount, fall and below at the edges up to `last`, from sums by center and bin."""
     for t in range(last + 1):
         amount[t], fall[t], below[t] = base, 0, 0
     for c in range(len(center_code)):

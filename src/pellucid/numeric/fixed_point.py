@@ -2,7 +2,7 @@
 
 Sums of floating-point numbers depend on the order of the terms, and so on threads, chunks,
 storage order and on whether a row is weighted or repeated. Whole numbers do not. Sample weights
-and squared distances are therefore rounded once, to multiples of a power of two so fine that the
+and distances are therefore rounded once, to multiples of a power of two so fine that the
 total of all of them just fits into 62 bits, and everything after that is integer arithmetic:
 same data, same tree, bit for bit.
 """
@@ -16,10 +16,10 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.numeric.blocks import row_major
-from pellucid.numeric.moments import size_about
+from pellucid.numeric.moments import cost_to_centers, group_means, means_and_costs, size_about
 from pellucid.numeric.team import ALONE, Team
 
-_LEAST_ROWS = 4096
+LEAST_ROWS = 4096
 """Fewest rows worth a task of their own."""
 
 
@@ -70,12 +70,18 @@ class Weights:
 class Data:
     """The rows of a data set with their weights, and what is worked out of them once.
 
+    What a row pays for its center, and what the center of a group is, is said here and nowhere
+    else: squared distances and means. Subclasses say otherwise.
+
     Parameters
     ----------
     X : ndarray or CSC matrix of shape (n_samples, n_features)
     weights : Weights
     team : Team
     """
+
+    objective = "kmeans"
+    too_wide_to = "square"
 
     def __init__(self, X, weights: Weights, team: Team = ALONE) -> None:
         self.X, self.weights, self.team = X, weights, team
@@ -85,8 +91,14 @@ class Data:
         """The data with rows at hand: CSR in place of CSC."""
         return self.X.tocsr() if sparse.issparse(self.X) else self.X
 
+    def take(self, rows: np.ndarray) -> Data:
+        """Data of some of the rows."""
+        X = self.rows[rows]
+        X = X.tocsc() if sparse.issparse(X) else X
+        return type(self)(X, Weights.of(self.weights.values[rows]), self.team)
+
     def costs(self, centers: np.ndarray, room: int = 0) -> tuple[np.ndarray, float]:
-        """Weighted squared distance of every row to every center, in whole units.
+        """What every row pays for every center, in whole units.
 
         Parameters
         ----------
@@ -100,8 +112,7 @@ class Data:
         unit : float
             What one unit is worth, a power of two.
         """
-        from pellucid.kernels.costs import dense_costs, sparse_costs
-
+        dense_costs, sparse_costs = self.cost_loops()
         weights = self.weights
         unit = self._cost_unit(centers)
         costs = np.empty((self.X.shape[0], len(centers) + room), dtype=np.int64)
@@ -120,8 +131,15 @@ class Data:
             if weights.are_whole and not weights.are_ones:
                 costs[part, : len(centers)] *= weights.units[part, None]
 
-        self.team.map(work, self.team.blocks(len(costs), _LEAST_ROWS))
+        self.team.map(work, self.team.blocks(len(costs), LEAST_ROWS))
         return costs, unit
+
+    @staticmethod
+    def cost_loops():
+        """The compiled loops over dense and over CSR rows."""
+        from pellucid.kernels.costs import dense_costs, sparse_costs
+
+        return dense_costs, sparse_costs
 
     def nearest(self, centers: np.ndarray) -> np.ndarray:
         """Nearest center of each row, whatever its weight; the lowest of equals."""
@@ -135,7 +153,7 @@ class Data:
                 parts = (rows.data, rows.indices, rows.indptr[block[0] : block[1] + 1])
                 sparse_nearest(*parts, centers, places, labels[slice(*block)])
 
-            self.team.map(work, self.team.blocks(len(labels), _LEAST_ROWS))
+            self.team.map(work, self.team.blocks(len(labels), LEAST_ROWS))
         else:
             tiles = _tiles(centers)
 
@@ -143,19 +161,37 @@ class Data:
                 for rows, lines in row_major(self.X, *block):
                     dense_nearest(lines, centers, tiles, labels[rows])
 
-            self.team.map(work, self.team.blocks(len(labels), _LEAST_ROWS))
+            self.team.map(work, self.team.blocks(len(labels), LEAST_ROWS))
         return labels
 
-    def _cost_unit(self, centers: np.ndarray) -> float:
-        """Smallest power of two that keeps the sum of all distances to any center below 2**61.
+    def group_centers(self, labels: np.ndarray, n_groups: int) -> np.ndarray:
+        """Center at which each group of rows pays least; NaN for an empty group."""
+        return group_means(self.X, labels, self.weights.values, n_groups, self.team)
+
+    def cost(self, labels: np.ndarray, centers: np.ndarray) -> float:
+        """What the rows pay at ``centers[labels]``; label -1 is free."""
+        return cost_to_centers(self.X, labels, centers, self.weights.values, self.team)
+
+    def centers_and_costs(
+        self, labels: np.ndarray, others: np.ndarray, origins: np.ndarray
+    ) -> list[tuple[np.ndarray, float]]:
+        """For two groupings, their centers and what the rows pay; see `means_and_costs`."""
+        return means_and_costs(self.X, labels, others, self.weights.values, origins, self.team)
+
+    def most_to_pay(self, centers: np.ndarray) -> float:
+        """A bound on what all rows together pay at any one of the centers.
 
         For any point o, |x - c|^2 <= 2|x - o|^2 + 2|c - o|^2: the sum over all rows is bounded
         by their distances to one point, however far outliers lie.
         """
         origin, weight = centers.mean(axis=0), self.weights.values
+        apart = ((centers - origin) ** 2).sum(axis=1).max()
+        return 2 * size_about(self.X, weight, origin, self.team) + 2 * weight.sum() * apart
+
+    def _cost_unit(self, centers: np.ndarray) -> float:
+        """Smallest power of two that keeps the sum of all costs at any center below 2**61."""
         with np.errstate(over="ignore", invalid="ignore"):
-            apart = ((centers - origin) ** 2).sum(axis=1).max()
-            whole = 2 * size_about(self.X, weight, origin, self.team) + 2 * weight.sum() * apart
+            whole = self.most_to_pay(centers)
         if not np.isfinite(whole):
             raise ValueError(self._too_wide(centers))
         # The margin keeps rounding from tipping a power of two.
@@ -167,11 +203,13 @@ class Data:
             np.asarray(extreme.toarray() if sparse.issparse(extreme) else extreme).ravel()
             for extreme in (self.X.min(axis=0), self.X.max(axis=0))
         )
-        spread = np.maximum(high, centers.max(axis=0)) - np.minimum(low, centers.min(axis=0))
+        with np.errstate(over="ignore"):
+            spread = np.maximum(high, centers.max(axis=0)) - np.minimum(low, centers.min(axis=0))
         column = int(np.argmax(spread))
         return (
-            f"the values of column {column} spread over {spread[column]:.3g}, too wide to square "
-            "in float64; divide the column by a constant or standardize it first"
+            f"the values of column {column} spread over {spread[column]:.3g}, too wide to "
+            f"{self.too_wide_to} in float64; divide the column by a constant or standardize it "
+            "first"
         )
 
 

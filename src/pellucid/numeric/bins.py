@@ -84,8 +84,8 @@ def make_bins(X, centers: np.ndarray, team: Team = ALONE) -> Bins:
     center_code = np.empty((n_features, n_clusters), dtype=np.int64)
     kernels.center_codes(edges, centers, center_code)
     zero_code = (edges < 0).sum(axis=1)
-    # In a bin whose rows all have the value of its edge there is nothing to look for. Where a column
-    # has many values, hardly any bin is like that, and none is looked at.
+    # In a bin whose rows all have the value of its edge there is nothing to look for. In columns of
+    # many values hardly any bin is like that, and none is looked at.
     mixed = np.zeros((n_features, width), dtype=np.uint8)
     mixed[~few] = 1
     if sparse.issparse(X):

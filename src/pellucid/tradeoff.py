@@ -79,7 +79,7 @@ class TradeOff(Sequence):
         return len(self._points)
 
     def undominated(self) -> TradeOff:
-        """Without the points that another beats in cost, WAES or WAD and equals in the rest.
+        """Without the points for which another is as good in cost, WAES and WAD, better in one.
 
         Of points alike in all three the one of least penalty stays.
         """

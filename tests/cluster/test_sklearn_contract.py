@@ -8,10 +8,18 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import pellucid
 import pellucid.cluster
-from pellucid import IMM, ExGreedy, ExKMC, ExShallow
+from pellucid import IMM, ExGreedy, ExKMC, ExShallow, ExShallowSearch
 from references import WEIGHT_CHECKS, SpreadCenters, expected_failures
 
-ESTIMATORS = [IMM(), ExGreedy(), ExShallow(), ExKMC(), ExKMC(base=ExShallow())]
+ESTIMATORS = [
+    IMM(),
+    ExGreedy(),
+    ExShallow(),
+    ExShallowSearch(),
+    ExShallowSearch(goal_cost=IMM(), goal_size=2.0, max_fits=10),
+    ExKMC(),
+    ExKMC(base=ExShallow()),
+]
 
 
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)

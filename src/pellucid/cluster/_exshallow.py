@@ -112,18 +112,21 @@ class ExShallow(BaseThresholdTree):
         Returns
         -------
         TradeOff
-            The trees that no other one beats in cost, WAES or WAD while it equals them in the
-            rest, from the shortest explanations to the longest. The same tree from several
+            The trees that are not dominated (no other is as good in cost, WAES and WAD and better
+            in one), from the shortest explanations to the longest. The same tree from several
             penalties is one point.
 
         Examples
         --------
-        >>> from sklearn.datasets import load_digits
+        >>> from sklearn.datasets import load_wine
         >>> from pellucid import ExShallow
-        >>> X = load_digits().data
-        >>> path = ExShallow(10, random_state=0).path(X, penalties=[0, 0.03, 0.1], max_fits=3)
-        >>> [round(point.waes, 2) for point in path] == sorted(round(p.waes, 2) for p in path)
-        True
+        >>> path = ExShallow(3, random_state=0).path(load_wine().data)
+        >>> print(path)
+          penalty  cost ratio   WAES    WAD  leaves
+              0.9       1.007   1.33   1.59       3
+              0.7       1.004   1.33   1.60       3
+              0.4       1.002   1.34   1.60       3
+                0       1.000   1.35   1.61       3
         """
         penalties = _read_penalties(penalties)
         model = copy(self)  # reading X leaves traces, and a clone would forget a fitted reference

@@ -108,7 +108,7 @@ class TradeOff(Sequence):
             for p in self._points
         ]
         if not self.is_complete:
-            lines.append("(more trees may lie between these; raise max_fits to find them)")
+            lines.append("(there may be more trees between these)")
         return "\n".join(lines)
 
     __repr__ = __str__

@@ -35,8 +35,9 @@ class ExShallowSearch(BaseThresholdTree):
 
     ExShallow* of the paper. The search begins with the usual depth penalty of 0.03, goes down
     where the tree costs too much and up where its explanations are too long, and then looks
-    between the penalties that it has tried, first where one goal is met on one side only. All
-    trees share one reference, and a node is searched again only where its cut may have changed.
+    between the penalties that it has tried, first where one side meets a goal and the other does
+    not. All trees share one reference, and a node is searched again only where its cut may have
+    changed.
 
     Parameters
     ----------
@@ -50,7 +51,7 @@ class ExShallowSearch(BaseThresholdTree):
         How many conditions may explain the average row (WAES): a number, or an estimator whose
         tree sets the size in the same way. One estimator for both goals asks for a tree that is
         no worse in either.
-    max_fits : int, default=100
+    max_fits : int, default=50
         How many penalties to try at the most.
     {common}
 
@@ -68,8 +69,9 @@ class ExShallowSearch(BaseThresholdTree):
 
     Notes
     -----
-    With both goals, the first tree that meets both is taken. Where none does, it is the tree of
-    least WAES among those that meet `goal_cost`, as in the paper, and where none meets that
+    With both goals, the search ends at the first tree that meets both. Where none does, all of
+    the penalties from 0 to 1.92 are gone through, as far as `max_fits` allows, and the tree is the
+    one of least WAES among those that meet `goal_cost`, as in the paper, or, where none meets that
     either, the cheapest of all. With one goal alone, the tree that is best in the other respect
     is taken: the least WAES within `goal_cost`, or the least cost within `goal_size` (if there is
     none, the least WAES). Without goals there is nothing to search for, and the tree is that of
@@ -114,7 +116,7 @@ class ExShallowSearch(BaseThresholdTree):
         *,
         goal_cost: Any = None,
         goal_size: Any = None,
-        max_fits: int = 100,
+        max_fits: int = 50,
         reference: Any = None,
         noise: str = "group",
         threshold_style: str = "round",
@@ -139,11 +141,8 @@ class ExShallowSearch(BaseThresholdTree):
         goals = self._find_goals(problem)
         trees = Progress(f"{type(self).__name__}: trees", self.max_fits, self.verbose)
         along = Along(problem, self.threshold_style, trees, self.max_fits)
-        start = along.fit(START)
-        if not (goals.are_none or goals.end_with(start)):
-            last = _bracket(along, goals, start)
-            if not goals.end_with(last):
-                along.refine(goals.part, goals.end_with)
+        _search(along, goals)
+        along.tidy(goals.choose(list(along.trade_off())))
         everything = along.trade_off()
         best = goals.choose(list(everything))
         self.best_depth_penalty_ = best.penalty
@@ -245,11 +244,11 @@ class Goals:
         return min(small, key=by_cost) if small else min(points, key=by_size)
 
 
-def _bracket(along: Along, goals: Goals, start: TradeOffPoint) -> TradeOffPoint:
-    """Go down where the tree costs too much, up where it is too large, as far as need be.
-
-    Returns the last tree on the way.
-    """
+def _search(along: Along, goals: Goals) -> None:
+    """Try penalties until a tree ends the search or `along` has tried as many as it may."""
+    start = along.fit(START)
+    if goals.are_none or goals.end_with(start):
+        return
     falls = [START / STEP**i for i in range(1, _N_STEPS)] + [0.0]
     rises = [START * STEP**i for i in range(1, _N_STEPS + 1)]
     if goals.has_cost:
@@ -258,12 +257,20 @@ def _bracket(along: Along, goals: Goals, start: TradeOffPoint) -> TradeOffPoint:
     else:
         penalties, wanted = (falls, False) if goals.is_small(start) else (rises, True)
         is_there = goals.is_small
-    last = start
     for penalty in penalties[: along.max_fits - 1]:
-        last = along.fit(penalty)
-        if goals.end_with(last) or is_there(last) == wanted:
+        point = along.fit(penalty)
+        if goals.end_with(point):
+            return
+        if is_there(point) == wanted:
             break
-    return last
+    # Neither cost nor size goes one way only: where the bracket holds nothing, the rest may.
+    for ends in ((), (falls[-1], rises[-1])):
+        for penalty in ends[: along.max_fits - len(along.found)]:
+            if goals.end_with(along.fit(penalty)):
+                return
+        along.refine(goals.part, goals.end_with)
+        if any(map(goals.end_with, along.points())):
+            return
 
 
 def _tree_of(name: str, goal: BaseThresholdTree, problem: Problem) -> ThresholdTree:

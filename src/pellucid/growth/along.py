@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from math import inf, log, sqrt
+from math import ceil, floor, inf, log, log10, sqrt
 
 from pellucid._progress import Progress
 from pellucid.cuts.problem import Problem
@@ -101,6 +101,15 @@ class Along:
                 return
             if until(self.fit(max(gaps)[-1])):
                 return
+
+    def tidy(self, point: TradeOffPoint) -> None:
+        """Look for a rounder penalty of the same tree, of five digits at most."""
+        for digits in range(1, 6):
+            step = 10.0 ** (floor(log10(point.penalty)) - digits + 1) if point.penalty > 0 else 1.0
+            for whole in (floor(point.penalty / step), ceil(point.penalty / step)):
+                penalty = float(f"{whole * step:.{digits}g}")
+                if len(self.found) >= self.max_fits or self.fit(penalty).tree == point.tree:
+                    return
 
     def points(self) -> list[TradeOffPoint]:
         """The tree at each penalty that was tried, by penalty."""

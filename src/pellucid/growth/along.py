@@ -20,6 +20,9 @@ from pellucid.tree import ThresholdTree
 RESOLUTION = 1e-6
 """Penalties closer together than this share of themselves are not told apart."""
 
+SMALLEST = 1e-9
+"""Penalties below this, other than 0, are not tried: rounding would decide."""
+
 
 class Along:
     """Trees of one problem at many penalties; everything that they share is done once.
@@ -131,7 +134,7 @@ class Along:
     def _between(self, low: TradeOffPoint, high: TradeOffPoint) -> float | None:
         """Where to look between two neighbours; None where there is nothing to be found."""
         first, last = low.penalty, high.penalty
-        least = first * (1 + RESOLUTION) if first > 0 else min(RESOLUTION**2, last / 2)
+        least = first * (1 + RESOLUTION) if first > 0 else SMALLEST
         if low.tree == high.tree or not first < least < last * (1 - RESOLUTION):
             return None
         crossing = self.criterion.memory.crossing(first, last)

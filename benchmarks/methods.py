@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from pellucid import IMM, ExGreedy, ExKMC, ExShallow
+from pellucid import IMM, ExGreedy, ExKMC, ExShallow, ExShallowSearch
 
 TITLES = {
     "imm": "IMM",
     "imm+exkmc 2k": "IMM + expansion to 2k",
     "exshallow": "ExShallow",
+    "exshallow*": "ExShallow*",
     "exgreedy": "ExGreedy",
     "kmc": "KMC",
 }
@@ -20,6 +21,9 @@ def make(method: str, centers: Any, **parameters: Any):
     kinds = {"imm": IMM, "imm+exkmc 2k": ExKMC, "exshallow": ExShallow, "exgreedy": ExGreedy}
     if method == "kmc":
         return ExKMC(reference=centers, base=None, n_leaves=len(centers), **parameters)
+    if method == "exshallow*":
+        kmc = ExKMC(base=None, n_leaves=len(centers))
+        return ExShallowSearch(reference=centers, goal_cost=kmc, goal_size=kmc, **parameters)
     return kinds[method](reference=centers, **parameters)
 
 

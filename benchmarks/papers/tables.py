@@ -1,4 +1,4 @@
-"""Tables 2 and 4 of the ExShallow paper."""
+"""Tables 2, 3 and 4 of the ExShallow paper."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from benchmarks.jobs import Job
 from benchmarks.measures import MEASURES, measure_tree
 from benchmarks.methods import TITLES, make, warm_up
 from benchmarks.page import Section, Sheet
+from benchmarks.papers import star
 from benchmarks.settings import Refused, Settings
 from benchmarks.store import Row, Store, group, mean, read_rows
 from benchmarks.timing import best_of
@@ -20,6 +21,9 @@ from benchmarks.timing import best_of
 FILE = "exshallow_tables.csv"
 PUBLISHED = "exshallow_published.csv"
 METHODS = ("exshallow", "exgreedy", "imm", "kmc")
+"""Of table 2; table 3 has one more."""
+
+ALL_METHODS = (*METHODS, star.METHOD)
 PAPER_NAMES = [
     "Anuran",
     "Avila",
@@ -58,7 +62,7 @@ def jobs(settings: Settings) -> list[Job]:
     elif settings.quick:
         names = [name for name in names if name in _SMALL]
     seeds = range(settings.n_seeds(usual=30, quick=2))
-    return [_job(store, n, s, m, settings.data) for n in names for s in seeds for m in METHODS]
+    return [_job(store, n, s, m, settings.data) for n in names for s in seeds for m in ALL_METHODS]
 
 
 def _job(store: Store, name: str, seed: int, method: str, folder: Path | None) -> Job:
@@ -92,17 +96,22 @@ def _keep_published(settings: Settings) -> None:
     """Put the paper's figures beside ours, so that the page can be made from one folder."""
     if settings.targets is None:
         return
-    files = [settings.targets / f"exshallow_{name}.csv" for name in ("table2", "table4_seconds")]
+    names = ("table2", "star_table3", "table4_seconds")
+    files = [settings.targets / f"exshallow_{name}.csv" for name in names]
     if not files[0].exists():
         raise Refused(f"--targets: the folder has no {files[0].name}; see benchmarks/README.md")
-    scores, times = ({row["dataset"]: row for row in read_rows(file)} for file in files)
+    scores, stars, times = ({row["dataset"]: row for row in read_rows(file)} for file in files)
     files_of = {paper: name for name, paper in NAMES.items()}
     rows = []
     for paper, row in scores.items():
         seconds = times.get(paper, {})
-        for method in METHODS:
-            figures = {m: row[f"{m}_{method}"] for m in MEASURES}
-            together = {"seconds": seconds.get(method), "kmeans_seconds": seconds.get("kmeans")}
+        for method in ALL_METHODS:
+            source, column = (
+                (stars.get(paper, {}), "star") if method == star.METHOD else (row, method)
+            )
+            figures = {m: source.get(f"{m}_{column}") for m in MEASURES}
+            time = seconds.get(method.replace("*", "_star"))
+            together = {"seconds": time, "kmeans_seconds": seconds.get("kmeans")}
             rows.append({"dataset": files_of[paper], "method": method, **figures, **together})
     settings.output.mkdir(parents=True, exist_ok=True)
     with open(settings.output / PUBLISHED, "w", newline="", encoding="utf-8") as file:
@@ -112,19 +121,21 @@ def _keep_published(settings: Settings) -> None:
 
 
 def sections(folder: Path) -> list[Section]:
-    """A sheet for each measure of table 2, one for the gaps, one for table 4."""
+    """A sheet for each measure of table 2, one each for table 3, the gaps and table 4."""
     places = list(NAMES)
     rows = sorted(read_rows(folder / FILE), key=lambda row: places.index(row["dataset"]))
     if not rows:
         return []
     published = {(r["dataset"], r["method"]): r for r in read_rows(folder / PUBLISHED)}
     peers = group(read_rows(folder / "golden.csv"), "dataset", "method")
-    cells = [
-        verdicts.Cell.of(name, method, measure, found, published, peers)
-        for (name, method), found in group(rows, "dataset", "method").items()
+    found = [
+        verdicts.Cell.of(name, method, measure, of_method, published, peers)
+        for (name, method), of_method in group(rows, "dataset", "method").items()
         for measure in MEASURES
     ]
+    cells = star.with_reasons(found)
     sheets = [_measure_sheet(measure, cells) for measure in MEASURES]
+    sheets += filter(None, [star.sheet(cells, rows, NAMES)])
     gaps = [cell for cell in cells if cell.verdict in ("better", "worse")]
     if gaps:
         lines = [
@@ -132,12 +143,12 @@ def sections(folder: Path) -> list[Section]:
             for cell in gaps
         ]
         headings = ["data", "method", "measure", "ours", "paper", "verdict", "why"]
-        sheets.append(Sheet("Where table 2 differs", headings, lines))
+        sheets.append(Sheet("Where tables 2 and 3 differ", headings, lines))
     text = (
         "Laber, Murtinho, Oliveira: *Shallow decision trees for explainable k-means clustering*. "
         "Mean over the seeds of `KMeans(n_init=10)`: ours (the paper's). " + verdicts.LEGEND
     )
-    return [Section("ExShallow, tables 2 and 4", text, [*sheets, _time_sheet(rows, published)])]
+    return [Section("ExShallow, tables 2, 3 and 4", text, [*sheets, _time_sheet(rows, published)])]
 
 
 def _where(cell: verdicts.Cell) -> list[str]:
@@ -147,7 +158,7 @@ def _where(cell: verdicts.Cell) -> list[str]:
 def _measure_sheet(measure: str, cells: list[verdicts.Cell]) -> Sheet:
     lines: dict[str, list[str]] = {}
     for cell in cells:
-        if cell.measure == measure:
+        if cell.measure == measure and cell.method in METHODS:
             lines.setdefault(cell.dataset, [NAMES[cell.dataset], str(cell.n_seeds)])
             lines[cell.dataset].append(cell.text)
     headings = ["data", "seeds", *(TITLES[method] for method in METHODS)]
@@ -162,18 +173,20 @@ def _time_sheet(rows: list[Row], published: dict) -> Sheet:
         by_method = group(of_set, "method")
         paper = published.get((name, METHODS[0]), {}).get("kmeans_seconds")
         line = [NAMES[name], _seconds(mean(of_set, "kmeans_seconds"), paper)]
-        for method in METHODS:
+        for method in ALL_METHODS:
             found = by_method.get((method,), [])
             ours = mean(found, "kmeans_seconds") + mean(found, "seconds")
             line.append(_seconds(ours, published.get((name, method), {}).get("seconds")))
         lines.append(line)
-    headings = ["data", "k-means", *(TITLES[method] for method in METHODS)]
+    headings = ["data", "k-means", *(TITLES[method] for method in ALL_METHODS)]
     note = (
         "Seconds, those of k-means included: ours (the paper's, on its own machine; for "
-        "information)."
+        f"information). Those of {TITLES[star.METHOD]} include its goal, KMC."
     )
     return Sheet("Table 4: seconds", headings, lines, note)
 
 
 def _seconds(ours: float, paper: str | None) -> str:
+    if ours != ours:
+        return "–"
     return f"{ours:.2f}" + (f" ({float(paper):.2f})" if paper else "")

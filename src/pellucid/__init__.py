@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pellucid.cluster import BSIMM, IMM, ExGreedy, ExKMC, ExShallow
+    from pellucid.cluster import BSIMM, IMM, ExGreedy, ExKMC, ExShallow, ExShallowSearch
     from pellucid.export.text import export_text
     from pellucid.plotting import plot_tree
     from pellucid.tree import ThresholdTree
@@ -19,6 +19,7 @@ _HOMES = {
     "ExGreedy": "cluster",
     "ExKMC": "cluster",
     "ExShallow": "cluster",
+    "ExShallowSearch": "cluster",
     "ThresholdTree": "tree",
     "export_text": "export.text",
     "plot_tree": "plotting",
@@ -30,6 +31,7 @@ __all__ = [
     "ExGreedy",
     "ExKMC",
     "ExShallow",
+    "ExShallowSearch",
     "ThresholdTree",
     "__version__",
     "export_text",

@@ -10,12 +10,13 @@ from sklearn.cluster import KMeans
 
 from benchmarks import peers
 from benchmarks.page import holds
+from benchmarks.papers import star
 from benchmarks.papers.curves import at
 from benchmarks.settings import Refused
 from benchmarks.speed import cases, table
 from benchmarks.speed.scaling import exponent
 from benchmarks.store import Store, group, mean
-from benchmarks.verdicts import explain, judge
+from benchmarks.verdicts import Cell, explain, judge
 
 NAN = float("nan")
 
@@ -69,6 +70,38 @@ def test_a_gap_is_explained_by_what_is_known():
     assert "other seeds" in explain("some", "npc", [1.1, 1.3], 1.1, peer=NAN)
     assert explain("some", "npc", [1.17, 1.18], 1.05, peer=NAN) == "Differs; unexplained."
     assert explain("some", "npc", [1.17], 1.05, peer=1.3) == "Differs; unexplained."
+
+
+def test_a_star_is_explained_by_its_goal():
+    def cell(method, measure, ours, paper):
+        verdict = judge(ours, paper, larger_is_better=measure == "nmi")
+        why = "" if verdict in ("same", "no target") else "Differs; unexplained."
+        return Cell("some", method, measure, 2, ours, paper, verdict, why)
+
+    def reason(goal_cost, star_cost):
+        cells = [
+            cell("kmc", "npc", goal_cost, 1.3),
+            cell("kmc", "waes", 3.5, 3.5),
+            cell(star.METHOD, "npc", star_cost, 1.2),
+            cell(star.METHOD, "waes", 3.0, 3.4),
+        ]
+        return star.with_reasons(cells)[-1].why
+
+    assert "Both goals are reached" in reason(1.3, 1.1)
+    assert reason(1.3, 1.4) == "Differs; unexplained."
+    assert "KMC has an NPC of 1.50 (1.30) and a WAES of 3.50 (3.50)" in reason(1.5, 1.1)
+
+
+def test_a_star_counts_the_seeds_in_which_it_is_no_worse():
+    def row(seed, method, npc, waes):
+        return {"seed": seed, "method": method, "npc": npc, "waes": waes}
+
+    rows = [
+        row("0", "kmc", "1.2", "3.5"), row("1", "kmc", "1.2", "3.5"), row("2", "kmc", "1", "1"),
+        row("0", star.METHOD, "1.2", "3.5"), row("1", star.METHOD, "1.1", "3.6"),
+        row("0", "imm", "1", "1"),
+    ]  # fmt: skip
+    assert [star.reaches(pair) for pair in star.seeds(rows)] == [True, False]
 
 
 def test_a_slope_is_the_power():

@@ -14,6 +14,7 @@ from benchmarks.settings import Settings
 from benchmarks.store import read_rows
 
 TABLE2 = {"npc": 1.04, "waes": 5.0, "wad": 0.5, "nmi": 0.91}
+TABLE3 = {"npc": 1.2, "waes": 1.44, "wad": 1.67, "nmi": 0.91}
 
 
 @pytest.fixture
@@ -39,7 +40,11 @@ def targets(tmp_path):
     row = {"dataset": "Iris", "k": 3}
     row |= {f"{m}_{method}": value for m, value in TABLE2.items() for method in methods}
     seconds = {"dataset": "Iris", "k": 3, "kmeans": 0.5, **dict.fromkeys(methods, 0.75)}
-    for name, figures in {"table2": row, "table4_seconds": seconds}.items():
+    seconds["exshallow_star"] = 0.875
+    star = {"dataset": "Iris", "k": 3}
+    star |= {f"{m}_{which}": value for m, value in TABLE3.items() for which in ("kmc", "star")}
+    tables = {"table2": row, "star_table3": star, "table4_seconds": seconds}
+    for name, figures in tables.items():
         write_csv(folder / f"exshallow_{name}.csv", [figures])
     return folder
 
@@ -92,7 +97,7 @@ def test_papers_stand_beside_the_targets(tmp_path, targets):
     arguments = ["papers", "--quick", "--seeds", "1", "--only", "iris", "--output", str(output)]
     assert main([*arguments, "--targets", str(targets)]) == 0
     rows = read_rows(output / papers.tables.FILE)
-    assert [row["method"] for row in rows] == ["exshallow", "exgreedy", "imm", "kmc"]
+    assert [row["method"] for row in rows] == ["exshallow", "exgreedy", "imm", "kmc", "exshallow*"]
     assert all(float(row["npc"]) == pytest.approx(1.0365, abs=1e-3) for row in rows)
     curves = read_rows(output / papers.curves.FILE)
     assert {row["method"] for row in curves} == set(papers.curves.METHODS)
@@ -105,6 +110,14 @@ def test_papers_stand_beside_the_targets(tmp_path, targets):
     assert "Petal length and petal width" in page
     assert "Differs; unexplained." in page
     assert "(0.75)" in page
+    assert "(0.88)" in page
+    assert "### Table 3: ExShallow* against KMC" in page
+    assert "1.037 (1.20) ▲" in page
+    assert "1.440 (1.44) =" in page
+    assert "| 1 of 1 |" in page
+    assert (
+        "Its goal is another here: KMC has an NPC of 1.04 (1.04) and a WAES of 1.44 (5.00)" in page
+    )
     check_picture(output / papers.curves.PICTURE, page)
     check_privacy(page, output, tmp_path)
 
@@ -115,7 +128,25 @@ def test_papers_without_targets_show_ours_alone(tmp_path):
     assert main(arguments) == 0
     page = (tmp_path / "RESULTS.md").read_text(encoding="utf-8")
     assert "| Iris | 1 | 1.037 | 1.037 | 1.037 | 1.037 |" in page
-    assert "Where table 2 differs" not in page
+    assert "Where tables 2 and 3 differ" not in page
+    assert "Table 3" in page
+
+
+def test_results_from_before_table_3_are_gone_on_with(tmp_path, monkeypatch):
+    output = tmp_path / "results"
+    arguments = ["papers", "--seeds", "2", "--only", "iris", "--output", str(output)]
+    monkeypatch.setattr(papers.tables, "ALL_METHODS", papers.tables.METHODS)
+    assert main(arguments) == 0
+    before = (output / papers.tables.FILE).read_text(encoding="utf-8")
+    assert "Table 3" not in (tmp_path / "RESULTS.md").read_text(encoding="utf-8")
+    monkeypatch.undo()
+    assert main(arguments) == 0
+    after = (output / papers.tables.FILE).read_text(encoding="utf-8")
+    assert after.startswith(before)
+    assert [row["method"] for row in read_rows(output / papers.tables.FILE)[8:]] == [
+        "exshallow*"
+    ] * 2
+    assert "2 of 2" in (tmp_path / "RESULTS.md").read_text(encoding="utf-8")
 
 
 def test_golden_compares_from_the_same_centers(tmp_path, published, capsys):

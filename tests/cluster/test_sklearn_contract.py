@@ -8,7 +8,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import pellucid
 import pellucid.cluster
-from pellucid import BSIMM, IMM, ExGreedy, ExKMC, ExShallow
+from pellucid import BSIMM, IMM, ExGreedy, ExKMC, ExShallow, ExShallowSearch
 from references import WEIGHT_CHECKS, SpreadCenters, expected_failures
 
 ESTIMATORS = [
@@ -16,6 +16,7 @@ ESTIMATORS = [
     IMM(),
     ExGreedy(search="beam"),
     ExShallow(),
+    ExShallowSearch(goal_cost=IMM(), goal_size=2.0, max_fits=10),
     ExKMC(),
     ExKMC(base=ExShallow()),
 ]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from numbers import Integral
 from typing import Any
@@ -88,6 +90,28 @@ class BaseThresholdTree(ClusterMixin, BaseEstimator):
         -------
         self
         """
+        with self._posed(X, sample_weight) as (data, reference, problem):
+            n_leaves = self._max_leaves(problem.n_clusters)
+            progress = Progress(f"{type(self).__name__}: cuts", n_leaves - 1, self.verbose)
+            growth = self._grow(problem, progress)
+            tree = growth.builder.build()
+            everything = problem.n_samples == data.X.shape[0]
+            leaf = growth.leaf_of_rows(problem.n_samples) if everything else tree.apply(data.X)
+            self._store(data, reference, tree, leaf)
+            self._store_growth(problem, growth)
+        if self.n_leaves_ < min(n_leaves, problem.n_clusters):
+            warnings.warn(
+                f"the tree has {self.n_leaves_} leaves for {problem.n_clusters} clusters: no cut "
+                "separates the others, because their centers or rows coincide. Ask for fewer "
+                "clusters",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    @contextmanager
+    def _posed(self, X: Any, sample_weight: Any) -> Iterator[tuple[Data, Reference, Problem]]:
+        """Read the input, find the reference, and pose the problem, with threads while it lasts."""
         self._validate_params()
         numbers = read_X(self, X, reset=True)
         weight = read_sample_weight(sample_weight, numbers.shape[0])
@@ -101,24 +125,7 @@ class BaseThresholdTree(ClusterMixin, BaseEstimator):
                 noise=self.noise,
                 original_X=X,
             )
-            problem = _pose(data, reference)
-            n_leaves = self._max_leaves(problem.n_clusters)
-            progress = Progress(f"{type(self).__name__}: cuts", n_leaves - 1, self.verbose)
-            growth = self._grow(problem, progress)
-            tree = growth.builder.build()
-            everything = problem.n_samples == numbers.shape[0]
-            leaf = growth.leaf_of_rows(problem.n_samples) if everything else tree.apply(numbers)
-            self._store(data, reference, tree, leaf)
-            self._store_growth(problem, growth)
-        if self.n_leaves_ < min(n_leaves, problem.n_clusters):
-            warnings.warn(
-                f"the tree has {self.n_leaves_} leaves for {problem.n_clusters} clusters: no cut "
-                "separates the others, because their centers or rows coincide. Ask for fewer "
-                "clusters",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
-        return self
+            yield data, reference, _pose(data, reference)
 
     def _store_growth(self, problem: Problem, growth: Growth) -> None:
         """Keep what is particular to a method; nothing by default."""

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from copy import copy
 from numbers import Real
 from typing import Any
 
+import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from pellucid._progress import Progress
 from pellucid.cluster._base import BaseThresholdTree, common_parameters
 from pellucid.cuts.induced import InducedCost
+from pellucid.growth.along import Along
 from pellucid.growth.beam import BeamSearch
 from pellucid.growth.searches import grow
+from pellucid.tradeoff import TradeOff
 
 
 @common_parameters
@@ -90,3 +95,68 @@ class ExShallow(BaseThresholdTree):
     def _grow(self, problem, progress):
         criterion = InducedCost(problem, self.depth_penalty)
         return grow(criterion, self.search, self.threshold_style, progress)
+
+    def path(
+        self, X: Any, sample_weight: Any = None, penalties: Any = None, *, max_fits: int = 200
+    ) -> TradeOff:
+        """What explanations cost at each length: the trees along `depth_penalty`.
+
+        The tree is the same over whole ranges of penalties and changes where another cut becomes
+        the best of its node. These places are worked out from the cuts on either side, so that in
+        the end, unless `max_fits` comes first, no tree of the range has been missed. The
+        reference is found once, and a node is searched again only where its cut may have changed.
+        Nothing is stored in the estimator, which need not be fitted; its own `depth_penalty` does
+        not matter.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        sample_weight : array-like of shape (n_samples,), optional
+        penalties : array-like of float, optional
+            Penalties to begin with; trees are looked for between the least and the greatest.
+            0, 0.03 and 1 when left out.
+        max_fits : int, default=200
+            How many penalties to try at the most; those in `penalties` are tried in any case.
+
+        Returns
+        -------
+        TradeOff
+            The trees that are not dominated (no other is as good in cost, WAES and WAD and better
+            in one), from the shortest explanations to the longest. The same tree from several
+            penalties is one point.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_wine
+        >>> from pellucid import ExShallow
+        >>> path = ExShallow(3, random_state=0).path(load_wine().data)
+        >>> print(path)
+          penalty  cost ratio   WAES    WAD  leaves
+              0.9       1.007   1.33   1.59       3
+              0.7       1.004   1.33   1.60       3
+              0.4       1.002   1.34   1.60       3
+                0       1.000   1.35   1.61       3
+        """
+        penalties = _read_penalties(penalties)
+        model = copy(self)  # reading X leaves traces, and a clone would forget a fitted reference
+        progress = Progress(f"{type(self).__name__}: penalties", max_fits, self.verbose)
+        with model._posed(X, sample_weight) as (_, _, problem):
+            along = Along(problem, self.threshold_style, progress, max_fits)
+            for penalty in penalties:
+                along.fit(penalty)
+            along.refine()
+        return along.trade_off().undominated()
+
+
+def _read_penalties(penalties: Any) -> list[float]:
+    values = np.asarray([0.0, 0.03, 1.0] if penalties is None else penalties, dtype=np.float64)
+    if values.ndim != 1 or len(values) == 0:
+        raise ValueError(
+            f"penalties must be a flat list of at least one number; got shape {values.shape}"
+        )
+    bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
+    if len(bad):
+        raise ValueError(
+            f"penalties[{bad[0]}] is {values[bad[0]]}; penalties must be finite and at least 0"
+        )
+    return values.tolist()

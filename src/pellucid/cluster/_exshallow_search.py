@@ -1,0 +1,286 @@
+"""ExShallow*: the depth penalty that a wanted cost and a wanted explanation size ask for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from numbers import Integral, Real
+from typing import Any
+
+from sklearn.base import clone
+from sklearn.utils._param_validation import Interval
+
+from pellucid._progress import Progress
+from pellucid.cluster._base import BaseThresholdTree, common_parameters
+from pellucid.cuts.problem import Problem
+from pellucid.growth.along import Along
+from pellucid.metrics import kmeans_cost, weighted_average_explanation_size
+from pellucid.tradeoff import TradeOffPoint
+from pellucid.tree import ThresholdTree
+
+START = 0.03
+"""The usual penalty, where the search begins."""
+
+STEP = 4.0
+"""Factor between penalties while the search goes down for cost or up for size."""
+
+_N_STEPS = 3
+_ROUNDING = 1 + 1e-9
+"""What is above a goal by less than this is on it."""
+
+
+@common_parameters
+class ExShallowSearch(BaseThresholdTree):
+    """The ExShallow tree that reaches a wanted cost and a wanted explanation size.
+
+    ExShallow* of the paper. The search begins with the usual depth penalty of 0.03, goes down
+    where the tree costs too much and up where its explanations are too long, and then looks
+    between the penalties that it has tried, first where one side meets a goal and the other does
+    not. All trees share one reference, and a node is searched again only where its cut may have
+    changed.
+
+    Parameters
+    ----------
+    n_clusters : int, default=None
+        Number of clusters; that of the reference when left out, or 8 without a reference.
+    goal_cost : float, estimator or None, default=None
+        What the tree may cost. A number is a ratio to the cost of the reference: 1.1 for at most
+        10 % more. A fitted tree estimator of this package stands for what its tree costs on these
+        rows; an unfitted one is cloned and grown for the same reference first.
+    goal_size : float, estimator or None, default=None
+        How many conditions may explain the average row (WAES): a number, or an estimator whose
+        tree sets the size in the same way. One estimator for both goals asks for a tree that is
+        no worse in either.
+    max_fits : int, default=50
+        How many penalties to try at the most.
+    {common}
+
+    Attributes
+    ----------
+    best_depth_penalty_ : float
+        Penalty of `tree_`; ``ExShallow(depth_penalty=best_depth_penalty_)`` grows the same tree.
+    reached_ : bool
+        Whether `tree_` meets the goals.
+    path_ : TradeOff
+        The trees that were found on the way, as from :meth:`ExShallow.path`.
+    n_fits_ : int
+        How many penalties were tried.
+    {attributes}
+
+    Notes
+    -----
+    With both goals, the search ends at the first tree that meets both. Where none does, all of
+    the penalties from 0 to 1.92 are gone through, as far as `max_fits` allows, and the tree is the
+    one of least WAES among those that meet `goal_cost`, as in the paper, or, where none meets that
+    either, the cheapest of all. With one goal alone, the tree that is best in the other respect
+    is taken: the least WAES within `goal_cost`, or the least cost within `goal_size` (if there is
+    none, the least WAES). Without goals there is nothing to search for, and the tree is that of
+    ExShallow.
+
+    Costs are those of the rows that count; with ``noise="drop"``, rows of noise do not.
+
+    References
+    ----------
+    Laber, Murtinho, Oliveira (2023). Shallow decision trees for explainable k-means
+    clustering. Pattern Recognition.
+
+    Examples
+    --------
+    The smallest explanations that cost no more than 25 % above k-means:
+
+    >>> from sklearn.datasets import load_digits
+    >>> from pellucid import ExKMC, ExShallowSearch
+    >>> X = load_digits().data
+    >>> model = ExShallowSearch(10, goal_cost=1.25, random_state=0).fit(X)
+    >>> model.reached_, bool(model.inertia_ <= 1.25 * model.reference_inertia_)
+    (True, True)
+
+    A tree that is both cheaper and smaller than that of another method:
+
+    >>> rival = ExKMC(10, base=None, n_leaves=10, random_state=0).fit(X)
+    >>> model = ExShallowSearch(10, goal_cost=rival, goal_size=rival, random_state=0).fit(X)
+    >>> model.reached_, bool(model.inertia_ < rival.inertia_)
+    (True, True)
+    """
+
+    _parameter_constraints: dict = {
+        **BaseThresholdTree._parameter_constraints,
+        "goal_cost": [Interval(Real, 0, None, closed="neither"), BaseThresholdTree, None],
+        "goal_size": [Interval(Real, 0, None, closed="left"), BaseThresholdTree, None],
+        "max_fits": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        goal_cost: Any = None,
+        goal_size: Any = None,
+        max_fits: int = 50,
+        reference: Any = None,
+        noise: str = "group",
+        threshold_style: str = "round",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.goal_cost = goal_cost
+        self.goal_size = goal_size
+        self.max_fits = max_fits
+        super().__init__(
+            n_clusters,
+            reference=reference,
+            noise=noise,
+            threshold_style=threshold_style,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+
+    def _grow(self, problem, progress):
+        goals = self._find_goals(problem)
+        trees = Progress(f"{type(self).__name__}: trees", self.max_fits, self.verbose)
+        along = Along(problem, self.threshold_style, trees, self.max_fits)
+        _search(along, goals)
+        along.tidy(goals.choose(list(along.trade_off())))
+        everything = along.trade_off()
+        best = goals.choose(list(everything))
+        self.best_depth_penalty_ = best.penalty
+        self.reached_ = goals.meet(best)
+        self.path_ = everything.undominated()
+        self.n_fits_ = len(along.found)
+        return along.grow(best.penalty)
+
+    def _find_goals(self, problem: Problem) -> Goals:
+        """The goals as figures of this problem."""
+        trees: dict[int, ThresholdTree] = {}
+
+        def tree_of(name: str, goal: BaseThresholdTree) -> ThresholdTree:
+            if id(goal) not in trees:
+                trees[id(goal)] = _tree_of(name, goal, problem)
+            return trees[id(goal)]
+
+        cost, ratio, size = inf, inf, inf
+        weight = problem.weights.values
+        if isinstance(self.goal_cost, BaseThresholdTree):
+            position = tree_of("goal_cost", self.goal_cost).predict(problem.X)
+            cost = kmeans_cost(problem.X, position, sample_weight=weight)
+        elif self.goal_cost is not None:
+            ratio = self.goal_cost
+        if isinstance(self.goal_size, BaseThresholdTree):
+            tree = tree_of("goal_size", self.goal_size)
+            size = weighted_average_explanation_size(tree, problem.X, sample_weight=weight)
+        elif self.goal_size is not None:
+            size = self.goal_size
+        return Goals(cost, ratio, size)
+
+
+@dataclass(frozen=True)
+class Goals:
+    """What a tree should keep to; infinite where it does not matter.
+
+    Attributes
+    ----------
+    cost, ratio : float
+        Most k-means cost, as it is and as a ratio to that of the reference.
+    size : float
+        Most WAES.
+    """
+
+    cost: float
+    ratio: float
+    size: float
+
+    @property
+    def has_cost(self) -> bool:
+        """Whether cost matters."""
+        return min(self.cost, self.ratio) < inf
+
+    @property
+    def has_size(self) -> bool:
+        """Whether size matters."""
+        return self.size < inf
+
+    @property
+    def are_none(self) -> bool:
+        """Whether nothing was asked for."""
+        return not (self.has_cost or self.has_size)
+
+    def is_cheap(self, point: TradeOffPoint) -> bool:
+        """Whether a tree keeps to the cost."""
+        return point.cost <= self.cost * _ROUNDING and point.npc <= self.ratio * _ROUNDING
+
+    def is_small(self, point: TradeOffPoint) -> bool:
+        """Whether a tree keeps to the size."""
+        return point.waes <= self.size * _ROUNDING
+
+    def meet(self, point: TradeOffPoint) -> bool:
+        """Whether a tree keeps to both."""
+        return self.is_cheap(point) and self.is_small(point)
+
+    def end_with(self, point: TradeOffPoint) -> bool:
+        """Whether no better tree has to be looked for: one goal alone can always be bettered."""
+        return self.has_cost and self.has_size and self.meet(point)
+
+    def part(self, low: TradeOffPoint, high: TradeOffPoint) -> bool:
+        """Whether only one of two trees keeps to a goal: between them lies what is looked for."""
+        if self.has_cost:
+            return self.is_cheap(low) != self.is_cheap(high)
+        return self.is_small(low) != self.is_small(high)
+
+    def choose(self, points: list[TradeOffPoint]) -> TradeOffPoint:
+        """The tree to take; the notes of :class:`ExShallowSearch` say which."""
+
+        def by_size(p: TradeOffPoint):
+            return p.waes, p.cost, p.wad, p.penalty
+
+        def by_cost(p: TradeOffPoint):
+            return p.cost, p.waes, p.wad, p.penalty
+
+        if self.has_cost:
+            cheap = [point for point in points if self.is_cheap(point)]
+            return min(cheap, key=by_size) if cheap else min(points, key=by_cost)
+        small = [point for point in points if self.is_small(point)]
+        return min(small, key=by_cost) if small else min(points, key=by_size)
+
+
+def _search(along: Along, goals: Goals) -> None:
+    """Try penalties until a tree ends the search or `along` has tried as many as it may."""
+    start = along.fit(START)
+    if goals.are_none or goals.end_with(start):
+        return
+    falls = [START / STEP**i for i in range(1, _N_STEPS)] + [0.0]
+    rises = [START * STEP**i for i in range(1, _N_STEPS + 1)]
+    if goals.has_cost:
+        penalties, wanted = (rises, False) if goals.is_cheap(start) else (falls, True)
+        is_there = goals.is_cheap
+    else:
+        penalties, wanted = (falls, False) if goals.is_small(start) else (rises, True)
+        is_there = goals.is_small
+    for penalty in penalties[: along.max_fits - 1]:
+        point = along.fit(penalty)
+        if goals.end_with(point):
+            return
+        if is_there(point) == wanted:
+            break
+    # Neither cost nor size goes one way only: where the bracket holds nothing, the rest may.
+    for ends in ((), (falls[-1], rises[-1])):
+        for penalty in ends[: along.max_fits - len(along.found)]:
+            if goals.end_with(along.fit(penalty)):
+                return
+        along.refine(goals.part, goals.end_with)
+        if any(map(goals.end_with, along.points())):
+            return
+
+
+def _tree_of(name: str, goal: BaseThresholdTree, problem: Problem) -> ThresholdTree:
+    """The tree of a fitted estimator, or the one that an unfitted one grows for the problem."""
+    if not hasattr(goal, "tree_"):
+        goal._validate_params()
+        return clone(goal)._grow(problem, Progress("", 0, 0)).builder.build()
+    if goal.tree_.n_features != problem.n_features:
+        raise ValueError(
+            f"the tree of {name} looks at {goal.tree_.n_features} columns, but X has "
+            f"{problem.n_features}"
+        )
+    return goal.tree_

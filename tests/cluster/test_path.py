@@ -1,0 +1,224 @@
+"""The path of ExShallow holds every tree worth having, each once, and is found in few searches."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from scipy import sparse
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_iris, load_wine, make_blobs
+from sklearn.exceptions import ConvergenceWarning
+
+import oracles
+from pellucid import ExGreedy, ExShallow
+from pellucid._progress import Progress
+from pellucid.cluster._base import BaseThresholdTree
+from pellucid.growth.along import Along
+from pellucid.metrics import (
+    kmeans_cost,
+    weighted_average_depth,
+    weighted_average_explanation_size,
+)
+from pellucid.tradeoff import TradeOff, TradeOffPoint
+from strategies import tiny_data
+
+GRID = np.concatenate([[0.0], np.geomspace(1e-4, 1.0, 60)])
+
+
+def measures(point):
+    return point.cost, point.waes, point.wad
+
+
+def brute_force(data, grid=GRID, **parameters):
+    """A fit for every penalty of a dense grid: cost, WAES and WAD of each tree."""
+    found = {}
+    for penalty in grid:
+        model = ExShallow(reference=data.centers, depth_penalty=penalty, **parameters)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            tree = model.fit(data.X, sample_weight=data.weight).tree_
+        cost = kmeans_cost(data.X, tree.predict(data.X), sample_weight=data.weight)
+        size = weighted_average_explanation_size(tree), weighted_average_depth(tree)
+        found[penalty] = tree, (cost, *size)
+    return found
+
+
+def noisy_blobs(seed, n=150, k=6):
+    rng = np.random.default_rng(seed)
+    X, _ = make_blobs(n, 4, centers=k, cluster_std=4.0, random_state=seed)
+    centers = KMeans(k, n_init=2, random_state=seed).fit(X).cluster_centers_
+    weight = rng.integers(1, 4, n).astype(float)
+    return oracles.Data(X, centers, oracles.nearest(X, centers), weight)
+
+
+def check_against_grid(data, path, found):
+    for tree, of_grid in found.values():
+        limit = np.array(of_grid) * (1 + 1e-9) + 1e-9
+        assert any((np.array(measures(point)) <= limit).all() for point in path), tree
+    trees = {tree for tree, _ in found.values()}
+    assert len(path) >= 1
+    assert not any(a.dominates(b) for a in path for b in path)
+    assert len({point.tree for point in path}) == len(path)
+    return trees
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_fit_of_a_dense_grid_beats_the_path(seed):
+    data = noisy_blobs(seed)
+    path = ExShallow(reference=data.centers).path(data.X, data.weight, max_fits=2000)
+    assert path.is_complete
+    found = brute_force(data)
+    trees = check_against_grid(data, path, found)
+    assert len(trees) > 3
+    for penalty, (tree, _) in found.items():
+        for point in path:
+            inside = point.penalties[0] <= penalty <= point.penalties[1]
+            assert (tree == point.tree) == inside
+
+
+@given(tiny_data())
+@settings(max_examples=40, deadline=None)
+def test_ties_and_coinciding_rows_do_not_lead_astray(data):
+    path = ExShallow(reference=data.centers, n_jobs=1).path(data.X, data.weight, max_fits=500)
+    check_against_grid(data, path, brute_force(data, GRID[::6], n_jobs=1))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_points_are_what_fits_at_their_penalties_give(seed):
+    data = noisy_blobs(seed)
+    path = ExShallow(reference=data.centers).path(data.X, data.weight)
+    for point in path:
+        for penalty in (point.penalty, *point.penalties):
+            model = ExShallow(reference=data.centers, depth_penalty=penalty)
+            model.fit(data.X, sample_weight=data.weight)
+            assert model.tree_ == point.tree
+        assert point.cost == model.inertia_
+        assert point.npc == model.inertia_ / model.reference_inertia_
+        assert point.waes == weighted_average_explanation_size(model.tree_)
+        assert point.wad == weighted_average_depth(model.tree_)
+        assert point.n_leaves == model.n_leaves_
+        assert point.penalties[0] <= point.penalty <= point.penalties[1]
+
+
+def test_the_path_begins_with_the_shortest_explanations():
+    path = ExShallow(5, random_state=0).path(load_iris().data)
+    sizes = [point.waes for point in path]
+    assert sizes == sorted(sizes)
+    assert path[0].cost > path[-1].cost
+    greedy = ExGreedy(5, random_state=0).fit(load_iris().data)
+    assert min(point.cost for point in path) <= greedy.inertia_
+
+
+@pytest.mark.parametrize("convert", [sparse.csr_array, sparse.csc_matrix, np.asfortranarray])
+def test_storage_and_threads_do_not_matter(convert):
+    data = noisy_blobs(0)
+    X = np.round(data.X).astype(np.float32)
+    path = ExShallow(reference=data.centers, n_jobs=1).path(X)
+    other = ExShallow(reference=data.centers, n_jobs=2).path(convert(X))
+    assert [point.tree for point in path] == [point.tree for point in other]
+    assert [point.penalties for point in path] == [point.penalties for point in other]
+
+
+def test_whole_weights_are_repeated_rows():
+    data = noisy_blobs(1, n=80)
+    times = data.weight.astype(int)
+    weighted = ExShallow(reference=data.centers).path(data.X, data.weight)
+    repeated = ExShallow(reference=data.centers).path(np.repeat(data.X, times, axis=0))
+    assert [p.tree.threshold.tolist() for p in weighted] == [
+        pytest.approx(p.tree.threshold.tolist(), nan_ok=True, rel=0, abs=0) for p in repeated
+    ]
+    assert [p.waes for p in weighted] == pytest.approx([p.waes for p in repeated])
+
+
+def test_max_fits_bounds_the_search_and_the_result_says_so():
+    data = noisy_blobs(2)
+    path = ExShallow(reference=data.centers).path(data.X, max_fits=5)
+    assert not path.is_complete
+    assert "there may be more" in str(path)
+    whole = ExShallow(reference=data.centers).path(data.X)
+    assert whole.is_complete
+    assert "there may be more" not in str(whole)
+    assert len(path) <= 5 < len(whole)
+
+
+def test_given_penalties_are_the_range():
+    data = noisy_blobs(2)
+    model = ExShallow(reference=data.centers)
+    only = model.path(data.X, penalties=[0.2, 0.05, 0.2], max_fits=1)
+    assert {penalty for point in only for penalty in point.penalties} <= {0.05, 0.2}
+    between = model.path(data.X, penalties=[0.2, 0.05])
+    assert all(0.05 <= penalty <= 0.2 for point in between for penalty in point.penalties)
+    [single] = model.path(data.X, penalties=[0.03])
+    assert single.tree == model.fit(data.X).tree_
+    assert single.penalty == 0.03
+
+
+@pytest.mark.parametrize(
+    ("penalties", "message"),
+    [([], "at least one"), ([[0.1]], "flat"), ([0.1, -1.0], r"penalties\[1\] is -1.0"),
+     ([np.nan], r"penalties\[0\] is nan")],
+)  # fmt: skip
+def test_penalties_that_make_no_sense_are_refused(penalties, message):
+    with pytest.raises(ValueError, match=message):
+        ExShallow(2).path([[0.0], [1.0]], penalties=penalties)
+
+
+def test_the_estimator_stays_as_it_is(monkeypatch):
+    X = load_wine(as_frame=True).data
+    calls = []
+    fit = KMeans.fit
+    monkeypatch.setattr(KMeans, "fit", lambda self, *a, **k: calls.append(1) or fit(self, *a, **k))
+    model = ExShallow(3, random_state=0)
+    path = model.path(X)
+    assert len(calls) == 1  # the reference is found once
+    assert not [name for name in vars(model) if name.endswith("_")]
+    kmeans = KMeans(3, n_init=1, random_state=7).fit(X)
+    fitted = ExShallow(reference=kmeans).fit(X)
+    before = dict(vars(fitted))
+    fitted.path(X)
+    assert vars(fitted) == before
+    assert len(path) > 1
+
+
+def test_a_pandas_table_of_the_path():
+    path = ExShallow(3, random_state=0).path(load_wine().data)
+    table = path.to_pandas()
+    assert len(table) == len(path)
+    assert table["npc"].tolist() == [point.npc for point in path]
+    assert table["tree"][0] is path[0].tree
+    assert (table["lowest_penalty"] <= table["penalty"]).all()
+    assert (table["penalty"] <= table["highest_penalty"]).all()
+
+
+def test_of_equal_points_one_stays():
+    def point(penalty, cost, waes, wad):
+        return TradeOffPoint(penalty, (penalty, penalty), None, cost, cost, waes, wad, 3)
+
+    points = [
+        point(0.5, 1.0, 2.0, 2.0),
+        point(0.1, 1.0, 2.0, 2.0),
+        point(0.2, 1.0, 2.0, 3.0),
+        point(0.3, 2.0, 1.0, 3.0),
+        point(0.4, 2.0, 2.0, 1.0),
+    ]
+    assert [p.penalty for p in TradeOff(points).undominated()] == [0.3, 0.4, 0.1]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_known_is_not_searched_again(seed):
+    """Fewer searches than fits one by one would make, and none between what is known."""
+    data = noisy_blobs(seed, n=300)
+    model = ExShallow(reference=data.centers)
+    with BaseThresholdTree._posed(model, data.X, None) as (_, _, problem):
+        along = Along(problem, "round", Progress("", 0, 0), 2000)
+        along.fit(0.0)
+        along.fit(1.0)
+        along.refine()
+        alone = len(along.found) * (len(data.centers) - 1)
+        assert along.is_complete
+        assert along.criterion.n_searches < 0.8 * alone
+        before = along.criterion.n_searches
+        for point in along.trade_off():
+            assert along.grow(point.penalty).builder.build() == point.tree
+        assert along.criterion.n_searches == before

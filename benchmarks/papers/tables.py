@@ -106,9 +106,8 @@ def _keep_published(settings: Settings) -> None:
     for paper, row in scores.items():
         seconds = times.get(paper, {})
         for method in ALL_METHODS:
-            source, column = (
-                (stars.get(paper, {}), "star") if method == star.METHOD else (row, method)
-            )
+            is_star = method == star.METHOD
+            source, column = (stars.get(paper, {}), "star") if is_star else (row, method)
             figures = {m: source.get(f"{m}_{column}") for m in MEASURES}
             time = seconds.get(method.replace("*", "_star"))
             together = {"seconds": time, "kmeans_seconds": seconds.get("kmeans")}

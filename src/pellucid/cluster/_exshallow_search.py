@@ -117,6 +117,7 @@ class ExShallowSearch(BaseThresholdTree):
         goal_cost: Any = None,
         goal_size: Any = None,
         max_fits: int = 50,
+        objective: str = "kmeans",
         reference: Any = None,
         noise: str = "group",
         threshold_style: str = "round",
@@ -129,6 +130,7 @@ class ExShallowSearch(BaseThresholdTree):
         self.max_fits = max_fits
         super().__init__(
             n_clusters,
+            objective=objective,
             reference=reference,
             noise=noise,
             threshold_style=threshold_style,

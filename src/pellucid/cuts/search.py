@@ -42,6 +42,7 @@ def search_columns(
     scan: Callable[[np.ndarray, np.ndarray], None],
     refine: Callable[[int, float], Cut],
     nothing: float,
+    goal: float | None = None,
 ) -> Cut | None:
     """Smallest objective; among equals the lowest feature, then the lowest threshold.
 
@@ -59,13 +60,17 @@ def search_columns(
         ``refine(feature, limit)`` looks there; what it finds above `limit` does not matter.
     nothing : float or int
         The objective of no cut at all.
+    goal : float or int, optional
+        What the objective must be below to matter; `nothing` when left out.
     """
     found = np.full((problem.n_features, 3), nothing)
     blocks = problem.feature_blocks(features, size)
     problem.team.map(lambda block: scan(block, found), blocks)
-    best = Cut(nothing, problem.n_features, np.inf)
+    least = nothing if goal is None else goal
+    best = Cut(least, -1, np.nan)
     values, edge, bound = found.T
-    if (least := values[features].min()) < nothing:
+    if values[features].min() < least:
+        least = values[features].min()
         j = features[np.argmax(values[features] == least)]
         best = Cut(least.item(), int(j), problem.bins.edges[j, int(edge[j])])
     waiting = features[(bound[features] <= best.objective) & (bound[features] < nothing)]
@@ -78,7 +83,7 @@ def search_columns(
             break
         looked = problem.team.map(lambda j, limit=limit: refine(j, limit), promising)
         best = min([best, *looked])
-    return None if best.objective == nothing else best
+    return None if best.feature < 0 else best
 
 
 class BinnedColumn:

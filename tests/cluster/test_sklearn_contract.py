@@ -11,7 +11,15 @@ import pellucid.cluster
 from pellucid import IMM, ExGreedy, ExKMC, ExShallow
 from references import WEIGHT_CHECKS, SpreadCenters, expected_failures
 
-ESTIMATORS = [IMM(), ExGreedy(), ExShallow(), ExKMC(), ExKMC(base=ExShallow())]
+ESTIMATORS = [
+    IMM(),
+    ExGreedy(),
+    ExShallow(),
+    ExKMC(),
+    ExKMC(base=ExShallow()),
+    ExShallow(polish=True),
+    ExKMC(polish="deep"),
+]
 
 
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)

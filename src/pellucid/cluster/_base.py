@@ -19,6 +19,7 @@ from pellucid._input import read_rows, read_sample_weight, read_X, refuse_infini
 from pellucid._progress import Progress
 from pellucid.cuts.problem import Problem
 from pellucid.growth.plant import Growth
+from pellucid.growth.polish import ROUNDS, polish_tree
 from pellucid.numeric.fixed_point import Data, Weights
 from pellucid.numeric.moments import cost_to_centers, means_and_costs
 from pellucid.numeric.team import Team, count_threads
@@ -38,6 +39,7 @@ class BaseThresholdTree(ClusterMixin, BaseEstimator):
         "reference": ["array-like", HasMethods("fit"), HasMethods("predict"), None],
         "noise": [StrOptions({"group", "drop"})],
         "threshold_style": [StrOptions({"round", "midpoint", "data"})],
+        "polish": ["boolean", StrOptions({"deep"})],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
@@ -50,6 +52,7 @@ class BaseThresholdTree(ClusterMixin, BaseEstimator):
         reference: Any = None,
         noise: str = "group",
         threshold_style: str = "round",
+        polish: bool | str = False,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -58,6 +61,7 @@ class BaseThresholdTree(ClusterMixin, BaseEstimator):
         self.reference = reference
         self.noise = noise
         self.threshold_style = threshold_style
+        self.polish = polish
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -103,9 +107,9 @@ class BaseThresholdTree(ClusterMixin, BaseEstimator):
             n_leaves = self._max_leaves(problem.n_clusters)
             progress = Progress(f"{type(self).__name__}: cuts", n_leaves - 1, self.verbose)
             growth = self._grow(problem, progress)
-            tree = growth.builder.build()
+            tree, leaf = self._finish(problem, growth)
             everything = problem.n_samples == numbers.shape[0]
-            leaf = growth.leaf_of_rows(problem.n_samples) if everything else tree.apply(numbers)
+            leaf = leaf if everything else tree.apply(numbers)
             self._store(data, reference, tree, leaf)
             self._store_growth(problem, growth)
         if self.n_leaves_ < min(n_leaves, problem.n_clusters):
@@ -117,6 +121,21 @@ class BaseThresholdTree(ClusterMixin, BaseEstimator):
                 stacklevel=2,
             )
         return self
+
+    def _finish(self, problem: Problem, growth: Growth) -> tuple[ThresholdTree, np.ndarray]:
+        """The tree, polished if asked for, and the leaf of each row."""
+        tree = growth.builder.build()
+        if not self.polish:
+            return tree, growth.leaf_of_rows(problem.n_samples)
+        polished = polish_tree(
+            tree,
+            problem,
+            threshold_style=self.threshold_style,
+            n_leaves=self._max_leaves(problem.n_clusters),
+            deep=self.polish == "deep",
+            progress=Progress(f"{type(self).__name__}: polishing", ROUNDS, self.verbose),
+        )
+        return polished.tree, polished.leaf
 
     def _store_growth(self, problem: Problem, growth: Growth) -> None:
         """Keep what is particular to a method; nothing by default."""
@@ -267,6 +286,11 @@ _COMMON = """reference : None, estimator, array of centers or array of labels, d
     threshold_style : {"round", "midpoint", "data"}, default="round"
         Which of the thresholds that split the training rows alike to show: the one with the
         fewest significant digits, the middle, or the largest value that goes left.
+    polish : bool or "deep", default=False
+        Whether to change the finished tree as long as the k-means cost of its clusters falls:
+        other cuts, other clusters for leaves, splits in place of those that are of no use.
+        ``"deep"`` also takes leaves out to split others, which takes several times as long. The
+        clusters may move away from those of the reference.
     n_jobs : int, default=None
         Threads, in fitting and in prediction. None and -1 use all processors; no result depends
         on it.

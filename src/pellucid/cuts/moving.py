@@ -122,7 +122,7 @@ def widest_features(moving, total: Moments, number: int) -> np.ndarray:
     """The columns in which some rows are spread most, ascending."""
     from pellucid.kernels.moving import add_squares
 
-    squares = np.empty(total.sums.shape[1])
+    squares = np.zeros(total.sums.shape[1])
     add_squares(moving, squares)
     spread = squares - total.sums[0] ** 2 / total.weights[0]
     return np.sort(np.argsort(-spread, kind="stable")[:number])
@@ -162,7 +162,9 @@ def best_moving_cut(
     if _size(problem, rows) > _MANY_ROWS:
         places, moving, base = _some_rows(problem, rows, moving, base)
         rows = rows[places]
-        wanted = wanted & ((base.counts > 0) | (np.bincount(moving.near, minlength=len(wanted)) > 0))
+        wanted = wanted & (
+            (base.counts > 0) | (np.bincount(moving.near, minlength=len(wanted)) > 0)
+        )
     found = np.empty((problem.n_features, 2))
 
     def look(block: np.ndarray) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pellucid.cuts.problem import Problem
-from pellucid.cuts.search import Cut, search_columns
+from pellucid.cuts.search import BinnedColumn, Cut, search_columns
 
 
 def tear(problem: Problem, rows: np.ndarray, left, right, cluster, costs):
@@ -44,15 +44,23 @@ class TornSearch:
         self._features = np.arange(problem.n_features)
 
     def best(self, goal: int) -> Cut | None:
-        """Cut with the least sum of extras on its left, below a goal; a torn row on each side."""
+        """Cut with the least sum of extras on its left, below a goal; a torn row on each side.
+
+        Its threshold is the value of a torn row: where edges happen to lie between two of them
+        does not matter to other rows.
+        """
         from pellucid.kernels.polish import NOTHING
 
         if len(self.torn.rows) < 2:
             return None
         size = len(self.torn.rows)
-        return search_columns(
+        best = search_columns(
             self.problem, self._features, size, self._scan, self._refine, NOTHING, goal
         )
+        if best is None:
+            return None
+        column = BinnedColumn(self.problem, best.feature, self.torn.rows)
+        return best._replace(at=column.largest(at_most=best.at))
 
     def best_features(self, number: int) -> np.ndarray:
         """The columns with the best cuts, ascending, whatever the bins of the columns are."""

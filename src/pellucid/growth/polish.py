@@ -14,10 +14,14 @@ from pellucid.cuts.problem import Problem
 from pellucid.cuts.thresholds import ThresholdStyle
 from pellucid.growth.polish_state import PolishState
 from pellucid.growth.polish_steps import improve_cuts, improve_labels, improve_truly
-from pellucid.growth.regrow import prune, regrow
+from pellucid.growth.regrow import regrow
+from pellucid.growth.removals import drop_useless, prune
 from pellucid.growth.routes import Routes
 from pellucid.growth.swap import swap
 from pellucid.tree import ThresholdTree
+
+ROUNDS = 100
+"""Most rounds, unless told otherwise; few trees need as many as 20."""
 
 _TRIES = 10
 """Swaps that are tried before there is none."""
@@ -55,7 +59,7 @@ def polish_tree(
     *,
     threshold_style: ThresholdStyle = "round",
     n_leaves: int | None = None,
-    rounds: int = 100,
+    rounds: int = ROUNDS,
     tol: float = 1e-5,
     deep: bool = False,
     progress: Progress | None = None,
@@ -101,6 +105,7 @@ def polish_tree(
             break
         state = better
         note(state)
+    prune(state)
     polished, leaf = state.routes.build()
     return Polished(polished, leaf, state.centers, float(state.cost), history)
 
@@ -132,18 +137,18 @@ def _take_round(state: PolishState, cuts_are_done: bool, bottom_up: bool) -> str
     """One round; what kind of step it was that lowered the cost."""
     if state.cost == 0:
         return None
+    prune(state)
     before = state.copy()
-    kind = None
     if not cuts_are_done and improve_cuts(state, bottom_up=bottom_up):
         kind = "cuts"
     elif improve_labels(state) or improve_truly(state):
         kind = "moves"
     else:
-        prune(state)
-        kind = "shape" if regrow(state) else None
+        kind = "shape" if drop_useless(state) or regrow(state) else None
     if kind is not None:
         state.settle()
         if not state.is_cheaper_than(before):
             state.become(before)
             return None
+        state.routes.center_thresholds()
     return kind

@@ -79,6 +79,10 @@ class PolishState:
         """Gains that differ less are equal."""
         return _TIE * float(self.cost)
 
+    def rank(self, gain: np.ndarray | float) -> np.ndarray:
+        """Gains without their last digits, so that rounding does not decide between equals."""
+        return np.rint(gain / self.least_gain)
+
     def settle(self) -> None:
         """Put the centers at the means of the clusters."""
         self.costs.move(self._means(self.centers))

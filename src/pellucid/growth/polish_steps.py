@@ -143,7 +143,7 @@ def improve_labels(state: PolishState) -> bool:
         own = routes.cluster[leaves]
         gain = _labels_gain(leaf, sums, weights, own)
         gain[(leaf.counts == 0) | (leaf.counts == counts[own])] = -np.inf
-        at, to = np.unravel_index(np.argmax(gain), gain.shape)
+        at, to = np.unravel_index(np.argmax(state.rank(gain)), gain.shape)
         if gain[at, to] <= state.least_gain:
             break
         for total, part in zip((sums, weights, counts), leaf):

@@ -1,4 +1,4 @@
-"""Steps of polishing that change the shape of a tree: useless splits go, better ones come."""
+"""Splits that a tree could have besides its own, and what they gain."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from pellucid.cuts.moving import (
 from pellucid.cuts.search import Cut
 from pellucid.cuts.surrogate import SurrogateCost
 from pellucid.growth.polish_state import PolishState, fingerprint
-from pellucid.tree import LEAF
 
 
 class Split(NamedTuple):
@@ -40,24 +39,6 @@ class Split(NamedTuple):
     is_new: bool
 
 
-def prune(state: PolishState) -> bool:
-    """Take out splits with an empty side or with one and the same cluster on both sides."""
-    routes, changed = state.routes, False
-    for node in reversed(routes.inner()):
-        left, right = routes.children(node)
-        if not len(routes.rows[left]) or not len(routes.rows[right]):
-            routes.replace(node, right if not len(routes.rows[left]) else left)
-        elif routes.left[left] == routes.left[right] == LEAF and (
-            routes.cluster[left] == routes.cluster[right]
-        ):
-            routes.replace(node, left)
-        else:
-            continue
-        changed = True
-        routes.follow()
-    return changed
-
-
 def regrow(state: PolishState) -> bool:
     """Add splits where they gain most until the tree has all its leaves; the centers follow."""
     changed = False
@@ -65,7 +46,7 @@ def regrow(state: PolishState) -> bool:
         splits = possible_splits(state, vacant_cluster(state) is not None)
         if not splits:
             break
-        apply_split(state, max(splits, key=lambda split: (split.gain, -split.leaf)))
+        apply_split(state, max(splits, key=lambda split: (state.rank(split.gain), -split.leaf)))
         state.settle()
         changed = True
     return changed

@@ -14,14 +14,15 @@ class Routes:
     """A tree of which any part may change, with the rows at its nodes.
 
     Nodes keep their numbers as long as they are in the tree; those of nodes that leave it are
-    used again.
+    used again. While the tree is being changed, thresholds lie in the middle of their intervals:
+    what becomes of a tree must not depend on the numbers it is shown with.
 
     Parameters
     ----------
     tree : ThresholdTree
     problem : Problem
     threshold_style : {"round", "midpoint", "data"}
-        Which number of a cut's interval becomes the threshold.
+        Which number of a cut's interval is shown in the end.
     n_leaves : int
         Most leaves that the tree may come to have.
 
@@ -54,9 +55,11 @@ class Routes:
         self._every = np.arange(n_rows, dtype=np.int32)
         self.rows = [self._every] * size
         self._is_new = np.zeros(size, dtype=bool)
+        self._given = self.threshold.copy()
         for node in self.inner():
             self._divide(node)
         self.follow()
+        self.center_thresholds()
 
     def copy(self) -> Routes:
         """A tree that can be changed without changing this one."""
@@ -107,6 +110,16 @@ class Routes:
         for node in order:
             self.update_rows(node)
 
+    def center_thresholds(self) -> None:
+        """Put all thresholds into the middle of their intervals; all rows stay in their leaves."""
+        for node in self.inner():
+            middle = self._styled(node, "midpoint")
+            if middle != self.threshold[node]:
+                self.threshold[node] = middle
+                self._divide(node)
+        for node in reversed(self.preorder()):
+            self.update_reach(node)
+
     def update_reach(self, node: int) -> None:
         """Work out `reach` of a node from that of its children."""
         if self.left[node] == LEAF:
@@ -127,8 +140,8 @@ class Routes:
 
     def cut(self, node: int, feature: int, at: float) -> None:
         """Give an inner node another question; `reach` and `rows` are left to the caller."""
-        self.feature[node] = feature
-        self.threshold[node] = self._styled(node, at)
+        self.feature[node], self.threshold[node] = feature, at
+        self.threshold[node] = self._styled(node, "midpoint")
         self._divide(node)
         self._is_new[node] = True
 
@@ -156,7 +169,7 @@ class Routes:
 
     def build(self) -> tuple[ThresholdTree, np.ndarray]:
         """The tree, and the node number of each row's leaf in it."""
-        threshold = self._restyled()
+        threshold = self._shown()
         builder = TreeBuilder(self.problem.n_features)
         number = {self.root: 0}
         weights = self.problem.weights
@@ -178,21 +191,21 @@ class Routes:
         column = BinnedColumn(self.problem, int(self.feature[node]), self._every)
         self.goes_left[node] = column.at_most(self.threshold[node])
 
-    def _styled(self, node: int, at: float) -> float:
-        """The threshold to show, out of all that divide the rows of the node as `at` does."""
+    def _styled(self, node: int, style: ThresholdStyle) -> float:
+        """One of the thresholds that divide the rows of the node as its own does."""
+        at = self.threshold[node]
         column = BinnedColumn(self.problem, int(self.feature[node]), self.rows[node])
         low, high = column.largest(at_most=at), column.smallest(above=at)
-        if np.isfinite(low) and np.isfinite(high):
-            return choose_threshold(low, high, self.threshold_style)
-        return at
+        is_cut = np.isfinite(low) and np.isfinite(high)
+        return choose_threshold(low, high, style) if is_cut else at
 
-    def _restyled(self) -> np.ndarray:
-        """Thresholds chosen again below every change, where other rows come by than before."""
-        threshold, changed = self.threshold.copy(), self._is_new.copy()
+    def _shown(self) -> np.ndarray:
+        """Thresholds as they were given; below every change, as the style has it."""
+        threshold, is_new = self._given.copy(), self._is_new.copy()
         for node in self.inner():
-            if changed[node]:
-                threshold[node] = self._styled(node, threshold[node])
-                changed[list(self.children(node))] = True
+            if is_new[node]:
+                threshold[node] = self._styled(node, self.threshold_style)
+                is_new[list(self.children(node))] = True
         return threshold
 
 

@@ -3,34 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
-import numpy as np
-
-from pellucid.cuts.moving import Moments, moving_rows
 from pellucid.growth.polish_state import PolishState
-from pellucid.growth.regrow import Split, apply_split, possible_splits
-from pellucid.growth.routes import Routes
-from pellucid.tree import LEAF
-
-
-class Removal(NamedTuple):
-    """A leaf that could be taken out, its rows going to its sibling.
-
-    Attributes
-    ----------
-    loss : float
-        What the cost rises by.
-    leaf, parent, sibling : int
-    vacates : bool
-        Whether its cluster would have no more rows.
-    """
-
-    loss: float
-    leaf: int
-    parent: int
-    sibling: int
-    vacates: bool
+from pellucid.growth.regrow import apply_split, possible_splits
+from pellucid.growth.removals import Removal, possible_removals, remove
 
 
 def swap(
@@ -47,21 +23,18 @@ def swap(
     tries : int
         How many swaps to try.
     """
-    removals = possible_removals(state)
-    splits = {
-        is_new: possible_splits(state, is_new) for is_new in {r.vacates for r in removals}
-    }
+    removals = _without_twins(possible_removals(state, leaves_only=True))
+    splits = {is_new: possible_splits(state, is_new) for is_new in {r.vacates for r in removals}}
     pairs = [
-        (removal.loss - split.gain, removal, split)
+        (state.rank(removal.loss - split.gain), removal, split)
         for removal in removals
         for split in splits[removal.vacates]
-        if split.leaf != removal.leaf
+        if split.leaf != removal.child
     ]
-    pairs.sort(key=lambda pair: (pair[0], pair[1].leaf, pair[2].leaf))
+    pairs.sort(key=lambda pair: (pair[0], pair[1].child, pair[2].leaf))
     for _, removal, split in pairs[:tries]:
         trial = state.copy()
-        trial.routes.replace(removal.parent, removal.sibling)
-        trial.routes.follow()
+        remove(trial, removal)
         apply_split(trial, split)
         trial.settle()
         improve(trial)
@@ -70,30 +43,13 @@ def swap(
     return None
 
 
-def possible_removals(state: PolishState) -> list[Removal]:
-    """What it costs to take out each leaf."""
-    moments = state.moments()
-    found = []
-    for parent in state.routes.inner():
-        children = state.routes.children(parent)
-        removals = [
-            _removal(state, moments, parent, leaf, sibling)
-            for leaf, sibling in (children, children[::-1])
-            if state.routes.left[leaf] == LEAF
-        ]
-        # Two leaves that are all there is of two clusters: to merge them is one and the same.
-        found += removals[: 1 if all(removal.vacates for removal in removals) else 2]
-    return found
-
-
-def _removal(state, moments: Moments, parent: int, leaf: int, sibling: int) -> Removal:
-    from pellucid.kernels.moving import move_rows
-
-    routes: Routes = state.routes
-    rows, own = routes.rows[leaf], routes.cluster[leaf]
-    target = routes.cluster[routes.reach[sibling][rows]]
-    moving = moving_rows(state.problem, rows, target, np.full_like(target, own), state.origin)
-    after = moments.copy()
-    move_rows(moving, target != own, *after)
-    vacates = bool(moments.counts[own] > 0 and after.counts[own] == 0)
-    return Removal(moments.share() - after.share(), leaf, parent, sibling, vacates)
+def _without_twins(removals: list[Removal]) -> list[Removal]:
+    """Two leaves that are all there is of two clusters: it is the same to take out either."""
+    kept: dict[int, Removal] = {}
+    others = []
+    for removal in removals:
+        if removal.vacates and (twin := kept.get(removal.sibling)) and twin.vacates:
+            continue
+        kept[removal.child] = removal
+        others.append(removal)
+    return others

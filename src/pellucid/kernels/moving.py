@@ -87,8 +87,8 @@ def move_rows(moving, goes, sums, weights, counts):
 
 @compiled
 def add_squares(moving, squares):
-    """squares[j] = weighted sum of the squares of column j about the origin."""
-    dense, origin, squares[:] = moving.dense, moving.origin, 0.0
+    """Add to squares[j] the weighted squares of column j about the origin."""
+    dense, origin = moving.dense, moving.origin
     for i in range(len(moving.line)):
         weight, line = moving.weight[i], moving.line[i]
         if moving.is_sparse:
@@ -103,8 +103,9 @@ def add_squares(moving, squares):
 
 @inner
 def sort_by_bin(codes, rows, n_codes, first, order):
-    """Places of the rows by code, equal codes in the order of the rows; first[b] is where b starts."""
-    first[: n_codes + 1] = 0
+    """Places of the rows by code, equal codes in order; first[b] is where code b starts."""
+    for b in range(n_codes + 1):
+        first[b] = 0
     for i in range(len(rows)):
         first[codes[rows[i]] + 1] += 1
     for b in range(n_codes):

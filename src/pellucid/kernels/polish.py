@@ -55,9 +55,8 @@ def tear_rows(rows, left, right, cluster, costs, torn, extra):
 
 @inner
 def add_extras(features, columns, cell, sums):
-    """sums[f, b] = (negative, positive) extras of the rows in bin b of the f-th feature."""
+    """Add to sums[f, b] the (negative, positive) extras in bin b of the f-th feature."""
     codes, rows, slot, extra = columns.codes, cell.rows, cell.slot, cell.extra
-    sums[:] = 0
     if columns.is_sparse:
         indices = columns.indices
         for f in range(len(features)):
@@ -77,7 +76,9 @@ def add_extras(features, columns, cell, sums):
             sums[f, columns.zero_code[j], 1] += rises
         return
     block = 2048  # rows gone through together, so that they stay in cache
-    twin = np.zeros_like(sums)  # every other row: no addition has to wait for the one before
+    twin = np.zeros(
+        sums.shape, dtype=np.int64
+    )  # every other row: no addition has to wait for the one before
     for start in range(0, len(rows), block):
         end = min(start + block, len(rows))
         for f in range(len(features)):
@@ -89,7 +90,10 @@ def add_extras(features, columns, cell, sums):
             if (end - start) % 2:
                 more = extra[end - 1]
                 sums[f, codes[j, rows[end - 1]], 1 if more > 0 else 0] += more
-    sums += twin
+    for f in range(len(features)):
+        for b in range(sums.shape[1]):
+            sums[f, b, 0] += twin[f, b, 0]
+            sums[f, b, 1] += twin[f, b, 1]
 
 
 @inner
@@ -123,7 +127,7 @@ def judge_extras(sums, n_codes, cell, inside, limit, wanted):
 def scan_extras(features, columns, cell, found):
     """found[j] = least sum over the edges, its edge, bound for the inside of the bins."""
     width = columns.edges.shape[1]
-    sums = np.empty((len(features), width, 2), dtype=np.int64)
+    sums = np.zeros((len(features), width, 2), dtype=np.int64)
     wanted = np.zeros(width, dtype=np.bool_)
     add_extras(features, columns, cell, sums)
     for f in range(len(features)):
@@ -144,7 +148,10 @@ def open_extras(codes, n_codes, inside, cell, limit):
     for i in range(len(rows)):
         sums[codes[rows[i]], 1 if extra[i] > 0 else 0] += extra[i]
     judge_extras(sums, n_codes, cell, inside, limit, wanted)
-    at_edge = np.cumsum(sums[:, 0] + sums[:, 1])
+    at_edge, total = np.empty(n_codes, dtype=np.int64), np.int64(0)
+    for b in range(n_codes):
+        total += sums[b, 0] + sums[b, 1]
+        at_edge[b] = total
     places = np.empty(len(rows), dtype=np.int32)
     n = 0
     for i in range(len(rows)):

@@ -64,7 +64,7 @@ def _seeds(name: str, settings: Settings, peers: dict) -> list[int]:
 
 def _job(store: Store, name: str, method: str, seed: int, settings: Settings, peers: dict) -> Job:
     theirs = peers.get((name, method, str(seed)))
-    source = "golden" if _centers_file(name, settings.golden) else "own"
+    source = "golden" if centers_file(name, settings.golden) else "own"
 
     def measure():
         X, _ = data.load(name, settings.data)
@@ -76,14 +76,14 @@ def _job(store: Store, name: str, method: str, seed: int, settings: Settings, pe
     return Job(store, key, measure)
 
 
-def _centers_file(name: str, folder: Path | None) -> Path | None:
+def centers_file(name: str, folder: Path | None) -> Path | None:
     file = folder / f"{name}_centers.npz" if folder else None
     return file if file and file.exists() else None
 
 
 @lru_cache(maxsize=1)
 def _centers(name: str, seed: int, data_folder: Path | None, folder: Path | None) -> np.ndarray:
-    if file := _centers_file(name, folder):
+    if file := centers_file(name, folder):
         return np.load(file)["centers"][seed]
     X, k = data.load(name, data_folder)
     return KMeans(k, n_init=10, random_state=seed).fit(X).cluster_centers_

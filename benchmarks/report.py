@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import golden, machine, papers, speed
+from benchmarks import golden, machine, papers, quality, speed
 from benchmarks.page import Section
 from benchmarks.settings import Refused, Settings
 
@@ -21,6 +21,7 @@ def write_page(settings: Settings) -> Path:
     """Write the page beside the result folder; returns its path."""
     found = [
         *speed.sections(settings),
+        *quality.sections(settings),
         *papers.sections(settings),
         *golden.sections(settings),
     ]

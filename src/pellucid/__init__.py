@@ -6,7 +6,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pellucid.cluster import BSIMM, IMM, ExGreedy, ExKMC, ExShallow, ExShallowSearch
+    from pellucid.cluster import (
+        BSIMM,
+        IMM,
+        ExGreedy,
+        ExKMC,
+        ExplainableKMeans,
+        ExShallow,
+        ExShallowSearch,
+    )
     from pellucid.export.text import export_text
     from pellucid.plotting import plot_tree
     from pellucid.tree import ThresholdTree
@@ -17,6 +25,7 @@ _HOMES = {
     "BSIMM": "cluster",
     "IMM": "cluster",
     "ExGreedy": "cluster",
+    "ExplainableKMeans": "cluster",
     "ExKMC": "cluster",
     "ExShallow": "cluster",
     "ExShallowSearch": "cluster",
@@ -31,6 +40,7 @@ __all__ = [
     "ExGreedy",
     "ExKMC",
     "ExShallow",
+    "ExplainableKMeans",
     "ExShallowSearch",
     "ThresholdTree",
     "__version__",

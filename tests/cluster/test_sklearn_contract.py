@@ -8,14 +8,15 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import pellucid
 import pellucid.cluster
-from pellucid import BSIMM, IMM, ExGreedy, ExKMC, ExShallow, ExShallowSearch
+from pellucid import BSIMM, IMM, ExGreedy, ExKMC, ExplainableKMeans, ExShallow, ExShallowSearch
 from references import WEIGHT_CHECKS, SpreadCenters, expected_failures
 
 ESTIMATORS = [
     BSIMM(beam_width=3),
+    ExplainableKMeans(effort="fast"),
     IMM(),
     ExGreedy(search="beam"),
-    ExShallow(),
+    ExShallow(polish=True),
     ExShallowSearch(goal_cost=IMM(), goal_size=2.0, max_fits=10),
     ExKMC(),
     ExKMC(base=ExShallow()),

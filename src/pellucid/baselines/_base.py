@@ -30,6 +30,7 @@ class BaselineTree(BaseThresholdTree):
         objective: str = "kmeans",
         noise: str = "group",
         threshold_style: str = "round",
+        polish: bool | str = False,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -41,6 +42,7 @@ class BaselineTree(BaseThresholdTree):
             objective=objective,
             noise=noise,
             threshold_style=threshold_style,
+            polish=polish,
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,
@@ -54,6 +56,6 @@ class BaselineTree(BaseThresholdTree):
         self._stages = [builder.build(i) for i in range(len(builder.splits) + 1)]
 
     def staged_trees(self) -> Iterator[ThresholdTree]:
-        """The trees with one leaf, two leaves, and so on up to `tree_`."""
+        """The trees with one leaf, two leaves, and so on up to `tree_`, before it was polished."""
         check_is_fitted(self)
         yield from self._stages

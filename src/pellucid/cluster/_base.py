@@ -20,6 +20,7 @@ from pellucid._input import read_rows, read_sample_weight, read_X, refuse_infini
 from pellucid._progress import Progress
 from pellucid.cuts.problem import Problem
 from pellucid.growth.plant import Growth
+from pellucid.growth.polish import ROUNDS, polish_tree
 from pellucid.numeric.fixed_point import Data, Weights
 from pellucid.numeric.objectives import OBJECTIVES
 from pellucid.numeric.team import Team, count_threads
@@ -40,6 +41,7 @@ class BaseThresholdTree(ClusterMixin, BaseEstimator):
         "objective": [StrOptions(set(OBJECTIVES))],
         "noise": [StrOptions({"group", "drop"})],
         "threshold_style": [StrOptions({"round", "midpoint", "data"})],
+        "polish": ["boolean", StrOptions({"deep"})],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
@@ -53,6 +55,7 @@ class BaseThresholdTree(ClusterMixin, BaseEstimator):
         objective: str = "kmeans",
         noise: str = "group",
         threshold_style: str = "round",
+        polish: bool | str = False,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -62,6 +65,7 @@ class BaseThresholdTree(ClusterMixin, BaseEstimator):
         self.objective = objective
         self.noise = noise
         self.threshold_style = threshold_style
+        self.polish = polish
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -94,9 +98,9 @@ class BaseThresholdTree(ClusterMixin, BaseEstimator):
             n_leaves = self._max_leaves(problem.n_clusters)
             progress = Progress(f"{type(self).__name__}: cuts", n_leaves - 1, self.verbose)
             growth = self._grow(problem, progress)
-            tree = growth.builder.build()
+            tree, leaf = self._finish(problem, growth)
             everything = problem.n_samples == data.X.shape[0]
-            leaf = growth.leaf_of_rows(problem.n_samples) if everything else tree.apply(data.X)
+            leaf = leaf if everything else tree.apply(data.X)
             self._store(data, reference, tree, leaf)
             self._store_growth(problem, growth)
         if self.n_leaves_ < min(n_leaves, problem.n_clusters):
@@ -113,6 +117,10 @@ class BaseThresholdTree(ClusterMixin, BaseEstimator):
     def _posed(self, X: Any, sample_weight: Any) -> Iterator[tuple[Data, Reference, Problem]]:
         """Read the input, find the reference, and pose the problem, with threads while it lasts."""
         self._validate_params()
+        if self.objective != "kmeans" and getattr(self, "polish", False):
+            raise ValueError(
+                f"polish lowers the k-means cost; leave it out with objective={self.objective!r}"
+            )
         numbers = read_X(self, X, reset=True)
         weight = read_sample_weight(sample_weight, numbers.shape[0])
         with Team(count_threads(self.n_jobs)) as team:
@@ -126,6 +134,21 @@ class BaseThresholdTree(ClusterMixin, BaseEstimator):
                 original_X=X,
             )
             yield data, reference, _pose(data, reference)
+
+    def _finish(self, problem: Problem, growth: Growth) -> tuple[ThresholdTree, np.ndarray]:
+        """The tree, polished if asked for, and the leaf of each row."""
+        tree = growth.builder.build()
+        if not self.polish:
+            return tree, growth.leaf_of_rows(problem.n_samples)
+        polished = polish_tree(
+            tree,
+            problem,
+            threshold_style=self.threshold_style,
+            n_leaves=self._max_leaves(problem.n_clusters),
+            deep=self.polish == "deep",
+            progress=Progress(f"{type(self).__name__}: polishing", ROUNDS, self.verbose),
+        )
+        return polished.tree, polished.leaf
 
     def _store_growth(self, problem: Problem, growth: Growth) -> None:
         """Keep what is particular to a method; nothing by default."""
@@ -275,6 +298,11 @@ _COMMON = """reference : None, estimator, array of centers or array of labels, d
     threshold_style : {"round", "midpoint", "data"}, default="round"
         Which of the thresholds that split the training rows alike to show: the one with the
         fewest significant digits, the middle, or the largest value that goes left.
+    polish : bool or "deep", default=False
+        Whether to change the finished tree as long as the k-means cost of its clusters falls:
+        other cuts, other clusters for leaves, splits in place of those that are of no use.
+        ``"deep"`` also takes leaves out to split others, which takes several times as long. The
+        clusters may move away from those of the reference.
     n_jobs : int, default=None
         Threads, in fitting and in prediction. None and -1 use all processors; no result depends
         on it.

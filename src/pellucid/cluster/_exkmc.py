@@ -45,7 +45,8 @@ class ExKMC(BaseThresholdTree):
     Attributes
     ----------
     surrogate_costs_ : ndarray
-        Surrogate cost of the tree with as many leaves as the base, one more, and so on.
+        Surrogate cost of the tree with as many leaves as the base, one more, and so on, before
+        the last of them was polished.
     {attributes}
 
     References
@@ -77,6 +78,7 @@ class ExKMC(BaseThresholdTree):
         objective: str = "kmeans",
         noise: str = "group",
         threshold_style: str = "round",
+        polish: bool | str = False,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -89,6 +91,7 @@ class ExKMC(BaseThresholdTree):
             objective=objective,
             noise=noise,
             threshold_style=threshold_style,
+            polish=polish,
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,
@@ -124,7 +127,8 @@ class ExKMC(BaseThresholdTree):
             growth = grow_greedily(Mistakes(problem), self.threshold_style, progress)
         else:
             self.base._validate_params()
-            growth = clone(self.base)._grow(problem, progress)
+            base = clone(self.base)
+            return Base(*base._finish(problem, base._grow(problem, progress)))
         return Base(growth.builder.build(), growth.leaf_of_rows(problem.n_samples))
 
     def _store_growth(self, problem, growth):
@@ -132,13 +136,13 @@ class ExKMC(BaseThresholdTree):
         n_base = len(builder.splits) - len(gains)
         self._stages = [builder.build(n_base + i) for i in range(len(gains) + 1)]
         rows = np.arange(problem.n_samples)
-        position = self.tree_.cluster[growth.leaf_of_rows(problem.n_samples)]
+        position = self._stages[-1].cluster[growth.leaf_of_rows(problem.n_samples)]
         final = int(problem.costs[rows, position].sum())
         # Whole units, so the steps back from the final cost are exact.
         units = final + np.cumsum([0, *gains[::-1]], dtype=np.int64)[::-1]
         self.surrogate_costs_ = units * problem.cost_unit
 
     def staged_trees(self) -> Iterator[ThresholdTree]:
-        """The nested trees of this fit, from the base tree to `tree_`."""
+        """The nested trees of this fit, from the base tree to `tree_` before it was polished."""
         check_is_fitted(self)
         yield from self._stages

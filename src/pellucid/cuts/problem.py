@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cached_property
 
 import numpy as np
+from scipy import sparse
 
 from pellucid.numeric.bins import Bins, make_bins
 from pellucid.numeric.fixed_point import Data, Weights
@@ -13,6 +15,9 @@ from pellucid.tree import column_values
 
 _LEAST_VALUES = 150_000
 """Values worth a task of their own."""
+
+_MOST_KEPT = 16
+"""Columns that are kept in one piece at a time."""
 
 
 class Problem:
@@ -33,6 +38,7 @@ class Problem:
         self.centers = centers
         # The searches read the labels over and over: small numbers are quicker to read.
         self.labels = labels.astype(np.uint8 if len(centers) <= 256 else np.int32)
+        self._kept_columns: dict[int, np.ndarray] | None = None
 
     @property
     def X(self):
@@ -101,9 +107,38 @@ class Problem:
         )
         return near, costs
 
+    def with_costs(self, centers: np.ndarray, costs: np.ndarray, unit: float) -> Problem:
+        """The same data with other centers, whose costs are known.
+
+        The costs need room for two more columns. The columns of the data keep their bins, which
+        are none the worse for it unless cuts are sought between centers.
+        """
+        other = Problem(self.data, centers, self.labels)
+        other.__dict__["bins"] = self.bins
+        other.__dict__["_priced"] = costs, unit
+        return other
+
+    def keeping_columns(self) -> Problem:
+        """The same problem for a search that asks for the same values over and over.
+
+        Columns of a large row-major matrix are kept in one piece once they have been asked for.
+        """
+        other = copy(self)
+        other.__dict__["bins"] = self.bins
+        if not sparse.issparse(self.X) and self.X.size >= _LEAST_VALUES:
+            other._kept_columns = {}
+        return other
+
     def values(self, feature: int, rows: np.ndarray) -> np.ndarray:
         """Values of a column for some rows, as float64."""
-        return column_values(self.X, feature, rows)
+        kept = self._kept_columns
+        if kept is None:
+            return column_values(self.X, feature, rows)
+        if feature not in kept:
+            if len(kept) == _MOST_KEPT:
+                kept.clear()
+            kept[feature] = np.ascontiguousarray(self.X[:, feature], dtype=np.float64)
+        return kept[feature][rows]
 
     def slots(self, rows: np.ndarray) -> np.ndarray:
         """Place of each row of the data in `rows`, -1 elsewhere; only CSC columns need it."""

@@ -44,6 +44,7 @@ def search_columns(
     nothing: float,
     n_gaps: int = 1,
     n_best: int = 1,
+    goal: float | None = None,
 ) -> list[Cut]:
     """The best cuts, at most one from each gap of each column, the best first.
 
@@ -68,6 +69,8 @@ def search_columns(
         Ranges of thresholds that each column is divided into.
     n_best : int
         How many cuts to return, if there are as many.
+    goal : float or int, optional
+        What the objective must be below to matter; `nothing` when left out.
     """
     found = np.full((problem.n_features, n_gaps, 3), nothing)
     blocks = problem.feature_blocks(features, size)
@@ -76,8 +79,10 @@ def search_columns(
     least = bound.min(axis=1)
     opened: dict[int, np.ndarray] = {}
 
+    most = nothing if goal is None else goal
+
     def limit() -> float:
-        return values.min() if n_best == 1 else _nth_smallest(values, n_best)
+        return min(most, values.min() if n_best == 1 else _nth_smallest(values, n_best))
 
     waiting = np.argsort(least, kind="stable")
     waiting = waiting[(least[waiting] <= limit()) & (least[waiting] < nothing)]
@@ -91,7 +96,7 @@ def search_columns(
         for i, cuts in zip(promising, looked):
             opened[i] = cuts[:, 1]
             values[i] = cuts[:, 0]
-    places = np.argwhere((values <= limit()) & (values < nothing)).tolist()
+    places = np.argwhere((values <= limit()) & (values < most)).tolist()
     cuts = [
         Cut(
             values[i, g].item(),

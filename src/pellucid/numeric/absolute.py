@@ -70,9 +70,10 @@ class AbsoluteData(Data):
             found.append((medians, self.cost(groups, medians)))
         return found
 
-    def most_to_pay(self, centers: np.ndarray) -> float:
+    def most_to_pay(self, centers: np.ndarray, origin: np.ndarray | None = None) -> float:
         """A bound by the triangle: |x - c| <= |x - o| + |c - o|."""
-        origin, weight = centers.mean(axis=0), self.weights.values
+        origin = centers.mean(axis=0) if origin is None else origin
+        weight = self.weights.values
         apart = np.abs(centers - origin).sum(axis=1).max()
         everywhere = np.zeros(self.X.shape[0], dtype=np.intp)
         return self.cost(everywhere, origin[None]) + weight.sum() * apart

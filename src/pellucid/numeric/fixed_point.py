@@ -85,6 +85,7 @@ class Data:
 
     def __init__(self, X, weights: Weights, team: Team = ALONE) -> None:
         self.X, self.weights, self.team = X, weights, team
+        self._sized: tuple[np.ndarray, float] | None = None
 
     @cached_property
     def rows(self):
@@ -97,7 +98,9 @@ class Data:
         X = X.tocsc() if sparse.issparse(X) else X
         return type(self)(X, Weights.of(self.weights.values[rows]), self.team)
 
-    def costs(self, centers: np.ndarray, room: int = 0) -> tuple[np.ndarray, float]:
+    def costs(
+        self, centers: np.ndarray, room: int = 0, unit: float | None = None
+    ) -> tuple[np.ndarray, float]:
         """What every row pays for every center, in whole units.
 
         Parameters
@@ -105,6 +108,8 @@ class Data:
         centers : ndarray of shape (n_clusters, n_features), float64
         room : int
             Columns to leave free at the end.
+        unit : float, optional
+            A power of two, at least `cost_unit`; that one when left out.
 
         Returns
         -------
@@ -114,7 +119,7 @@ class Data:
         """
         dense_costs, sparse_costs = self.cost_loops()
         weights = self.weights
-        unit = self._cost_unit(centers)
+        unit = self.cost_unit(centers) if unit is None else unit
         costs = np.empty((self.X.shape[0], len(centers) + room), dtype=np.int64)
         # Whole weights multiply the rounded distance, exactly as repeated rows would add it.
         scale = np.ones(len(costs)) if weights.are_whole else weights.values
@@ -178,25 +183,33 @@ class Data:
         """For two groupings, their centers and what the rows pay; see `means_and_costs`."""
         return means_and_costs(self.X, labels, others, self.weights.values, origins, self.team)
 
-    def most_to_pay(self, centers: np.ndarray) -> float:
+    def most_to_pay(self, centers: np.ndarray, origin: np.ndarray | None = None) -> float:
         """A bound on what all rows together pay at any one of the centers.
 
         For any point o, |x - c|^2 <= 2|x - o|^2 + 2|c - o|^2: the sum over all rows is bounded
-        by their distances to one point, however far outliers lie.
+        by their distances to one point, however far outliers lie. That point is the middle of
+        the centers unless `origin` says otherwise.
         """
-        origin, weight = centers.mean(axis=0), self.weights.values
+        origin = centers.mean(axis=0) if origin is None else origin
         apart = ((centers - origin) ** 2).sum(axis=1).max()
-        return 2 * size_about(self.X, weight, origin, self.team) + 2 * weight.sum() * apart
+        return 2 * self._size(origin) + 2 * self.weights.values.sum() * apart
 
-    def _cost_unit(self, centers: np.ndarray) -> float:
+    def cost_unit(self, centers: np.ndarray, origin: np.ndarray | None = None) -> float:
         """Smallest power of two that keeps the sum of all costs at any center below 2**61."""
         with np.errstate(over="ignore", invalid="ignore"):
-            whole = self.most_to_pay(centers)
+            whole = self.most_to_pay(centers, origin)
         if not np.isfinite(whole):
             raise ValueError(self._too_wide(centers))
         # The margin keeps rounding from tipping a power of two.
         largest = whole * (1 + 2.0**-20)
         return 1.0 if largest == 0 else float(2.0 ** max(np.frexp(largest)[1] - 61, -960))
+
+    def _size(self, origin: np.ndarray) -> float:
+        """Sum of the squared distances of all rows to a point; the latest is remembered."""
+        if self._sized is None or not np.array_equal(self._sized[0], origin):
+            size = size_about(self.X, self.weights.values, origin, self.team)
+            self._sized = origin, size
+        return self._sized[1]
 
     def _too_wide(self, centers: np.ndarray) -> str:
         low, high = (

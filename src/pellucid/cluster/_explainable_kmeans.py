@@ -1,0 +1,211 @@
+"""The estimator to begin with: the cheapest tree that several methods and polish find."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+from sklearn.cluster import KMeans
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from pellucid._progress import Progress
+from pellucid.cluster._base import BaseThresholdTree, common_parameters
+from pellucid.cuts.problem import Problem
+from pellucid.growth.plant import Growth
+from pellucid.growth.polish import Polished
+from pellucid.growth.portfolio import EFFORTS, Budget, Portfolio, growth_of
+from pellucid.metrics import weighted_average_explanation_size
+from pellucid.reference import find_reference
+
+_AUTO_PENALTY = 0.03
+"""What ExShallow's authors recommend; trees that are to be shallow are often cheap as well."""
+
+
+@common_parameters
+class ExplainableKMeans(BaseThresholdTree):
+    """k-means whose clusters are the leaves of a small threshold tree, as cheap as can be found.
+
+    Grows trees by several methods, polishes each of them, and keeps the one of least k-means cost
+    that has no more than `n_leaves` leaves (and keeps to `max_depth` and `max_conditions`). The
+    clusters are those of the tree: near to the reference, but not bound to it.
+
+    What is tried, for each reference:
+
+    - ``effort="fast"``: ExShallow's tree, expanded as by ExKMC where more leaves are allowed, then
+      polished;
+    - ``"balanced"``: also the trees of ExGreedy and IMM, and, where rows × columns × clusters are
+      at most 20 million, all three by beam search (10 trees, 5 cuts a leaf); up to 300,000, the
+      best is polished deeply, which exchanges leaves too;
+    - ``"best"``: the same with wide beams (40 trees, 10 cuts) whatever the size, deep polish up to
+      10 million, and five k-means references.
+
+    Polishing alternates better cuts, better labels of leaves and centers at the means of the
+    clusters while the cost falls. How much is tried depends on the size of the data and never on
+    the clock, so results can be repeated; "balanced" is meant to stay within a few times what
+    ``KMeans(n_init=10)`` takes.
+
+    Parameters
+    ----------
+    n_clusters : int, default=None
+        Number of clusters; that of the reference when left out, or 8 without a reference.
+    n_leaves : int, default=None
+        Most leaves; as many as clusters when left out. A cluster may have several.
+    depth_penalty : "auto" or float, default="auto"
+        What one more condition in the average explanation is worth, as a share of the reference's
+        cost. ``"auto"``: nothing, the cheapest tree wins.
+    max_depth : int, default=None
+        Most questions on the way to a leaf.
+    max_conditions : int, default=None
+        Most conditions in the rule of a leaf, redundant ones left out.
+    n_references : int, default=None
+        Number of k-means clusterings to start from where no reference is given; by `effort`
+        when left out.
+    effort : {"fast", "balanced", "best"}, default="balanced"
+        How much to try.
+    {common}
+
+    Attributes
+    ----------
+    n_trees_tried_ : int
+        Number of trees that were grown.
+    {attributes}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from pellucid import ExplainableKMeans
+    >>> model = ExplainableKMeans(3, random_state=0).fit(load_iris(as_frame=True).data)
+    >>> model.n_leaves_
+    3
+    >>> bool(model.inertia_ < 1.05 * model.reference_inertia_)
+    True
+    """
+
+    _parameter_constraints: dict = {
+        **BaseThresholdTree._parameter_constraints,
+        "n_leaves": [Interval(Integral, 1, None, closed="left"), None],
+        "depth_penalty": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
+        "max_depth": [Interval(Integral, 1, None, closed="left"), None],
+        "max_conditions": [Interval(Integral, 1, None, closed="left"), None],
+        "n_references": [Interval(Integral, 1, None, closed="left"), None],
+        "effort": [StrOptions(set(EFFORTS))],
+    }
+    # Neither is for the user to choose: the cost is that of k-means, and every tree is polished.
+    objective, polish = "kmeans", False
+    del _parameter_constraints["objective"], _parameter_constraints["polish"]
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        n_leaves: int | None = None,
+        depth_penalty: Any = "auto",
+        max_depth: int | None = None,
+        max_conditions: int | None = None,
+        n_references: int | None = None,
+        effort: str = "balanced",
+        reference: Any = None,
+        noise: str = "group",
+        threshold_style: str = "round",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_leaves = n_leaves
+        self.depth_penalty = depth_penalty
+        self.max_depth = max_depth
+        self.max_conditions = max_conditions
+        self.n_references = n_references
+        self.effort = effort
+        self.reference = reference
+        self.noise = noise
+        self.threshold_style = threshold_style
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _max_leaves(self, n_clusters):
+        return n_clusters if self.n_leaves is None else self.n_leaves
+
+    def _grow(self, problem, progress):
+        n_leaves = self._max_leaves(problem.n_clusters)
+        if n_leaves < problem.n_clusters:
+            raise ValueError(
+                f"n_leaves={n_leaves} is less than the {problem.n_clusters} clusters; each needs "
+                "a leaf of its own"
+            )
+        budget = Budget(n_leaves, self.max_depth, self.max_conditions)
+        is_auto = isinstance(self.depth_penalty, str)
+        ranking = 0.0 if is_auto else float(self.depth_penalty)
+        penalty = _AUTO_PENALTY if is_auto else ranking
+        effort = EFFORTS[self.effort]
+        n_references = self._n_references()
+        n_trees = n_references * effort.n_trees(problem, budget)
+        progress = Progress("ExplainableKMeans: trees", n_trees, self.verbose)
+        yardstick = _reference_cost(problem)
+
+        def rank(polished) -> tuple[float, float]:
+            size = weighted_average_explanation_size(polished.tree)
+            return polished.cost / yardstick + ranking * size, size
+
+        found = []
+        for posed in self._problems(problem, n_references):
+            portfolio = Portfolio(posed, effort, budget, penalty, self.threshold_style, progress)
+            if (polished := portfolio.best(rank)) is not None:
+                found.append((polished, posed))
+        if not found:
+            raise ValueError(self._too_narrow(problem.n_clusters))
+        self.n_trees_tried_ = progress.done
+        best, posed = min(found, key=lambda pair: rank(pair[0]))
+        return growth_of(best.tree, best.leaf, _names(best, posed, problem))
+
+    def _n_references(self) -> int:
+        if self.reference is not None:
+            return 1
+        return self.n_references or EFFORTS[self.effort].n_references
+
+    def _problems(self, problem: Problem, n_references: int):
+        """The problem itself, and those of further references."""
+        yield problem
+        random = check_random_state(self.random_state)
+        k, data = problem.n_clusters, problem.data
+        for seed in random.randint(np.iinfo(np.int32).max, size=n_references - 1):
+            kmeans = KMeans(k, n_init=1, random_state=seed)
+            other = find_reference(kmeans, data, n_clusters=k, random_state=None)
+            yield Problem(data, other.centers, other.labels)
+
+    def _finish(self, problem: Problem, growth: Growth):
+        return growth.builder.build(), growth.leaf_of_rows(problem.n_samples)
+
+    def _too_narrow(self, n_clusters: int) -> str:
+        limits = {"max_depth": self.max_depth, "max_conditions": self.max_conditions}
+        given = ", ".join(f"{name}={limit}" for name, limit in limits.items() if limit is not None)
+        return (
+            f"no tree for {n_clusters} clusters was found within {given}; a binary tree needs a "
+            f"depth of at least {int(np.ceil(np.log2(n_clusters)))}, most need more. Allow more or "
+            "ask for fewer clusters"
+        )
+
+
+def _reference_cost(problem: Problem) -> float:
+    """Cost of the reference's clusters; 1 where it is 0, so that it can be divided by."""
+    from pellucid.numeric.moments import means_and_costs
+
+    labels, weight = problem.labels.astype(np.intp), problem.weights.values
+    costs = means_and_costs(problem.X, labels, labels, weight, problem.centers, problem.team)
+    return costs[0][1] or 1.0
+
+
+def _names(best: Polished, posed: Problem, problem: Problem) -> np.ndarray:
+    """For each cluster of the tree, the one of the problem's reference that it is most like."""
+    k = problem.n_clusters
+    if posed is problem:
+        return np.arange(k)
+    table = np.zeros((k, k))
+    clusters = best.tree.cluster[best.leaf]
+    np.add.at(table, (clusters, problem.labels.astype(np.intp)), problem.weights.values)
+    return linear_sum_assignment(table, maximize=True)[1]

@@ -1,0 +1,99 @@
+"""The cut for rows that know what they pay on either side: each pays as little as can be."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pellucid.cuts.problem import Problem
+from pellucid.cuts.search import BinnedColumn, Cut, search_columns
+
+
+def tear(problem: Problem, rows: np.ndarray, left, right, cluster, costs):
+    """Rows of a node that do not pay the same on both sides of a cut, as a `Torn`.
+
+    Parameters
+    ----------
+    problem : Problem
+    rows : ndarray of int32
+        The rows that reach the node.
+    left, right : ndarray of shape (n_samples,)
+        The leaf that each row would reach on the left and on the right.
+    cluster : ndarray
+        Cluster of each leaf.
+    costs : ndarray of shape (n_samples, n_clusters), int64
+    """
+    from pellucid.kernels.polish import Torn, tear_rows
+
+    torn, extra = np.empty_like(rows), np.empty(len(rows), dtype=np.int64)
+    n, falls, rises = tear_rows(rows, left, right, cluster, costs, torn, extra)
+    torn, extra = torn[:n], extra[:n]
+    return Torn(torn, problem.slots(torn), extra, falls, rises)
+
+
+class TornSearch:
+    """The search for the best cut of torn rows.
+
+    Parameters
+    ----------
+    problem : Problem
+    torn : Torn
+    """
+
+    def __init__(self, problem: Problem, torn) -> None:
+        self.problem, self.torn = problem, torn
+        self._features = np.arange(problem.n_features)
+
+    def best(self, goal: int) -> Cut | None:
+        """Cut with the least sum of extras on its left, below a goal; a torn row on each side.
+
+        Its threshold is the value of a torn row: where edges happen to lie between two of them
+        does not matter to other rows.
+        """
+        from pellucid.kernels.polish import NOTHING
+
+        if len(self.torn.rows) < 2:
+            return None
+        size = len(self.torn.rows)
+        cuts = search_columns(
+            self.problem, self._features, size, self._scan, self._refine, NOTHING, goal=goal
+        )
+        if not cuts:
+            return None
+        best = cuts[0]
+        column = BinnedColumn(self.problem, best.feature, self.torn.rows)
+        return best._replace(at=column.largest(at_most=best.at))
+
+    def best_features(self, number: int) -> np.ndarray:
+        """The columns with the best cuts, ascending, whatever the bins of the columns are."""
+        from pellucid.kernels.polish import NOTHING
+
+        problem, features = self.problem, self._features
+        if number >= len(features):
+            return features
+        found = np.full((len(features), 1, 3), NOTHING)
+        blocks = problem.feature_blocks(features, len(self.torn.rows))
+        problem.team.map(lambda block: self._scan(block, found), blocks)
+        limit = np.sort(found[:, 0, 0])[number - 1]
+        promising = np.flatnonzero(np.minimum(found[:, 0, 0], found[:, 0, 2]) <= limit)
+        looked = problem.team.map(lambda j: self._refine(j, limit), promising.tolist())
+        least = [cuts[0, 0] for cuts in looked]
+        return np.sort(promising[np.argsort(least, kind="stable")[:number]])
+
+    def _scan(self, block: np.ndarray, found: np.ndarray) -> None:
+        from pellucid.kernels.polish import scan_extras
+
+        scan_extras(block, self.problem.bins.columns, self.torn, found[:, 0])
+
+    def _refine(self, feature: int, limit: int) -> np.ndarray:
+        from pellucid.kernels.polish import NOTHING, open_extras, sweep_extras
+
+        problem, torn, bins = self.problem, self.torn, self.problem.bins
+        codes, n_codes = bins.dense_column(feature, problem.n_samples), bins.n_edges[feature] + 1
+        at_edge, places, edge = open_extras(codes, n_codes, bins.inside[feature], torn, limit)
+        values = problem.values(feature, torn.rows[places])
+        order = np.argsort(values, kind="stable")
+        least, at = sweep_extras(order, values, places, codes, torn, at_edge)
+        inside = (int(least), at)
+        on_edge = (int(at_edge[edge]) if edge >= 0 else NOTHING, bins.edges[feature, edge])
+        # Objects, since whole numbers of this size do not fit into floats.
+        return np.array([min(on_edge, inside)], dtype=object)

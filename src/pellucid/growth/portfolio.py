@@ -1,0 +1,209 @@
+"""Several ways to a tree, each polished; the best tree of all is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from pellucid._progress import Progress
+from pellucid.cuts.criterion import Cell
+from pellucid.cuts.induced import InducedCost
+from pellucid.cuts.mistakes import Mistakes
+from pellucid.cuts.problem import Problem
+from pellucid.cuts.surrogate import SurrogateCost
+from pellucid.cuts.thresholds import ThresholdStyle
+from pellucid.growth.beam import BeamSearch
+from pellucid.growth.best_first import grow_best_first
+from pellucid.growth.plant import Base, Growth
+from pellucid.growth.polish import Polished, polish_tree
+from pellucid.growth.searches import grow
+from pellucid.rules import path_conditions, simplify
+from pellucid.tree import ThresholdTree, TreeBuilder
+
+SHALLOW = (0.1, 0.3, 1.0, 3.0, 10.0)
+"""Prices on depth that are tried one after the other where depth or conditions are limited."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much to try.
+
+    Attributes
+    ----------
+    beam : BeamSearch or None
+        For the trees that are not grown greedily; None leaves these out.
+    beam_work, deep_work : float
+        Rows times columns times clusters up to which beam search, and the exchange of leaves, are
+        worth their time. Work, not time: what is tried must not depend on the machine.
+    n_references : int
+        Number of k-means clusterings to start from.
+    """
+
+    beam: BeamSearch | None
+    beam_work: float
+    deep_work: float
+    n_references: int
+
+    def uses_beam(self, problem: Problem) -> bool:
+        """Whether beam search is worth its time."""
+        return self.beam is not None and _work(problem) <= self.beam_work
+
+    def n_trees(self, problem: Problem, budget: Budget) -> int:
+        """How many trees are tried for a reference."""
+        n_criteria = 1 if self.beam is None else 3
+        return n_criteria * (1 + self.uses_beam(problem)) + len(SHALLOW) * budget.limits_depth
+
+
+def _work(problem: Problem) -> float:
+    return float(problem.n_samples) * problem.n_features * problem.n_clusters
+
+
+EFFORTS = {
+    "fast": Effort(None, 0, 0, 1),
+    "balanced": Effort(BeamSearch(10, 5), 2e7, 3e5, 1),
+    "best": Effort(BeamSearch(40, 10), np.inf, 1e7, 5),
+}
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a tree may have at most; None is no limit.
+
+    Attributes
+    ----------
+    n_leaves : int
+    max_depth : int or None
+        Questions on the longest path.
+    max_conditions : int or None
+        Conditions in the longest rule of a leaf, redundant ones left out.
+    """
+
+    n_leaves: int
+    max_depth: int | None = None
+    max_conditions: int | None = None
+
+    @property
+    def limits_depth(self) -> bool:
+        """Whether trees may be too deep."""
+        return self.max_depth is not None or self.max_conditions is not None
+
+    def allows(self, tree: ThresholdTree) -> bool:
+        """Whether a tree keeps within it."""
+        if self.max_depth is not None and tree.max_depth > self.max_depth:
+            return False
+        if self.max_conditions is None:
+            return True
+        rules = (simplify(path_conditions(tree, leaf)) for leaf in tree.leaves.tolist())
+        return max(map(len, rules)) <= self.max_conditions
+
+
+class Portfolio:
+    """The trees that are tried for one reference.
+
+    Parameters
+    ----------
+    problem : Problem
+    effort : Effort
+    budget : Budget
+    depth_penalty : float
+        For the trees that are to be shallow.
+    threshold_style : {"round", "midpoint", "data"}
+    progress : Progress
+        One step a tree.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        effort: Effort,
+        budget: Budget,
+        depth_penalty: float,
+        threshold_style: ThresholdStyle,
+        progress: Progress,
+    ) -> None:
+        self.problem = problem
+        self.effort = effort
+        self.budget = budget
+        self.depth_penalty = depth_penalty
+        self.threshold_style = threshold_style
+        self.progress = progress
+
+    def best(self, rank: Callable[[Polished], tuple]) -> Polished | None:
+        """The polished tree of lowest rank within the budget; the first of equals."""
+        best = min(self._candidates(), key=rank, default=None)
+        if best is None or _work(self.problem) > self.effort.deep_work:
+            return best
+        return min([best, *self._polish(best.tree, deep=True)], key=rank)
+
+    def _candidates(self) -> Iterator[Polished]:
+        seen: list[ThresholdTree] = []
+        for growth in self._growths():
+            tree = self._expand(growth)
+            if tree not in seen:
+                seen.append(tree)
+                yield from self._polish(tree)
+            self.progress.step()
+
+    def _growths(self) -> Iterator[Growth]:
+        """Trees with a leaf for each cluster, by several criteria and searches."""
+        problem, quiet = self.problem, Progress("", 1, 0)
+        criteria = [InducedCost(problem, self.depth_penalty)]
+        searches: list = ["greedy"]
+        if self.effort.beam is not None:
+            criteria += [InducedCost(problem, 0.0), Mistakes(problem)]
+        if self.effort.uses_beam(problem):
+            searches.append(self.effort.beam)
+        for search in searches:
+            for criterion in criteria:
+                yield grow(criterion, search, self.threshold_style, quiet)
+        if self.budget.limits_depth:
+            for penalty in SHALLOW:
+                yield grow(InducedCost(problem, penalty), "greedy", self.threshold_style, quiet)
+
+    def _expand(self, growth: Growth) -> ThresholdTree:
+        """The tree with as many leaves as the budget has, if they are of use."""
+        tree = growth.builder.build()
+        if self.budget.n_leaves <= tree.n_leaves:
+            return tree
+        base = Base(tree, growth.leaf_of_rows(self.problem.n_samples))
+        more = grow_best_first(
+            SurrogateCost(self.problem),
+            self.threshold_style,
+            Progress("", 1, 0),
+            self.budget.n_leaves,
+            base,
+        )
+        expanded = more.builder.build()
+        return expanded if self.budget.allows(expanded) else tree
+
+    def _polish(self, tree: ThresholdTree, deep: bool = False) -> Iterator[Polished]:
+        """The tree polished, and as it was where polish would take it out of the budget."""
+        for rounds in (None, 0):
+            polished = polish_tree(
+                tree,
+                self.problem,
+                threshold_style=self.threshold_style,
+                n_leaves=self.budget.n_leaves,
+                deep=deep and rounds is None,
+                **({} if rounds is None else {"rounds": rounds}),
+            )
+            if self.budget.allows(polished.tree):
+                yield polished
+                return
+
+
+def growth_of(tree: ThresholdTree, leaf: np.ndarray, names: np.ndarray) -> Growth:
+    """A finished tree as a search would return it, cluster c called names[c]."""
+    builder = TreeBuilder.from_tree(tree)
+    leaves = {}
+    for number in range(tree.node_count):
+        builder.set_counts(
+            number, tree.n_node_samples[number], tree.weighted_n_node_samples[number]
+        )
+    for number in tree.leaves.tolist():
+        rows = np.flatnonzero(leaf == number).astype(np.int32)
+        builder.set_cluster(number, names[tree.cluster[number]])
+        leaves[number] = Cell(rows, rows[:0], np.empty(0, dtype=np.intp))
+    return Growth(builder, [], leaves)

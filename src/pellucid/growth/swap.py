@@ -1,0 +1,55 @@
+"""The stronger level of polishing: take one leaf out, put another split in elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pellucid.growth.polish_state import PolishState
+from pellucid.growth.regrow import apply_split, possible_splits
+from pellucid.growth.removals import Removal, possible_removals, remove
+
+
+def swap(
+    state: PolishState, improve: Callable[[PolishState], None], tries: int
+) -> PolishState | None:
+    """The first of the most promising swaps after which the polished tree is cheaper, if any.
+
+    Parameters
+    ----------
+    state : PolishState
+        Its centers must be the means of its clusters.
+    improve : callable
+        Polishes a state.
+    tries : int
+        How many swaps to try.
+    """
+    removals = _without_twins(possible_removals(state, leaves_only=True))
+    splits = {is_new: possible_splits(state, is_new) for is_new in {r.vacates for r in removals}}
+    pairs = [
+        (state.rank(removal.loss - split.gain), removal, split)
+        for removal in removals
+        for split in splits[removal.vacates]
+        if split.leaf != removal.child
+    ]
+    pairs.sort(key=lambda pair: (pair[0], pair[1].child, pair[2].leaf))
+    for _, removal, split in pairs[:tries]:
+        trial = state.copy()
+        remove(trial, removal)
+        apply_split(trial, split)
+        trial.settle()
+        improve(trial)
+        if trial.is_cheaper_than(state):
+            return trial
+    return None
+
+
+def _without_twins(removals: list[Removal]) -> list[Removal]:
+    """Two leaves that are all there is of two clusters: it is the same to take out either."""
+    kept: dict[int, Removal] = {}
+    others = []
+    for removal in removals:
+        if removal.vacates and (twin := kept.get(removal.sibling)) and twin.vacates:
+            continue
+        kept[removal.child] = removal
+        others.append(removal)
+    return others

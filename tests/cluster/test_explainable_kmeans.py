@@ -1,0 +1,103 @@
+"""The flagship: no costlier than what it is made of, within its budget, and repeatable."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_iris, make_blobs
+
+from pellucid import IMM, ExGreedy, ExKMC, ExplainableKMeans, ExShallow
+from pellucid.metrics import weighted_average_explanation_size
+from pellucid.rules import path_conditions, simplify
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    X, _ = make_blobs(300, 4, centers=6, cluster_std=3.0, random_state=3)
+    return X.round(2)
+
+
+@pytest.fixture(scope="module")
+def centers(blobs):
+    return IMM(6, random_state=0).fit(blobs).reference_centers_
+
+
+@pytest.mark.parametrize("effort", ["fast", "balanced", "best"])
+def test_no_costlier_than_exshallow_polished(blobs, centers, effort):
+    model = ExplainableKMeans(reference=centers, effort=effort).fit(blobs)
+    part = ExShallow(reference=centers, polish=True).fit(blobs)
+    assert model.inertia_ <= part.inertia_ * (1 + 1e-12)
+    assert model.n_leaves_ <= 6
+
+
+def test_balanced_is_no_costlier_than_any_of_its_parts(blobs, centers):
+    model = ExplainableKMeans(reference=centers).fit(blobs)
+    for kind in (IMM, ExGreedy, ExShallow):
+        for polish in (False, True):
+            part = kind(reference=centers, polish=polish).fit(blobs)
+            assert model.inertia_ <= part.inertia_ * (1 + 1e-12)
+
+
+def test_more_leaves_cost_no_more(blobs, centers):
+    few, many = (ExplainableKMeans(reference=centers, n_leaves=n).fit(blobs) for n in (6, 12))
+    assert many.inertia_ < few.inertia_
+    assert 6 <= many.n_leaves_ <= 12
+    assert set(many.labels_) == set(range(6))
+    expanded = ExKMC(reference=centers, n_leaves=12).fit(blobs)
+    assert many.inertia_ <= expanded.inertia_ * (1 + 1e-12)
+
+
+def test_a_limit_on_depth_is_kept(blobs, centers):
+    free = ExplainableKMeans(reference=centers).fit(blobs)
+    for depth in (3, 4):
+        model = ExplainableKMeans(reference=centers, max_depth=depth).fit(blobs)
+        assert model.tree_.max_depth <= depth
+        assert model.inertia_ >= free.inertia_ * (1 - 1e-12)
+
+
+def test_a_limit_on_conditions_is_kept(blobs, centers):
+    model = ExplainableKMeans(reference=centers, max_conditions=3, n_leaves=9).fit(blobs)
+    tree = model.tree_
+    assert max(len(simplify(path_conditions(tree, leaf))) for leaf in tree.leaves.tolist()) <= 3
+
+
+def test_limits_that_no_tree_keeps_are_named(blobs, centers):
+    with pytest.raises(ValueError, match=r"6 clusters .* max_depth=2; .* at least 3"):
+        ExplainableKMeans(reference=centers, max_depth=2).fit(blobs)
+    with pytest.raises(ValueError, match="n_leaves=5 is less than the 6 clusters"):
+        ExplainableKMeans(reference=centers, n_leaves=5).fit(blobs)
+
+
+def test_a_price_on_conditions_makes_explanations_shorter(blobs, centers):
+    sizes = [
+        weighted_average_explanation_size(
+            ExplainableKMeans(reference=centers, depth_penalty=penalty).fit(blobs).tree_
+        )
+        for penalty in ("auto", 10.0)
+    ]
+    assert sizes[1] <= sizes[0]
+
+
+def test_several_references_cost_no_more_and_keep_the_names(blobs):
+    one, three = (ExplainableKMeans(6, n_references=n, random_state=0).fit(blobs) for n in (1, 3))
+    assert three.inertia_ <= one.inertia_ * (1 + 1e-12)
+    assert np.array_equal(one.reference_labels_, three.reference_labels_)
+    assert (three.labels_ == three.reference_labels_).mean() > 0.5
+    assert three.n_trees_tried_ == 3 * one.n_trees_tried_
+
+
+def test_labels_of_the_reference_are_kept():
+    iris = load_iris()
+    names = np.array(["setosa", "versicolor", "virginica"])[iris.target]
+    model = ExplainableKMeans(reference=names).fit(iris.data)
+    assert (model.predict(iris.data) == names).mean() > 0.8
+
+
+def test_the_same_whatever_the_storage_and_the_threads(blobs, centers):
+    X = np.where(np.abs(blobs) < 2, 0.0, blobs)
+    models = [
+        ExplainableKMeans(reference=centers, n_jobs=n_jobs).fit(form(X))
+        for n_jobs in (1, 2)
+        for form in (np.ascontiguousarray, np.asfortranarray, sparse.csr_array)
+    ]
+    assert all(model.tree_ == models[0].tree_ for model in models)
+    assert len({model.inertia_ for model in models if model.n_jobs == 1}) <= 2

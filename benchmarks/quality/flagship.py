@@ -105,8 +105,16 @@ def _sheet(size: str, rows: list[Row]) -> Sheet:
         verdict = "no costlier" if ours <= theirs + 1e-4 else "costlier"
         on_time = "yes" if seconds <= 5 * kmeans + 1 else "no"
         lines.append(
-            [name, f"{ours:.4f}", f"{theirs:.4f} ({peer})", f"{100 * (ours / theirs - 1):+.2f} %"]
-            + [verdict, f"{seconds:.2f}", f"{kmeans:.2f}", on_time]
+            [
+                name,
+                f"{ours:.4f}",
+                f"{theirs:.4f} ({peer})",
+                f"{100 * (ours / theirs - 1):+.2f} %",
+                verdict,
+                f"{seconds:.2f}",
+                f"{kmeans:.2f}",
+                on_time,
+            ]
         )
     mean_ratio = float(np.exp(np.mean(np.log(ratios)))) if ratios else float("nan")
     note = (

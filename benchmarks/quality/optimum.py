@@ -65,8 +65,15 @@ def sections(settings: Settings) -> list[Section]:
         best, bound = mean(found, "optimal"), mean(found, "lower_bound")
         proven = "yes" if bound == best else f"no: at least {bound:.1f}"
         lines.append(
-            [name, k, f"{mean(found, 'imm'):.1f}", f"{mean(found, 'bsimm'):.1f}", f"{best:.1f}"]
-            + [proven, f"{mean(found, 'seconds'):.2f}"]
+            [
+                name,
+                k,
+                f"{mean(found, 'imm'):.1f}",
+                f"{mean(found, 'bsimm'):.1f}",
+                f"{best:.1f}",
+                proven,
+                f"{mean(found, 'seconds'):.2f}",
+            ]
         )
     headings = ["data", "k", "IMM", "BSIMM", "OptimalTree", "proven", "seconds"]
     note = f"Mistakes, means over the seeds; the exact search had {TIME_LIMIT:.0f} seconds."

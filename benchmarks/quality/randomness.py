@@ -49,8 +49,12 @@ def sections(settings: Settings) -> list[Section]:
     """The mean ratio to the reference's cost."""
     rows = read_rows(settings.output / FILE)
     lines = [
-        [row["k"], row["method"], *(f"{float(row[c]):.2f}" for c in ("mean", "best", "imm"))]
-        + [f"{float(row['guarantee']):.1f}"]
+        [
+            row["k"],
+            row["method"],
+            *(f"{float(row[c]):.2f}" for c in ("mean", "best", "imm")),
+            f"{float(row['guarantee']):.1f}",
+        ]
         for row in rows
     ]
     headings = ["k", "method", "mean of the draws", "best draw", "IMM", "growth of the guarantee"]

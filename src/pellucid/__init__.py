@@ -6,7 +6,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pellucid.cluster import BSIMM, IMM, ExGreedy, ExKMC, ExShallow
+    from pellucid.cluster import (
+        BSIMM,
+        EMN,
+        IMM,
+        ExGreedy,
+        ExKMC,
+        ExShallow,
+        RandomThresholds,
+        SpEx,
+    )
     from pellucid.export.text import export_text
     from pellucid.plotting import plot_tree
     from pellucid.tree import ThresholdTree
@@ -15,10 +24,13 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "BSIMM": "cluster",
+    "EMN": "cluster",
     "IMM": "cluster",
     "ExGreedy": "cluster",
     "ExKMC": "cluster",
     "ExShallow": "cluster",
+    "RandomThresholds": "cluster",
+    "SpEx": "cluster",
     "ThresholdTree": "tree",
     "export_text": "export.text",
     "plot_tree": "plotting",
@@ -26,10 +38,13 @@ _HOMES = {
 
 __all__ = [
     "BSIMM",
+    "EMN",
     "IMM",
     "ExGreedy",
     "ExKMC",
     "ExShallow",
+    "RandomThresholds",
+    "SpEx",
     "ThresholdTree",
     "__version__",
     "export_text",

@@ -8,7 +8,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import pellucid
 import pellucid.cluster
-from pellucid import BSIMM, IMM, ExGreedy, ExKMC, ExShallow
+from pellucid import BSIMM, EMN, IMM, ExGreedy, ExKMC, ExShallow, RandomThresholds, SpEx
 from references import WEIGHT_CHECKS, SpreadCenters, expected_failures
 
 ESTIMATORS = [
@@ -19,6 +19,9 @@ ESTIMATORS = [
     ExShallow(),
     ExKMC(),
     ExKMC(base=ExShallow()),
+    RandomThresholds(n_draws=3),
+    SpEx(),
+    EMN(),
 ]
 
 

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pellucid.cluster import (
         BSIMM,
+        EMN,
         IMM,
         ExGreedy,
         ExKMC,
         ExplainableKMeans,
         ExShallow,
         ExShallowSearch,
+        RandomThresholds,
+        SpEx,
     )
     from pellucid.export.text import export_text
     from pellucid.plotting import plot_tree
@@ -23,12 +26,15 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "BSIMM": "cluster",
+    "EMN": "cluster",
     "IMM": "cluster",
     "ExGreedy": "cluster",
     "ExplainableKMeans": "cluster",
     "ExKMC": "cluster",
     "ExShallow": "cluster",
     "ExShallowSearch": "cluster",
+    "RandomThresholds": "cluster",
+    "SpEx": "cluster",
     "ThresholdTree": "tree",
     "export_text": "export.text",
     "plot_tree": "plotting",
@@ -36,12 +42,15 @@ _HOMES = {
 
 __all__ = [
     "BSIMM",
+    "EMN",
     "IMM",
     "ExGreedy",
     "ExKMC",
     "ExShallow",
     "ExShallowSearch",
     "ExplainableKMeans",
+    "RandomThresholds",
+    "SpEx",
     "ThresholdTree",
     "__version__",
     "export_text",

@@ -8,7 +8,18 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import pellucid
 import pellucid.cluster
-from pellucid import BSIMM, IMM, ExGreedy, ExKMC, ExplainableKMeans, ExShallow, ExShallowSearch
+from pellucid import (
+    BSIMM,
+    EMN,
+    IMM,
+    ExGreedy,
+    ExKMC,
+    ExplainableKMeans,
+    ExShallow,
+    ExShallowSearch,
+    RandomThresholds,
+    SpEx,
+)
 from references import WEIGHT_CHECKS, SpreadCenters, expected_failures
 
 ESTIMATORS = [
@@ -20,6 +31,9 @@ ESTIMATORS = [
     ExShallowSearch(goal_cost=IMM(), goal_size=2.0, max_fits=10),
     ExKMC(),
     ExKMC(base=ExShallow()),
+    RandomThresholds(n_draws=3),
+    SpEx(),
+    EMN(),
 ]
 OTHER_OBJECTIVE = [
     clone(model).set_params(objective="kmedians") for model in (IMM(), ExGreedy(), ExKMC())

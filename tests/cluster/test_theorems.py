@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_digits, make_blobs
 
 from fitting import fit
-from pellucid import IMM, ExGreedy, ExKMC, ExShallow
+from pellucid import EMN, IMM, ExGreedy, ExKMC, ExShallow, RandomThresholds, SpEx
 from pellucid.metrics import (
     surrogate_cost,
     weighted_average_depth,
@@ -15,7 +15,16 @@ from pellucid.metrics import (
 )
 from strategies import tiny_data
 
-METHODS = [IMM(), ExGreedy(), ExShallow(), ExKMC(), ExKMC(base=None)]
+METHODS = [
+    IMM(),
+    ExGreedy(),
+    ExShallow(),
+    ExKMC(),
+    ExKMC(base=None),
+    RandomThresholds(random_state=0),
+    SpEx(n_leaves=7),
+    EMN(),
+]
 
 
 @given(tiny_data())

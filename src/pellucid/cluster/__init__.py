@@ -1,11 +1,25 @@
 """The estimators: one file a method."""
 
 from pellucid.cluster._bsimm import BSIMM
+from pellucid.cluster._emn import EMN
 from pellucid.cluster._exgreedy import ExGreedy
 from pellucid.cluster._exkmc import ExKMC
 from pellucid.cluster._explainable_kmeans import ExplainableKMeans
 from pellucid.cluster._exshallow import ExShallow
 from pellucid.cluster._exshallow_search import ExShallowSearch
 from pellucid.cluster._imm import IMM
+from pellucid.cluster._random_thresholds import RandomThresholds
+from pellucid.cluster._spex import SpEx
 
-__all__ = ["BSIMM", "IMM", "ExGreedy", "ExKMC", "ExShallow", "ExShallowSearch", "ExplainableKMeans"]
+__all__ = [
+    "BSIMM",
+    "EMN",
+    "IMM",
+    "ExGreedy",
+    "ExKMC",
+    "ExShallow",
+    "ExShallowSearch",
+    "ExplainableKMeans",
+    "RandomThresholds",
+    "SpEx",
+]

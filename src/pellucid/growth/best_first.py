@@ -16,11 +16,13 @@ def grow_best_first(
     progress: Progress,
     n_leaves: int,
     base: Base | None = None,
+    *,
+    gains_matter: bool = True,
 ) -> Growth:
     """Cut the leaf of largest gain until there are `n_leaves` or nothing is left to cut.
 
     A cut that gains nothing by itself may make room for one that does, so growth goes on past it;
-    cuts after the last gain are taken back.
+    cuts after the last gain are taken back, unless gains only tell which leaf comes first.
 
     One run yields the nested trees of every size: the builder can go back to any of them.
     """
@@ -46,6 +48,6 @@ def grow_best_first(
         for child in plant.split(number, cut):
             consider(child)
         progress.step()
-    while plant.gains and plant.gains[-1] == 0:
+    while gains_matter and plant.gains and plant.gains[-1] == 0:
         plant.undo()
     return plant.growth()

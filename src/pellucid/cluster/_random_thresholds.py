@@ -1,0 +1,160 @@
+"""Random thresholds: cuts drawn between the reference centers, the cheapest of several trees."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from pellucid.cluster._base import BaseThresholdTree, common_parameters
+from pellucid.cuts.random_cuts import GivenCuts, draw_cuts
+from pellucid.growth.greedy import grow_greedily
+from pellucid.numeric.moves import Trees, cost_changes
+from pellucid.tree import ThresholdTree
+
+
+@common_parameters
+class RandomThresholds(BaseThresholdTree):
+    """A tree with one leaf for each reference cluster, its cuts drawn at random.
+
+    The cuts look at the reference centers only, not at the rows, and are cheap on average:
+    whatever the data, the expected cost of one draw is within a factor of the reference's cost
+    that grows little faster than the number of clusters k. Of `n_draws` trees, the one of least
+    k-means cost is kept.
+
+    All cuts of a draw come from one distribution (for k-medians, uniform over the lengths between
+    neighbouring coordinates, in place of what follows). A column and two neighbouring coordinates
+    a < b of reference centers in it are drawn with probability proportional to (b - a)^2; the
+    threshold t between them, with density proportional to min(t - a, b - t), its distance to the
+    nearer of the two. The cut is put into every leaf in which it separates reference centers; one
+    that separates none in any leaf is drawn again. This goes on until each leaf holds one center.
+
+    Parameters
+    ----------
+    n_clusters : int, default=None
+        Number of clusters; that of the reference when left out, or 8 without a reference.
+    method : {"makarychev-shan", "gamlath"}, default="makarychev-shan"
+        ``"gamlath"`` draws as described (expected cost O(k log^2 k) times the reference's).
+        ``"makarychev-shan"`` also draws again when a cut separates two centers of a leaf that
+        are very close (O(k log k log log k)). The distance of two centers is there the sum of
+        (b - a)^2 over all neighbouring coordinates a < b that lie between the two, in all
+        columns; very close is at most D / k^3, with D the largest distance of two centers that
+        still share a leaf.
+    n_draws : int, default=10
+        Number of trees to choose from. More draws under the same `random_state` begin with the
+        same trees, so the cost never rises.
+    {common}
+
+    Attributes
+    ----------
+    draw_costs_ : ndarray of shape (n_draws,)
+        Cost of the clusters of each tree that was drawn, before any polish.
+    {attributes}
+
+    Notes
+    -----
+    `random_state` also decides on the draws.
+
+    References
+    ----------
+    Makarychev, Shan (2021). Near-optimal algorithms for explainable k-medians and k-means. ICML.
+
+    Gamlath, Jia, Polak, Svensson (2021). Nearly-tight and oblivious algorithms for explainable
+    clustering. NeurIPS.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from pellucid import RandomThresholds
+    >>> model = RandomThresholds(3, n_draws=50, random_state=0).fit(load_iris(as_frame=True).data)
+    >>> print(model.explain())
+    cluster 0: 2 < petal length (cm) ≤ 5.1
+        66 rows (44.0 %, 93.9 % pure)
+    cluster 1: petal length (cm) ≤ 2
+        50 rows (33.3 %, 100.0 % pure)
+    cluster 2: petal length (cm) > 5.1
+        34 rows (22.7 %, 100.0 % pure)
+    >>> (model.draw_costs_ / model.reference_inertia_)[:5].round(2)
+    array([1.04, 1.04, 1.11, 1.58, 2.06])
+    """
+
+    _parameter_constraints: dict = {
+        **BaseThresholdTree._parameter_constraints,
+        "method": [StrOptions({"makarychev-shan", "gamlath"})],
+        "n_draws": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        method: str = "makarychev-shan",
+        n_draws: int = 10,
+        objective: str = "kmeans",
+        reference: Any = None,
+        noise: str = "group",
+        threshold_style: str = "round",
+        polish: bool | str = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.method = method
+        self.n_draws = n_draws
+        super().__init__(
+            n_clusters,
+            objective=objective,
+            reference=reference,
+            noise=noise,
+            threshold_style=threshold_style,
+            polish=polish,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+
+    def _grow(self, problem, progress):
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        trees = draw_cuts(
+            problem.centers,
+            self.n_draws,
+            seed,
+            method=self.method,
+            objective=self.objective,
+            team=problem.team,
+        )
+        same = _first_of_equals(problem.centers)
+        changes = cost_changes if self.objective == "kmeans" else _cost_changes_one_by_one
+        self._changes = changes(problem.data, problem.centers, same[problem.labels], trees)
+        criterion = GivenCuts(problem, trees, int(np.argmin(self._changes)))
+        return grow_greedily(criterion, self.threshold_style, progress)
+
+    def _store_growth(self, problem, growth):
+        self.draw_costs_ = self.reference_inertia_ + self._changes
+
+
+def _first_of_equals(centers: np.ndarray) -> np.ndarray:
+    """For each center the first that coincides with it: trees tell them apart no more than that."""
+    _, first, group = np.unique(centers, axis=0, return_index=True, return_inverse=True)
+    return first[group.reshape(-1)]
+
+
+def _cost_changes_one_by_one(data, centers, labels, trees: Trees) -> np.ndarray:
+    """What `cost_changes` gives, for costs of any kind: medians cannot be taken from sums."""
+    labels = labels.astype(np.intp)
+    changes = []
+    for parts in zip(*trees):
+        none = np.zeros(len(parts[0]))
+        names = ("feature", "threshold", "children_left", "children_right", "cluster")
+        tree = ThresholdTree(
+            n_features=data.X.shape[1],
+            n_node_samples=none.astype(np.intp),
+            weighted_n_node_samples=none,
+            **dict(zip(names, parts)),
+        )
+        (_, cost), (_, before) = data.centers_and_costs(tree.predict(data.X), labels, centers)
+        changes.append(cost - before)
+    return np.array(changes)

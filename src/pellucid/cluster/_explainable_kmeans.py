@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
-from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -170,6 +169,8 @@ class ExplainableKMeans(BaseThresholdTree):
 
     def _problems(self, problem: Problem, n_references: int):
         """The problem itself, and those of further references."""
+        from sklearn.cluster import KMeans
+
         yield problem
         random = check_random_state(self.random_state)
         k, data = problem.n_clusters, problem.data

@@ -32,7 +32,7 @@ REASONS = {
     "avila": "our reference differs from the paper's: the public packages agree with us there",
     "waveform": "the paper's NMI is ours, so the trees are most likely the same; its cost is not",
 }
-"""What is known about gaps; where nothing is, the two IMM figures show whether it is the reference."""
+"""What is known about gaps; elsewhere the IMM figures show whether the reference differs."""
 
 
 def jobs(settings: Settings) -> list[Job]:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from pellucid._progress import Progress
-from pellucid.cuts.criterion import Cell
 from pellucid.cuts.induced import InducedCost
 from pellucid.cuts.mistakes import Mistakes
 from pellucid.cuts.problem import Problem
@@ -16,6 +15,7 @@ from pellucid.cuts.surrogate import SurrogateCost
 from pellucid.cuts.thresholds import ThresholdStyle
 from pellucid.growth.beam import BeamSearch
 from pellucid.growth.best_first import grow_best_first
+from pellucid.growth.cart import as_leaf, fits_single_precision, grow_cart
 from pellucid.growth.plant import Base, Growth
 from pellucid.growth.polish import Polished, polish_tree
 from pellucid.growth.searches import grow
@@ -53,7 +53,13 @@ class Effort:
     def n_trees(self, problem: Problem, budget: Budget) -> int:
         """How many trees are tried for a reference."""
         n_criteria = 1 if self.beam is None else 3
-        return n_criteria * (1 + self.uses_beam(problem)) + len(SHALLOW) * budget.limits_depth
+        extra = len(SHALLOW) * budget.limits_depth + self.uses_cart(problem, budget)
+        return n_criteria * (1 + self.uses_beam(problem)) + extra
+
+    def uses_cart(self, problem: Problem, budget: Budget) -> bool:
+        """Whether to try CART: with leaves to spare it finds what cuts between centers miss."""
+        spare = budget.n_leaves > problem.n_clusters
+        return spare and self.uses_beam(problem) and fits_single_precision(problem.X)
 
 
 def _work(problem: Problem) -> float:
@@ -158,6 +164,11 @@ class Portfolio:
         for search in searches:
             for criterion in criteria:
                 yield grow(criterion, search, self.threshold_style, quiet)
+        if self.effort.uses_cart(problem, self.budget):
+            growth = grow_cart(problem, self.budget.n_leaves, self.threshold_style, quiet, 0)
+            named = {growth.builder.nodes[leaf].cluster for leaf in growth.leaves}
+            if len(named) == problem.n_clusters:  # it may leave clusters out
+                yield growth
         if self.budget.limits_depth:
             for penalty in SHALLOW:
                 yield grow(InducedCost(problem, penalty), "greedy", self.threshold_style, quiet)
@@ -205,5 +216,5 @@ def growth_of(tree: ThresholdTree, leaf: np.ndarray, names: np.ndarray) -> Growt
     for number in tree.leaves.tolist():
         rows = np.flatnonzero(leaf == number).astype(np.int32)
         builder.set_cluster(number, names[tree.cluster[number]])
-        leaves[number] = Cell(rows, rows[:0], np.empty(0, dtype=np.intp))
+        leaves[number] = as_leaf(rows)
     return Growth(builder, [], leaves)

@@ -55,6 +55,7 @@ class BestBound:
     def __init__(self, parts: Parts, value: int, end: float) -> None:
         self.parts, self.end = parts, end
         self.root, _, self.paid = parts.whole()
+        parts.price(self.root)
         self.best: tuple[int, list | None] = (value, None)
         self._path: list[tuple[Part, int]] = []
         self._n_drafts = self._next_draft = 0
@@ -107,13 +108,23 @@ class BestBound:
             cuts = part.listed.cuts
             least = int(cuts.total[k])
             branch = self.parts.branch(part, part.listed_cut(k))
+            self.parts.compare(branch.left)
+            self.parts.compare(branch.right)
             self.parts.learn(part, k)
             if cuts.total[k] > least or part.is_solved:
                 continue
+            if branch.left.pairs is None or branch.right.pairs is None:
+                self.parts.price(branch.left)
+                self.parts.price(branch.right)
+                self.parts.learn(part, k)
+                if cuts.total[k] > least or part.is_solved:
+                    continue
             side, other = branch.left, branch.right
             if side.is_solved or (len(side.centers) < len(other.centers) and not other.is_solved):
                 side, other = other, side
             return side, min(limit, max(second, least + 1)) - branch.paid - other.lower
+        if part.listed is not None:
+            self.parts.record(part)
         if part.is_solved:
             self.parts.settle(part)
         return None

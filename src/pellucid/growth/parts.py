@@ -21,8 +21,10 @@ from pellucid.kernels.parts import (
     NEVER,
     Cuts,
     Tables,
+    compare_rows,
     disown_rows,
     own_rows,
+    pack_rows,
     price_pairs,
     raise_gap,
     share_rows,
@@ -92,10 +94,12 @@ class Part:
     base: int
     lower: int
     upper: int
+    leaf: bool = False
     pairs: np.ndarray | None = None
     listed: Listed | None = None
     branches: dict[tuple[int, int], Branch] = field(default_factory=dict)
     best: tuple[int, int] | None = None
+    place: int | None = None
 
     @property
     def is_solved(self) -> bool:
@@ -105,13 +109,25 @@ class Part:
     @property
     def is_leaf(self) -> bool:
         """Whether there is nothing to separate."""
-        return self.pairs is None
+        return self.leaf
 
     def listed_cut(self, k: int) -> tuple[int, int]:
         """The k-th of the listed cuts, as (gap, at)."""
         cuts = self.listed.cuts
         return int(cuts.gap[k]), int(cuts.at[k])
 
+
+class Peers:
+    def __init__(self, spread, n_words):
+        self.spread=spread; self.n=0; self.words=np.empty((16,n_words),np.uint64); self.beyond=np.empty(16,np.int64)
+    def add(self, part):
+        if part.place is None:
+            if self.n==len(self.words):
+                self.words=np.concatenate([self.words,np.empty_like(self.words)]); self.beyond=np.concatenate([self.beyond,np.empty_like(self.beyond)])
+            part.place=self.n; self.words[self.n]=np.frombuffer(part.rows,np.uint64); self.n+=1
+        self.beyond[part.place]=part.lower-part.base
+    def bound(self, words):
+        return int(compare_rows(words,self.n,self.words,self.beyond,self.spread))
 
 class Parts:
     """All parts of a problem that have been looked at.
@@ -134,6 +150,7 @@ class Parts:
         self._found = np.empty((max(_ROOM, n_items), len(Cuts._fields) - 1), dtype=np.int64)
         self._known: dict[tuple[bytes, bytes], Part] = {}
         self.n_bytes = 0
+        self._peers = {}
         self.n_listed = 0
 
     def whole(self) -> Branch:
@@ -142,7 +159,7 @@ class Parts:
         rows = np.arange(self.problem.n_samples, dtype=np.int32)
         same = np.zeros(len(rows), dtype=np.int32)
         rows, _, paid = share_rows(rows, same, 0, everybody, everybody, self.tables.costs)
-        nothing = Part(everybody[:0], b"", 0, 0, 0)
+        nothing = Part(everybody[:0], b"", 0, 0, 0, True)
         return Branch(self._part(everybody, rows), nothing, int(paid))
 
     def threshold(self, cut: tuple[int, int]) -> tuple[int, float]:
@@ -165,6 +182,7 @@ class Parts:
 
     def list_cuts(self, part: Part) -> None:
         """List the most promising cuts of a part: few at first, then more."""
+        self.price(part)
         many = _FEW_CUTS if part.listed is None else 4 * len(part.listed.cuts.total)
         found = self._find_cuts(part)
         total, others = found[:, 6], NEVER
@@ -204,14 +222,29 @@ class Parts:
         if part.best is not None:
             part.branches = {part.best: part.branches[part.best]}
 
+    def compare(self, part: Part) -> None:
+        """Raise the lower bound of a part by what is known of others with the same centers."""
+        peers = self._peers.get(part.centers.tobytes())
+        if peers is not None and not part.is_solved:
+            words = np.frombuffer(part.rows, np.uint64)
+            part.lower = max(part.lower, part.base + peers.bound(words))
+
+    def record(self, part: Part) -> None:
+        key = part.centers.tobytes()
+        peers = self._peers.get(key)
+        if peers is None:
+            costs = self.tables.costs[:, part.centers]
+            peers = self._peers[key] = Peers(costs.max(axis=1) - costs.min(axis=1), len(part.rows) // 8)
+        peers.add(part)
+
     def _rows(self, part: Part) -> np.ndarray:
-        bits = np.unpackbits(np.frombuffer(part.rows, np.uint8), count=self.problem.n_samples)
+        bits = np.unpackbits(np.frombuffer(part.rows, np.uint8), count=self.problem.n_samples, bitorder="little")
         return np.flatnonzero(bits).astype(np.int32)
 
     def _part(self, centers: np.ndarray, rows: np.ndarray) -> Part:
-        held = np.zeros(self.problem.n_samples, dtype=bool)
-        held[rows] = True
-        key = centers.tobytes(), np.packbits(held).tobytes()
+        held = np.zeros((self.problem.n_samples + 63) // 64, dtype=np.uint64)
+        pack_rows(rows, held)
+        key = centers.tobytes(), held.tobytes()
         part = self._known.get(key)
         if part is None:
             part = self._known[key] = self._new_part(centers, rows, key[1])
@@ -224,21 +257,32 @@ class Parts:
         if (places == places[0]).all():
             costs = self.tables.costs[np.ix_(rows, centers)]
             least = int(costs.sum(axis=0).min())
-            return Part(centers, bits, int(costs.min(axis=1).sum()), least, least)
-        n = len(centers)
-        pair = np.empty((n, n), dtype=np.int64)
+            return Part(centers, bits, int(costs.min(axis=1).sum()), least, least, True)
         base = int(own_rows(rows, centers, self.tables))
+        disown_rows(rows, centers, self.tables)
+        return Part(centers, bits, base, base, NEVER)
+
+    def price(self, part: Part) -> None:
+        """Raise the lower bound by what it takes to separate pairs of centers."""
+        if part.is_leaf or part.pairs is not None:
+            return
+        rows, centers, n = self._rows(part), part.centers, len(part.centers)
+        pair = np.empty((n, n), dtype=np.int64)
+        own_rows(rows, centers, self.tables)
         price_pairs(rows, centers, self.tables, pair)
         disown_rows(rows, centers, self.tables)
         # Rows of different centers are different rows: the prices of pairs that share no center
         # add up; with each center in two of them, half their sum does.
         first, second = linear_sum_assignment(pair, maximize=True)
-        lower = base - int(-pair[first, second].sum() // 2)
+        lower = part.base - int(-pair[first, second].sum() // 2)
         a, b = _all_pairs(n)
         pairs = np.stack([a, b, pair[a, b]], axis=1)
         pairs = pairs[np.argsort(-pairs[:, 2], kind="stable")]
-        upper = lower if n == 2 else NEVER
-        return Part(centers, bits, base, lower, upper, pairs[pairs[:, 2] > 0])
+        part.pairs = pairs[pairs[:, 2] > 0]
+        part.lower = max(part.lower, lower)
+        if n == 2:
+            part.upper = lower
+            self.record(part)
 
     def _find_cuts(self, part: Part) -> np.ndarray:
         tables, rows, centers = self.tables, self._rows(part), part.centers

@@ -163,3 +163,34 @@ def share_rows(rows, ranks, at, left_centers, right_centers, costs):
             far[n_far] = i
             n_far += 1
     return near[:n_near], far[:n_far], paid
+
+
+@compiled
+def pack_rows(rows, words):
+    """Set bit i of the words, all 0 before, for every row i."""
+    for i in rows:
+        words[i >> 6] |= np.uint64(1) << np.uint64(i & 63)
+
+
+@compiled
+def compare_rows(words, n, others, beyond, spread):
+    """Greatest of beyond[p] - sum of spread over the rows that are in others[p] but not in words.
+
+    Not below 0; a sum is given up as soon as it cannot lead any further.
+    """
+    best = np.int64(0)
+    for p in range(n):
+        left = beyond[p] - best
+        w = 0
+        while left > 0 and w < len(words):
+            missing = others[p, w] & ~words[w]
+            i = w << 6
+            while missing != 0 and left > 0:
+                if missing & np.uint64(1):
+                    left -= spread[i]
+                missing >>= np.uint64(1)
+                i += 1
+            w += 1
+        if left > 0:
+            best += left
+    return best

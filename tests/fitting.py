@@ -6,10 +6,14 @@ import warnings
 
 from sklearn.exceptions import ConvergenceWarning
 
+from pellucid.numeric.objectives import OBJECTIVES
+
 
 def fit(model, data, **parameters):
     """The model, fitted to the data's reference centers, objective and weights."""
-    model.set_params(reference=data.centers, objective=data.objective, **parameters)
+    if model.get_params().get("objective") in OBJECTIVES:
+        parameters["objective"] = data.objective
+    model.set_params(reference=data.centers, **parameters)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return model.fit(data.X, sample_weight=data.weight)

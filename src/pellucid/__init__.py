@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         ExplainableKMeans,
         ExShallow,
         ExShallowSearch,
+        OptimalTree,
         RandomThresholds,
         SpEx,
     )
@@ -33,6 +34,7 @@ _HOMES = {
     "ExKMC": "cluster",
     "ExShallow": "cluster",
     "ExShallowSearch": "cluster",
+    "OptimalTree": "cluster",
     "RandomThresholds": "cluster",
     "SpEx": "cluster",
     "ThresholdTree": "tree",
@@ -49,6 +51,7 @@ __all__ = [
     "ExShallow",
     "ExShallowSearch",
     "ExplainableKMeans",
+    "OptimalTree",
     "RandomThresholds",
     "SpEx",
     "ThresholdTree",

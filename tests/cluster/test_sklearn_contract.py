@@ -17,6 +17,7 @@ from pellucid import (
     ExplainableKMeans,
     ExShallow,
     ExShallowSearch,
+    OptimalTree,
     RandomThresholds,
     SpEx,
 )
@@ -34,6 +35,7 @@ ESTIMATORS = [
     RandomThresholds(n_draws=3),
     SpEx(),
     EMN(),
+    OptimalTree(objective="surrogate"),
 ]
 OTHER_OBJECTIVE = [
     clone(model).set_params(objective="kmedians") for model in (IMM(), ExGreedy(), ExKMC())

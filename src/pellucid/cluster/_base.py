@@ -70,6 +70,11 @@ class BaseThresholdTree(ClusterMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
+    @property
+    def _cost(self) -> str:
+        """What rows pay, a key of `OBJECTIVES`."""
+        return self.objective
+
     @abstractmethod
     def _grow(self, problem: Problem, progress: Progress) -> Growth:
         """Grow the tree for a problem."""
@@ -117,14 +122,14 @@ class BaseThresholdTree(ClusterMixin, BaseEstimator):
     def _posed(self, X: Any, sample_weight: Any) -> Iterator[tuple[Data, Reference, Problem]]:
         """Read the input, find the reference, and pose the problem, with threads while it lasts."""
         self._validate_params()
-        if self.objective != "kmeans" and getattr(self, "polish", False):
+        if self._cost != "kmeans" and getattr(self, "polish", False):
             raise ValueError(
-                f"polish lowers the k-means cost; leave it out with objective={self.objective!r}"
+                f"polish lowers the k-means cost; leave it out with objective={self._cost!r}"
             )
         numbers = read_X(self, X, reset=True)
         weight = read_sample_weight(sample_weight, numbers.shape[0])
         with Team(count_threads(self.n_jobs)) as team:
-            data = OBJECTIVES[self.objective](numbers, Weights.of(weight), team)
+            data = OBJECTIVES[self._cost](numbers, Weights.of(weight), team)
             reference = find_reference(
                 self.reference,
                 data,
@@ -215,7 +220,7 @@ class BaseThresholdTree(ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         numbers = read_X(self, X, reset=False)
         weight = read_sample_weight(sample_weight, numbers.shape[0])
-        data = OBJECTIVES[self.objective](numbers, Weights.of(weight))
+        data = OBJECTIVES[self._cost](numbers, Weights.of(weight))
         return -data.cost(self.tree_.predict(numbers), self.cluster_centers_)
 
     def explain(self, X: Any = None) -> RuleList:

@@ -93,7 +93,7 @@ class ExplainableKMeans(BaseThresholdTree):
         "effort": [StrOptions(set(EFFORTS))],
     }
     # Neither is for the user to choose: the cost is that of k-means, and every tree is polished.
-    objective, polish = "kmeans", False
+    _cost, polish = "kmeans", False
     del _parameter_constraints["objective"], _parameter_constraints["polish"]
 
     def __init__(

@@ -178,11 +178,13 @@ def test_the_best_cut_with_moving_centers_is_that_of_brute_force(data, draw):
     if not costs:
         assert found is None
         return
+    found, after = found
     least = min(costs.values())
     ties = [cut for cut, cost in costs.items() if cost == least]
     assert (found.feature, found.at) == min(ties)
     squares = sum(w * x * x for row, w in zip(data.X, data.weight) for x in row)
     assert squares - found.gain == pytest.approx(float(least), abs=1e-9)
+    assert after.weights.sum() == data.weight.sum()
 
 
 def cut_with_moving_centers(problem, torn, near, far, wanted, origin=0.0):

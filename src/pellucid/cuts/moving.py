@@ -86,11 +86,7 @@ def _size(problem: Problem, rows: np.ndarray) -> int:
 
 
 def _some_rows(problem: Problem, rows: np.ndarray, moving, base: Moments):
-    """Evenly spaced rows in place of many, and the moments they lead to.
-
-    Returns the places of those rows, themselves as a `Moving` with more weight, and the moments
-    when they are on the right and all others gone.
-    """
+    """The same with evenly spaced rows, of more weight, in place of many."""
     from pellucid.kernels.moving import move_rows
 
     weight = problem.weights.units_of(rows) if problem.weights.are_whole else moving.weight
@@ -105,7 +101,7 @@ def _some_rows(problem: Problem, rows: np.ndarray, moving, base: Moments):
     move_rows(moving._replace(near=nowhere), np.ones(len(rows), dtype=bool), *away)
     back = some._replace(near=some.far, far=nowhere[places])
     move_rows(back, np.ones(len(places), dtype=bool), *away)
-    return places, some, Moments(*(array[:-1] for array in away))
+    return problem, rows[places], some, Moments(*(array[:-1] for array in away))
 
 
 def sum_rows(moving, n_features: int) -> Moments:
@@ -136,10 +132,10 @@ def best_moving_cut(
     wanted: np.ndarray,
     features: np.ndarray,
     tolerance: float,
-) -> Cut | None:
-    """Cut of least cost, all centers being means; its gain is the `share` of the moments then.
+) -> tuple[Cut, Moments] | None:
+    """Cut of least cost, all centers being means, and the moments then; their share is its gain.
 
-    With very many rows the cut is the best for some of them, and its gain an estimate.
+    With very many rows, the best cut for some of them.
 
     Parameters
     ----------
@@ -157,22 +153,33 @@ def best_moving_cut(
         Shares that differ less count as equal: then the lowest feature wins, and in it the
         lowest threshold.
     """
-    from pellucid.kernels.moving import sweep_columns, sweep_moving
+    from pellucid.kernels.moving import move_rows
 
     if _size(problem, rows) > _MANY_ROWS:
-        places, moving, base = _some_rows(problem, rows, moving, base)
-        rows = rows[places]
-        wanted = wanted & (
-            (base.counts > 0) | (np.bincount(moving.near, minlength=len(wanted)) > 0)
-        )
+        cut = _best_for(*_some_rows(problem, rows, moving, base), wanted, features, tolerance)
+    else:
+        cut = _best_for(problem, rows, moving, base, wanted, features, tolerance)
+    if cut is None:
+        return None
+    after = base.copy()
+    move_rows(moving, problem.values(cut.feature, rows) <= cut.at, *after)
+    is_allowed = (after.counts[wanted] > 0).all()
+    return (cut._replace(gain=after.share()), after) if is_allowed else None
+
+
+def _best_for(problem, rows, moving, base, wanted, features, tolerance) -> Cut | None:
+    """The same for all of the rows given; its gain is left out."""
+    from pellucid.kernels.moving import sweep_columns, sweep_moving
+
     found = np.empty((problem.n_features, 2))
+    # A cluster of which no row is here cannot be cared for.
+    occurs = np.bincount(moving.near, minlength=len(wanted)) > 0
+    wanted = wanted & (occurs | (base.counts > 0))
 
     def look(block: np.ndarray) -> None:
         if not moving.is_sparse:
-            here = np.empty((len(block), 2))
-            sweep_columns(
-                block, problem.bins.columns, rows, moving, tuple(base), wanted, tolerance, here
-            )
+            columns, here = problem.bins.columns, np.empty((len(block), 2))
+            sweep_columns(block, columns, rows, moving, tuple(base), wanted, tolerance, here)
             found[block] = here
             return
         for feature in block.tolist():
@@ -182,9 +189,9 @@ def best_moving_cut(
 
     blocks = problem.feature_blocks(features, len(rows) * problem.n_features)
     problem.team.map(look, blocks)
-    best = None
+    best = Cut(np.inf, -1, np.nan)
     for feature in features.tolist():
         share, at = found[feature].tolist()
-        if share > (-np.inf if best is None else best.gain + tolerance):
-            best = Cut(-share, feature, at, share)
-    return best
+        if -share < best.objective - tolerance:
+            best = Cut(-share, feature, at)
+    return None if best.feature < 0 else best

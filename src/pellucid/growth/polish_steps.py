@@ -91,17 +91,14 @@ def _improve_truly(state: PolishState, node: int, moments: Moments) -> Moments |
     base = before.copy()
     move_rows(moving._replace(near=far, far=near), goes_left, *base)
     features = _promising_features(state, node, rows)
-    cut = best_moving_cut(problem, rows, moving, base, before.counts > 0, features, state.tie)
-    if cut is not None:
-        goes_left = problem.values(cut.feature, rows) <= cut.at
-        move_rows(moving, goes_left, *base)
-        is_allowed = (base.counts[before.counts > 0] > 0).all()
-    if cut is None or not is_allowed or base.share() <= before.share() + state.least_gain:
+    found = best_moving_cut(problem, rows, moving, base, before.counts > 0, features, state.tie)
+    if found is None or found[0].gain <= before.share() + state.least_gain:
         state.known[name] = None
         return None
+    cut, parts = found
     routes.cut(node, cut.feature, cut.at)
     after = moments.copy()
-    for whole, part in zip(after, base):
+    for whole, part in zip(after, parts):
         whole[clusters] = part
     return after
 

@@ -29,59 +29,60 @@ class Split(NamedTuple):
         What the cost falls by.
     leaf : int
     cut : Cut
-    is_new : bool
-        Whether one side is a cluster of its own then; otherwise both go where they are cheapest.
     """
 
     gain: float
     leaf: int
     cut: Cut
-    is_new: bool
 
 
 def regrow(state: PolishState) -> bool:
     """Add splits where they gain most until the tree has all its leaves; the centers follow."""
     changed = False
     while len(state.routes.leaves()) < state.n_leaves:
-        splits = possible_splits(state, vacant_cluster(state) is not None)
+        vacant = np.flatnonzero(~_have_rows(state))
+        splits = possible_splits(state, is_new=len(vacant) > 0)
         if not splits:
             break
-        apply_split(state, max(splits, key=lambda split: (state.rank(split.gain), -split.leaf)))
+        best = max(splits, key=lambda split: (state.rank(split.gain), -split.leaf))
+        apply_split(state, best, vacant[0] if len(vacant) else None)
         state.settle()
         changed = True
     return changed
 
 
-def vacant_cluster(state: PolishState) -> int | None:
-    """The first cluster without rows."""
-    routes = state.routes
-    is_vacant = np.ones(state.problem.n_clusters, dtype=bool)
-    is_vacant[[routes.cluster[leaf] for leaf in routes.leaves() if len(routes.rows[leaf])]] = False
-    return int(np.argmax(is_vacant)) if is_vacant.any() else None
+def _have_rows(state: PolishState) -> np.ndarray:
+    """Which clusters have rows."""
+    routes, full = state.routes, np.zeros(state.problem.n_clusters, dtype=bool)
+    full[[routes.cluster[leaf] for leaf in routes.leaves() if len(routes.rows[leaf])]] = True
+    return full
 
 
-def possible_splits(state: PolishState, is_new: bool) -> list[Split]:
-    """The best split of each leaf that gains anything; the centers must be means."""
+def possible_splits(state: PolishState, *, is_new: bool) -> list[Split]:
+    """The best split of each leaf that gains anything; the centers must be means.
+
+    If `is_new`, one side becomes a cluster of its own; otherwise both go where they are cheapest.
+    """
     find = _new_cluster_split if is_new else _cheapest_split
     moments, criterion = state.moments(), _surrogate(state)
     found = (find(state, leaf, moments, criterion) for leaf in state.routes.leaves())
     return [split for split in found if split is not None and split.gain > state.least_gain]
 
 
-def apply_split(state: PolishState, split: Split) -> None:
-    """Split a leaf and name the clusters of both sides."""
+def apply_split(state: PolishState, split: Split, new: int | None) -> None:
+    """Split a leaf; one side becomes the new cluster, or both go where they are cheapest."""
     routes = state.routes
-    vacant, own = vacant_cluster(state), routes.cluster[split.leaf]
+    own = routes.cluster[split.leaf]
     children = routes.split(split.leaf, split.cut.feature, split.cut.at)
     routes.follow()
-    if split.is_new:
-        routes.cluster[children[1]] = vacant
+    if new is not None:
+        routes.cluster[children[1]] = new
         return
     costs = state.costs.units[:, : state.problem.n_clusters]
     totals = [costs[routes.rows[child]].sum(axis=0) for child in children]
     for child, total in zip(children, totals):
         routes.cluster[child] = int(np.argmin(total))
-    if vacant is None and vacant_cluster(state) is not None:
+    if not _have_rows(state)[own]:
         stays = np.argmin([total[own] - total.min() for total in totals])
         routes.cluster[children[stays]] = own
 
@@ -97,7 +98,7 @@ def _cheapest_split(state, leaf, moments, criterion) -> Split | None:
     if len(rows) < 2:
         return None
     cut = criterion.best_cut(Cell(rows, rows[:0], np.arange(state.problem.n_clusters)))
-    return cut and Split(cut.gain * state.costs.unit, leaf, cut, False)
+    return cut and Split(cut.gain * state.costs.unit, leaf, cut)
 
 
 def _new_cluster_split(state, leaf, moments, criterion) -> Split | None:
@@ -115,7 +116,8 @@ def _new_cluster_split(state, leaf, moments, criterion) -> Split | None:
         mine = sum_rows(moving, problem.n_features)
         base = Moments(*(np.concatenate([all_ - one, one]) for all_, one in zip(before, mine)))
         features = widest_features(moving, mine, affordable_features(problem, rows))
-        cut = best_moving_cut(problem, rows, moving, base, two, features, state.tie)
-        state.known[name] = cut and cut._replace(gain=cut.gain - before.share())
-    cut = state.known[name]
-    return cut and Split(cut.gain, leaf, cut, True)
+        found = best_moving_cut(problem, rows, moving, base, two, features, state.tie)
+        gain = found and found[0].gain - before.share()
+        state.known[name] = found and Split(gain, leaf, found[0])
+    split = state.known[name]
+    return split and split._replace(leaf=leaf)

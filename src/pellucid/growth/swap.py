@@ -24,7 +24,9 @@ def swap(
         How many swaps to try.
     """
     removals = _without_twins(possible_removals(state, leaves_only=True))
-    splits = {is_new: possible_splits(state, is_new) for is_new in {r.vacates for r in removals}}
+    splits = {
+        is_new: possible_splits(state, is_new=is_new) for is_new in {r.vacates for r in removals}
+    }
     pairs = [
         (state.rank(removal.loss - split.gain), removal, split)
         for removal in removals
@@ -35,7 +37,7 @@ def swap(
     for _, removal, split in pairs[:tries]:
         trial = state.copy()
         remove(trial, removal)
-        apply_split(trial, split)
+        apply_split(trial, split, state.routes.cluster[removal.child] if removal.vacates else None)
         trial.settle()
         improve(trial)
         if trial.is_cheaper_than(state):

@@ -68,7 +68,7 @@ def _work(problem: Problem) -> float:
 
 EFFORTS = {
     "fast": Effort(None, 0, 0, 1),
-    "balanced": Effort(BeamSearch(10, 5), 2e7, 3e5, 1),
+    "balanced": Effort(BeamSearch(10, 5), 2e7, 5e6, 1),
     "best": Effort(BeamSearch(40, 10), np.inf, 1e7, 5),
 }
 

@@ -106,11 +106,15 @@ def test_the_measures_printed_are_those_of_the_model(data, table):
         ("exgreedy", ExGreedy(6, random_state=1)),
         ("imm", IMM(6, random_state=1)),
         ("exkmc", ExKMC(6, n_leaves=9, random_state=1)),
+        ("explainable", ExplainableKMeans(6, n_leaves=9, random_state=1)),
+        ("bsimm", BSIMM(6, random_state=1)),
+        ("emn", EMN(6, random_state=1)),
+        ("spex", SpEx(6, n_leaves=9, random_state=1)),
     ],
 )
 def test_the_file_written_is_the_input_with_the_labels(data, table, method, model):
     output = data / "labels.csv"
-    leaves = ["--leaves", 9] if method == "exkmc" else []
+    leaves = ["--leaves", 9] if method in ("exkmc", "explainable", "spex") else []
     arguments = ["-k", 6, "--method", method, *leaves, "--seed", 1, "--output", output]
     result = explain(data / "data.parquet", *arguments)
     assert result.exit_code == 0, result.stderr
@@ -255,7 +259,8 @@ def test_a_missing_value_is_the_library_s_error(tmp_path):
 def test_leaves_are_for_exkmc_only_and_not_fewer_than_clusters(data):
     assert_fails(
         explain(data / "data.csv", "--leaves", 9),
-        "error: --leaves goes with --method exkmc only; exshallow makes one leaf for each cluster",
+        "error: --leaves goes with --method exkmc, explainable or spex; exshallow makes one leaf "
+        "for each cluster",
         code=2,
     )
     assert_fails(

@@ -34,6 +34,10 @@ class Method(str, Enum):
     exgreedy = "exgreedy"
     imm = "imm"
     exkmc = "exkmc"
+    explainable = "explainable"
+    bsimm = "bsimm"
+    emn = "emn"
+    spex = "spex"
 
 
 def _show_version(wanted: bool) -> None:
@@ -81,7 +85,7 @@ def explain_command(
         int | None,
         typer.Option(
             min=1,
-            help="Number of leaves, with --method exkmc only; 2 k if not given.",
+            help="Number of leaves, with --method exkmc (2 k if not given), explainable or spex (k).",
             show_default=False,
         ),
     ] = None,

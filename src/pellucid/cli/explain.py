@@ -9,7 +9,17 @@ from typing import Any
 
 import polars as pl
 
-from pellucid import IMM, ExGreedy, ExKMC, ExShallow, metrics
+from pellucid import (
+    BSIMM,
+    EMN,
+    IMM,
+    ExGreedy,
+    ExKMC,
+    ExplainableKMeans,
+    ExShallow,
+    SpEx,
+    metrics,
+)
 from pellucid.cli import CommandError, check_target, replacing
 from pellucid.cli.show import (
     cost_change,
@@ -21,7 +31,19 @@ from pellucid.cli.show import (
     show_rules,
 )
 
-METHODS = {"exshallow": ExShallow, "exgreedy": ExGreedy, "imm": IMM, "exkmc": ExKMC}
+METHODS = {
+    "exshallow": ExShallow,
+    "exgreedy": ExGreedy,
+    "imm": IMM,
+    "exkmc": ExKMC,
+    "explainable": ExplainableKMeans,
+    "bsimm": BSIMM,
+    "emn": EMN,
+    "spex": SpEx,
+}
+ANY_LEAVES = ("exkmc", "explainable", "spex")
+"""Methods that make as many leaves as they are asked for."""
+
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 PARQUET = (".parquet", ".pq")
@@ -52,11 +74,12 @@ def explain(
     file : Path
     k : int
         Number of clusters.
-    method : {"exshallow", "exgreedy", "imm", "exkmc"}
+    method : str
+        A key of `METHODS`.
     columns : str or None
         Names of the columns to use, with commas between them; None for all numeric ones.
     leaves : int or None
-        Number of leaves, for ``"exkmc"`` only.
+        Number of leaves, for the methods in `ANY_LEAVES` only.
     output : Path or None
         Where to write the rows with their cluster.
     tree : Path or None
@@ -107,17 +130,18 @@ def draw_tree(path: Path, model: Any) -> None:
 
 
 def _make_model(method: str, k: int, leaves: int | None, seed: int) -> Any:
-    if method == "exkmc":
+    if method in ANY_LEAVES:
         if leaves is not None and leaves < k:
             raise CommandError(
                 f"--leaves {leaves} is less than the {k} clusters of -k",
                 hint="every cluster needs a leaf",
                 exit_code=2,
             )
-        return ExKMC(k, n_leaves=leaves, random_state=seed)
+        return METHODS[method](k, n_leaves=leaves, random_state=seed)
     if leaves is not None:
         raise CommandError(
-            f"--leaves goes with --method exkmc only; {method} makes one leaf for each cluster",
+            f"--leaves goes with --method exkmc, explainable or spex; {method} makes one leaf for "
+            "each cluster",
             exit_code=2,
         )
     return METHODS[method](k, random_state=seed)

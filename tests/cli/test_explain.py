@@ -13,7 +13,17 @@ from sklearn.datasets import make_blobs
 from typer.testing import CliRunner
 
 import pellucid
-from pellucid import IMM, ExGreedy, ExKMC, ExShallow, metrics
+from pellucid import (
+    BSIMM,
+    EMN,
+    IMM,
+    ExGreedy,
+    ExKMC,
+    ExplainableKMeans,
+    ExShallow,
+    SpEx,
+    metrics,
+)
 from pellucid.cli import replacing
 from pellucid.cli.app import app
 

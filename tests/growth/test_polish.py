@@ -140,7 +140,7 @@ def test_the_best_cut_of_a_node_is_that_of_brute_force(few_bins, data, draw):
     extra = [data.cost(i, near[i]) - data.cost(i, far[i]) for i in range(n)]
     cares = [i for i in range(n) if extra[i]]
     rows = np.arange(n, dtype=np.int32)
-    torn = tear(problem, rows, near, far, np.arange(len(data.centers)), problem.costs)
+    torn = tear(rows, near, far, np.arange(len(data.centers)), problem.costs)
     assert torn.rows.tolist() == cares
     least = {}
     for feature in range(data.X.shape[1]):
@@ -193,9 +193,8 @@ def cut_with_moving_centers(problem, torn, near, far, wanted, origin=0.0):
     sums = np.stack([(weight * (far == c)) @ X for c in range(k)])
     weights = np.bincount(far, weights=weight, minlength=k)
     base = moving.Moments(sums, weights, np.bincount(far, minlength=k))
-    rows = moving.moving_rows(problem, torn, near[torn], far[torn], np.full(d, origin))
-    features = np.arange(d)
-    return moving.best_moving_cut(problem, torn, rows, base, wanted, features, tolerance=1e-9)
+    rows = moving.MovingRows(problem, torn, near[torn], far[torn], np.full(d, origin))
+    return moving.best_moving_cut(rows, base, wanted, np.arange(d), tolerance=1e-9)
 
 
 @deeply

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -51,83 +53,105 @@ class Moments(NamedTuple):
         return total_share(*self)
 
 
-def moving_rows(
-    problem: Problem, rows: np.ndarray, near, far, origin: np.ndarray, *, in_one: bool = False
-):
-    """Rows with their clusters on the left and on the right of a cut, as a `Moving`.
+@dataclass(frozen=True)
+class MovingRows:
+    """Rows that go to one cluster on the left of a cut and to another on its right.
 
-    `in_one` has the rows copied, side by side, which is worth it for few out of many.
+    Attributes
+    ----------
+    problem : Problem
+    rows : ndarray of int32
+        Row numbers, ascending.
+    near, far : ndarray of int
+        Cluster of each row on the left and on the right.
+    origin : ndarray of shape (n_features,)
+        Point that sums are taken about; must be 0 for sparse data.
+    weight : ndarray, optional
+        Of each row, where it is not that of the problem.
     """
-    from pellucid.kernels.moving import Moving
 
-    X = problem.data.rows
-    weight = problem.weights.values[rows]
-    nothing = np.empty(0)
-    if sparse.issparse(X):
-        parts = (np.empty((0, 0)), X.data, X.indices, X.indptr)
-        return Moving(near, far, weight, rows, *parts, origin, True)
-    is_ready = X.flags.c_contiguous and X.dtype == np.float64 and not in_one
-    lines = X if is_ready else np.ascontiguousarray(X[rows], dtype=np.float64)
-    line = rows if is_ready else np.arange(len(rows), dtype=rows.dtype)
-    none = np.empty(0, dtype=np.int32)
-    return Moving(near, far, weight, line, lines, nothing, none, none, origin, False)
+    problem: Problem
+    rows: np.ndarray
+    near: np.ndarray
+    far: np.ndarray
+    origin: np.ndarray
+    weight: np.ndarray | None = None
 
+    def move(self, goes: np.ndarray, moments: Moments) -> None:
+        """Take some of the rows from their far to their near cluster."""
+        from pellucid.kernels.moving import move_dense, move_sparse
 
-def affordable_features(problem: Problem, rows: np.ndarray) -> int:
-    """How many columns to look at, so that many rows do not take too long."""
-    n = min(_size(problem, rows), _SOME_ROWS)
-    number = max(_LEAST_FEATURES, int(_WORK // (max(n, 1) * problem.n_features)))
-    return min(number, problem.n_features)
+        run = move_sparse if self.is_sparse else move_dense
+        run(goes, self.near, self.far, self.weights, *self._parts, *moments)
 
+    def total(self) -> Moments:
+        """Of all rows as one cluster."""
+        two = Moments(np.zeros((2, len(self.origin))), np.zeros(2), np.zeros(2, dtype=np.int64))
+        one = np.zeros(len(self.rows), dtype=np.intp)
+        replace(self, near=one, far=one + 1).move(one == 0, two)
+        return Moments(*(array[:1] for array in two))
 
-def _size(problem: Problem, rows: np.ndarray) -> int:
-    """Number of rows; one of whole weight is so many, since it must make no difference."""
-    return int(problem.weights.total_of(rows)) if problem.weights.are_whole else len(rows)
+    def widest_features(self, number: int) -> np.ndarray:
+        """The columns in which the rows are spread most, ascending."""
+        from pellucid.kernels.moving import squares_dense, squares_sparse
 
+        total, squares = self.total(), np.zeros(len(self.origin))
+        (squares_sparse if self.is_sparse else squares_dense)(self.weights, *self._parts, squares)
+        spread = squares - total.sums[0] ** 2 / total.weights[0]
+        return np.sort(np.argsort(-spread, kind="stable")[:number])
 
-def _some_rows(problem: Problem, rows: np.ndarray, moving, base: Moments):
-    """The same with evenly spaced rows, of more weight, in place of many."""
-    from pellucid.kernels.moving import move_rows
+    def sweep(self, features: np.ndarray, base: Moments, wanted, tolerance, found) -> None:
+        """found[j] = the largest share over the thresholds of a column, and its threshold."""
+        from pellucid.kernels.moving import sweep_dense, sweep_sparse
 
-    weight = problem.weights.units_of(rows) if problem.weights.are_whole else moving.weight
-    ends = np.cumsum(weight)
-    marks = (np.arange(_SOME_ROWS) + 0.5) * (ends[-1] / _SOME_ROWS)
-    places, hits = np.unique(np.searchsorted(ends, marks, side="right"), return_counts=True)
-    some = moving_rows(
-        problem, rows[places], moving.near[places], moving.far[places], moving.origin, in_one=True
-    )._replace(weight=hits * (moving.weight.sum() / _SOME_ROWS))
-    away = Moments(*(np.concatenate([array, np.zeros_like(array[:1])]) for array in base))
-    nowhere = np.full(len(rows), len(base.weights))
-    move_rows(moving._replace(near=nowhere), np.ones(len(rows), dtype=bool), *away)
-    back = some._replace(near=some.far, far=nowhere[places])
-    move_rows(back, np.ones(len(places), dtype=bool), *away)
-    return problem, rows[places], some, Moments(*(array[:-1] for array in away))
+        rows = (self.near, self.far, self.weights, *self._parts)
+        if not self.is_sparse:
+            bins = self.problem.bins
+            columns = (bins.codes, bins.n_edges, bins.inside, self.rows)
+            sweep_dense(features, *columns, *rows, *base, wanted, tolerance, found)
+            return
+        for feature in features.tolist():
+            values = self.problem.values(feature, self.rows)
+            order = np.argsort(values, kind="stable")
+            found[feature] = sweep_sparse(order, values, *rows, *base, wanted, tolerance)
 
+    @property
+    def is_sparse(self) -> bool:
+        """Whether rows are read from a CSR matrix."""
+        return sparse.issparse(self.problem.data.rows)
 
-def sum_rows(moving, n_features: int) -> Moments:
-    """Of the rows, as one cluster."""
-    from pellucid.kernels.moving import move_rows
+    @cached_property
+    def weights(self) -> np.ndarray:
+        """Weight of each row."""
+        return self.problem.weights.values[self.rows] if self.weight is None else self.weight
 
-    moments = Moments(np.zeros((2, n_features)), np.zeros(2), np.zeros(2, dtype=np.int64))
-    one = np.zeros(len(moving.line), dtype=np.intp)
-    move_rows(moving._replace(near=one, far=one + 1), np.ones(len(one), dtype=bool), *moments)
-    return Moments(*(array[:1] for array in moments))
+    @cached_property
+    def _parts(self) -> tuple[np.ndarray, ...]:
+        """Where to find the rows, as compiled loops take them."""
+        X = self.problem.data.rows
+        if sparse.issparse(X):
+            return self.rows, X.data, X.indices, X.indptr
+        if X.flags.c_contiguous and X.dtype == np.float64 and self.weight is None:
+            return self.rows, X, self.origin
+        line = np.arange(len(self.rows), dtype=self.rows.dtype)
+        return line, np.ascontiguousarray(X[self.rows], dtype=np.float64), self.origin
 
+    @property
+    def size(self) -> int:
+        """Number of rows; one of whole weight is so many, since it must make no difference."""
+        weights = self.problem.weights
+        return int(weights.total_of(self.rows)) if weights.are_whole else len(self.rows)
 
-def widest_features(moving, total: Moments, number: int) -> np.ndarray:
-    """The columns in which some rows are spread most, ascending."""
-    from pellucid.kernels.moving import add_squares
-
-    squares = np.zeros(total.sums.shape[1])
-    add_squares(moving, squares)
-    spread = squares - total.sums[0] ** 2 / total.weights[0]
-    return np.sort(np.argsort(-spread, kind="stable")[:number])
+    @property
+    def n_affordable(self) -> int:
+        """How many columns to look at, so that many rows do not take too long."""
+        n, n_features = min(self.size, _SOME_ROWS), len(self.origin)
+        number = max(_LEAST_FEATURES, int(_WORK // (max(n, 1) * n_features)))
+        return min(number, n_features)
 
 
 def best_moving_cut(
-    problem: Problem,
-    rows: np.ndarray,
-    moving,
+    moving: MovingRows,
     base: Moments,
     wanted: np.ndarray,
     features: np.ndarray,
@@ -139,10 +163,7 @@ def best_moving_cut(
 
     Parameters
     ----------
-    problem : Problem
-    rows : ndarray of int
-    moving : Moving
-        Of those rows.
+    moving : MovingRows
     base : Moments
         Of the clusters when all rows are on the right.
     wanted : ndarray of bool
@@ -153,45 +174,50 @@ def best_moving_cut(
         Shares that differ less count as equal: then the lowest feature wins, and in it the
         lowest threshold.
     """
-    from pellucid.kernels.moving import move_rows
-
-    if _size(problem, rows) > _MANY_ROWS:
-        cut = _best_for(*_some_rows(problem, rows, moving, base), wanted, features, tolerance)
-    else:
-        cut = _best_for(problem, rows, moving, base, wanted, features, tolerance)
+    some = _some_rows(moving, base) if moving.size > _MANY_ROWS else (moving, base)
+    cut = _best_for(*some, wanted, features, tolerance)
     if cut is None:
         return None
     after = base.copy()
-    move_rows(moving, problem.values(cut.feature, rows) <= cut.at, *after)
+    moving.move(moving.problem.values(cut.feature, moving.rows) <= cut.at, after)
     is_allowed = (after.counts[wanted] > 0).all()
     return (cut._replace(gain=after.share()), after) if is_allowed else None
 
 
-def _best_for(problem, rows, moving, base, wanted, features, tolerance) -> Cut | None:
+def _best_for(moving: MovingRows, base: Moments, wanted, features, tolerance) -> Cut | None:
     """The same for all of the rows given; its gain is left out."""
-    from pellucid.kernels.moving import sweep_columns, sweep_moving
-
+    problem = moving.problem
     found = np.empty((problem.n_features, 2))
     # A cluster of which no row is here cannot be cared for.
     occurs = np.bincount(moving.near, minlength=len(wanted)) > 0
     wanted = wanted & (occurs | (base.counts > 0))
-
-    def look(block: np.ndarray) -> None:
-        if not moving.is_sparse:
-            columns, here = problem.bins.columns, np.empty((len(block), 2))
-            sweep_columns(block, columns, rows, moving, tuple(base), wanted, tolerance, here)
-            found[block] = here
-            return
-        for feature in block.tolist():
-            values = problem.values(feature, rows)
-            order = np.argsort(values, kind="stable")
-            found[feature] = sweep_moving(order, values, moving, *base, wanted, tolerance)
-
-    blocks = problem.feature_blocks(features, len(rows) * problem.n_features)
-    problem.team.map(look, blocks)
+    blocks = problem.feature_blocks(features, len(moving.rows) * problem.n_features)
+    problem.team.map(lambda block: moving.sweep(block, base, wanted, tolerance, found), blocks)
     best = Cut(np.inf, -1, np.nan)
     for feature in features.tolist():
         share, at = found[feature].tolist()
         if -share < best.objective - tolerance:
             best = Cut(-share, feature, at)
     return None if best.feature < 0 else best
+
+
+def _some_rows(moving: MovingRows, base: Moments) -> tuple[MovingRows, Moments]:
+    """The same with evenly spaced rows, of more weight, in place of many."""
+    weights = moving.problem.weights
+    ends = np.cumsum(weights.units_of(moving.rows) if weights.are_whole else moving.weights)
+    marks = (np.arange(_SOME_ROWS) + 0.5) * (ends[-1] / _SOME_ROWS)
+    places, hits = np.unique(np.searchsorted(ends, marks, side="right"), return_counts=True)
+    nowhere = np.full(len(moving.rows), len(base.weights))
+    away = Moments(*(np.concatenate([array, np.zeros_like(array[:1])]) for array in base))
+    replace(moving, near=nowhere).move(np.ones(len(nowhere), dtype=bool), away)
+    some = MovingRows(
+        moving.problem,
+        moving.rows[places],
+        moving.near[places],
+        moving.far[places],
+        moving.origin,
+        hits * (moving.weights.sum() / _SOME_ROWS),
+    )
+    back = replace(some, near=some.far, far=nowhere[places])
+    back.move(np.ones(len(places), dtype=bool), away)
+    return some, Moments(*(array[:-1] for array in away))

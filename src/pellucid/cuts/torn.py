@@ -2,18 +2,39 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+from typing import NamedTuple
+
 import numpy as np
 
 from pellucid.cuts.problem import Problem
 from pellucid.cuts.search import BinnedColumn, Cut, search_columns
 
 
-def tear(problem: Problem, rows: np.ndarray, left, right, cluster, costs):
-    """Rows of a node that do not pay the same on both sides of a cut, as a `Torn`.
+class Torn(NamedTuple):
+    """Rows that do not pay the same on both sides of a cut.
+
+    Attributes
+    ----------
+    rows : ndarray of int32
+        Row numbers, ascending.
+    extra : ndarray of int64
+        What each of them pays more on the left; never 0.
+    falls, rises : int
+        Sums of the negative and of the positive of these.
+    """
+
+    rows: np.ndarray
+    extra: np.ndarray
+    falls: int
+    rises: int
+
+
+def tear(rows: np.ndarray, left, right, cluster, costs) -> Torn:
+    """Those of the rows of a node that do not pay the same on both sides.
 
     Parameters
     ----------
-    problem : Problem
     rows : ndarray of int32
         The rows that reach the node.
     left, right : ndarray of shape (n_samples,)
@@ -22,12 +43,11 @@ def tear(problem: Problem, rows: np.ndarray, left, right, cluster, costs):
         Cluster of each leaf.
     costs : ndarray of shape (n_samples, n_clusters), int64
     """
-    from pellucid.kernels.polish import Torn, tear_rows
+    from pellucid.kernels.polish import tear_rows
 
     torn, extra = np.empty_like(rows), np.empty(len(rows), dtype=np.int64)
     n, falls, rises = tear_rows(rows, left, right, cluster, costs, torn, extra)
-    torn, extra = torn[:n], extra[:n]
-    return Torn(torn, problem.slots(torn), extra, falls, rises)
+    return Torn(torn[:n], extra[:n], falls, rises)
 
 
 class TornSearch:
@@ -80,19 +100,32 @@ class TornSearch:
         return np.sort(promising[np.argsort(least, kind="stable")[:number]])
 
     def _scan(self, block: np.ndarray, found: np.ndarray) -> None:
-        from pellucid.kernels.polish import scan_extras
+        from pellucid.kernels.polish import scan_dense, scan_sparse
 
-        scan_extras(block, self.problem.bins.columns, self.torn, found[:, 0])
+        bins, found = self.problem.bins, found[:, 0]
+        if bins.is_sparse:
+            stored = (bins.codes[0], bins.indices, bins.indptr, bins.zero_code)
+            about = (bins.n_edges, bins.inside, self._extra_of_all, *self.torn[2:])
+            scan_sparse(block, *stored, *about, found)
+        else:
+            scan_dense(block, bins.codes, bins.n_edges, bins.inside, *self.torn, found)
+
+    @cached_property
+    def _extra_of_all(self) -> np.ndarray:
+        """Extra of every row of the data; 0 for those that are not torn."""
+        extra = np.zeros(self.problem.n_samples, dtype=np.int64)
+        extra[self.torn.rows] = self.torn.extra
+        return extra
 
     def _refine(self, feature: int, limit: int) -> np.ndarray:
         from pellucid.kernels.polish import NOTHING, open_extras, sweep_extras
 
         problem, torn, bins = self.problem, self.torn, self.problem.bins
         codes, n_codes = bins.dense_column(feature, problem.n_samples), bins.n_edges[feature] + 1
-        at_edge, places, edge = open_extras(codes, n_codes, bins.inside[feature], torn, limit)
+        at_edge, edge, places = open_extras(codes, n_codes, bins.inside[feature], *torn, limit)
         values = problem.values(feature, torn.rows[places])
         order = np.argsort(values, kind="stable")
-        least, at = sweep_extras(order, values, places, codes, torn, at_edge)
+        least, at = sweep_extras(order, values, places, codes, *torn[:2], at_edge)
         inside = (int(least), at)
         on_edge = (int(at_edge[edge]) if edge >= 0 else NOTHING, bins.edges[feature, edge])
         # Objects, since whole numbers of this size do not fit into floats.

@@ -5,9 +5,11 @@ Each lowers the cost of the tree, or leaves the tree as it is.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from pellucid.cuts.moving import Moments, affordable_features, best_moving_cut, moving_rows
+from pellucid.cuts.moving import Moments, MovingRows, best_moving_cut
 from pellucid.cuts.torn import TornSearch, tear
 from pellucid.growth.polish_state import PolishState, fingerprint
 
@@ -31,7 +33,7 @@ def _improve_cut(state: PolishState, node: int) -> bool:
     routes = state.routes
     rows = routes.rows[node]
     near, far = (routes.reach[child] for child in routes.children(node))
-    torn = tear(state.problem, rows, near, far, routes.cluster, state.costs.units)
+    torn = tear(rows, near, far, routes.cluster, state.costs.units)
     goes_left = routes.goes_left[node][torn.rows]
     name = fingerprint(torn.rows, torn.extra, goes_left)
     if name in state.known:
@@ -74,8 +76,6 @@ def improve_truly(state: PolishState) -> bool:
 
 
 def _improve_truly(state: PolishState, node: int, moments: Moments) -> Moments | None:
-    from pellucid.kernels.moving import move_rows
-
     routes, problem = state.routes, state.problem
     rows = routes.rows[node]
     near, far = (routes.cluster[routes.reach[child][rows]] for child in routes.children(node))
@@ -87,11 +87,11 @@ def _improve_truly(state: PolishState, node: int, moments: Moments) -> Moments |
     name = fingerprint(rows, near, far, goes_left, *before)
     if len(rows) < 2 or name in state.known:
         return None
-    moving = moving_rows(problem, rows, near, far, state.origin)
+    moving = MovingRows(problem, rows, near, far, state.origin)
     base = before.copy()
-    move_rows(moving._replace(near=far, far=near), goes_left, *base)
-    features = _promising_features(state, node, rows)
-    found = best_moving_cut(problem, rows, moving, base, before.counts > 0, features, state.tie)
+    replace(moving, near=far, far=near).move(goes_left, base)
+    features = _promising_features(state, node, moving)
+    found = best_moving_cut(moving, base, before.counts > 0, features, state.tie)
     if found is None or found[0].gain <= before.share() + state.least_gain:
         state.known[name] = None
         return None
@@ -111,14 +111,14 @@ def _renumber(near: np.ndarray, far: np.ndarray, n_clusters: int):
     return np.flatnonzero(occurs), (place[near], place[far])
 
 
-def _promising_features(state: PolishState, node: int, rows: np.ndarray) -> np.ndarray:
+def _promising_features(state: PolishState, node: int, moving: MovingRows) -> np.ndarray:
     """All columns, or those with the best cuts while the centers stay, if there is much to do."""
     problem, routes = state.problem, state.routes
-    number = affordable_features(problem, rows)
+    number = moving.n_affordable
     if number == problem.n_features:
         return np.arange(problem.n_features)
     near, far = (routes.reach[child] for child in routes.children(node))
-    torn = tear(problem, rows, near, far, routes.cluster, state.costs.units)
+    torn = tear(moving.rows, near, far, routes.cluster, state.costs.units)
     return TornSearch(problem, torn).best_features(number)
 
 

@@ -7,14 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pellucid.cuts.criterion import Cell
-from pellucid.cuts.moving import (
-    Moments,
-    affordable_features,
-    best_moving_cut,
-    moving_rows,
-    sum_rows,
-    widest_features,
-)
+from pellucid.cuts.moving import Moments, MovingRows, best_moving_cut
 from pellucid.cuts.search import Cut
 from pellucid.cuts.surrogate import SurrogateCost
 from pellucid.growth.polish_state import PolishState, fingerprint
@@ -106,17 +99,16 @@ def _new_cluster_split(state, leaf, moments, criterion) -> Split | None:
     problem, rows = state.problem, state.routes.rows[leaf]
     if len(rows) < 2:
         return None
-    own, two = state.routes.cluster[leaf], np.ones(2, dtype=bool)
-    near, far = np.zeros(len(rows), dtype=np.intp), np.ones(len(rows), dtype=np.intp)
-    moving = moving_rows(problem, rows, near, far, state.origin)
-    before = Moments(*(array[[own]] for array in moments))
+    before = Moments(*(array[[state.routes.cluster[leaf]]] for array in moments))
     name = fingerprint(rows, *before)
     if name not in state.known:
+        near, far = np.zeros(len(rows), dtype=np.intp), np.ones(len(rows), dtype=np.intp)
+        moving = MovingRows(problem, rows, near, far, state.origin)
         # At first all rows are on the right, where the new cluster is to be: it has them all.
-        mine = sum_rows(moving, problem.n_features)
+        mine = moving.total()
         base = Moments(*(np.concatenate([all_ - one, one]) for all_, one in zip(before, mine)))
-        features = widest_features(moving, mine, affordable_features(problem, rows))
-        found = best_moving_cut(problem, rows, moving, base, two, features, state.tie)
+        features = moving.widest_features(moving.n_affordable)
+        found = best_moving_cut(moving, base, np.ones(2, dtype=bool), features, state.tie)
         gain = found and found[0].gain - before.share()
         state.known[name] = found and Split(gain, leaf, found[0])
     split = state.known[name]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pellucid.cuts.moving import Moments, moving_rows
+from pellucid.cuts.moving import Moments, MovingRows
 from pellucid.growth.polish_state import PolishState
 from pellucid.tree import LEAF
 
@@ -79,13 +79,10 @@ def possible_removals(state: PolishState, *, leaves_only: bool = False) -> list[
 
 
 def _removal(state, moments: Moments, parent: int, child: int, sibling: int) -> Removal:
-    from pellucid.kernels.moving import move_rows
-
     routes = state.routes
     rows = routes.rows[child]
     own, other = (routes.cluster[routes.reach[node][rows]] for node in (child, sibling))
-    moving = moving_rows(state.problem, rows, other, own, state.origin)
     after = moments.copy()
-    move_rows(moving, own != other, *after)
+    MovingRows(state.problem, rows, other, own, state.origin).move(own != other, after)
     vacates = bool(((moments.counts > 0) & (after.counts == 0)).any())
     return Removal(moments.share() - after.share(), child, parent, sibling, vacates)

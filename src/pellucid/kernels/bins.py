@@ -6,17 +6,9 @@ The code of a value is the number of its column's edges that lie strictly below 
 
 from __future__ import annotations
 
-from collections import namedtuple
-
 import numpy as np
 
 from pellucid.kernels._compile import compiled, inner
-
-Columns = namedtuple("Columns", "codes indices indptr zero_code edges n_edges inside is_sparse")
-"""All columns of the data as codes (see `pellucid.numeric.bins.Bins`).
-
-Dense: codes is (n_features, n_rows). CSC: codes is (1, n_stored), with indices and indptr.
-"""
 
 
 @compiled

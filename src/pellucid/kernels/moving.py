@@ -4,41 +4,16 @@ With S[c] and W[c] the sum and the weight of the rows of cluster c, the cost of 
 
     (squares of all rows) - (sum over c of |S[c]|^2 / W[c]),
 
-so that the second sum alone is to be maximised. Each row that goes from the right to the left
-takes its part of S and W from one cluster to another.
+so that the second sum, the *share*, is to be maximised. Each row that goes from the right to the
+left takes its part of S and W from its far to its near cluster. Sums are taken about an origin,
+which for sparse data is 0.
 """
 
 from __future__ import annotations
 
-from collections import namedtuple
-
 import numpy as np
 
 from pellucid.kernels._compile import compiled, inner
-
-Moving = namedtuple("Moving", "near far weight line dense data indices indptr origin is_sparse")
-"""Rows that go to one cluster on the left of a cut and to another on its right.
-
-near, far : cluster of each row on the left and on the right
-weight : of each row
-line : where each row is in `dense`, or in `indptr`
-dense : rows of the data; empty for sparse data
-data, indices, indptr : of a CSR matrix; empty for dense data
-origin : point that sums are taken about; 0 for sparse data
-"""
-
-
-@inner
-def take_sparse_row(moving, i, sums, squares):
-    """Take a row of CSR data from sums[far] to sums[near]; squares[c] stays |sums[c]|^2."""
-    near, far, weight, line = moving.near[i], moving.far[i], moving.weight[i], moving.line[i]
-    data, indices, indptr = moving.data, moving.indices, moving.indptr
-    for p in range(indptr[line], indptr[line + 1]):
-        j, part = indices[p], weight * np.float64(data[p])
-        squares[near] += part * (2.0 * sums[near, j] + part)
-        squares[far] -= part * (2.0 * sums[far, j] - part)
-        sums[near, j] += part
-        sums[far, j] -= part
 
 
 @inner
@@ -64,41 +39,57 @@ def total_share(sums, weights, counts):
     return total
 
 
+@inner
+def recount(near, far, weight, weights, counts, wanted, is_stale):
+    """A row goes from one cluster to another; by how much fewer wanted clusters are empty."""
+    weights[near] += weight
+    weights[far] -= weight
+    found = wanted[near] and counts[near] == 0
+    counts[near] += 1
+    counts[far] -= 1
+    is_stale[near] = is_stale[far] = True
+    return np.int64(found) - np.int64(wanted[far] and counts[far] == 0)
+
+
+@inner
+def count_missing(wanted, counts):
+    """How many wanted clusters are empty."""
+    missing = 0
+    for c in range(len(wanted)):
+        missing += wanted[c] and counts[c] == 0
+    return missing
+
+
 @compiled
-def move_rows(moving, goes, sums, weights, counts):
-    """Take the rows that go from their far to their near cluster."""
-    dense, origin, squares = moving.dense, moving.origin, np.zeros(len(weights))
+def move_dense(goes, near, far, weight, line, lines, origin, sums, weights, counts):
+    """Take the rows that go from their far to their near cluster; row i is lines[line[i]]."""
     for i in range(len(goes)):
         if goes[i]:
-            near, far = moving.near[i], moving.far[i]
-            if moving.is_sparse:
-                take_sparse_row(moving, i, sums, squares)
-            else:
-                line = moving.line[i]
-                for j in range(len(origin)):
-                    part = moving.weight[i] * (dense[line, j] - origin[j])
-                    sums[near, j] += part
-                    sums[far, j] -= part
-            weights[near] += moving.weight[i]
-            weights[far] -= moving.weight[i]
-            counts[near] += 1
-            counts[far] -= 1
+            a, b, w, at = near[i], far[i], weight[i], line[i]
+            for j in range(len(origin)):
+                part = w * (lines[at, j] - origin[j])
+                sums[a, j] += part
+                sums[b, j] -= part
+            weights[a] += w
+            weights[b] -= w
+            counts[a] += 1
+            counts[b] -= 1
 
 
 @compiled
-def add_squares(moving, squares):
-    """Add to squares[j] the weighted squares of column j about the origin."""
-    dense, origin = moving.dense, moving.origin
-    for i in range(len(moving.line)):
-        weight, line = moving.weight[i], moving.line[i]
-        if moving.is_sparse:
-            for p in range(moving.indptr[line], moving.indptr[line + 1]):
-                value = np.float64(moving.data[p])
-                squares[moving.indices[p]] += weight * value * value
-        else:
-            for j in range(len(origin)):
-                gap = dense[line, j] - origin[j]
-                squares[j] += weight * gap * gap
+def move_sparse(goes, near, far, weight, line, data, indices, indptr, sums, weights, counts):
+    """The same for rows of a CSR matrix."""
+    for i in range(len(goes)):
+        if goes[i]:
+            a, b, w, at = near[i], far[i], weight[i], line[i]
+            for p in range(indptr[at], indptr[at + 1]):
+                part = w * np.float64(data[p])
+                sums[a, indices[p]] += part
+                sums[b, indices[p]] -= part
+            weights[a] += w
+            weights[b] -= w
+            counts[a] += 1
+            counts[b] -= 1
 
 
 @inner
@@ -140,72 +131,100 @@ def sort_part(order, begin, end, values):
 
 
 @compiled
-def sweep_moving(order, values, moving, sums, weights, counts, wanted, tolerance):
-    """Largest sum of |S|^2 / W over the thresholds of a column, and the lowest that reaches it.
+def sweep_dense(features, codes, n_edges, inside, rows, near, far, weight, line, lines, origin,
+                sums, weights, counts, wanted, tolerance, found):  # fmt: skip
+    """found[j] = largest share over the thresholds of column j, and the lowest that reaches it.
 
-    At the start all rows are on the right; they go left in the given order, that of their values.
-    Only thresholds count that leave no `wanted` cluster empty. A sum that is larger by no more
-    than the tolerance counts as equal.
+    For each column all rows are on the right at first, as the sums have them, and go left in the
+    order of their values. Only thresholds count that leave no wanted cluster empty. A share that is
+    larger by no more than the tolerance counts as equal.
     """
-    nears, fars, row_weights, lines = moving.near, moving.far, moving.weight, moving.line
-    dense, origin, is_sparse = moving.dense, moving.origin, moving.is_sparse
-    sums, weights, counts = sums.copy(), weights.copy(), counts.copy()
+    n, k, width = len(rows), len(weights), inside.shape[1]
+    order, values = np.empty(n, dtype=np.int64), np.empty(n)
+    first = np.empty(width + 2, dtype=np.int64)
+    S, W, N = np.empty(sums.shape), np.empty(k), np.empty(k, dtype=np.int64)
+    shares, is_stale = np.empty(k), np.empty(k, dtype=np.bool_)
+    for f in range(len(features)):
+        feature = features[f]
+        for i in range(n):
+            values[i] = lines[line[i], feature]
+        n_codes = n_edges[feature] + 1
+        sort_by_bin(codes[feature], rows, n_codes, first, order)
+        for b in range(n_codes):
+            if inside[feature, b] and first[b + 1] - first[b] > 1:
+                sort_part(order, first[b], first[b + 1], values)
+        for c in range(k):
+            W[c], N[c], is_stale[c], shares[c] = weights[c], counts[c], True, 0.0
+            for j in range(len(origin)):
+                S[c, j] = sums[c, j]
+        missing = count_missing(wanted, N)
+        best, at = -np.inf, np.nan
+        for p in range(n - 1):
+            i = order[p]
+            a, b, w, place = near[i], far[i], weight[i], line[i]
+            for j in range(len(origin)):
+                part = w * (lines[place, j] - origin[j])
+                S[a, j] += part
+                S[b, j] -= part
+            missing -= recount(a, b, w, W, N, wanted, is_stale)
+            if missing == 0 and values[i] < values[order[p + 1]]:
+                total = 0.0
+                for c in range(k):
+                    if is_stale[c]:
+                        is_stale[c] = False
+                        shares[c] = square(S, c) / W[c] if N[c] > 0 else 0.0
+                    total += shares[c]
+                if total > best + tolerance:
+                    best, at = total, values[i]
+        found[feature, 0], found[feature, 1] = best, at
+
+
+@compiled
+def sweep_sparse(order, values, near, far, weight, line, data, indices, indptr,
+                 sums, weights, counts, wanted, tolerance):  # fmt: skip
+    """The same for one column, whose order is known, and rows of a CSR matrix.
+
+    Squares are kept up to date entry by entry.
+    """
     k = len(weights)
-    squares, shares, is_stale = np.zeros(k), np.zeros(k), np.ones(k, dtype=np.bool_)
-    missing = 0
+    S, W, N = sums.copy(), weights.copy(), counts.copy()
+    squares, is_stale = np.empty(k), np.zeros(k, dtype=np.bool_)
     for c in range(k):
-        squares[c] = square(sums, c)
-        missing += wanted[c] and counts[c] == 0
+        squares[c] = square(S, c)
+    missing = count_missing(wanted, N)
     best, at = -np.inf, np.nan
     for p in range(len(order) - 1):
         i = order[p]
-        near, far, weight = nears[i], fars[i], row_weights[i]
-        if is_sparse:
-            take_sparse_row(moving, i, sums, squares)
-        else:
-            line = lines[i]
-            for j in range(len(origin)):
-                part = weight * (dense[line, j] - origin[j])
-                sums[near, j] += part
-                sums[far, j] -= part
-        weights[near] += weight
-        weights[far] -= weight
-        missing -= wanted[near] and counts[near] == 0
-        counts[near] += 1
-        counts[far] -= 1
-        missing += wanted[far] and counts[far] == 0
-        is_stale[near] = is_stale[far] = True
+        a, b, w, place = near[i], far[i], weight[i], line[i]
+        for q in range(indptr[place], indptr[place + 1]):
+            j, part = indices[q], w * np.float64(data[q])
+            squares[a] += part * (2.0 * S[a, j] + part)
+            squares[b] -= part * (2.0 * S[b, j] - part)
+            S[a, j] += part
+            S[b, j] -= part
+        missing -= recount(a, b, w, W, N, wanted, is_stale)
         if missing == 0 and values[i] < values[order[p + 1]]:
             total = 0.0
             for c in range(k):
-                if is_stale[c]:
-                    is_stale[c] = False
-                    if not is_sparse:
-                        squares[c] = square(sums, c)
-                    shares[c] = squares[c] / weights[c] if counts[c] > 0 else 0.0
-                total += shares[c]
+                if N[c] > 0:
+                    total += squares[c] / W[c]
             if total > best + tolerance:
                 best, at = total, values[i]
     return best, at
 
 
 @compiled
-def sweep_columns(features, columns, rows, moving, moments, wanted, tolerance, found):
-    """found[f] = largest sum over the thresholds of a dense column, and its threshold."""
-    codes, inside, n_edges = columns.codes, columns.inside, columns.n_edges
-    dense, lines = moving.dense, moving.line
-    n = len(rows)
-    order, values = np.empty(n, dtype=np.int64), np.empty(n)
-    first = np.empty(columns.edges.shape[1] + 2, dtype=np.int64)
-    for f in range(len(features)):
-        j = features[f]
-        n_codes = n_edges[j] + 1
-        for i in range(n):
-            values[i] = dense[lines[i], j]
-        sort_by_bin(codes[j], rows, n_codes, first, order)
-        for b in range(n_codes):
-            if inside[j, b] and first[b + 1] - first[b] > 1:
-                sort_part(order, first[b], first[b + 1], values)
-        found[f, 0], found[f, 1] = sweep_moving(
-            order, values, moving, moments[0], moments[1], moments[2], wanted, tolerance
-        )
+def squares_dense(weight, line, lines, origin, squares):
+    """Add to squares[j] the weighted squares of column j about the origin."""
+    for i in range(len(line)):
+        for j in range(len(origin)):
+            gap = lines[line[i], j] - origin[j]
+            squares[j] += weight[i] * gap * gap
+
+
+@compiled
+def squares_sparse(weight, line, data, indices, indptr, squares):
+    """The same for rows of a CSR matrix, about 0."""
+    for i in range(len(line)):
+        for p in range(indptr[line[i]], indptr[line[i] + 1]):
+            squares[indices[p]] += weight[i] * np.float64(data[p]) * np.float64(data[p])

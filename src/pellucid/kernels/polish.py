@@ -10,23 +10,12 @@ the edge before b plus the negative d of bin b.
 
 from __future__ import annotations
 
-from collections import namedtuple
-
 import numpy as np
 
 from pellucid.kernels._compile import compiled, inner
 
 NOTHING = 2**62
 """More than any cost."""
-
-Torn = namedtuple("Torn", "rows slot extra falls rises")
-"""Rows that do not pay the same on both sides of a cut.
-
-rows : row numbers, ascending
-slot : place of every row of the data in `rows`, -1 elsewhere; for CSC columns
-extra : what each of `rows` pays more on the left; never 0
-falls, rises : sums of the negative and of the positive `extra`
-"""
 
 
 @compiled
@@ -54,122 +43,119 @@ def tear_rows(rows, left, right, cluster, costs, torn, extra):
 
 
 @inner
-def add_extras(features, columns, cell, sums):
-    """Add to sums[f, b] the (negative, positive) extras in bin b of the f-th feature."""
-    codes, rows, slot, extra = columns.codes, cell.rows, cell.slot, cell.extra
-    if columns.is_sparse:
-        indices = columns.indices
-        for f in range(len(features)):
-            j = features[f]
-            falls, rises = cell.falls, cell.rises
-            for p in range(columns.indptr[j], columns.indptr[j + 1]):
-                place = slot[indices[p]]
-                if place >= 0:
-                    more = extra[place]
-                    if more < 0:
-                        sums[f, codes[0, p], 0] += more
-                        falls -= more
-                    else:
-                        sums[f, codes[0, p], 1] += more
-                        rises -= more
-            sums[f, columns.zero_code[j], 0] += falls
-            sums[f, columns.zero_code[j], 1] += rises
-        return
-    block = 2048  # rows gone through together, so that they stay in cache
-    twin = np.zeros(
-        sums.shape, dtype=np.int64
-    )  # every other row: no addition has to wait for the one before
+def judge_extras(sums, n_codes, falls, rises, inside, limit, wanted):
+    """Least sum over the edges, the lowest such edge, and a bound for the inside of the bins.
+
+    sums[b] holds the negative and the positive extras of bin b, `falls` and `rises` those of all.
+    Bins that could reach `limit` are marked as `wanted`. Where all rows of a bin pull one way,
+    the edge to that side is better than the inside, if it is a cut at all.
+    """
+    best, at, bound = np.int64(NOTHING), -1, np.int64(NOTHING)
+    low = high = np.int64(0)
+    for t in range(n_codes):
+        wanted[t] = False
+        down, up = sums[t, 0], sums[t, 1]
+        if down == 0 and up == 0:
+            continue
+        is_first = low == 0 and high == 0
+        least = low + high + down
+        low += down
+        high += up
+        is_last = low == falls and high == rises
+        if inside[t] and not (down == 0 and not is_first) and not (up == 0 and not is_last):
+            bound = min(bound, least)
+            wanted[t] = least <= limit
+        if not is_last and low + high < best:
+            best, at = low + high, t
+    return best, at, bound
+
+
+@compiled
+def scan_dense(features, codes, n_edges, inside, rows, extra, falls, rises, found):
+    """found[j] = least sum over the edges of a column, its edge, bound for the inside of the bins.
+
+    Columns are gone through together, a block of rows at a time, so that the rows stay in cache.
+    Every other row is added up elsewhere: no addition has to wait for the one before.
+    """
+    width, block = inside.shape[1], 2048
+    sums = np.zeros((len(features), 2, width, 2), dtype=np.int64)
+    wanted = np.zeros(width, dtype=np.bool_)
     for start in range(0, len(rows), block):
         end = min(start + block, len(rows))
         for f in range(len(features)):
             j = features[f]
             for i in range(start, end - 1, 2):
                 more, other = extra[i], extra[i + 1]
-                sums[f, codes[j, rows[i]], 1 if more > 0 else 0] += more
-                twin[f, codes[j, rows[i + 1]], 1 if other > 0 else 0] += other
+                sums[f, 0, codes[j, rows[i]], 1 if more > 0 else 0] += more
+                sums[f, 1, codes[j, rows[i + 1]], 1 if other > 0 else 0] += other
             if (end - start) % 2:
                 more = extra[end - 1]
-                sums[f, codes[j, rows[end - 1]], 1 if more > 0 else 0] += more
-    for f in range(len(features)):
-        for b in range(sums.shape[1]):
-            sums[f, b, 0] += twin[f, b, 0]
-            sums[f, b, 1] += twin[f, b, 1]
-
-
-@inner
-def judge_extras(sums, n_codes, cell, inside, limit, wanted):
-    """Least sum over the edges, the lowest such edge, and a bound for the inside of the bins.
-
-    Bins that could reach `limit` are marked as `wanted`. Where all rows of a bin pull one way,
-    the edge to that side is better than the inside, if it is a cut at all.
-    """
-    best, at, bound = np.int64(NOTHING), -1, np.int64(NOTHING)
-    falls = rises = np.int64(0)
-    for t in range(n_codes):
-        wanted[t] = False
-        down, up = sums[t, 0], sums[t, 1]
-        if down == 0 and up == 0:
-            continue
-        is_first = falls == 0 and rises == 0
-        least = falls + rises + down
-        falls += down
-        rises += up
-        is_last = falls == cell.falls and rises == cell.rises
-        if inside[t] and not (down == 0 and not is_first) and not (up == 0 and not is_last):
-            bound = min(bound, least)
-            wanted[t] = least <= limit
-        if not is_last and falls + rises < best:
-            best, at = falls + rises, t
-    return best, at, bound
-
-
-@compiled
-def scan_extras(features, columns, cell, found):
-    """found[j] = least sum over the edges, its edge, bound for the inside of the bins."""
-    width = columns.edges.shape[1]
-    sums = np.zeros((len(features), width, 2), dtype=np.int64)
-    wanted = np.zeros(width, dtype=np.bool_)
-    add_extras(features, columns, cell, sums)
+                sums[f, 0, codes[j, rows[end - 1]], 1 if more > 0 else 0] += more
     for f in range(len(features)):
         j = features[f]
+        for b in range(n_edges[j] + 1):
+            sums[f, 0, b, 0] += sums[f, 1, b, 0]
+            sums[f, 0, b, 1] += sums[f, 1, b, 1]
         found[j, 0], found[j, 1], found[j, 2] = judge_extras(
-            sums[f], columns.n_edges[j] + 1, cell, columns.inside[j], -NOTHING, wanted
+            sums[f, 0], n_edges[j] + 1, falls, rises, inside[j], -NOTHING, wanted
         )
 
 
 @compiled
-def open_extras(codes, n_codes, inside, cell, limit):
-    """Sums at the edges of one column, the places of the rows in bins that could reach `limit`, and
-    the best edge.
+def scan_sparse(features, codes, indices, indptr, zero_code, n_edges, inside, extra, falls, rises,
+                found):  # fmt: skip
+    """The same for CSC columns; here `extra` is that of every row of the data, 0 for most."""
+    width = inside.shape[1]
+    wanted = np.zeros(width, dtype=np.bool_)
+    for j in features:
+        sums = np.zeros((width, 2), dtype=np.int64)
+        low, high = falls, rises
+        for p in range(indptr[j], indptr[j + 1]):
+            more = extra[indices[p]]
+            if more < 0:
+                sums[codes[p], 0] += more
+                low -= more
+            else:
+                sums[codes[p], 1] += more
+                high -= more
+        sums[zero_code[j], 0] += low
+        sums[zero_code[j], 1] += high
+        found[j, 0], found[j, 1], found[j, 2] = judge_extras(
+            sums, n_edges[j] + 1, falls, rises, inside[j], -NOTHING, wanted
+        )
 
-    `codes` are those of all rows of the data.
+
+@compiled
+def open_extras(codes, n_codes, inside, rows, extra, falls, rises, limit):
+    """Sums at the edges of one column, the best edge, and the rows that are worth a look.
+
+    These are the places of the rows in bins that could reach `limit`. `codes` are those of all
+    rows of the data.
     """
-    rows, extra = cell.rows, cell.extra
     sums, wanted = np.zeros((n_codes, 2), dtype=np.int64), np.zeros(n_codes, dtype=np.bool_)
     for i in range(len(rows)):
         sums[codes[rows[i]], 1 if extra[i] > 0 else 0] += extra[i]
-    _, edge, _ = judge_extras(sums, n_codes, cell, inside, limit, wanted)
+    _, edge, _ = judge_extras(sums, n_codes, falls, rises, inside, limit, wanted)
     at_edge, total = np.empty(n_codes, dtype=np.int64), np.int64(0)
     for b in range(n_codes):
         total += sums[b, 0] + sums[b, 1]
         at_edge[b] = total
-    places = np.empty(len(rows), dtype=np.int32)
+    places = np.empty(len(rows) + 1, dtype=np.int32)
     n = 0
     for i in range(len(rows)):
         places[n] = i
         n += wanted[codes[rows[i]]]
-    return at_edge, places[:n], edge
+    return at_edge, edge, places[:n]
 
 
 @compiled
-def sweep_extras(order, values, places, codes, cell, at_edge):
+def sweep_extras(order, values, places, codes, rows, extra, at_edge):
     """Least sum strictly inside the bins of the rows at some places, and its threshold.
 
     order : the places by value
     values : of the rows at the places
     codes : of all rows of the data
     """
-    rows, extra = cell.rows, cell.extra
     best, at = np.int64(NOTHING), np.nan
     before, total = -1, np.int64(0)
     for p in range(len(order)):
@@ -193,11 +179,3 @@ def total_cost(leaf, cluster, costs):
     for i in range(len(leaf)):
         total += costs[i, cluster[leaf[i]]]
     return total
-
-
-@compiled
-def add_by_leaf(leaf, costs, sums):
-    """sums[l, c] = what the rows of leaf l would pay in cluster c."""
-    for i in range(len(leaf)):
-        for c in range(costs.shape[1]):
-            sums[leaf[i], c] += costs[i, c]

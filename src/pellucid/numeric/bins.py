@@ -55,13 +55,6 @@ class Bins:
     center_code: np.ndarray
     is_sparse: bool
 
-    @property
-    def columns(self):
-        """The same as a tuple that compiled loops take."""
-        from pellucid.kernels.bins import Columns
-
-        return Columns(*(getattr(self, name) for name in Columns._fields))
-
     def room(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Three whole numbers and a flag for each code, for compiled loops to fill."""
         width = self.edges.shape[1]

@@ -85,7 +85,7 @@ def explain_command(
         int | None,
         typer.Option(
             min=1,
-            help="Number of leaves, with --method exkmc (2 k if not given), explainable or spex (k).",
+            help="Leaves, with --method exkmc (2 k if not given), explainable or spex (k).",
             show_default=False,
         ),
     ] = None,

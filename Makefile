@@ -10,7 +10,7 @@ demo: $(READY)
 	$(BIN)/pellucid demo --output demo-output
 
 test: $(READY)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -123,6 +123,16 @@ def test_no_single_change_makes_a_polished_tree_cheaper(case):
     assert polish_tree(polished.tree, problem, tol=0.0).tree == polished.tree
 
 
+@deeply
+@pytest.mark.filterwarnings("error")
+def test_a_tree_that_costs_nothing_stays(deep):
+    X = np.array([[0.0], [0.0], [1.0], [1.0]])
+    tree = a_tree([(0, 0, 0.5), (2, 0, 5.0)], {1: 0, 3: 1, 4: 2}, n_features=1)
+    polished = polish_tree(tree, problem_of(X, 3), deep=deep)
+    assert polished.history == [0.0]
+    assert oracles.as_nested(polished.tree) == (0, 0.5, 0, 1)
+
+
 @pytest.fixture(params=[2, 5])
 def few_bins(request, monkeypatch):
     monkeypatch.setattr(bins, "QUANTILES", request.param)

@@ -99,7 +99,7 @@ def polish_tree(
             progress.step()
 
     _improve(state, rounds, tol, note)
-    while deep and len(history) <= rounds:
+    while deep and state.cost > 0 and len(history) <= rounds:
         better = swap(state, partial(_improve, rounds=rounds, tol=tol, goal=state.cost), _TRIES)
         if better is None:
             break

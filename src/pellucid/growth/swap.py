@@ -47,11 +47,9 @@ def swap(
 
 def _without_twins(removals: list[Removal]) -> list[Removal]:
     """Two leaves that are all there is of two clusters: it is the same to take out either."""
-    kept: dict[int, Removal] = {}
-    others = []
-    for removal in removals:
-        if removal.vacates and (twin := kept.get(removal.sibling)) and twin.vacates:
-            continue
-        kept[removal.child] = removal
-        others.append(removal)
-    return others
+    vacating = {removal.child for removal in removals if removal.vacates}
+    return [
+        removal
+        for removal in removals
+        if not (removal.vacates and removal.sibling in vacating and removal.sibling < removal.child)
+    ]

@@ -27,3 +27,8 @@ class Progress:
         self.done += 1
         if self.verbose:
             print(f"{self.what}: {self.done} of {self.total}", file=sys.stderr, flush=True)
+
+    def note(self, text: str) -> None:
+        """Say how things stand."""
+        if self.verbose:
+            print(f"{self.what}: {text}", file=sys.stderr, flush=True)

@@ -199,3 +199,30 @@ def as_nested(tree, node=0):
         as_nested(tree, tree.children_left[node]),
         as_nested(tree, tree.children_right[node]),
     )
+
+
+def least_total(data, price, rows=None, centers=None):
+    """Least sum of price(row, center of its leaf) over all trees whose cuts separate centers."""
+    rows = tuple(range(len(data.X))) if rows is None else rows
+    centers = tuple(range(len(data.centers))) if centers is None else centers
+    known: dict = {}
+
+    def least(rows, centers):
+        if (rows, centers) not in known:
+            cuts = cuts_between_centers(data, list(rows), list(centers)) if len(centers) > 1 else ()
+            sums = []
+            for feature, low, _ in cuts:
+                left, right, near, far = map(tuple, sides(data, rows, centers, feature, low))
+                sums.append(least(left, near) + least(right, far))
+            leaf = min(sum(price(i, c) for i in rows) for c in centers)
+            known[rows, centers] = min(sums) if sums else leaf
+        return known[rows, centers]
+
+    return least(rows, centers)
+
+
+def price_of(data, objective):
+    """What a row pays at a center: its weight at another than its own, or its cost."""
+    if objective == "surrogate":
+        return data.cost
+    return lambda row, center: data.weight[row] * (center != data.labels[row])

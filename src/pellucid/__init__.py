@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pellucid.cluster import IMM, ExGreedy, ExKMC, ExShallow
+    from pellucid.cluster import IMM, ExGreedy, ExKMC, ExShallow, OptimalTree
     from pellucid.export.text import export_text
     from pellucid.plotting import plot_tree
     from pellucid.tree import ThresholdTree
@@ -18,6 +18,7 @@ _HOMES = {
     "ExGreedy": "cluster",
     "ExKMC": "cluster",
     "ExShallow": "cluster",
+    "OptimalTree": "cluster",
     "ThresholdTree": "tree",
     "export_text": "export.text",
     "plot_tree": "plotting",
@@ -28,6 +29,7 @@ __all__ = [
     "ExGreedy",
     "ExKMC",
     "ExShallow",
+    "OptimalTree",
     "ThresholdTree",
     "__version__",
     "export_text",

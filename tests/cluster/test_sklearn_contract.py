@@ -8,10 +8,18 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import pellucid
 import pellucid.cluster
-from pellucid import IMM, ExGreedy, ExKMC, ExShallow
+from pellucid import IMM, ExGreedy, ExKMC, ExShallow, OptimalTree
 from references import WEIGHT_CHECKS, SpreadCenters, expected_failures
 
-ESTIMATORS = [IMM(), ExGreedy(), ExShallow(), ExKMC(), ExKMC(base=ExShallow())]
+ESTIMATORS = [
+    IMM(),
+    ExGreedy(),
+    ExShallow(),
+    ExKMC(),
+    ExKMC(base=ExShallow()),
+    OptimalTree(),
+    OptimalTree(objective="surrogate"),
+]
 
 
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)

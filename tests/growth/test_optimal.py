@@ -1,6 +1,7 @@
 """The exact search: the best of all trees, and bounds that hold whenever the search ends."""
 
 import itertools
+import signal
 import warnings
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 import oracles
 from fitting import fit
 from pellucid import IMM, ExGreedy, OptimalTree
-from pellucid.growth import best_bound, optimal, parts
+from pellucid.growth import best_bound, optimal, part_table
 from strategies import tiny_data
 
 OBJECTIVES = ["mistakes", "surrogate"]
@@ -36,8 +37,8 @@ def crowded(seed, n=100, n_features=4, n_clusters=7):
 def left_alone(monkeypatch):
     """A search without greedy trees to start from, that keeps next to no cuts at a time."""
     monkeypatch.setattr(optimal, "_value", lambda growth, costs: 2**60)
-    monkeypatch.setattr(parts, "_FEW_CUTS", 1)
-    monkeypatch.setattr(parts, "_ROOM", 1)
+    monkeypatch.setattr(part_table, "_FEW_CUTS", 1)
+    monkeypatch.setattr(part_table, "_ROOM", 1)
     monkeypatch.setattr(best_bound, "_FEW_CENTERS", 1)
 
 
@@ -100,14 +101,14 @@ def test_greedy_trees_can_be_worse():
         assert best < paid(data, fit(greedy, data), objective)
 
 
-def steps_of(monkeypatch, at_end=None):
-    """Time that goes by one second a step; at the time of `at_end` the user presses Ctrl-C."""
+def steps_of(monkeypatch, at_end=None, interrupt=None):
+    """Time that goes by one second a step; at `at_end` there is an interruption."""
     seconds = itertools.count()
 
     def now():
         time = next(seconds)
         if time == at_end:
-            raise KeyboardInterrupt
+            interrupt()
         return time
 
     for module in (optimal, best_bound):
@@ -135,12 +136,21 @@ def test_bounds_hold_whenever_time_is_up(seed, objective, monkeypatch):
     assert stopped > 2
 
 
+def press_ctrl_c():
+    signal.raise_signal(signal.SIGINT)
+
+
+def raise_interrupt():
+    raise KeyboardInterrupt
+
+
 @pytest.mark.parametrize("objective", OBJECTIVES)
-@pytest.mark.parametrize("at_end", [1, 3, 10, 20])
-def test_an_interrupted_search_returns_its_best_tree(objective, at_end, monkeypatch):
+@pytest.mark.parametrize("interrupt", [press_ctrl_c, raise_interrupt])
+@pytest.mark.parametrize("at_end", [1, 3, 20])
+def test_an_interrupted_search_returns_its_best_tree(objective, interrupt, at_end, monkeypatch):
     data = crowded(0)
     best = fit(OptimalTree(objective=objective), data).objective_
-    steps_of(monkeypatch, at_end)
+    steps_of(monkeypatch, at_end, interrupt)
     with pytest.warns(ConvergenceWarning, match="ended before it was over: a better tree may save"):
         model = OptimalTree(objective=objective, reference=data.centers, time_limit=1e9).fit(
             data.X, sample_weight=data.weight
@@ -148,6 +158,14 @@ def test_an_interrupted_search_returns_its_best_tree(objective, at_end, monkeypa
     assert model.n_leaves_ == 7
     assert model.lower_bound_ <= best <= model.objective_ == paid(data, model, objective)
     assert model.lower_bound_ < model.objective_
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_pressing_ctrl_c_twice_ends_it_all(monkeypatch):
+    data = crowded(0)
+    steps_of(monkeypatch, 3, lambda: (press_ctrl_c(), press_ctrl_c()))
+    with pytest.raises(KeyboardInterrupt):
+        fit(OptimalTree(), data, time_limit=1e9)
 
 
 def test_a_search_out_of_memory_returns_its_best_tree(monkeypatch):

@@ -18,9 +18,9 @@ class OptimalTree(BaseThresholdTree):
 
     Every cut separates reference centers, as in :class:`IMM`; of all such trees this is the one
     of least objective. The search starts from greedy trees and closes in on the best from both
-    sides: trees that are better, and bounds below which no tree can go. It is meant for few
-    clusters: up to about eight it mostly takes seconds; with more, or where clusters overlap in
-    every column, set a `time_limit` and look at `gap_`.
+    sides: by better trees, and by bounds below which no tree can go. It is meant for few
+    clusters. With six it takes seconds; with ten, and clusters that overlap in every column, it
+    may take hours: set a `time_limit` and look at `gap_`.
 
     Parameters
     ----------
@@ -30,9 +30,9 @@ class OptimalTree(BaseThresholdTree):
         What to minimise: the weight of the rows that end in the leaf of another center than
         their own, or the cost of all rows to the reference center of their leaf.
     time_limit : float, default=None
-        Seconds after which the search ends with the best tree so far. Interrupting it (Ctrl-C)
-        does the same at any time, and so does a search whose memory passes 1 GiB. All three
-        raise a `ConvergenceWarning` and leave `lower_bound_` valid.
+        Seconds after which the search ends with the best tree so far. To interrupt it (Ctrl-C)
+        does the same at any time, and so it ends when its memory passes 1 GiB. Each time there
+        is a `ConvergenceWarning`, and `lower_bound_` is valid.
     {common}
 
     Attributes
@@ -50,14 +50,15 @@ class OptimalTree(BaseThresholdTree):
     Examples
     --------
     >>> from sklearn.datasets import load_iris
+    >>> from sklearn.preprocessing import scale
     >>> from pellucid import IMM, OptimalTree
-    >>> X = load_iris().data
-    >>> model = OptimalTree(6, random_state=0).fit(X)
+    >>> X = scale(load_iris().data)
+    >>> model = OptimalTree(7, random_state=0).fit(X)
     >>> model.objective_, model.optimal_
-    (13.0, True)
-    >>> greedy = IMM(6, random_state=0).fit(X)
+    (11.0, True)
+    >>> greedy = IMM(7, random_state=0).fit(X)
     >>> int((greedy.labels_ != greedy.reference_labels_).sum())
-    16
+    13
     """
 
     _parameter_constraints: dict = {

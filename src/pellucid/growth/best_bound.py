@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from time import monotonic
 
-from pellucid.growth.parts import Part, Parts
+from pellucid._interrupt import Interrupt
+from pellucid.growth.part_table import PartTable
+from pellucid.growth.parts import Branch, Part
 from pellucid.kernels.parts import NEVER, two_least
 
 _MOST_BYTES = 2**30
@@ -31,7 +33,7 @@ Bounds are tighter for some cuts than for others; no one rule makes the best tre
 
 
 class Ended(Exception):
-    """Time or memory is used up."""
+    """Time or memory is used up, or the user has had enough."""
 
 
 class BestBound:
@@ -39,7 +41,7 @@ class BestBound:
 
     Parameters
     ----------
-    parts : Parts
+    parts : PartTable
     value : int
         What the rows pay in a tree that is known.
     end : float
@@ -52,12 +54,13 @@ class BestBound:
         tree that was known. Set in one go: the search may be interrupted anywhere.
     """
 
-    def __init__(self, parts: Parts, value: int, end: float) -> None:
+    def __init__(self, parts: PartTable, value: int, end: float) -> None:
         self.parts, self.end = parts, end
-        self.root, _, self.paid = parts.whole()
+        self.root, self.paid = parts.whole()
         parts.price(self.root)
         self.best: tuple[int, list | None] = (value, None)
         self._path: list[tuple[Part, int]] = []
+        self._interrupt = Interrupt()
         self._n_drafts = self._next_draft = 0
 
     @property
@@ -67,25 +70,33 @@ class BestBound:
 
     def run(self, tell: Callable[[int, int], None]) -> None:
         """Search until the best tree is known to be the best, or the search is ended."""
-        told = None
         try:
-            while self.lower < self.best[0]:
-                self._check()
-                if self.parts.n_listed >= self._next_draft:
-                    self._draft()
-                    if told != (told := (self.lower, self.best[0])):
-                        tell(*told)
-                step = self._step(self.root, self.best[0] - self.paid)
-                if step is not None:
-                    self._solve(*step)
-                elif self.root.is_solved:
-                    self._draft()
-        except (Ended, KeyboardInterrupt):
+            with self._interrupt:
+                self._search(tell)
+        except (Ended, KeyboardInterrupt) as reason:
+            if self._interrupt.requested and isinstance(reason, KeyboardInterrupt):
+                raise  # asked for twice
             for part, _ in reversed([(self.root, 0), *self._path]):
                 self._catch_up(part)
 
+    def _search(self, tell: Callable[[int, int], None]) -> None:
+        told = None
+        while self.lower < self.best[0]:
+            self._check()
+            if self.parts.n_listed >= self._next_draft:
+                self._draft()
+                if told != (told := (self.lower, self.best[0])):
+                    tell(*told)
+            step = self._step(self.root, self.best[0] - self.paid)
+            if step is not None:
+                self._solve(*step)
+            elif self.root.is_solved:
+                self._draft()
+                break
+
     def _check(self) -> None:
-        if self.parts.n_bytes > _MOST_BYTES or monotonic() > self.end:
+        out_of_memory, out_of_time = self.parts.n_bytes > _MOST_BYTES, monotonic() > self.end
+        if out_of_memory or out_of_time or self._interrupt.requested:
             raise Ended
 
     def _solve(self, part: Part, limit: int) -> None:
@@ -103,22 +114,14 @@ class BestBound:
         """Which smaller part to look into, and up to which limit; None when nothing is left."""
         while part.lower < min(limit, part.upper):
             k, second = self._look_up(part)
-            if part.lower >= limit:
+            if part.lower >= min(limit, part.upper):
                 break
-            cuts = part.listed.cuts
-            least = int(cuts.total[k])
+            least = int(part.listed.cuts.total[k])
             branch = self.parts.branch(part, part.listed_cut(k))
-            self.parts.compare(branch.left)
-            self.parts.compare(branch.right)
-            self.parts.learn(part, k)
-            if cuts.total[k] > least or part.is_solved:
+            if self._raised(part, k, branch, self.parts.compare):
                 continue
-            if branch.left.pairs is None or branch.right.pairs is None:
-                self.parts.price(branch.left)
-                self.parts.price(branch.right)
-                self.parts.learn(part, k)
-                if cuts.total[k] > least or part.is_solved:
-                    continue
+            if self._raised(part, k, branch, self.parts.price):
+                continue
             side, other = branch.left, branch.right
             if side.is_solved or (len(side.centers) < len(other.centers) and not other.is_solved):
                 side, other = other, side
@@ -128,6 +131,16 @@ class BestBound:
         if part.is_solved:
             self.parts.settle(part)
         return None
+
+    def _raised(
+        self, part: Part, k: int, branch: Branch, raise_bound: Callable[[Part], None]
+    ) -> bool:
+        """Whether more can be told of the k-th cut, or all of the part, once its sides are."""
+        least = part.listed.cuts.total[k]
+        raise_bound(branch.left)
+        raise_bound(branch.right)
+        self.parts.learn(part, k)
+        return part.listed.cuts.total[k] > least or part.is_solved
 
     def _look_up(self, part: Part) -> tuple[int, int]:
         """The most promising cut of a part, and the lower bound of all others."""
@@ -164,6 +177,7 @@ class BestBound:
                 tree.append(None)
                 value += part.lower
                 continue
+            self.parts.price(part)
             if len(part.centers) <= _FEW_CENTERS:
                 self._solve(part, NEVER)
             cut = part.best
@@ -174,6 +188,9 @@ class BestBound:
                 cut = part.listed_cut(int(promise.argmin()))
             tree.append(cut)
             branch = self.parts.branch(part, cut)
+            if part.is_solved:
+                part.best = cut
+                self.parts.settle(part)
             value += branch.paid
             waiting += [branch.right, branch.left]
         if value < self.best[0]:

@@ -16,7 +16,7 @@ from pellucid.cuts.search import Cut
 from pellucid.cuts.thresholds import ThresholdStyle
 from pellucid.growth.best_bound import BestBound
 from pellucid.growth.greedy import grow_greedily
-from pellucid.growth.parts import Parts
+from pellucid.growth.part_table import PartTable
 from pellucid.growth.plant import Growth, Plant
 
 
@@ -69,7 +69,7 @@ def grow_optimally(
     def tell(lower: int, upper: int) -> None:
         progress.note(f"objective {upper * unit:g} so far, {lower * unit:g} at the least")
 
-    parts = Parts(problem, costs)
+    parts = PartTable(problem, costs)
     search = BestBound(parts, min(values), end)
     search.run(tell)
     value, tree = search.best
@@ -95,7 +95,7 @@ def _value(growth: Growth, costs: np.ndarray) -> int:
 
 
 def _plant(
-    criterion: Criterion, threshold_style: ThresholdStyle, parts: Parts, tree: list
+    criterion: Criterion, threshold_style: ThresholdStyle, parts: PartTable, tree: list
 ) -> Growth:
     """Grow the tree whose cuts are given in preorder, None for a leaf."""
     plant = Plant(criterion, threshold_style)

@@ -173,24 +173,36 @@ def pack_rows(rows, words):
 
 
 @compiled
-def compare_rows(words, n, others, beyond, spread):
-    """Greatest of beyond[p] - sum of spread over the rows that are in others[p] but not in words.
+def unpack_rows(words):
+    """The rows whose bits are set, ascending."""
+    rows, n = np.empty(64 * len(words), np.int32), 0
+    for w in range(len(words)):
+        word, i = words[w], w << 6
+        while word != 0:
+            rows[n] = i
+            n += word & np.uint64(1) == 1
+            word >>= np.uint64(1)
+            i += 1
+    return rows[:n]
 
-    Not below 0; a sum is given up as soon as it cannot lead any further.
+
+@compiled
+def compare_rows(words, n, others, beyond, spread):
+    """Greatest of beyond[p] - sum of spread over the rows that others[p] has and words has not.
+
+    Over the first n lines p of `others`; not below 0. A line is left as soon as its sum is too
+    great for it to be the greatest.
     """
     best = np.int64(0)
     for p in range(n):
-        left = beyond[p] - best
-        w = 0
+        left, w = beyond[p] - best, 0
         while left > 0 and w < len(words):
-            missing = others[p, w] & ~words[w]
-            i = w << 6
+            missing, i = others[p, w] & ~words[w], w << 6
             while missing != 0 and left > 0:
-                if missing & np.uint64(1):
+                if missing & np.uint64(1) == 1:
                     left -= spread[i]
                 missing >>= np.uint64(1)
                 i += 1
             w += 1
-        if left > 0:
-            best += left
+        best += max(left, 0)
     return best

@@ -98,6 +98,8 @@ class MovingRows:
         total, squares = self.total(), np.zeros(len(self.origin))
         (squares_sparse if self.is_sparse else squares_dense)(self.weights, *self._parts, squares)
         spread = squares - total.sums[0] ** 2 / total.weights[0]
+        # Equal columns must be equal however their rows are stored and added up.
+        spread = np.rint(spread * (2.0**30 / max(spread.max(), np.finfo(float).tiny)))
         return np.sort(np.argsort(-spread, kind="stable")[:number])
 
     def sweep(self, features: np.ndarray, base: Moments, wanted, tolerance, found) -> None:

@@ -99,7 +99,8 @@ class MovingRows:
         (squares_sparse if self.is_sparse else squares_dense)(self.weights, *self._parts, squares)
         spread = squares - total.sums[0] ** 2 / total.weights[0]
         # Equal columns must be equal however their rows are stored and added up.
-        spread = np.rint(spread * (2.0**30 / max(spread.max(), np.finfo(float).tiny)))
+        if (largest := spread.max()) > 0:
+            spread = np.rint(spread / largest * 2.0**30)
         return np.sort(np.argsort(-spread, kind="stable")[:number])
 
     def sweep(self, features: np.ndarray, base: Moments, wanted, tolerance, found) -> None:

@@ -37,8 +37,8 @@ class ExplainableKMeans(BaseThresholdTree):
       polished;
     - ``"balanced"``: also the trees of ExGreedy and IMM, and, where rows × columns × clusters are
       at most 20 million, all three by beam search (10 trees, 5 cuts a leaf) and, with more leaves
-      than clusters, CART's; up to 5 million, the best is polished deeply, which exchanges leaves
-      too;
+      than clusters, CART's; where rows × columns × leaves² ÷ clusters are at most 2 million, the
+      best is polished deeply, which exchanges leaves too;
     - ``"best"``: the same with wide beams (40 trees, 10 cuts) whatever the size, deep polish up to
       10 million, and five k-means references.
 

@@ -35,8 +35,9 @@ class Effort:
     beam : BeamSearch or None
         For the trees that are not grown greedily; None leaves these out.
     beam_work, deep_work : float
-        Rows times columns times clusters up to which beam search, and the exchange of leaves, are
-        worth their time. Work, not time: what is tried must not depend on the machine.
+        Rows times columns times clusters up to which beam search is worth its time, and rows times
+        columns times leaves squared over clusters up to which the exchange of leaves is. Work, not
+        time: what is tried must not depend on the machine.
     n_references : int
         Number of k-means clusterings to start from.
     """
@@ -68,7 +69,7 @@ def _work(problem: Problem) -> float:
 
 EFFORTS = {
     "fast": Effort(None, 0, 0, 1),
-    "balanced": Effort(BeamSearch(10, 5), 2e7, 5e6, 1),
+    "balanced": Effort(BeamSearch(10, 5), 2e7, 2e6, 1),
     "best": Effort(BeamSearch(40, 10), np.inf, 1e7, 5),
 }
 
@@ -139,7 +140,8 @@ class Portfolio:
     def best(self, rank: Callable[[Polished], tuple]) -> Polished | None:
         """The polished tree of lowest rank within the budget; the first of equals."""
         best = min(self._candidates(), key=rank, default=None)
-        if best is None or _work(self.problem) > self.effort.deep_work:
+        leaves = self.budget.n_leaves / self.problem.n_clusters
+        if best is None or _work(self.problem) * leaves**2 > self.effort.deep_work:
             return best
         return min([best, *self._polish(best.tree, deep=True)], key=rank)
 

@@ -79,7 +79,7 @@ def _best_peer(peers: list[Row], name: str, size: str, seed: int) -> tuple[str, 
     costs = {method[0]: mean(rows, "npc") for method, rows in group(here, "method").items()}
     best = min(costs, key=costs.get)
     mine = [r for r in here if r["method"] == best and r["seed"] == str(seed)]
-    return best, float(mine[0]["npc"]) if mine else float("nan")
+    return best, float(mine[0]["npc"]) if mine else costs[best]  # some peers have one seed only
 
 
 def sections(settings: Settings) -> list[Section]:

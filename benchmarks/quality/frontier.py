@@ -82,7 +82,7 @@ def _draw(rows: list[Row], path: Path) -> None:
         axes.plot(
             *zip(*points),
             marker="osD^vPX"[i % 7],
-            color=cluster_color(i),
+            color="black" if is_ours else cluster_color(i),
             linestyle="-" if is_ours else ":",
             linewidth=2 if is_ours else 1,
             markersize=7 if is_ours else 5,

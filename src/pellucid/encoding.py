@@ -1,0 +1,260 @@
+"""Tables with categories as numbers: one 0/1 column a category, which keeps its words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from numbers import Number
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Indicator:
+    """Description of an encoded column that is 1 where `column` is `value`, and 0 elsewhere.
+
+    Everything that takes the names of columns takes these too, and says "district is Gangnam"
+    where it would say "x > 0.5" of a plain column.
+
+    Examples
+    --------
+    >>> from pellucid.encoding import Indicator
+    >>> str(Indicator("district", "Gangnam"))
+    'district is Gangnam'
+    >>> Indicator("district", None).negation
+    'district is not missing'
+    """
+
+    column: str
+    value: Any
+    """The category; None stands for a value that is missing."""
+
+    @property
+    def word(self) -> str:
+        """The category as a word."""
+        return "missing" if self.value is None else str(self.value)
+
+    @property
+    def negation(self) -> str:
+        """What is true where the column is 0."""
+        return f"{self.column} is not {self.word}"
+
+    def __str__(self) -> str:
+        return f"{self.column} is {self.word}"
+
+
+class Encoding:
+    """How a table becomes a matrix: numbers stay, a column of categories becomes one a category.
+
+    Made by :meth:`fit`. Missing values are a category of their own; in a column of numbers they
+    are an error.
+
+    Attributes
+    ----------
+    names : list of str or Indicator
+        Description of each column of the matrix, in order.
+    input_names : list of str
+        Names of the columns of the table.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from pellucid.encoding import Encoding
+    >>> table = pd.DataFrame({"age": [20, 35, 50], "sex": ["f", "m", "f"]})
+    >>> encoding = Encoding.fit(table)
+    >>> [str(name) for name in encoding.names]
+    ['age', 'sex is f', 'sex is m']
+    >>> encoding.transform(pd.DataFrame({"age": [41], "sex": ["m"]}))
+    array([[41.,  0.,  1.]])
+    """
+
+    def __init__(self, input_names: Sequence[str], categories: Sequence[list | None]) -> None:
+        self.input_names = list(input_names)
+        self._categories = list(categories)
+        self.names: list[str | Indicator] = []
+        for name, values in zip(self.input_names, self._categories):
+            self.names += [name] if values is None else [Indicator(name, v) for v in values]
+
+    @classmethod
+    def fit(cls, table: Any, categorical: Iterable | None = None) -> Encoding:
+        """Learn the categories of a table.
+
+        Parameters
+        ----------
+        table : data frame or array-like of shape (n_samples, n_columns)
+            A pandas, polars or pyarrow table, or an array of numbers, words or objects; the
+            columns of an array are called ``x0, x1, ...``.
+        categorical : iterable of str or int, optional
+            Columns, by name or position, that hold categories although they look like numbers,
+            such as postal codes. Words, booleans, categories and dates always do.
+
+        Returns
+        -------
+        Encoding
+        """
+        names, columns = read_columns(table)
+        wanted = _positions(names, categorical)
+        categories = [
+            _categories(column) if i in wanted or not is_numeric(column) else None
+            for i, column in enumerate(columns)
+        ]
+        return cls(names, categories)
+
+    @property
+    def is_categorical(self) -> list[bool]:
+        """For each column of the table, whether it is taken as categories."""
+        return [values is not None for values in self._categories]
+
+    def transform(self, table: Any) -> np.ndarray:
+        """The rows of a table as numbers; a category never seen before is 0 in all its columns.
+
+        Parameters
+        ----------
+        table : data frame or array-like of shape (n_samples, n_columns)
+            A data frame needs the columns of the one that was learned, in any order; others
+            are passed over.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, len(names)), float64
+        """
+        matrix = [
+            _numbers(column, name) if values is None else _indicators(column, values)
+            for name, values, column in zip(
+                self.input_names, self._categories, self._columns_of(table)
+            )
+        ]
+        return np.column_stack(matrix).astype(np.float64, copy=False)
+
+    def _columns_of(self, table: Any) -> list[np.ndarray]:
+        names, columns = read_columns(table)
+        if not _has_names(table):
+            if len(columns) != len(self.input_names):
+                raise ValueError(
+                    f"{len(columns)} columns, but there were {len(self.input_names)} in fit: "
+                    f"{', '.join(map(repr, self.input_names))}"
+                )
+            return columns
+        by_name = dict(zip(names, columns))
+        for name in self.input_names:
+            if name not in by_name:
+                raise ValueError(
+                    f"there is no column {name!r}, which there was in fit; "
+                    f"the columns are {', '.join(map(repr, names))}"
+                )
+        return [by_name[name] for name in self.input_names]
+
+
+def read_columns(table: Any) -> tuple[list[str], list[np.ndarray]]:
+    """Names and columns of a data frame or a 2-D array; each column is a flat array.
+
+    Columns of numbers are arrays of numbers (booleans count as words), all others hold objects.
+    """
+    from pellucid._tables import as_table
+
+    frame = None if isinstance(table, list) else as_table(table)
+    if frame is not None:
+        return [str(name) for name in frame.columns], [
+            _frame_column(frame, n) for n in frame.columns
+        ]
+    array = table if isinstance(table, np.ndarray) else np.array(table, dtype=object)
+    if array.ndim != 2:
+        raise ValueError(
+            f"expected a table of rows and columns, got an array of shape {array.shape}; "
+            "reshape a single column with .reshape(-1, 1)"
+        )
+    return [f"x{i}" for i in range(array.shape[1])], [_plain(column) for column in array.T]
+
+
+def is_numeric(column: np.ndarray) -> bool:
+    """Whether a column from `read_columns` holds numbers rather than categories."""
+    return column.dtype.kind in "fiu"
+
+
+def _has_names(table: Any) -> bool:
+    return not isinstance(table, (np.ndarray, list)) and hasattr(table, "columns")
+
+
+def _frame_column(frame: Any, name: str) -> np.ndarray:
+    column, dtype = frame.get_column(name), frame.schema[name]
+    if dtype.is_numeric():
+        import narwhals as nw
+
+        return column.cast(nw.Float64).to_numpy() if column.null_count() else column.to_numpy()
+    values = np.empty(len(column), dtype=object)
+    values[:] = column.to_list()
+    return values
+
+
+def _plain(column: np.ndarray) -> np.ndarray:
+    """A column of an array: numbers if all that is there are numbers, else objects."""
+    if column.dtype.kind in "fiu":
+        return column
+    if column.dtype == object and all(map(_is_number, column)):
+        return np.array([np.nan if v is None else v for v in column], dtype=np.float64)
+    return column.astype(object)
+
+
+def _is_number(value: Any) -> bool:
+    return value is None or (isinstance(value, Number) and not isinstance(value, (bool, np.bool_)))
+
+
+def _positions(names: list[str], wanted: Iterable | None) -> set[int]:
+    found = set()
+    for column in () if wanted is None else wanted:
+        if isinstance(column, str):
+            if column not in names:
+                raise ValueError(
+                    f"categorical names {column!r}, which is no column; "
+                    f"the columns are {', '.join(map(repr, names))}"
+                )
+            found.add(names.index(column))
+        elif 0 <= column < len(names):
+            found.add(int(column))
+        else:
+            raise ValueError(f"categorical names column {column}; there are {len(names)}")
+    return found
+
+
+def _category(value: Any) -> Any:
+    """A value as a plain Python object that can be looked up: None if it is missing."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if value is None or (value != value) is not False:  # NaN, NaT and pandas' NA
+        return None
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value
+
+
+def _categories(column: np.ndarray) -> list:
+    found = {_category(value) for value in column.tolist()}
+    return sorted(found, key=_rank)
+
+
+def _rank(value: Any) -> tuple:
+    """Numbers by size, then all else by its words; missing last."""
+    if isinstance(value, Number):
+        return (0, value, "")
+    return (2 if value is None else 1, 0, str(value))
+
+
+def _indicators(column: np.ndarray, values: list) -> np.ndarray:
+    position = {value: i for i, value in enumerate(values)}
+    code = np.array([position.get(_category(v), -1) for v in column.tolist()], dtype=np.intp)
+    return (code[:, None] == np.arange(len(values))).astype(np.float64)
+
+
+def _numbers(column: np.ndarray, name: str) -> np.ndarray:
+    if not is_numeric(column):
+        word = next(value for value in column.tolist())
+        raise ValueError(f"column {name!r} held numbers in fit; now it holds {word!r}")
+    numbers = column.astype(np.float64, copy=False)
+    bad = np.flatnonzero(~np.isfinite(numbers))
+    if len(bad):
+        what = "NaN" if np.isnan(numbers[bad[0]]) else "infinity (inf)"
+        raise ValueError(
+            f"column {name!r} contains {what}, first at row {bad[0]}: drop such rows, or fill "
+            "them in, for example with sklearn.impute.SimpleImputer"
+        )
+    return numbers

@@ -106,6 +106,12 @@ class ThresholdTree:
             f"n_features={self.n_features})"
         )
 
+    def replace(self, *, n_features: int | None = None, **arrays: np.ndarray) -> ThresholdTree:
+        """The same tree with another number of columns, or with other arrays by their names."""
+        kept = {name: getattr(self, name) for name in _ARRAYS}
+        n_features = self.n_features if n_features is None else n_features
+        return ThresholdTree(n_features=n_features, **{**kept, **arrays})
+
     @property
     def node_count(self) -> int:
         """Number of nodes, inner nodes and leaves together."""

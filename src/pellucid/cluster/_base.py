@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid._input import read_rows, read_sample_weight, read_X, refuse_infinite
 from pellucid._progress import Progress
 from pellucid.cuts.problem import Problem
+from pellucid.export._mixin import EstimatorExportMixin
 from pellucid.growth.plant import Growth
 from pellucid.growth.polish import ROUNDS, polish_tree
 from pellucid.numeric.fixed_point import Data, Weights
@@ -29,7 +30,7 @@ from pellucid.rules import RowExplanation, RuleList, cluster_rules, leaf_rules, 
 from pellucid.tree import ThresholdTree, column_values
 
 
-class BaseThresholdTree(ClusterMixin, BaseEstimator):
+class BaseThresholdTree(EstimatorExportMixin, ClusterMixin, BaseEstimator):
     """Base of the estimators that explain a reference clustering by a threshold tree.
 
     A subclass says how its tree grows, in `_grow`.

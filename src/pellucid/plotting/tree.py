@@ -129,9 +129,10 @@ def _read(model: Any, feature_names: Sequence[str | Indicator] | None) -> _Pictu
     if isinstance(model, ThresholdTree):
         tree, seen, rules = model, None, leaf_rules(model)
     else:
-        from sklearn.utils.validation import check_is_fitted
+        if not hasattr(model, "tree_"):
+            from sklearn.utils.validation import check_is_fitted
 
-        check_is_fitted(model)
+            check_is_fitted(model)
         tree, rules = model.tree_, model._leaf_rules
         seen = column_names(model)
     names = seen if feature_names is None else list(feature_names)

@@ -1,0 +1,120 @@
+"""A tree as a table, one row a node."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pellucid.encoding import Indicator
+from pellucid.explanation import Explanation
+from pellucid.rules import Condition
+
+KINDS = ("pandas", "polars", "dict")
+
+
+def to_frame(
+    model: Any,
+    *,
+    kind: str | None = None,
+    feature_names: Sequence[str | Indicator] | None = None,
+) -> Any:
+    """The nodes of a model as a table.
+
+    Parameters
+    ----------
+    model : fitted estimator of this package, Explanation or ThresholdTree
+    kind : {"pandas", "polars", "dict"}, optional
+        What to return; a dictionary holds an array for each column. When left out: a pandas
+        data frame if pandas has been imported, else a polars one if polars has been or can be,
+        else a pandas one if it can be, else a dictionary.
+    feature_names : sequence of str or Indicator, optional
+        Names of the columns; those seen in `fit`, or ``x0, x1, ...``, when left out.
+
+    Returns
+    -------
+    data frame or dict of str to ndarray
+        One row a node, in preorder. ``node``; ``parent`` (-1 at the root); ``depth``;
+        ``condition`` that leads from the parent, in words (empty at the root); ``is_leaf``;
+        ``column``, ``threshold`` and ``category`` of the question (empty, NaN and empty where
+        there is none); ``left`` and ``right``, the nodes for values up to the threshold and above
+        it, which is where the category holds (-1 at a leaf); ``cluster`` (None at a
+        question); ``rule``, the whole of it in words, at a leaf; ``rows``; ``weight``; ``share``
+        of the weight; ``purity`` at a leaf.
+
+    Examples
+    --------
+    >>> from pellucid import IMM
+    >>> frame = IMM(2, random_state=0).fit([[0.0], [1.0], [9.0]]).to_frame(kind="dict")
+    >>> frame["condition"]
+    array(['', 'x0 ≤ 5', 'x0 > 5'], dtype='<U6')
+    """
+    if kind is not None and kind not in KINDS:
+        raise ValueError(f"kind is {kind!r}; it can be {', '.join(map(repr, KINDS))}")
+    table = _columns(Explanation.of(model, feature_names=feature_names))
+    library = _library() if kind is None else kind
+    if library == "dict":
+        return table
+    if library == "pandas":
+        import pandas as pd
+
+        return pd.DataFrame(table)
+    import polars as pl
+
+    return pl.DataFrame({**table, "cluster": table["cluster"].tolist()})
+
+
+def _library() -> str:
+    if "pandas" in sys.modules:
+        return "pandas"
+    for name in ("polars", "pandas"):
+        try:
+            __import__(name)
+        except ImportError:
+            continue
+        return name
+    return "dict"
+
+
+def _columns(explanation: Explanation) -> dict[str, np.ndarray]:
+    tree = explanation.tree_
+    inner = np.flatnonzero(~tree.is_leaf).tolist()
+    rules = {rule.leaf: rule for rule in explanation._leaf_rules}
+    parent = np.full(tree.node_count, -1)
+    condition = [""] * tree.node_count
+    column, category = [""] * tree.node_count, [""] * tree.node_count
+    threshold = tree.threshold.copy()
+    for node in inner:
+        feature, at = int(tree.feature[node]), float(tree.threshold[node])
+        name = column[node] = explanation.tree_columns_[feature]
+        if isinstance(name, Indicator):
+            column[node], category[node], threshold[node] = name.column, name.word, np.nan
+        for children, is_upper in ((tree.children_left, True), (tree.children_right, False)):
+            child = int(children[node])
+            parent[child] = node
+            condition[child] = str(Condition(feature, at, is_upper, name))
+    total = tree.weighted_n_node_samples[0]
+    every = range(tree.node_count)
+    cluster = np.full(tree.node_count, None, dtype=object)
+    for leaf, rule in rules.items():
+        cluster[leaf] = rule.cluster
+    return {
+        "node": np.arange(tree.node_count),
+        "parent": parent,
+        "depth": tree.depth,
+        "condition": np.array(condition),
+        "is_leaf": tree.is_leaf,
+        "column": np.array(column),
+        "threshold": threshold,
+        "category": np.array(category),
+        "left": np.array(tree.children_left),
+        "right": np.array(tree.children_right),
+        "cluster": cluster,
+        "rule": np.array([rules[n].text if n in rules else "" for n in every]),
+        "rows": np.array(tree.n_node_samples),
+        "weight": np.array(tree.weighted_n_node_samples),
+        "share": tree.weighted_n_node_samples / total if total > 0 else np.zeros(tree.node_count),
+        "purity": np.array([rules[n].purity if n in rules else np.nan for n in every]),
+    }

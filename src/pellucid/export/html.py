@@ -1,0 +1,136 @@
+"""A model as a small piece of HTML for notebooks, readable on light and on dark."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from pellucid.encoding import Indicator
+from pellucid.explanation import Explanation
+from pellucid.export._pictures import percent
+from pellucid.export.text import export_text
+from pellucid.plotting.palette import cluster_color, text_color
+from pellucid.rules import ClusterRule
+
+_MOST_RULES = 6
+"""Rules of one cluster that are shown at once."""
+
+_STYLE = """<style>
+.pellucid { font: 13px/1.5 system-ui, sans-serif; max-width: 62em; color: inherit; }
+.pellucid .pellucid-head { margin: 0 0 .4em; opacity: .85; }
+.pellucid table { border-collapse: collapse; width: 100%; margin: 0; color: inherit;
+  font: inherit; border: none; table-layout: auto; }
+.pellucid table tr, .pellucid table tr:nth-child(even), .pellucid table tr:hover {
+  background: none; }
+.pellucid table th, .pellucid table td { text-align: left; vertical-align: top;
+  padding: .35em .7em; border: none; border-bottom: 1px solid rgba(128, 128, 128, .35);
+  color: inherit; max-width: none; white-space: normal; }
+.pellucid table th { font-weight: 600; opacity: .7; white-space: nowrap; }
+.pellucid table td.pellucid-number, .pellucid table th.pellucid-number {
+  text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
+.pellucid .pellucid-cluster { display: inline-block; border-radius: .35em; padding: 0 .55em;
+  font-weight: 600; white-space: nowrap; }
+.pellucid .pellucid-or { opacity: .6; }
+.pellucid .pellucid-bar { display: block; height: 4px; border-radius: 2px; margin: .2em 0 0 auto;
+  background: rgba(128, 128, 128, .25); width: 6em; overflow: hidden; }
+.pellucid .pellucid-bar span { display: block; height: 100%; }
+.pellucid details { margin-top: .5em; }
+.pellucid summary { cursor: pointer; opacity: .85; }
+.pellucid pre { margin: .4em 0 0; overflow-x: auto; background: none; color: inherit;
+  font: 12px/1.4 ui-monospace, monospace; }
+</style>"""
+
+
+def to_html(model: Any, *, feature_names: Sequence[str | Indicator] | None = None) -> str:
+    """A model as a table of its rules in HTML, with the tree as text to unfold.
+
+    It is what notebooks show of a fitted estimator and of an explanation. Colours of text and
+    background are those of the page.
+
+    Parameters
+    ----------
+    model : fitted estimator of this package, Explanation or ThresholdTree
+    feature_names : sequence of str or Indicator, optional
+        Names of the columns; those seen in `fit`, or ``x0, x1, ...``, when left out.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from pellucid import IMM
+    >>> html = IMM(2, random_state=0).fit([[0.0], [1.0], [9.0]]).to_html()
+    >>> "x0 ≤ 5" in html and "2 rows" in html
+    True
+    """
+    explanation = Explanation.of(model, feature_names=feature_names)
+    rows = "\n".join(_row(i, rule) for i, rule in enumerate(explanation.rules_))
+    return f"""<div class="pellucid">
+{_STYLE}
+<div class="pellucid-head">{_head(model, explanation)}</div>
+<table>
+<thead><tr><th>cluster</th><th>what it is</th><th class="pellucid-number">rows</th>\
+<th class="pellucid-number">share</th><th class="pellucid-number">pure</th></tr></thead>
+<tbody>
+{rows}
+</tbody>
+</table>
+<details><summary>the tree</summary><pre>{escape(export_text(explanation))}</pre></details>
+</div>"""
+
+
+def _head(model: Any, explanation: Explanation) -> str:
+    tree = explanation.tree_
+    method = explanation.method_
+    parts = [] if method is None else [f"<strong>{escape(method)}</strong>"]
+    parts.append(_count(len(explanation.cluster_names_), "cluster"))
+    parts.append(_count(tree.n_leaves, "leaf", "leaves"))
+    parts.append(f"depth {tree.max_depth}")
+    if tree.n_node_samples[0] > 0:
+        parts.append(_count(int(tree.n_node_samples[0]), "row"))
+    cost, reference = (getattr(model, n, None) for n in ("inertia_", "reference_inertia_"))
+    if cost is not None and reference:
+        parts.append(f"cost {cost / reference:.3f} × that of the reference")
+    return " · ".join(parts)
+
+
+def _row(position: int, rule: ClusterRule) -> str:
+    color = cluster_color(position)
+    chip = (
+        f'<span class="pellucid-cluster" style="background:{color};color:{text_color(color)}">'
+        f"{escape(str(rule.cluster))}</span>"
+    )
+    bar = (
+        f'<span class="pellucid-bar"><span style="width:{100 * rule.share:.1f}%;'
+        f'background:{color}"></span></span>'
+    )
+    purity = "" if np.isnan(rule.purity) else percent(rule.purity)
+    return (
+        f"<tr><td>{chip}</td><td>{_words(rule)}</td>"
+        f'<td class="pellucid-number">{_count(rule.n_samples, "row")}</td>'
+        f'<td class="pellucid-number">{percent(rule.share)}{bar}</td>'
+        f'<td class="pellucid-number">{purity}</td></tr>'
+    )
+
+
+def _words(rule: ClusterRule) -> str:
+    """The rules of a cluster, one a line, with the small ones of many folded away."""
+    lines = [escape(part.text) for part in rule.rules] or ["never"]
+    joint = '<br><span class="pellucid-or">or</span> '
+    shown = joint.join(lines[:_MOST_RULES])
+    if len(lines) <= _MOST_RULES:
+        return shown
+    rest = lines[_MOST_RULES:]
+    hidden = joint.join(rest)
+    return (
+        f"{shown}<details><summary>or {_count(len(rest), 'further rule')}</summary>{hidden}"
+        "</details>"
+    )
+
+
+def _count(number: int, one: str, many: str | None = None) -> str:
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -1,0 +1,213 @@
+"""A tree as JSON, and back, bit for bit.
+
+The schema, version 1, is one object:
+
+``format``, ``version``
+    ``"pellucid.explanation"`` and 1.
+``made_by``
+    The version of the package that wrote it, for people.
+``method``
+    The estimator that made the tree, or null.
+``n_columns``, ``columns``
+    How many columns the data have, and their names, or null if they have none.
+``features``
+    What the tree looks at: null for the columns themselves; otherwise a list of names and, for
+    the column that is 1 where a category holds, of ``{"column": name, "is": value}``, the value
+    being null where "missing" is the category.
+``clusters``
+    Labels of the clusters: all strings, all integers, all numbers or all booleans.
+``nodes``
+    The nodes in preorder. A question is ``{"feature", "threshold", "left", "right", "rows",
+    "weight"}``: a row goes to ``nodes[left]`` if its value is at most the threshold. A leaf is
+    ``{"cluster", "purity", "rows", "weight"}``, the cluster being a position in ``clusters``.
+
+Numbers are the shortest decimals that read back as the same float64.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from pellucid.encoding import Indicator
+from pellucid.explanation import Explanation
+from pellucid.export._values import plain_value
+from pellucid.export.json_schema import FORMAT, VERSION, read_document
+
+
+def to_dict(
+    model: Any, *, feature_names: Sequence[str | Indicator] | None = None
+) -> dict[str, Any]:
+    """A model as plain dictionaries, lists, strings and numbers, in the form of `to_json`.
+
+    Parameters
+    ----------
+    model : fitted estimator of this package, Explanation or ThresholdTree
+    feature_names : sequence of str or Indicator, optional
+        Names of the columns; those seen in `fit`, or ``x0, x1, ...``, when left out.
+
+    Returns
+    -------
+    dict
+
+    Examples
+    --------
+    >>> from pellucid import IMM
+    >>> from pellucid.export import to_dict
+    >>> document = to_dict(IMM(2, random_state=0).fit([[0.0], [1.0], [9.0]]))
+    >>> document["nodes"][0]
+    {'feature': 0, 'threshold': 5.0, 'left': 1, 'right': 2, 'rows': 3, 'weight': 3.0}
+    """
+    from pellucid import __version__
+
+    explanation = Explanation.of(model, feature_names=feature_names)
+    names = getattr(explanation, "feature_names_in_", None)
+    names = None if names is None else names.tolist()
+    described = explanation.tree_columns_
+    is_plain = names is None or described == names
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "made_by": f"pellucid {__version__}",
+        "method": explanation.method_,
+        "n_columns": explanation.n_features_in_,
+        "columns": names,
+        "features": None if is_plain else [_feature(name) for name in described],
+        "clusters": [plain_value(c, "a cluster") for c in explanation.cluster_names_.tolist()],
+        "nodes": _nodes(explanation),
+    }
+
+
+def to_json(
+    model: Any,
+    *,
+    feature_names: Sequence[str | Indicator] | None = None,
+    indent: int | None = None,
+) -> str:
+    """A model as JSON, which `from_json` reads.
+
+    Parameters
+    ----------
+    model : fitted estimator of this package, Explanation or ThresholdTree
+    feature_names : sequence of str or Indicator, optional
+        Names of the columns; those seen in `fit`, or ``x0, x1, ...``, when left out.
+    indent : int, optional
+        Spaces to indent by; all in one line when left out.
+
+    Returns
+    -------
+    str
+        To be written as UTF-8. The help of :mod:`pellucid.export.json` states the schema.
+
+    Examples
+    --------
+    >>> from pellucid import IMM, from_json
+    >>> X = [[0.0], [1.0], [9.0]]
+    >>> text = IMM(2, reference=["low", "low", "high"]).fit(X).to_json()
+    >>> from_json(text).predict([[4.0], [6.0]])
+    array(['low', 'high'], dtype='<U4')
+    """
+    document = to_dict(model, feature_names=feature_names)
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=indent)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        # Half of a surrogate pair in a name: no UTF-8 has it, but JSON can escape it.
+        text = json.dumps(document, allow_nan=False, indent=indent)
+    return text
+
+
+def from_json(source: str | bytes | os.PathLike) -> Explanation:
+    """Read what `to_json` wrote.
+
+    Nothing in it is run, and nothing is taken on trust: whatever is not as the schema says is an
+    error that names the place.
+
+    Parameters
+    ----------
+    source : str, bytes or path
+        The JSON itself, or, as a ``pathlib.Path``, the file that holds it.
+
+    Returns
+    -------
+    Explanation
+        It predicts, explains and exports as the model did, and needs no training data.
+
+    Examples
+    --------
+    >>> from pellucid import from_json
+    >>> from_json('{"format": "pellucid.explanation", "version": 1, "clusters": "a"}')
+    Traceback (most recent call last):
+        ...
+    ValueError: not an explanation: clusters is a string, expected a list
+    """
+    if isinstance(source, os.PathLike):
+        with open(source, "rb") as file:
+            source = file.read()
+    try:
+        document = json.loads(
+            source, parse_constant=_refuse_constant, object_pairs_hook=_object_once
+        )
+    except json.JSONDecodeError as error:
+        raise ValueError(
+            f"not JSON: {error.msg} at line {error.lineno}, column {error.colno}"
+        ) from None
+    except UnicodeDecodeError:
+        raise ValueError("not JSON: the bytes are no text in UTF-8") from None
+    except RecursionError:
+        raise ValueError("not an explanation: it is nested too deeply") from None
+    return from_dict(document)
+
+
+def from_dict(document: dict[str, Any]) -> Explanation:
+    """The explanation that `to_dict` wrote, checked as by `from_json`."""
+    return read_document(document)
+
+
+def _feature(name: str | Indicator) -> str | dict[str, Any]:
+    if not isinstance(name, Indicator):
+        return name
+    what = f"a category of column {name.column!r}"
+    return {
+        "column": name.column,
+        "is": None if name.value is None else plain_value(name.value, what),
+    }
+
+
+def _nodes(explanation: Explanation) -> list[dict[str, Any]]:
+    tree = explanation.tree_
+    purity = {rule.leaf: rule.purity for rule in explanation._leaf_rules}
+    nodes = []
+    for node in range(tree.node_count):
+        if tree.children_left[node] < 0:
+            pure = purity[node]
+            entry = {
+                "cluster": int(tree.cluster[node]),
+                "purity": None if pure != pure else pure,
+            }
+        else:
+            entry = {
+                "feature": int(tree.feature[node]),
+                "threshold": float(tree.threshold[node]),
+                "left": int(tree.children_left[node]),
+                "right": int(tree.children_right[node]),
+            }
+        entry["rows"] = int(tree.n_node_samples[node])
+        entry["weight"] = float(tree.weighted_n_node_samples[node])
+        nodes.append(entry)
+    return nodes
+
+
+def _refuse_constant(word: str) -> None:
+    raise ValueError(f"not JSON: {word} is no number")
+
+
+def _object_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"not an explanation: the key {twice!r} appears twice in one object")
+    return found

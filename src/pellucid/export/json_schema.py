@@ -1,0 +1,229 @@
+"""What an explanation in JSON must look like; every complaint names the place."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from pellucid.encoding import Indicator
+from pellucid.explanation import Explanation
+from pellucid.tree import LEAF, ThresholdTree
+
+FORMAT = "pellucid.explanation"
+VERSION = 1
+
+_KEYS = ("made_by", "method", "n_columns", "columns", "features", "clusters", "nodes")
+_LARGEST = 2**53
+"""Whole numbers up to here are the same in every reader of JSON."""
+
+_WORDS = {
+    bool: "a boolean",
+    dict: "an object",
+    float: "a number",
+    int: "a whole number",
+    list: "a list",
+    str: "a string",
+    type(None): "null",
+}
+
+
+def read_document(document: Any) -> Explanation:
+    """The explanation that a document of lists and dictionaries describes.
+
+    Parameters
+    ----------
+    document : dict
+        As read from JSON.
+
+    Returns
+    -------
+    Explanation
+
+    Raises
+    ------
+    ValueError
+        If anything is missing, unknown, of the wrong kind or out of range.
+    """
+    _kind(document, dict, "the document")
+    if document.get("format") != FORMAT:
+        raise _wrong("format", document.get("format"), repr(FORMAT))
+    version = _whole(document.get("version"), "version", 1)
+    if version > VERSION:
+        raise ValueError(
+            f"written by a later pellucid: version is {version}, this one reads up to {VERSION}; "
+            "upgrade pellucid to read it"
+        )
+    # The kinds come before what is missing: of two faults, the one that is there says more.
+    clusters = _clusters(document["clusters"]) if "clusters" in document else []
+    _keys(document, ("format", "version", *_KEYS), "")
+    _kind(document["made_by"], str, "made_by")
+    method = document["method"]
+    if method is not None:
+        _kind(method, str, "method")
+    n_columns = _whole(document["n_columns"], "n_columns", 1)
+    columns = document["columns"]
+    if columns is not None:
+        _names(columns, "columns")
+        if len(columns) != n_columns:
+            raise _wrong("n_columns", n_columns, f"{len(columns)}, the number of columns")
+    names = _features(document["features"], columns)
+    n_features = n_columns if names is None else len(names)
+    tree, purity = _tree(document["nodes"], n_features, len(clusters))
+    return Explanation(
+        tree, names=names, clusters=clusters, purity=purity, columns=columns, method=method
+    )
+
+
+def _features(features: Any, columns: list[str] | None) -> list[str | Indicator] | None:
+    if features is None:
+        return columns
+    names: list[str | Indicator] = []
+    for i, feature in enumerate(_kind(features, list, "features")):
+        place = f"features[{i}]"
+        if isinstance(feature, str):
+            column, name = feature, feature
+        else:
+            _keys(_kind(feature, dict, place), ("column", "is"), place)
+            column, value = _kind(feature["column"], str, f"{place}.column"), feature["is"]
+            if value is not None:
+                _scalar(value, f"{place}.is")
+            name = Indicator(column, value)
+        if columns is None or column not in columns:
+            raise _wrong(place, column, "one of columns")
+        names.append(name)
+    _once(names, "features")
+    return names
+
+
+def _clusters(clusters: Any) -> list:
+    _kind(clusters, list, "clusters")
+    if not clusters:
+        raise ValueError("not an explanation: clusters is empty")
+    for i, label in enumerate(clusters):
+        _scalar(label, f"clusters[{i}]")
+        if type(label) is not type(clusters[0]):
+            kind = _WORDS[type(clusters[0])]
+            raise _wrong(f"clusters[{i}]", label, f"{kind} as clusters[0] is")
+    _once(clusters, "clusters")
+    return clusters
+
+
+def _tree(nodes: Any, n_features: int, n_clusters: int) -> tuple[ThresholdTree, dict[int, float]]:
+    _kind(nodes, list, "nodes")
+    if not nodes:
+        raise ValueError("not an explanation: nodes is empty")
+    n = len(nodes)
+    arrays = {
+        "feature": np.full(n, LEAF, dtype=np.intp),
+        "threshold": np.full(n, np.nan),
+        "children_left": np.full(n, LEAF, dtype=np.intp),
+        "children_right": np.full(n, LEAF, dtype=np.intp),
+        "cluster": np.full(n, LEAF, dtype=np.intp),
+        "n_node_samples": np.zeros(n, dtype=np.intp),
+        "weighted_n_node_samples": np.zeros(n),
+    }
+    purity = {}
+    for i, node in enumerate(nodes):
+        place = f"nodes[{i}]"
+        _kind(node, dict, place)
+        if "cluster" in node:
+            _keys(node, ("cluster", "purity", "rows", "weight"), place)
+            most = n_clusters - 1
+            arrays["cluster"][i] = _whole(node["cluster"], f"{place}.cluster", 0, most)
+            if node["purity"] is not None:
+                purity[i] = _number(node["purity"], f"{place}.purity", 0, 1)
+        else:
+            _keys(node, ("feature", "threshold", "left", "right", "rows", "weight"), place)
+            most = n_features - 1
+            arrays["feature"][i] = _whole(node["feature"], f"{place}.feature", 0, most)
+            arrays["threshold"][i] = _number(node["threshold"], f"{place}.threshold")
+            for side in ("left", "right"):
+                child = _whole(node[side], f"{place}.{side}", 1, n - 1)
+                arrays[f"children_{side}"][i] = child
+        arrays["n_node_samples"][i] = _whole(node["rows"], f"{place}.rows", 0)
+        arrays["weighted_n_node_samples"][i] = _number(node["weight"], f"{place}.weight", 0)
+    _check_preorder(arrays["children_left"], arrays["children_right"])
+    return ThresholdTree(n_features=n_features, **arrays), purity
+
+
+def _check_preorder(left: np.ndarray, right: np.ndarray) -> None:
+    """Every node is reached once, in the order of the list."""
+    stack, expected = [("nodes[0]", 0)], 0
+    while stack:
+        place, node = stack.pop()
+        if node != expected:
+            raise _wrong(place, node, f"{expected}: nodes come in preorder, each once")
+        expected += 1
+        if left[node] != LEAF:
+            stack.append((f"nodes[{node}].right", int(right[node])))
+            stack.append((f"nodes[{node}].left", int(left[node])))
+    if expected < len(left):
+        raise ValueError(f"not an explanation: nodes[{expected}] is no child of any node")
+
+
+def _names(names: Any, place: str) -> None:
+    for i, name in enumerate(_kind(names, list, place)):
+        _kind(name, str, f"{place}[{i}]")
+    _once(names, place)
+
+
+def _once(values: list, place: str) -> None:
+    if len(set(values)) < len(values):
+        at = next(i for i, value in enumerate(values) if value in values[:i])
+        raise ValueError(f"not an explanation: {place}[{at}] is there before, {values[at]!r}")
+
+
+def _keys(value: dict, expected: tuple[str, ...], place: str) -> None:
+    at = f"{place}." if place else ""
+    for key in expected:
+        if key not in value:
+            raise ValueError(f"not an explanation: {at}{key} is missing")
+    for key in value:
+        if key not in expected:
+            raise ValueError(f"not an explanation: {at}{key} is unknown")
+
+
+def _kind(value: Any, kind: type, place: str) -> Any:
+    if type(value) is not kind:
+        raise ValueError(
+            f"not an explanation: {place} is {_WORDS.get(type(value), type(value).__name__)}, "
+            f"expected {_WORDS[kind]}"
+        )
+    return value
+
+
+def _whole(value: Any, place: str, least: int, most: int = _LARGEST) -> int:
+    if type(value) is not int or not least <= value <= most:
+        limit = f"at least {least}" if most == _LARGEST else f"from {least} to {most}"
+        raise _wrong(place, value, f"a whole number {limit}")
+    return value
+
+
+def _number(value: Any, place: str, least: float = -math.inf, most: float = math.inf) -> float:
+    if type(value) in (int, float):
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if math.isfinite(number) and least <= number <= most:
+            return number
+    limit = "" if math.isinf(least) else f" of at least {least}"
+    limit = limit if math.isinf(most) else f" from {least} to {most}"
+    raise _wrong(place, value, f"a finite number{limit}")
+
+
+def _scalar(value: Any, place: str) -> None:
+    if type(value) not in (str, int, float, bool):
+        raise _wrong(place, value, "a string, a number or a boolean")
+    if type(value) is float:
+        _number(value, place)
+    if type(value) is int and not -(2**63) <= value < 2**63:
+        raise _wrong(place, value, "a whole number of at most 64 bits")
+
+
+def _wrong(place: str, value: Any, expected: str) -> ValueError:
+    shown = "missing" if value is None else repr(value)
+    shown = shown if len(shown) <= 60 else f"{shown[:60]}..."
+    return ValueError(f"not an explanation: {place} is {shown}, expected {expected}")

@@ -1,0 +1,63 @@
+"""A tree in the language of Mermaid, which Markdown pages draw."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pellucid.encoding import Indicator
+from pellucid.explanation import Explanation
+from pellucid.export._pictures import Leaf, read_nodes
+
+_PLAIN = frozenset(" .,:%()≤>=_-+/")
+
+
+def to_mermaid(model: Any, *, feature_names: Sequence[str | Indicator] | None = None) -> str:
+    """A model as a flowchart for Mermaid.
+
+    Between lines of three backticks, the first followed by ``mermaid``, it is drawn by GitHub,
+    GitLab, Jupyter and others.
+
+    Parameters
+    ----------
+    model : fitted estimator of this package, Explanation or ThresholdTree
+    feature_names : sequence of str or Indicator, optional
+        Names of the columns; those seen in `fit`, or ``x0, x1, ...``, when left out.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from pellucid import IMM
+    >>> print(IMM(2, random_state=0).fit([[0.0], [1.0], [9.0]]).to_mermaid())
+    flowchart TD
+        n0["x0 ≤ 5"]
+        n0 -- yes --> n1
+        n0 -- no --> n2
+        n1("cluster 0<br>2 rows (66.7 %), 100 % pure")
+        style n1 fill:#0072B2,stroke:none,color:#FFFFFF
+        n2("cluster 1<br>1 row (33.3 %), 100 % pure")
+        style n2 fill:#E69F00,stroke:none,color:#000000
+    """
+    nodes = read_nodes(Explanation.of(model, feature_names=feature_names))
+    lines = []
+    for number, node in enumerate(nodes):
+        if isinstance(node, Leaf):
+            figures = f"<br>{_escape(node.figures)}" if node.figures else ""
+            lines.append(f'n{number}("{_escape(node.title)}{figures}")')
+            lines.append(f"style n{number} fill:{node.color},stroke:none,color:{node.text_color}")
+            continue
+        lines.append(f'n{number}["{_escape(node.text)}"]')
+        for child, answer in zip((node.left, node.right), node.answers):
+            lines.append(f"n{number} -- {answer} --> n{child}")
+    return "\n    ".join(["flowchart TD", *lines])
+
+
+def _escape(text: str) -> str:
+    """Letters and digits as they are; all that might mean something to Mermaid, by its number."""
+    return "".join(
+        c if c.isalnum() or c in _PLAIN else " " if c.isspace() or c == "\0" else f"#{ord(c)};"
+        for c in text
+    )

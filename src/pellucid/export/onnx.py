@@ -1,0 +1,251 @@
+"""A tree as an ONNX model, for runtimes that know nothing of Python."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from itertools import count, islice
+from typing import Any
+
+import numpy as np
+
+from pellucid.encoding import Indicator
+from pellucid.explanation import Explanation
+from pellucid.export._values import plain_value
+from pellucid.export.single_precision import single_thresholds
+
+_OPSETS = (("", 17), ("ai.onnx.ml", 3))
+_IR_VERSION = 8
+"""Versions that runtimes of 2022 and later read; doubles in trees came with ai.onnx.ml 3."""
+
+
+def to_onnx(
+    model: Any,
+    X: Any = None,
+    *,
+    dtype: str = "float64",
+    feature_names: Sequence[str | Indicator] | None = None,
+) -> Any:
+    """A model as ONNX: a ``TreeEnsembleClassifier``. Needs the package ``onnx``.
+
+    The input is ``X``, a matrix of all columns. If the tree asks about categories, there is
+    instead an input for each column that it asks about, of shape (n, 1) and under the column's
+    name: numbers as `dtype`, words as strings, whole numbers and booleans that are categories as
+    int64. The outputs are ``cluster``, the labels, and ``scores``, which are 1 for the cluster and
+    0 for the others. Names of columns are kept in the metadata, under ``columns``.
+
+    Parameters
+    ----------
+    model : fitted estimator of this package, Explanation or ThresholdTree
+    X : data frame, array-like or sparse matrix, optional
+        With ``dtype="float32"``, rows whose clusters are to stay as they are: as a rule the
+        training rows.
+    dtype : {"float64", "float32"}, default="float64"
+        Type of the numbers that are put in. Double precision gives the clusters of `predict` for
+        all rows. Single precision is what many runtimes are fed, and rounds numbers; thresholds
+        are then chosen so that every row of `X`, rounded, still has its cluster.
+    feature_names : sequence of str or Indicator, optional
+        Names of the columns; those seen in `fit`, or ``x0, x1, ...``, when left out.
+
+    Returns
+    -------
+    onnx.ModelProto
+        ``model.SerializeToString()`` are the bytes of a file.
+
+    Raises
+    ------
+    ValueError
+        If two rows of `X` on both sides of a threshold are equal once rounded: the message names
+        the column.
+
+    Notes
+    -----
+    ONNX cannot refuse a row: where `predict` raises an error for NaN, the model takes it for a
+    number above every threshold. A category that was never seen is none of those named, as in
+    :class:`~pellucid.encoding.Encoding`; a missing one cannot be asked about.
+
+    Examples
+    --------
+    >>> from pellucid import IMM
+    >>> model = IMM(2, random_state=0).fit([[0.0], [1.0], [9.0]])
+    >>> [output.name for output in model.to_onnx().graph.output]
+    ['cluster', 'scores']
+    """
+    if dtype not in ("float32", "float64"):
+        raise ValueError(f"dtype is {dtype!r}; it can be 'float64' or 'float32'")
+    onnx = _import_onnx()
+    explanation = Explanation.of(model, feature_names=feature_names)
+    if dtype == "float64":
+        thresholds = explanation._asked.threshold
+    elif X is None:
+        raise ValueError(
+            "dtype='float32' needs X, the rows whose clusters must survive rounding: pass the "
+            "training data, or take dtype='float64', which needs none"
+        )
+    else:
+        thresholds = single_thresholds(explanation, X)
+    return _Graph(onnx, explanation, thresholds, np.dtype(dtype)).model()
+
+
+def _import_onnx() -> Any:
+    try:
+        import onnx
+    except ImportError:
+        raise ImportError("to_onnx needs the package onnx: pip install 'pellucid[onnx]'") from None
+    return onnx
+
+
+class _Graph:
+    """The parts of a model, put together."""
+
+    def __init__(
+        self, onnx: Any, explanation: Explanation, thresholds: np.ndarray, dtype: np.dtype
+    ) -> None:
+        self.onnx, self.helper = onnx, onnx.helper
+        self.explanation, self.thresholds, self.dtype = explanation, thresholds, dtype
+        self.number = onnx.helper.np_dtype_to_tensor_dtype(dtype)
+        self.nodes: list[Any] = []
+        self.inputs: list[Any] = []
+        self.taken: set[str] = set()
+
+    def model(self) -> Any:
+        """The whole model, checked."""
+        explanation = self.explanation
+        if any(explanation._encoding.is_categorical):
+            matrix, features = self._columns(), explanation._asked.feature
+        else:
+            matrix, features = self._matrix(), explanation.tree_.feature
+        outputs = self._tree(matrix, features)
+        graph = self.helper.make_graph(self.nodes, "explanation", self.inputs, outputs)
+        opsets = [self.helper.make_opsetid(*opset) for opset in _OPSETS]
+        model = self.helper.make_model(
+            graph, opset_imports=opsets, ir_version=_IR_VERSION, producer_name="pellucid"
+        )
+        names = getattr(explanation, "feature_names_in_", None)
+        if names is not None:
+            entry = model.metadata_props.add()
+            entry.key, entry.value = "columns", json.dumps(names.tolist())
+        self.onnx.checker.check_model(model)
+        return model
+
+    def _free(self, name: str) -> str:
+        """A name that no column has."""
+        while name in self.taken:
+            name += "_"
+        self.taken.add(name)
+        return name
+
+    def _input(self, name: str, kind: int, width: int) -> str:
+        self.inputs.append(self.helper.make_tensor_value_info(name, kind, [None, width]))
+        return name
+
+    def _add(self, op: str, inputs: list[str], **attributes: Any) -> str:
+        name = self._free(op.lower())
+        self.nodes.append(self.helper.make_node(op, inputs, [name], **attributes))
+        return name
+
+    def _matrix(self) -> str:
+        """One input for all columns."""
+        return self._input("X", self.number, self.explanation.n_features_in_)
+
+    def _columns(self) -> str:
+        """An input a column, and what the tree looks at as one matrix."""
+        self.taken.update(self.explanation._encoding.input_names)
+        parts, known = [], {}
+        for name in self.explanation._encoding.names:
+            if not isinstance(name, Indicator):
+                parts.append(self._input(name, self.number, 1))
+                continue
+            value = _category(name)
+            kind = str if isinstance(value, str) else int
+            if name.column not in known:
+                text, whole = self.onnx.TensorProto.STRING, self.onnx.TensorProto.INT64
+                self._input(name.column, text if kind is str else whole, 1)
+            if known.setdefault(name.column, kind) is not kind:
+                raise TypeError(
+                    f"column {name.column!r} has words and numbers as categories; ONNX has columns "
+                    "of one type only: turn them all into words before fitting"
+                )
+            keys = {"keys_strings": [value]} if kind is str else {"keys_int64s": [int(value)]}
+            options = {"values_floats": [1.0], "default_float": 0.0, "domain": "ai.onnx.ml"}
+            holds = self._add("LabelEncoder", [name.column], **keys, **options)
+            parts.append(self._add("Cast", [holds], to=self.number))
+        return self._add("Concat", parts, axis=1)
+
+    def _tree(self, matrix: str, features: np.ndarray) -> list[Any]:
+        tree = self.explanation.tree_
+        n, leaves = tree.node_count, tree.leaves.tolist()
+        values = np.where(tree.is_leaf, 0.0, self.thresholds).astype(self.dtype)
+        labels, kind = _labels(self.onnx, self.explanation.cluster_names_)
+        weights = np.ones(len(leaves), dtype=self.dtype)
+        if self.dtype == np.float64:
+            array = self.onnx.numpy_helper.from_array
+            numbers = {
+                "nodes_values_as_tensor": array(values),
+                "class_weights_as_tensor": array(weights),
+            }
+        else:
+            numbers = {"nodes_values": values, "class_weights": weights}
+        cluster, every_score = self._free("cluster"), self._free("every_score")
+        node = self.helper.make_node(
+            "TreeEnsembleClassifier",
+            [matrix],
+            [cluster, every_score],
+            domain="ai.onnx.ml",
+            nodes_treeids=[0] * n,
+            nodes_nodeids=list(range(n)),
+            nodes_featureids=np.maximum(features, 0).tolist(),
+            nodes_modes=["LEAF" if leaf else "BRANCH_LEQ" for leaf in tree.is_leaf.tolist()],
+            nodes_truenodeids=np.maximum(tree.children_left, 0).tolist(),
+            nodes_falsenodeids=np.maximum(tree.children_right, 0).tolist(),
+            class_treeids=[0] * len(leaves),
+            class_nodeids=leaves,
+            class_ids=tree.cluster[leaves].tolist(),
+            post_transform="NONE",
+            **numbers,
+            **labels,
+        )
+        self.nodes.append(node)
+        n_clusters = len(self.explanation.cluster_names_)
+        real = self._add("Constant", [], value_ints=list(range(n_clusters)))
+        scores = self._free("scores")
+        self.nodes.append(self.helper.make_node("Gather", [every_score, real], [scores], axis=1))
+        info = self.helper.make_tensor_value_info
+        return [
+            info(cluster, kind, [None]),
+            info(scores, self.onnx.TensorProto.FLOAT, [None, n_clusters]),
+        ]
+
+
+def _labels(onnx: Any, names: np.ndarray) -> tuple[dict[str, list], int]:
+    """The labels as an attribute, and their type.
+
+    Runtimes have ways of their own with one class and with two, whatever their labels; no leaf
+    has the classes that make them three.
+    """
+    labels = [plain_value(label, "a cluster") for label in names.tolist()]
+    if all(isinstance(label, str) for label in labels):
+        unused = (f"unused {i}" for i in count() if f"unused {i}" not in labels)
+        labels += islice(unused, max(3 - len(labels), 0))
+        return {"classlabels_strings": labels}, onnx.TensorProto.STRING
+    for label in labels:
+        if label != int(label):
+            raise TypeError(f"cluster {label!r}: labels in ONNX are strings or whole numbers")
+    labels = [int(label) for label in labels]
+    labels += islice((i for i in count() if i not in labels), max(3 - len(labels), 0))
+    return {"classlabels_int64s": labels}, onnx.TensorProto.INT64
+
+
+def _category(name: Indicator) -> str | int:
+    if name.value is None:
+        raise ValueError(
+            f"the tree asks whether {name!s}; ONNX knows no missing values: give them a word of "
+            "their own before fitting"
+        )
+    value = plain_value(name.value, f"a category of column {name.column!r}")
+    if isinstance(value, float):
+        raise TypeError(
+            f"column {name.column!r} has {value!r} as a category; in ONNX they are words or whole "
+            "numbers: turn them into words before fitting"
+        )
+    return value

@@ -1,0 +1,130 @@
+"""A tree as a Python function that needs nothing but Python."""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pellucid.encoding import Indicator
+from pellucid.explanation import Explanation
+from pellucid.export._values import plain_value
+from pellucid.tree import ThresholdTree
+
+_INDENT = "    "
+
+
+def to_python(
+    model: Any,
+    *,
+    name: str = "cluster_of",
+    feature_names: Sequence[str | Indicator] | None = None,
+) -> str:
+    """A model as the source of a function from one row to its cluster.
+
+    The function takes a mapping from the names of the columns to their values, such as a row of
+    ``csv.DictReader``, and needs only the columns that the tree asks about. A missing number, NaN
+    or an infinity is refused with a ValueError that names the column, as `predict` refuses it; a
+    missing category (None or NaN) is a category like any other.
+
+    Parameters
+    ----------
+    model : fitted estimator of this package, Explanation or ThresholdTree
+    name : str, default="cluster_of"
+        Name of the function.
+    feature_names : sequence of str or Indicator, optional
+        Names of the columns; those seen in `fit`, or ``x0, x1, ...``, when left out.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from pellucid import IMM
+    >>> model = IMM(3, random_state=0).fit(load_iris(as_frame=True).data)
+    >>> print(model.to_python())
+    def cluster_of(row):
+        number = {}
+        for column in ('petal length (cm)',):
+            value = number[column] = float('nan' if row[column] is None else row[column])
+            if value - value != 0:
+                raise ValueError(f'column {column!r} holds {row[column]!r}, not a finite number')
+        if number['petal length (cm)'] <= 2.0:
+            return 1
+        if number['petal length (cm)'] <= 5.1:
+            return 0
+        return 2
+    <BLANKLINE>
+    """
+    if not name.isidentifier() or keyword.iskeyword(name) or name in ("float", "ValueError"):
+        raise ValueError(f"name is {name!r}, which cannot be the name of the function")
+    explanation = Explanation.of(model, feature_names=feature_names)
+    labels = [plain_value(label, "a cluster") for label in explanation.cluster_names_.tolist()]
+    encoding = explanation._encoding
+    numbers = [n for n, c in zip(encoding.input_names, encoding.is_categorical) if not c]
+    lines = [f"def {name}(row):"]
+    if numbers:
+        named = ", ".join(map(repr, numbers)) + ("," if len(numbers) == 1 else "")
+        lines += [f"{_INDENT}{line}" for line in _NUMBERS.replace("COLUMNS", named).split("\n")]
+    answers = [repr(labels[cluster]) for cluster in explanation.tree_.cluster.tolist()]
+    return "\n".join(lines + _questions(explanation, answers)) + "\n"
+
+
+_NUMBERS = """number = {}
+for column in (COLUMNS):
+    value = number[column] = float('nan' if row[column] is None else row[column])
+    if value - value != 0:
+        raise ValueError(f'column {column!r} holds {row[column]!r}, not a finite number')"""
+
+
+def _questions(explanation: Explanation, answers: list[str]) -> list[str]:
+    """The tree as ifs that return.
+
+    What follows an ``if`` is its other side, so that only one side is indented. Always taking
+    the one that needs less room keeps a tree of a million leaves within twenty levels; Python
+    allows a hundred.
+    """
+    tree, room = explanation.tree_, _rooms(explanation.tree_)
+    lines: list[str] = []
+    stack = [(0, 1)]
+    while stack:
+        node, depth = stack.pop()
+        indent = _INDENT * depth
+        if tree.children_left[node] < 0:
+            lines.append(f"{indent}return {answers[node]}")
+            continue
+        left, right = int(tree.children_left[node]), int(tree.children_right[node])
+        takes_left = room[left] <= room[right]
+        described = explanation.tree_columns_[tree.feature[node]]
+        if isinstance(described, Indicator):
+            # Left of an indicator is where the category does not hold.
+            condition = _is(described, not takes_left)
+        else:
+            sign = "<=" if takes_left else ">"
+            condition = f"number[{described!r}] {sign} {float(tree.threshold[node])!r}"
+        lines.append(f"{indent}if {condition}:")
+        first, then = (left, right) if takes_left else (right, left)
+        stack += [(then, depth), (first, depth + 1)]
+    return lines
+
+
+def _is(described: Indicator, holds: bool) -> str:
+    read = f"row[{described.column!r}]"
+    if described.value is None:
+        none = f"{read} is None or {read} != {read}"
+        return none if holds else f"not ({none})"
+    value = plain_value(described.value, f"a category of column {described.column!r}")
+    return f"{read} {'==' if holds else '!='} {value!r}"
+
+
+def _rooms(tree: ThresholdTree) -> list[int]:
+    """How many levels of indentation each subtree needs."""
+    room = [0] * tree.node_count
+    for node in reversed(np.flatnonzero(~tree.is_leaf).tolist()):
+        low, high = sorted((room[tree.children_left[node]], room[tree.children_right[node]]))
+        room[node] = max(high, low + 1)
+    return room

@@ -1,0 +1,63 @@
+"""Thresholds in single precision that part the same rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pellucid.explanation import Explanation
+
+
+def single_thresholds(explanation: Explanation, X: Any) -> np.ndarray:
+    """A float32 threshold for every question that sends the rows of `X`, rounded, as before.
+
+    Rounding keeps the order of numbers, so with ``low`` the largest value of those that go left
+    at a node and ``high`` the smallest of those that go right, any single t with
+    ``float32(low) <= t < float32(high)`` will do. The one taken is the largest that is not above
+    the threshold, so that numbers which are single already go as before too, unless rounded rows
+    need another.
+
+    Parameters
+    ----------
+    explanation : Explanation
+    X : data frame, array-like or sparse matrix
+
+    Returns
+    -------
+    ndarray of shape (node_count,), float32
+        NaN at leaves.
+    """
+    numbers, tree = explanation._read(X), explanation._asked
+    thresholds = np.full(tree.node_count, np.nan, dtype=np.float32)
+    for node, rows in tree._route(numbers):
+        if tree.children_left[node] < 0:
+            continue
+        feature, threshold = tree.feature[node], tree.threshold[node]
+        values = numbers[rows, feature].astype(np.float64, copy=False)
+        goes_left = values <= threshold
+        low = values[goes_left].max(initial=-np.inf)
+        high = values[~goes_left].min(initial=np.inf)
+        if goes_left.all() or not goes_left.any() or _single(low) < _single(high):
+            thresholds[node] = _between(low, threshold, high)
+            continue
+        name, pair = explanation._encoding.names[feature], f"{float(low)!r} and {float(high)!r}"
+        raise ValueError(
+            f"column {str(name)!r}: {pair} are on two sides of the threshold "
+            f"{float(threshold)!r} but the same number in single precision; take dtype='float64', "
+            "or round the column before fitting"
+        )
+    return thresholds
+
+
+def _single(value: float) -> np.float32:
+    with np.errstate(over="ignore"):
+        return np.float32(value)
+
+
+def _between(low: float, threshold: float, high: float) -> np.float32:
+    single = _single(threshold)
+    if single > threshold:
+        single = np.nextafter(single, np.float32(-np.inf))
+    most = np.nextafter(_single(high), np.float32(-np.inf))
+    return max(_single(low), min(single, most))

@@ -1,0 +1,140 @@
+"""A tree as SQL: one ``CASE`` expression, with a ``WHEN`` for each rule."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pellucid.encoding import Indicator
+from pellucid.explanation import Explanation
+from pellucid.export._values import plain_value
+from pellucid.export.sql_dialects import DIALECTS, Dialect
+from pellucid.rules import Condition, Rule
+
+
+def to_sql(
+    model: Any,
+    *,
+    dialect: str = "standard",
+    table: str | Sequence[str] | None = None,
+    column: str = "cluster",
+    feature_names: Sequence[str | Indicator] | None = None,
+) -> str:
+    """A model as an SQL expression that gives the cluster of a row.
+
+    Each leaf is a ``WHEN`` with all of its conditions, so that each can be read by itself. Names
+    and strings are quoted for the dialect, whatever they hold; thresholds are numbers of double
+    precision that compare as in `predict`.
+
+    Parameters
+    ----------
+    model : fitted estimator of this package, Explanation or ThresholdTree
+    dialect : {"standard", "bigquery", "duckdb", "mssql", "mysql", "postgres", "snowflake", \
+            "spark", "sqlite"}, default="standard"
+        The database that is to run it.
+    table : str or sequence of str, optional
+        Makes a whole query, ``SELECT *, CASE ... END AS cluster FROM table``. A sequence is a
+        name in parts, such as ``("schema", "table")``.
+    column : str, default="cluster"
+        What the query calls the cluster.
+    feature_names : sequence of str or Indicator, optional
+        Names of the columns; those seen in `fit`, or ``x0, x1, ...``, when left out.
+
+    Returns
+    -------
+    str
+
+    Notes
+    -----
+    `predict` refuses rows with a missing number, so here they have no cluster: where any number
+    that the tree asks about is NULL, the result is NULL, wherever in the tree the question
+    stands. The same holds for NaN and infinities, in the dialects that have them. A NULL in a
+    column of categories is a category like any other, as in :class:`~pellucid.encoding.Encoding`:
+    other than all that are named.
+
+    Strings compare as the column's collation says, so in a database or column that takes 'a'
+    for 'A' categories that differ in nothing else are one. SQLite reads decimals of more than 15
+    digits right in all but its oldest builds; thresholds in the style "round" are shorter.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from pellucid import IMM
+    >>> model = IMM(3, random_state=0).fit(load_iris(as_frame=True).data)
+    >>> print(model.to_sql())
+    CASE
+        WHEN "petal length (cm)" IS NULL THEN NULL
+        WHEN "petal length (cm)" <= 2 THEN 1
+        WHEN "petal length (cm)" > 2 AND "petal length (cm)" <= 5.1e0 THEN 0
+        WHEN "petal length (cm)" > 5.1e0 THEN 2
+    END
+    """
+    if dialect not in DIALECTS:
+        raise ValueError(f"dialect is {dialect!r}; those known are {', '.join(DIALECTS)}")
+    writer = DIALECTS[dialect]
+    explanation = Explanation.of(model, feature_names=feature_names)
+    expression = _expression(explanation, writer)
+    if table is None:
+        return expression
+    name = ".".join(writer.identifier(part) for part in ([table] if _is_str(table) else table))
+    return f"SELECT *,\n{expression} AS {writer.identifier(column)}\nFROM {name}"
+
+
+def _is_str(table: Any) -> bool:
+    return isinstance(table, str)
+
+
+def _expression(explanation: Explanation, dialect: Dialect) -> str:
+    labels = {
+        name: dialect.literal(plain_value(name, "a cluster"))
+        for name in explanation.cluster_names_.tolist()
+    }
+    rules = explanation._leaf_rules
+    if len(rules) == 1:
+        return f"CASE WHEN {dialect.always} THEN {labels[rules[0].cluster]} END"
+    lines = [f"WHEN {missing} THEN NULL" for missing in _guards(explanation, dialect)]
+    lines += [f"WHEN {_condition(rule, dialect)} THEN {labels[rule.cluster]}" for rule in rules]
+    return "\n    ".join(["CASE", *lines]) + "\nEND"
+
+
+def _guards(explanation: Explanation, dialect: Dialect) -> list[str]:
+    """One test a column of numbers, true where there is none."""
+    tree = explanation.tree_
+    _, first = np.unique(tree.feature[~tree.is_leaf], return_index=True)
+    asked = [explanation.tree_columns_[f] for f in tree.feature[~tree.is_leaf][np.sort(first)]]
+    return [dialect.no_number(name) for name in asked if not isinstance(name, Indicator)]
+
+
+def _condition(rule: Rule, dialect: Dialect) -> str:
+    """All conditions of a leaf; those on one column stand together, its lower bound first."""
+    parts: dict[tuple, list[Condition]] = {}
+    for condition in rule.conditions:
+        name = condition.name
+        key = (name.column, condition.is_upper) if isinstance(name, Indicator) else (name,)
+        parts.setdefault(key, []).append(condition)
+    written = []
+    for conditions in parts.values():
+        name = conditions[0].name
+        if not isinstance(name, Indicator):
+            bounds = sorted(conditions, key=lambda bound: bound.is_upper)
+            written += [_bound(bound, dialect) for bound in bounds]
+        elif conditions[0].is_upper:
+            values = [_category(condition.name) for condition in conditions]
+            written.append(dialect.is_none_of(name.column, values))
+        else:
+            written += [dialect.is_one(name.column, _category(c.name)) for c in conditions]
+    return " AND ".join(written)
+
+
+def _bound(condition: Condition, dialect: Dialect) -> str:
+    sign = "<=" if condition.is_upper else ">"
+    number = dialect.literal(condition.threshold)
+    return f"{dialect.identifier(condition.name)} {sign} {number}"
+
+
+def _category(name: Indicator) -> Any:
+    if name.value is None:
+        return None
+    return plain_value(name.value, f"a category of column {name.column!r}")

@@ -1,0 +1,116 @@
+"""How databases differ in what they take for a name, a string and a number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+_LARGEST = "1.7976931348623157e308"
+_PLAIN_INTEGERS = 2**24
+"""Whole numbers up to here are exact in single precision too, whatever they are compared with."""
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """One database's way of writing; the defaults are those of the SQL standard."""
+
+    quotes: tuple[str, str] = ('"', '"')
+    """Around a name."""
+    escapes_name_by: str | None = None
+    """What goes before a closing quote in a name; None: the quote itself, twice."""
+    has_backslashes: bool = False
+    """Whether a backslash in a string begins an escape."""
+    string_prefix: str = ""
+    has_booleans: bool = True
+    decimals_are_exact: bool = True
+    """Whether 5.1 is a decimal number, so that double precision must be asked for: 5.1e0."""
+    not_finite: str | None = None
+    """A test for NaN and infinities, if there are any."""
+
+    @property
+    def always(self) -> str:
+        """A condition that is true."""
+        return "1 = 1"
+
+    def identifier(self, name: str) -> str:
+        """A name, quoted."""
+        _refuse_nul(name)
+        first, last = self.quotes
+        if self.escapes_name_by is None:
+            return f"{first}{name.replace(last, last * 2)}{last}"
+        escape = self.escapes_name_by
+        return f"{first}{name.replace(escape, escape * 2).replace(last, escape + last)}{last}"
+
+    def literal(self, value: str | int | float | bool) -> str:
+        """A value as a literal."""
+        if isinstance(value, bool):
+            return ("FALSE", "TRUE")[value] if self.has_booleans else str(int(value))
+        if isinstance(value, int):
+            return str(value)
+        return self._number(value) if isinstance(value, float) else self._string(value)
+
+    def no_number(self, name: str) -> str:
+        """True where a column of numbers holds none."""
+        column = self.identifier(name)
+        test = "" if self.not_finite is None else f" OR {self.not_finite.format(column=column)}"
+        return f"{column} IS NULL{test}"
+
+    def is_one(self, name: str, value: Any) -> str:
+        """True where a column is one category."""
+        column = self.identifier(name)
+        return f"{column} IS NULL" if value is None else f"{column} = {self.literal(value)}"
+
+    def is_none_of(self, name: str, values: list[Any]) -> str:
+        """True where a column is none of some categories; NULL is a category too."""
+        column = self.identifier(name)
+        named = [self.literal(value) for value in values if value is not None]
+        if not named:
+            return f"{column} IS NOT NULL"
+        test = f"<> {named[0]}" if len(named) == 1 else f"NOT IN ({', '.join(named)})"
+        # A comparison with NULL is not true, which is right where NULL is excluded as well.
+        return f"{column} {test}" if None in values else f"({column} {test} OR {column} IS NULL)"
+
+    def _number(self, value: float) -> str:
+        if value.is_integer() and abs(value) <= _PLAIN_INTEGERS:
+            return str(int(value))
+        text = repr(value)
+        return f"{text}e0" if self.decimals_are_exact and "e" not in text else text
+
+    def _string(self, value: str) -> str:
+        _refuse_nul(value)
+        if self.has_backslashes:
+            value = value.replace("\\", "\\\\").replace("'", "\\'")
+            for letter, name in (("\n", "\\n"), ("\r", "\\r")):
+                value = value.replace(letter, name)
+        else:
+            value = value.replace("'", "''")
+        return f"{self.string_prefix}'{value}'"
+
+
+def _refuse_nul(text: str) -> None:
+    if "\0" in text:
+        raise ValueError(f"{text!r} holds a NUL character, which SQL cannot write")
+
+
+_BETWEEN = f"{{column}} NOT BETWEEN -{_LARGEST} AND {_LARGEST}"
+_BACKTICKS = ("`", "`")
+
+DIALECTS = {
+    "standard": Dialect(),
+    "bigquery": Dialect(
+        quotes=_BACKTICKS,
+        escapes_name_by="\\",
+        has_backslashes=True,
+        decimals_are_exact=False,
+        not_finite="IS_NAN({column}) OR IS_INF({column})",
+    ),
+    "duckdb": Dialect(not_finite="NOT isfinite(CAST({column} AS DOUBLE))"),
+    "mssql": Dialect(quotes=("[", "]"), string_prefix="N", has_booleans=False),
+    "mysql": Dialect(quotes=_BACKTICKS, has_backslashes=True),
+    "postgres": Dialect(decimals_are_exact=False, not_finite=_BETWEEN),
+    "snowflake": Dialect(has_backslashes=True, not_finite=_BETWEEN),
+    "spark": Dialect(quotes=_BACKTICKS, has_backslashes=True, not_finite=_BETWEEN),
+    # A name in double quotes that is no column is a string to SQLite, silently.
+    "sqlite": Dialect(quotes=_BACKTICKS, decimals_are_exact=False, not_finite=_BETWEEN),
+}
+"""The databases that are known, by name."""

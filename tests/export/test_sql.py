@@ -1,0 +1,178 @@
+"""SQL gives what predict gives, in the databases themselves."""
+
+import sqlite3
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_breast_cancer, load_wine
+
+from export_cases import HOSTILE, category_model, explanations, hostile_model
+from pellucid import IMM, ExKMC
+from pellucid.export import to_sql
+from pellucid.export.sql_dialects import DIALECTS
+from pellucid.tree import TreeBuilder
+
+
+def in_duckdb(explanation, table):
+    with duckdb.connect() as database:
+        database.register("given_rows", table)
+        database.execute("CREATE TABLE rows_ AS SELECT * FROM given_rows")
+        query = to_sql(explanation, dialect="duckdb", table="rows_", column="the cluster")
+        return [row[-1] for row in database.execute(query).fetchall()]
+
+
+def in_sqlite(explanation, table):
+    database = sqlite3.connect(":memory:")
+    quoted = [DIALECTS["sqlite"].identifier(name) for name in table.columns]
+    database.execute(f"CREATE TABLE rows_ ({', '.join(quoted)})")
+    places = ", ".join("?" * len(quoted))
+    values = [
+        [None if v is None or v != v else v for v in row]
+        for row in table.astype(object).to_numpy().tolist()
+    ]
+    database.executemany(f"INSERT INTO rows_ VALUES ({places})", values)
+    query = to_sql(explanation, dialect="sqlite", table="rows_", column="the cluster")
+    found = [row[-1] for row in database.execute(query).fetchall()]
+    database.close()
+    return found
+
+
+both = pytest.mark.parametrize("run", [in_duckdb, in_sqlite])
+
+
+@both
+@pytest.mark.parametrize("style", ["round", "data", "midpoint"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_real_data_with_nulls(run, style, dtype):
+    X = load_breast_cancer(as_frame=True).data.astype(dtype)
+    model = ExKMC(4, n_leaves=15, threshold_style=style, random_state=0).fit(X)
+    asked = np.unique(model.tree_.feature[~model.tree_.is_leaf])
+    assert len(asked) > 3
+    holes = np.random.default_rng(0).random(X.shape) < 0.02
+    table = X.mask(holes)
+    is_whole = ~holes[:, asked].any(axis=1)
+    assert 0 < is_whole.sum() < len(X)
+    found = run(model, table)
+    assert [label is not None for label in found] == is_whole.tolist()
+    assert [f for f, w in zip(found, is_whole) if w] == model.labels_[is_whole].tolist()
+
+
+@both
+def test_hostile_names_and_labels(run):
+    model, X = hostile_model()
+    assert run(model, X) == model.labels_.tolist()
+    X.iloc[7, :] = None
+    assert run(model, X)[7] is None
+
+
+@both
+def test_categories(run):
+    explanation, table, expected = category_model()
+    asked = {getattr(name, "column", name) for name in explanation._encoding.names}
+    assert asked == {"age", "district", "zip", "member"}
+    assert run(explanation, table) == expected.tolist()
+    new = table.head(3).assign(district=["Mars", None, "Gangnam"])
+    assert run(explanation, new) == explanation.predict(new).tolist()
+
+
+@both
+@given(explanations(plain=True), st.data())
+@settings(max_examples=40, deadline=None)
+def test_any_tree_on_its_own_thresholds(run, explanation, data):
+    """Rows that sit on thresholds and right beside them."""
+    tree = explanation.tree_
+    at = np.append(tree.threshold[~tree.is_leaf], 0.0)
+    near = np.concatenate([at, np.nextafter(at, np.inf), np.nextafter(at, -np.inf), at + 1])
+    row = st.tuples(*[st.sampled_from(near.tolist())] * tree.n_features)
+    rows = data.draw(st.lists(row, min_size=1, max_size=30))
+    table = pd.DataFrame(rows, columns=explanation.tree_columns_)
+    assert run(explanation, table) == explanation.predict(table).tolist()
+
+
+@both
+def test_infinities_have_no_cluster(run):
+    model = IMM(2, random_state=0).fit(pd.DataFrame({"a": [0.0, 1.0, 9.0]}))
+    table = pd.DataFrame({"a": [np.inf, -np.inf, 5.0, np.nan]})
+    assert run(model, table) == [None, None, 0, None]
+
+
+def test_nan_has_no_cluster_in_duckdb():
+    model = IMM(2, random_state=0).fit(pd.DataFrame({"a": [0.0, 1.0, 9.0]}))
+    query = f"SELECT {model.to_sql(dialect='duckdb')} FROM (SELECT 'NaN'::DOUBLE AS a)"
+    assert duckdb.sql(query).fetchall() == [(None,)]
+
+
+@pytest.mark.parametrize("kind", ["TINYINT", "BIGINT", "FLOAT", "DECIMAL(9, 3)", "UINTEGER"])
+def test_columns_of_every_kind_of_number(kind):
+    builder = TreeBuilder(1)
+    builder.split(0, feature=0, threshold=5.1)
+    builder.set_cluster(2, 1)
+    expression = to_sql(builder.build(), dialect="duckdb")
+    query = f"SELECT {expression} FROM (SELECT unnest([0, 5, 6, 99])::{kind} AS x0)"
+    assert duckdb.sql(query).fetchall() == [(0,), (0,), (1,), (1,)]
+
+
+def test_a_single_leaf():
+    for run in (in_duckdb, in_sqlite):
+        assert run(TreeBuilder(1).build(), pd.DataFrame({"x0": [1.0, None]})) == [0, 0]
+
+
+def test_a_column_that_is_not_there_is_an_error_and_no_string():
+    model = IMM(2, random_state=0).fit(pd.DataFrame({"a": [0.0, 1.0, 9.0]}))
+    for run, error in ((in_sqlite, sqlite3.OperationalError), (in_duckdb, duckdb.Error)):
+        with pytest.raises(error):
+            run(model, pd.DataFrame({"b": [1.0]}))
+
+
+def test_a_query_names_table_and_column():
+    wine = load_wine(as_frame=True).data
+    query = IMM(3, random_state=0).fit(wine).to_sql(table=("main", 'my "wine"'), column="a b")
+    assert query.startswith('SELECT *,\nCASE\n    WHEN "proline" IS NULL THEN NULL\n')
+    assert query.endswith('END AS "a b"\nFROM "main"."my ""wine"""')
+
+
+@pytest.mark.parametrize(
+    ("dialect", "name", "text", "number"),
+    [
+        ("standard", '"a""`]\\"', "'it''s \\'", "5.1e0"),
+        ("duckdb", '"a""`]\\"', "'it''s \\'", "5.1e0"),
+        ("postgres", '"a""`]\\"', "'it''s \\'", "5.1"),
+        ("sqlite", '`a"``]\\`', "'it''s \\'", "5.1"),
+        ("mysql", '`a"``]\\`', "'it\\'s \\\\'", "5.1e0"),
+        ("spark", '`a"``]\\`', "'it\\'s \\\\'", "5.1e0"),
+        ("bigquery", '`a"\\`]\\\\`', "'it\\'s \\\\'", "5.1"),
+        ("snowflake", '"a""`]\\"', "'it\\'s \\\\'", "5.1e0"),
+        ("mssql", '[a"`]]\\]', "N'it''s \\'", "5.1e0"),
+    ],
+)
+def test_quotes_of_every_dialect(dialect, name, text, number):
+    writer = DIALECTS[dialect]
+    assert writer.identifier('a"`]\\') == name
+    assert writer.literal("it's \\") == text
+    assert writer.literal(5.1) == number
+    assert writer.literal(-3.0) == writer.literal(-3) == "-3"
+    assert writer.literal(1e300) == "1e+300"
+    assert writer.literal(True) == ("1" if dialect == "mssql" else "TRUE")
+
+
+def test_excluded_categories():
+    writer = DIALECTS["standard"]
+    assert writer.is_one("d", "a") == "\"d\" = 'a'"
+    assert writer.is_one("d", None) == '"d" IS NULL'
+    assert writer.is_none_of("d", ["a"]) == '("d" <> \'a\' OR "d" IS NULL)'
+    assert writer.is_none_of("d", ["a", 3]) == '("d" NOT IN (\'a\', 3) OR "d" IS NULL)'
+    assert writer.is_none_of("d", ["a", None]) == "\"d\" <> 'a'"
+    assert writer.is_none_of("d", [None]) == '"d" IS NOT NULL'
+
+
+def test_what_cannot_be_written_is_refused():
+    model, _ = hostile_model()
+    with pytest.raises(ValueError, match="dialect is 'oracle'; those known are standard, bigq"):
+        model.to_sql(dialect="oracle")
+    names = ["nul\0", *HOSTILE[1:]]
+    with pytest.raises(ValueError, match="holds a NUL character, which SQL cannot write"):
+        model.to_sql(feature_names=names)

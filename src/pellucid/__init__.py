@@ -19,6 +19,8 @@ if TYPE_CHECKING:
         RandomThresholds,
         SpEx,
     )
+    from pellucid.explanation import Explanation
+    from pellucid.export.json import from_json
     from pellucid.export.text import export_text
     from pellucid.plotting import plot_tree
     from pellucid.tree import ThresholdTree
@@ -37,8 +39,10 @@ _HOMES = {
     "OptimalTree": "cluster",
     "RandomThresholds": "cluster",
     "SpEx": "cluster",
+    "Explanation": "explanation",
     "ThresholdTree": "tree",
     "export_text": "export.text",
+    "from_json": "export.json",
     "plot_tree": "plotting",
 }
 
@@ -51,12 +55,14 @@ __all__ = [
     "ExShallow",
     "ExShallowSearch",
     "ExplainableKMeans",
+    "Explanation",
     "OptimalTree",
     "RandomThresholds",
     "SpEx",
     "ThresholdTree",
     "__version__",
     "export_text",
+    "from_json",
     "plot_tree",
 ]
 

@@ -253,6 +253,23 @@ class BaseThresholdTree(EstimatorExportMixin, ClusterMixin, BaseEstimator):
                 explanations[row] = RowExplanation(row, rules[leaf], tuple(steps))
         return RuleList(explanations)
 
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw the tree; the same as :func:`pellucid.plot_tree`.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure when left out.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        from pellucid.plotting import plot_tree
+
+        check_is_fitted(self)
+        return plot_tree(self, ax=ax)
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True

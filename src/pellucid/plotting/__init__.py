@@ -1,5 +1,8 @@
-"""Pictures of trees; matplotlib is imported when one is drawn, not before."""
+"""Pictures; matplotlib is imported when one is drawn, not before."""
 
+from pellucid.plotting.partition import plot_partition
+from pellucid.plotting.profile import plot_profile
+from pellucid.plotting.trade_off import plot_comparison, plot_trade_off
 from pellucid.plotting.tree import plot_tree
 
-__all__ = ["plot_tree"]
+__all__ = ["plot_comparison", "plot_partition", "plot_profile", "plot_trade_off", "plot_tree"]

@@ -228,7 +228,7 @@ def _category(value: Any) -> Any:
 
 
 def _categories(column: np.ndarray) -> list:
-    found = {_category(value) for value in column.tolist()}
+    found = {_category(value) for value in set(column.tolist())}
     return sorted(found, key=_rank)
 
 
@@ -241,7 +241,10 @@ def _rank(value: Any) -> tuple:
 
 def _indicators(column: np.ndarray, values: list) -> np.ndarray:
     position = {value: i for i, value in enumerate(values)}
-    code = np.array([position.get(_category(v), -1) for v in column.tolist()], dtype=np.intp)
+    values_here = column.tolist()
+    # Values are many and different ones few: each of these is looked at once.
+    code_of = {v: position.get(_category(v), -1) for v in set(values_here)}
+    code = np.fromiter(map(code_of.__getitem__, values_here), np.intp, len(values_here))
     return (code[:, None] == np.arange(len(values))).astype(np.float64)
 
 

@@ -91,12 +91,21 @@ def _expression(explanation: Explanation, dialect: Dialect) -> str:
         name: dialect.literal(plain_value(name, "a cluster"))
         for name in explanation.cluster_names_.tolist()
     }
-    rules = explanation._leaf_rules
+    rules = [rule for rule in explanation._leaf_rules if _can_hold(rule)]
     if len(rules) == 1:
         return f"CASE WHEN {dialect.always} THEN {labels[rules[0].cluster]} END"
     lines = [f"WHEN {missing} THEN NULL" for missing in _guards(explanation, dialect)]
     lines += [f"WHEN {_condition(rule, dialect)} THEN {labels[rule.cluster]}" for rule in rules]
     return "\n    ".join(["CASE", *lines]) + "\nEND"
+
+
+def _can_hold(rule: Rule) -> bool:
+    """Whether any row can reach a leaf: a tree from elsewhere may ask for x > 5 below x <= 3.
+
+    Databases need not read of such leaves, and DuckDB's optimizer fails over them.
+    """
+    low = {c.feature: c.threshold for c in rule.conditions if not c.is_upper}
+    return all(low.get(c.feature, -np.inf) < c.threshold for c in rule.conditions if c.is_upper)
 
 
 def _guards(explanation: Explanation, dialect: Dialect) -> list[str]:

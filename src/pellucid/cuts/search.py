@@ -102,7 +102,9 @@ def search_columns(
         for i, cuts in zip(promising, looked):
             opened[i] = cuts[:, 1]
             values[i] = cuts[:, 0]
-    places = np.argwhere((values <= limit()) & (values < most)).tolist()
+    places = np.argwhere((values <= limit()) & (values < most))
+    if n_best == 1:  # all are equal, so that of the lowest column wins
+        places = places[places[:, 0] == places[:1, 0]]
     cuts = [
         Cut(
             values[i, g].item(),
@@ -111,7 +113,7 @@ def search_columns(
                 opened[i][g] if i in opened else problem.bins.edges[features[i], int(edge[i, g])]
             ),
         )
-        for i, g in places
+        for i, g in places.tolist()
     ]
     return sorted(cuts)[:n_best]
 

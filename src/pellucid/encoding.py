@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Number
 from typing import Any
@@ -153,7 +153,7 @@ def _category(value: Any) -> Any:
         return None
     if isinstance(value, float) and value.is_integer():
         return int(value)
-    return value
+    return value if isinstance(value, Hashable) else str(value)
 
 
 def _categories(column: np.ndarray) -> list:

@@ -6,6 +6,7 @@ from importlib import import_module
 
 _HOMES = {
     "Medoids": "medoids",
+    "XClusters": "_xclusters",
     "check_matrix": "distances",
     "between": "distances",
     "k_medoids": "medoids",
@@ -16,6 +17,7 @@ _HOMES = {
 
 __all__ = [
     "Medoids",
+    "XClusters",
     "between",
     "check_matrix",
     "k_medoids",

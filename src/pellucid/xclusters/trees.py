@@ -154,6 +154,27 @@ def weighted_f1(confusion: np.ndarray) -> float:
 MEASURES = {"f1": weighted_f1, "accuracy": accuracy}
 
 
+def reachable_accuracy(X: np.ndarray, labels: np.ndarray, weight: np.ndarray) -> float:
+    """Share of the weight that the best of all trees tells rightly.
+
+    Rows that are alike reach the same leaf, so each group of them is told as a whole.
+    """
+    _, group = np.unique(X, axis=0, return_inverse=True)
+    group, n = group.ravel(), int(labels.max()) + 1
+    of = np.bincount(group * n + labels, weights=weight, minlength=n * (int(group.max()) + 1))
+    return float(of.reshape(-1, n).max(axis=1).sum() / weight.sum())
+
+
+def renumbered(tree: ThresholdTree, number: np.ndarray) -> ThresholdTree:
+    """The same tree with other numbers for its clusters: `number` by the old ones."""
+    builder = TreeBuilder.from_tree(tree)
+    for node in range(tree.node_count):
+        builder.set_counts(node, tree.n_node_samples[node], tree.weighted_n_node_samples[node])
+        if tree.children_left[node] == LEAF:
+            builder.set_cluster(node, number[tree.cluster[node]])
+    return builder.build()
+
+
 class _Split(NamedTuple):
     """One cut of a classifier's tree, in its numbers of nodes, and the rows of both sides."""
 

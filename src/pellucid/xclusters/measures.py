@@ -72,8 +72,17 @@ class _OfNumbers(Measure):
 
     in_scipy: str
 
+    def __init__(self) -> None:
+        self._width: int | None = None
+
     def read(self, X: Any, name: str) -> Numbers:
-        return Numbers(read_numbers(X, name, self.name))
+        matrix = read_numbers(X, name, self.name)
+        if self._width not in (None, matrix.shape[1]):
+            raise ValueError(
+                f"{name} has {matrix.shape[1]} columns, the other rows have {self._width}"
+            )
+        self._width = matrix.shape[1]
+        return Numbers(matrix)
 
     def tile(self, rows: Numbers, others: Numbers, tile: Tile, *, same: bool) -> np.ndarray:
         top, bottom, left, right = tile
@@ -105,7 +114,7 @@ class Angle(_OfNumbers):
     name, in_scipy = "cosine", "sqeuclidean"
 
     def read(self, X: Any, name: str) -> Numbers:
-        matrix = read_numbers(X, name, self.name)
+        matrix = super().read(X, name).matrix
         if sparse.issparse(matrix):
             return Numbers(matrix)
         # The largest entry first, so that squares neither overflow nor vanish.

@@ -17,6 +17,9 @@ from pellucid.xclusters.matrices import largest_entry
 _BITS = 50
 """All rows together pay fewer than two to the power of this: sums are exact in float64."""
 
+_LARGEST_POWER = 1000
+"""Of two, in float64, with some room."""
+
 _REPEATABLE = 2.0**20
 """Total of whole weights up to which a weight is so many copies of a row, to the last bit."""
 
@@ -222,13 +225,14 @@ def _draw(chances: np.ndarray, n: int, random: np.random.RandomState) -> np.ndar
 def _units(largest: float, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """`scale` and `times` of each row, as `kernels.medoids` reads them."""
     total = float(weight.sum())
-    if not np.isfinite(largest * total):
-        raise ValueError(
-            f"the largest distance is {largest:.3g} and the weights sum to {total:.3g}: too much "
-            "to add up in float64; divide the distances by a constant"
-        )
     exponent = 0 if largest == 0 else _BITS - math.frexp(largest * total)[1]
-    per_unit = 2.0 ** min(exponent, 1000 - max(math.frexp(total)[1], 0))
+    if not np.isfinite(largest * total) or exponent > _LARGEST_POWER - max(0, math.frexp(total)[1]):
+        raise ValueError(
+            f"the largest distance is {largest:.3g} and the weights sum to {total:.3g}, too "
+            f"{'little' if largest < 1 else 'much'} to add up in float64; multiply the distances "
+            "by a constant"
+        )
+    per_unit = 2.0**exponent
     if total <= _REPEATABLE and np.array_equal(weight, np.rint(weight)):
         return np.full(len(weight), per_unit), weight
     return weight * per_unit, np.ones(len(weight))

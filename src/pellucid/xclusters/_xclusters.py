@@ -2,44 +2,39 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from pellucid._input import read_sample_weight
 from pellucid.columns import Columns
 from pellucid.encoding import Encoding
-from pellucid.explanations import explain_rows, leaf_purity
-from pellucid.rules import RuleList, cluster_rules, leaf_rules
+from pellucid.xclusters._fitted import ExplainedClusters
 from pellucid.xclusters.both_distances import (
     accuracy_data,
     explanation_data,
     explanation_metric,
     take_rows,
 )
-from pellucid.xclusters.distances import between, check_matrix, column_ranges, pairwise
+from pellucid.xclusters.distances import check_matrix, column_ranges, pairwise
 from pellucid.xclusters.features import FeatureReader
 from pellucid.xclusters.fitting import (
     SEARCHES,
     STARTS,
-    Found,
     check_rows,
     find_clusters,
     read_k_range,
+    warn_of,
 )
 from pellucid.xclusters.mixture import Mixture, check_memory
-from pellucid.xclusters.trees import MEASURES, TreeGrower, reachable_accuracy, renumbered
+from pellucid.xclusters.trees import MEASURES, TreeGrower
 
 
-class XClusters(ClusterMixin, BaseEstimator):
+class XClusters(ExplainedClusters):
     """Clusters that nearly fit the accuracy features and can be told by the explanation features.
 
     Rows have two sides: *accuracy features*, by which clusters are to be coherent (a trend over
@@ -312,7 +307,8 @@ class XClusters(ClusterMixin, BaseEstimator):
         check_memory(n)
         self.accuracy_features_ = self._reader.accuracy_names
         self.explanation_features_ = self._reader.explanation_names
-        self.encoding_ = Encoding.fit(told, categorical=self._known_categories(told))
+        categorical = self._reader.explanation_positions(self.categorical, "categorical")
+        self.encoding_ = Encoding.fit(told, categorical)
         numbers = self.encoding_.transform(told)
         a = self._accuracy_distances(accuracy)
         e = self._explanation_distances(told, explanation_distances)
@@ -331,7 +327,7 @@ class XClusters(ClusterMixin, BaseEstimator):
         found = find_clusters(Mixture(a, e), grower, weight[there], params, seed)
         self._store(found, numbers, there, weight)
         self._medoids = take_rows(accuracy, self.medoid_indices_)
-        self._warn(found, grower)
+        warn_of(found, grower if self.tree is None and self.tree_accuracy == 1 else None)
         return self
 
     def _accuracy_distances(self, accuracy: Any) -> np.ndarray:
@@ -340,145 +336,17 @@ class XClusters(ClusterMixin, BaseEstimator):
             return check_matrix(accuracy, name="X")
         data = accuracy_data(accuracy, metric)
         self._ranges = column_ranges(data) if metric == "gower" else None
-        window = self.window if metric == "dtw" else None
-        return pairwise(data, metric, window=window, n_jobs=self.n_jobs, verbose=self.verbose)
+        return self._pairwise(data, metric)
 
     def _explanation_distances(self, told: Columns, distances: Any) -> np.ndarray:
         if distances is not None:
             return check_matrix(distances, len(told), "explanation_distances")
         metric = explanation_metric(self.explanation_distance, self.encoding_)
+        return self._pairwise(explanation_data(told, self.encoding_, metric), metric)
+
+    def _pairwise(self, data: Any, metric: Any) -> np.ndarray:
         window = self.window if metric == "dtw" else None
-        data = explanation_data(told, self.encoding_, metric)
         return pairwise(data, metric, window=window, n_jobs=self.n_jobs, verbose=self.verbose)
-
-    def _known_categories(self, told: Columns) -> list | None:
-        """`categorical` as positions among the explanation features."""
-        if self.categorical is None:
-            return None
-        at = self._reader.sides.explanation
-        return [at.index(i) if i in at else i for i in self.categorical]
-
-    def _store(
-        self, found: Found, numbers: np.ndarray, there: np.ndarray, weight: np.ndarray
-    ) -> None:
-        """Everything that a fitted estimator shows; clusters are numbered by their weight."""
-        chosen = found.chosen
-        sizes = np.bincount(chosen.labels, weights=weight[there])
-        order = np.argsort(-sizes, kind="stable")
-        number = np.argsort(order)
-        tree = renumbered(chosen.tree, number)
-        leaf = tree.apply(numbers)
-        labels = tree.cluster[leaf]
-        labels[there] = number[chosen.labels]
-        agrees = (tree.cluster[leaf] == labels)[there]
-        purity = leaf_purity(leaf[there], agrees, weight[there])
-
-        self.tree_ = tree
-        self.n_leaves_ = tree.n_leaves
-        self.tree_columns_ = self.encoding_.names
-        self.cluster_names_ = np.arange(len(order))
-        self.labels_ = labels
-        self.medoid_indices_ = there[chosen.medoids[order]]
-        self.best_k_, self.best_alpha_ = chosen.k, chosen.alpha
-        self.distortion_, self.n_nodes_ = chosen.distortion, chosen.n_nodes
-        self.objective_, self.accuracy_ = found.objective, chosen.accuracy
-        self.evaluations_, self.bounds_ = found.evaluations, found.bounds
-        self.lower_bound_, self.converged_ = found.lower, found.is_complete
-        names = self.cluster_names_.tolist()
-        self._leaf_rules = leaf_rules(
-            tree, feature_names=self.tree_columns_, labels=names, purity=purity
-        )
-        self.rules_ = cluster_rules(self._leaf_rules, names)
-
-    def _warn(self, found: Found, grower: TreeGrower) -> None:
-        if found.was_interrupted:
-            _warn(
-                f"interrupted after {len(found.evaluations)} evaluations; the clusters are the "
-                "best of these"
-            )
-        if self.tree is None and self.tree_accuracy == 1 and found.chosen.accuracy < 1:
-            reachable = reachable_accuracy(grower.X, found.chosen.labels, grower.weight)
-            alike = "all rows have" if (grower.X[0] == grower.X).all() else "some rows have"
-            _warn(
-                f"no tree can separate these {self.best_k_} clusters: {alike} the same "
-                "explanation features as rows of other clusters. The best reachable accuracy is "
-                f"{reachable:.3f}. Add explanation features that differ, or ask for less by "
-                "tree_accuracy"
-            )
-
-    def apply(self, X: Any) -> np.ndarray:
-        """Node number of the leaf that each row reaches, by its explanation features."""
-        numbers = self._encode(X)
-        return self.tree_.apply(numbers)
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Cluster of each row, by the tree, from the explanation features alone.
-
-        Parameters
-        ----------
-        X : data frame or array-like of shape (n_samples, n_features)
-            Like the table of `fit`; like `explanation` if that was given. A data frame needs
-            the explanation features only. A category never seen before is none of the known.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        numbers = self._encode(X)
-        return self.tree_.predict(numbers)
-
-    def assign(self, X: Any) -> np.ndarray:
-        """Cluster of each row, by the nearest medoid, from the accuracy features alone.
-
-        Parameters
-        ----------
-        X : data frame, array-like of shape (n_samples, n_features) or list of 1-D arrays
-            Like the X of `fit`; a data frame needs the accuracy features only. With
-            ``accuracy_distance="precomputed"``, the distances of new rows to the rows of `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        metric = self.accuracy_distance
-        if isinstance(metric, str) and metric == "precomputed":
-            distances = between(X, self.labels_, metric)[:, self.medoid_indices_]
-            return distances.argmin(axis=1)
-        data = accuracy_data(self._reader.accuracy(self, X), metric)
-        how = {"window": self.window if metric == "dtw" else None, "n_jobs": self.n_jobs}
-        medoids = accuracy_data(self._medoids, metric)
-        return between(data, medoids, metric, ranges=self._ranges, **how).argmin(axis=1)
-
-    def explain(self, X: Any = None) -> RuleList:
-        """The rules of all clusters, or why the tree puts each row of `X` into its cluster.
-
-        Parameters
-        ----------
-        X : data frame or array-like of shape (n_samples, n_features), optional
-            As for `predict`.
-
-        Returns
-        -------
-        RuleList
-            Of :class:`~pellucid.rules.ClusterRule`, one a cluster, or, given rows, of
-            :class:`~pellucid.rules.RowExplanation`, one a row. Prints as text.
-        """
-        check_is_fitted(self)
-        if X is None:
-            return self.rules_
-        return explain_rows(self.tree_, self._leaf_rules, self._encode(X), self.tree_columns_)
-
-    def _encode(self, X: Any) -> np.ndarray:
-        check_is_fitted(self)
-        return self.encoding_.transform(self._reader.explanation(self, X))
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        tags.input_tags.pairwise = self.accuracy_distance == "precomputed"
-        return tags
 
 
 def _check_precomputed(model: XClusters, explanation: Any, distances: Any) -> None:
@@ -498,7 +366,3 @@ def _draw_seed(random_state: Any) -> int:
     if isinstance(random_state, Integral):
         return int(random_state)
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-
-
-def _warn(text: str) -> None:
-    warnings.warn(text, ConvergenceWarning, stacklevel=4)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -71,6 +72,22 @@ class FeatureReader:
         told = table.take(sides.explanation)
         is_strict = len(told.names) == len(table.names)
         return cls(sides, Sides(names, told.names), False, is_strict), accuracy, told
+
+    def explanation_positions(self, wanted: Any, parameter: str) -> list[int] | None:
+        """Positions among the explanation features of columns named, or numbered in the table."""
+        if wanted is None:
+            return None
+        at = self.sides.explanation
+        found = []
+        for one in [wanted] if isinstance(wanted, (str, Integral)) else wanted:
+            if not (one in self.explanation_names or (isinstance(one, Integral) and one in at)):
+                raise ValueError(
+                    f"{parameter} names {one!r}, which is no explanation feature; these are "
+                    f"{_listed(self.explanation_names)}"
+                )
+            by_name = isinstance(one, str)
+            found.append(self.explanation_names.index(one) if by_name else at.index(one))
+        return found
 
     def explanation(self, estimator: Any, X: Any) -> Columns:
         """The explanation features of new rows."""
@@ -158,7 +175,7 @@ def _matches(names: Sequence[str], wanted: Any, parameter: str) -> list[int] | N
     """Positions of what is asked for, in the order of the table."""
     if wanted is None:
         return None
-    wanted = [wanted] if isinstance(wanted, (str, int, np.integer)) else list(wanted)
+    wanted = [wanted] if isinstance(wanted, (str, Integral)) else list(wanted)
     found: set[int] = set()
     for one in wanted:
         found.update(_match(names, one, parameter))
@@ -166,7 +183,7 @@ def _matches(names: Sequence[str], wanted: Any, parameter: str) -> list[int] | N
 
 
 def _match(names: Sequence[str], one: Any, parameter: str) -> Iterable[int]:
-    if isinstance(one, (int, np.integer)):
+    if isinstance(one, Integral):
         if not 0 <= one < len(names):
             raise ValueError(f"{parameter} names column {one}; there are {len(names)}")
         return [int(one)]

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from pellucid._interrupt import Interrupt
 from pellucid.xclusters.branch_and_bound import branch_and_bound
 from pellucid.xclusters.evaluate import Clusterer, Evaluation, Evaluator, KMedoidsStarts
 from pellucid.xclusters.mixture import Mixture
 from pellucid.xclusters.searches import bayesian_search, grid_search, two_step, walk
-from pellucid.xclusters.trees import TreeGrower
+from pellucid.xclusters.trees import TreeGrower, reachable_accuracy
 
 SEARCHES = ("branch-and-bound", "grid", "bayes", "two-step")
 STARTS = ("ends", "build", "neighbour")
@@ -121,6 +123,28 @@ def check_rows(n: int, k_range: tuple[int, int]) -> None:
         raise ValueError(
             f"k_range={k_range} goes beyond the number of rows, n_samples = {n}; {works}"
         )
+
+
+def warn_of(found: Found, grower: TreeGrower | None) -> None:
+    """Say if a search was cut short, or if the tree of a `grower` was to be exact and is not."""
+    if found.was_interrupted:
+        _warn(
+            f"interrupted after {len(found.evaluations)} evaluations; the clusters are the best "
+            "of these"
+        )
+    if grower is not None and found.chosen.accuracy < 1:
+        reachable = reachable_accuracy(grower.X, found.chosen.labels, grower.weight)
+        which = "all rows" if (grower.X[0] == grower.X).all() else "some rows"
+        _warn(
+            f"no tree can separate these {found.chosen.k} clusters: {which} have the same "
+            "explanation features as rows of other clusters, and the best reachable accuracy is "
+            f"{reachable:.3f}. Add explanation features that differ, or ask for less by "
+            "tree_accuracy"
+        )
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, ConvergenceWarning, stacklevel=4)
 
 
 def _find_clusterer(params: dict[str, Any], mixture: Mixture, weight: np.ndarray) -> Clusterer:

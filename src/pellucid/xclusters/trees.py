@@ -141,14 +141,23 @@ def confusion(labels: np.ndarray, predicted: np.ndarray, weight: np.ndarray) -> 
 
 def accuracy(confusion: np.ndarray) -> float:
     """Share of the weight that is taken for what it is."""
+    if _is_exact(confusion):
+        return 1.0
     return float(np.trace(confusion) / confusion.sum())
 
 
 def weighted_f1(confusion: np.ndarray) -> float:
     """F1 of each cluster, 2·right / (is + taken for), averaged by the clusters' weights."""
+    if _is_exact(confusion):
+        return 1.0
     is_, taken_for = confusion.sum(axis=1), confusion.sum(axis=0)
     f1 = 2 * np.diag(confusion) / np.maximum(is_ + taken_for, np.finfo(float).tiny)
     return float(is_ @ f1 / is_.sum())
+
+
+def _is_exact(confusion: np.ndarray) -> bool:
+    # Sums of the same weights in another order may differ in the last digit.
+    return np.count_nonzero(confusion) == np.count_nonzero(np.diag(confusion))
 
 
 MEASURES = {"f1": weighted_f1, "accuracy": accuracy}

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pellucid.export.text import export_text
     from pellucid.plotting import plot_tree
     from pellucid.tree import ThresholdTree
+    from pellucid.xclusters import XClusters
 
 __version__ = "0.1.0"
 
@@ -41,6 +42,7 @@ _HOMES = {
     "SpEx": "cluster",
     "Explanation": "explanation",
     "ThresholdTree": "tree",
+    "XClusters": "xclusters",
     "export_text": "export.text",
     "from_json": "export.json",
     "plot_tree": "plotting",
@@ -60,6 +62,7 @@ __all__ = [
     "RandomThresholds",
     "SpEx",
     "ThresholdTree",
+    "XClusters",
     "__version__",
     "export_text",
     "from_json",

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.columns import Columns, is_numeric
+
 
 @dataclass(frozen=True)
 class Indicator:
@@ -93,13 +95,13 @@ class Encoding:
         -------
         Encoding
         """
-        names, columns = read_columns(table)
-        wanted = _positions(names, categorical)
+        columns = Columns.of(table)
+        wanted = _positions(columns.names, categorical)
         categories = [
             _categories(column) if i in wanted or not is_numeric(column) else None
-            for i, column in enumerate(columns)
+            for i, column in enumerate(columns.values)
         ]
-        return cls(names, categories)
+        return cls(columns.names, categories)
 
     @property
     def is_categorical(self) -> list[bool]:
@@ -119,85 +121,12 @@ class Encoding:
         -------
         ndarray of shape (n_samples, len(names)), float64
         """
+        columns = Columns.of(table).like(self.input_names)
         matrix = [
             _numbers(column, name) if values is None else _indicators(column, values)
-            for name, values, column in zip(
-                self.input_names, self._categories, self._columns_of(table)
-            )
+            for name, values, column in zip(self.input_names, self._categories, columns.values)
         ]
         return np.column_stack(matrix).astype(np.float64, copy=False)
-
-    def _columns_of(self, table: Any) -> list[np.ndarray]:
-        names, columns = read_columns(table)
-        if not _has_names(table):
-            if len(columns) != len(self.input_names):
-                raise ValueError(
-                    f"{len(columns)} columns, but there were {len(self.input_names)} in fit: "
-                    f"{', '.join(map(repr, self.input_names))}"
-                )
-            return columns
-        by_name = dict(zip(names, columns))
-        for name in self.input_names:
-            if name not in by_name:
-                raise ValueError(
-                    f"there is no column {name!r}, which there was in fit; "
-                    f"the columns are {', '.join(map(repr, names))}"
-                )
-        return [by_name[name] for name in self.input_names]
-
-
-def read_columns(table: Any) -> tuple[list[str], list[np.ndarray]]:
-    """Names and columns of a data frame or a 2-D array; each column is a flat array.
-
-    Columns of numbers are arrays of numbers (booleans count as words), all others hold objects.
-    """
-    from pellucid._tables import as_table
-
-    frame = None if isinstance(table, list) else as_table(table)
-    if frame is not None:
-        return [str(name) for name in frame.columns], [
-            _frame_column(frame, n) for n in frame.columns
-        ]
-    array = table if isinstance(table, np.ndarray) else np.array(table, dtype=object)
-    if array.ndim != 2:
-        raise ValueError(
-            f"expected a table of rows and columns, got an array of shape {array.shape}; "
-            "reshape a single column with .reshape(-1, 1)"
-        )
-    return [f"x{i}" for i in range(array.shape[1])], [_plain(column) for column in array.T]
-
-
-def is_numeric(column: np.ndarray) -> bool:
-    """Whether a column from `read_columns` holds numbers rather than categories."""
-    return column.dtype.kind in "fiu"
-
-
-def _has_names(table: Any) -> bool:
-    return not isinstance(table, (np.ndarray, list)) and hasattr(table, "columns")
-
-
-def _frame_column(frame: Any, name: str) -> np.ndarray:
-    column, dtype = frame.get_column(name), frame.schema[name]
-    if dtype.is_numeric():
-        import narwhals as nw
-
-        return column.cast(nw.Float64).to_numpy() if column.null_count() else column.to_numpy()
-    values = np.empty(len(column), dtype=object)
-    values[:] = column.to_list()
-    return values
-
-
-def _plain(column: np.ndarray) -> np.ndarray:
-    """A column of an array: numbers if all that is there are numbers, else objects."""
-    if column.dtype.kind in "fiu":
-        return column
-    if column.dtype == object and all(map(_is_number, column)):
-        return np.array([np.nan if v is None else v for v in column], dtype=np.float64)
-    return column.astype(object)
-
-
-def _is_number(value: Any) -> bool:
-    return value is None or (isinstance(value, Number) and not isinstance(value, (bool, np.bool_)))
 
 
 def _positions(names: list[str], wanted: Iterable | None) -> set[int]:

@@ -1,0 +1,36 @@
+"""Clusters that can be explained: distances, k-medoids, and the search for both at once."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+_HOMES = {
+    "Medoids": "medoids",
+    "check_matrix": "distances",
+    "between": "distances",
+    "k_medoids": "medoids",
+    "load_matrix": "distances",
+    "pairwise": "distances",
+    "save_matrix": "distances",
+}
+
+__all__ = [
+    "Medoids",
+    "between",
+    "check_matrix",
+    "k_medoids",
+    "load_matrix",
+    "pairwise",
+    "save_matrix",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Names are fetched on first use: `pellucid.cluster` takes k-medoids from here."""
+    if name in _HOMES:
+        return getattr(import_module(f"pellucid.xclusters.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'pellucid.xclusters' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

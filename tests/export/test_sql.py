@@ -161,12 +161,16 @@ def test_quotes_of_every_dialect(dialect, name, text, number):
 
 def test_excluded_categories():
     writer = DIALECTS["standard"]
-    assert writer.is_one("d", "a") == "\"d\" = 'a'"
-    assert writer.is_one("d", None) == '"d" IS NULL'
-    assert writer.is_none_of("d", ["a"]) == '("d" <> \'a\' OR "d" IS NULL)'
-    assert writer.is_none_of("d", ["a", 3]) == '("d" NOT IN (\'a\', 3) OR "d" IS NULL)'
-    assert writer.is_none_of("d", ["a", None]) == "\"d\" <> 'a'"
-    assert writer.is_none_of("d", [None]) == '"d" IS NOT NULL'
+    assert writer.is_one("d", "a") == "d = 'a'"
+    assert writer.is_one("d", None) == "d IS NULL"
+    for values, test in (
+        (["a"], "(d <> 'a' OR d IS NULL)"),
+        (["a", 3], "(d NOT IN ('a', 3) OR d IS NULL)"),
+        (["a", None], "d <> 'a'"),
+        ([None], "d IS NOT NULL"),
+    ):
+        assert writer.is_none_of("d", values, can_be_null=True) == test
+    assert writer.is_none_of("d", ["a"], can_be_null=False) == "d <> 'a'"
 
 
 def test_what_cannot_be_written_is_refused():

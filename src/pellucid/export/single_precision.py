@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.explanation import Explanation
+from pellucid.portable import Explanation
 
 
 def single_thresholds(explanation: Explanation, X: Any) -> np.ndarray:

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from pellucid._tables import as_table
+from pellucid.columns import Columns
 from pellucid.encoding import Encoding, Indicator
 from pellucid.export._mixin import ExportMixin
 from pellucid.routing import canonical_csc
@@ -32,8 +33,8 @@ class Explanation(ExportMixin):
     a pipeline by :func:`pellucid.explain_pipeline`. It holds no data and cannot be fitted.
 
     Only the columns that the tree asks about are looked at, here as in every export: a table may
-    lack the others, and they may hold anything. A missing number is refused; a missing category
-    is a category like any other.
+    lack the others, and they may hold anything. A missing number is refused and a missing
+    category is a category like any other, unless `fill` says what they count as.
 
     Parameters
     ----------
@@ -47,6 +48,8 @@ class Explanation(ExportMixin):
     columns : sequence of str, optional
         Names of the columns of the data, in order, where these are not `names`: some may be
         encoded, and some not used at all.
+    fill : dict of str to value, optional
+        What a missing value counts as, by column of the data.
     method : str, optional
         What made the tree.
 
@@ -64,6 +67,8 @@ class Explanation(ExportMixin):
         Their names, if they have any.
     tree_columns_ : list of str or Indicator
         Descriptions of the columns that the tree looks at.
+    fill_ : dict of str to value
+        What a missing value counts as, where it counts.
     method_ : str or None
 
     Examples
@@ -86,6 +91,7 @@ class Explanation(ExportMixin):
         clusters: Sequence | None = None,
         purity: dict[int, float] | None = None,
         columns: Sequence[str] | None = None,
+        fill: dict[str, Any] | None = None,
         method: str | None = None,
     ) -> None:
         if names is not None and len(names) != tree.n_features:
@@ -105,6 +111,7 @@ class Explanation(ExportMixin):
         self.tree_ = tree
         self.n_leaves_ = tree.n_leaves
         self.cluster_names_ = np.array(clusters)
+        self.fill_ = dict(fill or {})
         self.method_ = method
         self._leaf_rules = leaf_rules(
             tree,
@@ -146,6 +153,7 @@ class Explanation(ExportMixin):
             clusters=model.cluster_names_.tolist(),
             purity={rule.leaf: rule.purity for rule in model._leaf_rules},
             columns=columns,
+            fill=getattr(model, "fill_", None) if feature_names is None else None,
             method=getattr(model, "method_", type(model).__name__),
         )
 
@@ -172,6 +180,7 @@ class Explanation(ExportMixin):
             self.n_features_in_,
             None if names is None else names.tolist(),
             purity,
+            self.fill_,
             self.method_,
         )
 
@@ -256,7 +265,15 @@ class Explanation(ExportMixin):
         is_plain = isinstance(X, np.ndarray) and X.dtype.kind in "fiub"
         if is_plain and not any(encoding.is_categorical) and np.isfinite(X).all():
             return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
-        return encoding.transform(X)
+        columns = Columns.of(X).like(encoding.input_names)
+        values = []
+        for name, column, is_category in zip(
+            columns.names, columns.values, encoding.is_categorical
+        ):
+            column = column if is_category else as_numbers(column)
+            fills = name in self.fill_
+            values.append(fill_missing(column, self.fill_[name]) if fills else column)
+        return encoding.transform(Columns(columns.names, values, columns.are_named))
 
     def _select(self, X: Any):
         """The columns that are asked about, as a table or an array."""
@@ -282,6 +299,23 @@ class Explanation(ExportMixin):
         place = {name: i for i, name in enumerate(names)}
         columns = [place[name] for name in wanted]
         return canonical_csc(X)[:, columns].toarray() if is_sparse else X[:, columns]
+
+
+def as_numbers(column: np.ndarray) -> np.ndarray:
+    """A column of booleans as the zeros and ones that a tree of numbers knows."""
+    if column.dtype != object or not all(v is None or isinstance(v, bool) for v in column.tolist()):
+        return column
+    return column.astype(np.float64)
+
+
+def fill_missing(column: np.ndarray, value: Any) -> np.ndarray:
+    """A column of numbers or objects in which `value` stands where nothing stood."""
+    is_missing = np.array([v is None or (v != v) is not False for v in column.tolist()], dtype=bool)
+    if not is_missing.any():
+        return column
+    filled = column.copy()
+    filled[is_missing] = value
+    return filled
 
 
 def _columns_of(names: Sequence[str | Indicator]) -> list[str]:

@@ -19,10 +19,11 @@ if TYPE_CHECKING:
         RandomThresholds,
         SpEx,
     )
-    from pellucid.explanation import Explanation
     from pellucid.export.json import from_json
     from pellucid.export.text import export_text
+    from pellucid.original_units import explain_pipeline
     from pellucid.plotting import plot_tree
+    from pellucid.portable import Explanation
     from pellucid.tree import ThresholdTree
 
 __version__ = "0.1.0"
@@ -39,8 +40,9 @@ _HOMES = {
     "OptimalTree": "cluster",
     "RandomThresholds": "cluster",
     "SpEx": "cluster",
-    "Explanation": "explanation",
+    "Explanation": "portable",
     "ThresholdTree": "tree",
+    "explain_pipeline": "original_units",
     "export_text": "export.text",
     "from_json": "export.json",
     "plot_tree": "plotting",
@@ -61,6 +63,7 @@ __all__ = [
     "SpEx",
     "ThresholdTree",
     "__version__",
+    "explain_pipeline",
     "export_text",
     "from_json",
     "plot_tree",

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from pellucid._input import read_X
+from pellucid.asked_columns import as_numbers, fill_missing
 from pellucid.cluster._base import BaseThresholdTree
 from pellucid.column_sources import Source, trace_steps, why_not
 from pellucid.columns import Columns
 from pellucid.cuts.thresholds import choose_threshold
 from pellucid.encoding import Indicator
-from pellucid.portable import Explanation, as_numbers, fill_missing
+from pellucid.numeric.floats import last_where
+from pellucid.portable import Explanation
 from pellucid.routing import column_values
 from pellucid.rules import default_names
 from pellucid.tree import ThresholdTree, TreeBuilder
-
-_AT_ONCE = 1024
-"""Numbers that are tried at once in looking for a threshold."""
 
 
 def explain_pipeline(pipeline: Any, X: Any = None) -> Explanation:
@@ -238,33 +236,4 @@ class _Cuts:
             return low, high, 0.5 if zero != one else np.inf if zero else -np.inf
         if node in self.between:
             return low, high, choose_threshold(*self.between[node], style)
-        return low, high, _last_where(is_low)
-
-
-def _last_where(holds: Callable[[np.ndarray], np.ndarray]) -> float:
-    """The largest float64 for which something holds that holds for all smaller ones too.
-
-    Infinite, with its sign, where it holds for all or for none. Floats are counted off, so that
-    there is nothing between one and the next.
-    """
-    last = int(np.finfo(np.float64).max.view(np.int64))
-    first, last = -last, last
-    if not holds(_floats([first]))[0]:
-        return -np.inf
-    if holds(_floats([last]))[0]:
-        return np.inf
-    while last - first > 1:
-        step = max((last - first) // _AT_ONCE, 1)
-        tried = range(first + step, last, step)
-        n_held = int(np.argmin(np.append(holds(_floats(tried)), False)))
-        first, last = (
-            tried[n_held - 1] if n_held else first,
-            tried[n_held] if n_held < len(tried) else last,
-        )
-    return float(_floats([first])[0])
-
-
-def _floats(numbers: Iterable[int]) -> np.ndarray:
-    """The float64 at each place in the order of all of them, 0 being at 0."""
-    places = np.array(list(numbers), dtype=np.int64)
-    return np.copysign(np.abs(places).view(np.float64), places)
+        return low, high, last_where(is_low)

@@ -102,7 +102,7 @@ def _head(model: Any, explanation: Explanation) -> str:
 
 def _fills(explanation: Explanation) -> str:
     """What missing values count as, where that is said."""
-    asked = set(explanation._encoding.input_names)
+    asked = set(explanation._asked.encoding.input_names)
     words = [
         f"{column} as {format_number(value) if isinstance(value, float) else value}"
         for column, value in explanation.fill_.items()

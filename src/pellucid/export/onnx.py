@@ -77,7 +77,7 @@ def to_onnx(
     onnx = _import_onnx()
     explanation = Explanation.of(model, feature_names=feature_names)
     if dtype == "float64":
-        thresholds = explanation._asked.threshold
+        thresholds = explanation._asked.tree.threshold
     elif X is None:
         raise ValueError(
             "dtype='float32' needs X, the rows whose clusters must survive rounding: pass the "
@@ -112,8 +112,8 @@ class _Graph:
     def model(self) -> Any:
         """The whole model, checked."""
         explanation = self.explanation
-        if any(explanation._encoding.is_categorical):
-            matrix, features = self._columns(), explanation._asked.feature
+        if any(explanation._asked.encoding.is_categorical):
+            matrix, features = self._columns(), explanation._asked.tree.feature
         else:
             matrix, features = self._matrix(), explanation.tree_.feature
         outputs = self._tree(matrix, features)
@@ -164,9 +164,9 @@ class _Graph:
 
     def _columns(self) -> str:
         """An input a column, and what the tree looks at as one matrix."""
-        self.taken.update(self.explanation._encoding.input_names)
+        self.taken.update(self.explanation._asked.encoding.input_names)
         parts, known, fill = [], {}, self.explanation.fill_
-        for name in self.explanation._encoding.names:
+        for name in self.explanation._asked.encoding.names:
             if not isinstance(name, Indicator):
                 column, value = self._input(name, self.number, 1), fill.get(name)
                 parts.append(column if value is None else self._filled(column, [value]))

@@ -34,7 +34,7 @@ class Dialect:
 
     def identifier(self, name: str) -> str:
         """A name, quoted."""
-        _refuse_nul(name)
+        _refuse_unwritable(name)
         first, last = self.quotes
         if self.escapes_name_by is None:
             return f"{first}{name.replace(last, last * 2)}{last}"
@@ -81,7 +81,7 @@ class Dialect:
         return f"{text}e0" if self.decimals_are_exact and "e" not in text else text
 
     def _string(self, value: str) -> str:
-        _refuse_nul(value)
+        _refuse_unwritable(value)
         if self.has_backslashes:
             value = value.replace("\\", "\\\\").replace("'", "\\'")
             for letter, name in (("\n", "\\n"), ("\r", "\\r")):
@@ -91,9 +91,13 @@ class Dialect:
         return f"{self.string_prefix}'{value}'"
 
 
-def _refuse_nul(text: str) -> None:
+def _refuse_unwritable(text: str) -> None:
     if "\0" in text:
         raise ValueError(f"{text!r} holds a NUL character, which SQL cannot write")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{text!r} holds half a character, which no text can hold") from None
 
 
 _BETWEEN = f"{{column}} NOT BETWEEN -{_LARGEST} AND {_LARGEST}"

@@ -5,6 +5,7 @@ import pytest
 from sklearn.datasets import load_wine, make_blobs
 
 from pellucid import IMM, ExKMC
+from pellucid.encoding import Indicator
 from pellucid.rules import Condition, Rule, format_number, path_conditions, simplify
 
 
@@ -119,3 +120,11 @@ def test_rule_list_prints_one_cluster_after_the_other():
     assert len(lines) == 6
     assert lines[0].startswith("cluster 0: ")
     assert lines[1].strip().startswith(f"{(model.labels_ == 0).sum()} rows (")
+
+
+def test_a_category_that_holds_and_does_not_is_both_said():
+    north, south = Indicator("region", "North"), Indicator("region", "South")
+    no, yes = Condition(0, 0.5, True, north), Condition(0, 0.5, False, north)
+    other = Condition(1, 0.5, True, south)
+    assert simplify([other, yes]) == (yes,)
+    assert simplify([no, other, yes]) == (no, yes)

@@ -19,10 +19,11 @@ if TYPE_CHECKING:
         RandomThresholds,
         SpEx,
     )
-    from pellucid.explanation import Explanation
     from pellucid.export.json import from_json
     from pellucid.export.text import export_text
+    from pellucid.original_units import explain_pipeline
     from pellucid.plotting import plot_tree
+    from pellucid.portable import Explanation
     from pellucid.tree import ThresholdTree
     from pellucid.xclusters import XClusters
 
@@ -40,9 +41,10 @@ _HOMES = {
     "OptimalTree": "cluster",
     "RandomThresholds": "cluster",
     "SpEx": "cluster",
-    "Explanation": "explanation",
+    "Explanation": "portable",
     "ThresholdTree": "tree",
     "XClusters": "xclusters",
+    "explain_pipeline": "original_units",
     "export_text": "export.text",
     "from_json": "export.json",
     "plot_tree": "plotting",
@@ -64,6 +66,7 @@ __all__ = [
     "ThresholdTree",
     "XClusters",
     "__version__",
+    "explain_pipeline",
     "export_text",
     "from_json",
     "plot_tree",

@@ -206,11 +206,13 @@ def simplify(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
         sign = 1 if condition.is_upper else -1
         if known is None or sign * condition.threshold < sign * known.threshold:
             tightest[key] = condition
-    said = {c.name.column for c in tightest.values() if _is_category(c) and not c.is_upper}
+    said = [c.name for c in tightest.values() if _is_category(c) and not c.is_upper]
+    columns = {name.column for name in said}
+    # Of a leaf that no row can reach, both that a category holds and that it does not is kept.
     return tuple(
         c
         for c in tightest.values()
-        if not (_is_category(c) and c.is_upper and c.name.column in said)
+        if not (_is_category(c) and c.is_upper and c.name.column in columns and c.name not in said)
     )
 
 

@@ -15,7 +15,7 @@ from pellucid.export import from_dict, to_dict, to_json
 
 
 @given(explanations())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_every_bit_comes_back(explanation):
     text = to_json(explanation)
     again = from_json(text)

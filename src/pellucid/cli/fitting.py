@@ -14,7 +14,7 @@ from pellucid.cli import CommandError
 from pellucid.cli.number import choose_k
 from pellucid.cli.preparing import Prepared
 from pellucid.cli.show import show_notice
-from pellucid.explanation import Explanation
+from pellucid.portable import Explanation
 from pellucid.restate import restate
 
 METHODS = {

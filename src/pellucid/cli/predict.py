@@ -12,7 +12,7 @@ from pellucid.cli.explain import CLUSTER, RULE, write_rows
 from pellucid.cli.reading import STDIN, Source, read_source
 from pellucid.cli.show import count, show_notice
 from pellucid.encoding import Indicator
-from pellucid.explanation import Explanation
+from pellucid.portable import Explanation
 
 
 def predict(model: Path, file: Path, output: Path | None) -> None:

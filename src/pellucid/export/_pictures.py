@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from pellucid.encoding import Indicator
-from pellucid.explanation import Explanation
 from pellucid.plotting.palette import cluster_color, text_color
+from pellucid.portable import Explanation
 from pellucid.rules import Rule, format_number
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from pellucid.encoding import Indicator
-from pellucid.explanation import Explanation
 from pellucid.export._pictures import Leaf, read_nodes
+from pellucid.portable import Explanation
 
 
 def to_dot(model: Any, *, feature_names: Sequence[str | Indicator] | None = None) -> str:

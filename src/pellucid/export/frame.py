@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.encoding import Indicator
-from pellucid.explanation import Explanation
+from pellucid.portable import Explanation
 from pellucid.rules import Condition
 
 KINDS = ("pandas", "polars", "dict")

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from pellucid.encoding import Indicator
-from pellucid.explanation import Explanation
 from pellucid.export._pictures import percent
 from pellucid.export.text import export_text
 from pellucid.plotting.palette import cluster_color, text_color
-from pellucid.rules import ClusterRule
+from pellucid.portable import Explanation
+from pellucid.rules import ClusterRule, format_number
 
 _MOST_RULES = 6
 """Rules of one cluster that are shown at once."""
@@ -21,6 +21,7 @@ _MOST_RULES = 6
 _STYLE = """<style>
 .pellucid { font: 13px/1.5 system-ui, sans-serif; max-width: 62em; color: inherit; }
 .pellucid .pellucid-head { margin: 0 0 .4em; opacity: .85; }
+.pellucid .pellucid-note { margin: .5em 0 0; opacity: .85; }
 .pellucid table { border-collapse: collapse; width: 100%; margin: 0; color: inherit;
   font: inherit; border: none; table-layout: auto; }
 .pellucid table tr, .pellucid table tr:nth-child(even), .pellucid table tr:hover {
@@ -79,7 +80,8 @@ def to_html(model: Any, *, feature_names: Sequence[str | Indicator] | None = Non
 {rows}
 </tbody>
 </table>
-<details><summary>the tree</summary><pre>{escape(export_text(explanation))}</pre></details>
+{_fills(explanation)}<details><summary>the tree</summary>\
+<pre>{escape(export_text(explanation))}</pre></details>
 </div>"""
 
 
@@ -96,6 +98,19 @@ def _head(model: Any, explanation: Explanation) -> str:
     if cost is not None and reference:
         parts.append(f"cost {cost / reference:.3f} × that of the reference")
     return " · ".join(parts)
+
+
+def _fills(explanation: Explanation) -> str:
+    """What missing values count as, where that is said."""
+    asked = set(explanation._asked.encoding.input_names)
+    words = [
+        f"{column} as {format_number(value) if isinstance(value, float) else value}"
+        for column, value in explanation.fill_.items()
+        if column in asked
+    ]
+    if not words:
+        return ""
+    return f'<div class="pellucid-note">missing counts in {escape(", ".join(words))}</div>\n'
 
 
 def _row(position: int, rule: ClusterRule) -> str:

@@ -14,6 +14,8 @@ The schema, version 1, is one object:
     What the tree looks at: null for the columns themselves; otherwise a list of names and, for
     the column that is 1 where a category holds, of ``{"column": name, "is": value}``, the value
     being null where "missing" is the category.
+``fill``
+    What a missing value counts as, by column; null if that is nowhere said.
 ``clusters``
     Labels of the clusters: all strings, all integers, all numbers or all booleans.
 ``nodes``
@@ -32,9 +34,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from pellucid.encoding import Indicator
-from pellucid.explanation import Explanation
 from pellucid.export._values import plain_value
 from pellucid.export.json_schema import FORMAT, VERSION, read_document
+from pellucid.portable import Explanation
 
 
 def to_dict(
@@ -75,6 +77,7 @@ def to_dict(
         "n_columns": explanation.n_features_in_,
         "columns": names,
         "features": None if is_plain else [_feature(name) for name in described],
+        "fill": _fill(explanation),
         "clusters": [plain_value(c, "a cluster") for c in explanation.cluster_names_.tolist()],
         "nodes": _nodes(explanation),
     }
@@ -174,6 +177,11 @@ def _feature(name: str | Indicator) -> str | dict[str, Any]:
         "column": name.column,
         "is": None if name.value is None else plain_value(name.value, what),
     }
+
+
+def _fill(explanation: Explanation) -> dict[str, Any] | None:
+    fill = explanation.fill_.items()
+    return {c: plain_value(v, f"what fills column {c!r}") for c, v in fill} or None
 
 
 def _nodes(explanation: Explanation) -> list[dict[str, Any]]:

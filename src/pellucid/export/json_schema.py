@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from pellucid.encoding import Indicator
-from pellucid.explanation import Explanation
+from pellucid.portable import Explanation
 from pellucid.tree import LEAF, ThresholdTree
 
 FORMAT = "pellucid.explanation"
 VERSION = 1
 
-_KEYS = ("made_by", "method", "n_columns", "columns", "features", "clusters", "nodes")
+_KEYS = ("made_by", "method", "n_columns", "columns", "features", "fill", "clusters", "nodes")
 _LARGEST = 2**53
 """Whole numbers up to here are the same in every reader of JSON."""
 
@@ -69,10 +69,17 @@ def read_document(document: Any) -> Explanation:
         if len(columns) != n_columns:
             raise _wrong("n_columns", n_columns, f"{len(columns)}, the number of columns")
     names = _features(document["features"], columns)
+    fill = _fill(document["fill"], columns)
     n_features = n_columns if names is None else len(names)
     tree, purity = _tree(document["nodes"], n_features, len(clusters))
     return Explanation(
-        tree, names=names, clusters=clusters, purity=purity, columns=columns, method=method
+        tree,
+        names=names,
+        clusters=clusters,
+        purity=purity,
+        columns=columns,
+        fill=fill,
+        method=method,
     )
 
 
@@ -95,6 +102,16 @@ def _features(features: Any, columns: list[str] | None) -> list[str | Indicator]
         names.append(name)
     _once(names, "features")
     return names
+
+
+def _fill(fill: Any, columns: list[str] | None) -> dict[str, Any] | None:
+    if fill is None:
+        return None
+    for column, value in _kind(fill, dict, "fill").items():
+        if columns is None or column not in columns:
+            raise ValueError(f"not an explanation: fill.{column} is not one of columns")
+        _scalar(value, f"fill.{column}")
+    return fill
 
 
 def _clusters(clusters: Any) -> list:

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from pellucid.encoding import Indicator
-from pellucid.explanation import Explanation
 from pellucid.export._values import plain_value
 from pellucid.export.single_precision import single_thresholds
+from pellucid.portable import Explanation
 
 _OPSETS = (("", 17), ("ai.onnx.ml", 3))
 _IR_VERSION = 8
@@ -61,7 +61,8 @@ def to_onnx(
     Notes
     -----
     ONNX cannot refuse a row: where `predict` raises an error for NaN, the model takes it for a
-    number above every threshold. A category that was never seen is none of those named, as in
+    number above every threshold, unless the explanation says what it counts as (`fill_`). A
+    category that was never seen is none of those named, as in
     :class:`~pellucid.encoding.Encoding`; a missing one cannot be asked about.
 
     Examples
@@ -76,7 +77,7 @@ def to_onnx(
     onnx = _import_onnx()
     explanation = Explanation.of(model, feature_names=feature_names)
     if dtype == "float64":
-        thresholds = explanation._asked.threshold
+        thresholds = explanation._asked.tree.threshold
     elif X is None:
         raise ValueError(
             "dtype='float32' needs X, the rows whose clusters must survive rounding: pass the "
@@ -111,8 +112,8 @@ class _Graph:
     def model(self) -> Any:
         """The whole model, checked."""
         explanation = self.explanation
-        if any(explanation._encoding.is_categorical):
-            matrix, features = self._columns(), explanation._asked.feature
+        if any(explanation._asked.encoding.is_categorical):
+            matrix, features = self._columns(), explanation._asked.tree.feature
         else:
             matrix, features = self._matrix(), explanation.tree_.feature
         outputs = self._tree(matrix, features)
@@ -146,15 +147,29 @@ class _Graph:
 
     def _matrix(self) -> str:
         """One input for all columns."""
-        return self._input("X", self.number, self.explanation.n_features_in_)
+        explanation = self.explanation
+        self.taken.add("X")
+        matrix = self._input("X", self.number, explanation.n_features_in_)
+        if not explanation.fill_:
+            return matrix
+        names = explanation.feature_names_in_.tolist()
+        return self._filled(matrix, [explanation.fill_.get(name) for name in names])
+
+    def _filled(self, numbers: str, values: list[Any]) -> str:
+        """Numbers in which NaN counts as a value, one a column; None where it does not."""
+        known = [v if isinstance(v, (int, float)) else np.nan for v in values]
+        tensor = self.onnx.numpy_helper.from_array(np.array([known], dtype=self.dtype))
+        fill = self._add("Constant", [], value=tensor)
+        return self._add("Where", [self._add("IsNaN", [numbers]), fill, numbers])
 
     def _columns(self) -> str:
         """An input a column, and what the tree looks at as one matrix."""
-        self.taken.update(self.explanation._encoding.input_names)
-        parts, known = [], {}
-        for name in self.explanation._encoding.names:
+        self.taken.update(self.explanation._asked.encoding.input_names)
+        parts, known, fill = [], {}, self.explanation.fill_
+        for name in self.explanation._asked.encoding.names:
             if not isinstance(name, Indicator):
-                parts.append(self._input(name, self.number, 1))
+                column, value = self._input(name, self.number, 1), fill.get(name)
+                parts.append(column if value is None else self._filled(column, [value]))
                 continue
             value = _category(name)
             kind = str if isinstance(value, str) else int

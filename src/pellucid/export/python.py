@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from pellucid.encoding import Indicator
-from pellucid.explanation import Explanation
 from pellucid.export._values import plain_value
+from pellucid.portable import Explanation
 from pellucid.tree import ThresholdTree
 
 _INDENT = "    "
@@ -64,15 +64,27 @@ def to_python(
         raise ValueError(f"name is {name!r}, which cannot be the name of the function")
     explanation = Explanation.of(model, feature_names=feature_names)
     labels = [plain_value(label, "a cluster") for label in explanation.cluster_names_.tolist()]
-    encoding = explanation._encoding
+    encoding = explanation._asked.encoding
     numbers = [n for n, c in zip(encoding.input_names, encoding.is_categorical) if not c]
+    fill = {n: v for n, v in explanation.fill_.items() if n in encoding.input_names}
     lines = [f"def {name}(row):"]
+    if fill:
+        lines += _indented(_FILL.replace("VALUES", repr(fill)))
     if numbers:
         named = ", ".join(map(repr, numbers)) + ("," if len(numbers) == 1 else "")
-        lines += [f"{_INDENT}{line}" for line in _NUMBERS.replace("COLUMNS", named).split("\n")]
+        lines += _indented(_NUMBERS.replace("COLUMNS", named))
     answers = [repr(labels[cluster]) for cluster in explanation.tree_.cluster.tolist()]
     return "\n".join(lines + _questions(explanation, answers)) + "\n"
 
+
+def _indented(text: str) -> list[str]:
+    return [f"{_INDENT}{line}" for line in text.split("\n")]
+
+
+_FILL = """row = dict(row)
+for column, value in VALUES.items():
+    if row[column] is None or row[column] != row[column]:
+        row[column] = value"""
 
 _NUMBERS = """number = {}
 for column in (COLUMNS):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.explanation import Explanation
+from pellucid.portable import Explanation
 
 
 def single_thresholds(explanation: Explanation, X: Any) -> np.ndarray:
@@ -28,7 +28,7 @@ def single_thresholds(explanation: Explanation, X: Any) -> np.ndarray:
     ndarray of shape (node_count,), float32
         NaN at leaves.
     """
-    numbers, tree = explanation._read(X), explanation._asked
+    numbers, tree = explanation._asked.read(X), explanation._asked.tree
     thresholds = np.full(tree.node_count, np.nan, dtype=np.float32)
     for node, rows in tree._route(numbers):
         if tree.children_left[node] < 0:
@@ -41,7 +41,8 @@ def single_thresholds(explanation: Explanation, X: Any) -> np.ndarray:
         if goes_left.all() or not goes_left.any() or _single(low) < _single(high):
             thresholds[node] = _between(low, threshold, high)
             continue
-        name, pair = explanation._encoding.names[feature], f"{float(low)!r} and {float(high)!r}"
+        name = explanation._asked.encoding.names[feature]
+        pair = f"{float(low)!r} and {float(high)!r}"
         raise ValueError(
             f"column {str(name)!r}: {pair} are on two sides of the threshold "
             f"{float(threshold)!r} but the same number in single precision; take dtype='float64', "

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from pellucid.encoding import Indicator
-from pellucid.explanation import Explanation
 from pellucid.export._values import plain_value
 from pellucid.export.sql_dialects import DIALECTS, Dialect
+from pellucid.portable import Explanation
 from pellucid.rules import Condition, Rule
 
 
@@ -52,11 +51,14 @@ def to_sql(
     that the tree asks about is NULL, the result is NULL, wherever in the tree the question
     stands. The same holds for NaN and infinities, in the dialects that have them. A NULL in a
     column of categories is a category like any other, as in :class:`~pellucid.encoding.Encoding`:
-    other than all that are named.
+    other than all that are named. Where an explanation says what a missing value counts as
+    (`fill_`), NULL counts as that.
 
-    Strings compare as the column's collation says, so in a database or column that takes 'a'
-    for 'A' categories that differ in nothing else are one. SQLite reads decimals of more than 15
-    digits right in all but its oldest builds; thresholds in the style "round" are shorter.
+    A column of booleans that the tree takes for numbers has to be cast to numbers first, in the
+    databases that do not do so by themselves. Strings compare as the column's collation says, so
+    in a database or column that takes 'a' for 'A' categories that differ in nothing else are one.
+    SQLite reads decimals of more than 15 digits right in all but its oldest builds; thresholds
+    in the style "round" are shorter.
 
     Examples
     --------
@@ -94,8 +96,9 @@ def _expression(explanation: Explanation, dialect: Dialect) -> str:
     rules = [rule for rule in explanation._leaf_rules if _can_hold(rule)]
     if len(rules) == 1:
         return f"CASE WHEN {dialect.always} THEN {labels[rules[0].cluster]} END"
-    lines = [f"WHEN {missing} THEN NULL" for missing in _guards(explanation, dialect)]
-    lines += [f"WHEN {_condition(rule, dialect)} THEN {labels[rule.cluster]}" for rule in rules]
+    writer = _Writer(explanation, dialect)
+    lines = [f"WHEN {missing} THEN NULL" for missing in writer.guards()]
+    lines += [f"WHEN {writer.conditions(rule)} THEN {labels[rule.cluster]}" for rule in rules]
     return "\n    ".join(["CASE", *lines]) + "\nEND"
 
 
@@ -105,42 +108,57 @@ def _can_hold(rule: Rule) -> bool:
     Databases need not read of such leaves, and DuckDB's optimizer fails over them.
     """
     low = {c.feature: c.threshold for c in rule.conditions if not c.is_upper}
-    return all(low.get(c.feature, -np.inf) < c.threshold for c in rule.conditions if c.is_upper)
+    return all(low.get(c.feature, -math.inf) < c.threshold for c in rule.conditions if c.is_upper)
 
 
-def _guards(explanation: Explanation, dialect: Dialect) -> list[str]:
-    """One test a column of numbers, true where there is none."""
-    tree = explanation.tree_
-    _, first = np.unique(tree.feature[~tree.is_leaf], return_index=True)
-    asked = [explanation.tree_columns_[f] for f in tree.feature[~tree.is_leaf][np.sort(first)]]
-    return [dialect.no_number(name) for name in asked if not isinstance(name, Indicator)]
+class _Writer:
+    """Conditions of an explanation in a dialect."""
 
+    def __init__(self, explanation: Explanation, dialect: Dialect) -> None:
+        self.explanation, self.dialect = explanation, dialect
 
-def _condition(rule: Rule, dialect: Dialect) -> str:
-    """All conditions of a leaf; those on one column stand together, its lower bound first."""
-    parts: dict[tuple, list[Condition]] = {}
-    for condition in rule.conditions:
-        name = condition.name
-        key = (name.column, condition.is_upper) if isinstance(name, Indicator) else (name,)
-        parts.setdefault(key, []).append(condition)
-    written = []
-    for conditions in parts.values():
-        name = conditions[0].name
+    def guards(self) -> list[str]:
+        """One test a column of numbers, true where there is none."""
+        tree, names = self.explanation.tree_, self.explanation.tree_columns_
+        asked = dict.fromkeys(names[f] for f in tree.feature[~tree.is_leaf])
+        tests = [
+            self.dialect.no_number(self._column(name), can_be_null=self._can_be_null(name))
+            for name in asked
+            if not isinstance(name, Indicator)
+        ]
+        return [test for test in tests if test]
+
+    def conditions(self, rule: Rule) -> str:
+        """All conditions of a leaf; those on one column stand together, its lower bound first."""
+        parts: dict[tuple, list[Condition]] = {}
+        for condition in rule.conditions:
+            name = condition.name
+            key = (name.column, condition.is_upper) if isinstance(name, Indicator) else (name,)
+            parts.setdefault(key, []).append(condition)
+        return " AND ".join(test for part in parts.values() for test in self._tests(part))
+
+    def _tests(self, conditions: list[Condition]) -> list[str]:
+        name, dialect = conditions[0].name, self.dialect
+        column = self._column(name)
         if not isinstance(name, Indicator):
             bounds = sorted(conditions, key=lambda bound: bound.is_upper)
-            written += [_bound(bound, dialect) for bound in bounds]
-        elif conditions[0].is_upper:
-            values = [_category(condition.name) for condition in conditions]
-            written.append(dialect.is_none_of(name.column, values))
-        else:
-            written += [dialect.is_one(name.column, _category(c.name)) for c in conditions]
-    return " AND ".join(written)
+            signs = [(">", "<=")[bound.is_upper] for bound in bounds]
+            return [
+                f"{column} {sign} {dialect.literal(bound.threshold)}"
+                for bound, sign in zip(bounds, signs)
+            ]
+        values = [_category(condition.name) for condition in conditions]
+        if conditions[0].is_upper:
+            return [dialect.is_none_of(column, values, can_be_null=self._can_be_null(name))]
+        return [dialect.is_one(column, value) for value in values]
 
+    def _column(self, name: str | Indicator) -> str:
+        column = name.column if isinstance(name, Indicator) else name
+        return self.dialect.filled(column, self.explanation.fill_.get(column))
 
-def _bound(condition: Condition, dialect: Dialect) -> str:
-    sign = "<=" if condition.is_upper else ">"
-    number = dialect.literal(condition.threshold)
-    return f"{dialect.identifier(condition.name)} {sign} {number}"
+    def _can_be_null(self, name: str | Indicator) -> bool:
+        column = name.column if isinstance(name, Indicator) else name
+        return column not in self.explanation.fill_
 
 
 def _category(name: Indicator) -> Any:

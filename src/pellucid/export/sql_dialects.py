@@ -34,7 +34,7 @@ class Dialect:
 
     def identifier(self, name: str) -> str:
         """A name, quoted."""
-        _refuse_nul(name)
+        _refuse_unwritable(name)
         first, last = self.quotes
         if self.escapes_name_by is None:
             return f"{first}{name.replace(last, last * 2)}{last}"
@@ -49,26 +49,30 @@ class Dialect:
             return str(value)
         return self._number(value) if isinstance(value, float) else self._string(value)
 
-    def no_number(self, name: str) -> str:
-        """True where a column of numbers holds none."""
+    def filled(self, name: str, value: Any) -> str:
+        """A column in which a value stands for NULL; the column itself where that is None."""
         column = self.identifier(name)
-        test = "" if self.not_finite is None else f" OR {self.not_finite.format(column=column)}"
-        return f"{column} IS NULL{test}"
+        return column if value is None else f"COALESCE({column}, {self.literal(value)})"
 
-    def is_one(self, name: str, value: Any) -> str:
+    def no_number(self, column: str, *, can_be_null: bool) -> str:
+        """True where a column of numbers holds none; empty if that cannot be."""
+        tests = [f"{column} IS NULL"] if can_be_null else []
+        tests += [] if self.not_finite is None else [self.not_finite.format(column=column)]
+        return " OR ".join(tests)
+
+    def is_one(self, column: str, value: Any) -> str:
         """True where a column is one category."""
-        column = self.identifier(name)
         return f"{column} IS NULL" if value is None else f"{column} = {self.literal(value)}"
 
-    def is_none_of(self, name: str, values: list[Any]) -> str:
+    def is_none_of(self, column: str, values: list[Any], *, can_be_null: bool) -> str:
         """True where a column is none of some categories; NULL is a category too."""
-        column = self.identifier(name)
         named = [self.literal(value) for value in values if value is not None]
         if not named:
             return f"{column} IS NOT NULL"
         test = f"<> {named[0]}" if len(named) == 1 else f"NOT IN ({', '.join(named)})"
         # A comparison with NULL is not true, which is right where NULL is excluded as well.
-        return f"{column} {test}" if None in values else f"({column} {test} OR {column} IS NULL)"
+        can_be_null = can_be_null and None not in values
+        return f"({column} {test} OR {column} IS NULL)" if can_be_null else f"{column} {test}"
 
     def _number(self, value: float) -> str:
         if value.is_integer() and abs(value) <= _PLAIN_INTEGERS:
@@ -77,7 +81,7 @@ class Dialect:
         return f"{text}e0" if self.decimals_are_exact and "e" not in text else text
 
     def _string(self, value: str) -> str:
-        _refuse_nul(value)
+        _refuse_unwritable(value)
         if self.has_backslashes:
             value = value.replace("\\", "\\\\").replace("'", "\\'")
             for letter, name in (("\n", "\\n"), ("\r", "\\r")):
@@ -87,9 +91,13 @@ class Dialect:
         return f"{self.string_prefix}'{value}'"
 
 
-def _refuse_nul(text: str) -> None:
+def _refuse_unwritable(text: str) -> None:
     if "\0" in text:
         raise ValueError(f"{text!r} holds a NUL character, which SQL cannot write")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{text!r} holds half a character, which no text can hold") from None
 
 
 _BETWEEN = f"{{column}} NOT BETWEEN -{_LARGEST} AND {_LARGEST}"

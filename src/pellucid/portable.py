@@ -7,12 +7,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from pellucid._tables import as_table
-from pellucid.encoding import Encoding, Indicator
+from pellucid.asked_columns import AskedColumns
+from pellucid.encoding import Indicator
 from pellucid.export._mixin import ExportMixin
-from pellucid.routing import canonical_csc
 from pellucid.rules import (
     RowExplanation,
     RuleList,
@@ -32,8 +30,8 @@ class Explanation(ExportMixin):
     a pipeline by :func:`pellucid.explain_pipeline`. It holds no data and cannot be fitted.
 
     Only the columns that the tree asks about are looked at, here as in every export: a table may
-    lack the others, and they may hold anything. A missing number is refused; a missing category
-    is a category like any other.
+    lack the others, and they may hold anything. A missing number is refused and a missing
+    category is a category like any other, unless `fill` says what they count as.
 
     Parameters
     ----------
@@ -47,6 +45,8 @@ class Explanation(ExportMixin):
     columns : sequence of str, optional
         Names of the columns of the data, in order, where these are not `names`: some may be
         encoded, and some not used at all.
+    fill : dict of str to value, optional
+        What a missing value counts as, by column of the data.
     method : str, optional
         What made the tree.
 
@@ -64,6 +64,8 @@ class Explanation(ExportMixin):
         Their names, if they have any.
     tree_columns_ : list of str or Indicator
         Descriptions of the columns that the tree looks at.
+    fill_ : dict of str to value
+        What a missing value counts as, where it counts.
     method_ : str or None
 
     Examples
@@ -86,6 +88,7 @@ class Explanation(ExportMixin):
         clusters: Sequence | None = None,
         purity: dict[int, float] | None = None,
         columns: Sequence[str] | None = None,
+        fill: dict[str, Any] | None = None,
         method: str | None = None,
     ) -> None:
         if names is not None and len(names) != tree.n_features:
@@ -105,6 +108,7 @@ class Explanation(ExportMixin):
         self.tree_ = tree
         self.n_leaves_ = tree.n_leaves
         self.cluster_names_ = np.array(clusters)
+        self.fill_ = dict(fill or {})
         self.method_ = method
         self._leaf_rules = leaf_rules(
             tree,
@@ -146,6 +150,7 @@ class Explanation(ExportMixin):
             clusters=model.cluster_names_.tolist(),
             purity={rule.leaf: rule.purity for rule in model._leaf_rules},
             columns=columns,
+            fill=getattr(model, "fill_", None) if feature_names is None else None,
             method=getattr(model, "method_", type(model).__name__),
         )
 
@@ -172,6 +177,7 @@ class Explanation(ExportMixin):
             self.n_features_in_,
             None if names is None else names.tolist(),
             purity,
+            self.fill_,
             self.method_,
         )
 
@@ -180,7 +186,7 @@ class Explanation(ExportMixin):
 
     def apply(self, X: Any) -> np.ndarray:
         """Node number of the leaf that each row reaches."""
-        return self._asked.look_up(self._read(X), np.arange(self.tree_.node_count))[0]
+        return self._asked.tree.apply(self._asked.read(X))
 
     def predict(self, X: Any) -> np.ndarray:
         """Cluster of each row, by its label.
@@ -196,7 +202,7 @@ class Explanation(ExportMixin):
         ndarray of shape (n_samples,)
         """
         answers = self.cluster_names_[self.tree_.cluster]
-        return self._asked.look_up(self._read(X), answers)[0]
+        return self._asked.tree.look_up(self._asked.read(X), answers)[0]
 
     def explain(self, X: Any = None) -> RuleList:
         """The rules of all clusters, or why each row of `X` is in its cluster.
@@ -209,14 +215,14 @@ class Explanation(ExportMixin):
         """
         if X is None:
             return self.rules_
-        numbers = self._read(X)
-        leaves = self._asked.apply(numbers)
+        numbers = self._asked.read(X)
+        leaves = self._asked.tree.apply(numbers)
         rules = {rule.leaf: rule for rule in self._leaf_rules}
         paths = {
             leaf: path_conditions(self.tree_, leaf, self.tree_columns_)
             for leaf in np.unique(leaves).tolist()
         }
-        place = {feature: i for i, feature in enumerate(self._used)}
+        place = {feature: i for i, feature in enumerate(self._asked.features)}
         explanations = []
         for row, leaf in enumerate(leaves.tolist()):
             steps = ((step, float(numbers[row, place[step.feature]])) for step in paths[leaf])
@@ -224,64 +230,10 @@ class Explanation(ExportMixin):
         return RuleList(explanations)
 
     @cached_property
-    def _encoding(self) -> Encoding:
-        """How the columns that are asked about become numbers."""
-        values: dict[tuple[str, bool], list | None] = {}
-        for feature in np.unique(self.tree_.feature[~self.tree_.is_leaf]).tolist():
-            name = self.tree_columns_[feature]
-            if isinstance(name, Indicator):
-                values.setdefault((name.column, True), []).append(name.value)
-            else:
-                values[name, False] = None
-        return Encoding([column for column, _ in values], list(values.values()))
-
-    @cached_property
-    def _used(self) -> list[int]:
-        """Columns of the tree in the order of the encoding."""
-        place = {name: i for i, name in enumerate(self.tree_columns_)}
-        return [place[name] for name in self._encoding.names]
-
-    @cached_property
-    def _asked(self) -> ThresholdTree:
-        """The tree on the columns it asks about, and no others."""
-        place = {feature: i for i, feature in enumerate(self._used)}
-        feature = np.array([place.get(f, -1) for f in self.tree_.feature.tolist()], dtype=np.intp)
-        return self.tree_.replace(feature=feature, n_features=max(len(self._used), 1))
-
-    def _read(self, X: Any) -> np.ndarray:
-        """The columns that are asked about, as finite numbers."""
-        X, encoding = self._select(X), self._encoding
-        if not self._used:
-            return np.zeros((X.shape[0], 1))
-        is_plain = isinstance(X, np.ndarray) and X.dtype.kind in "fiub"
-        if is_plain and not any(encoding.is_categorical) and np.isfinite(X).all():
-            return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
-        return encoding.transform(X)
-
-    def _select(self, X: Any):
-        """The columns that are asked about, as a table or an array."""
-        wanted = self._encoding.input_names
-        if not isinstance(X, (np.ndarray, list)) and (table := as_table(X)) is not None:
-            known = {str(name): name for name in table.columns}
-            for name in wanted:
-                if name not in known:
-                    raise ValueError(
-                        f"X has no column {name!r}, which the tree asks about; its columns are "
-                        f"{', '.join(map(repr, known))}"
-                    )
-            if not wanted:
-                return np.empty((len(table), 0))
-            return table.select([known[name] for name in dict.fromkeys(wanted)]).to_native()
-        is_sparse = sparse.issparse(X)
-        X = X if is_sparse or isinstance(X, np.ndarray) else np.array(X, dtype=object)
-        if X.ndim != 2 or X.shape[1] != self.n_features_in_:
-            raise ValueError(
-                f"X has shape {X.shape}, but the explanation is of {self.n_features_in_} columns"
-            )
+    def _asked(self) -> AskedColumns:
+        """The columns that the tree asks about, and how they are read."""
         names = getattr(self, "feature_names_in_", default_names(self.n_features_in_))
-        place = {name: i for i, name in enumerate(names)}
-        columns = [place[name] for name in wanted]
-        return canonical_csc(X)[:, columns].toarray() if is_sparse else X[:, columns]
+        return AskedColumns(self.tree_, self.tree_columns_, list(names), self.fill_)
 
 
 def _columns_of(names: Sequence[str | Indicator]) -> list[str]:

@@ -225,7 +225,7 @@ def _check(n_groups: int, most: int, misfits: float, moving_average: int, **size
         raise ValueError(f"misfits={misfits} must lie between 0 and 1: it is a share of the groups")
     if not 1 <= moving_average <= _N_WEEKS:
         raise ValueError(
-            f"moving_average={moving_average} must lie between 1 and {_N_WEEKS}, the number of weeks"
+            f"moving_average={moving_average} must lie between 1 and {_N_WEEKS}, the weeks in all"
         )
     for name, size in sizes.items():
         if not size >= 0:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch, check_random_state
 
-AGES = ("10s", "20s", "30s", "40s", "50s", "60s", "70s and over")
+AGES = (10, 20, 30, 40, 50, 60, 70)
 SEXES = ("female", "male")
 CHANNELS = ("offline", "online")
 SECTORS = {
@@ -108,8 +108,8 @@ def make_card_trends(
     Bunch
         ``series`` (n_groups, n_weeks), spending as a multiple of the group's own before the
         outbreak; ``times``, the Monday of the last week of each average; ``explanation``, a
-        polars table with columns age, sex, sector, category and channel; ``weights``, the amount
-        that a group spends; ``labels``, the planted trend by demographics (a position in
+        polars table with columns age (20 for the twenties, 70 for all from 70 on), sex, sector,
+        category and channel; ``weights``, the amount that a group spends; ``labels``, the planted trend by demographics (a position in
         ``trend_names``); ``trends``, the trend that a group really follows; ``drifts``, its drift
         (a position in ``drift_names``).
 
@@ -157,9 +157,9 @@ def make_card_trends(
     )
 
 
-def planted_trend(age: str, sex: str, sector: str, category: str, channel: str) -> str:
+def planted_trend(age: int, sex: str, sector: str, category: str, channel: str) -> str:
     """Trend that the demographics of a group call for."""
-    is_old, is_online = AGES.index(age) >= 5, channel == "online"
+    is_old, is_online = age >= 60, channel == "online"
     if sector == "travel":
         return "collapse"
     if sector == "culture":
@@ -173,7 +173,7 @@ def planted_trend(age: str, sex: str, sector: str, category: str, channel: str) 
     return "surge"
 
 
-def _all_groups() -> list[tuple[str, ...]]:
+def _all_groups() -> list[tuple[Any, ...]]:
     business = [(sector, name) for sector, names in SECTORS.items() for name in names.split(", ")]
     return [
         (age, sex, *where, channel)
@@ -205,13 +205,13 @@ def _ramp(weeks: np.ndarray) -> np.ndarray:
     return np.clip((weeks - _OUTBREAK) / (_N_WEEKS - _OUTBREAK), 0, 1)
 
 
-def _usual(age: str, sex: str, sector: str, category: str, channel: str) -> float:
+def _usual(age: int, sex: str, sector: str, category: str, channel: str) -> float:
     """Logarithm of what a group spends in a week before the outbreak."""
     by_age = (-2.0, 0.0, 0.7, 1.0, 0.8, 0.2, -0.8)[AGES.index(age)]
     return 10.0 + by_age + (0.8 if sector in ("groceries", "daily", "dining") else 0.0)
 
 
-def _as_table(groups: list[tuple[str, ...]]):
+def _as_table(groups: list[tuple[Any, ...]]):
     import polars as pl
 
     names = ("age", "sex", "sector", "category", "channel")

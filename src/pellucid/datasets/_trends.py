@@ -109,9 +109,9 @@ def make_card_trends(
         ``series`` (n_groups, n_weeks), spending as a multiple of the group's own before the
         outbreak; ``times``, the Monday of the last week of each average; ``explanation``, a
         polars table with columns age (20 for the twenties, 70 for all from 70 on), sex, sector,
-        category and channel; ``weights``, the amount that a group spends; ``labels``, the planted trend by demographics (a position in
-        ``trend_names``); ``trends``, the trend that a group really follows; ``drifts``, its drift
-        (a position in ``drift_names``).
+        category and channel; ``weights``, the amount that a group spends; ``labels``, the planted
+        trend by demographics (a position in ``trend_names``); ``trends``, the trend that a group
+        really follows; ``drifts``, its drift (a position in ``drift_names``).
 
     References
     ----------

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pellucid.export.text import export_text
     from pellucid.plotting import plot_tree
     from pellucid.tree import ThresholdTree
+    from pellucid.xclusters import XClusters
 
 __version__ = "0.1.0"
 
@@ -38,6 +39,7 @@ _HOMES = {
     "RandomThresholds": "cluster",
     "SpEx": "cluster",
     "ThresholdTree": "tree",
+    "XClusters": "xclusters",
     "export_text": "export.text",
     "plot_tree": "plotting",
 }
@@ -55,6 +57,7 @@ __all__ = [
     "RandomThresholds",
     "SpEx",
     "ThresholdTree",
+    "XClusters",
     "__version__",
     "export_text",
     "plot_tree",

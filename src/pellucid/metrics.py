@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
 from pellucid._input import read_sample_weight
+from pellucid.encoding import Indicator
 from pellucid.numeric.fixed_point import Data, Weights
 from pellucid.numeric.objectives import OBJECTIVES
 from pellucid.rules import path_conditions, simplify
@@ -120,7 +122,11 @@ def weighted_average_depth(
 
 
 def weighted_average_explanation_size(
-    tree: ThresholdTree, X: Any = None, *, sample_weight: Any = None
+    tree: ThresholdTree,
+    X: Any = None,
+    *,
+    sample_weight: Any = None,
+    feature_names: Sequence[str | Indicator] | None = None,
 ) -> float:
     """Conditions needed to explain the average row, redundant ones left out (WAES).
 
@@ -131,8 +137,13 @@ def weighted_average_explanation_size(
         Rows to average over; the counts of the training rows when left out.
     sample_weight : array-like of shape (n_samples,), optional
         Weights of the rows of `X`.
+    feature_names : sequence of str or Indicator, optional
+        Descriptions of the columns: a column that is one category is, without further
+        conditions, none of the others.
     """
-    sizes = [len(simplify(path_conditions(tree, leaf))) for leaf in tree.leaves.tolist()]
+    sizes = [
+        len(simplify(path_conditions(tree, leaf, feature_names))) for leaf in tree.leaves.tolist()
+    ]
     return _average_over_leaves(tree, np.array(sizes), X, sample_weight)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.encoding import Indicator
 from pellucid.tree import ThresholdTree
 
 
@@ -21,15 +22,28 @@ def format_number(value: float) -> str:
 
 @dataclass(frozen=True)
 class Condition:
-    """One bound on one feature: ``feature <= threshold`` or ``feature > threshold``."""
+    """One bound on one feature: ``feature <= threshold`` or ``feature > threshold``.
+
+    Examples
+    --------
+    >>> from pellucid.encoding import Indicator
+    >>> from pellucid.rules import Condition
+    >>> print(Condition(0, 12.8, True, "alcohol"))
+    alcohol ≤ 12.8
+    >>> print(Condition(1, 0.5, False, Indicator("district", "Gangnam")))
+    district is Gangnam
+    """
 
     feature: int
     threshold: float
     is_upper: bool
     """True for ``<=``, false for ``>``."""
-    name: str
+    name: str | Indicator
+    """Name of the feature, or which category its 1 stands for."""
 
     def __str__(self) -> str:
+        if isinstance(self.name, Indicator):
+            return self.name.negation if self.is_upper else str(self.name)
         return f"{self.name} {'≤' if self.is_upper else '>'} {format_number(self.threshold)}"
 
     def holds(self, X: np.ndarray) -> np.ndarray:
@@ -55,10 +69,15 @@ class Rule:
 
     @property
     def text(self) -> str:
-        """The conditions in words; both bounds of one feature become an interval."""
-        parts: dict[int, list[Condition]] = {}
+        """The conditions in words; both bounds of one feature become an interval.
+
+        The categories that are excluded in one column become a list.
+        """
+        parts: dict[Any, list[Condition]] = {}
         for condition in self.conditions:
-            parts.setdefault(condition.feature, []).append(condition)
+            excludes = _is_category(condition) and condition.is_upper
+            key = condition.name.column if excludes else condition.feature
+            parts.setdefault(key, []).append(condition)
         return " and ".join(_join(bounds) for bounds in parts.values()) or "always"
 
     def __str__(self) -> str:
@@ -68,6 +87,9 @@ class Rule:
 def _join(bounds: list[Condition]) -> str:
     if len(bounds) == 1:
         return str(bounds[0])
+    if _is_category(bounds[0]):
+        words = ", ".join(bound.name.word for bound in bounds)
+        return f"{bounds[0].name.column} is none of {words}"
     lower, upper = sorted(bounds, key=lambda bound: bound.is_upper)
     low, high = format_number(lower.threshold), format_number(upper.threshold)
     return f"{low} < {lower.name} ≤ {high}"
@@ -146,19 +168,30 @@ def default_names(n_features: int) -> list[str]:
     return [f"x{i}" for i in range(n_features)]
 
 
+def column_names(model: Any) -> Sequence[str | Indicator] | None:
+    """Descriptions of the columns that the tree of a fitted estimator looks at, if it has any."""
+    return getattr(model, "tree_columns_", getattr(model, "feature_names_in_", None))
+
+
 def path_conditions(
-    tree: ThresholdTree, leaf: int, feature_names: Sequence[str] | None = None
+    tree: ThresholdTree, leaf: int, feature_names: Sequence[str | Indicator] | None = None
 ) -> list[Condition]:
     """Every condition on the way from the root to `leaf`, redundant ones included."""
     names = default_names(tree.n_features) if feature_names is None else feature_names
     return [
-        Condition(int(f := tree.feature[node]), float(tree.threshold[node]), left, str(names[f]))
+        Condition(int(f := tree.feature[node]), float(tree.threshold[node]), left, _name(names[f]))
         for node, left in tree.path(leaf)
     ]
 
 
+def _name(name: Any) -> str | Indicator:
+    return name if isinstance(name, Indicator) else str(name)
+
+
 def simplify(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
     """Only the tightest bound of each feature and side, in order of first appearance.
+
+    Where a column is one category, it goes without saying which others it is not.
 
     Examples
     --------
@@ -173,13 +206,22 @@ def simplify(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
         sign = 1 if condition.is_upper else -1
         if known is None or sign * condition.threshold < sign * known.threshold:
             tightest[key] = condition
-    return tuple(tightest.values())
+    said = {c.name.column for c in tightest.values() if _is_category(c) and not c.is_upper}
+    return tuple(
+        c
+        for c in tightest.values()
+        if not (_is_category(c) and c.is_upper and c.name.column in said)
+    )
+
+
+def _is_category(condition: Condition) -> bool:
+    return isinstance(condition.name, Indicator)
 
 
 def leaf_rules(
     tree: ThresholdTree,
     *,
-    feature_names: Sequence[str] | None = None,
+    feature_names: Sequence[str | Indicator] | None = None,
     labels: Sequence | None = None,
     purity: dict[int, float] | None = None,
 ) -> list[Rule]:
@@ -188,7 +230,7 @@ def leaf_rules(
     Parameters
     ----------
     tree : ThresholdTree
-    feature_names : sequence of str, optional
+    feature_names : sequence of str or Indicator, optional
         Names of the columns; ``x0, x1, ...`` when left out.
     labels : sequence, optional
         Labels of the clusters 0, 1, ...; the numbers themselves when left out.

@@ -19,14 +19,15 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid._input import read_rows, read_sample_weight, read_X, refuse_infinite
 from pellucid._progress import Progress
 from pellucid.cuts.problem import Problem
+from pellucid.explanations import explain_rows, leaf_purity
 from pellucid.growth.plant import Growth
 from pellucid.growth.polish import ROUNDS, polish_tree
 from pellucid.numeric.fixed_point import Data, Weights
 from pellucid.numeric.objectives import OBJECTIVES
 from pellucid.numeric.team import Team, count_threads
 from pellucid.reference import Reference, find_reference
-from pellucid.rules import RowExplanation, RuleList, cluster_rules, leaf_rules, path_conditions
-from pellucid.tree import ThresholdTree, column_values
+from pellucid.rules import RuleList, cluster_rules, leaf_rules
+from pellucid.tree import ThresholdTree
 
 
 class BaseThresholdTree(ClusterMixin, BaseEstimator):
@@ -166,7 +167,7 @@ class BaseThresholdTree(ClusterMixin, BaseEstimator):
         )
         names = np.array(reference.names)
         known = reference.labels >= 0
-        purity = _purity(leaf[known], (position == reference.labels)[known], weight[known])
+        purity = leaf_purity(leaf[known], (position == reference.labels)[known], weight[known])
 
         self.tree_ = tree
         self.n_leaves_ = tree.n_leaves
@@ -240,17 +241,7 @@ class BaseThresholdTree(ClusterMixin, BaseEstimator):
         if X is None:
             return self.rules_
         numbers = read_X(self, X, reset=False)
-        rules = {rule.leaf: rule for rule in self._leaf_rules}
-        paths = {leaf: path_conditions(self.tree_, leaf, self._names_in()) for leaf in rules}
-        explanations: list[Any] = [None] * numbers.shape[0]
-        leaves = self.tree_.apply(numbers)
-        for leaf in np.unique(leaves).tolist():
-            rows = np.flatnonzero(leaves == leaf)
-            columns = [column_values(numbers, step.feature, rows) for step in paths[leaf]]
-            for i, row in enumerate(rows.tolist()):
-                steps = zip(paths[leaf], (float(column[i]) for column in columns))
-                explanations[row] = RowExplanation(row, rules[leaf], tuple(steps))
-        return RuleList(explanations)
+        return explain_rows(self.tree_, self._leaf_rules, numbers, self._names_in())
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -271,12 +262,6 @@ def _name(labels: np.ndarray, names: np.ndarray) -> np.ndarray:
     if (labels >= 0).all():
         return names[labels]
     return np.where(labels >= 0, names[labels], -1)
-
-
-def _purity(leaf: np.ndarray, agrees: np.ndarray, weight: np.ndarray) -> dict[int, float]:
-    total = np.bincount(leaf, weights=weight)
-    pure = np.bincount(leaf, weights=weight * agrees)
-    return {int(i): float(pure[i] / total[i]) for i in np.flatnonzero(total > 0)}
 
 
 def common_parameters(cls: type) -> type:

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pellucid.rules import default_names, format_number
+from pellucid.encoding import Indicator
+from pellucid.rules import column_names, default_names, format_number
 from pellucid.tree import ThresholdTree
 
 
-def export_text(model: Any, *, feature_names: Sequence[str] | None = None) -> str:
+def export_text(model: Any, *, feature_names: Sequence[str | Indicator] | None = None) -> str:
     """Draw the tree of a fitted estimator, or a tree, as text.
 
     Parameters
     ----------
     model : fitted estimator of this package, or ThresholdTree
-    feature_names : sequence of str, optional
+    feature_names : sequence of str or Indicator, optional
         Names of the columns; those seen in `fit`, or ``x0, x1, ...``, when left out.
 
     Returns
@@ -38,7 +39,7 @@ def export_text(model: Any, *, feature_names: Sequence[str] | None = None) -> st
     """
     tree = model if isinstance(model, ThresholdTree) else model.tree_
     if feature_names is None:
-        feature_names = getattr(model, "feature_names_in_", None)
+        feature_names = column_names(model)
     names = default_names(tree.n_features) if feature_names is None else list(feature_names)
     if len(names) != tree.n_features:
         raise ValueError(f"{len(names)} feature names for a tree of {tree.n_features} columns")
@@ -56,7 +57,14 @@ def export_text(model: Any, *, feature_names: Sequence[str] | None = None) -> st
             lines.append(f"{indent}cluster {labels[tree.cluster[node]]} ({rows})")
             continue
         name = names[tree.feature[node]]
-        threshold = format_number(tree.threshold[node])
-        stack.append((int(tree.children_right[node]), depth + 1, f"{name} >  {threshold}"))
-        stack.append((int(tree.children_left[node]), depth + 1, f"{name} <= {threshold}"))
+        low, high = _answers(name, format_number(tree.threshold[node]))
+        stack.append((int(tree.children_right[node]), depth + 1, high))
+        stack.append((int(tree.children_left[node]), depth + 1, low))
     return "\n".join(lines)
+
+
+def _answers(name: str | Indicator, threshold: str) -> tuple[str, str]:
+    """What is true to the left and to the right of a question."""
+    if isinstance(name, Indicator):
+        return name.negation, str(name)
+    return f"{name} <= {threshold}", f"{name} >  {threshold}"

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pellucid.encoding import Indicator
 from pellucid.plotting.palette import cluster_color, text_color
-from pellucid.rules import Rule, default_names, format_number, leaf_rules
+from pellucid.rules import Rule, column_names, default_names, format_number, leaf_rules
 from pellucid.tree import ThresholdTree
 
 if TYPE_CHECKING:
@@ -44,17 +45,18 @@ _LARGEST_SIDE = 200 * 72.0
 
 
 def plot_tree(
-    model: Any, *, feature_names: Sequence[str] | None = None, ax: Axes | None = None
+    model: Any, *, feature_names: Sequence[str | Indicator] | None = None, ax: Axes | None = None
 ) -> Axes:
     """Draw the tree of a fitted estimator, or a tree, with matplotlib.
 
-    A row goes left where the answer is yes. The width of a line is the share of the rows that
+    A row goes left where the answer is yes, or, where the question is whether a column is some
+    category, to the right; the lines say so. The width of a line is the share of the rows that
     take it; a leaf has the colour of its cluster.
 
     Parameters
     ----------
     model : fitted estimator of this package, or ThresholdTree
-    feature_names : sequence of str, optional
+    feature_names : sequence of str or Indicator, optional
         Names of the columns; those seen in `fit`, or ``x0, x1, ...``, when left out.
     ax : matplotlib Axes, optional
         Where to draw; the font is made as small as the space needs. When left out, a new
@@ -91,7 +93,9 @@ class _Picture:
 
     tree: ThresholdTree
     questions: dict[int, tuple[str, str]]
-    """By inner node: name of the feature, and the comparison, which stays in one piece."""
+    """By inner node: name of the feature, and the comparison, if any, which stays in one piece."""
+    answers: dict[int, tuple[str, str]]
+    """By inner node: the answer that leads left, and the one that leads right."""
     titles: dict[int, list[str]]
     """By leaf: name of the cluster, in lines."""
     figures: dict[int, list[str]]
@@ -121,7 +125,7 @@ class _Layout:
     """By inner node: the question, in lines."""
 
 
-def _read(model: Any, feature_names: Sequence[str] | None) -> _Picture:
+def _read(model: Any, feature_names: Sequence[str | Indicator] | None) -> _Picture:
     if isinstance(model, ThresholdTree):
         tree, seen, rules = model, None, leaf_rules(model)
     else:
@@ -129,22 +133,26 @@ def _read(model: Any, feature_names: Sequence[str] | None) -> _Picture:
 
         check_is_fitted(model)
         tree, rules = model.tree_, model._leaf_rules
-        seen = getattr(model, "feature_names_in_", None)
+        seen = column_names(model)
     names = seen if feature_names is None else list(feature_names)
     names = default_names(tree.n_features) if names is None else names
     if len(names) != tree.n_features:
         raise ValueError(f"{len(names)} feature names for a tree of {tree.n_features} columns")
-    questions = {
-        node: (str(names[tree.feature[node]]), f"≤ {format_number(tree.threshold[node])}")
-        for node in np.flatnonzero(~tree.is_leaf).tolist()
-    }
+    questions, answers = {}, {}
+    for node in np.flatnonzero(~tree.is_leaf).tolist():
+        name = names[tree.feature[node]]
+        if isinstance(name, Indicator):
+            questions[node], answers[node] = (str(name), ""), ("no", "yes")
+        else:
+            tail = f"≤ {format_number(tree.threshold[node])}"
+            questions[node], answers[node] = (str(name), tail), ("yes", "no")
     titles = {r.leaf: _wrap(f"cluster {r.cluster}", _WIDEST_TITLE, bold=True) for r in rules}
     # A tree that was built by hand may know nothing of rows.
     counted = tree.n_node_samples[0] > 0
     figures = {r.leaf: _figures(r, tree.n_leaves > _MANY_LEAVES) if counted else [] for r in rules}
     widths = [_width(line, bold=True) for lines in titles.values() for line in lines]
     widths += [_width(line) for lines in figures.values() for line in lines]
-    return _Picture(tree, questions, titles, figures, max(widths) + 2 * _PAD)
+    return _Picture(tree, questions, answers, titles, figures, max(widths) + 2 * _PAD)
 
 
 def _figures(rule: Rule, narrow: bool) -> list[str]:
@@ -270,9 +278,9 @@ def _size_in_points(ax: Axes) -> tuple[float, float]:
 
 def _draw(ax: Axes, picture: _Picture, layout: _Layout, font: float) -> None:
     tree = picture.tree
-    for node in picture.questions:
-        _draw_edge(ax, picture, layout, font, node, int(tree.children_left[node]), "yes")
-        _draw_edge(ax, picture, layout, font, node, int(tree.children_right[node]), "no")
+    for node, (left, right) in picture.answers.items():
+        _draw_edge(ax, picture, layout, font, node, int(tree.children_left[node]), left)
+        _draw_edge(ax, picture, layout, font, node, int(tree.children_right[node]), right)
     for node, lines in layout.questions.items():
         width = max(map(_width, lines)) + 2 * _PAD
         _draw_box(ax, layout, node, width, facecolor=_PAPER, edgecolor=_LINE, linewidth=font / 10)

@@ -1,0 +1,189 @@
+"""Tables with categories as numbers: one 0/1 column a category, which keeps its words."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from numbers import Number
+from typing import Any
+
+import numpy as np
+
+from pellucid.columns import Columns, is_numeric
+
+
+@dataclass(frozen=True)
+class Indicator:
+    """Description of an encoded column that is 1 where `column` is `value`, and 0 elsewhere.
+
+    Everything that takes the names of columns takes these too, and says "district is Gangnam"
+    where it would say "x > 0.5" of a plain column.
+
+    Examples
+    --------
+    >>> from pellucid.encoding import Indicator
+    >>> str(Indicator("district", "Gangnam"))
+    'district is Gangnam'
+    >>> Indicator("district", None).negation
+    'district is not missing'
+    """
+
+    column: str
+    value: Any
+    """The category; None stands for a value that is missing."""
+
+    @property
+    def word(self) -> str:
+        """The category as a word."""
+        return "missing" if self.value is None else str(self.value)
+
+    @property
+    def negation(self) -> str:
+        """What is true where the column is 0."""
+        return f"{self.column} is not {self.word}"
+
+    def __str__(self) -> str:
+        return f"{self.column} is {self.word}"
+
+
+class Encoding:
+    """How a table becomes a matrix: numbers stay, a column of categories becomes one a category.
+
+    Made by :meth:`fit`. Missing values are a category of their own; in a column of numbers they
+    are an error.
+
+    Attributes
+    ----------
+    names : list of str or Indicator
+        Description of each column of the matrix, in order.
+    input_names : list of str
+        Names of the columns of the table.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from pellucid.encoding import Encoding
+    >>> table = pd.DataFrame({"age": [20, 35, 50], "sex": ["f", "m", "f"]})
+    >>> encoding = Encoding.fit(table)
+    >>> [str(name) for name in encoding.names]
+    ['age', 'sex is f', 'sex is m']
+    >>> encoding.transform(pd.DataFrame({"age": [41], "sex": ["m"]}))
+    array([[41.,  0.,  1.]])
+    """
+
+    def __init__(self, input_names: Sequence[str], categories: Sequence[list | None]) -> None:
+        self.input_names = list(input_names)
+        self._categories = list(categories)
+        self.names: list[str | Indicator] = []
+        for name, values in zip(self.input_names, self._categories):
+            self.names += [name] if values is None else [Indicator(name, v) for v in values]
+
+    @classmethod
+    def fit(cls, table: Any, categorical: Iterable | None = None) -> Encoding:
+        """Learn the categories of a table.
+
+        Parameters
+        ----------
+        table : data frame or array-like of shape (n_samples, n_columns)
+            A pandas, polars or pyarrow table, or an array of numbers, words or objects; the
+            columns of an array are called ``x0, x1, ...``.
+        categorical : iterable of str or int, optional
+            Columns, by name or position, that hold categories although they look like numbers,
+            such as postal codes. Words, booleans, categories and dates always do.
+
+        Returns
+        -------
+        Encoding
+        """
+        columns = Columns.of(table)
+        wanted = _positions(columns.names, categorical)
+        categories = [
+            _categories(column) if i in wanted or not is_numeric(column) else None
+            for i, column in enumerate(columns.values)
+        ]
+        return cls(columns.names, categories)
+
+    @property
+    def is_categorical(self) -> list[bool]:
+        """For each column of the table, whether it is taken as categories."""
+        return [values is not None for values in self._categories]
+
+    def transform(self, table: Any) -> np.ndarray:
+        """The rows of a table as numbers; a category never seen before is 0 in all its columns.
+
+        Parameters
+        ----------
+        table : data frame or array-like of shape (n_samples, n_columns)
+            A data frame needs the columns of the one that was learned, in any order; others
+            are passed over.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, len(names)), float64
+        """
+        columns = Columns.of(table).like(self.input_names)
+        matrix = [
+            _numbers(column, name) if values is None else _indicators(column, values)
+            for name, values, column in zip(self.input_names, self._categories, columns.values)
+        ]
+        return np.column_stack(matrix).astype(np.float64, copy=False)
+
+
+def _positions(names: list[str], wanted: Iterable | None) -> set[int]:
+    found = set()
+    for column in () if wanted is None else wanted:
+        if isinstance(column, str):
+            if column not in names:
+                raise ValueError(
+                    f"categorical names {column!r}, which is no column; "
+                    f"the columns are {', '.join(map(repr, names))}"
+                )
+            found.add(names.index(column))
+        elif 0 <= column < len(names):
+            found.add(int(column))
+        else:
+            raise ValueError(f"categorical names column {column}; there are {len(names)}")
+    return found
+
+
+def _category(value: Any) -> Any:
+    """A value as a plain Python object that can be looked up: None if it is missing."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if value is None or (value != value) is not False:  # NaN, NaT and pandas' NA
+        return None
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if isinstance(value, Hashable) else str(value)
+
+
+def _categories(column: np.ndarray) -> list:
+    found = {_category(value) for value in column.tolist()}
+    return sorted(found, key=_rank)
+
+
+def _rank(value: Any) -> tuple:
+    """Numbers by size, then all else by its words; missing last."""
+    if isinstance(value, Number):
+        return (0, value, "")
+    return (2 if value is None else 1, 0, str(value))
+
+
+def _indicators(column: np.ndarray, values: list) -> np.ndarray:
+    position = {value: i for i, value in enumerate(values)}
+    code = np.array([position.get(_category(v), -1) for v in column.tolist()], dtype=np.intp)
+    return (code[:, None] == np.arange(len(values))).astype(np.float64)
+
+
+def _numbers(column: np.ndarray, name: str) -> np.ndarray:
+    if not is_numeric(column):
+        word = next(value for value in column.tolist())
+        raise ValueError(f"column {name!r} held numbers in fit; now it holds {word!r}")
+    numbers = column.astype(np.float64, copy=False)
+    bad = np.flatnonzero(~np.isfinite(numbers))
+    if len(bad):
+        what = "NaN" if np.isnan(numbers[bad[0]]) else "infinity (inf)"
+        raise ValueError(
+            f"column {name!r} contains {what}, first at row {bad[0]}: drop such rows, or fill "
+            "them in, for example with sklearn.impute.SimpleImputer"
+        )
+    return numbers

@@ -1,0 +1,40 @@
+"""Why rows are where they are, and how true leaves are to the clusters they stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pellucid.encoding import Indicator
+from pellucid.routing import column_values
+from pellucid.rules import RowExplanation, Rule, RuleList, path_conditions
+from pellucid.tree import ThresholdTree
+
+
+def explain_rows(
+    tree: ThresholdTree,
+    rules: Sequence[Rule],
+    X: Any,
+    feature_names: Sequence[str | Indicator] | None = None,
+) -> RuleList:
+    """A :class:`~pellucid.rules.RowExplanation` for each row of a matrix."""
+    by_leaf = {rule.leaf: rule for rule in rules}
+    explanations: list[Any] = [None] * X.shape[0]
+    leaves = tree.apply(X)
+    for leaf in np.unique(leaves).tolist():
+        path = path_conditions(tree, leaf, feature_names)
+        rows = np.flatnonzero(leaves == leaf)
+        columns = [column_values(X, step.feature, rows) for step in path]
+        for i, row in enumerate(rows.tolist()):
+            steps = zip(path, (float(column[i]) for column in columns))
+            explanations[row] = RowExplanation(row, by_leaf[leaf], tuple(steps))
+    return RuleList(explanations)
+
+
+def leaf_purity(leaf: np.ndarray, agrees: np.ndarray, weight: np.ndarray) -> dict[int, float]:
+    """By leaf, the share of its rows, by weight, that agree with what it says."""
+    total = np.bincount(leaf, weights=weight)
+    pure = np.bincount(leaf, weights=weight * agrees)
+    return {int(i): float(pure[i] / total[i]) for i in np.flatnonzero(total > 0)}

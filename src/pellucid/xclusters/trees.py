@@ -1,0 +1,250 @@
+"""The tree that tells the clusters apart by the explanation features, exactly or nearly so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pellucid.cuts.thresholds import choose_threshold
+from pellucid.tree import LEAF, ThresholdTree, TreeBuilder
+
+_ROUNDING = 1e-12
+"""How far a measure that was kept up to date split by split may be off."""
+
+
+class Explained(NamedTuple):
+    """A tree, and how well it tells the clusters."""
+
+    tree: ThresholdTree
+    accuracy: float
+    """In the measure that was asked for."""
+
+
+class TreeGrower:
+    """Grows a tree for one clustering of the rows after the other.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_columns)
+        The explanation features, encoded as numbers.
+    weight : ndarray of shape (n_samples,)
+        All above 0.
+    tree : estimator, optional
+        An estimator of this package, which is given the clusters as its `reference`, or a
+        decision tree of scikit-learn. Without one, CART (Gini impurity, best leaf first) grows
+        until its leaves are pure or `wanted` is reached.
+    wanted : float, default=1.0
+        How well CART's tree must tell the clusters; at 1 it is grown until nothing is left to
+        cut. A plugged-in tree has its own rules for when to stop.
+    measure : {"f1", "accuracy"}, default="f1"
+        F1 of each cluster, averaged by weight, or the share of rows, by weight.
+    random_state : int, default=0
+        Decides between cuts that are equally good.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pellucid.xclusters.trees import TreeGrower
+    >>> X = np.array([[0.0, 20], [0, 50], [1, 20], [1, 50]])
+    >>> TreeGrower(X, np.ones(4)).grow(np.array([0, 1, 2, 2]))
+    Explained(tree=ThresholdTree(n_leaves=3, max_depth=2, n_features=2), accuracy=1.0)
+    """
+
+    def __init__(
+        self,
+        X: np.ndarray,
+        weight: np.ndarray,
+        *,
+        tree: Any = None,
+        wanted: float = 1.0,
+        measure: str = "f1",
+        random_state: int = 0,
+    ) -> None:
+        self.X, self.weight, self.tree = X, weight, tree
+        self.wanted, self.measure, self.random_state = wanted, measure, random_state
+        # scikit-learn works in float32, which ranks survive and close values do not.
+        self._ranks = None if tree is not None else _ranks(X)
+
+    def grow(self, labels: np.ndarray) -> Explained:
+        """The tree for a clustering, given as clusters 0, 1, ... of the rows."""
+        if self.tree is None:
+            tree = self._grow_cart(labels)
+        elif "reference" in self.tree.get_params():
+            tree = self._grow_ours(labels)
+        else:
+            tree = self._grow_theirs(labels)
+        found = confusion(labels, tree.predict(self.X), self.weight)
+        return Explained(tree, MEASURES[self.measure](found))
+
+    def _grow_cart(self, labels: np.ndarray) -> ThresholdTree:
+        from sklearn.tree import DecisionTreeClassifier
+
+        classifier = DecisionTreeClassifier(
+            max_leaf_nodes=max(len(labels), 2), random_state=self.random_state
+        )
+        classifier.fit(self._ranks, labels, sample_weight=self.weight)
+        grown = _Grown(labels, self.weight)
+        measure = MEASURES[self.measure]
+        for split in _splits_of(classifier.tree_, self._ranks):
+            # A tree that is to be exact is grown as far as it goes, whatever the weights say.
+            if self.wanted < 1 and measure(grown.confusion) >= self.wanted - _ROUNDING:
+                break
+            grown.add(split)
+        return self._build(grown)
+
+    def _grow_theirs(self, labels: np.ndarray) -> ThresholdTree:
+        from sklearn.base import clone
+
+        classifier = clone(self.tree).fit(self.X, labels, sample_weight=self.weight)
+        if not hasattr(getattr(classifier, "tree_", None), "children_left"):
+            raise TypeError(
+                f"tree={self.tree!r} makes no tree; give an estimator of this package, such as "
+                "pellucid.ExKMC(), or a sklearn.tree.DecisionTreeClassifier"
+            )
+        grown = _Grown(labels, self.weight)
+        for split in _splits_of(classifier.tree_, self.X.astype(np.float32)):
+            grown.add(split)
+        return self._build(grown)
+
+    def _grow_ours(self, labels: np.ndarray) -> ThresholdTree:
+        from sklearn.base import clone
+
+        model = clone(self.tree).set_params(reference=labels)
+        return model.fit(self.X, sample_weight=self.weight).tree_
+
+    def _build(self, grown: _Grown) -> ThresholdTree:
+        builder = TreeBuilder(self.X.shape[1])
+        ours = {0: 0}
+
+        def settle(node: int, rows: np.ndarray) -> None:
+            builder.set_cluster(ours[node], grown.cluster[node])
+            builder.set_counts(ours[node], len(rows), float(self.weight[rows].sum()))
+
+        settle(0, np.arange(len(self.X)))
+        for split in grown.worthwhile():
+            left, right = (self.X[rows, split.feature] for rows in split.rows)
+            threshold = choose_threshold(float(left.max()), float(right.min()), "round")
+            children = builder.split(ours[split.node], feature=split.feature, threshold=threshold)
+            for half, child, rows in zip(split.halves, children, split.rows):
+                ours[half] = child
+                settle(half, rows)
+        return builder.build()
+
+
+def confusion(labels: np.ndarray, predicted: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Weight of the rows by cluster (rows) and by what they are taken for (columns)."""
+    n = int(max(labels.max(), predicted.max())) + 1
+    return np.bincount(labels * n + predicted, weights=weight, minlength=n * n).reshape(n, n)
+
+
+def accuracy(confusion: np.ndarray) -> float:
+    """Share of the weight that is taken for what it is."""
+    if _is_exact(confusion):
+        return 1.0
+    return float(np.trace(confusion) / confusion.sum())
+
+
+def weighted_f1(confusion: np.ndarray) -> float:
+    """F1 of each cluster, 2·right / (is + taken for), averaged by the clusters' weights."""
+    if _is_exact(confusion):
+        return 1.0
+    is_, taken_for = confusion.sum(axis=1), confusion.sum(axis=0)
+    f1 = 2 * np.diag(confusion) / np.maximum(is_ + taken_for, np.finfo(float).tiny)
+    return float(is_ @ f1 / is_.sum())
+
+
+def _is_exact(confusion: np.ndarray) -> bool:
+    # Sums of the same weights in another order may differ in the last digit.
+    return np.count_nonzero(confusion) == np.count_nonzero(np.diag(confusion))
+
+
+MEASURES = {"f1": weighted_f1, "accuracy": accuracy}
+
+
+def reachable_accuracy(X: np.ndarray, labels: np.ndarray, weight: np.ndarray) -> float:
+    """Share of the weight that the best of all trees tells rightly.
+
+    Rows that are alike reach the same leaf, so each group of them is told as a whole.
+    """
+    _, group = np.unique(X, axis=0, return_inverse=True)
+    group, n = group.ravel(), int(labels.max()) + 1
+    of = np.bincount(group * n + labels, weights=weight, minlength=n * (int(group.max()) + 1))
+    return float(of.reshape(-1, n).max(axis=1).sum() / weight.sum())
+
+
+def renumbered(tree: ThresholdTree, number: np.ndarray) -> ThresholdTree:
+    """The same tree with other numbers for its clusters: `number` by the old ones."""
+    builder = TreeBuilder.from_tree(tree)
+    for node in range(tree.node_count):
+        builder.set_counts(node, tree.n_node_samples[node], tree.weighted_n_node_samples[node])
+        if tree.children_left[node] == LEAF:
+            builder.set_cluster(node, number[tree.cluster[node]])
+    return builder.build()
+
+
+class _Split(NamedTuple):
+    """One cut of a classifier's tree, in its numbers of nodes, and the rows of both sides."""
+
+    node: int
+    feature: int
+    halves: tuple[int, int]
+    rows: tuple[np.ndarray, np.ndarray]
+
+
+class _Grown:
+    """A tree as far as it has grown: its splits, the cluster of each node, and the mistakes."""
+
+    def __init__(self, labels: np.ndarray, weight: np.ndarray) -> None:
+        self.labels, self.weight = labels, weight
+        self.n_clusters = int(labels.max()) + 1
+        self.splits: list[_Split] = []
+        weights = self._weights(np.arange(len(labels)))
+        self.cluster = {0: int(weights.argmax())}
+        self.confusion = np.zeros((self.n_clusters, self.n_clusters))
+        self.confusion[:, self.cluster[0]] = weights
+
+    def add(self, split: _Split) -> None:
+        self.splits.append(split)
+        for half, rows in zip(split.halves, split.rows):
+            weights = self._weights(rows)
+            self.cluster[half] = int(weights.argmax())
+            self.confusion[:, self.cluster[split.node]] -= weights
+            self.confusion[:, self.cluster[half]] += weights
+
+    def worthwhile(self) -> list[_Split]:
+        """The splits without those below which all leaves say the same."""
+        says = dict.fromkeys(self.cluster, True)
+        kept = []
+        for split in reversed(self.splits):
+            left, right = split.halves
+            same = self.cluster[left] == self.cluster[right]
+            if same and says[left] and says[right]:
+                self.cluster[split.node] = self.cluster[left]
+            else:
+                says[split.node] = False
+                kept.append(split)
+        return kept[::-1]
+
+    def _weights(self, rows: np.ndarray) -> np.ndarray:
+        return np.bincount(self.labels[rows], weights=self.weight[rows], minlength=self.n_clusters)
+
+
+def _splits_of(cart: Any, X: np.ndarray) -> Iterator[_Split]:
+    """The cuts of scikit-learn's tree, parents first, in the order in which it grew."""
+    reached = {0: np.arange(len(X))}
+    inner = np.flatnonzero(cart.children_left != LEAF)
+    # Both children of a node are numbered when it is split, so their numbers tell the order.
+    for node in inner[np.argsort(cart.children_left[inner])].tolist():
+        rows, feature = reached.pop(node), int(cart.feature[node])
+        left = X[rows, feature] <= cart.threshold[node]
+        parts = rows[left], rows[~left]
+        halves = int(cart.children_left[node]), int(cart.children_right[node])
+        reached.update(zip(halves, parts))
+        yield _Split(node, feature, halves, parts)
+
+
+def _ranks(X: np.ndarray) -> np.ndarray:
+    ranks = [np.unique(column, return_inverse=True)[1] for column in X.T]
+    return np.column_stack(ranks).astype(np.float32)

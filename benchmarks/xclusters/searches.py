@@ -45,6 +45,7 @@ def fit(data: sets.TrendSet, search: str, tolerance: float, seed: int) -> XClust
         k_range=K_RANGE,
         tolerance=tolerance,
         accuracy_distance="precomputed",
+        explanation_distance="jaccard",
         search=search,
         random_state=seed,
     )
@@ -72,7 +73,9 @@ def _measure(settings: Settings, name: str, search: str, tolerance: float, seed:
             model, seconds = _time(data, search, tolerance, seed)
         if search == OURS and tolerance == DEFAULT:
             draw(model, data, settings.output, name)
-        best = model.evaluations_[model.evaluations_["objective"].argmin()]
+        tried = model.evaluations_
+        pair = (tried["k"] == model.best_k_) & (tried["alpha"] == model.best_alpha_)
+        best = tried[pair][0]
         planted = None
         if data.planted is not None:
             planted = float(adjusted_rand_score(data.planted, model.labels_))
@@ -80,8 +83,8 @@ def _measure(settings: Settings, name: str, search: str, tolerance: float, seed:
             "k": model.best_k_,
             "alpha": model.best_alpha_,
             "objective": model.objective_,
-            "d": best["normalised_distortion"],
-            "n": best["normalised_nodes"],
+            "d": float(best["normalised_distortion"]),
+            "n": float(best["normalised_nodes"]),
             "n_nodes": model.n_nodes_,
             "evaluations": len(model.evaluations_),
             "seconds": seconds,

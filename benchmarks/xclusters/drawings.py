@@ -43,7 +43,7 @@ def draw_figure_4(planes: dict[str, Plane], lambdas: tuple[float, ...], path: Pa
     )
     for (left, right), (title, plane) in zip(axes, planes.items()):
         shades = plt.get_cmap("viridis_r")(np.linspace(0.05, 0.95, len(plane["k"])))
-        for k, d, n, color in zip(plane["k"], plane["d"], plane["n"], shades):
+        for k, d, n, color in list(zip(plane["k"], plane["d"], plane["n"], shades))[::2]:
             left.plot(n, d, "o-", color=color, markersize=3, linewidth=0.8, label=f"k = {k}")
         left.set_xlabel("N (nodes)", labelpad=1)
         left.set_ylabel("D (distortion)")
@@ -77,7 +77,7 @@ def save_small(figure, path: Path, dpi: int = 80) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=dpi)
     _pyplot().close(figure)
-    shrink(path)
+    shrink(path, 200)
 
 
 def _save(figure, path: Path) -> None:

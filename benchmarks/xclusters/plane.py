@@ -59,8 +59,8 @@ def pictures(settings: Settings) -> list[Sheet | Picture]:
         _monotonicity(planes),
         Picture(
             FIGURE_4,
-            "Figure 4: D against N, a line for every other k, along which α goes from 0 (lower right) to "
-            "1 (upper left); and D and N of the grid's best pair, by λ",
+            "Figure 4: D against N, a line for every other k, along which α goes from 0 (lower "
+            "right) to 1 (upper left); and D and N of the grid's best pair, by λ",
         ),
     ]
     for name in group(rows, "dataset"):

@@ -9,7 +9,7 @@ from benchmarks.xclusters import searches, sets
 from benchmarks.xclusters.searches import DEFAULT, OURS, by_key
 
 _FINE = 0.01
-_RECOVERED = 0.9
+_RECOVERED = 0.95
 
 
 def sheets(settings: Settings) -> list[Sheet]:

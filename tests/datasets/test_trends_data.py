@@ -30,7 +30,7 @@ def test_it_looks_like_the_data_of_the_paper(card):
     assert [card.explanation[name].n_unique() for name in card.explanation.columns] == [
         7,
         2,
-        8,
+        5,
         92,
         2,
     ]
@@ -47,8 +47,8 @@ def test_same_seed_same_data():
 def test_planted_trends_follow_from_few_questions(card):
     tree = DecisionTreeClassifier(random_state=0).fit(one_hot(card.explanation), card.labels)
     assert tree.score(one_hot(card.explanation), card.labels) == 1.0
-    assert tree.get_n_leaves() <= 20
-    assert np.bincount(card.labels).min() > 250
+    assert tree.get_n_leaves() <= 8  # ages are 0/1 columns here
+    assert np.bincount(card.labels).min() > 300
 
 
 def test_real_trends_do_not_all_follow(card):

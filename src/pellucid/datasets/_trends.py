@@ -12,37 +12,28 @@ AGES = (10, 20, 30, 40, 50, 60, 70)
 SEXES = ("female", "male")
 CHANNELS = ("offline", "online")
 SECTORS = {
-    "travel": (
-        "airlines, hotels, guest houses, travel agencies, duty free, coaches, trains, cruises, "
-        "car rental, airport lounges, luggage, tour guides"
+    "leisure": (
+        "airlines, hotels, guest houses, travel agencies, duty free, coaches, cruises, car rental, "
+        "tour guides, luggage, cinemas, concerts, theatres, theme parks, museums, exhibitions, "
+        "sports events, karaoke, saunas, casinos"
     ),
-    "culture": (
-        "cinemas, concerts, theatres, theme parks, museums, exhibitions, games, music, books, "
-        "sports events, karaoke"
-    ),
-    "dining": (
+    "going out": (
         "Korean food, Chinese food, Japanese food, Western food, chicken, pizza, burgers, noodles, "
-        "cafes, bakeries, pubs, buffets"
+        "cafes, bakeries, pubs, buffets, clothing, shoes, bags, watches, jewellery, cosmetics, "
+        "hairdressers, nail studios, eyewear, gifts, flowers, perfume"
     ),
-    "fashion": (
-        "clothing, shoes, bags, watches, jewellery, cosmetics, hairdressers, nail studios, "
-        "sportswear, eyewear, children's wear"
-    ),
-    "groceries": (
+    "household": (
         "supermarkets, corner shops, butchers, fishmongers, greengrocers, rice, side dishes, "
-        "frozen food, health food, drinks, pet food, baby food"
-    ),
-    "home": (
-        "furniture, kitchenware, bedding, lighting, appliances, computers, phones, DIY, paint, "
-        "plants, home gyms, repairs"
+        "frozen food, health food, drinks, pet food, baby food, furniture, kitchenware, bedding, "
+        "lighting, appliances, computers, DIY, paint, plants, home gyms"
     ),
     "outdoor": (
         "golf courses, golf gear, camping sites, camping gear, fishing, bicycles, hiking gear, "
-        "swimming, tennis, boats, day trips"
+        "swimming, tennis, boats, gardens, day trips"
     ),
     "daily": (
-        "fuel, utilities, telephone, insurance, pharmacies, clinics, dentists, public transport, "
-        "parking, laundries, taxes"
+        "fuel, electricity, gas and water, telephone, insurance, pharmacies, clinics, dentists, "
+        "public transport, parking, laundries, repairs, schools, taxes"
     ),
 }
 TRENDS = ("collapse", "waves", "surge", "summer", "steady")
@@ -70,16 +61,15 @@ def make_card_trends(
     business category, in shops or online, from December 2019 to January 2021. Each group has one
     of five *planted* trends, which its sector, channel and age decide:
 
-    ======== ======================== ==========================================================
-    trend    course                   groups
-    ======== ======================== ==========================================================
-    collapse falls and stays down     travel; culture offline
-    waves    a dip in each wave       dining offline; fashion offline
-    surge    rises and stays up       culture online; dining online, groceries and home under 60
-    summer   a dip, then a boom       outdoor
-    steady   none                     daily; fashion online; dining online, groceries and home
-                                      from 60 on
-    ======== ======================== ==========================================================
+    ======== ===================== =============================================
+    trend    course                groups
+    ======== ===================== =============================================
+    collapse falls and stays down  leisure
+    waves    a dip in each wave    going out, offline
+    surge    rises and stays up    household, under 60
+    summer   a dip, then a boom    outdoor
+    steady   none                  daily; going out, online; household, 60 and over
+    ======== ===================== =============================================
 
     What the demographics do not explain comes on top: a few groups follow the trend of others
     (`misfits`), and every group has one of three slow drifts, whatever its demographics
@@ -88,7 +78,7 @@ def make_card_trends(
     Parameters
     ----------
     n_groups : int, default=2551
-        Number of groups, drawn from the 2,576 that there are (7 ages, 2 sexes, 92 categories in 8
+        Number of groups, drawn from the 2,576 that there are (7 ages, 2 sexes, 92 categories in 5
         sectors, 2 channels).
     misfits : float, default=0.03
         Share of groups whose trend is drawn at random.
@@ -159,18 +149,11 @@ def make_card_trends(
 
 def planted_trend(age: int, sex: str, sector: str, category: str, channel: str) -> str:
     """Trend that the demographics of a group call for."""
-    is_old, is_online = age >= 60, channel == "online"
-    if sector == "travel":
-        return "collapse"
-    if sector == "culture":
-        return "surge" if is_online else "collapse"
-    if sector in ("dining", "fashion") and not is_online:
-        return "waves"
-    if sector == "outdoor":
-        return "summer"
-    if sector in ("daily", "fashion") or is_old:
-        return "steady"
-    return "surge"
+    if sector == "going out":
+        return "steady" if channel == "online" else "waves"
+    if sector == "household":
+        return "steady" if age >= 60 else "surge"
+    return {"leisure": "collapse", "outdoor": "summer", "daily": "steady"}[sector]
 
 
 def _all_groups() -> list[tuple[Any, ...]]:
@@ -208,7 +191,7 @@ def _ramp(weeks: np.ndarray) -> np.ndarray:
 def _usual(age: int, sex: str, sector: str, category: str, channel: str) -> float:
     """Logarithm of what a group spends in a week before the outbreak."""
     by_age = (-2.0, 0.0, 0.7, 1.0, 0.8, 0.2, -0.8)[AGES.index(age)]
-    return 10.0 + by_age + (0.8 if sector in ("groceries", "daily", "dining") else 0.0)
+    return 10.0 + by_age + (0.8 if sector in ("household", "daily") else 0.0)
 
 
 def _as_table(groups: list[tuple[Any, ...]]):

@@ -23,7 +23,7 @@ def plot_search(model: Any, *, ax: Axes | None = None) -> Axes:
     the number of its turn above it, as long as there is room for numbers. A grey block was left
     aside, since nothing in it could be better than the best pair by more than the tolerance: the
     darker, the further its lower bound is from that. A white one was looked at as closely as the
-    search looks. The star is the best pair.
+    search looks. Points inside a block are of the last walk (`refine`). The star is the best pair.
 
     Parameters
     ----------
@@ -34,6 +34,17 @@ def plot_search(model: Any, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from pellucid import XClusters
+    >>> from pellucid.datasets import make_card_trends
+    >>> from pellucid.plotting import plot_search
+    >>> card = make_card_trends(60, random_state=0)
+    >>> model = XClusters(k_range=(3, 5), accuracy_distance="euclidean")
+    >>> ax = plot_search(model.fit(card.series, explanation=card.explanation))
     """
     from sklearn.utils.validation import check_is_fitted
 

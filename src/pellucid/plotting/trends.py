@@ -50,6 +50,18 @@ def plot_trends(
     Returns
     -------
     matplotlib Figure
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from pellucid import XClusters
+    >>> from pellucid.datasets import make_card_trends
+    >>> from pellucid.plotting import plot_trends
+    >>> card = make_card_trends(60, random_state=0)
+    >>> model = XClusters(k_range=(3, 5), accuracy_distance="euclidean")
+    >>> model = model.fit(card.series, explanation=card.explanation)
+    >>> figure = plot_trends(model, card.series, times=card.times, label="spending")
     """
     from sklearn.utils.validation import check_is_fitted
 

@@ -3,7 +3,9 @@
 from pellucid.plotting import plot_comparison as comparison
 from pellucid.plotting import plot_partition as partition
 from pellucid.plotting import plot_profile as profile
+from pellucid.plotting import plot_search as search
 from pellucid.plotting import plot_trade_off as trade_off
 from pellucid.plotting import plot_tree as tree
+from pellucid.plotting import plot_trends as trends
 
-__all__ = ["comparison", "partition", "profile", "trade_off", "tree"]
+__all__ = ["comparison", "partition", "profile", "search", "trade_off", "tree", "trends"]

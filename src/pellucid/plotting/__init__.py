@@ -1,8 +1,18 @@
 """Pictures; matplotlib is imported when one is drawn, not before."""
 
 from pellucid.plotting.partition import plot_partition
+from pellucid.plotting.plane import plot_search
 from pellucid.plotting.profile import plot_profile
 from pellucid.plotting.trade_off import plot_comparison, plot_trade_off
 from pellucid.plotting.tree import plot_tree
+from pellucid.plotting.trends import plot_trends
 
-__all__ = ["plot_comparison", "plot_partition", "plot_profile", "plot_trade_off", "plot_tree"]
+__all__ = [
+    "plot_comparison",
+    "plot_partition",
+    "plot_profile",
+    "plot_search",
+    "plot_trade_off",
+    "plot_tree",
+    "plot_trends",
+]

@@ -6,6 +6,7 @@ from importlib import import_module
 
 _HOMES = {
     "Medoids": "medoids",
+    "SeriesTable": "series",
     "XClusters": "_xclusters",
     "check_matrix": "distances",
     "between": "distances",
@@ -13,10 +14,12 @@ _HOMES = {
     "load_matrix": "distances",
     "pairwise": "distances",
     "save_matrix": "distances",
+    "series_from_long": "series",
 }
 
 __all__ = [
     "Medoids",
+    "SeriesTable",
     "XClusters",
     "between",
     "check_matrix",
@@ -24,6 +27,7 @@ __all__ = [
     "load_matrix",
     "pairwise",
     "save_matrix",
+    "series_from_long",
 ]
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         RandomThresholds,
         SpEx,
     )
+    from pellucid.eop import ATEOPClassifier, EOPClassifier, explain_clusters
     from pellucid.export.json import from_json
     from pellucid.export.text import export_text
     from pellucid.original_units import explain_pipeline
@@ -30,8 +31,10 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "ATEOPClassifier": "eop",
     "BSIMM": "cluster",
     "EMN": "cluster",
+    "EOPClassifier": "eop",
     "IMM": "cluster",
     "ExGreedy": "cluster",
     "ExplainableKMeans": "cluster",
@@ -45,6 +48,7 @@ _HOMES = {
     "ThresholdTree": "tree",
     "XClusters": "xclusters",
     "explain_pipeline": "original_units",
+    "explain_clusters": "eop",
     "export_text": "export.text",
     "from_json": "export.json",
     "plot_tree": "plotting",
@@ -54,6 +58,8 @@ __all__ = [
     "BSIMM",
     "EMN",
     "IMM",
+    "ATEOPClassifier",
+    "EOPClassifier",
     "ExGreedy",
     "ExKMC",
     "ExShallow",
@@ -66,6 +72,7 @@ __all__ = [
     "ThresholdTree",
     "XClusters",
     "__version__",
+    "explain_clusters",
     "explain_pipeline",
     "export_text",
     "from_json",

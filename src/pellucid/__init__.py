@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         RandomThresholds,
         SpEx,
     )
+    from pellucid.eop import EOPClassifier
     from pellucid.export.text import export_text
     from pellucid.plotting import plot_tree
     from pellucid.tree import ThresholdTree
@@ -28,6 +29,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "BSIMM": "cluster",
     "EMN": "cluster",
+    "EOPClassifier": "eop",
     "IMM": "cluster",
     "ExGreedy": "cluster",
     "ExplainableKMeans": "cluster",
@@ -46,6 +48,7 @@ __all__ = [
     "BSIMM",
     "EMN",
     "IMM",
+    "EOPClassifier",
     "ExGreedy",
     "ExKMC",
     "ExShallow",

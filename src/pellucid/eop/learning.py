@@ -1,0 +1,275 @@
+"""Levels one after the other: choose a projection, find regions, drop what they cover."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from pellucid._interrupt import Interrupt
+from pellucid._progress import Progress
+from pellucid.eop.bases import FAILED, Base, Fitted
+from pellucid.eop.decision_list import Level
+from pellucid.eop.problem import Problem, View, project
+from pellucid.eop.regions import Calibration, Finder, Found
+
+RELAX_BY = 1.5
+"""Factor by which the allowed error grows when nothing is found."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How levels are chosen; see the parameters of `EOPClassifier`."""
+
+    max_error: float
+    complexity_penalty: float
+    n_candidates: int
+    min_support: float
+    max_levels: int | None
+    relax: bool
+
+
+@dataclass
+class Learned:
+    """What was learned.
+
+    Attributes
+    ----------
+    levels : list of Level
+    history : list of Calibration
+    left : ndarray of int
+        Rows that no level answers.
+    n_skipped : int
+        Projections on which the base classifier could not be fitted, over all levels.
+    is_interrupted : bool
+    """
+
+    levels: list[Level] = field(default_factory=list)
+    history: list[Calibration] = field(default_factory=list)
+    left: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    n_skipped: int = 0
+    is_interrupted: bool = False
+
+
+class Candidate(NamedTuple):
+    """A projection with its classifier, and its success on the rows that are left."""
+
+    features: tuple[int, ...]
+    fitted: Fitted
+    held_answers: np.ndarray
+    view: View
+
+
+class Learner:
+    """What all ways of learning share.
+
+    Parameters
+    ----------
+    problem : Problem
+    base : Base
+    finder : Finder
+    subsets : list of ndarray of shape (n_subsets, size)
+        Projections by size.
+    fitted, held : ndarray of int
+        Rows to learn from, and rows held out.
+    settings : Settings
+    progress : Progress
+    random : RandomState
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        base: Base,
+        finder: Finder,
+        subsets: list[np.ndarray],
+        fitted: np.ndarray,
+        held: np.ndarray,
+        settings: Settings,
+        progress: Progress,
+        random: np.random.RandomState,
+    ) -> None:
+        self.problem, self.base, self.finder = problem, base, finder
+        self.subsets, self.settings = subsets, settings
+        self.rows, self.held = fitted, held
+        self.progress, self.random = progress, random
+        self.total, self.fitted_total = problem.units.sum(), problem.total(fitted)
+        self.learned = Learned()
+
+    def learn(self) -> Learned:
+        """Find all levels. Ctrl-C ends the search with the levels so far."""
+        learned = self.learned
+        with Interrupt() as self.interrupt:
+            while len(self.rows) and not self._is_over():
+                found = self._next_level()
+                if found is None:
+                    break
+                self._add(*found)
+        learned.is_interrupted = self.interrupt.requested
+        learned.left = np.sort(np.concatenate([self.rows, self.held]))
+        return learned
+
+    def _is_over(self) -> bool:
+        limit = self.settings.max_levels
+        full = limit is not None and len(self.learned.levels) >= limit
+        return full or self.interrupt.requested or not any(map(len, self.subsets))
+
+    def _next_level(self) -> tuple[Candidate, Found, float] | None:
+        """The next level, or None when there is none to be found."""
+        raise NotImplementedError
+
+    def _candidate(self, features: tuple[int, ...]) -> Candidate | None:
+        """Fit the base classifier on one projection and look at where it is right."""
+        problem, rows, held = self.problem, self.rows, self.held
+        fitted = self.base.fit(rows, features)
+        if fitted is None:
+            return None
+        held_P = project(problem.X, features, held)
+        held_answers = fitted.classifier.predict(held_P) if len(held) else np.empty(0, np.int64)
+        view = View(
+            P=project(problem.X, features, rows),
+            right=fitted.answers == problem.y[rows],
+            units=problem.units[rows],
+            held_P=held_P,
+            held_right=held_answers == problem.y[held],
+            held_units=problem.units[held],
+            scale=problem.scales[1][list(features)],
+            one=problem.weights.one,
+        )
+        return Candidate(features, fitted, held_answers, view)
+
+    def _ranked(self) -> Iterator[tuple[int, ...]]:
+        """Projections by error + penalty · size, best first; failures are counted."""
+        scores, flat = [], []
+        total = self.problem.total(self.rows)
+        for subset, wrong in zip(self.subsets, self.base.errors(self.rows, self.subsets)):
+            failed = wrong == FAILED
+            self.learned.n_skipped += int(failed.sum())
+            penalty = self.settings.complexity_penalty * subset.shape[1]
+            scores.append(np.where(failed, np.inf, wrong / total + penalty))
+            flat += [tuple(features) for features in subset.tolist()]
+        score = np.concatenate(scores)
+        for position in np.argsort(score, kind="stable").tolist():
+            if score[position] == np.inf:
+                return
+            yield flat[position]
+
+    def _gain(self, candidate: Candidate, found: Found) -> float:
+        """Share of the rows that regions cover, held-out rows if there are any; -1 for too few."""
+        view = candidate.view
+        covered = view.units[found.which >= 0].sum()
+        if covered < max(self.settings.min_support * self.fitted_total, 1):
+            return -1.0
+        if not view.has_held_out:
+            return covered / self.fitted_total
+        held = view.held_units[found.held_which >= 0].sum()
+        return held / self.problem.total(self.held) if held else -1.0
+
+    def _remember(self, candidate: Candidate, found: Found, max_error: float, is_used: bool):
+        self.learned.history.append(
+            Calibration(
+                features=candidate.features,
+                level=len(self.learned.levels),
+                max_error=max_error,
+                before=found.before,
+                after=found.after,
+                deleted=found.deleted,
+                held_out_rows=found.held_out_rows,
+                held_out_error=found.held_out_error,
+                is_used=is_used,
+            )
+        )
+
+    def _add(self, candidate: Candidate, found: Found, max_error: float) -> None:
+        """Make a level and drop the rows that it covers."""
+        self._remember(candidate, found, max_error, is_used=True)
+        problem, view = self.problem, candidate.view
+        inside, held_inside = found.which >= 0, found.held_which >= 0
+        covered = np.concatenate([self.rows[inside], self.held[held_inside]])
+        region = np.concatenate([found.which[inside], found.held_which[held_inside]])
+        answers = np.concatenate(
+            [candidate.fitted.answers[inside], candidate.held_answers[held_inside]]
+        )
+        counts = np.zeros((len(found.after), problem.n_classes, problem.n_classes))
+        np.add.at(counts, (region, answers, problem.y[covered]), problem.weight(covered))
+        self.learned.levels.append(
+            Level(
+                features=candidate.features,
+                classifier=candidate.fitted.classifier,
+                regions=found.after,
+                max_error=max_error,
+                error=_share(view.units[inside], ~view.right[inside]),
+                held_out_error=_share(view.held_units[held_inside], ~view.held_right[held_inside]),
+                coverage=problem.total(covered) / self.total,
+                n_samples=len(covered),
+                reached=np.sort(np.concatenate([self.rows, self.held])),
+                covered=np.sort(covered),
+                counts=counts,
+            )
+        )
+        self.rows, self.held = self.rows[~inside], self.held[~held_inside]
+        level = self.learned.levels[-1]
+        self.progress.note(
+            f"level {len(self.learned.levels)}: columns {', '.join(map(str, level.features))}; "
+            f"{100 * level.coverage:.1f} % of the rows, {len(self.rows) + len(self.held)} left"
+        )
+
+
+class EOPLearner(Learner):
+    """Algorithm 1: the projection of least error, then the regions in it."""
+
+    def _next_level(self):
+        settings = self.settings
+        shortlist = self._shortlist()
+        if not shortlist:
+            return None
+        seed = int(self.random.randint(2**31 - 1))
+        levels = self.learned.levels
+        max_error = max(settings.max_error, levels[-1].max_error if levels else 0.0)
+        largest = self.problem.class_units(self.rows).max()
+        give_up = 1 - largest / self.problem.total(self.rows)
+        while not self.interrupt.requested:
+            found = self._best(shortlist, max_error, seed)
+            if found is not None:
+                return *found, max_error
+            if not settings.relax or max_error >= max(give_up, settings.max_error):
+                return None
+            max_error = min(max_error * RELAX_BY, 1.0) if max_error > 0 else 0.01
+        return None
+
+    def _shortlist(self) -> list[Candidate]:
+        """The most promising projections, in order."""
+        found = []
+        for features in self._ranked():
+            if len(found) == self.settings.n_candidates:
+                break
+            candidate = self._candidate(features)
+            if candidate is not None:
+                found.append(candidate)
+        return found
+
+    def _best(self, shortlist: list[Candidate], max_error: float, seed: int):
+        """The candidate whose regions cover most, dimensions charged; None if none has any."""
+
+        def work(candidate: Candidate) -> Found:
+            return self.finder.find(candidate.view, max_error, max_error, seed)
+
+        results = self.problem.team.map(work, shortlist)
+        gains = [self._gain(c, f) for c, f in zip(shortlist, results)]
+        penalty = self.settings.complexity_penalty
+        worth = [
+            gain - penalty * len(c.features) if gain >= 0 else -np.inf
+            for gain, c in zip(gains, shortlist)
+        ]
+        best = int(np.argmax(worth))
+        if gains[best] < 0:
+            self._remember(shortlist[0], results[0], max_error, is_used=False)
+            return None
+        return shortlist[best], results[best]
+
+
+def _share(units: np.ndarray, chosen: np.ndarray) -> float:
+    total = units.sum()
+    return float(units[chosen].sum() / total) if total else float("nan")

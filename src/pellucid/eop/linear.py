@@ -1,0 +1,102 @@
+"""Linear support vector machines and logistic regressions of all projections."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pellucid.eop.bases import Base, Fitted
+from pellucid.eop.problem import project
+
+_BLOCK = 32
+"""Projections that a thread takes at a time."""
+
+
+@dataclass(frozen=True)
+class LinearClassifier:
+    """The class with the largest ``coef @ x + intercept``.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (n_classes, dim)
+    intercept : ndarray of shape (n_classes,)
+        Minus infinity for classes that had no rows.
+    """
+
+    coef: np.ndarray
+    intercept: np.ndarray
+
+    def decision_function(self, P: np.ndarray) -> np.ndarray:
+        """What speaks for each class."""
+        return P @ self.coef.T + self.intercept
+
+    def predict(self, P: np.ndarray) -> np.ndarray:
+        """Position of the class, for every row."""
+        return self.decision_function(P).argmax(axis=1)
+
+
+class LinearBase(Base):
+    """One class against the rest, with squared hinge or logistic loss and an l2 penalty.
+
+    Columns are brought to a mean of 0 and a deviation of 1 first.
+
+    Parameters
+    ----------
+    problem : Problem
+    loss : {"squared_hinge", "logistic"}
+    C : float
+        Weight of the losses against the penalty.
+    """
+
+    def __init__(self, problem, loss: str, C: float = 1.0) -> None:
+        super().__init__(problem)
+        self.loss, self.C = loss, C
+
+    def errors(self, rows, subsets):
+        """See `Base.errors`."""
+        from pellucid.kernels.linear import linear_errors
+
+        y, units = self.problem.y[rows], self.problem.units[rows]
+        wrong = [np.empty(len(s), dtype=np.int64) for s in subsets]
+
+        def work(task: tuple[int, int]) -> None:
+            size, start = task
+            part = slice(start, start + _BLOCK)
+            columns, local, coef = self._solve(rows, subsets[size][part])
+            linear_errors(columns, local, coef, y, units, wrong[size][part])
+
+        tasks = [(i, start) for i, s in enumerate(subsets) for start in range(0, len(s), _BLOCK)]
+        self.problem.team.map(work, tasks)
+        return wrong
+
+    def fit(self, rows, features):
+        """See `Base.fit`."""
+        mean, scale = (values[list(features)] for values in self.problem.scales)
+        _, _, coef = self._solve(rows, np.array([features]))
+        weights = coef[0, :, :-1] / scale
+        classifier = LinearClassifier(weights, coef[0, :, -1] - weights @ mean)
+        return Fitted(classifier, classifier.predict(project(self.problem.X, features, rows)))
+
+    def _solve(self, rows: np.ndarray, subsets: np.ndarray):
+        """Scaled columns, the subsets as positions among them, and the coefficients."""
+        from pellucid.kernels.linear import fit_linear
+
+        problem = self.problem
+        used, local = np.unique(subsets, return_inverse=True)
+        local = local.reshape(subsets.shape)
+        mean, scale = (values[used] for values in problem.scales)
+        columns = np.ascontiguousarray(((project(problem.X, used, rows) - mean) / scale).T)
+        coef = np.empty((len(subsets), problem.n_classes, subsets.shape[1] + 1))
+        fit_linear(
+            columns,
+            local,
+            problem.y[rows],
+            problem.weight(rows),
+            problem.n_classes,
+            problem.class_units(rows) > 0,
+            self.C,
+            self.loss == "logistic",
+            coef,
+        )
+        return columns, local, coef

@@ -46,7 +46,7 @@ def generated_name(number: int) -> str:
 def difficulty(number: int) -> dict:
     """Share of uniform rows and widths of the Gaussians: both grow from set to set."""
     step = (number % N_GENERATED) / (N_GENERATED - 1)
-    return {"background": 0.01 + 0.11 * step, "width": (0.02, 0.05 + 0.05 * step)}
+    return {"background": 0.08 * step, "width": (0.02, 0.04 + 0.04 * step)}
 
 
 def generate(number: int, quick: bool = False) -> tuple:

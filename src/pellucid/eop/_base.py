@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from pellucid._input import read_sample_weight, read_X
 from pellucid._progress import Progress
 from pellucid.eop.bases import Base
+from pellucid.eop.boxes import BoxFinder
 from pellucid.eop.calibration import hold_out
 from pellucid.eop.decision_list import Answers, complexity, consult
 from pellucid.eop.learning import Learned, Learner, Settings
@@ -31,7 +32,7 @@ from pellucid.numeric.fixed_point import Weights
 from pellucid.numeric.team import Team, count_threads
 
 BASES = {"stump", "linear_svm", "logistic", "knn"}
-SHAPES = {"nonparametric": NeighbourFinder}
+SHAPES = {"nonparametric": NeighbourFinder, "box": BoxFinder}
 
 
 class BaseEOP(ClassifierMixin, BaseEstimator):
@@ -45,6 +46,7 @@ class BaseEOP(ClassifierMixin, BaseEstimator):
         "complexity_penalty": [Interval(Real, 0, None, closed="left")],
         "max_dim": [Interval(Integral, 1, None, closed="left")],
         "projections": [StrOptions({"all"}), Interval(Integral, 1, None, closed="left")],
+        "choose": [StrOptions({"error", "coverage"})],
         "n_candidates": [Interval(Integral, 1, None, closed="left")],
         "leftover": [StrOptions({"majority", "abstain"})],
         "calibration": [Interval(Real, 0, 1, closed="left")],
@@ -143,10 +145,6 @@ class BaseEOP(ClassifierMixin, BaseEstimator):
 
     def _store(self, problem: Problem, learned: Learned, counted, held: np.ndarray) -> None:
         """Everything that a fitted estimator shows."""
-        level = np.full(len(problem.y), -1, dtype=np.int64)
-        region = level.copy()
-        for number, one in enumerate(learned.levels):
-            level[one.covered] = number
         self.levels_ = [_renumber(one, counted) for one in learned.levels]
         self.n_levels_ = len(self.levels_)
         self.coverage_ = float(sum(one.coverage for one in self.levels_))

@@ -19,15 +19,16 @@ class EOPClassifier(BaseEOP):
         self,
         base: Any = "stump",
         *,
-        regions: str = "nonparametric",
+        regions: str = "box",
         max_error: float = 0.1,
         complexity_penalty: float = 0.01,
         max_dim: int = 2,
         projections: str | int = "all",
+        choose: str = "coverage",
         n_candidates: int = 1,
         leftover: str = "majority",
         relax: bool = True,
-        min_support: float = 0.01,
+        min_support: float = 0.03,
         max_levels: int | None = None,
         calibration: float = 0.3,
         n_bootstraps: int = 0,
@@ -41,6 +42,7 @@ class EOPClassifier(BaseEOP):
         self.complexity_penalty = complexity_penalty
         self.max_dim = max_dim
         self.projections = projections
+        self.choose = choose
         self.n_candidates = n_candidates
         self.leftover = leftover
         self.relax = relax
@@ -60,4 +62,5 @@ class EOPClassifier(BaseEOP):
             min_support=self.min_support,
             max_levels=self.max_levels,
             relax=self.relax,
+            choose=self.choose,
         )

@@ -10,7 +10,7 @@ import numpy as np
 from pellucid.eop.problem import Problem
 
 FAILED = -1
-"""Stands in place of an error where a classifier cannot be fitted."""
+"""Stands in place of an answer where a classifier cannot be fitted."""
 
 
 class Fitted(NamedTuple):
@@ -33,20 +33,24 @@ class Base(ABC):
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
 
+    def look_at(self, rows: np.ndarray, features: np.ndarray) -> None:
+        """Do what can be done once for all projections of these columns; nothing by default."""
+
     @abstractmethod
-    def errors(self, rows: np.ndarray, subsets: list[np.ndarray]) -> list[np.ndarray]:
-        """Units that the classifier of each projection gets wrong, or `FAILED`.
+    def answers(self, rows: np.ndarray, subsets: np.ndarray) -> np.ndarray:
+        """What the classifiers of some projections say of the rows they are fitted on.
 
         Parameters
         ----------
         rows : ndarray of int
             Rows to fit on.
-        subsets : list of ndarray of shape (n_subsets, size)
-            Projections by size.
+        subsets : ndarray of shape (n_subsets, size)
+            Projections.
 
         Returns
         -------
-        list of ndarray of shape (n_subsets,), int64
+        ndarray of shape (n_subsets, n_rows), int64
+            Positions of classes; all `FAILED` where no classifier could be fitted.
         """
 
     @abstractmethod

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 
 from pellucid._interrupt import Interrupt
 from pellucid._progress import Progress
-from pellucid.eop.bases import FAILED, Base, Fitted
+from pellucid.eop.bases import Base, Fitted
 from pellucid.eop.decision_list import Level
 from pellucid.eop.problem import Problem, View, project
 from pellucid.eop.regions import Calibration, Finder, Found
+from pellucid.eop.scan import scan_projections
 
 RELAX_BY = 1.5
 """Factor by which the allowed error grows when nothing is found."""
@@ -29,6 +31,7 @@ class Settings:
     min_support: float
     max_levels: int | None
     relax: bool
+    choose: str
 
 
 @dataclass
@@ -137,24 +140,15 @@ class Learner:
             held_units=problem.units[held],
             scale=problem.scales[1][list(features)],
             one=problem.weights.one,
+            least=self.settings.min_support * self.fitted_total,
         )
         return Candidate(features, fitted, held_answers, view)
 
-    def _ranked(self) -> Iterator[tuple[int, ...]]:
-        """Projections by error + penalty · size, best first; failures are counted."""
-        scores, flat = [], []
-        total = self.problem.total(self.rows)
-        for subset, wrong in zip(self.subsets, self.base.errors(self.rows, self.subsets)):
-            failed = wrong == FAILED
-            self.learned.n_skipped += int(failed.sum())
-            penalty = self.settings.complexity_penalty * subset.shape[1]
-            scores.append(np.where(failed, np.inf, wrong / total + penalty))
-            flat += [tuple(features) for features in subset.tolist()]
-        score = np.concatenate(scores)
-        for position in np.argsort(score, kind="stable").tolist():
-            if score[position] == np.inf:
-                return
-            yield flat[position]
+    def _ranked(self, max_error: float) -> Iterator[tuple[int, ...]]:
+        """Projections, best first."""
+        scan = scan_projections(self.base, self.rows, self.subsets, max_error)
+        self.learned.n_skipped += scan.n_failed
+        return scan.ranked(self.settings.complexity_penalty, self.settings.choose)
 
     def _gain(self, candidate: Candidate, found: Found) -> float:
         """Share of the rows that regions cover, held-out rows if there are any; -1 for too few."""
@@ -222,16 +216,14 @@ class EOPLearner(Learner):
 
     def _next_level(self):
         settings = self.settings
-        shortlist = self._shortlist()
-        if not shortlist:
-            return None
         seed = int(self.random.randint(2**31 - 1))
         levels = self.learned.levels
         max_error = max(settings.max_error, levels[-1].max_error if levels else 0.0)
         largest = self.problem.class_units(self.rows).max()
         give_up = 1 - largest / self.problem.total(self.rows)
         while not self.interrupt.requested:
-            found = self._best(shortlist, max_error, seed)
+            shortlist = self._shortlist(max_error)
+            found = self._best(shortlist, max_error, seed) if shortlist else None
             if found is not None:
                 return *found, max_error
             if not settings.relax or max_error >= max(give_up, settings.max_error):
@@ -239,16 +231,11 @@ class EOPLearner(Learner):
             max_error = min(max_error * RELAX_BY, 1.0) if max_error > 0 else 0.01
         return None
 
-    def _shortlist(self) -> list[Candidate]:
+    def _shortlist(self, max_error: float) -> list[Candidate]:
         """The most promising projections, in order."""
-        found = []
-        for features in self._ranked():
-            if len(found) == self.settings.n_candidates:
-                break
-            candidate = self._candidate(features)
-            if candidate is not None:
-                found.append(candidate)
-        return found
+        chosen = islice(self._ranked(max_error), self.settings.n_candidates)
+        found = self.problem.team.map(self._candidate, list(chosen))
+        return [candidate for candidate in found if candidate is not None]
 
     def _best(self, shortlist: list[Candidate], max_error: float, seed: int):
         """The candidate whose regions cover most, dimensions charged; None if none has any."""

@@ -9,9 +9,6 @@ import numpy as np
 from pellucid.eop.bases import Base, Fitted
 from pellucid.eop.problem import project
 
-_BLOCK = 32
-"""Projections that a thread takes at a time."""
-
 
 @dataclass(frozen=True)
 class LinearClassifier:
@@ -53,22 +50,14 @@ class LinearBase(Base):
         super().__init__(problem)
         self.loss, self.C = loss, C
 
-    def errors(self, rows, subsets):
-        """See `Base.errors`."""
-        from pellucid.kernels.linear import linear_errors
+    def answers(self, rows, subsets):
+        """See `Base.answers`."""
+        from pellucid.kernels.linear import linear_answers
 
-        y, units = self.problem.y[rows], self.problem.units[rows]
-        wrong = [np.empty(len(s), dtype=np.int64) for s in subsets]
-
-        def work(task: tuple[int, int]) -> None:
-            size, start = task
-            part = slice(start, start + _BLOCK)
-            columns, local, coef = self._solve(rows, subsets[size][part])
-            linear_errors(columns, local, coef, y, units, wrong[size][part])
-
-        tasks = [(i, start) for i, s in enumerate(subsets) for start in range(0, len(s), _BLOCK)]
-        self.problem.team.map(work, tasks)
-        return wrong
+        columns, local, coef = self._solve(rows, subsets)
+        found = np.empty((len(subsets), len(rows)), dtype=np.int64)
+        linear_answers(columns, local, coef, found)
+        return found
 
     def fit(self, rows, features):
         """See `Base.fit`."""

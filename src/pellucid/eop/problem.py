@@ -134,6 +134,8 @@ class View:
         What counts as one step in each column, when distances are taken.
     one : float
         Units in a weight of 1.
+    least : float
+        Units that a region must have to be worth its words.
     """
 
     P: np.ndarray
@@ -144,6 +146,7 @@ class View:
     held_units: np.ndarray
     scale: np.ndarray
     one: float
+    least: float = 0.0
 
     @property
     def has_held_out(self) -> bool:

@@ -41,47 +41,46 @@ class Stump:
 class StumpBase(Base):
     """The stump of least error. On several columns it is that of the best of them."""
 
-    def errors(self, rows, subsets):
-        """See `Base.errors`: a projection is as good as its best column."""
-        used = np.unique(np.concatenate([s.ravel() for s in subsets]))
-        wrong = np.zeros(self.problem.n_features, dtype=np.int64)
-        wrong[used] = self._sweep(rows, used)[1]
-        return [wrong[s].min(axis=1) for s in subsets]
+    def look_at(self, rows, features):
+        """Sweep every column once."""
+        n = self.problem.n_features
+        self._ends, self._classes = np.empty((n, 2)), np.empty((n, 2), dtype=np.int64)
+        self._wrong = np.full(n, np.iinfo(np.int64).max)
+
+        def work(start: int) -> None:
+            part = features[start : start + _BLOCK]
+            found = self._sweep(rows, part)
+            self._ends[part], self._classes[part], self._wrong[part] = found
+
+        self.problem.team.map(work, range(0, len(features), _BLOCK))
+
+    def answers(self, rows, subsets):
+        """See `Base.answers`: a projection is as good as its best column."""
+        best = np.take_along_axis(subsets, self._wrong[subsets].argmin(axis=1)[:, None], 1)[:, 0]
+        found = np.empty((len(subsets), len(rows)), dtype=np.int64)
+        for position, feature in enumerate(best.tolist()):
+            left = column_values(self.problem.X, feature, rows) <= self._ends[feature, 0]
+            found[position] = np.where(left, *self._classes[feature])
+        return found
 
     def fit(self, rows, features):
         """See `Base.fit`."""
-        cuts, wrong, values = self._sweep(rows, np.array(features), keep_values=True)
-        position = int(np.argmin(wrong))
-        column = values[position]
-        threshold = np.inf
-        if cuts[position] >= 0:
-            ordered = np.sort(column)
-            low, high = ordered[cuts[position] : cuts[position] + 2]
-            threshold = choose_threshold(float(low), float(high), "round")
-        left = column <= threshold
-        stump = Stump(position, threshold, self._largest(rows[left]), self._largest(rows[~left]))
+        ends, classes, wrong = self._sweep(rows, np.array(features))
+        best = int(np.argmin(wrong))
+        low, high = map(float, ends[best])
+        threshold = low if low == high else choose_threshold(low, high, "round")
+        stump = Stump(best, threshold, *map(int, classes[best]))
         return Fitted(stump, stump.predict(project(self.problem.X, features, rows)))
 
-    def _largest(self, rows: np.ndarray) -> int:
-        return int(np.argmax(self.problem.class_units(rows)))
-
-    def _sweep(self, rows: np.ndarray, features: np.ndarray, keep_values: bool = False):
-        """Cut and error of each column, one pass over its sorted values each."""
+    def _sweep(self, rows: np.ndarray, features: np.ndarray):
+        """Ends, classes and errors of the best stumps, one pass over sorted values each."""
         from pellucid.kernels.stumps import best_stumps
 
         problem = self.problem
+        columns = np.stack([column_values(problem.X, f, rows) for f in features])
+        orders = np.argsort(columns, axis=1)
+        ends, classes = np.empty((len(features), 2)), np.empty((len(features), 2), dtype=np.int64)
+        wrong = np.empty(len(features), dtype=np.int64)
         y, units = problem.y[rows], problem.units[rows]
-        cuts = np.empty(len(features), dtype=np.int64)
-        right = np.empty_like(cuts)
-        kept = np.empty((len(features), len(rows))) if keep_values else None
-
-        def work(start: int) -> None:
-            part = slice(start, start + _BLOCK)
-            columns = np.stack([column_values(problem.X, f, rows) for f in features[part]])
-            orders = np.argsort(columns, axis=1)
-            best_stumps(orders, columns, y, units, problem.n_classes, cuts[part], right[part])
-            if kept is not None:
-                kept[part] = columns
-
-        problem.team.map(work, range(0, len(features), _BLOCK))
-        return cuts, units.sum() - right, kept
+        best_stumps(orders, columns, y, units, problem.n_classes, ends, classes, wrong)
+        return ends, classes, wrong

@@ -150,13 +150,12 @@ def fit_linear(columns, subsets, y, weight, n_classes, present, C, is_logistic, 
 
 
 @compiled
-def linear_errors(columns, subsets, coef, y, units, wrong):
-    """Weight of the rows that each linear classifier gets wrong; ties go to the lower class."""
+def linear_answers(columns, subsets, coef, answers):
+    """Class with the largest value of each linear classifier; ties go to the lower class."""
     dim = subsets.shape[1]
     n_classes = coef.shape[1]
     for s in range(len(subsets)):
-        total = 0
-        for i in range(len(y)):
+        for i in range(columns.shape[1]):
             best, answer = -np.inf, 0
             for c in range(n_classes):
                 f = coef[s, c, dim]
@@ -164,6 +163,4 @@ def linear_errors(columns, subsets, coef, y, units, wrong):
                     f += coef[s, c, a] * columns[subsets[s, a], i]
                 if f > best:
                     best, answer = f, c
-            if answer != y[i]:
-                total += units[i]
-        wrong[s] = total
+            answers[s, i] = answer

@@ -8,7 +8,7 @@ from pellucid.kernels._compile import compiled
 
 
 @compiled
-def best_stumps(orders, columns, y, units, n_classes, cuts, right):
+def best_stumps(orders, columns, y, units, n_classes, ends, classes, wrong):
     """The stump of least error of every column.
 
     A stump at θ answers with the heaviest class of the rows with x ≤ θ, and with that of the
@@ -24,10 +24,13 @@ def best_stumps(orders, columns, y, units, n_classes, cuts, right):
     y : (n,) int
     units : (n,) int64
     n_classes : int
-    cuts : (n_columns,) int64, filled in
-        Position in the order of the last row on the left; -1 where no cut is of use.
-    right : (n_columns,) int64, filled in
-        Weight of the rows that are classified rightly.
+    ends : (n_columns, 2) float64, filled in
+        The largest value on the left and the smallest on the right; both are infinite where no
+        cut is of use, and all rows are on the left.
+    classes : (n_columns, 2) int64, filled in
+        Heaviest class on the left and on the right, the lowest of equals.
+    wrong : (n_columns,) int64, filled in
+        Weight of the rows that are classified wrongly.
     """
     n = len(y)
     weight = np.empty(n_classes, np.int64)
@@ -50,5 +53,19 @@ def best_stumps(orders, columns, y, units, n_classes, cuts, right):
             value = largest + suffix[i + 1]
             if value > best and columns[j, row] < columns[j, orders[j, i + 1]]:
                 best, cut = value, i
-        cuts[j] = cut
-        right[j] = best
+        ends[j, :] = np.inf
+        if cut >= 0:
+            ends[j, 0] = columns[j, orders[j, cut]]
+            ends[j, 1] = columns[j, orders[j, cut + 1]]
+        total = 0
+        for i in range(n):
+            total += units[i]
+        wrong[j] = total - best
+        last = cut if cut >= 0 else n - 1
+        for side in range(2):
+            weight[:] = 0
+            begin, end = (0, last + 1) if side == 0 else (last + 1, n)
+            for i in range(begin, end):
+                row = orders[j, i]
+                weight[y[row]] += units[row]
+            classes[j, side] = np.argmax(weight)

@@ -10,7 +10,7 @@ from benchmarks.jobs import Job
 from benchmarks.page import Picture, Section, Sheet
 from benchmarks.plots import Line, Panel, draw
 from benchmarks.settings import Settings
-from benchmarks.store import Store, group, mean, read_rows
+from benchmarks.store import Store, group, read_rows
 
 FILE = "eop_ateop.csv"
 PICTURE = "eop_ateop.png"
@@ -85,8 +85,3 @@ def keeps_its_promise(row: dict[str, str]) -> bool:
     """Whether the test rows inside are right often enough; where nothing is inside, it is kept."""
     inside = float(row["inside"])
     return np.isnan(inside) or inside >= 1 - float(row["error"])
-
-
-def average(rows: list[dict[str, str]], what: str) -> float:
-    """Mean of a column."""
-    return mean(rows, what)

@@ -15,7 +15,6 @@ from pellucid.metrics import eop_complexity, level_measures
 
 ERRORS = (0.05, 0.1, 0.2, 0.3)
 PENALTIES = (0.0, 0.03)
-N_CANDIDATES = 10
 MOST_LEVELS = 20
 
 
@@ -31,11 +30,15 @@ class EOP:
     regions : str
     wants_accuracy : bool, default=False
         Whether to take the most accurate parameters instead of the simplest good ones.
+    n_candidates : int, default=1
+        Projections in which regions are looked for at each level.
     """
 
-    def __init__(self, base: str, regions: str, wants_accuracy: bool = False) -> None:
+    def __init__(
+        self, base: str, regions: str, wants_accuracy: bool = False, n_candidates: int = 1
+    ) -> None:
         self.base, self.regions = base, regions
-        self.wants_accuracy = wants_accuracy
+        self.wants_accuracy, self.n_candidates = wants_accuracy, n_candidates
 
     def fit(self, X: np.ndarray, y: np.ndarray, quick: bool) -> tuple[EOPClassifier, str]:
         """The chosen model, fitted on all rows, and what was chosen."""
@@ -88,7 +91,7 @@ class EOP:
             regions=self.regions,
             max_error=error,
             complexity_penalty=penalty,
-            n_candidates=N_CANDIDATES,
+            n_candidates=self.n_candidates,
             max_levels=n_levels,
             random_state=0,
             n_jobs=2,

@@ -133,7 +133,7 @@ def _fit_adaboost(X, y, quick):
 
 
 _NEIGHBOURS, _BOXES = EOP("stump", "nonparametric"), EOP("stump", "box")
-_PLANES = EOP("linear_svm", "nonparametric", wants_accuracy=True)
+_PLANES = EOP("linear_svm", "nonparametric", wants_accuracy=True, n_candidates=5)
 
 METHODS = {
     "boosting": Method("AdaBoost with linear SVMs", _fit_boosting, _judge_boosting),

@@ -37,9 +37,7 @@ def _measure(quick: bool) -> list[dict]:
     from pellucid import EOPClassifier
 
     X, y, pattern, patterns = sets.generate(DATA, quick)
-    model = EOPClassifier(
-        max_error=0.1, n_candidates=10, complexity_penalty=0.0, random_state=0, n_jobs=2
-    ).fit(X, y)
+    model = EOPClassifier(max_error=0.1, random_state=0, n_jobs=2).fit(X, y)
     level = model.apply(X)[:, 0]
     found = []
     for number in range(-1, len(patterns)):

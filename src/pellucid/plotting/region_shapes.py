@@ -8,7 +8,7 @@ import numpy as np
 
 from pellucid.plotting.palette import cluster_color
 
-INK, PASSED_ON = "#222222", "#C4C8CC"
+INK, PASSED_ON, DELETED = "#222222", "#C4C8CC", "#D55E00"
 _GRID = 240
 """Points along each axis at which it is asked what lies in a region."""
 
@@ -67,13 +67,13 @@ def draw_regions(ax, regions: Any, window: Window, deleted, strong: int | None) 
     """
     for number, outline in enumerate(_outlines(regions, window)):
         is_deleted = number in set(np.asarray(deleted, dtype=int).tolist())
-        is_faint = is_deleted or (strong is not None and number != strong)
+        is_faint = strong is not None and number != strong
         ax.plot(
             outline[:, 0],
             outline[:, 1],
-            color=INK,
+            color=DELETED if is_deleted else INK,
             linestyle="--" if is_deleted else "-",
-            linewidth=0.8 if is_faint else 1.4,
+            linewidth=0.8 if is_faint else 1.5,
             alpha=0.6 if is_faint else 1.0,
             zorder=5,
             gid=f"region-{number}",

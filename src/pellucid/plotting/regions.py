@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pellucid.plotting.palette import cluster_color
-from pellucid.plotting.region_shapes import INK, PASSED_ON, draw_regions, shade_answers
-from pellucid.rules import default_names, format_number
+from pellucid.plotting.region_shapes import DELETED, INK, PASSED_ON, draw_regions, shade_answers
+from pellucid.rules import default_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,8 +71,8 @@ def plot_level(
     answered, reached = int(scene.is_answered.sum()), len(scene.y)
     wrong = int(scene.is_wrong.sum())
     ax.set_title(
-        f"level {scene.number + 1} of {len(model.levels_)}: {answered:,} of {reached:,} rows answered, "
-        f"{wrong:,} wrongly",
+        f"level {scene.number + 1} of {len(model.levels_)}: {answered:,} of {reached:,} rows "
+        f"answered, {wrong:,} wrongly",
         fontsize=10,
     )
     return ax
@@ -195,18 +196,19 @@ def plot_row(
     scene.draw(ax, strong=region if is_answered else -1, include=place)
     height = 0.5 if scene.dim == 1 else place[-1]
     style = {"marker": "*", "s": 320, "linewidths": 1.5, "zorder": 6}
-    ax.scatter([place[0]], [height], facecolor="white", edgecolor=INK, label="this row", **style)
-    scene.draw_legend(ax)
-    values = ", ".join(
-        f"{name} = {format_number(float(f'{value:.4g}'))}"
-        for name, value in zip(scene.names, place.tolist())
-    )
-    if is_answered:
-        answer = f"{model.predict(query)[0]}: level {level + 1} answers ({values})"
-    else:
-        answer = f"no region holds this row; the last level is shown ({values})"
-    ax.set_title(answer, fontsize=10)
+    ax.scatter([place[0]], [height], facecolor="white", edgecolor=INK, **style)
+    scene.draw_legend(ax, has_query=True)
+    ax.set_title(_sentence(scene, query, region if is_answered else None), fontsize=10)
     return ax
+
+
+def _sentence(scene: _Scene, query: Any, region: int | None) -> str:
+    """What is answered and why, in two or three lines."""
+    if region is None:
+        return "no region holds this row; below, the last level and its regions"
+    where = scene.level.regions.describe(scene.names)[region]
+    first = f"{scene.model.predict(query)[0]}, by level {scene.number + 1}"
+    return "\n".join([first, *textwrap.wrap(where, 64)])
 
 
 class _Scene:
@@ -242,7 +244,6 @@ class _Scene:
         answer = model.classes_[self.level.classifier.predict(self.P)] if len(rows) else self.y
         self.misses = answer != self.y
         self.is_wrong = self.is_answered & self.misses
-        self.is_wrong_anywhere = self.misses
 
     def draw(
         self, ax, *, regions=None, deleted=(), strong=None, all_colored=False, include=None
@@ -255,16 +256,18 @@ class _Scene:
         draw_regions(ax, regions, window, deleted, strong)
         height = _heights(len(self.y)) if self.dim == 1 else self.P[:, 1]
         grey = ~self.is_answered & (not all_colored)
-        ax.scatter(self.P[grey, 0], height[grey], s=9, color=PASSED_ON, linewidths=0, zorder=2)
         for position, name in enumerate(self.model.classes_):
-            rows = (self.y == name) & ~grey
-            style = {"s": 15, "marker": _marker(position), "linewidths": 0.3, "zorder": 3}
-            color = cluster_color(position)
-            ax.scatter(self.P[rows, 0], height[rows], color=color, edgecolor="white", **style)
+            of_class, marker = self.y == name, _marker(position)
+            for rows, color, size in (
+                (of_class & grey, PASSED_ON, 9),
+                (of_class & ~grey, cluster_color(position), 15),
+            ):
+                style = {"s": size, "edgecolor": "white", "linewidths": 0.3, "zorder": 3}
+                ax.scatter(self.P[rows, 0], height[rows], color=color, marker=marker, **style)
         wrong = self.misses & ~grey
-        ax.scatter(
-            self.P[wrong, 0], height[wrong], s=22, marker="x", color=INK, linewidths=0.9, zorder=4
-        )
+        cross = {"marker": "x", "color": INK, "alpha": 0.45 if all_colored else 1.0}
+        size = {"s": 14 if all_colored else 22, "linewidths": 0.7 if all_colored else 0.9}
+        ax.scatter(self.P[wrong, 0], height[wrong], zorder=4, **cross, **size)
         self._dress(ax, window)
 
     def _dress(self, ax, window) -> None:
@@ -276,9 +279,10 @@ class _Scene:
         else:
             ax.set_ylim(0, 1)
             ax.set_yticks([])
+            ax.set_ylabel("spread by chance", fontsize=8, color="#777777")
         ax.spines[["top", "right"]].set_visible(False)
 
-    def draw_legend(self, ax, *, has_grey: bool = True, has_deleted: bool = False) -> None:
+    def draw_legend(self, ax, *, has_grey=True, has_deleted=False, has_query=False) -> None:
         """Classes, crosses and grey rows, below the axes."""
         from matplotlib.lines import Line2D
 
@@ -295,7 +299,11 @@ class _Scene:
         if has_grey and not self.is_answered.all():
             handles.append(mark("passed on", marker="o", color=PASSED_ON, markersize=4))
         if has_deleted:
-            handles.append(Line2D([], [], color=INK, linestyle="--", label="deleted"))
+            line = {"color": DELETED, "linestyle": "--", "label": "deleted"}
+            handles.append(Line2D([], [], **line))
+        if has_query:
+            style = {"markerfacecolor": "white", "color": INK, "markersize": 12}
+            handles.append(mark("this row", marker="*", **style))
         ax.legend(
             handles=handles,
             loc="upper center",

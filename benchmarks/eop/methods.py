@@ -74,9 +74,9 @@ def _tree(alpha: float) -> DecisionTreeClassifier:
 
 
 def _judge_cart(tree, X, y):
-    """The leaves are the levels; a row's effort is the questions it is asked."""
+    """The leaves are the levels, the tree is their classifier; effort: the questions asked."""
     leaves, level = np.unique(tree.apply(X), return_inverse=True)
-    label = tree.classes_[tree.tree_.value[leaves, 0].argmax(axis=1)]
+    right = np.repeat((tree.predict(X) == y)[:, None], len(leaves), axis=1)
     nodes = cart_complexity(tree)
     return {
         "accuracy": np.mean(tree.predict(X) == y),
@@ -85,8 +85,16 @@ def _judge_cart(tree, X, y):
         "effort": tree.decision_path(X).sum() / len(X) - 1,
         "levels": tree.get_depth(),
         "coverage": 1.0,
-        **level_measures(level, y[:, None] == label).combined(),
+        **level_measures(level, right).combined(),
     }
+
+
+def _judge_leaves(tree, X, y):
+    """The same, but each leaf is a classifier of its own: all rows are of its class."""
+    leaves, level = np.unique(tree.apply(X), return_inverse=True)
+    label = tree.classes_[tree.tree_.value[leaves, 0].argmax(axis=1)]
+    measures = level_measures(level, y[:, None] == label).combined()
+    return {**_judge_cart(tree, X, y), **measures}
 
 
 def _fit_boosting(X, y, quick):
@@ -139,6 +147,7 @@ METHODS = {
     "boosting": Method("AdaBoost with linear SVMs", _fit_boosting, _judge_boosting),
     "eop_svm": Method("N-EOP with linear SVMs", _PLANES.fit, _PLANES.judge),
     "cart": Method("CART", _fit_cart, _judge_cart),
+    "cart_leaves": Method("CART, each leaf for itself", _fit_cart, _judge_leaves),
     "n_eop": Method("N-EOP", _NEIGHBOURS.fit, _NEIGHBOURS.judge),
     "r_eop": Method("R-EOP", _BOXES.fit, _BOXES.judge),
     "random_forest": Method("random forest", _fit_forest, _judge_members),

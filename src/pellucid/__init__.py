@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         RandomThresholds,
         SpEx,
     )
-    from pellucid.eop import EOPClassifier
+    from pellucid.eop import ATEOPClassifier, EOPClassifier, explain_clusters
     from pellucid.export.text import export_text
     from pellucid.plotting import plot_tree
     from pellucid.tree import ThresholdTree
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "ATEOPClassifier": "eop",
     "BSIMM": "cluster",
     "EMN": "cluster",
     "EOPClassifier": "eop",
@@ -40,6 +41,7 @@ _HOMES = {
     "RandomThresholds": "cluster",
     "SpEx": "cluster",
     "ThresholdTree": "tree",
+    "explain_clusters": "eop",
     "export_text": "export.text",
     "plot_tree": "plotting",
 }
@@ -48,6 +50,7 @@ __all__ = [
     "BSIMM",
     "EMN",
     "IMM",
+    "ATEOPClassifier",
     "EOPClassifier",
     "ExGreedy",
     "ExKMC",
@@ -59,6 +62,7 @@ __all__ = [
     "SpEx",
     "ThresholdTree",
     "__version__",
+    "explain_clusters",
     "export_text",
     "plot_tree",
 ]

@@ -33,7 +33,7 @@ class Base(ABC):
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
 
-    def look_at(self, rows: np.ndarray, features: np.ndarray) -> None:
+    def look_at(self, rows: np.ndarray, features: np.ndarray) -> None:  # noqa: B027
         """Do what can be done once for all projections of these columns; nothing by default."""
 
     @abstractmethod
@@ -56,14 +56,3 @@ class Base(ABC):
     @abstractmethod
     def fit(self, rows: np.ndarray, features: tuple[int, ...]) -> Fitted | None:
         """The classifier of one projection; None where it cannot be fitted."""
-
-
-class Constant:
-    """Always the same answer."""
-
-    def __init__(self, answer: int) -> None:
-        self.answer = answer
-
-    def predict(self, P: np.ndarray) -> np.ndarray:
-        """Position of the class, for every row."""
-        return np.full(len(P), self.answer, dtype=np.int64)

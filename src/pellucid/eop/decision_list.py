@@ -116,3 +116,27 @@ def complexity(levels: Sequence[Level], level: np.ndarray, region: np.ndarray, w
         effort[(level > number) | (level < 0)] += costs[-1]
     extra = levels[0].regions.kind == "nonparametric"
     return float(np.average(effort, weights=weight) + extra)
+
+
+def probabilities(levels: Sequence[Level], answers: Answers, leftover: np.ndarray) -> np.ndarray:
+    """Shares of classes among the training rows with the same answer in the same region.
+
+    One more row is counted in that is answered rightly, and the answer is never less likely
+    than another class.
+
+    Parameters
+    ----------
+    levels : sequence of Level
+    answers : Answers
+    leftover : ndarray of shape (n_classes,)
+        Shares for rows that no level answers.
+    """
+    found = np.tile(leftover, (len(answers.level), 1))
+    for number, level in enumerate(levels):
+        table = level.counts + np.eye(len(leftover))
+        own = np.diagonal(table, axis1=1, axis2=2)
+        np.einsum("rii->ri", table)[:] = np.maximum(own, table.max(axis=2) * (1 + 1e-9))
+        table /= table.sum(axis=2, keepdims=True)
+        rows = answers.level == number
+        found[rows] = table[answers.region[rows], answers.answer[rows]]
+    return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import NamedTuple
@@ -15,7 +14,7 @@ from pellucid.eop.bases import Base, Fitted
 from pellucid.eop.decision_list import Level
 from pellucid.eop.problem import Problem, View, project
 from pellucid.eop.regions import Calibration, Finder, Found
-from pellucid.eop.scan import scan_projections
+from pellucid.eop.scan import Scan, scan_projections
 
 RELAX_BY = 1.5
 """Factor by which the allowed error grows when nothing is found."""
@@ -27,11 +26,12 @@ class Settings:
 
     max_error: float
     complexity_penalty: float
-    n_candidates: int
+    n_candidates: int | None
     min_support: float
     max_levels: int | None
     relax: bool
     choose: str
+    confidence: float = 0.5
 
 
 @dataclass
@@ -44,16 +44,24 @@ class Learned:
     history : list of Calibration
     left : ndarray of int
         Rows that no level answers.
-    n_skipped : int
-        Projections on which the base classifier could not be fitted, over all levels.
-    is_interrupted : bool
+    level, region : ndarray of int
+        Where each row is answered; -1 for those rows.
+    n_tried, n_skipped : int
+        Projections, over all levels, and those on which the base classifier could not be fitted.
+    is_interrupted, is_exhausted : bool
+        Whether the search was cut short, and whether it ended as all rows were covered or as
+        many levels were found as were allowed.
     """
 
     levels: list[Level] = field(default_factory=list)
     history: list[Calibration] = field(default_factory=list)
     left: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    level: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    region: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    n_tried: int = 0
     n_skipped: int = 0
     is_interrupted: bool = False
+    is_exhausted: bool = False
 
 
 class Candidate(NamedTuple):
@@ -99,25 +107,31 @@ class Learner:
         self.rows, self.held = fitted, held
         self.progress, self.random = progress, random
         self.total, self.fitted_total = problem.units.sum(), problem.total(fitted)
-        self.learned = Learned()
+        self.held_total = problem.total(held)
+        everywhere = np.full(len(problem.y), -1, dtype=np.int64)
+        self.learned = Learned(level=everywhere, region=everywhere.copy())
 
     def learn(self) -> Learned:
         """Find all levels. Ctrl-C ends the search with the levels so far."""
         learned = self.learned
         with Interrupt() as self.interrupt:
-            while len(self.rows) and not self._is_over():
+            while not self._is_over():
                 found = self._next_level()
                 if found is None:
                     break
                 self._add(*found)
         learned.is_interrupted = self.interrupt.requested
+        learned.is_exhausted = not len(self.rows) or self._is_full()
         learned.left = np.sort(np.concatenate([self.rows, self.held]))
         return learned
 
-    def _is_over(self) -> bool:
+    def _is_full(self) -> bool:
         limit = self.settings.max_levels
-        full = limit is not None and len(self.learned.levels) >= limit
-        return full or self.interrupt.requested or not any(map(len, self.subsets))
+        return limit is not None and len(self.learned.levels) >= limit
+
+    def _is_over(self) -> bool:
+        nothing_left = not len(self.rows) or not any(map(len, self.subsets))
+        return nothing_left or self._is_full() or self.interrupt.requested
 
     def _next_level(self) -> tuple[Candidate, Found, float] | None:
         """The next level, or None when there is none to be found."""
@@ -144,11 +158,32 @@ class Learner:
         )
         return Candidate(features, fitted, held_answers, view)
 
-    def _ranked(self, max_error: float) -> Iterator[tuple[int, ...]]:
-        """Projections, best first."""
-        scan = scan_projections(self.base, self.rows, self.subsets, max_error)
-        self.learned.n_skipped += scan.n_failed
-        return scan.ranked(self.settings.complexity_penalty, self.settings.choose)
+    def _scan(self, max_errors: list[float]) -> Scan | None:
+        """All projections of the rows that are left; failures are counted."""
+        scan = scan_projections(
+            self.base, self.rows, self.subsets, max_errors, lambda: self.interrupt.requested
+        )
+        if scan is not None:
+            self.learned.n_tried += sum(map(len, self.subsets))
+            self.learned.n_skipped += scan.n_failed
+        return scan
+
+    def _shortlist(self, scan: Scan, which: int) -> list[Candidate]:
+        """The most promising projections, in order."""
+        settings = self.settings
+        ranked = scan.ranked(settings.complexity_penalty, settings.choose, which)
+        chosen = list(islice(ranked, settings.n_candidates))
+        found = self.problem.team.map(self._candidate, chosen)
+        return [candidate for candidate in found if candidate is not None]
+
+    def _find(self, shortlist: list[Candidate], max_error: float, seed: int) -> list[Found]:
+        """Regions of all candidates."""
+        held_error = max(max_error, self.settings.max_error)
+
+        def work(candidate: Candidate) -> Found:
+            return self.finder.find(candidate.view, max_error, held_error, seed)
+
+        return self.problem.team.map(work, shortlist)
 
     def _gain(self, candidate: Candidate, found: Found) -> float:
         """Share of the rows that regions cover, held-out rows if there are any; -1 for too few."""
@@ -188,6 +223,8 @@ class Learner:
         )
         counts = np.zeros((len(found.after), problem.n_classes, problem.n_classes))
         np.add.at(counts, (region, answers, problem.y[covered]), problem.weight(covered))
+        self.learned.level[covered] = len(self.learned.levels)
+        self.learned.region[covered] = region
         self.learned.levels.append(
             Level(
                 features=candidate.features,
@@ -212,44 +249,40 @@ class Learner:
 
 
 class EOPLearner(Learner):
-    """Algorithm 1: the projection of least error, then the regions in it."""
+    """Algorithm 1: a projection by its score, then the regions in it; more errors if need be."""
 
     def _next_level(self):
-        settings = self.settings
         seed = int(self.random.randint(2**31 - 1))
-        levels = self.learned.levels
+        max_errors = self._max_errors()
+        scan = self._scan(max_errors)
+        for which, max_error in enumerate(max_errors):
+            if scan is None or self.interrupt.requested:
+                return None
+            shortlist = self._shortlist(scan, which)
+            if not shortlist:
+                return None
+            found = self._best(shortlist, max_error, seed)
+            if found is not None:
+                return *found, max_error
+        return None
+
+    def _max_errors(self) -> list[float]:
+        """Errors to allow, one after the other, up to those of the most frequent class."""
+        settings, levels = self.settings, self.learned.levels
         max_error = max(settings.max_error, levels[-1].max_error if levels else 0.0)
         largest = self.problem.class_units(self.rows).max()
         give_up = 1 - largest / self.problem.total(self.rows)
-        while not self.interrupt.requested:
-            shortlist = self._shortlist(max_error)
-            found = self._best(shortlist, max_error, seed) if shortlist else None
-            if found is not None:
-                return *found, max_error
-            if not settings.relax or max_error >= max(give_up, settings.max_error):
-                return None
-            max_error = min(max_error * RELAX_BY, 1.0) if max_error > 0 else 0.01
-        return None
-
-    def _shortlist(self, max_error: float) -> list[Candidate]:
-        """The most promising projections, in order."""
-        chosen = islice(self._ranked(max_error), self.settings.n_candidates)
-        found = self.problem.team.map(self._candidate, list(chosen))
-        return [candidate for candidate in found if candidate is not None]
+        found = [max_error]
+        while settings.relax and found[-1] < give_up:
+            found.append(min(found[-1] * RELAX_BY, 1.0) if found[-1] > 0 else 0.01)
+        return found
 
     def _best(self, shortlist: list[Candidate], max_error: float, seed: int):
-        """The candidate whose regions cover most, dimensions charged; None if none has any."""
-
-        def work(candidate: Candidate) -> Found:
-            return self.finder.find(candidate.view, max_error, max_error, seed)
-
-        results = self.problem.team.map(work, shortlist)
-        gains = [self._gain(c, f) for c, f in zip(shortlist, results)]
-        penalty = self.settings.complexity_penalty
-        worth = [
-            gain - penalty * len(c.features) if gain >= 0 else -np.inf
-            for gain, c in zip(gains, shortlist)
-        ]
+        """The candidate whose regions cover most, columns charged; None if none has any."""
+        results = self._find(shortlist, max_error, seed)
+        gains = np.array([self._gain(c, f) for c, f in zip(shortlist, results)])
+        sizes = np.array([len(c.features) for c in shortlist])
+        worth = np.where(gains < 0, -np.inf, gains - self.settings.complexity_penalty * sizes)
         best = int(np.argmax(worth))
         if gains[best] < 0:
             self._remember(shortlist[0], results[0], max_error, is_used=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,6 +32,24 @@ class LinearClassifier:
     def predict(self, P: np.ndarray) -> np.ndarray:
         """Position of the class, for every row."""
         return self.decision_function(P).argmax(axis=1)
+
+    def reason(self, answer: int, names: Sequence[str], classes: np.ndarray) -> str:
+        """When it gives an answer, in words."""
+        if len(self.coef) > 2 or not np.isfinite(self.intercept).all():
+            return f"where the linear classifier says {classes[answer]}"
+        other = 1 - answer
+        weights = self.coef[answer] - self.coef[other]
+        size = np.abs(weights).max() or 1.0
+        weights = weights / size
+        bound = (self.intercept[other] - self.intercept[answer]) / size
+        terms = [f"{'+' if w >= 0 else '-'} {_factor(w)}{n}" for w, n in zip(weights, names)]
+        text = " ".join(terms).removeprefix("+ ")
+        return f"where {text} {'≥' if answer == 0 else '>'} {bound:.3g}"
+
+
+def _factor(weight: float) -> str:
+    size = f"{abs(weight):.2g}"
+    return "" if size == "1" else f"{size} "
 
 
 class LinearBase(Base):

@@ -7,6 +7,7 @@ from math import ceil
 
 import numpy as np
 
+from pellucid.eop.neighbours import Places, shares
 from pellucid.eop.problem import View, is_within
 from pellucid.eop.regions import Finder, Found, Regions
 
@@ -49,25 +50,20 @@ class NeighbourRegion(Regions):
         n_neighbors: int,
         threshold: float,
     ) -> None:
-        from sklearn.neighbors import KDTree
-
         self.points, self.right, self.scale = points, right, scale
         self.n_neighbors, self.threshold = n_neighbors, threshold
         self.dim = points.shape[1]
-        places, self._place = _places(points / scale)
-        self._total = np.bincount(self._place, weights=weight)
-        self._right = np.bincount(self._place, weights=weight * right)
-        self._tree = KDTree(places)
-        self._places = places
-        self.scores = self._score_own(weight)
+        self._places = Places(points / scale, weight)
+        self._right = self._places.gather(right[:, None])[:, 0]
+        self.scores = self._score_own()
 
     def __len__(self) -> int:
         return int(self.threshold <= 1)
 
     def score(self, P: np.ndarray) -> np.ndarray:
         """Share of the neighbours that are classified rightly, near ones counting for more."""
-        distance, index = self._query(P / self.scale, self.n_neighbors)
-        return self._combine(distance, self._total[index], self._right[index])
+        distance, index, taken = self._places.near(P / self.scale, self.n_neighbors)
+        return _score(distance, taken, shares(self._right[index], self._places.total[index]))
 
     def which(self, P: np.ndarray) -> np.ndarray:
         """0 inside, -1 outside."""
@@ -84,9 +80,10 @@ class NeighbourRegion(Regions):
 
     def neighbours(self, P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper ends of the box around the neighbours of each row."""
-        _, index = self._query(P / self.scale, self.n_neighbors)
-        found = self._places[index] * self.scale
-        return found.min(axis=1), found.max(axis=1)
+        _, index, taken = self._places.near(P / self.scale, self.n_neighbors)
+        found = self._places.places[index] * self.scale
+        ends = np.where(taken[:, :, None] > 0, found, found[:, :1])
+        return ends.min(axis=1), ends.max(axis=1)
 
     def describe(self, names: Sequence[str]) -> list[str]:
         """See `Regions.describe`."""
@@ -94,8 +91,8 @@ class NeighbourRegion(Regions):
             return []
         where = names[0] if len(names) == 1 else f"({', '.join(names)})"
         return [
-            f"in {where}, where at least {100 * self.threshold:.4g} % of the "
-            f"{self.n_neighbors} nearest neighbours, by closeness, are classified rightly"
+            f"amid {self.n_neighbors} neighbours in {where} of whom, by closeness, at least "
+            f"{100 * self.threshold:.4g} % are rightly classified"
         ]
 
     @property
@@ -103,29 +100,21 @@ class NeighbourRegion(Regions):
         """Neighbours, weighted by the number of columns."""
         return np.full(len(self), float(self.n_neighbors * self.dim))
 
-    def _query(self, Z: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        return self._tree.query(Z, k=min(k, len(self._places)))
-
-    def _score_own(self, weight: np.ndarray) -> np.ndarray:
-        """Scores of the training rows, each without itself (of a heavier row, without one)."""
-        distance, index = self._query(self._places, self.n_neighbors + 1)
-        total, right = self._total[index][self._place], self._right[index][self._place]
-        own = np.minimum(weight, 1.0)
-        total[:, 0] -= own
+    def _score_own(self) -> np.ndarray:
+        distance, index, taken, own = self._places.near_own(self.n_neighbors)
+        right, total = self._right[index], self._places.total[index]
         right[:, 0] -= own * self.right
-        return self._combine(distance[self._place], total, right)
+        total[:, 0] -= own
+        return _score(distance, taken, shares(right, total))
 
-    def _combine(self, distance, total, right) -> np.ndarray:
-        """Scores from neighbours in order of distance, as many as add up to m."""
-        before = np.cumsum(total, axis=1) - total
-        taken = np.clip(self.n_neighbors - before, 0.0, total)
-        closeness = taken / (distance + TINY)
-        share = np.divide(right, total, out=np.zeros_like(right), where=total > 0)
-        whole = closeness.sum(axis=1)
-        found = (closeness * share).sum(axis=1)
-        # A share of what is all alike may come out a little less than the whole.
-        found = np.where((share == 1).all(axis=1, where=taken > 0), whole, found)
-        return np.divide(found, whole, out=np.zeros_like(found), where=whole > 0)
+
+def _score(distance: np.ndarray, taken: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Share of what is right, by closeness."""
+    closeness = taken / (distance + TINY)
+    whole, found = closeness.sum(axis=1), (closeness * right).sum(axis=1)
+    # A share of what is all right may come out a little less than the whole.
+    found = np.where(((right == 1) | (taken == 0)).all(axis=1), whole, found)
+    return shares(found, whole)
 
 
 class NeighbourFinder(Finder):
@@ -180,13 +169,3 @@ def lowest_threshold(
     if good[-1] == len(order) - 1:
         return least
     return float(values[good[-1]])
-
-
-def _places(Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Different rows in lexical order, and the place of each row among them."""
-    order = np.lexsort(Z.T[::-1])
-    ordered = Z[order]
-    is_new = np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))
-    place = np.empty(len(Z), dtype=np.int64)
-    place[order] = np.cumsum(is_new) - 1
-    return ordered[is_new], place

@@ -9,6 +9,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pellucid.eop.problem import View
+from pellucid.rules import format_number
+
+
+def short_number(value: float, step: float) -> str:
+    """A number to about two digits of a step that matters."""
+    digits = 1 - int(np.floor(np.log10(step))) if step > 0 else 6
+    return format_number(float(np.round(value, digits)))
 
 
 class Regions(ABC):

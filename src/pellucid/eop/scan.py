@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,8 +30,9 @@ class Scan:
         Projections by size.
     error : list of ndarray
         Share of errors of the classifier; infinite where it could not be fitted.
-    worth : list of ndarray
-        Share of the rows, about, that lie in cells of a coarse grid in which errors are rare.
+    worth : list of ndarray of shape (n_max_errors, n_subsets)
+        Share of the rows, about, that lie in cells of a coarse grid in which errors are rare,
+        for each error that was to be allowed.
     """
 
     subsets: list[np.ndarray]
@@ -43,7 +44,7 @@ class Scan:
         """Projections without a classifier."""
         return int(sum(np.isinf(error).sum() for error in self.error))
 
-    def ranked(self, penalty: float, choose: str) -> Iterator[tuple[int, ...]]:
+    def ranked(self, penalty: float, choose: str, which: int = 0) -> Iterator[tuple[int, ...]]:
         """Projections, best first, ties going to fewer columns and then to earlier ones.
 
         Parameters
@@ -52,9 +53,11 @@ class Scan:
             What each column costs.
         choose : {"error", "coverage"}
             By least error, and of equal ones by most coverage; or by most coverage.
+        which : int
+            For which of the errors that were to be allowed.
         """
         price = np.concatenate([np.full(len(s), penalty * s.shape[1]) for s in self.subsets])
-        error, worth = np.concatenate(self.error), np.concatenate(self.worth)
+        error, worth = np.concatenate(self.error), np.concatenate(self.worth, axis=1)[which]
         flat = [tuple(features) for subset in self.subsets for features in subset.tolist()]
         keys = (-worth, error) if choose == "error" else (error, -worth)
         order = np.lexsort((keys[0] + price, keys[1] + price))
@@ -64,8 +67,12 @@ class Scan:
 
 
 def scan_projections(
-    base: Base, rows: np.ndarray, subsets: list[np.ndarray], max_error: float
-) -> Scan:
+    base: Base,
+    rows: np.ndarray,
+    subsets: list[np.ndarray],
+    max_errors: Sequence[float],
+    is_over: Callable[[], bool],
+) -> Scan | None:
     """Fit the base classifier on every projection, and judge it.
 
     Parameters
@@ -74,8 +81,14 @@ def scan_projections(
     rows : ndarray of int
         Rows to fit on.
     subsets : list of ndarray of shape (n_subsets, size)
-    max_error : float
-        Errors that are rare enough.
+    max_errors : sequence of float
+        Errors that are rare enough, one after the other.
+    is_over : callable
+        Asked now and then whether to stop.
+
+    Returns
+    -------
+    Scan, or None when it was stopped
     """
     from pellucid.kernels.coverage import judge_answers
 
@@ -85,13 +98,15 @@ def scan_projections(
     position = np.zeros(problem.n_features, dtype=np.int64)
     position[features] = np.arange(len(features))
     y, units, total = problem.y[rows], problem.units[rows], problem.total(rows)
-    gain = max(int(max_error * _STEPS), 1)
+    gains = np.array([min(max(int(e * _STEPS), 1), _STEPS - 1) for e in max_errors])
     wrong = [np.empty(len(s), dtype=np.int64) for s in subsets]
-    worth = [np.empty(len(s), dtype=np.int64) for s in subsets]
+    worth = [np.empty((len(gains), len(s)), dtype=np.int64) for s in subsets]
     n_bins = [_n_bins(len(rows), s.shape[1]) for s in subsets]
     codes = {n: _codes(problem, rows, features, n) for n in set(n_bins)}
 
     def work(task: tuple[int, int]) -> None:
+        if is_over():
+            return
         size, start = task
         part = slice(start, start + _BLOCK)
         judge_answers(
@@ -101,18 +116,20 @@ def scan_projections(
             codes[n_bins[size]],
             position[subsets[size][part]],
             n_bins[size],
-            gain,
-            _STEPS - gain,
+            gains,
+            _STEPS - gains,
             wrong[size][part],
-            worth[size][part],
+            worth[size][:, part],
         )
 
     tasks = [(i, start) for i, s in enumerate(subsets) for start in range(0, len(s), _BLOCK)]
     problem.team.map(work, tasks)
+    if is_over():
+        return None
     return Scan(
         subsets,
         [np.where(w < 0, np.inf, w / total) for w in wrong],
-        [w / (gain * total) for w in worth],
+        [w / (gains[:, None] * total) for w in worth],
     )
 
 

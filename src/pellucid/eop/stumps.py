@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,7 @@ from pellucid.cuts.thresholds import choose_threshold
 from pellucid.eop.bases import Base, Fitted
 from pellucid.eop.problem import project
 from pellucid.routing import column_values
+from pellucid.rules import format_number
 
 _BLOCK = 32
 """Columns that are read and swept together."""
@@ -36,6 +38,11 @@ class Stump:
     def predict(self, P: np.ndarray) -> np.ndarray:
         """Position of the class, for every row."""
         return np.where(P[:, self.position] <= self.threshold, self.at_most, self.above)
+
+    def reason(self, answer: int, names: Sequence[str], classes: np.ndarray) -> str:
+        """When it gives an answer, in words."""
+        sign = "≤" if answer == self.at_most else ">"
+        return f"where {names[self.position]} {sign} {format_number(self.threshold)}"
 
 
 class StumpBase(Base):

@@ -8,7 +8,7 @@ from pellucid.kernels._compile import compiled
 
 
 @compiled
-def judge_answers(answers, y, units, codes, subsets, n_bins, gain, loss, wrong, worth):
+def judge_answers(answers, y, units, codes, subsets, n_bins, gains, losses, wrong, worth):
     """Errors of classifiers, and what the cells are worth in which they are mostly right.
 
     A cell of the grid with right weight R and wrong weight W is worth
@@ -25,9 +25,11 @@ def judge_answers(answers, y, units, codes, subsets, n_bins, gain, loss, wrong, 
     subsets : (n_subsets, dim) int64
         Positions of columns in `codes`.
     n_bins : int
-    gain, loss : int64
-    wrong, worth : (n_subsets,) int64, filled in
+    gains, losses : (n_prices,) int64
+        What cells are judged by, each pair in turn.
+    wrong : (n_subsets,) int64, filled in
         -1 where there is no classifier.
+    worth : (n_prices, n_subsets) int64, filled in
     """
     n_subsets, dim = subsets.shape
     cells = n_bins**dim
@@ -35,7 +37,7 @@ def judge_answers(answers, y, units, codes, subsets, n_bins, gain, loss, wrong, 
     for s in range(n_subsets):
         if answers[s, 0] < 0:
             wrong[s] = -1
-            worth[s] = -1
+            worth[:, s] = -1
             continue
         right_in[:] = 0
         wrong_in[:] = 0
@@ -47,9 +49,12 @@ def judge_answers(answers, y, units, codes, subsets, n_bins, gain, loss, wrong, 
                 right_in[cell] += units[i]
             else:
                 wrong_in[cell] += units[i]
-        total, value = 0, 0
+        total = 0
         for cell in range(cells):
             total += wrong_in[cell]
-            value += max(0, gain * right_in[cell] - loss * wrong_in[cell])
         wrong[s] = total
-        worth[s] = value
+        for p in range(len(gains)):
+            value = 0
+            for cell in range(cells):
+                value += max(0, gains[p] * right_in[cell] - losses[p] * wrong_in[cell])
+            worth[p, s] = value

@@ -23,7 +23,13 @@ class Claim(NamedTuple):
 
     text: str
     found: str
-    holds: bool
+    holds: bool | None
+    """None where it cannot be told."""
+
+    @property
+    def verdict(self) -> str:
+        """For the table."""
+        return "–" if self.holds is None else "holds" if self.holds else "misses"
 
 
 def sections(settings: Settings) -> list[Section]:
@@ -36,7 +42,7 @@ def sections(settings: Settings) -> list[Section]:
         *_on_patterns(read_rows(folder / patterns.FILE)),
         *_on_xor(read_rows(folder / xor.FILE)),
     ]
-    lines = [[c.text, c.found, "holds" if c.holds else "misses"] for c in claims]
+    lines = [[c.text, c.found, c.verdict] for c in claims]
     sheet = Sheet("Claims", ["claim", "here", "verdict"], lines)
     return [Section("EOP: what the paper claims", "", [sheet])] if claims else []
 
@@ -95,7 +101,9 @@ def _telling(rows, where: str) -> list[Claim]:
         a, b = figures.both(a, b)
         name = synthetic.SHORT[what]
         if not len(a):
-            claims.append(Claim(f"{name}: N-EOP above CART ({where})", "all infinite", False))
+            claims.append(
+                Claim(f"{name}: N-EOP above CART ({where})", "infinite on every set", None)
+            )
             continue
         p = figures.p_text(figures.paired_p(a, b))
         found = f"{a.mean():.3f} against {b.mean():.3f} over {len(a)} sets, {p}"

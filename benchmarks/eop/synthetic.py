@@ -176,10 +176,10 @@ def measure_sheet(title: str, rows: list[Row], paper, mean_name: str, names=None
     shown = ", ".join(f"{SHORT[w]} {figures.cell(v)}" for w, v in zip(MEASURES, by_leaf))
     note = (
         "Combined by support over the levels, or over the leaves of the tree, on test rows; means "
-        "and tests leave out Inf, as in the paper. The classifier of a leaf is the whole tree, "
-        "which is what the paper's figures for CART look like; if each leaf is a classifier of its "
-        f"own, that all rows are of its class, the means of CART are {shown}. The paper's lifts and "
-        "some of its NMI cannot have come from its formulas: a lift that is weighted so is about 1, "
-        "and an NMI lies between 0 and 1. So compare CART with EOP, and not ours with theirs."
+        "and tests leave out Inf, as in the paper. The classifier of a leaf is the whole tree: the "
+        "paper's figures for CART look like that. If each leaf is a classifier of its own, which "
+        f"puts all rows into its class, the means of CART are {shown}. The paper's lifts and some "
+        "of its NMI cannot have come from its formulas: a lift that is weighted so is about 1, and "
+        "an NMI lies between 0 and 1. So compare CART with EOP, and not ours with theirs."
     )
     return Sheet(title, headings, lines, note)

@@ -13,20 +13,36 @@ from pellucid.datasets import make_eop_patterns
 
 N_GENERATED = 10
 TRAIN_SHARE = 2 / 3
-PAPER_NAMES = {
-    "breast_cancer_wisconsin_original": "BreastCancerWisconsin",
-    "breast_tissue": "BreastTissue",
-    "vowel": "Vowel",
-    "spambase": "Spambase",
-}
-"""The paper's name of each real data set, by the name of its file."""
 
-TITLES = {
-    "breast_cancer_wisconsin_original": "Breast cancer (original)",
-    "breast_tissue": "Breast tissue",
-    "vowel": "Vowel",
-    "spambase": "Spambase",
+
+class RealSet(NamedTuple):
+    """A data set of the paper, as it is or with its classes merged into two."""
+
+    title: str
+    file: str
+    paper: str | None
+    """The paper's name of it, where its figures may be put beside ours."""
+    table: str
+    merged: tuple[str, ...] = ()
+    """Classes that are one class, against all others; none to keep all classes apart."""
+
+
+REAL = {
+    "breast_cancer": RealSet(
+        "Breast cancer (original)",
+        "breast_cancer_wisconsin_original",
+        "BreastCancerWisconsin",
+        "4",
+    ),
+    "breast_tissue": RealSet("Breast tissue, 6 classes", "breast_tissue", None, "4"),
+    "breast_tissue_2": RealSet(
+        "Breast tissue, carcinoma or not", "breast_tissue", "BreastTissue", "4", ("car",)
+    ),
+    "vowel": RealSet("Vowel, 11 classes", "vowel", None, "4"),
+    "vowel_2": RealSet("Vowel, front or not", "vowel", "Vowel", "4", ("hid", "hId", "hEd", "hAd")),
+    "spambase": RealSet("Spambase", "spambase", "Spambase", "5"),
 }
+"""In the order of the tables. The paper has two classes everywhere, but does not say which."""
 
 
 class Split(NamedTuple):
@@ -64,21 +80,23 @@ def split_generated(number: int, quick: bool = False) -> Split:
 
 
 def real_names(folder: Path | None) -> list[str]:
-    """Those of the paper's data sets that are there."""
+    """Those of the real data sets that are there."""
     if folder is None:
         return []
-    return [name for name in PAPER_NAMES if (folder / f"{name}.npz").exists()]
+    return [name for name, known in REAL.items() if (folder / f"{known.file}.npz").exists()]
 
 
 def split_real(name: str, seed: int, folder: Path) -> Split:
     """Two thirds to learn from, with the classes in the same proportions in both parts."""
-    return _split(*_load(name, folder), seed=seed)
+    known = REAL[name]
+    X, y = _load(known.file, folder)
+    return _split(X, np.isin(y, known.merged) if known.merged else y, seed=seed)
 
 
 @lru_cache(maxsize=4)
-def _load(name: str, folder: Path) -> tuple[np.ndarray, np.ndarray]:
-    file = np.load(folder / f"{name}.npz")
-    return np.ascontiguousarray(file["X"], dtype=np.float64), file["y"]
+def _load(file: str, folder: Path) -> tuple[np.ndarray, np.ndarray]:
+    found = np.load(folder / f"{file}.npz")
+    return np.ascontiguousarray(found["X"], dtype=np.float64), found["y"]
 
 
 def _split(X: np.ndarray, y: np.ndarray, seed: int) -> Split:

@@ -149,7 +149,7 @@ def _like_for_like(rows: list[Row]) -> Sheet:
     return Sheet("Size and effort, counted alike", headings, lines, note)
 
 
-def measure_sheet(title: str, rows: list[Row], paper, mean_name: str, names=None) -> Sheet:
+def measure_sheet(title: str, rows: list[Row], paper, mean_name: str) -> Sheet:
     """Bayes factor, lift, J-score and NMI of CART and N-EOP on every set, means and tests."""
     columns = [
         (method, what, figures.column(rows, method, what))
@@ -158,12 +158,12 @@ def measure_sheet(title: str, rows: list[Row], paper, mean_name: str, names=None
     ]
     lines = []
     for i, name in enumerate(dict.fromkeys(row["dataset"] for row in rows)):
-        theirs = (names or {}).get(name)
+        known = sets.REAL.get(name)
         shown = [
-            figures.cell(values[i], paper.get(("6-7", theirs, method, what)))
+            figures.cell(values[i], paper.get(("6-7", known and known.paper, method, what)))
             for method, what, values in columns
         ]
-        lines.append([sets.TITLES.get(name, name), *shown])
+        lines.append([known.title if known else name, *shown])
     means = [
         figures.cell(figures.mean(values), paper.get(("6-7", mean_name, method, what)))
         for method, what, values in columns

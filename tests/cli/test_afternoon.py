@@ -336,3 +336,52 @@ def test_a_million_rows(tmp_path):
 
 def test_quiet_means_results_only(folder):
     assert run("explain", folder / "customers.csv", "-k", 3, "--quiet").stderr == ""
+
+
+def test_regions_say_where_clusters_live(folder):
+    picture = folder / "regions.png"
+    options = ("-k", 3, "--exclude", "channel,member", "--plot", picture)
+    result = run("regions", folder / "customers.csv", *options)
+    assert result.exit_code == 0, result.stderr
+    assert "cluster 0: " in result.stdout
+    assert (folder / "regions-1.png").read_bytes().startswith(b"\x89PNG")
+    found = json.loads(run("regions", folder / "customers.csv", "-k", 3, "--json", "-q").stdout)
+    assert [cluster["cluster"] for cluster in found] == [0, 1, 2]
+    assert all(0 <= cluster["coverage"] <= 1 for cluster in found)
+
+
+def test_series_are_clustered_so_that_a_tree_can_tell(tmp_path):
+    days = np.arange(20)
+    rows = [
+        (district, age, f"2020-01-{day + 1:02d}", (day if age < 40 else -day) + 30 + noise)
+        for noise, district in enumerate(("north", "south", "west"))
+        for age in (20, 30, 40, 50, 60)
+        for day in days
+    ]
+    table = pl.DataFrame(rows, schema=["district", "age", "date", "people"], orient="row")
+    table.write_csv(tmp_path / "long.csv")
+    long = ("xclusters", tmp_path / "long.csv", "--entity", "district,age", "--time", "date")
+    paths = {name: tmp_path / f"out.{name}" for name in ("csv", "png", "svg", "json")}
+    result = run(
+        *long, "--value", "people", "-k", "2-4", "--distance", "euclidean", "--output",
+        paths["csv"], "--trends", paths["png"], "--tree", paths["svg"], "--model", paths["json"],
+    )  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    assert "15 entities with a series of 20 times" in result.stderr
+    assert "age ≤ " in result.stdout
+    assert all(path.stat().st_size for path in paths.values())
+    labels = pl.read_csv(paths["csv"])
+    again = run("predict", paths["json"], paths["csv"].rename(tmp_path / "entities.csv"))
+    assert again.stderr.startswith(f"error: {tmp_path / 'entities.csv'} has a column 'cluster'")
+    labels.drop("cluster").write_csv(tmp_path / "entities.csv")
+    predicted = run("predict", paths["json"], tmp_path / "entities.csv")
+    assert pl.read_csv(io.StringIO(predicted.stdout))["cluster"].equals(labels["cluster"])
+    assert_fails(
+        run(*long, "--value", "district"),
+        "error: --value: column 'district' is not numeric",
+    )
+    assert_fails(
+        run(*long, "--value", "people", "-k", "many"),
+        "error: -k is 'many'; it must be a range from 2 on, such as 3-11",
+        code=2,
+    )

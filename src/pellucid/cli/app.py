@@ -306,6 +306,137 @@ def path_command(
         )
 
 
+@app.command(
+    "xclusters",
+    epilog=_examples(
+        "pellucid xclusters visits.csv --entity district,age,sex --time date --value visitors",
+    ),
+)
+def xclusters_command(
+    context: typer.Context,
+    file: Table,
+    entity: Annotated[
+        str, typer.Option(metavar=Names, help="Columns that name an entity; they explain it.")
+    ],
+    time: Annotated[str, typer.Option(metavar="COLUMN", help="Column of dates or times.")],
+    value: Annotated[str, typer.Option(metavar="COLUMN", help="Column of what is measured.")],
+    aggregate: Annotated[
+        str, typer.Option(help="For several rows at one time: mean, sum, median, min or max.")
+    ] = "mean",
+    frequency: Annotated[
+        str | None,
+        typer.Option(help="Gather times: hour, day, week, month or year.", show_default=False),
+    ] = None,
+    moving_average: Annotated[
+        int | None,
+        typer.Option(min=1, help="Mean of so many times in a row.", show_default=False),
+    ] = None,
+    relative: Annotated[
+        bool, typer.Option("--relative", help="Compare courses, not sizes: divide by the mean.")
+    ] = False,
+    fill: Annotated[
+        float | None,
+        typer.Option(help="Value where an entity has no row, such as 0.", show_default=False),
+    ] = None,
+    k: Annotated[str, typer.Option("-k", metavar="FROM-TO", help="Numbers of clusters.")] = "3-11",
+    trade_off: Annotated[float, typer.Option(min=0, help="Price of the tree's nodes.")] = 1.0,
+    tolerance: Annotated[float, typer.Option(min=0, help="Gain not worth a search.")] = 0.05,
+    distance: Annotated[
+        str, typer.Option(help="Of series: dtw, euclidean, manhattan or cosine.")
+    ] = "dtw",
+    search: Annotated[
+        str, typer.Option(help="branch-and-bound, grid, bayes or two-step.")
+    ] = "branch-and-bound",
+    output: Annotated[
+        Path | None, _file_option("CSV", "Write the entities with their cluster here.")
+    ] = None,
+    tree: Annotated[
+        Path | None, _file_option("PICTURE", "Draw the tree here: .png, .svg, .pdf or .dot.")
+    ] = None,
+    trends: Annotated[
+        Path | None, _file_option("PICTURE", "Draw the series of each cluster here.")
+    ] = None,
+    model: Annotated[
+        Path | None, _file_option("JSON", "Write the model here, for pellucid predict.")
+    ] = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Cluster the series of a long table so that a short tree can tell the clusters."""
+    with _errors_in_one_line(debug or context.obj, quiet):
+        from pellucid.cli.xclusters import xclusters
+
+        xclusters(
+            file,
+            entity=entity,
+            time=time,
+            value=value,
+            aggregate=aggregate,
+            frequency=frequency,
+            moving_average=moving_average,
+            relative=relative,
+            fill=fill,
+            k=_range(k),
+            trade_off=trade_off,
+            tolerance=tolerance,
+            distance=distance,
+            search=search,
+            output=output,
+            tree=tree,
+            trends=trends,
+            model_file=model,
+            as_json=as_json,
+        )
+
+
+@app.command("regions", epilog=_examples("pellucid regions customers.csv -k 4 --plot regions.png"))
+def regions_command(
+    context: typer.Context,
+    file: Table,
+    k: Clusters = "auto",
+    max_error: Annotated[
+        float, typer.Option(min=0, max=1, help="Share of other rows that a region may hold.")
+    ] = 0.05,
+    shape: Annotated[
+        str, typer.Option(help="Regions: box, polyhedron, ellipse or nonparametric.")
+    ] = "box",
+    columns: Columns = None,
+    exclude: Exclude = None,
+    categorical: Categorical = None,
+    standardize: Standardize = None,
+    missing: MissingOption = Missing.drop,
+    labels: Labels = None,
+    plot: Annotated[
+        Path | None,
+        _file_option("PICTURE", "Draw each level: regions.png becomes regions-1.png and so on."),
+    ] = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Say where clusters live: regions in two columns that hold rows of one cluster."""
+    with _errors_in_one_line(debug or context.obj, quiet):
+        from pellucid.cli.regions import regions
+
+        regions(
+            file,
+            k=_number(k),
+            max_error=max_error,
+            shape=shape,
+            plot=plot,
+            seed=seed,
+            as_json=as_json,
+            columns=columns,
+            exclude=exclude,
+            categorical=categorical,
+            standardize=standardize,
+            missing=missing.value,
+            labels=labels,
+        )
+
+
 @app.command("demo")
 def demo_command(
     context: typer.Context,
@@ -331,6 +462,14 @@ def info_command(context: typer.Context, debug: Debug = False) -> None:
         from pellucid.cli.info import info
 
         info()
+
+
+def _range(k: str) -> tuple[int, int]:
+    """The smallest and the largest number of clusters, from ``3-11``."""
+    first, dash, last = k.partition("-")
+    if not (dash and first.isdecimal() and last.isdecimal() and 2 <= int(first) <= int(last)):
+        raise CommandError(f"-k is {k!r}; it must be a range from 2 on, such as 3-11", exit_code=2)
+    return int(first), int(last)
 
 
 def _number(k: str) -> int | None:

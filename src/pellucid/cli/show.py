@@ -164,9 +164,9 @@ def cost_change(ratio: float) -> str:
     return f"{round(100 * (ratio - 1), 1) + 0.0:+,.1f} %"
 
 
-def count(number: int, noun: str) -> str:
+def count(number: int, noun: str, plural: str | None = None) -> str:
     """A number of things, in the singular when there is one."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def printable(text: str, console: Console) -> str:

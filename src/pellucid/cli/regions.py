@@ -1,0 +1,100 @@
+"""``pellucid regions``: where clusters or classes live, two columns at a time."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pellucid.cli import CommandError, check_target
+from pellucid.cli.explain import check_picture, draw
+from pellucid.cli.fitting import find_reference, number_of_clusters
+from pellucid.cli.preparing import prepare
+from pellucid.cli.reading import read_source
+from pellucid.cli.show import count, percent, show_line, show_measures, show_notice
+
+
+def regions(
+    file: Path,
+    *,
+    k: int | None,
+    max_error: float,
+    shape: str,
+    plot: Path | None,
+    seed: int,
+    as_json: bool = False,
+    **preparation: Any,
+) -> None:
+    """Find regions in one or two columns that hold rows of one cluster, and print them.
+
+    `plot` names a picture for each level: ``regions.png`` becomes ``regions-1.png`` and so on.
+    """
+    from pellucid import explain_clusters
+
+    if k is not None and preparation.get("labels") is not None:
+        raise CommandError("-k and --labels do not go together: the labels are the clusters")
+    if plot is not None:
+        check_target(plot, "--plot")
+        check_picture(plot, "--plot")
+    prepared = prepare(read_source(file), **preparation)
+    if prepared.labels is None:
+        k = number_of_clusters(prepared, k, seed)
+    reference = find_reference(prepared, k, seed)
+    labels = reference if isinstance(reference, np.ndarray) else reference.labels_
+    # Boxes are in the units of the table: a cut at one place is a cut in any scale.
+    names = [str(name) for name in prepared.encoding.names]
+    table = _frame(prepared.X, names)
+    found = explain_clusters(table, labels, max_error=max_error, regions=shape, random_state=seed)
+    if as_json:
+        print(json.dumps([_plain(cluster) for cluster in found], indent=2, ensure_ascii=False))
+    else:
+        _show(found)
+    if plot is not None:
+        _draw(plot, found.model, table, labels)
+
+
+def _frame(X: np.ndarray, names: list[str]):
+    import polars as pl
+
+    return pl.DataFrame(X, schema=names)
+
+
+def _plain(cluster: Any) -> dict:
+    name = cluster.cluster.item() if hasattr(cluster.cluster, "item") else cluster.cluster
+    return {
+        "cluster": name,
+        "rows": int(cluster.n_samples),
+        "coverage": float(cluster.coverage),
+        "places": [
+            {
+                "level": place.level + 1,
+                "where": place.text,
+                "rows": float(place.support),
+                "purity": float(place.purity),
+            }
+            for place in cluster.places
+        ],
+    }
+
+
+def _show(found: Any) -> None:
+    levels = count(found.model.n_levels_, "level")
+    show_line(f"{count(len(found), 'cluster')}, told by {levels} of regions", style="bold")
+    show_line(str(found))
+    show_measures(
+        [
+            ("rows in a region", percent(float(found.model.coverage_))),
+            ("levels", str(found.model.n_levels_)),
+        ]
+    )
+
+
+def _draw(plot: Path, model: Any, table: Any, labels: np.ndarray) -> None:
+    from pellucid.plotting import plot_level
+
+    for level in range(model.n_levels_):
+        path = plot.with_name(f"{plot.stem}-{level + 1}{plot.suffix}")
+        draw(path, lambda level=level: plot_level(model, table, labels, level=level))
+        show_notice(f"drew level {level + 1} in {path}")

@@ -1,0 +1,149 @@
+"""``pellucid xclusters``: clusters of series that a short tree can tell."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from pellucid.cli import CommandError, check_target
+from pellucid.cli.columns import split_names
+from pellucid.cli.explain import check_picture, draw, draw_tree, write_text
+from pellucid.cli.reading import read_source
+from pellucid.cli.show import count, percent, show_line, show_measures, show_notice, show_rules
+
+
+def xclusters(
+    file: Path,
+    *,
+    entity: str,
+    time: str,
+    value: str,
+    aggregate: str,
+    frequency: str | None,
+    moving_average: int | None,
+    relative: bool,
+    fill: float | None,
+    k: tuple[int, int],
+    trade_off: float,
+    tolerance: float,
+    distance: str,
+    search: str,
+    output: Path | None,
+    tree: Path | None,
+    trends: Path | None,
+    model_file: Path | None,
+    as_json: bool,
+) -> None:
+    """Cluster the series of a long table so that columns of the table can explain them."""
+    from pellucid import XClusters
+    from pellucid.portable import Explanation
+    from pellucid.xclusters import series_from_long
+
+    for path, option in (
+        (output, "--output"),
+        (tree, "--tree"),
+        (trends, "--trends"),
+        (model_file, "--model"),
+    ):
+        if path is not None:
+            check_target(path, option)
+    if tree is not None:
+        check_picture(tree, "--tree", (".dot", ".gv"))
+    if trends is not None:
+        check_picture(trends, "--trends")
+    source = read_source(file)
+    names = split_names(entity, source.table, "--entity")
+    moment = _one_name(time, source.table, "--time")
+    amount = _one_name(value, source.table, "--value")
+    if not source.table.schema[amount].is_numeric():
+        raise CommandError(f"--value: column {amount!r} is not numeric")
+    found = series_from_long(
+        source.table,
+        entity=names,
+        time=moment,
+        value=amount,
+        aggregate=aggregate,
+        frequency=frequency,
+        moving_average=moving_average,
+        relative=relative,
+        fill_value=fill,
+    )
+    show_notice(
+        f"{count(len(found), 'entity', 'entities')} with a series of {len(found.times)} times"
+    )
+    if len(found) <= k[1]:
+        raise CommandError(
+            f"{len(found)} entities are too few for {k[1]} clusters", hint="give a smaller -k range"
+        )
+    model = XClusters(
+        k_range=k,
+        trade_off=trade_off,
+        tolerance=tolerance,
+        accuracy_distance=distance,
+        search=search,
+        verbose=0,
+    ).fit(found.series, sample_weight=found.weights, explanation=found.entities)
+    explanation = Explanation.of(model)
+    if output is not None:
+        labels = pl.Series("cluster", model.labels_)
+        write_text(output, found.entities.with_columns(labels).write_csv())
+    if tree is not None:
+        draw_tree(tree, explanation)
+    if trends is not None:
+        from pellucid.plotting import plot_trends
+
+        draw(trends, lambda: plot_trends(model, found.series, times=found.times))
+    if model_file is not None:
+        write_text(model_file, explanation.to_json(indent=1))
+    _show(model, as_json)
+    for path, what in (
+        (output, "wrote the entities with their cluster to"),
+        (tree, "drew the tree in"),
+        (trends, "drew the trends in"),
+        (model_file, "wrote the model to"),
+    ):
+        if path is not None:
+            show_notice(f"{what} {path}")
+
+
+def _one_name(name: str, table: pl.DataFrame, option: str) -> str:
+    names = split_names(name, table, option)
+    if len(names) > 1:
+        raise CommandError(f"{option} names more than one column", exit_code=2)
+    return names[0]
+
+
+def _show(model: Any, as_json: bool) -> None:
+    if as_json:
+        result = {
+            "k": int(model.best_k_),
+            "alpha": float(model.best_alpha_),
+            "objective": float(model.objective_),
+            "distortion": float(model.distortion_),
+            "n_nodes": int(model.n_nodes_),
+            "n_evaluations": len(model.evaluations_),
+            "clusters": [
+                {"cluster": rule.cluster, "rule": rule.text, "rows": rule.n_samples}
+                for rule in model.rules_
+            ],
+        }
+        print(json.dumps(result, indent=2, ensure_ascii=False))
+        return
+    show_line(
+        f"{count(model.best_k_, 'cluster')} of {count(len(model.labels_), 'entity', 'entities')}, "
+        f"explained by {count(model.tree_.n_leaves - 1, 'question')}",
+        style="bold",
+    )
+    show_rules(model.rules_)
+    show_measures(
+        [
+            ("objective (distortion + price x nodes, both relative)", f"{model.objective_:.3f}"),
+            ("weight of the explanation in the distance (alpha)", f"{model.best_alpha_:g}"),
+            ("nodes of the tree", str(model.n_nodes_)),
+            ("entities that the tree tells right", percent(float(model.accuracy_))),
+            ("clusterings tried", str(len(model.evaluations_))),
+        ]
+    )

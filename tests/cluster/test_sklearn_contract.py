@@ -20,6 +20,7 @@ from pellucid import (
     OptimalTree,
     RandomThresholds,
     SpEx,
+    XClusters,
 )
 from pellucid.cluster import KMedoids
 from references import WEIGHT_CHECKS, SpreadCenters, expected_failures
@@ -38,7 +39,7 @@ ESTIMATORS = [
     EMN(),
     OptimalTree(objective="surrogate"),
 ]
-WITHOUT_A_TREE = [KMedoids()]  # checked in test_kmedoids.py
+ELSEWHERE = [KMedoids(), XClusters()]  # checked in test_kmedoids.py and test_xclusters.py
 OTHER_OBJECTIVE = [
     clone(model).set_params(objective="kmedians") for model in (IMM(), ExGreedy(), ExKMC())
 ]
@@ -63,7 +64,7 @@ def test_every_public_estimator_is_checked():
         for thing in (getattr(module, name) for name in module.__all__)
         if inspect.isclass(thing) and issubclass(thing, BaseEstimator)
     }
-    assert public == {type(estimator) for estimator in ESTIMATORS + WITHOUT_A_TREE}
+    assert public == {type(estimator) for estimator in ESTIMATORS + ELSEWHERE}
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)

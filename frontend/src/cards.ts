@@ -3,7 +3,7 @@
 import { copyButton, h, s, section, styled } from "./dom";
 import type { State } from "./state";
 import type { CategoryColumn, NumberColumn } from "./types";
-import { boundsAt, leavesOf, many, number, pathTo, percent, rulesOf } from "./words";
+import { boundsAt, exact, leavesOf, many, number, pathTo, percent, rulesOf } from "./words";
 
 const FIRST = 4;
 const MOST_RULES = 4;
@@ -234,7 +234,7 @@ function typical(state: State, c: number, shown: number[]): HTMLElement {
   const { data, tree } = state;
   const columns = shown.slice(0, 8);
   const cell = (value: number | string | null) =>
-    typeof value === "number" ? h("td", { class: "number" }, number(value)) : h("td", {}, value ?? "missing");
+    typeof value === "number" ? h("td", { class: "number" }, exact(value)) : h("td", {}, value ?? "missing");
   return h(
     "details",
     {},

@@ -1,6 +1,6 @@
 // Where the nodes of a tree go, and the bands between them.
 
-import type { Tree } from "./types";
+import type { Column, Tree } from "./types";
 
 export interface Placed {
   x: number;
@@ -21,12 +21,13 @@ export interface Layout {
   isOutline: boolean;
 }
 
-const LEAF_WIDTH = 184;
+const LEAF_WIDTH = 168;
 const NARROWEST = 158;
 const WIDEST = 290;
-const GAP = 58;
+const GAP = 54;
+const MOST_WIDTH = 220;
 
-export function place(tree: Tree, folded: Set<number>, width: number): Layout {
+export function place(tree: Tree, columns: Column[], folded: Set<number>, width: number): Layout {
   const visible: [number, number][] = [];
   const walk = (i: number, depth: number): void => {
     visible.push([i, depth]);
@@ -39,7 +40,10 @@ export function place(tree: Tree, folded: Set<number>, width: number): Layout {
   walk(0, 0);
   const depth = Math.max(...visible.map(([, d]) => d));
   const pitch = Math.min(WIDEST, (width - LEAF_WIDTH) / Math.max(depth, 1));
-  return pitch >= NARROWEST ? across(tree, folded, visible, pitch, width) : outline(tree, visible, width);
+  if (pitch < NARROWEST) return outline(tree, visible, width);
+  const longest = Math.max(0, ...visible.map(([i]) => columns[tree.nodes[i].column ?? -1]?.name.length ?? 0));
+  const isTall = 8.2 * longest > Math.min(pitch - GAP, MOST_WIDTH) - 30;
+  return across(tree, folded, visible, pitch, width, isTall);
 }
 
 function across(
@@ -48,12 +52,13 @@ function across(
   visible: [number, number][],
   pitch: number,
   width: number,
+  isTall: boolean,
 ): Layout {
   const isEnd = (i: number) => tree.nodes[i].left === undefined || folded.has(i);
   const ends = visible.filter(([i]) => isEnd(i)).length;
-  const height = 48;
-  const slot = ends > 16 ? 58 : 64;
-  const most = 40;
+  const height = isTall ? 70 : 54;
+  const slot = height + (ends > 16 ? 10 : 16);
+  const most = 44;
   const nodes = new Map<number, Placed>();
   let next = slot / 2;
   // Children come after their parent, so that backwards every child is placed before it.
@@ -74,7 +79,7 @@ function across(
     const box = {
       x: depth * pitch,
       y: y.get(i)!,
-      width: isLeaf ? LEAF_WIDTH : Math.min(pitch - GAP, 220),
+      width: isLeaf ? LEAF_WIDTH : Math.min(pitch - GAP, MOST_WIDTH),
       height,
       depth,
       path: "",

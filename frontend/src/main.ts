@@ -15,8 +15,7 @@ function start(): void {
   const data: Payload = JSON.parse(document.getElementById("payload")!.textContent!);
   const state = new State(data, page.dataset.id ?? "");
   const sections = [
-    slider(state),
-    treeSection(state),
+    treeSection(state, slider(state)),
     cards(state),
     scatter(state),
     explainRow(state),

@@ -1,6 +1,6 @@
 // Fewer conditions or a closer copy: the trees along the trade-off.
 
-import { h, refill, s, section } from "./dom";
+import { h, refill, s } from "./dom";
 import type { State } from "./state";
 import { costChange, number, percent } from "./words";
 
@@ -64,15 +64,17 @@ export function slider(state: State): HTMLElement | null {
   });
   state.on(["tree"], draw);
   draw();
-  return section(
-    "simpler",
-    "Simpler or closer?",
-    h("p", { class: "note" }, `Shorter rules are easier to tell; longer ones follow ${data.reference} more closely. Move the slider: the tree, the rules and all figures follow.`),
+  return h(
+    "div",
+    { class: "slider", role: "group", "aria-label": "Simpler or closer" },
     h(
       "div",
-      { class: "slider" },
-      h("div", {}, h("label", { for: "trade-off", class: "ends" }, h("span", {}, "shorter rules"), h("span", {}, "closer copy")), input, words, back),
-      hasCosts && chart,
+      {},
+      h("label", { for: "trade-off", class: "ends" }, h("span", {}, "← shorter rules"), h("span", {}, `closer to ${data.reference} →`)),
+      input,
+      words,
+      back,
     ),
+    hasCosts && chart,
   );
 }

@@ -26,7 +26,7 @@ export function leadWords(state: State): string {
   const questions = many(measures.leaves - 1, "question");
   let words = `${many(filled, "cluster")} of ${many(data.rows, "row")}. `;
   if (measures.agreement !== null) {
-    words += `This tree of ${questions} gives ${percent(measures.agreement)} of the rows the same cluster as ${data.reference}`;
+    words += `This tree of ${questions} gives ${measures.agreement === 1 ? "all rows" : `${percent(measures.agreement)} of the rows`} the same cluster as ${data.reference}`;
     words += measures.costRatio === null ? ". " : `, ${costWords(measures.costRatio)}. `;
   } else words += `A tree of ${questions} tells them apart. `;
   words += `It looks at ${count(measures.columns)} of ${many(data.columnsInData, "column")}; `;

@@ -3,11 +3,12 @@
 import { h, s, section, styled } from "./dom";
 import { place, type Placed } from "./layout";
 import type { State } from "./state";
-import { answer, conditionsAt, many, parents, pathTo, percent, question } from "./words";
+import { answer, conditionsAt, many, parents, pathTo, percent, question, questionParts } from "./words";
 
 const HINT = "Point at a question or a leaf, or move with the arrow keys, to see which rows come there.";
 
-export function treeSection(state: State): HTMLElement {
+/** `choice` goes between the words and the picture. */
+export function treeSection(state: State, choice: HTMLElement | null): HTMLElement {
   const { data } = state;
   const bands = s("svg", { class: "bands", "aria-hidden": "true" });
   const items = h("div", { class: "tree-items", role: "tree", "aria-label": "The tree of questions" });
@@ -21,7 +22,7 @@ export function treeSection(state: State): HTMLElement {
   function draw(): void {
     const { tree } = state;
     const up = parents(tree);
-    const layout = place(tree, folded, canvas.clientWidth || 900);
+    const layout = place(tree, data.columns, folded, canvas.clientWidth || 900);
     canvas.classList.toggle("outline", layout.isOutline);
     canvas.style.height = `${layout.height}px`;
     bands.setAttribute("width", String(layout.width));
@@ -32,7 +33,7 @@ export function treeSection(state: State): HTMLElement {
     bands.replaceChildren();
     for (const [i, box] of layout.nodes) {
       if (i > 0) bands.append(band(i, box));
-      const element = item(i, box, up[i], layout.isOutline);
+      const element = item(i, box, up[i]);
       elements.set(i, element);
     }
     items.replaceChildren(...elements.values());
@@ -52,7 +53,7 @@ export function treeSection(state: State): HTMLElement {
     return path;
   }
 
-  function item(i: number, box: Placed, parent: number, isOutline: boolean): HTMLElement {
+  function item(i: number, box: Placed, parent: number): HTMLElement {
     const { tree } = state;
     const node = tree.nodes[i];
     const isLeaf = node.cluster !== undefined;
@@ -84,8 +85,8 @@ export function treeSection(state: State): HTMLElement {
         keydown: (event: KeyboardEvent) => press(event, i),
       },
       said && h("span", { class: "said" }, said),
-      h("span", { class: "text" }, text),
-      h("span", { class: "share" }, isLeaf || isOutline ? share : many(node.rows, "row")),
+      ...(isLeaf ? [text] : questionParts(node, data.columns)).map((part) => h("span", { class: "text" }, part)),
+      h("span", { class: "share" }, share),
       !isLeaf && h("span", { class: "fold" }, folded.has(i) ? "+" : "−"),
       !isLeaf && mix(i),
     );
@@ -219,6 +220,7 @@ export function treeSection(state: State): HTMLElement {
       { class: "note" },
       "Every row starts at the first question and follows its answers until it ends in a cluster. The wider a band, the more rows take it; the strip in a question shows which clusters are still possible.",
     ),
+    choice,
     h("div", { class: "tools" }, all),
     canvas,
     detail,

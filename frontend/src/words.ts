@@ -20,7 +20,14 @@ export function number(value: number | null | undefined): string {
   if (value === null || value === undefined) return "–";
   const size = Math.abs(value);
   if (size !== 0 && (size < 1e-4 || size >= 1e9)) return value.toExponential(2);
-  return value.toLocaleString("en-GB", { maximumSignificantDigits: size >= 1000 ? 6 : 3 });
+  return value.toLocaleString("en-GB", size >= 100 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 3 });
+}
+
+/** A number of the data as it is, but for digits that only a computer needs. */
+export function exact(value: number): string {
+  const size = Math.abs(value);
+  if (size !== 0 && (size < 1e-4 || size >= 1e15)) return value.toPrecision(6);
+  return value.toLocaleString("en-GB", { maximumSignificantDigits: 15, maximumFractionDigits: 4, useGrouping: false } as Intl.NumberFormatOptions);
 }
 
 /** What more a tree costs than the reference. */
@@ -37,10 +44,15 @@ export function costChange(ratio: number): string {
   return `${more > 0 ? "+" : "−"}${Math.abs(more) < 10 ? Math.abs(more).toFixed(1) : count(Math.round(Math.abs(more)))} %`;
 }
 
-export function question(node: Node, columns: Column[]): string {
+/** A question in two parts, the second of which must never be cut. */
+export function questionParts(node: Node, columns: Column[]): [string, string] {
   const column = columns[node.column!];
-  if (column.kind === "category") return `${column.name} is ${column.values[node.value!]}?`;
-  return `${column.name} ≤ ${node.threshold}?`;
+  if (column.kind === "category") return [column.name, `is ${column.values[node.value!]}?`];
+  return [column.name, `≤ ${node.threshold}?`];
+}
+
+export function question(node: Node, columns: Column[]): string {
+  return questionParts(node, columns).join(" ");
 }
 
 /** The answer that leads to one child; the left one is where a number is at most the threshold. */

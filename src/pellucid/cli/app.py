@@ -146,6 +146,7 @@ def _before_any_command(
         "pellucid explain customers.csv",
         "pellucid explain customers.csv -k 5 --columns age,income,visits --tree tree.png",
         "pellucid explain customers.csv --labels segment --sql segment.sql --model segment.json",
+        "pellucid explain customers.csv --report report.html",
     ),
 )
 def explain_command(
@@ -182,6 +183,9 @@ def explain_command(
     model: Annotated[
         Path | None, _file_option("JSON", "Write the model here, for pellucid predict.")
     ] = None,
+    report: Annotated[
+        Path | None, _file_option("HTML", "Write a report here, one page that needs no network.")
+    ] = None,
     seed: Seed = 0,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -193,7 +197,7 @@ def explain_command(
 
         explain(
             file,
-            Targets(output=output, tree=tree, sql=sql, model=model),
+            Targets(output=output, tree=tree, sql=sql, model=model, report=report),
             k=_number(k),
             method=method.value,
             leaves=leaves,

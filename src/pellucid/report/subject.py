@@ -18,8 +18,11 @@ from pellucid.tree import ThresholdTree
 _MOST_TREES = 12
 """Trees along the trade-off, at the most."""
 
-_MANY_VALUES = 5_000_000
-"""Numbers from which on a trade-off takes longer than a reader of a report would wait."""
+MANY_VALUES = 5_000_000
+"""Numbers, times clusters, from which on a trade-off takes longer than one would wait for."""
+
+MOST_FITS = 40
+"""Penalties that are tried for it."""
 
 
 class Subject:
@@ -86,9 +89,7 @@ class Subject:
         tree = counted(tree, leaf)
         if self.reference is None:
             return Candidate(tree, leaf, ratio)
-        return Candidate(
-            tree, leaf, ratio, *agreement_and_purity(tree, leaf, self.reference)
-        )
+        return Candidate(tree, leaf, ratio, *agreement_and_purity(tree, leaf, self.reference))
 
     def trees(self, trade_off: Any, most: int = _MOST_TREES) -> tuple[list[Candidate], int]:
         """Trees from the shortest explanations to the longest, and where among them the own is."""
@@ -106,13 +107,16 @@ class Subject:
                     fill=self.explanation.fill_,
                 )
                 others.append(self._candidate(tree, told.apply(self._X), ratio))
-        others = _spread(others, most - 1)
-        names = self.explanation.tree_columns_
+        sizes = {id(c): self._size(c) for c in [own, *others]}
+        worth = [c for c in others if not any(_beats(o, c, sizes) for o in [own, *others])]
         found = sorted(
-            [own, *others],
-            key=lambda c: (explanation_size(c.tree, feature_names=names), -(c.cost_ratio or 0.0)),
+            [own, *_spread(worth, most - 1)], key=lambda c: (sizes[id(c)], -(c.cost_ratio or 0.0))
         )
         return found, next(i for i, c in enumerate(found) if c is own)
+
+    def _size(self, candidate: Candidate) -> float:
+        """Conditions of the average row."""
+        return explanation_size(candidate.tree, feature_names=self.explanation.tree_columns_)
 
     def _points(self, trade_off: Any) -> list[tuple[ThresholdTree, float | None]]:
         """Trees and their cost ratios."""
@@ -134,11 +138,11 @@ class Subject:
             return []
         if self.explanation.tree_ != fitted.tree_:
             return []
-        if len(self.leaf) * fitted.n_features_in_ * len(fitted.cluster_names_) > _MANY_VALUES:
+        if len(self.leaf) * fitted.n_features_in_ * len(fitted.cluster_names_) > MANY_VALUES:
             return []
         # The reference that was found, whatever it was found by.
         again = clone(fitted).set_params(reference=fitted.reference_labels_, n_clusters=None)
-        return again.path(self._X, max_fits=40)
+        return again.path(self._X, max_fits=MOST_FITS)
 
 
 def same_questions(one: ThresholdTree, other: ThresholdTree) -> bool:
@@ -147,6 +151,14 @@ def same_questions(one: ThresholdTree, other: ThresholdTree) -> bool:
         np.array_equal(getattr(one, name), getattr(other, name), equal_nan=name == "threshold")
         for name in ("feature", "threshold", "children_left", "cluster")
     )
+
+
+def _beats(one: Candidate, other: Candidate, sizes: dict[int, float]) -> bool:
+    """Whether a tree is no longer and no dearer than another, and one of the two is less."""
+    ours, theirs = (
+        (sizes[id(c)], np.inf if c.cost_ratio is None else c.cost_ratio) for c in (one, other)
+    )
+    return ours != theirs and ours[0] <= theirs[0] and ours[1] <= theirs[1]
 
 
 def _spread(candidates: list, most: int) -> list:

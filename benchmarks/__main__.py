@@ -6,13 +6,15 @@ import argparse
 import sys
 from pathlib import Path
 
-from benchmarks import golden, machine, papers, quality, report, speed
+from benchmarks import eop, golden, machine, papers, quality, report, speed, xclusters
 from benchmarks.settings import HERE, Refused, Settings
 
 BENCHMARKS = {
     "speed": (speed, "time, memory, threads and compilation, beside k-means"),
     "papers": (papers, "the tables and figures of the papers, ours beside theirs"),
     "quality": (quality, "cost of our best trees beside the published methods' and the optimum"),
+    "xclusters": (xclusters, "clusters chosen so that they can be explained, beside the paper"),
+    "eop": (eop, "regions in projections beside boosting, CART and the paper's tables"),
     "golden": (golden, "cost and size beside the published packages'"),
 }
 REPORT = "the result page again, from what has been measured"

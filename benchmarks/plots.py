@@ -63,7 +63,7 @@ def draw(
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=100)
     plt.close(figure)
-    _shrink(path)
+    shrink(path)
 
 
 def _draw_panel(panel: Panel, axis, styles: dict[str, dict], logarithmic: bool) -> None:
@@ -117,10 +117,10 @@ def _style(name: str, position: int, logarithmic: bool) -> dict:
     }
 
 
-def _shrink(path: Path) -> None:
+def shrink(path: Path, n_colors: int = 64) -> None:
     """Few colours are enough for lines, and make the file a third as large."""
     from PIL import Image
 
     with Image.open(path) as image:
-        reduced = image.convert("RGB").quantize(64, dither=Image.Dither.NONE)
+        reduced = image.convert("RGB").quantize(n_colors, dither=Image.Dither.NONE)
     reduced.save(path, optimize=True)

@@ -19,18 +19,22 @@ if TYPE_CHECKING:
         RandomThresholds,
         SpEx,
     )
+    from pellucid.eop import ATEOPClassifier, EOPClassifier, explain_clusters
     from pellucid.export.json import from_json
     from pellucid.export.text import export_text
     from pellucid.original_units import explain_pipeline
     from pellucid.plotting import plot_tree
     from pellucid.portable import Explanation
     from pellucid.tree import ThresholdTree
+    from pellucid.xclusters import XClusters
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "ATEOPClassifier": "eop",
     "BSIMM": "cluster",
     "EMN": "cluster",
+    "EOPClassifier": "eop",
     "IMM": "cluster",
     "ExGreedy": "cluster",
     "ExplainableKMeans": "cluster",
@@ -42,7 +46,9 @@ _HOMES = {
     "SpEx": "cluster",
     "Explanation": "portable",
     "ThresholdTree": "tree",
+    "XClusters": "xclusters",
     "explain_pipeline": "original_units",
+    "explain_clusters": "eop",
     "export_text": "export.text",
     "from_json": "export.json",
     "plot_tree": "plotting",
@@ -52,6 +58,8 @@ __all__ = [
     "BSIMM",
     "EMN",
     "IMM",
+    "ATEOPClassifier",
+    "EOPClassifier",
     "ExGreedy",
     "ExKMC",
     "ExShallow",
@@ -62,7 +70,9 @@ __all__ = [
     "RandomThresholds",
     "SpEx",
     "ThresholdTree",
+    "XClusters",
     "__version__",
+    "explain_clusters",
     "explain_pipeline",
     "export_text",
     "from_json",

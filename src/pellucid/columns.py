@@ -34,7 +34,7 @@ class Columns:
 
         if isinstance(table, Columns):
             return table
-        frame = None if isinstance(table, list) else as_table(table)
+        frame = None if isinstance(table, (list, tuple)) else as_table(table)
         if frame is not None:
             names = [str(name) for name in frame.columns]
             return cls(names, [_frame_column(frame, name) for name in frame.columns], True)

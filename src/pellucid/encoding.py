@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Number
 from typing import Any
@@ -153,11 +153,11 @@ def _category(value: Any) -> Any:
         return None
     if isinstance(value, float) and value.is_integer():
         return int(value)
-    return value
+    return value if isinstance(value, Hashable) else str(value)
 
 
 def _categories(column: np.ndarray) -> list:
-    found = {_category(value) for value in column.tolist()}
+    found = {_category(value) for value in set(column.tolist())}
     return sorted(found, key=_rank)
 
 
@@ -170,7 +170,10 @@ def _rank(value: Any) -> tuple:
 
 def _indicators(column: np.ndarray, values: list) -> np.ndarray:
     position = {value: i for i, value in enumerate(values)}
-    code = np.array([position.get(_category(v), -1) for v in column.tolist()], dtype=np.intp)
+    values_here = column.tolist()
+    # Values are many and different ones few: each of these is looked at once.
+    code_of = {v: position.get(_category(v), -1) for v in set(values_here)}
+    code = np.fromiter(map(code_of.__getitem__, values_here), np.intp, len(values_here))
     return (code[:, None] == np.arange(len(values))).astype(np.float64)
 
 

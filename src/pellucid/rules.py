@@ -240,6 +240,7 @@ def leaf_rules(
         Purity by leaf number; NaN where it is missing.
     """
     total = tree.weighted_n_node_samples[0]
+    names = default_names(tree.n_features) if feature_names is None else feature_names
     rules = []
     for leaf in tree.leaves.tolist():
         cluster = int(tree.cluster[leaf])
@@ -248,7 +249,7 @@ def leaf_rules(
             Rule(
                 leaf=leaf,
                 cluster=cluster if labels is None else labels[cluster],
-                conditions=simplify(path_conditions(tree, leaf, feature_names)),
+                conditions=simplify(path_conditions(tree, leaf, names)),
                 n_samples=int(tree.n_node_samples[leaf]),
                 share=float(weight / total) if total > 0 else 0.0,
                 purity=float((purity or {}).get(leaf, np.nan)),

@@ -216,13 +216,15 @@ class ThresholdTree:
 
     def path(self, node: int) -> list[tuple[int, bool]]:
         """Questions from the root to `node`: pairs of (inner node, went left)."""
-        steps = []
-        while node != 0:
-            went_left = node in self.children_left
-            children = self.children_left if went_left else self.children_right
-            node = int(np.flatnonzero(children == node)[0])
-            steps.append((node, went_left))
-        return steps[::-1]
+        if not 0 <= node < self.node_count:
+            raise IndexError(f"there is no node {node}; nodes are 0 .. {self.node_count - 1}")
+        steps, at = [], 0
+        while at != node:
+            right = int(self.children_right[at])
+            went_left = bool(node < right)  # in preorder all of the left subtree comes first
+            steps.append((at, went_left))
+            at = int(self.children_left[at]) if went_left else right
+        return steps
 
     def _check_width(self, X):
         X = X if sparse.issparse(X) else np.asarray(X)

@@ -28,6 +28,7 @@ from pellucid.cli import replacing
 from pellucid.cli.app import app
 
 NAMES = ["age", "income", "tenure", "visits"]
+LEFT_OUT = "left out, like identifiers: code (--columns to choose)"
 
 
 @pytest.fixture
@@ -79,7 +80,7 @@ def test_the_rules_printed_are_those_of_the_model(data, table, name):
     model = ExShallow(4, random_state=0).fit(table)
     assert result.exit_code == 0
     assert result.stdout.startswith("4 clusters of 200 rows, explained by 3 questions\n")
-    assert result.stderr == "left out, not numeric: code\n"
+    assert result.stderr == f"{LEFT_OUT}\n"
     assert printed_rules(result.stdout) == {
         str(rule.cluster): (
             rule.text,
@@ -104,7 +105,7 @@ def test_the_measures_printed_are_those_of_the_model(data, table):
         f"conditions per row, on average {metrics.weighted_average_explanation_size(tree):.2f}",
         f"questions per row, on average {metrics.weighted_average_depth(tree):.2f}",
         f"questions per row, at most {tree.max_depth}",
-        f"features used {used} of 4",
+        f"columns used {used} of 4",
     ):
         assert measure in said
 
@@ -131,7 +132,10 @@ def test_the_file_written_is_the_input_with_the_labels(data, table, method, mode
     assert result.stderr.endswith(f"wrote the rows with their cluster to {output}\n")
     written = pl.read_csv(output)
     assert written["cluster"].to_list() == model.fit(table).labels_.tolist()
-    assert written.drop("cluster").equals(pl.read_parquet(data / "data.parquet"))
+    texts = {rule.leaf: rule.text for rule in model._leaf_rules}
+    leaves_of_rows = model.apply(table).tolist()
+    assert written["rule"].to_list() == [texts[leaf] for leaf in leaves_of_rows]
+    assert written.drop("cluster", "rule").equals(pl.read_parquet(data / "data.parquet"))
 
 
 def test_fields_of_a_text_file_are_written_as_they_were(tmp_path):
@@ -141,8 +145,8 @@ def test_fields_of_a_text_file_are_written_as_they_were(tmp_path):
     result = explain(tmp_path / "data.csv", "-k", 2, "--columns", "price", "--output", output)
     assert result.exit_code == 0, result.stderr
     header, *written = output.read_text().splitlines()
-    assert header == "zip,price,note,gap,cluster"
-    assert [line.rpartition(",")[0] for line in written] == rows
+    assert header == "zip,price,note,gap,cluster,rule"
+    assert [line.rsplit(",", 2)[0] for line in written] == rows
 
 
 def test_every_leaf_of_an_expanded_tree_is_printed(data, table):
@@ -167,7 +171,7 @@ def long_names(tmp_path):
 def test_long_rules_are_wrapped_and_never_cut(long_names, monkeypatch, width):
     monkeypatch.setattr("pellucid.cli.show.PIPE_WIDTH", width)
     file, model = long_names
-    lines = run("explain", file, width=width).stdout.splitlines()
+    lines = run("explain", file, "-k", 8, width=width).stdout.splitlines()
     assert max(map(len, lines)) <= width
     header = next(line for line in lines if "rule" in line)
     start, stop = header.index("rule"), header.index("rows")
@@ -186,16 +190,22 @@ def test_long_rules_are_wrapped_and_never_cut(long_names, monkeypatch, width):
 def test_without_room_for_a_table_rules_are_printed_below_each_other(long_names, monkeypatch):
     monkeypatch.setattr("pellucid.cli.show.PIPE_WIDTH", 50)
     file, model = long_names
-    assert f"\n{model.rules_}\n" in run("explain", file, width=50).stdout
+    assert f"\n{model.rules_}\n" in run("explain", file, "-k", 8, width=50).stdout
 
 
 def test_a_pipe_is_wide_enough_for_most_rules(data, table):
-    stdout = run("explain", data / "data.csv", width=40).stdout
+    stdout = run("explain", data / "data.csv", "-k", 8, width=40).stdout
     assert all(rule.text in stdout for rule in ExShallow(8, random_state=0).fit(table).rules_)
 
 
-def test_eight_clusters_unless_told(data):
-    assert explain(data / "data.csv").stdout.startswith("8 clusters of 200 rows, ")
+def test_the_number_of_clusters_is_found_and_justified(tmp_path):
+    X, _ = make_blobs(300, 2, centers=4, cluster_std=0.5, random_state=1)
+    pl.DataFrame(X, schema=["a", "b"]).write_csv(tmp_path / "data.csv")
+    for arguments in ([], ["-k", "auto"]):
+        result = explain(tmp_path / "data.csv", *arguments)
+        assert result.stdout.startswith("4 clusters of 300 rows, ")
+        assert result.stderr.startswith("4 clusters: the best silhouette, 0.8")
+        assert result.stderr.endswith(" (-k to choose)\n")
 
 
 def test_one_cluster_needs_no_question(data):
@@ -206,7 +216,7 @@ def test_one_cluster_needs_no_question(data):
 
 def test_columns_are_chosen_by_name(data, table):
     (data / "odd.csv").write_text('"a, b",c\n1,9\n2,8\n7,1\n')
-    assert "features used 1 of 1" in flat(
+    assert "columns used 1 of 1" in flat(
         explain(data / "odd.csv", "-k", 2, "--columns", '"a, b"').stdout
     )
     result = explain(data / "data.csv", "-k", 4, "--columns", "visits, age")
@@ -216,20 +226,23 @@ def test_columns_are_chosen_by_name(data, table):
         assert rule.text in result.stdout
 
 
-def test_booleans_are_numbers_and_late_text_makes_a_column_text(tmp_path):
+def test_booleans_are_categories_and_late_text_makes_a_column_text(tmp_path):
     lines = ["flag,value,mixed", *(f"{i % 2 == 0},{i},{i}".lower() for i in range(300)), "true,1,x"]
     (tmp_path / "data.csv").write_text("\n".join(lines) + "\n")
     result = explain(tmp_path / "data.csv", "-k", 2)
-    assert result.stderr == "left out, not numeric: mixed\n"
+    assert result.stderr.splitlines()[:2] == [
+        "left out, like identifiers: mixed (--columns to choose)",
+        "taken as categories: flag (--exclude to leave out)",
+    ]
     assert flat(result.stdout).endswith("of 2")
 
 
-@pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
+@pytest.mark.parametrize("suffix", ["png", "svg", "pdf", "dot"])
 def test_the_tree_is_drawn(data, suffix):
     picture = data / f"tree.{suffix}"
     result = explain(data / "data.csv", "-k", 3, "--tree", picture)
     assert result.exit_code == 0, result.stderr
-    start = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[suffix]
+    start = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF", "dot": b"digraph"}[suffix]
     assert picture.read_bytes().startswith(start)
 
 
@@ -242,11 +255,11 @@ def test_a_missing_column_is_an_error_that_helps(data):
     )
 
 
-def test_a_column_of_text_cannot_be_asked_for(data):
+def test_a_column_of_many_texts_cannot_be_asked_for(data):
     assert_fails(
         explain(data / "data.csv", "--columns", "age,code"),
-        "error: column 'code' is not numeric (its type is String)",
-        "hint: leave it out of --columns, or turn it into numbers first",
+        "error: column 'code' cannot be used: it holds more than 30 different texts",
+        "hint: leave it out of --columns, or name it in --categorical too",
     )
 
 
@@ -257,12 +270,19 @@ def test_a_column_cannot_be_asked_for_twice_or_not_at_all(data):
     assert_fails(none, "error: --columns names no column", code=2)
 
 
-def test_a_missing_value_is_the_library_s_error(tmp_path):
-    (tmp_path / "data.csv").write_text("a,b\n1,2\n3,4\n5,NA\n")
+def test_missing_values_are_left_out_filled_in_or_refused(tmp_path):
+    (tmp_path / "data.csv").write_text("a,b\n1,2\n3,4\n9,NA\n9,9\n2,\n")
+    left_out = explain(tmp_path / "data.csv", "-k", 2)
+    assert left_out.stdout.startswith("2 clusters of 3 rows")
+    said = "2 rows with missing values left out: b: 2 (--missing median fills them in)"
+    assert said in left_out.stderr
+    filled = explain(tmp_path / "data.csv", "-k", 2, "--missing", "median")
+    assert filled.stdout.startswith("2 clusters of 5 rows")
+    assert "missing values filled with the median: b: 2" in filled.stderr
     assert_fails(
-        explain(tmp_path / "data.csv", "-k", 2),
-        "error: Input X contains NaN: column 'b', first at row 2. ExShallow needs finite numbers: "
-        "drop such rows, or fill them in, for example with sklearn.impute.SimpleImputer",
+        explain(tmp_path / "data.csv", "-k", 2, "--missing", "error"),
+        "error: 2 values missing (b: 2); the first in row 3, column 'b'",
+        "hint: --missing drop leaves such rows out, --missing median fills them in",
     )
 
 
@@ -282,21 +302,20 @@ def test_leaves_are_for_exkmc_only_and_not_fewer_than_clusters(data):
 
 
 def test_files_that_cannot_be_read(data):
-    missing, odd, empty, semicolons = (data / n for n in ("no.csv", "x.xlsx", "e.csv", "s.csv"))
+    missing, odd, empty = (data / n for n in ("no.csv", "x.xlsx", "e.csv"))
     assert_fails(explain(missing), f"error: {missing}: No such file or directory")
     odd.write_text("")
     assert_fails(
         explain(odd),
         f"error: {odd}: cannot tell the format from the suffix '.xlsx'",
-        "hint: use one of .csv, .tsv, .tab, .parquet, .pq",
+        "hint: use one of .csv, .txt, .tsv, .tab, .parquet, .pq, .jsonl, .ndjson, .json, or .gz "
+        "after it",
     )
     empty.write_text("")
-    assert_fails(explain(empty), f"error: {empty} cannot be read: empty CSV")
-    semicolons.write_text("a;b\n1;2\n")
     assert_fails(
-        explain(semicolons),
-        f"error: {semicolons} has no numeric column; its columns are 'a;b'",
-        "hint: the fields seem to be separated by something else than the suffix says",
+        explain(empty),
+        f"error: {empty} is empty",
+        "hint: a table needs a line of column names and rows",
     )
 
 
@@ -307,7 +326,7 @@ def no_work(monkeypatch):
     def fail(*args, **kwargs):
         raise AssertionError("work was done")
 
-    monkeypatch.setattr("pellucid.cli.explain._read_table", fail)
+    monkeypatch.setattr("pellucid.cli.explain.read_source", fail)
 
 
 @pytest.mark.parametrize("option", ["--output", "--tree"])
@@ -351,7 +370,7 @@ def test_names_of_files_that_promise_another_format(data):
     assert_fails(
         explain(data / "data.csv", "--tree", data / "tree.gif"),
         "error: --tree: no picture format has the suffix '.gif'",
-        "hint: use one of .png, .svg, .pdf",
+        "hint: use one of .png, .svg, .pdf, .dot, .gv",
     )
 
 
@@ -407,7 +426,7 @@ def test_a_replaced_file_keeps_its_mode_and_its_links(tmp_path):
 
 
 def test_warnings_are_one_line_each(tmp_path):
-    (tmp_path / "data.csv").write_text("a\n1\n1\n2\n2\n")
+    (tmp_path / "data.csv").write_text("a\n1.5\n1.5\n2\n2\n")
     result = explain(tmp_path / "data.csv", "-k", 3)
     assert result.exit_code == 0
     lines = result.stderr.splitlines()
@@ -428,7 +447,7 @@ def test_interrupted_work_ends_with_130_and_without_words(data, monkeypatch):
     def interrupt(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("pellucid.cli.explain._read_table", interrupt)
+    monkeypatch.setattr("pellucid.cli.explain.read_source", interrupt)
     assert_fails(explain(data / "data.csv"), code=130)
 
 
@@ -436,7 +455,7 @@ def test_a_bug_is_one_line_too_and_debug_shows_where(data, monkeypatch):
     def break_down(*args, **kwargs):
         raise KeyError("oops")
 
-    monkeypatch.setattr("pellucid.cli.explain._read_table", break_down)
+    monkeypatch.setattr("pellucid.cli.explain.read_source", break_down)
     assert_fails(
         explain(data / "data.csv"),
         "error: KeyError: 'oops'",
@@ -484,7 +503,7 @@ def test_the_real_program_uses_exit_codes_and_both_streams(data, table):
     good = program("explain", "data.csv", "-k", "3", "--output", "labels.csv")
     assert (good.returncode, good.stderr.splitlines()) == (
         0,
-        ["left out, not numeric: code", "wrote the rows with their cluster to labels.csv"],
+        [LEFT_OUT, "wrote the rows with their cluster to labels.csv"],
     )
     for rule in ExShallow(3, random_state=0).fit(table).rules_:
         assert rule.text in good.stdout

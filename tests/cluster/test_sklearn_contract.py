@@ -21,6 +21,7 @@ from pellucid import (
     RandomThresholds,
     SpEx,
 )
+from pellucid.cluster import KMedoids
 from references import WEIGHT_CHECKS, SpreadCenters, expected_failures
 
 ESTIMATORS = [
@@ -37,6 +38,7 @@ ESTIMATORS = [
     EMN(),
     OptimalTree(objective="surrogate"),
 ]
+WITHOUT_A_TREE = [KMedoids()]  # checked in test_kmedoids.py
 OTHER_OBJECTIVE = [
     clone(model).set_params(objective="kmedians") for model in (IMM(), ExGreedy(), ExKMC())
 ]
@@ -61,7 +63,7 @@ def test_every_public_estimator_is_checked():
         for thing in (getattr(module, name) for name in module.__all__)
         if inspect.isclass(thing) and issubclass(thing, BaseEstimator)
     }
-    assert public == {type(estimator) for estimator in ESTIMATORS}
+    assert public == {type(estimator) for estimator in ESTIMATORS + WITHOUT_A_TREE}
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)

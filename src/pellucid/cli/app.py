@@ -22,22 +22,100 @@ app = typer.Typer(
 
 INTERRUPTED = 130
 
+
+def _examples(*commands: str) -> str:
+    """Commands to show below the options."""
+    return "Examples:\n\n" + "\n\n".join(f"  {command}" for command in commands)
+
+
 # Paths below are declared readable=False: typer's own check would come before ours and say less.
 
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print results and errors only.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, for other programs.")]
+Table = Annotated[
+    Path,
+    typer.Argument(
+        readable=False,
+        help="A table: .csv, .tsv, .parquet or .jsonl, also with .gz; - for standard input.",
+    ),
+]
+Clusters = Annotated[
+    str,
+    typer.Option("-k", metavar="N|auto", help="Number of clusters; auto finds one that suits."),
+]
+Names = "A,B,C"
+Columns = Annotated[
+    str | None,
+    typer.Option(
+        metavar=Names, help="Columns to use; the others are left out.", show_default=False
+    ),
+]
+Exclude = Annotated[
+    str | None,
+    typer.Option(metavar=Names, help="Columns to leave out.", show_default=False),
+]
+Categorical = Annotated[
+    str | None,
+    typer.Option(
+        metavar=Names,
+        help="Columns of categories that look like something else.",
+        show_default=False,
+    ),
+]
+Standardize = Annotated[
+    bool | None,
+    typer.Option(
+        "--standardize/--no-standardize",
+        help="Give columns the same spread before clustering; rules stay in the units of the "
+        "file. By default if their spreads differ.",
+        show_default=False,
+    ),
+]
+Labels = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN", help="Explain the clusters that this column holds.", show_default=False
+    ),
+]
+Seed = Annotated[
+    int,
+    typer.Option(metavar="N", min=0, max=2**32 - 1, help="Seed of the k-means that is explained."),
+]
 
 
 class Method(str, Enum):
     """Names of the methods on the command line."""
 
+    explainable = "explainable"
     exshallow = "exshallow"
     exgreedy = "exgreedy"
     imm = "imm"
     exkmc = "exkmc"
-    explainable = "explainable"
     bsimm = "bsimm"
     emn = "emn"
     spex = "spex"
+
+
+class Missing(str, Enum):
+    """What to do with rows that lack a number."""
+
+    drop = "drop"
+    median = "median"
+    error = "error"
+
+
+MissingOption = Annotated[
+    Missing,
+    typer.Option(help="Rows that lack a number: leave them out, fill in the median, or stop."),
+]
+
+
+def _file_option(metavar: str, text: str) -> object:
+    return typer.Option(metavar=metavar, readable=False, help=text, show_default=False)
+
+
+Plot = Annotated[Path | None, _file_option("PICTURE", "Draw it here: .png, .svg or .pdf.")]
 
 
 def _show_version(wanted: bool) -> None:
@@ -62,25 +140,21 @@ def _before_any_command(
     context.obj = debug
 
 
-@app.command("explain")
+@app.command(
+    "explain",
+    epilog=_examples(
+        "pellucid explain customers.csv",
+        "pellucid explain customers.csv -k 5 --columns age,income,visits --tree tree.png",
+        "pellucid explain customers.csv --labels segment --sql segment.sql --model segment.json",
+    ),
+)
 def explain_command(
     context: typer.Context,
-    file: Annotated[Path, typer.Argument(readable=False, help="A table: .csv, .tsv or .parquet.")],
-    k: Annotated[
-        int,
-        typer.Option("-k", min=1, help="Number of clusters; 8 if not given, as in scikit-learn."),
-    ] = 8,
+    file: Table,
+    k: Clusters = "auto",
     method: Annotated[
         Method, typer.Option(help="How the tree is grown.", case_sensitive=False)
     ] = Method.exshallow,
-    columns: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B,C",
-            help="Columns to use; all numeric ones if not given.",
-            show_default=False,
-        ),
-    ] = None,
     leaves: Annotated[
         int | None,
         typer.Option(
@@ -89,45 +163,146 @@ def explain_command(
             show_default=False,
         ),
     ] = None,
+    columns: Columns = None,
+    exclude: Exclude = None,
+    categorical: Categorical = None,
+    standardize: Standardize = None,
+    missing: MissingOption = Missing.drop,
+    labels: Labels = None,
     output: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="CSV",
-            readable=False,
-            help="Write the rows with their cluster here.",
-            show_default=False,
-        ),
+        Path | None, _file_option("CSV", "Write the rows with their cluster and its rule here.")
     ] = None,
     tree: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="PICTURE",
-            readable=False,
-            help="Draw the tree here: .png, .svg or .pdf.",
-            show_default=False,
-        ),
+        Path | None, _file_option("PICTURE", "Draw the tree here: .png, .svg, .pdf or .dot.")
     ] = None,
-    seed: Annotated[
-        int,
-        typer.Option(
-            metavar="N", min=0, max=2**32 - 1, help="Seed of the k-means that is explained."
-        ),
-    ] = 0,
+    sql: Annotated[
+        Path | None, _file_option("SQL", "Write the clusters as an SQL expression here.")
+    ] = None,
+    dialect: Annotated[str, typer.Option(help="Database that the SQL is for.")] = "standard",
+    model: Annotated[
+        Path | None, _file_option("JSON", "Write the model here, for pellucid predict.")
+    ] = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+    quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
     """Cluster the rows of a table with k-means, and say in rules what each cluster is."""
-    with _errors_in_one_line(debug or context.obj):
-        from pellucid.cli.explain import explain
+    with _errors_in_one_line(debug or context.obj, quiet):
+        from pellucid.cli.explain import Targets, explain
 
         explain(
             file,
-            k=k,
+            Targets(output=output, tree=tree, sql=sql, model=model),
+            k=_number(k),
             method=method.value,
-            columns=columns,
             leaves=leaves,
-            output=output,
-            tree=tree,
             seed=seed,
+            dialect=dialect,
+            as_json=as_json,
+            columns=columns,
+            exclude=exclude,
+            categorical=categorical,
+            standardize=standardize,
+            missing=missing.value,
+            labels=labels,
+        )
+
+
+@app.command(
+    "predict", epilog=_examples("pellucid predict model.json new.csv --output labelled.csv")
+)
+def predict_command(
+    context: typer.Context,
+    model: Annotated[Path, typer.Argument(readable=False, help="What --model wrote.")],
+    file: Table,
+    output: Annotated[
+        Path | None, _file_option("CSV", "Write the rows here; to standard output if not given.")
+    ] = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Give rows of a table their cluster and its rule, by a model that explain wrote."""
+    with _errors_in_one_line(debug or context.obj, quiet):
+        from pellucid.cli.predict import predict
+
+        predict(model, file, output)
+
+
+@app.command("compare", epilog=_examples("pellucid compare customers.csv -k 5 --plot compare.png"))
+def compare_command(
+    context: typer.Context,
+    file: Table,
+    k: Clusters = "auto",
+    leaves: Annotated[
+        int | None,
+        typer.Option(min=1, help="Leaves of the methods that can choose.", show_default=False),
+    ] = None,
+    columns: Columns = None,
+    exclude: Exclude = None,
+    categorical: Categorical = None,
+    standardize: Standardize = None,
+    missing: MissingOption = Missing.drop,
+    labels: Labels = None,
+    plot: Plot = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Explain the same clusters by every method: cost, size, depth and time side by side."""
+    with _errors_in_one_line(debug or context.obj, quiet):
+        from pellucid.cli.compare import compare
+
+        compare(
+            file,
+            k=_number(k),
+            leaves=leaves,
+            plot=plot,
+            seed=seed,
+            as_json=as_json,
+            columns=columns,
+            exclude=exclude,
+            categorical=categorical,
+            standardize=standardize,
+            missing=missing.value,
+            labels=labels,
+        )
+
+
+@app.command("path", epilog=_examples("pellucid path customers.csv -k 5 --plot path.png"))
+def path_command(
+    context: typer.Context,
+    file: Table,
+    k: Clusters = "auto",
+    columns: Columns = None,
+    exclude: Exclude = None,
+    categorical: Categorical = None,
+    standardize: Standardize = None,
+    missing: MissingOption = Missing.drop,
+    labels: Labels = None,
+    plot: Plot = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Say what one more condition buys: trees from the shortest explanations to the cheapest."""
+    with _errors_in_one_line(debug or context.obj, quiet):
+        from pellucid.cli.compare import path
+
+        path(
+            file,
+            k=_number(k),
+            plot=plot,
+            seed=seed,
+            as_json=as_json,
+            columns=columns,
+            exclude=exclude,
+            categorical=categorical,
+            standardize=standardize,
+            missing=missing.value,
+            labels=labels,
         )
 
 
@@ -149,13 +324,33 @@ def demo_command(
         demo(output)
 
 
+@app.command("info")
+def info_command(context: typer.Context, debug: Debug = False) -> None:
+    """Print versions, threads and where compiled code is kept, for reports of faults."""
+    with _errors_in_one_line(debug or context.obj):
+        from pellucid.cli.info import info
+
+        info()
+
+
+def _number(k: str) -> int | None:
+    """The number of clusters, or None for auto."""
+    if k.lower() == "auto":
+        return None
+    if not k.isdecimal() or int(k) < 1:
+        raise CommandError(
+            f"-k is {k!r}; it must be a whole number from 1 on, or auto", exit_code=2
+        )
+    return int(k)
+
+
 @contextmanager
-def _errors_in_one_line(debug: bool) -> Iterator[None]:
+def _errors_in_one_line(debug: bool, quiet: bool = False) -> Iterator[None]:
     """Turn errors and warnings into lines on standard error, and errors into exit codes."""
-    from pellucid.cli.show import show_error, warnings_in_one_line
+    from pellucid.cli.show import notices, show_error, warnings_in_one_line
 
     try:
-        with warnings_in_one_line():
+        with warnings_in_one_line(), notices(quiet):
             yield
     except KeyboardInterrupt:
         raise typer.Exit(INTERRUPTED) from None

@@ -2,126 +2,135 @@
 
 from __future__ import annotations
 
-import csv
-from difflib import get_close_matches
+import json
+import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
-from pellucid import (
-    BSIMM,
-    EMN,
-    IMM,
-    ExGreedy,
-    ExKMC,
-    ExplainableKMeans,
-    ExShallow,
-    SpEx,
-    metrics,
-)
 from pellucid.cli import CommandError, check_target, replacing
+from pellucid.cli.fitting import (
+    Fitted,
+    check_leaves,
+    find_reference,
+    fit_method,
+    number_of_clusters,
+)
+from pellucid.cli.preparing import prepare
+from pellucid.cli.reading import PARQUET, SEPARATORS, STDIN, Source, read_source
 from pellucid.cli.show import (
     cost_change,
     count,
     percent,
+    said,
     show_line,
     show_measures,
     show_notice,
     show_rules,
 )
 
-METHODS = {
-    "exshallow": ExShallow,
-    "exgreedy": ExGreedy,
-    "imm": IMM,
-    "exkmc": ExKMC,
-    "explainable": ExplainableKMeans,
-    "bsimm": BSIMM,
-    "emn": EMN,
-    "spex": SpEx,
-}
-ANY_LEAVES = ("exkmc", "explainable", "spex")
-"""Methods that make as many leaves as they are asked for."""
-
-
-SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
-PARQUET = (".parquet", ".pq")
 PICTURES = (".png", ".svg", ".pdf")
+GRAPHS = (".dot", ".gv")
 PICTURE_DPI = 150
+CLUSTER, RULE = "cluster", "rule"
 
-# Ways to write that a value is missing; polars itself knows only the empty field.
-MISSING = ("NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?")
 
-CLUSTER = "cluster"
+@dataclass(frozen=True)
+class Targets:
+    """Files to write, by the options that name them; None for those not asked for."""
+
+    output: Path | None = None
+    tree: Path | None = None
+    sql: Path | None = None
+    model: Path | None = None
+
+    def named(self) -> dict[str, Path]:
+        """Those that were asked for, by their options."""
+        return {f"--{name}": path for name, path in vars(self).items() if path is not None}
 
 
 def explain(
     file: Path,
+    targets: Targets,
     *,
-    k: int,
+    k: int | None,
     method: str,
-    columns: str | None,
     leaves: int | None,
-    output: Path | None,
-    tree: Path | None,
     seed: int,
+    dialect: str = "standard",
+    as_json: bool = False,
+    **preparation: Any,
 ) -> None:
-    """Cluster the rows of `file`, print the rules, and write what was asked for.
+    """Explain the clusters of the rows of `file`, and write what was asked for.
 
     Parameters
     ----------
     file : Path
-    k : int
-        Number of clusters.
+    targets : Targets
+    k : int or None
+        Number of clusters; None to find one that suits.
     method : str
         A key of `METHODS`.
-    columns : str or None
-        Names of the columns to use, with commas between them; None for all numeric ones.
     leaves : int or None
         Number of leaves, for the methods in `ANY_LEAVES` only.
-    output : Path or None
-        Where to write the rows with their cluster.
-    tree : Path or None
-        Where to draw the tree.
     seed : int
         Seed of the k-means that is explained.
+    dialect : str
+        Of the SQL.
+    as_json : bool
+        Print JSON in place of tables.
+    **preparation
+        As in `prepare`.
     """
-    model = _make_model(method, k, leaves, seed)
-    _check_targets(file, output, tree)
-    table = _read_table(file)
-    if output is not None:
-        _check_can_be_csv(table)
-    data = table.select(_choose_columns(table, columns, file))
-    model.fit(data)
+    check_leaves(method, k, leaves)
+    if k is not None and preparation.get("labels") is not None:
+        raise CommandError("-k and --labels do not go together: the labels are the clusters")
+    _check_targets(file, targets)
+    source = read_source(file)
+    if targets.output is not None:
+        _check_can_be_csv(source.table)
+    prepared = prepare(source, **preparation)
+    if prepared.labels is None:
+        k = number_of_clusters(prepared, k, seed)
+        check_leaves(method, k, leaves)
+    fitted = fit_method(
+        prepared, method, find_reference(prepared, k, seed), leaves=leaves, seed=seed
+    )
+    show = _show_json if as_json else _show
     # Files come first: a reader such as head, which closes the pipe early, ends the program.
     try:
-        if output is not None:
-            _write_rows(output, file, table, model.labels_)
-        if tree is not None:
-            draw_tree(tree, model)
+        written = _write(fitted, targets, dialect)
     except Exception:
         # What was found is not lost because a file cannot be written.
-        _show(model, data)
+        show(fitted)
         raise
-    _show(model, data)
-    if output is not None:
-        show_notice(f"wrote the rows with their cluster to {output}")
-    if tree is not None:
-        show_notice(f"drew the tree in {tree}")
+    show(fitted)
+    for text in written:
+        show_notice(text)
 
 
 def draw_tree(path: Path, model: Any) -> None:
     """Draw the tree of a fitted model into a file, in the format that its suffix says."""
+    if path.suffix.lower() in GRAPHS:
+        write_text(path, model.to_dot())
+        return
+    from pellucid.plotting import plot_tree
+
+    draw(path, lambda: plot_tree(model))
+
+
+def draw(path: Path, make: Any) -> None:
+    """Draw a picture into a file; `make` gives its axes."""
     import matplotlib
 
     # A window is never shown, so no display is needed, and none must be looked for.
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
 
-    from pellucid.plotting import plot_tree
-
-    figure = plot_tree(model).figure
+    figure = make().figure
     try:
         with replacing(path) as unfinished:
             figure.savefig(unfinished, format=path.suffix[1:].lower(), dpi=PICTURE_DPI)
@@ -129,76 +138,49 @@ def draw_tree(path: Path, model: Any) -> None:
         plt.close(figure)
 
 
-def _make_model(method: str, k: int, leaves: int | None, seed: int) -> Any:
-    if method in ANY_LEAVES:
-        if leaves is not None and leaves < k:
-            raise CommandError(
-                f"--leaves {leaves} is less than the {k} clusters of -k",
-                hint="every cluster needs a leaf",
-                exit_code=2,
-            )
-        return METHODS[method](k, n_leaves=leaves, random_state=seed)
-    if leaves is not None:
+def write_text(path: Path, text: str) -> None:
+    """Write a text file, all of it or nothing."""
+    with replacing(path) as unfinished:
+        unfinished.write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
+
+
+def check_picture(path: Path, option: str, others: tuple[str, ...] = ()) -> None:
+    """Fail unless the suffix of `path` is that of a picture."""
+    if path.suffix.lower() not in (*PICTURES, *others):
         raise CommandError(
-            f"--leaves goes with --method exkmc, explainable or spex; {method} makes one leaf for "
-            "each cluster",
-            exit_code=2,
+            f"{option}: no picture format has the suffix {path.suffix!r}",
+            hint=f"use one of {', '.join((*PICTURES, *others))}",
         )
-    return METHODS[method](k, random_state=seed)
 
 
-def _check_targets(file: Path, output: Path | None, tree: Path | None) -> None:
-    for path, option in ((output, "--output"), (tree, "--tree")):
-        if path is not None:
-            check_target(path, option)
-            if path.resolve() == file.resolve():
-                raise CommandError(f"{option}: {path} is the input; it would be overwritten")
-    if output is not None and output.suffix.lower() in {*SEPARATORS, *PARQUET} - {".csv"}:
+def _check_targets(file: Path, targets: Targets) -> None:
+    seen: dict[Path, str] = {}
+    for option, path in targets.named().items():
+        check_target(path, option)
+        if file != STDIN and path.resolve() == file.resolve():
+            raise CommandError(f"{option}: {path} is the input; it would be overwritten")
+        if path.resolve() in seen:
+            raise CommandError(
+                f"{seen[path.resolve()]} and {option} are the same file, {path}", exit_code=2
+            )
+        seen[path.resolve()] = option
+    output = targets.output
+    if output is not None and output.suffix.lower() in {*SEPARATORS, *PARQUET} - {".csv", ".txt"}:
         raise CommandError(
             f"--output: {output} is not named as a CSV file, but that is what is written",
             hint=f"name it {output.with_suffix('.csv').name}",
         )
-    if tree is not None and tree.suffix.lower() not in PICTURES:
-        raise CommandError(
-            f"--tree: no picture format has the suffix {tree.suffix!r}",
-            hint=f"use one of {', '.join(PICTURES)}",
-        )
-    if output is not None and tree is not None and output.resolve() == tree.resolve():
-        raise CommandError(f"--output and --tree are the same file, {tree}", exit_code=2)
-
-
-def _read_table(file: Path, *, as_text: bool = False) -> pl.DataFrame:
-    """The table in a file; `as_text` leaves every field of a text file as it is written."""
-    suffix = file.suffix.lower()
-    if suffix not in {*SEPARATORS, *PARQUET}:
-        raise CommandError(
-            f"{file}: cannot tell the format from the suffix {suffix!r}",
-            hint=f"use one of {', '.join([*SEPARATORS, *PARQUET])}",
-        )
-    # The operating system says more clearly than polars why a file cannot be opened.
-    file.open("rb").close()
-    try:
-        if suffix in PARQUET:
-            return pl.read_parquet(file)
-        separator = SEPARATORS[suffix]
-        if as_text:
-            return pl.read_csv(file, separator=separator, infer_schema_length=0)
-        # A column is numeric if all of it is, not only the first rows.
-        return pl.read_csv(
-            file, separator=separator, infer_schema_length=None, null_values=list(MISSING)
-        )
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        why = next(iter(str(error).splitlines()), type(error).__name__)
-        hint = "save the file as UTF-8" if "utf-8" in why.lower() else None
-        raise CommandError(f"{file} cannot be read: {why}", hint=hint) from error
+    if targets.tree is not None:
+        check_picture(targets.tree, "--tree", GRAPHS)
 
 
 def _check_can_be_csv(table: pl.DataFrame) -> None:
-    if CLUSTER in table.columns:
-        raise CommandError(
-            f"the input has a column {CLUSTER!r} already, which --output would add",
-            hint="rename it, or leave --output out",
-        )
+    for name in (CLUSTER, RULE):
+        if name in table.columns:
+            raise CommandError(
+                f"the input has a column {name!r} already, which --output would add",
+                hint="rename it, or leave --output out",
+            )
     for name, dtype in table.schema.items():
         if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
             raise CommandError(
@@ -207,92 +189,94 @@ def _check_can_be_csv(table: pl.DataFrame) -> None:
             )
 
 
-def _choose_columns(table: pl.DataFrame, columns: str | None, file: Path) -> list[str]:
-    numeric = [name for name, dtype in table.schema.items() if _is_numeric(dtype)]
-    if columns is not None:
-        return _named_columns(table, columns, numeric)
-    if not numeric:
-        raise CommandError(
-            f"{file} has no numeric column; its columns are {_listed(table.columns)}",
-            hint=_separator_hint(table),
+def _write(fitted: Fitted, targets: Targets, dialect: str) -> list[str]:
+    """Write every file that was asked for; what to say about each."""
+    explanation, said_later = fitted.explanation, []
+    if targets.output is not None:
+        prepared = fitted.prepared
+        leaf = fitted.model.tree_.apply(prepared.Z)
+        write_rows(targets.output, prepared.source, explanation, prepared.rows, leaf)
+        said_later.append(f"wrote the rows with their cluster to {targets.output}")
+    if targets.tree is not None:
+        draw_tree(targets.tree, explanation)
+        said_later.append(f"drew the tree in {targets.tree}")
+    if targets.sql is not None:
+        write_text(targets.sql, explanation.to_sql(dialect=dialect))
+        said_later.append(f"wrote the clusters as SQL to {targets.sql}")
+    if targets.model is not None:
+        write_text(targets.model, explanation.to_json(indent=1))
+        said_later.append(
+            f"wrote the model to {targets.model}; pellucid predict {targets.model} FILE uses it"
         )
-    if left_out := [name for name in table.columns if name not in numeric]:
-        show_notice(f"left out, not numeric: {', '.join(left_out)}")
-    return numeric
+    return said_later
 
 
-def _named_columns(table: pl.DataFrame, columns: str, numeric: list[str]) -> list[str]:
-    # Read as CSV, so that a name with a comma can be given in quotes.
-    names = next(csv.reader([columns], skipinitialspace=True), [])
-    names = [name if name in table.columns else name.strip() for name in names]
-    if not any(names):
-        raise CommandError("--columns names no column", exit_code=2)
-    for name in names:
-        if name not in table.columns:
-            near = get_close_matches(name, table.columns, n=1)
-            raise CommandError(
-                f"there is no column {name!r}; the columns are {_listed(table.columns)}",
-                hint=f"did you mean {near[0]!r}?" if near else None,
-            )
-        if name not in numeric:
-            raise CommandError(
-                f"column {name!r} is not numeric (its type is {table.schema[name]})",
-                hint="leave it out of --columns, or turn it into numbers first",
-            )
-        if names.count(name) > 1:
-            raise CommandError(f"--columns names {name!r} more than once", exit_code=2)
-    return names
+def write_rows(
+    output: Path | None, source: Source, explanation: Any, rows: np.ndarray, leaf: np.ndarray
+) -> None:
+    """Write the table as it was, with the cluster and the rule of each row that has one.
+
+    To standard output if `output` is None.
+    """
+    table = source.as_written()
+    clusters = np.full(table.height, None, dtype=object)
+    rules = np.full(table.height, None, dtype=object)
+    by_leaf = {rule.leaf: rule for rule in explanation._leaf_rules}
+    for node, rule in by_leaf.items():
+        here = rows[leaf == node]
+        clusters[here], rules[here] = rule.cluster, rule.text
+    added = [
+        pl.Series(CLUSTER, clusters.tolist(), strict=False),
+        pl.Series(RULE, rules.tolist(), dtype=pl.String),
+    ]
+    table = table.with_columns(added)
+    if output is None:
+        sys.stdout.write(table.write_csv())
+        return
+    with replacing(output) as unfinished:
+        table.write_csv(unfinished)
 
 
-def _is_numeric(dtype: pl.DataType) -> bool:
-    return dtype.is_numeric() or dtype == pl.Boolean
-
-
-def _listed(names: list[str]) -> str:
-    return ", ".join(map(repr, names))
-
-
-def _separator_hint(table: pl.DataFrame) -> str | None:
-    if table.width == 1 and any(sign in table.columns[0] for sign in ";\t|"):
-        return "the fields seem to be separated by something else than the suffix says"
-    return None
-
-
-def _show(model: Any, data: pl.DataFrame) -> None:
-    tree = model.tree_
-    n_clusters = sum(bool(rule.rules) for rule in model.rules_)
-    questions = count(tree.n_leaves - 1, "question")
-    rows = count(data.height, "row")
+def _show(fitted: Fitted) -> None:
+    rules, measures = fitted.explanation.rules_, fitted.measures()
+    n_clusters = sum(bool(rule.rules) for rule in rules)
+    questions = count(int(measures["n_leaves"]) - 1, "question")
+    rows = count(len(fitted.prepared.rows), "row")
     show_line(f"{count(n_clusters, 'cluster')} of {rows}, explained by {questions}", style="bold")
-    show_rules(model.rules_)
-    used = {condition.feature for rule in model._leaf_rules for condition in rule.conditions}
-    agreement = metrics.reference_agreement(model.labels_, model.reference_labels_)
+    show_rules(rules)
+    reference = fitted.reference
     show_measures(
         [
-            ("cost against k-means", cost_change(_cost_ratio(model))),
-            ("rows in the same cluster as k-means", percent(agreement)),
-            (
-                "conditions per row, on average",
-                f"{metrics.weighted_average_explanation_size(tree):.2f}",
-            ),
-            ("questions per row, on average", f"{metrics.weighted_average_depth(tree):.2f}"),
-            ("questions per row, at most", str(tree.max_depth)),
-            ("features used", f"{len(used)} of {data.width}"),
+            (f"cost against {reference}", cost_change(measures["cost_ratio"])),
+            (f"rows in the same cluster as {reference}", percent(measures["agreement"])),
+            ("conditions per row, on average", f"{measures['conditions']:.2f}"),
+            ("questions per row, on average", f"{measures['questions']:.2f}"),
+            ("questions per row, at most", str(measures["most_questions"])),
+            ("columns used", f"{measures['n_columns_used']} of {measures['n_columns']}"),
         ]
     )
 
 
-def _cost_ratio(model: Any) -> float:
-    if model.reference_inertia_ == 0:
-        return 1.0 if model.inertia_ == 0 else float("inf")
-    return model.inertia_ / model.reference_inertia_
+def _show_json(fitted: Fitted) -> None:
+    explanation = fitted.explanation
+    result = {
+        "rows": len(fitted.prepared.rows),
+        "clusters": [
+            {
+                "cluster": rule.cluster,
+                "rule": rule.text,
+                "rows": rule.n_samples,
+                "share": rule.share,
+                "purity": None if np.isnan(rule.purity) else rule.purity,
+            }
+            for rule in explanation.rules_
+        ],
+        "measures": fitted.measures(),
+        "decisions": said(),
+        "model": explanation.to_dict(),
+    }
+    print(json.dumps(result, indent=2, ensure_ascii=False, allow_nan=False, default=_plain))
 
 
-def _write_rows(output: Path, file: Path, table: pl.DataFrame, labels: Any) -> None:
-    # From the text itself: numbers as polars reads them are not always written as they were.
-    is_text = file.suffix.lower() in SEPARATORS
-    rows = _read_table(file, as_text=True) if is_text else table
-    if rows.height != len(labels):
-        raise CommandError(f"{file} has changed while it was being explained; nothing written")
-    with replacing(output) as unfinished:
-        rows.with_columns(pl.Series(CLUSTER, labels)).write_csv(unfinished)
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else str(value)

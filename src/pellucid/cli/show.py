@@ -6,7 +6,7 @@ import math
 import re
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -47,9 +47,31 @@ def show_line(text: str, console: Console | None = None, *, style: str = "") -> 
     console.print(Text(printable(text, console), style=style), soft_wrap=True)
 
 
+_SAID: list[str] = []
+_QUIET: list[bool] = []
+
+
+@contextmanager
+def notices(quiet: bool) -> Iterator[None]:
+    """While this lasts, notices are kept, and shown unless it is to be quiet."""
+    _SAID.clear()
+    _QUIET[:] = [quiet]
+    try:
+        yield
+    finally:
+        _QUIET.clear()
+
+
+def said() -> list[str]:
+    """What notices have said since the command began."""
+    return list(_SAID)
+
+
 def show_notice(text: str) -> None:
     """Say something on standard error that is not a result."""
-    show_line(_one_line(text), open_console(stderr=True), style="dim")
+    _SAID.append(_one_line(text))
+    if not any(_QUIET):
+        show_line(_one_line(text), open_console(stderr=True), style="dim")
 
 
 def show_error(message: str, hint: str | None = None) -> None:
@@ -73,6 +95,29 @@ def warnings_in_one_line() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.showwarning = show
         yield
+
+
+@contextmanager
+def working(what: str, total: int) -> Iterator[Callable[[str], None]]:
+    """A bar on standard error while something takes long, if that is a terminal.
+
+    Yields a function to call, with a name, as each part begins.
+    """
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = open_console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    shown = console.is_terminal and not any(_QUIET)
+    with Progress(*columns, console=console, transient=True, disable=not shown) as progress:
+        task = progress.add_task(what, total=total)
+        begun = 0
+
+        def step(name: str) -> None:
+            nonlocal begun
+            progress.update(task, description=f"{what}: {name}", completed=begun)
+            begun += 1
+
+        yield step
 
 
 def show_rules(rules: Iterable[ClusterRule]) -> None:

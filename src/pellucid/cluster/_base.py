@@ -244,6 +244,23 @@ class BaseThresholdTree(EstimatorExportMixin, ClusterMixin, BaseEstimator):
         numbers = read_X(self, X, reset=False)
         return explain_rows(self.tree_, self._leaf_rules, numbers, self._names_in())
 
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw the tree; the same as :func:`pellucid.plot_tree`.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure when left out.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        from pellucid.plotting import plot_tree
+
+        check_is_fitted(self)
+        return plot_tree(self, ax=ax)
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True

@@ -22,9 +22,8 @@ class BalancedMistakes(Mistakes):
 
         problem, active, bins = self.problem, cell.active, self.problem.bins
         counts = self._counts(cell)
-        sums, tally = self._from_counts(cell, counts) if len(counts) else self._from_rows(cell)
-        terms = self._terms(sums)
-        position, n_gaps = self._places(cell)[1], len(cell.centers) - 1
+        sums, tally, position = self._tally(cell, counts)
+        terms, n_gaps = self._terms(sums), len(cell.centers) - 1
         fewer = np.minimum(np.arange(1, n_gaps + 1), np.arange(n_gaps, 0, -1))
 
         def scan(block: np.ndarray, found: np.ndarray) -> None:

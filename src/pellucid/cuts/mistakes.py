@@ -26,9 +26,8 @@ class Mistakes(CenterCutCriterion):
 
         problem, active, bins = self.problem, cell.active, self.problem.bins
         counts = self._counts(cell)
-        sums, scan = self._from_counts(cell, counts) if len(counts) else self._from_rows(cell)
-        terms = self._terms(sums)
-        position, n_gaps = self._places(cell)[1], len(cell.centers) - 1
+        sums, scan, position = self._tally(cell, counts)
+        terms, n_gaps = self._terms(sums), len(cell.centers) - 1
 
         def refine(feature: int, limit: float) -> np.ndarray:
             found = np.empty((problem.n_features, n_gaps, 3))
@@ -52,13 +51,20 @@ class Mistakes(CenterCutCriterion):
         """What the objective is made of, as `pellucid.kernels.gaps` has it."""
         return (self.problem.weights.one, 0.0, float(sums[:, 0].sum()), 0.0)
 
-    def _from_counts(self, cell: Cell, counts: np.ndarray):
-        """Weight of the rows of each center, and how to scan columns, from counts at hand."""
+    def _tally(self, cell: Cell, counts: np.ndarray):
+        """Weight of the rows of each center, how to scan columns, and where the centers are."""
+        places = self._places(cell)
+        if len(counts):
+            return *self._from_counts(counts, places), places[1]
+        return *self._from_rows(cell, places), places[1]
+
+    def _from_counts(self, counts: np.ndarray, places: tuple[np.ndarray, np.ndarray]):
+        """The first two from counts at hand."""
         from pellucid.kernels.separated import scan_counts
 
         bins = self.problem.bins
         sums = counts[0].sum(axis=1)[:, None].repeat(2, axis=1)
-        terms, places = self._terms(sums), self._places(cell)
+        terms = self._terms(sums)
 
         def scan(block: np.ndarray, found: np.ndarray, limit: float = -np.inf):
             room = bins.room()
@@ -67,7 +73,7 @@ class Mistakes(CenterCutCriterion):
 
         return sums, scan
 
-    def _from_rows(self, cell: Cell):
+    def _from_rows(self, cell: Cell, places: tuple[np.ndarray, np.ndarray]):
         """The same, from the data."""
         from pellucid.kernels.separated import sum_by_center
 
@@ -77,7 +83,7 @@ class Mistakes(CenterCutCriterion):
         sum_by_center(own, weight, weight, sums)
         owned = Owned(rows, own, weight, weight, sums, 0)
         killers = np.zeros((2, problem.n_features))
-        scan = scan_separated(problem, owned, self._places(cell), self._terms(sums), killers)
+        scan = scan_separated(problem, owned, places, self._terms(sums), killers)
         return sums, scan
 
     def share_out(self, cell: Cell, left: np.ndarray, centers_left: np.ndarray):

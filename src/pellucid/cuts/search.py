@@ -84,19 +84,27 @@ def search_columns(
     def limit() -> float:
         return min(most, values.min() if n_best == 1 else _nth_smallest(values, n_best))
 
+    def may_win(i: int, top: float) -> bool:
+        """Whether a cut not seen yet could be among the best; of equals the lowest is."""
+        if n_best == 1 and least[i] == top == values.min():
+            return i <= np.argmin(values.min(axis=1))
+        return least[i] <= top
+
     waiting = np.argsort(least, kind="stable")
     waiting = waiting[(least[waiting] <= limit()) & (least[waiting] < nothing)]
     step = problem.team.n_threads
     for start in range(0, len(waiting), step):
         top = limit()
-        promising = [int(i) for i in waiting[start : start + step] if least[i] <= top]
+        promising = [int(i) for i in waiting[start : start + step] if may_win(i, top)]
         if not promising:
             break
         looked = problem.team.map(lambda i, top=top: refine(int(features[i]), top), promising)
         for i, cuts in zip(promising, looked):
             opened[i] = cuts[:, 1]
             values[i] = cuts[:, 0]
-    places = np.argwhere((values <= limit()) & (values < most)).tolist()
+    places = np.argwhere((values <= limit()) & (values < most))
+    if n_best == 1:  # all are equal, so that of the lowest column wins
+        places = places[places[:, 0] == places[:1, 0]]
     cuts = [
         Cut(
             values[i, g].item(),
@@ -105,7 +113,7 @@ def search_columns(
                 opened[i][g] if i in opened else problem.bins.edges[features[i], int(edge[i, g])]
             ),
         )
-        for i, g in places
+        for i, g in places.tolist()
     ]
     return sorted(cuts)[:n_best]
 

@@ -48,7 +48,9 @@ def scan_separated(
     bins = problem.bins
     rows, own, weight, prices, sums, base = owned
     table_shape = (2, len(sums), bins.edges.shape[1])
-    slot = problem.slots(rows)
+    if bins.is_sparse:
+        own, prices = _by_row(problem.n_samples, rows, own, prices)
+        weight = problem.weights.units
 
     def scan(block: np.ndarray, found: np.ndarray, limit: float = -np.inf):
         room = bins.room()
@@ -56,10 +58,17 @@ def scan_separated(
         what = (own, weight, prices, sums, base, *places, bins.inside, terms, killers, scratch)
         out = (limit, found, *room, np.empty(table_shape, dtype=np.int64))
         if bins.is_sparse:
-            entries = (bins.codes[0], bins.indices, bins.indptr, bins.zero_code, slot)
+            entries = (bins.codes[0], bins.indices, bins.indptr, bins.zero_code)
             scan_stored(block, *entries, *what, *out)
         else:
             scan_rows(block, bins.codes, rows, *what, *out)
         return room
 
     return scan
+
+
+def _by_row(n: int, rows: np.ndarray, own: np.ndarray, prices: np.ndarray):
+    """Own center and price of each row of the data, -1 and 0 for the rows of other cells."""
+    owns, price = np.full(n, -1, dtype=np.int32), np.zeros(n, dtype=np.int64)
+    owns[rows], price[rows] = own, prices
+    return owns, price

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from scipy import sparse
 
 from pellucid.cuts.criterion import Cell, Criterion
 from pellucid.cuts.search import Cut, open_bins, search_columns
+from pellucid.cuts.stored_prices import StoredPrices
 
 _CHUNK = 2**16
 """Sums that are added up and judged together: few enough to stay in cache."""
@@ -37,21 +37,20 @@ class SurrogateCost(Criterion):
         problem, active = self.problem, cell.active
         if self.most_gain(cell) is None:
             return []
-        totals = self._totals(cell)
-        scan, look = self._stored(cell) if problem.bins.is_sparse else self._dense(cell)
+        sums_of = self._stored if problem.bins.is_sparse else self._dense
+        scan, look, lines, totals = sums_of(cell)
 
         def refine(feature: int, limit: int) -> np.ndarray:
             sums, wanted, (edge_cost, edge, _) = look(feature, limit)
             places, codes, values = open_bins(problem, feature, active, wanted)
-            rows = active[places]
-            cost, at = sweep_surrogate(values, codes, rows, self._prices, sums, totals)
+            cost, at = sweep_surrogate(values, codes, lines(places), sums, totals)
             on_edge = (int(edge_cost), problem.bins.edges[feature, edge])
             # Objects, since whole numbers of this size do not fit into floats.
             return np.array([min(on_edge, (int(cost), at))], dtype=object)
 
         features = np.arange(problem.n_features)
         cuts = search_columns(problem, features, len(active), scan, refine, NOTHING, n_best=n)
-        before = int(totals[:-2].min())
+        before = int(self._totals(cell)[:-2].min())
         return [cut._replace(gain=before - cut.objective) for cut in cuts]
 
     def cluster(self, cell: Cell) -> int:
@@ -96,7 +95,7 @@ class SurrogateCost(Criterion):
         return totals
 
     def _dense(self, cell: Cell):
-        """How to scan the columns, and how to look into one."""
+        """How to scan the columns and to look into one; prices of the rows there; totals."""
         from pellucid.kernels.surrogate import add_by_bin, scan_surrogate
 
         bins, prices, totals = self.problem.bins, self._prices, self._totals(cell)
@@ -104,6 +103,8 @@ class SurrogateCost(Criterion):
         parent, rows = cell.memo.pop("parent", (None, cell.active))
         kept = self._room(cell, (self.problem.n_features, width, n_prices))
         step = max(1, _CHUNK // (width * n_prices))
+        begins = width * np.arange(step + 1)
+        which = np.tile(np.arange(width, dtype=bins.codes.dtype), step)
 
         def scan(block: np.ndarray, found: np.ndarray) -> None:
             wanted = np.empty(width, dtype=bool)
@@ -115,7 +116,8 @@ class SurrogateCost(Criterion):
                 add_by_bin(few, bins.codes, rows, prices, sums)
                 if parent is not None:
                     np.subtract(parent[span], sums, out=sums)
-                scan_surrogate(few, sums, totals, bins.inside, -1, found, wanted)
+                levels = (begins[: len(few) + 1], which, sums.reshape(-1, n_prices))
+                scan_surrogate(few, *levels, totals, bins.inside, -1, found, wanted)
 
         def look(feature: int, limit: int):
             only, wanted = np.array([feature]), np.empty(width, dtype=bool)
@@ -125,10 +127,14 @@ class SurrogateCost(Criterion):
                 add_by_bin(only, bins.codes, cell.active, prices, sums)
             else:
                 sums = kept[feature : feature + 1]
-            scan_surrogate(only, sums, totals, bins.inside, limit, found, wanted)
+            levels = (begins[:2], which, sums[0])
+            scan_surrogate(only, *levels, totals, bins.inside, limit, found, wanted)
             return sums[0], wanted, found[feature, 0]
 
-        return scan, look
+        def lines(places: np.ndarray) -> np.ndarray:
+            return prices[cell.active[places]]
+
+        return scan, look, lines, totals
 
     def _room(self, cell: Cell, shape: tuple[int, int, int]) -> np.ndarray | None:
         """Where to keep the cell's sums; None where it is not worth the time or the memory."""
@@ -142,54 +148,40 @@ class SurrogateCost(Criterion):
     _n_kept = 0
 
     def _stored(self, cell: Cell):
-        """The same for CSC columns, of which only the entries of the cell's rows are read."""
-        from pellucid.kernels.surrogate import scan_stored
+        """The same for CSC columns."""
+        from pellucid.kernels.surrogate import scan_surrogate
 
-        problem, bins, totals = self.problem, self.problem.bins, self._totals(cell)
-        if 2 * len(cell.active) > problem.n_samples:  # all entries; rows elsewhere have no price
-            entries, prices = self._code_columns, np.zeros_like(self._prices)
-            prices[cell.active] = self._prices[cell.active]
+        bins, stored = self.problem.bins, self._stored_prices
+        parent, gone = cell.memo.pop("parent", (None, None))
+        if parent is not None:
+            sums = stored.without(parent, gone)
         else:
-            entries = self._code_rows[cell.active].tocsc()
-            prices = self._prices[cell.active]
-        width, rivals = bins.edges.shape[1], self._rivals(prices, totals)
-        few = np.ascontiguousarray(prices[:, rivals]), totals[rivals]
-
-        def run(features, prices, totals, limit, found):
-            sums = np.zeros((width, len(totals)), dtype=np.int64)
-            wanted = np.zeros(width, dtype=bool)
-            scan_stored(
-                features, entries.data, entries.indices, entries.indptr, bins.zero_code, prices,
-                totals, bins.inside, limit, found, wanted, sums,
-            )  # fmt: skip
-            return sums, wanted
+            sums = stored.sums_of(cell.active, self._totals(cell))
+        if sums.kept is not None:
+            cell.memo["sums"] = sums
+            self._n_kept += 1
+        totals, width = self._totals(cell)[sums.columns], bins.edges.shape[1]
 
         def scan(block: np.ndarray, found: np.ndarray) -> None:
-            run(block, *few, -1, found)
+            wanted = np.empty(width, dtype=bool)
+            for first, last in sums.blocks(block):
+                few, levels = np.arange(first, last), sums.columns_between(first, last, totals)
+                scan_surrogate(few, *levels, totals, bins.inside, -1, found, wanted)
 
         def look(feature: int, limit: int):
-            found = np.empty((problem.n_features, 1, 3), dtype=np.int64)
-            sums, wanted = run(np.array([feature]), prices, totals, limit, found)
-            return sums, wanted, found[feature, 0]
+            only, wanted = np.array([feature]), np.zeros(width, dtype=bool)
+            found = np.empty((self.problem.n_features, 1, 3), dtype=np.int64)
+            levels = sums.columns_between(feature, feature + 1, totals)
+            scan_surrogate(only, *levels, totals, bins.inside, limit, found, wanted)
+            by_code = np.zeros((width, len(totals)), dtype=np.int64)
+            by_code[levels[1]] = levels[2]
+            return by_code, wanted, found[feature, 0]
 
-        return scan, look
+        def lines(places: np.ndarray) -> np.ndarray:
+            return sums.prices[places if sums.is_local else cell.active[places]]
 
-    def _rivals(self, prices: np.ndarray, totals: np.ndarray) -> np.ndarray:
-        """Columns of the prices that matter: centers that no row prefers to the cheapest do not."""
-        costs = prices[:, :-2]
-        cheapest = np.argmin(totals[:-2])
-        matters = (costs < costs[:, [cheapest]]).any(axis=0)
-        matters[cheapest] = True
-        return np.append(np.flatnonzero(matters), [len(totals) - 2, len(totals) - 1])
-
-    @cached_property
-    def _code_columns(self):
-        """Codes of the stored entries, column by column."""
-        bins = self.problem.bins
-        entries = (bins.codes[0], bins.indices, bins.indptr)
-        return sparse.csc_array(entries, shape=self.problem.X.shape)
+        return scan, look, lines, totals
 
     @cached_property
-    def _code_rows(self):
-        """The same row by row."""
-        return self._code_columns.tocsr()
+    def _stored_prices(self) -> StoredPrices:
+        return StoredPrices(self.problem, self._prices)

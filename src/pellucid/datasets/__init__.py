@@ -1,5 +1,14 @@
-"""Data sets that the papers made up."""
+"""Data sets that the papers made up, or that stand in for theirs."""
 
 from pellucid.datasets._exkmc import make_synthetic_1, make_synthetic_2
+from pellucid.datasets._patterns import make_eop_patterns, make_three_features, make_xor_triangles
+from pellucid.datasets._trends import make_card_trends
 
-__all__ = ["make_synthetic_1", "make_synthetic_2"]
+__all__ = [
+    "make_card_trends",
+    "make_eop_patterns",
+    "make_synthetic_1",
+    "make_synthetic_2",
+    "make_three_features",
+    "make_xor_triangles",
+]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -92,13 +93,22 @@ def _expression(explanation: Explanation, dialect: Dialect) -> str:
         name: dialect.literal(plain_value(name, "a cluster"))
         for name in explanation.cluster_names_.tolist()
     }
-    rules = explanation._leaf_rules
+    rules = [rule for rule in explanation._leaf_rules if _can_hold(rule)]
     if len(rules) == 1:
         return f"CASE WHEN {dialect.always} THEN {labels[rules[0].cluster]} END"
     writer = _Writer(explanation, dialect)
     lines = [f"WHEN {missing} THEN NULL" for missing in writer.guards()]
     lines += [f"WHEN {writer.conditions(rule)} THEN {labels[rule.cluster]}" for rule in rules]
     return "\n    ".join(["CASE", *lines]) + "\nEND"
+
+
+def _can_hold(rule: Rule) -> bool:
+    """Whether any row can reach a leaf: a tree from elsewhere may ask for x > 5 below x <= 3.
+
+    Databases need not read of such leaves, and DuckDB's optimizer fails over them.
+    """
+    low = {c.feature: c.threshold for c in rule.conditions if not c.is_upper}
+    return all(low.get(c.feature, -math.inf) < c.threshold for c in rule.conditions if c.is_upper)
 
 
 class _Writer:

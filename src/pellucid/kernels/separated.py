@@ -115,28 +115,31 @@ def scan_rows(
 
 @compiled
 def scan_stored(
-    features, codes, indices, indptr, zero_code, slot, own, weight, prices, sums, base,
-    center_code, position, inside, terms, killers, depths, limit, found, amount, fall, below,
-    wanted, table,
+    features, codes, indices, indptr, zero_code, own, weight, prices, sums, base, center_code,
+    position, inside, terms, killers, depths, limit, found, amount, fall, below, wanted, table,
 ):  # fmt: skip
     """The same from the stored entries of CSC columns; all other rows are counted at once.
 
-    slot[row] is the place of a row among those of the cell, -1 for the rows of others.
+    own, weight and prices are by row of the data here; `own` is -1 for the rows of other cells.
+    Bins above the last center, of which nothing is asked, are counted together.
     """
     n_centers = len(sums)
     for j in features:
         last = position[j, n_centers - 1]
-        clear(table, last)
-        for c in range(n_centers):
-            table[0, c, zero_code[j]], table[1, c, zero_code[j]] = sums[c, 0], sums[c, 1]
-        for p in range(indptr[j], indptr[j + 1]):
-            i = slot[indices[p]]
-            if i >= 0:
-                b, c = codes[p], own[i]
-                table[0, c, b] += weight[i]
-                table[1, c, b] += prices[i]
-                table[0, c, zero_code[j]] -= weight[i]
-                table[1, c, zero_code[j]] -= prices[i]
+        clear(table, last + 1)
+        for p in range(np.uint64(indptr[j]), np.uint64(indptr[j + 1])):
+            row = np.uint64(indices[p])
+            if own[row] >= 0:
+                c, b = np.uint64(own[row]), np.uint64(min(np.int64(codes[p]), last + 1))
+                table[0, c, b] += weight[row]
+                table[1, c, b] += prices[row]
+        zero = min(zero_code[j], last + 1)
+        for s in range(2):
+            for c in range(n_centers):
+                rest = sums[c, s]
+                for t in range(last + 2):
+                    rest -= table[s, c, t]
+                table[s, c, zero] += rest
         tally_separated(table[0], table[1], sums, base, center_code[j], last, amount, fall, below)
         killer = (killers[0, j], killers[1, j])
         judge_edges(

@@ -66,72 +66,99 @@ def add_by_bin(features, codes, rows, prices, sums):
                     sums[f, b, c] += near[i, c]
 
 
-@inner
-def add_stored(begin, end, codes, indices, zero, prices, totals, place, which, sums):
-    """The same for one CSC column, of which only the stored entries begin .. end are looked at.
+@compiled
+def list_bins(codes, indptr, zero_code, place, begins, which, zero_at, entry):
+    """The bins of CSC columns that hold rows, column after column and ascending.
 
-    All other rows, whose code is `zero`, are counted at once. Only bins that hold rows are kept,
-    in order: `which` lists their codes, and place[b], -1 before and after, where bin b stands in
-    between. Returns their number.
+    Those of column j are which[begins[j]] .. which[begins[j + 1] - 1]; zero_at[j] is where the bin
+    of 0 stands, and entry[p] the bin of a stored entry. `place` is -1 for every code.
     """
-    n = 1
-    which[0] = zero
-    place[zero] = 0
-    for p in range(begin, end):
-        b = codes[p]
-        if place[b] < 0:
-            place[b] = 0
-            which[n] = b
-            n += 1
-    put_in_order(which, n, place)
-    for s in range(n):
-        place[which[s]] = s
-        for c in range(len(totals)):
-            sums[s, c] = 0
-    for p in range(begin, end):
-        row, s = indices[p], place[codes[p]]
-        for c in range(len(totals)):
-            sums[s, c] += prices[row, c]
-    for c in range(len(totals)):
-        rest = totals[c]
-        for s in range(n):
-            rest -= sums[s, c]
-        sums[place[zero], c] += rest
-    for s in range(n):
-        place[which[s]] = -1
-    return n
+    end = 0
+    for j in range(len(zero_code)):
+        begin, end = end, end + 1
+        begins[j] = begin
+        which[begin] = zero_code[j]
+        place[zero_code[j]] = begin
+        for p in range(indptr[j], indptr[j + 1]):
+            b = codes[p]
+            if place[b] < 0:
+                place[b] = begin
+                which[end] = b
+                end += 1
+        put_in_order(which, begin, end, place)
+        for s in range(begin, end):
+            place[which[s]] = s
+        zero_at[j] = place[zero_code[j]]
+        for p in range(indptr[j], indptr[j + 1]):
+            entry[p] = place[codes[p]]
+        for s in range(begin, end):
+            place[which[s]] = -1
+    begins[len(zero_code)] = end
 
 
 @inner
-def put_in_order(which, n, place):
-    """Sort the n bins in `which`, those with a place."""
-    if n > 32:
-        s = 0
+def put_in_order(which, begin, end, place):
+    """Sort the bins in which[begin] .. which[end - 1], those with a place."""
+    if end - begin > 32:
+        s = begin
         for b in range(len(place)):
             if place[b] >= 0:
                 which[s] = b
                 s += 1
         return
-    for i in range(1, n):
+    for i in range(begin + 1, end):
         b, s = which[i], i
-        while s > 0 and which[s - 1] > b:
+        while s > begin and which[s - 1] > b:
             which[s] = which[s - 1]
             s -= 1
         which[s] = b
 
 
+@compiled
+def add_stored(first, last, indices, indptr, entry, start, prices, sums):
+    """sums[s - start] = prices of the stored entries in bin s, added up; columns first .. last."""
+    sums[:] = 0
+    for p in range(indptr[first], indptr[last]):
+        row, s = indices[p], entry[p] - start
+        for c in range(sums.shape[1]):
+            sums[s, c] += prices[row, c]
+
+
+@compiled
+def take_rows(rows, indptr, entry, prices, sums):
+    """Take the stored entries of some rows, of CSR data, out of their bins."""
+    for i in range(len(rows)):
+        row = rows[i]
+        for p in range(indptr[row], indptr[row + 1]):
+            for c in range(sums.shape[1]):
+                sums[entry[p], c] -= prices[row, c]
+
+
+@compiled
+def add_zeros(begins, zero_at, totals, sums):
+    """Put into the bin of 0 of each column what the others leave of the totals."""
+    for f in range(len(zero_at)):
+        for c in range(len(totals)):
+            rest = totals[c]
+            for s in range(begins[f], begins[f + 1]):
+                if s != zero_at[f]:
+                    rest -= sums[s, c]
+            sums[zero_at[f], c] = rest
+
+
 @inner
-def judge_surrogate(n, which, sums, totals, inside, limit, below, wanted):
+def judge_surrogate(begin, end, which, sums, totals, inside, limit, below, wanted):
     """Least cost over the edges, the lowest such edge, and a bound for the inside of the bins.
 
-    The bins are which[0] .. which[n - 1]; those that could reach `limit` are marked as `wanted`.
+    The bins are which[begin] .. which[end - 1]; those that could reach `limit` are marked as
+    `wanted`.
     """
     k = len(totals) - 2
     best, at, bound = np.int64(NOTHING), -1, np.int64(NOTHING)
     before, n_below = np.int64(0), np.int64(0)
     for c in range(k):
         below[c] = 0
-    for s in range(n):
+    for s in range(begin, end):
         t = which[s]
         wanted[t] = False
         count = sums[s, k + 1]
@@ -155,48 +182,26 @@ def judge_surrogate(n, which, sums, totals, inside, limit, below, wanted):
 
 
 @compiled
-def scan_surrogate(features, sums, totals, inside, limit, found, wanted):
-    """found[j, 0] = least cost over the edges, its edge, bound inside the bins; dense columns.
+def scan_surrogate(features, begins, which, sums, totals, inside, limit, found, wanted):
+    """found[j, 0] = least cost over the edges, its edge, bound inside the bins.
 
-    `sums` is by place in `features`. Bins of the last feature that could reach `limit` are marked
-    as `wanted`.
+    Line s of `sums` is about bin which[s]; the bins of the f-th feature begin at begins[f]. Those
+    of the last feature that could reach `limit` are marked as `wanted`.
     """
     below = np.empty(len(totals), dtype=np.int64)
-    which = np.arange(sums.shape[1])
     for f in range(len(features)):
         j = features[f]
         found[j, 0, 0], found[j, 0, 1], found[j, 0, 2] = judge_surrogate(
-            len(which), which, sums[f], totals, inside[j], limit, below, wanted
+            begins[f], begins[f + 1], which, sums, totals, inside[j], limit, below, wanted
         )
 
 
 @compiled
-def scan_stored(
-    features, codes, indices, indptr, zero_code, prices, totals, inside, limit, found, wanted, sums
-):
-    """The same for CSC columns; `sums` is left with the bins of the last feature."""
-    width = inside.shape[1]
-    below = np.empty(len(totals), dtype=np.int64)
-    place, which = np.full(width, -1), np.empty(width, dtype=np.int64)
-    n = 0
-    for j in features:
-        n = add_stored(
-            indptr[j], indptr[j + 1], codes, indices, zero_code[j], prices, totals, place, which,
-            sums,
-        )  # fmt: skip
-        found[j, 0, 0], found[j, 0, 1], found[j, 0, 2] = judge_surrogate(
-            n, which, sums, totals, inside[j], limit, below, wanted
-        )
-    for s in range(n - 1, -1, -1):
-        for c in range(len(totals)):
-            value = sums[s, c]
-            sums[s, c] = 0
-            sums[which[s], c] = value
+def sweep_surrogate(values, codes, prices, sums, totals):
+    """Least cost strictly inside the bins of the given rows, sorted by value, and its threshold.
 
-
-@compiled
-def sweep_surrogate(values, codes, rows, prices, sums, totals):
-    """Least cost strictly inside the bins of the given rows, sorted by value, and its threshold."""
+    prices[i] are those of the row of values[i]; sums[b], of all rows in bin b.
+    """
     k = len(totals) - 2
     left = np.zeros(k, dtype=np.int64)
     best, at = np.int64(NOTHING), np.nan
@@ -212,7 +217,7 @@ def sweep_surrogate(values, codes, rows, prices, sums, totals):
             value = values[i]
             while i < len(values) and values[i] == value:
                 for c in range(k):
-                    left[c] += prices[rows[i], c]
+                    left[c] += prices[i, c]
                 i += 1
             if i < len(values) and codes[i] == b:
                 near, far = np.int64(NOTHING), np.int64(NOTHING)

@@ -107,9 +107,9 @@ def size_about(X, weight: np.ndarray, origin: np.ndarray, team: Team = ALONE) ->
     from pellucid.kernels.costs import dense_size
 
     if sparse.issparse(X):
-        columns = np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))
-        stored = (X.data - origin[columns]) ** 2 - origin[columns] ** 2
-        return float(weight[X.indices] @ stored + weight.sum() * (origin @ origin))
+        alike = np.zeros(X.shape[0], dtype=np.intp)
+        totals, _ = _spread(X, alike, alike, weight, origin[None], team)
+        return float(totals[1, 0, 1])
 
     def work(start: int) -> float:
         parts = row_major(X, start, min(start + _BLOCK_ROWS, X.shape[0]))

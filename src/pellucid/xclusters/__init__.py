@@ -6,22 +6,28 @@ from importlib import import_module
 
 _HOMES = {
     "Medoids": "medoids",
+    "SeriesTable": "series",
+    "XClusters": "_xclusters",
     "check_matrix": "distances",
     "between": "distances",
     "k_medoids": "medoids",
     "load_matrix": "distances",
     "pairwise": "distances",
     "save_matrix": "distances",
+    "series_from_long": "series",
 }
 
 __all__ = [
     "Medoids",
+    "SeriesTable",
+    "XClusters",
     "between",
     "check_matrix",
     "k_medoids",
     "load_matrix",
     "pairwise",
     "save_matrix",
+    "series_from_long",
 ]
 
 

@@ -47,6 +47,8 @@ class Evaluator:
         Smallest and largest k.
     trade_off : float
         λ, the price of N.
+    show : callable, optional
+        Called after each evaluation, once both scales are known.
 
     Attributes
     ----------
@@ -62,14 +64,17 @@ class Evaluator:
         weight: np.ndarray,
         k_range: tuple[int, int],
         trade_off: float,
+        show: Callable[[Evaluator], None] = lambda evaluator: None,
     ) -> None:
         self.mixture, self.grower, self.cluster = mixture, grower, cluster
         self.weight, self.trade_off = weight, trade_off
+        self.show: Callable[[Evaluator], None] = lambda evaluator: None
         self.evaluations: dict[tuple[int, float], Evaluation] = {}
         k_min, k_max = k_range
         self.scale_d, self.scale_n = 1.0, 1.0
         self.scale_d = self.evaluate(k_min, 1.0).distortion or 1.0
         self.scale_n = float(self.evaluate(k_max, 0.0).n_nodes)
+        self.show = show
 
     def evaluate(self, k: int, alpha: float) -> Evaluation:
         """The evaluation of a pair, made now or remembered."""
@@ -82,6 +87,7 @@ class Evaluator:
             self.evaluations[pair] = Evaluation(
                 *pair, distortion, tree.node_count, accuracy, labels, medoids, tree
             )
+            self.show(self)
         return self.evaluations[pair]
 
     def parts(self, k: int, alpha: float) -> tuple[float, float]:
@@ -148,6 +154,7 @@ class KMedoidsStarts:
     ----------
     mixture : Mixture
     weight : ndarray or None
+        None where all weights are 1.
     init : {"ends", "build", "neighbour"}
         ``"build"``: one start, BUILD. ``"ends"``: also the medoids that BUILD and swaps find
         for the same k at α = 0 and at α = 1, which are remembered, so that the clustering of a
@@ -155,8 +162,14 @@ class KMedoidsStarts:
         the nearest pair that was clustered before.
     """
 
-    def __init__(self, mixture: Mixture, weight: np.ndarray | None, init: str) -> None:
-        self.mixture, self.weight, self.init = mixture, weight, init
+    def __init__(
+        self,
+        mixture: Mixture,
+        weight: np.ndarray | None,
+        init: str,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.mixture, self.weight, self.init, self.n_jobs = mixture, weight, init, n_jobs
         self._ends: dict[tuple[int, float], np.ndarray] = {}
         self._known: dict[tuple[int, float], np.ndarray] = {}
 
@@ -181,7 +194,9 @@ class KMedoidsStarts:
     def _cluster(self, distances: np.ndarray, k: int, start: Any):
         from pellucid.xclusters.medoids import k_medoids
 
-        return k_medoids(distances, k, weights=self.weight, init=start)
+        # Both matrices were looked at before they were mixed.
+        how = {"init": start, "n_jobs": self.n_jobs, "check_input": False}
+        return k_medoids(distances, k, weights=self.weight, **how)
 
 
 def _away(pair: tuple[int, float], k: int, alpha: float) -> tuple:

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.utils import check_array
+from sklearn.utils.validation import validate_data
 
-from pellucid.columns import Columns, is_numeric
+from pellucid._tables import as_table, with_names
+from pellucid.columns import Columns
 
 
 class Sides(NamedTuple):
@@ -17,6 +21,106 @@ class Sides(NamedTuple):
 
     accuracy: list[int]
     explanation: list[int]
+
+
+class FeatureReader:
+    """Knows where accuracy and explanation features are, in the data of `fit` and in new rows.
+
+    Attributes
+    ----------
+    accuracy_names, explanation_names : list of str
+        Names of the columns on either side; those of accuracy features are empty if there is
+        no table of them.
+    """
+
+    def __init__(self, sides: Sides, names: Sides, is_one_table: bool, is_strict: bool) -> None:
+        self.sides, self.is_one_table, self.is_strict = sides, is_one_table, is_strict
+        self.accuracy_names, self.explanation_names = names
+
+    @classmethod
+    def fit(
+        cls,
+        estimator: Any,
+        X: Any,
+        explanation: Any,
+        accuracy_features: Any,
+        explanation_features: Any,
+    ) -> tuple[FeatureReader, Any, Columns]:
+        """A reader, the accuracy features (columns, or whatever X is), the explanation features.
+
+        The table that is seen when rows are predicted is noted with the estimator.
+        """
+        if explanation is None:
+            table = read_table(estimator, X, reset=True)
+            sides = choose_sides(
+                table.names, table.are_numeric, accuracy_features, explanation_features
+            )
+            parts = [table.take(side) for side in sides]
+            is_strict = len(sides.explanation) == len(table.names)
+            names = Sides(parts[0].names, parts[1].names)
+            return cls(sides, names, True, is_strict), *parts
+        table = read_table(estimator, explanation, reset=True)
+        at = _matches(table.names, explanation_features, "explanation_features")
+        sides = Sides([], list(range(len(table.names))) if at is None else at)
+        accuracy, names = X, []
+        if accuracy_features is not None or _is_frame(X):
+            accuracy = Columns.of(X)
+            at = _matches(accuracy.names, accuracy_features, "accuracy_features")
+            sides.accuracy.extend(range(len(accuracy.names)) if at is None else at)
+            accuracy = accuracy.take(sides.accuracy)
+            names = accuracy.names
+        told = table.take(sides.explanation)
+        is_strict = len(told.names) == len(table.names)
+        return cls(sides, Sides(names, told.names), False, is_strict), accuracy, told
+
+    def explanation_positions(self, wanted: Any, parameter: str) -> list[int] | None:
+        """Positions among the explanation features of columns named, or numbered in the table."""
+        if wanted is None:
+            return None
+        at = self.sides.explanation
+        found = []
+        for one in [wanted] if isinstance(wanted, (str, Integral)) else wanted:
+            if not (one in self.explanation_names or (isinstance(one, Integral) and one in at)):
+                raise ValueError(
+                    f"{parameter} names {one!r}, which is no explanation feature; these are "
+                    f"{_listed(self.explanation_names)}"
+                )
+            by_name = isinstance(one, str)
+            found.append(self.explanation_names.index(one) if by_name else at.index(one))
+        return found
+
+    def explanation(self, estimator: Any, X: Any) -> Columns:
+        """The explanation features of new rows."""
+        named = _is_frame(X)
+        if named and not self.is_strict:
+            return Columns.of(X).like(self.explanation_names)
+        return read_table(estimator, X, reset=False).take(self.sides.explanation)
+
+    def accuracy(self, estimator: Any, X: Any) -> Any:
+        """The accuracy features of new rows."""
+        if not self.accuracy_names:
+            return X
+        if _is_frame(X):
+            return Columns.of(X).like(self.accuracy_names)
+        if self.is_one_table:
+            return read_table(estimator, X, reset=False).take(self.sides.accuracy)
+        return Columns.of(X).take(self.sides.accuracy)
+
+
+def read_table(estimator: Any, X: Any, *, reset: bool) -> Columns:
+    """The columns of a table, with its width and its names noted or compared."""
+    if (frame := as_table(X) if _is_frame(X) else None) is not None:
+        validate_data(estimator, with_names(X, frame), reset=reset, skip_check_array=True)
+        if 0 in frame.shape:
+            check_array(np.empty(frame.shape), estimator=estimator)
+        return Columns.of(X)
+    array = check_array(X, dtype=None, ensure_all_finite=False, estimator=estimator)
+    validate_data(estimator, array, reset=reset, skip_check_array=True)
+    return Columns.of(array)
+
+
+def _is_frame(X: Any) -> bool:
+    return not isinstance(X, (list, tuple, np.ndarray)) and as_table(X) is not None
 
 
 def choose_sides(
@@ -71,7 +175,7 @@ def _matches(names: Sequence[str], wanted: Any, parameter: str) -> list[int] | N
     """Positions of what is asked for, in the order of the table."""
     if wanted is None:
         return None
-    wanted = [wanted] if isinstance(wanted, (str, int, np.integer)) else list(wanted)
+    wanted = [wanted] if isinstance(wanted, (str, Integral)) else list(wanted)
     found: set[int] = set()
     for one in wanted:
         found.update(_match(names, one, parameter))
@@ -79,7 +183,7 @@ def _matches(names: Sequence[str], wanted: Any, parameter: str) -> list[int] | N
 
 
 def _match(names: Sequence[str], one: Any, parameter: str) -> Iterable[int]:
-    if isinstance(one, (int, np.integer)):
+    if isinstance(one, Integral):
         if not 0 <= one < len(names):
             raise ValueError(f"{parameter} names column {one}; there are {len(names)}")
         return [int(one)]
@@ -96,58 +200,3 @@ def _match(names: Sequence[str], one: Any, parameter: str) -> Iterable[int]:
 def _listed(names: Sequence[str], most: int = 12) -> str:
     shown = ", ".join(map(repr, names[:most]))
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
-
-
-def accuracy_numbers(columns: Columns) -> np.ndarray:
-    """Accuracy features as a matrix of finite numbers."""
-    for name, column in zip(columns.names, columns.values):
-        if not is_numeric(column):
-            raise ValueError(
-                f"column {name!r} is an accuracy feature, but holds {column[0]!r}, which is no "
-                "number; leave it out of accuracy_features, or use accuracy_distance='gower'"
-            )
-    matrix = np.column_stack(columns.values).astype(np.float64, copy=False)
-    bad = np.argwhere(~np.isfinite(matrix))
-    if len(bad):
-        row, column = bad[0]
-        what = "NaN" if np.isnan(matrix[row, column]) else "infinity (inf)"
-        raise ValueError(
-            f"the accuracy features contain {what}: column {columns.names[column]!r}, first at "
-            f"row {row}; drop such rows, or fill them in, for example by "
-            "pellucid.xclusters.series_from_long(..., interpolate=True)"
-        )
-    return matrix
-
-
-def as_objects(columns: Columns) -> np.ndarray:
-    """Columns of any kind side by side, each value as it is."""
-    array = np.empty((len(columns), len(columns.values)), dtype=object)
-    for i, column in enumerate(columns.values):
-        array[:, i] = column
-    return array
-
-
-def read_series(X: Any) -> Any:
-    """A list of series, as a matrix if all are of one length; None for anything else."""
-    is_list = isinstance(X, (list, tuple)) or (
-        isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 1
-    )
-    if not is_list or not len(X) or np.ndim(X[0]) != 1:
-        return None
-    series = [_read_one(one, row) for row, one in enumerate(X)]
-    return np.stack(series) if len({len(one) for one in series}) == 1 else series
-
-
-def _read_one(one: Any, row: int) -> np.ndarray:
-    values = np.asarray(one, dtype=np.float64)
-    if values.ndim != 1:
-        raise ValueError(f"series {row} has shape {values.shape}; a series is flat")
-    if len(values) == 0:
-        raise ValueError(f"series {row} is empty; every series needs at least one value")
-    bad = np.flatnonzero(~np.isfinite(values))
-    if len(bad):
-        raise ValueError(
-            f"series {row} contains {values[bad[0]]} at place {bad[0]}; fill it in, or leave out "
-            "the series"
-        )
-    return values

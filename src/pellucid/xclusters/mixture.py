@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
+
+from pellucid.xclusters._memory import free_memory
 
 _BLOCK = 2**20
 """Entries that are mixed at a time, so that no second matrix is needed on the way."""
@@ -51,31 +51,15 @@ class Mixture:
         return self._mixed
 
 
-def check_memory(n: int, n_matrices: int = 3) -> None:
-    """Refuse work on `n` rows whose distance matrices do not fit into memory."""
-    needed, there = 8 * n_matrices * n * n, available_memory()
-    if there is not None and needed > there:
-        most = int((there / (8 * n_matrices)) ** 0.5)
+def check_memory(n: int) -> None:
+    """Refuse work on `n` rows whose three matrices (a, e, mixed) do not fit into memory."""
+    needed, free = 3 * 8 * n * n, free_memory()
+    if free is not None and needed > free:
         raise MemoryError(
-            f"{n:,} rows need {needed / 2**30:.1f} GiB for {n_matrices} distance matrices, and "
-            f"{there / 2**30:.1f} GiB are there; up to about {most:,} rows would fit: draw a "
-            "sample of the rows, or group them first"
+            f"{n:,} rows need {needed / 1e9:,.1f} GB for three matrices of distances, and "
+            f"{free / 1e9:,.1f} GB of memory are free; about {int((free / 24) ** 0.5):,} rows "
+            "would fit: take a sample of the rows, or group them first"
         )
-
-
-def available_memory() -> int | None:
-    """Bytes that could be used now; None where the system does not say."""
-    try:
-        with open("/proc/meminfo", encoding="ascii") as lines:
-            for line in lines:
-                if line.startswith("MemAvailable:"):
-                    return 1024 * int(line.split()[1])
-    except OSError:
-        pass
-    try:
-        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):
-        return None
 
 
 def _largest(distances: np.ndarray) -> float:

@@ -1,7 +1,7 @@
 """The searches over pairs (k, α) that branch and bound is compared with, and a last walk.
 
-All take a function of the objective and say when to stop; what they have seen is remembered by
-that function, so they return nothing.
+All take a function of the objective, and ask when to stop. What they have seen is remembered by
+that function, which therefore also knows the best pair.
 """
 
 from __future__ import annotations
@@ -29,18 +29,17 @@ def grid_search(objective: Objective, ks: Sequence[int], alphas: Sequence[float]
             objective(k, alpha)
 
 
-def two_step(
-    objective: Objective, distortion: Objective, ks: Sequence[int], stop: Stop
-) -> tuple[int, float]:
-    """α = 0 and the k at the elbow of the distortion: first cluster, then explain."""
+def two_step(distortion: Objective, ks: Sequence[int], stop: Stop) -> tuple[int, float]:
+    """α = 0 and the k at the elbow of the distortion: first cluster, then explain.
+
+    At least one k is looked at, whatever `stop` says.
+    """
     distortions = []
     for k in ks:
+        distortions.append(distortion(k, 0.0))
         if stop():
             break
-        distortions.append(distortion(k, 0.0))
-    k = elbow(ks[: len(distortions)], distortions)
-    objective(k, 0.0)
-    return k, 0.0
+    return elbow(ks[: len(distortions)], distortions), 0.0
 
 
 def elbow(ks: Sequence[int], distortions: Sequence[float]) -> int:

@@ -1,0 +1,160 @@
+"""``pellucid compare`` and ``pellucid path``: what other explanations of the same clusters cost."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from pellucid.cli import CommandError, check_target
+from pellucid.cli.explain import check_picture, draw
+from pellucid.cli.fitting import ANY_LEAVES, METHODS, find_reference, fit_method, number_of_clusters
+from pellucid.cli.preparing import prepare
+from pellucid.cli.reading import read_source
+from pellucid.cli.show import cost_change, count, open_console, show_line, show_notice, working
+
+
+def compare(
+    file: Path,
+    *,
+    k: int | None,
+    leaves: int | None,
+    plot: Path | None,
+    seed: int,
+    as_json: bool = False,
+    **preparation: Any,
+) -> None:
+    """Explain the same clusters by every method, and put cost, size and time side by side."""
+    _check_plot(plot, k, preparation)
+    prepared = prepare(read_source(file), **preparation)
+    if prepared.labels is None:
+        k = number_of_clusters(prepared, k, seed)
+        if leaves is not None and leaves < k:
+            raise CommandError(f"--leaves {leaves} is less than the {k} clusters", exit_code=2)
+    reference = find_reference(prepared, k, seed)
+    found = {}
+    with working("methods", len(METHODS)) as step:
+        for method, name in METHODS.items():
+            step(name)
+            begin = time.perf_counter()
+            fitted = fit_method(
+                prepared,
+                method,
+                reference,
+                leaves=leaves if method in ANY_LEAVES else None,
+                seed=seed,
+            )
+            found[name] = (fitted, time.perf_counter() - begin)
+    order = sorted(found, key=lambda name: (found[name][0].cost_ratio, name))
+    if as_json:
+        rows = [{"method": n, **found[n][0].measures(), "seconds": found[n][1]} for n in order]
+        print(json.dumps(rows, indent=2))
+    else:
+        _show(order, found)
+    if plot is not None:
+        from pellucid.plotting import plot_comparison
+
+        models = {name: found[name][0].model for name in order}
+        draw(plot, lambda: plot_comparison(models))
+        show_notice(f"drew the comparison in {plot}")
+
+
+def path(
+    file: Path,
+    *,
+    k: int | None,
+    plot: Path | None,
+    seed: int,
+    as_json: bool = False,
+    **preparation: Any,
+) -> None:
+    """Say what shorter explanations cost: the trees along ExShallow's price on depth."""
+    from pellucid import ExShallow
+
+    _check_plot(plot, k, preparation)
+    prepared = prepare(read_source(file), **preparation)
+    if prepared.labels is None:
+        k = number_of_clusters(prepared, k, seed)
+    reference = find_reference(prepared, k, seed)
+    points = ExShallow(reference=reference, random_state=seed).path(prepared.Z)
+    if as_json:
+        names = ("penalty", "npc", "waes", "wad", "n_leaves")
+        rows = [{name: getattr(point, name) for name in names} for point in points]
+        print(json.dumps(rows, indent=2))
+    else:
+        _show_path(points)
+    if plot is not None:
+        from pellucid.plotting import plot_trade_off
+
+        draw(plot, lambda: plot_trade_off(points))
+        show_notice(f"drew the trade-off in {plot}")
+
+
+def _check_plot(plot: Path | None, k: int | None, preparation: dict) -> None:
+    if k is not None and preparation.get("labels") is not None:
+        raise CommandError("-k and --labels do not go together: the labels are the clusters")
+    if plot is not None:
+        check_target(plot, "--plot")
+        check_picture(plot, "--plot")
+
+
+def _show(order: list[str], found: dict) -> None:
+    fitted = found[order[0]][0]
+    show_line(
+        f"{len(order)} methods on {count(len(fitted.prepared.rows), 'row')}, cheapest first",
+        style="bold",
+    )
+    table = _table(
+        "method", "cost against " + fitted.reference, "conditions", "depth", "leaves", "time"
+    )
+    for name in order:
+        fitted, seconds = found[name]
+        measures = fitted.measures()
+        table.add_row(
+            name,
+            cost_change(measures["cost_ratio"]),
+            f"{measures['conditions']:.2f}",
+            str(measures["most_questions"]),
+            str(measures["n_leaves"]),
+            f"{seconds:.2f} s",
+        )
+    open_console().print(table)
+    show_line("conditions: in the explanation of the average row; depth: questions at most")
+
+
+def _show_path(points: Any) -> None:
+    show_line(
+        f"{count(len(points), 'tree')}, from the shortest explanations to the cheapest clusters",
+        style="bold",
+    )
+    table = _table("conditions", "cost against k-means", "questions", "leaves", "depth penalty")
+    before = None
+    for point in points:
+        table.add_row(
+            f"{point.waes:.2f}",
+            cost_change(point.npc),
+            f"{point.wad:.2f}",
+            str(point.n_leaves),
+            f"{point.penalty:.4g}",
+        )
+        before = point
+    open_console().print(table)
+    if before is not None and len(points) > 1:
+        first = points[0]
+        show_line(
+            f"{before.waes - first.waes:.2f} more conditions per row take the cost from "
+            f"{cost_change(first.npc)} to {cost_change(before.npc)}"
+        )
+
+
+def _table(first: str, *others: str) -> Table:
+    from rich import box
+
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
+    table.add_column(first, no_wrap=True)
+    for name in others:
+        table.add_column(name, justify="right", no_wrap=True)
+    return table

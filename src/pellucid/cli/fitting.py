@@ -1,0 +1,156 @@
+"""The model of a command: a clustering, its tree, and the tree in the units of the table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.cluster import KMeans
+
+import pellucid
+from pellucid import metrics
+from pellucid.cli import CommandError
+from pellucid.cli.number import choose_k
+from pellucid.cli.preparing import Prepared
+from pellucid.cli.show import show_notice
+from pellucid.portable import Explanation
+from pellucid.restate import restate
+
+METHODS = {
+    "explainable": "ExplainableKMeans",
+    "exshallow": "ExShallow",
+    "exgreedy": "ExGreedy",
+    "imm": "IMM",
+    "exkmc": "ExKMC",
+    "bsimm": "BSIMM",
+    "emn": "EMN",
+    "spex": "SpEx",
+}
+
+ANY_LEAVES = ("exkmc", "explainable", "spex")
+"""Methods that make as many leaves as they are asked for."""
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A model and its explanation.
+
+    Attributes
+    ----------
+    model : fitted estimator
+        On what was clustered, which may be scaled.
+    explanation : Explanation
+        The same tree in the units of the table.
+    prepared : Prepared
+    """
+
+    model: Any
+    explanation: Explanation
+    prepared: Prepared
+
+    @property
+    def reference(self) -> str:
+        """What is explained, in words."""
+        return "k-means" if self.prepared.labels is None else "the given clusters"
+
+    @property
+    def cost_ratio(self) -> float:
+        """Cost of the tree's clusters over that of the reference."""
+        if self.model.reference_inertia_ == 0:
+            return 1.0 if self.model.inertia_ == 0 else float("inf")
+        return self.model.inertia_ / self.model.reference_inertia_
+
+    def measures(self) -> dict[str, float]:
+        """What the explanation is worth, by names for machines."""
+        tree = self.explanation.tree_
+        names = self.explanation.tree_columns_
+        used = {getattr(names[f], "column", names[f]) for f in tree.feature[~tree.is_leaf]}
+        agreement = metrics.reference_agreement(self.model.labels_, self.model.reference_labels_)
+        return {
+            "cost_ratio": self.cost_ratio,
+            "agreement": float(agreement),
+            "conditions": metrics.weighted_average_explanation_size(tree, feature_names=names),
+            "questions": metrics.weighted_average_depth(tree),
+            "most_questions": tree.max_depth,
+            "n_leaves": tree.n_leaves,
+            "n_columns_used": len(used),
+            "n_columns": len(self.prepared.columns.used),
+        }
+
+
+def check_leaves(method: str, k: int | None, leaves: int | None) -> None:
+    """Fail if the number of leaves does not go with the method or the number of clusters."""
+    if leaves is None:
+        return
+    if method not in ANY_LEAVES:
+        raise CommandError(
+            f"--leaves goes with --method {', '.join(ANY_LEAVES[:-1])} or {ANY_LEAVES[-1]}; "
+            f"{method} makes one leaf for each cluster",
+            exit_code=2,
+        )
+    if k is not None and leaves < k:
+        raise CommandError(
+            f"--leaves {leaves} is less than the {k} clusters of -k",
+            hint="every cluster needs a leaf",
+            exit_code=2,
+        )
+
+
+def number_of_clusters(prepared: Prepared, k: int | None, seed: int) -> int:
+    """The number that was asked for, or one that suits the data."""
+    if k is not None:
+        return k
+    chosen, reason = choose_k(prepared.Z, seed)
+    show_notice(f"{chosen} clusters: {reason} (-k to choose)")
+    return chosen
+
+
+def find_reference(prepared: Prepared, k: int, seed: int) -> Any:
+    """The clustering to explain: labels of the table, or k-means."""
+    if prepared.labels is not None:
+        return prepared.labels
+    if k > len(prepared.X):
+        raise CommandError(
+            f"-k {k} is more than the {len(prepared.X)} rows", hint="ask for fewer clusters"
+        )
+    return KMeans(k, n_init=10 if len(prepared.X) <= 100_000 else 3, random_state=seed).fit(
+        prepared.Z
+    )
+
+
+def fit_method(
+    prepared: Prepared, method: str, reference: Any, *, leaves: int | None = None, seed: int = 0
+) -> Fitted:
+    """Explain a clustering by one method."""
+    Z = prepared.Z
+    options = {} if leaves is None else {"n_leaves": leaves}
+    if isinstance(reference, np.ndarray) and leaves is not None and leaves < _count(reference):
+        raise CommandError(
+            f"--leaves {leaves} is less than the {_count(reference)} clusters of --labels",
+            hint="every cluster needs a leaf",
+            exit_code=2,
+        )
+    estimator = getattr(pellucid, METHODS[method])
+    model = estimator(reference=reference, random_state=seed, **options).fit(Z)
+    return Fitted(model, _explanation(model, prepared, Z), prepared)
+
+
+def _count(reference: Any) -> int:
+    if isinstance(reference, np.ndarray):
+        return len(np.unique(reference))
+    return len(reference.cluster_centers_)
+
+
+def _explanation(model: Any, prepared: Prepared, Z: np.ndarray) -> Explanation:
+    tree = model.tree_
+    if prepared.is_scaled:
+        tree = restate(tree, tree.apply(Z), prepared.X)
+    return Explanation(
+        tree,
+        names=prepared.encoding.names,
+        clusters=model.cluster_names_.tolist(),
+        purity={rule.leaf: rule.purity for rule in model._leaf_rules},
+        columns=prepared.columns.used,
+        method=type(model).__name__,
+    )

@@ -1,0 +1,52 @@
+"""``pellucid info``: what a report of a fault should say."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from importlib.metadata import PackageNotFoundError, version
+
+from pellucid.cli.show import show_measures
+
+PACKAGES = (
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "numba",
+    "narwhals",
+    "polars",
+    "matplotlib",
+    "pandas",
+    "dtaidistance",
+    "onnx",
+)
+
+
+def info() -> None:
+    """Print versions, threads and the folder of compiled code."""
+    from pellucid import __version__
+    from pellucid.numeric.team import count_threads
+
+    show_measures(
+        [
+            ("pellucid", __version__),
+            ("python", f"{platform.python_version()} ({sys.executable})"),
+            ("system", f"{platform.system()} {platform.release()}, {platform.machine()}"),
+            ("threads", str(count_threads(None))),
+            ("compiled code", _cache_folder()),
+            *((name, _version(name)) for name in PACKAGES),
+        ]
+    )
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def _cache_folder() -> str:
+    from pellucid.kernels.costs import dense_costs
+
+    return getattr(dense_costs.stats, "cache_path", None) or "not kept: no folder can be written to"

@@ -1,0 +1,77 @@
+"""``pellucid predict``: the clusters of other rows, by a model that was written before."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from pellucid.cli import CommandError, check_target
+from pellucid.cli.explain import CLUSTER, RULE, write_rows
+from pellucid.cli.reading import STDIN, Source, read_source
+from pellucid.cli.show import count, show_notice
+from pellucid.encoding import Indicator
+from pellucid.portable import Explanation
+
+
+def predict(model: Path, file: Path, output: Path | None) -> None:
+    """Write the rows of `file` with their cluster and rule, to a file or to standard output.
+
+    Rows that lack a number that the tree asks about have no cluster.
+    """
+    if output is not None:
+        check_target(output, "--output")
+        if file != STDIN and output.resolve() == file.resolve():
+            raise CommandError(f"--output: {output} is the input; it would be overwritten")
+    explanation = read_model(model)
+    source = read_source(file)
+    for name in (CLUSTER, RULE):
+        if name in source.table.columns:
+            raise CommandError(f"{source.name} has a column {name!r} already", hint="rename it")
+    table = _asked_about(source, explanation, model)
+    numbers = [name for name, dtype in table.schema.items() if dtype == pl.Float64]
+    known = table.select(pl.all_horizontal(pl.col(numbers).is_finite().fill_null(False)))
+    rows = np.flatnonzero(known.to_series().to_numpy()) if numbers else np.arange(table.height)
+    leaf = explanation.apply(table[rows])
+    write_rows(output, source, explanation, rows, leaf)
+    if len(rows) < table.height:
+        show_notice(
+            f"{count(table.height - len(rows), 'row')} with a missing value in "
+            f"{', '.join(numbers)}: no cluster"
+        )
+    if output is not None:
+        show_notice(f"wrote {count(table.height, 'row')} with their cluster to {output}")
+
+
+def read_model(path: Path) -> Explanation:
+    """The model in a file that ``--model`` wrote."""
+    from pellucid import from_json
+
+    try:
+        return from_json(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise CommandError(
+            f"{path} is not a model: {error}", hint="pellucid explain FILE --model MODEL makes one"
+        ) from error
+
+
+def _asked_about(source: Source, explanation: Explanation, model: Path) -> pl.DataFrame:
+    """The columns that the tree asks about: numbers as such, categories as they are."""
+    tree = explanation.tree_
+    asked = {explanation.tree_columns_[f] for f in tree.feature[~tree.is_leaf].tolist()}
+    columns = []
+    for name in explanation.feature_names_in_.tolist():
+        is_number = name in asked
+        if not is_number and not any(isinstance(a, Indicator) and a.column == name for a in asked):
+            continue
+        if name not in source.table.columns:
+            raise CommandError(
+                f"{source.name} has no column {name!r}, which {model} asks about",
+                hint=f"its columns are {', '.join(map(repr, source.table.columns))}",
+            )
+        dtype = source.table.schema[name]
+        if is_number and not (dtype.is_numeric() or dtype == pl.Null):
+            raise CommandError(f"column {name!r} is not numeric (its type is {dtype})")
+        columns.append(pl.col(name).cast(pl.Float64) if is_number else pl.col(name))
+    return source.table.select(columns) if columns else source.table

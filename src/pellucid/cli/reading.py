@@ -1,0 +1,182 @@
+"""From a file, or standard input, to a table; and the same table as it is written, for output."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import re
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from pellucid.cli import CommandError
+from pellucid.cli.show import show_notice
+
+SEPARATORS = {".csv": None, ".txt": None, ".tsv": "\t", ".tab": "\t"}
+"""Suffixes of text, with what separates its fields; None where the first line has to tell."""
+
+PARQUET = (".parquet", ".pq")
+JSON_LINES = (".jsonl", ".ndjson", ".json")
+STDIN = Path("-")
+
+# Ways to write that a value is missing; polars itself knows only the empty field.
+MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?")
+
+_POSSIBLE_SEPARATORS = ",;\t|"
+_DECIMAL_COMMA = re.compile(r"(?:^|;)\s*-?\d+,\d+\s*(?=;|$)")
+_DECIMAL_POINT = re.compile(r"(?:^|;)\s*-?\d+\.\d+\s*(?=;|$)")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table that has been read, and how it was written.
+
+    Attributes
+    ----------
+    name : str
+        The file, as the user wrote it.
+    table : polars.DataFrame
+    text : bytes or None
+        The text itself, if it is separated fields: what is written out again is this, not the
+        numbers as they were understood.
+    separator : str
+        What separates the fields of `text`.
+    """
+
+    name: str
+    table: pl.DataFrame
+    text: bytes | None = None
+    separator: str = ","
+
+    def as_written(self) -> pl.DataFrame:
+        """The table with every field of a text as it stands there."""
+        if self.text is None:
+            return self.table
+        text = io.BytesIO(self.text)
+        table = pl.read_csv(text, separator=self.separator, infer_schema_length=0)
+        return table.rename(dict(zip(table.columns, self.table.columns)))
+
+
+def read_source(file: Path) -> Source:
+    """Read a table of any format that the suffix, or for standard input the first bytes, say."""
+    if file == STDIN:
+        return _read_bytes("standard input", sys.stdin.buffer.read(), _sniff)
+    suffix, is_packed = _suffix(file)
+    if suffix not in {*SEPARATORS, *PARQUET, *JSON_LINES}:
+        raise CommandError(
+            f"{file}: cannot tell the format from the suffix {suffix!r}",
+            hint=f"use one of {', '.join([*SEPARATORS, *PARQUET, *JSON_LINES])}, or .gz after it",
+        )
+    content = file.read_bytes()
+    if is_packed:
+        try:
+            content = gzip.decompress(content)
+        except (OSError, EOFError) as error:
+            raise CommandError(f"{file} cannot be unpacked: {error}") from error
+    return _read_bytes(str(file), content, lambda _: suffix)
+
+
+def _suffix(file: Path) -> tuple[str, bool]:
+    is_packed = file.suffix.lower() == ".gz"
+    return (file.with_suffix("") if is_packed else file).suffix.lower(), is_packed
+
+
+def _sniff(content: bytes) -> str:
+    if content.startswith(b"PAR1"):
+        return ".parquet"
+    return ".jsonl" if content.lstrip().startswith(b"{") else ".csv"
+
+
+def _read_bytes(name: str, content: bytes, find_suffix) -> Source:
+    if not content.strip():
+        raise CommandError(f"{name} is empty", hint="a table needs a line of column names and rows")
+    suffix = find_suffix(content)
+    try:
+        if suffix in PARQUET:
+            source = Source(name, pl.read_parquet(io.BytesIO(content)))
+        elif suffix in JSON_LINES:
+            source = Source(name, _read_json_lines(name, content))
+        else:
+            source = _read_text(name, content, SEPARATORS[suffix])
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        why = next(iter(str(error).splitlines()), type(error).__name__)
+        hint = "save the file as UTF-8" if "utf-8" in why.lower() else None
+        raise CommandError(f"{name} cannot be read: {why}", hint=hint) from error
+    if source.table.height == 0:
+        raise CommandError(f"{name} has column names but no rows")
+    return source
+
+
+def _read_json_lines(name: str, content: bytes) -> pl.DataFrame:
+    if content.lstrip().startswith(b"["):
+        raise CommandError(
+            f"{name} is one JSON list; JSON lines are read: one object a line",
+            hint="jq -c '.[]' turns one into the other",
+        )
+    return pl.read_ndjson(io.BytesIO(content), infer_schema_length=None)
+
+
+def _read_text(name: str, content: bytes, separator: str | None) -> Source:
+    content = content.removeprefix(b"\xef\xbb\xbf")
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        content = content.decode("utf-16").encode()
+    try:
+        head = content[: 1 << 16].decode(errors="strict" if len(content) < 1 << 16 else "ignore")
+    except UnicodeDecodeError as error:
+        raise CommandError(
+            f"{name} is not UTF-8 text: byte {error.start} is {content[error.start]:#04x}",
+            hint="save the file as UTF-8",
+        ) from error
+    lines = head.splitlines()
+    header = next(line for line in lines if line.strip())
+    if separator is None:
+        separator = _find_separator(header)
+        if separator != ",":
+            show_notice(f"fields are separated by {separator!r}")
+    comma = separator == ";" and _has_decimal_commas(lines[1:])
+    if comma:
+        show_notice("numbers are written with a decimal comma")
+    table = pl.read_csv(
+        io.BytesIO(content),
+        separator=separator,
+        # A column is numeric if all of it is, not only the first rows.
+        infer_schema_length=None,
+        null_values=list(MISSING),
+        decimal_comma=comma,
+    )
+    names = _distinct_names(next(csv.reader([header], delimiter=separator)), table.columns)
+    return Source(name, table.rename(dict(zip(table.columns, names))), content, separator)
+
+
+def _find_separator(header: str) -> str:
+    outside = re.sub(r'"[^"]*"', "", header)
+    counts = Counter(sign for sign in outside if sign in _POSSIBLE_SEPARATORS)
+    return counts.most_common(1)[0][0] if counts else ","
+
+
+def _has_decimal_commas(lines: list[str]) -> bool:
+    return any(map(_DECIMAL_COMMA.search, lines)) and not any(map(_DECIMAL_POINT.search, lines))
+
+
+def _distinct_names(written: list[str], read: list[str]) -> list[str]:
+    """Names of the columns: as they are written, a second 'a' as 'a (2)', none as 'column 3'."""
+    if len(written) != len(read):
+        return read
+    names: list[str] = []
+    doubled: list[str] = []
+    for position, name in enumerate(written, start=1):
+        base = name.strip() or f"column {position}"
+        new, copy = base, 1
+        while new in names:
+            copy += 1
+            new = f"{base} ({copy})"
+        if copy > 1 and name.strip():
+            doubled.append(new)
+        names.append(new)
+    if doubled:
+        show_notice(f"columns of the same name are told apart: {', '.join(doubled)}")
+    return names

@@ -1,0 +1,215 @@
+"""Made-up card spending of demographic groups through an outbreak, with planted trends."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+from sklearn.utils import Bunch, check_random_state
+
+AGES = (10, 20, 30, 40, 50, 60, 70)
+SEXES = ("female", "male")
+CHANNELS = ("offline", "online")
+SECTORS = {
+    "leisure": (
+        "airlines, hotels, guest houses, travel agencies, duty free, coaches, cruises, car rental, "
+        "tour guides, luggage, cinemas, concerts, theatres, theme parks, museums, exhibitions, "
+        "sports events, karaoke, saunas, casinos"
+    ),
+    "going out": (
+        "Korean food, Chinese food, Japanese food, Western food, chicken, pizza, burgers, noodles, "
+        "cafes, bakeries, pubs, buffets, clothing, shoes, bags, watches, jewellery, cosmetics, "
+        "hairdressers, nail studios, eyewear, gifts, flowers, perfume"
+    ),
+    "household": (
+        "supermarkets, corner shops, butchers, fishmongers, greengrocers, rice, side dishes, "
+        "frozen food, health food, drinks, pet food, baby food, furniture, kitchenware, bedding, "
+        "lighting, appliances, computers, DIY, paint, plants, home gyms"
+    ),
+    "outdoor": (
+        "golf courses, golf gear, camping sites, camping gear, fishing, bicycles, hiking gear, "
+        "swimming, tennis, boats, gardens, day trips"
+    ),
+    "daily": (
+        "fuel, electricity, gas and water, telephone, insurance, pharmacies, clinics, dentists, "
+        "public transport, parking, laundries, repairs, schools, taxes"
+    ),
+}
+TRENDS = ("collapse", "waves", "surge", "summer", "steady")
+DRIFTS = ("none", "growth", "decline")
+
+_FIRST_WEEK = np.datetime64("2019-12-02")
+_N_WEEKS = 61
+# The week of 17 February 2020; spending is measured by what it was before.
+_OUTBREAK = 11
+
+
+def make_card_trends(
+    n_groups: int = 2551,
+    *,
+    misfits: float = 0.03,
+    drift: float = 0.25,
+    noise: float = 0.1,
+    lag: float = 1.0,
+    moving_average: int = 13,
+    random_state: Any = None,
+) -> Bunch:
+    """Weekly card spending of demographic groups through an outbreak, with planted trends.
+
+    A stand-in for data that no one may publish: what people of one age and sex spend in one
+    business category, in shops or online, from December 2019 to January 2021. Each group has one
+    of five *planted* trends, which its sector, channel and age decide:
+
+    ======== ===================== =============================================
+    trend    course                groups
+    ======== ===================== =============================================
+    collapse falls and stays down  leisure
+    waves    a dip in each wave    going out, offline
+    surge    rises and stays up    household, under 60
+    summer   a dip, then a boom    outdoor
+    steady   none                  daily; going out, online; household, 60 and over
+    ======== ===================== =============================================
+
+    What the demographics do not explain comes on top: a few groups follow the trend of others
+    (`misfits`), and every group has one of three slow drifts, whatever its demographics
+    (`drift`). So the tightest clusters are not the ones that can be told in few words.
+
+    Parameters
+    ----------
+    n_groups : int, default=2551
+        Number of groups, drawn from the 2,576 that there are (7 ages, 2 sexes, 92 categories in 5
+        sectors, 2 channels).
+    misfits : float, default=0.03
+        Share of groups whose trend is drawn at random.
+    drift : float, default=0.25
+        How far the drifts have taken a group by the end, as a logarithm: by 0.25, a third of
+        the groups spend 28 % more than their trend says, a third 22 % less. 0 for none.
+    noise : float, default=0.1
+        Standard deviation of the logarithm of a week's amount.
+    lag : float, default=1.0
+        Standard deviation of how many weeks a group is ahead of its trend or behind it.
+    moving_average : int, default=13
+        Weeks over which amounts are averaged; 13 are the 90 days of the paper. 1 for none.
+    random_state : int, RandomState instance or None, default=None
+
+    Returns
+    -------
+    Bunch
+        ``series`` (n_groups, n_weeks), spending as a multiple of the group's own before the
+        outbreak; ``times``, the Monday of the last week of each average; ``explanation``, a
+        polars table with columns age (20 for the twenties, 70 for all from 70 on), sex, sector,
+        category and channel; ``weights``, the amount that a group spends; ``labels``, the planted
+        trend by demographics (a position in ``trend_names``); ``trends``, the trend that a group
+        really follows; ``drifts``, its drift (a position in ``drift_names``).
+
+    References
+    ----------
+    Hwang, Whang (2023). XClusters: Explainability-first clustering, AAAI.
+
+    Examples
+    --------
+    >>> from pellucid.datasets import make_card_trends
+    >>> card = make_card_trends(random_state=0)
+    >>> card.series.shape, card.explanation.columns
+    ((2551, 49), ['age', 'sex', 'sector', 'category', 'channel'])
+    >>> card.trend_names
+    ('collapse', 'waves', 'surge', 'summer', 'steady')
+    """
+    groups = _all_groups()
+    _check(n_groups, len(groups), misfits, moving_average, drift=drift, noise=noise, lag=lag)
+    random = check_random_state(random_state)
+    groups = [groups[i] for i in np.sort(random.choice(len(groups), n_groups, replace=False))]
+    labels = np.array([TRENDS.index(planted_trend(*group)) for group in groups])
+    trends = labels.copy()
+    odd = np.flatnonzero(random.uniform(size=n_groups) < misfits)
+    trends[odd] = random.randint(len(TRENDS), size=len(odd))
+    drifts = random.randint(len(DRIFTS), size=n_groups)
+    weeks = np.arange(_N_WEEKS) - lag * random.normal(size=(n_groups, 1))
+    strength = np.exp(0.15 * random.normal(size=(n_groups, 1)))
+    logs = strength * np.choose(trends[:, None], _courses(weeks))
+    logs += drift * np.array([0.0, 1.0, -1.0])[drifts, None] * _ramp(weeks)
+    logs += noise * random.normal(size=logs.shape)
+    spending = np.exp(logs)
+    spending /= spending[:, :_OUTBREAK].mean(axis=1, keepdims=True)
+    windows = np.lib.stride_tricks.sliding_window_view(spending, moving_average, axis=1)
+    amounts = np.exp(random.normal(size=n_groups) + [_usual(*group) for group in groups])
+    return Bunch(
+        series=windows.mean(axis=2),
+        times=_FIRST_WEEK + 7 * np.arange(moving_average - 1, _N_WEEKS),
+        explanation=_as_table(groups),
+        weights=np.round(amounts * spending.sum(axis=1), 2),
+        labels=labels,
+        trends=trends,
+        drifts=drifts,
+        trend_names=TRENDS,
+        drift_names=DRIFTS,
+    )
+
+
+def planted_trend(age: int, sex: str, sector: str, category: str, channel: str) -> str:
+    """Trend that the demographics of a group call for."""
+    if sector == "going out":
+        return "steady" if channel == "online" else "waves"
+    if sector == "household":
+        return "steady" if age >= 60 else "surge"
+    return {"leisure": "collapse", "outdoor": "summer", "daily": "steady"}[sector]
+
+
+def _all_groups() -> list[tuple[Any, ...]]:
+    business = [(sector, name) for sector, names in SECTORS.items() for name in names.split(", ")]
+    return [
+        (age, sex, *where, channel)
+        for age, sex, where, channel in product(AGES, SEXES, business, CHANNELS)
+    ]
+
+
+def _courses(weeks: np.ndarray) -> list[np.ndarray]:
+    """Logarithm of the spending at some weeks, for each of the trends."""
+    first, second, third = (_bump(weeks, at, 3.5) for at in (14, 38, 54))
+    return [
+        -1.1 * _step(weeks, _OUTBREAK, 1.2) + 0.2 * _step(weeks, 30, 4),
+        -0.7 * first - 0.5 * second - 0.8 * third,
+        0.45 * _step(weeks, 13, 2) + 0.1 * second + 0.15 * third,
+        -0.2 * first + 0.6 * _bump(weeks, 30, 7) - 0.2 * third,
+        np.zeros_like(weeks),
+    ]
+
+
+def _bump(weeks: np.ndarray, middle: float, width: float) -> np.ndarray:
+    return np.exp(-0.5 * ((weeks - middle) / width) ** 2)
+
+
+def _step(weeks: np.ndarray, middle: float, width: float) -> np.ndarray:
+    return 1 / (1 + np.exp(-(weeks - middle) / width))
+
+
+def _ramp(weeks: np.ndarray) -> np.ndarray:
+    return np.clip((weeks - _OUTBREAK) / (_N_WEEKS - _OUTBREAK), 0, 1)
+
+
+def _usual(age: int, sex: str, sector: str, category: str, channel: str) -> float:
+    """Logarithm of what a group spends in a week before the outbreak."""
+    by_age = (-2.0, 0.0, 0.7, 1.0, 0.8, 0.2, -0.8)[AGES.index(age)]
+    return 10.0 + by_age + (0.8 if sector in ("household", "daily") else 0.0)
+
+
+def _as_table(groups: list[tuple[Any, ...]]):
+    import polars as pl
+
+    names = ("age", "sex", "sector", "category", "channel")
+    return pl.DataFrame(dict(zip(names, zip(*groups))))
+
+
+def _check(n_groups: int, most: int, misfits: float, moving_average: int, **sizes: float) -> None:
+    if not 1 <= n_groups <= most:
+        raise ValueError(f"n_groups={n_groups} must lie between 1 and {most}, all there are")
+    if not 0 <= misfits <= 1:
+        raise ValueError(f"misfits={misfits} must lie between 0 and 1: it is a share of the groups")
+    if not 1 <= moving_average <= _N_WEEKS:
+        raise ValueError(
+            f"moving_average={moving_average} must lie between 1 and {_N_WEEKS}, the weeks in all"
+        )
+    for name, size in sizes.items():
+        if not size >= 0:
+            raise ValueError(f"{name}={size} must be at least 0")

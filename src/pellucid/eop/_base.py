@@ -1,0 +1,257 @@
+"""What the EOP estimators share: reading input, learning, answering, explaining."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from pellucid._input import read_sample_weight, read_X
+from pellucid._progress import Progress
+from pellucid.eop.calibration import hold_out
+from pellucid.eop.decision_list import Answers, complexity, consult, probabilities
+from pellucid.eop.explanations import Leftover, LevelRule, explain_rows, level_rules
+from pellucid.eop.kinds import BASES, SHAPES, make_base, read_classes
+from pellucid.eop.learning import Learned, Learner, Settings
+from pellucid.eop.problem import Problem
+from pellucid.eop.projections import list_projections
+from pellucid.numeric.fixed_point import Weights
+from pellucid.numeric.team import Team, count_threads
+from pellucid.rules import RuleList, default_names
+
+
+class BaseEOP(ClassifierMixin, BaseEstimator):
+    """Base of the classifiers that answer by regions in projections.
+
+    A subclass says how levels are learned, in `_learner` and `_settings`.
+    """
+
+    _parameter_constraints: dict = {
+        "base": [StrOptions(set(BASES)), HasMethods(["fit", "predict"])],
+        "regions": [StrOptions(set(SHAPES))],
+        "max_error": [Interval(Real, 0, 1, closed="left")],
+        "min_support": [Interval(Real, 0, 1, closed="left")],
+        "complexity_penalty": [Interval(Real, 0, None, closed="left")],
+        "max_dim": [Interval(Integral, 1, None, closed="left")],
+        "projections": [StrOptions({"all"}), Interval(Integral, 1, None, closed="left")],
+        "n_candidates": [Interval(Integral, 1, None, closed="left"), None],
+        "leftover": [StrOptions({"majority", "abstain"})],
+        "max_levels": [Interval(Integral, 1, None, closed="left"), None],
+        "calibration": [Interval(Real, 0, 1, closed="left")],
+        "n_bootstraps": [Interval(Integral, 0, None, closed="left")],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    _learner: type[Learner]
+
+    def _settings(self) -> Settings:
+        """How levels are chosen."""
+        raise NotImplementedError
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None):
+        """Find the levels.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Numbers without NaN or infinities; pandas, polars and pyarrow tables keep their
+            column names.
+        y : array-like of shape (n_samples,)
+            Classes, of any type.
+        sample_weight : array-like of shape (n_samples,), optional
+            Rows of weight 0 are absent. Without calibration (which draws rows, not weights),
+            a whole weight counts as that many copies of the row.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        numbers = read_X(self, X, reset=True)
+        y = read_classes(self, y, numbers)
+        weight = read_sample_weight(sample_weight, numbers.shape[0])
+        counted = np.flatnonzero(weight > 0)
+        if len(counted) < len(weight):
+            rows = numbers.tocsr() if sparse.issparse(numbers) else numbers
+            numbers = rows[counted].tocsc() if sparse.issparse(rows) else rows[counted]
+        self.classes_, codes = np.unique(y[counted], return_inverse=True)
+        random = check_random_state(self.random_state)
+        with Team(count_threads(self.n_jobs)) as team:
+            problem = Problem(
+                numbers, codes.ravel(), len(self.classes_), Weights.of(weight[counted]), team
+            )
+            fitted, held = hold_out(problem.y, problem.n_classes, self.calibration, random)
+            self._warn_of_small_classes(problem.y, held)
+            subsets = list_projections(
+                problem.useful_features, self.max_dim, self.projections, random
+            )
+            learned = self._learner(
+                problem,
+                make_base(self.base, problem),
+                SHAPES[self.regions](self.n_bootstraps),
+                subsets,
+                fitted,
+                held,
+                self._settings(),
+                Progress(type(self).__name__, 1, self.verbose),
+                random,
+            ).learn()
+            self._store(problem, learned, counted, held)
+        self._say_what_is_missing(learned)
+        return self
+
+    def _store(self, problem: Problem, learned: Learned, counted, held: np.ndarray) -> None:
+        """Everything that a fitted estimator shows."""
+        self.levels_ = [
+            replace(level, reached=counted[level.reached], covered=counted[level.covered])
+            for level in learned.levels
+        ]
+        self.n_levels_ = len(self.levels_)
+        self.coverage_ = float(sum(level.coverage for level in self.levels_))
+        self.complexity_ = complexity(
+            self.levels_, learned.level, learned.region, problem.weights.values
+        )
+        self.calibration_rows_ = counted[held]
+        self.history_ = learned.history
+        self.n_skipped_projections_ = learned.n_skipped
+        units = problem.class_units(
+            learned.left if len(learned.left) else np.arange(len(problem.y))
+        )
+        self.leftover_shares_ = units / units.sum()
+        self._leftover_answer = int(np.argmax(units))
+        self._total = float(problem.weights.values.sum())
+        self.abstain_label_ = _free_label(self.classes_)
+
+    def _warn_of_small_classes(self, y: np.ndarray, held: np.ndarray) -> None:
+        if not self.calibration:
+            return
+        missing = np.setdiff1d(np.arange(len(self.classes_)), y[held])
+        if len(missing):
+            names = ", ".join(repr(name) for name in self.classes_[missing[:3]].tolist())
+            more = " and others" if len(missing) > 3 else ""
+            warnings.warn(
+                f"too few rows to hold any out of class {names}{more}: regions are not checked "
+                "against held-out rows of it",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def _say_what_is_missing(self, learned: Learned) -> None:
+        """Warn when there is less than was asked for, and say what there is."""
+        covered = f"{self.n_levels_} levels cover {100 * self.coverage_:.1f} % of the training rows"
+        rest = "gets no answer" if self.leftover == "abstain" else "gets the most frequent class"
+        if learned.is_interrupted:
+            text = f"the search was interrupted: {covered}, the rest {rest}"
+        elif not self.levels_:
+            why = (
+                "every column is constant"
+                if not learned.n_tried
+                else (f"max_error={self.max_error} and min_support={self.min_support} allow none")
+            )
+            if learned.n_tried and learned.n_skipped == learned.n_tried:
+                why = f"base={self.base!r} could not be fitted on any projection"
+            text = f"no region was found ({why}); every row {rest}"
+        elif not learned.is_exhausted and not getattr(self, "relax", True):
+            text = (
+                f"no further region was found with max_error={self.max_error}: {covered}, the "
+                f"rest {rest}. Allow more errors, or set relax=True"
+            )
+        else:
+            return
+        warnings.warn(text, ConvergenceWarning, stacklevel=3)
+
+    def _consult(self, X: Any) -> Answers:
+        check_is_fitted(self)
+        return consult(self.levels_, read_X(self, X, reset=False))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Class of each row: that of the first level whose regions hold it.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            With ``leftover="abstain"``, `abstain_label_` where no region holds the row.
+        """
+        answer = self._consult(X).answer
+        if self.leftover == "majority":
+            return self.classes_[np.where(answer >= 0, answer, self._leftover_answer)]
+        return np.append(self.classes_, self.abstain_label_)[answer]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Shares of the classes among the training rows with the same answer in the same region.
+
+        One more row that is answered rightly is counted in, so that no class is certain. Rows in
+        no region get the shares of the training rows that were left over.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Columns in the order of `classes_`.
+        """
+        return probabilities(self.levels_, self._consult(X), self.leftover_shares_)
+
+    def abstained(self, X: Any) -> np.ndarray:
+        """Whether no region holds each row."""
+        return self._consult(X).level < 0
+
+    def apply(self, X: Any) -> np.ndarray:
+        """Level and region that answer each row, counted from 0; -1 where none does.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2), int
+        """
+        found = self._consult(X)
+        return np.column_stack([found.level, found.region])
+
+    def explain(self, X: Any = None) -> RuleList:
+        """The levels, or why each row of `X` gets its answer.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features), optional
+
+        Returns
+        -------
+        RuleList
+            Of :class:`~pellucid.eop.explanations.LevelRule`, one a level, and what becomes of
+            the rest; or, given rows, of :class:`~pellucid.eop.explanations.EOPExplanation`, one
+            a row. Prints as text.
+        """
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", default_names(self.n_features_in_))
+        rules: list[LevelRule] = level_rules(self.levels_, names, self.classes_, self._total)
+        answer = None if self.leftover == "abstain" else self.classes_[self._leftover_answer]
+        purity = float(self.leftover_shares_[self._leftover_answer])
+        leftover = Leftover(answer, max(1 - self.coverage_, 0.0), purity)
+        if X is None:
+            return RuleList([*rules, leftover])
+        numbers = read_X(self, X, reset=False)
+        found = consult(self.levels_, numbers)
+        return RuleList(explain_rows(self.levels_, rules, leftover, numbers, found, self.classes_))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _free_label(classes: np.ndarray) -> Any:
+    """A label that is no class: -1 or less for numbers, "unknown" for text."""
+    if classes.dtype.kind in "iufb":
+        return -1 if -1 not in classes else int(np.floor(classes.min())) - 1
+    label = "unknown"
+    while label in classes:
+        label += "_"
+    return label

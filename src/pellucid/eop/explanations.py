@@ -1,0 +1,332 @@
+"""Levels, regions and answers in words and as data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from pellucid.eop.boxes import Boxes, describe_box
+from pellucid.eop.decision_list import Answers, Level
+from pellucid.eop.nonparametric import NeighbourRegion
+from pellucid.eop.problem import project
+from pellucid.eop.regions import short_number
+from pellucid.eop.stumps import Stump
+
+
+@dataclass(frozen=True)
+class Piece:
+    """The part of a region that gets one answer.
+
+    Attributes
+    ----------
+    level, region : int
+        Where it is, counted from 0.
+    answer : object
+        The class.
+    features : tuple of int
+        Columns of the projection.
+    where : str
+        The region in words.
+    condition : str
+        When the classifier gives the answer there; empty if it gives no other in the region.
+    bounds : dict of str to tuple of float
+        For boxes, the ends in each column; empty for other shapes.
+    support : float
+        Weight (without weights, number) of the training rows in it.
+    share : float
+        The same as a share of all training rows.
+    purity : float
+        Share of them that belong to the class.
+    """
+
+    level: int
+    region: int
+    answer: Any
+    features: tuple[int, ...]
+    where: str
+    condition: str
+    bounds: dict[str, tuple[float, float]]
+    support: float
+    share: float
+    purity: float
+
+    def __str__(self) -> str:
+        return f"{self.text}: {self.answer} ({self.figures})"
+
+    @property
+    def text(self) -> str:
+        """Where it is, in words."""
+        return f"{self.where}, {self.condition}" if self.condition else self.where
+
+    @property
+    def figures(self) -> str:
+        """Support and purity in words."""
+        if not self.support:
+            return "no training rows"
+        return f"{self.support:,.10g} rows, {100 * self.purity:.1f} % of them {self.answer}"
+
+
+@dataclass(frozen=True)
+class LevelRule:
+    """A level in words."""
+
+    level: int
+    names: tuple[str, ...]
+    pieces: tuple[Piece, ...]
+    coverage: float
+    error: float
+    held_out_error: float
+
+    def __str__(self) -> str:
+        held = (
+            "" if np.isnan(self.held_out_error) else f", {100 * self.held_out_error:.1f} % held out"
+        )
+        head = (
+            f"level {self.level + 1}, {' and '.join(self.names)}: {100 * self.coverage:.1f} % of the "
+            f"rows, {100 * self.error:.1f} % wrong{held}"
+        )
+        lines, region = [head], -1
+        for piece in self.pieces:
+            if not piece.condition:
+                lines.append(f"    {piece}")
+                continue
+            if piece.region != region:
+                lines.append(f"    {piece.where}")
+            region = piece.region
+            lines.append(f"        {piece.condition}: {piece.answer} ({piece.figures})")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Leftover:
+    """What becomes of rows that no region holds."""
+
+    answer: Any
+    """The class they are given, or None if there is no answer."""
+    share: float
+    purity: float
+
+    def __str__(self) -> str:
+        what = "no answer" if self.answer is None else f"{self.answer}"
+        figures = f"{100 * self.share:.1f} % of the rows"
+        if self.answer is not None:
+            figures += f", {100 * self.purity:.1f} % of such rows are {self.answer}"
+        return f"in no region: {what} ({figures})"
+
+
+@dataclass(frozen=True)
+class EOPExplanation:
+    """Why a row gets its answer.
+
+    Attributes
+    ----------
+    row : int
+    answer : object
+        The class; None when there is no answer.
+    level, region : int
+        Which region holds the row, counted from 0; -1 if none does.
+    names : tuple of str
+        Columns of the projection.
+    values : tuple of float
+        The row there.
+    bounds : dict of str to tuple of float
+        The box that holds it, or the box around its neighbours.
+    support, purity : float
+        Weight of the training rows with this answer in this region, and the share of them that
+        belong to the class.
+    text : str
+        The reason in words.
+    """
+
+    row: int
+    answer: Any
+    level: int
+    region: int
+    names: tuple[str, ...]
+    values: tuple[float, ...]
+    bounds: dict[str, tuple[float, float]]
+    support: float
+    purity: float
+    text: str
+
+    @property
+    def abstained(self) -> bool:
+        """Whether no region holds the row."""
+        return self.level < 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain data."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        what = "no answer" if self.answer is None else f"class {self.answer}"
+        return f"row {self.row}: {what} because {self.text}"
+
+
+def level_pieces(
+    number: int, level: Level, names: Sequence[str], classes: np.ndarray, total: float
+) -> list[Piece]:
+    """The regions of a level, each divided by answer.
+
+    Parameters
+    ----------
+    number : int
+        Of the level.
+    level : Level
+    names : sequence of str
+        Names of all columns.
+    classes : ndarray
+    total : float
+        Weight of all training rows.
+    """
+    own = [str(names[f]) for f in level.features]
+    texts = level.regions.describe(own)
+    pieces = []
+    for region, text in enumerate(texts):
+        weight = level.counts[region].sum(axis=1)
+        for answer in np.argsort(-weight, kind="stable").tolist():
+            if weight[answer] == 0:
+                continue
+            bounds = _bounds(level, region, answer, own)
+            where, condition = text, ""
+            if bounds and isinstance(level.classifier, Stump):
+                where = describe_box(*np.array(list(bounds.values())).T, own)
+            elif np.count_nonzero(weight) > 1:
+                condition = _says(level.classifier, answer, own, classes)
+            pieces.append(
+                Piece(
+                    level=number,
+                    region=region,
+                    answer=classes[answer],
+                    features=level.features,
+                    where=where,
+                    condition=condition,
+                    bounds=bounds,
+                    support=float(weight[answer]),
+                    share=float(weight[answer] / total),
+                    purity=float(level.counts[region, answer, answer] / weight[answer]),
+                )
+            )
+    return pieces
+
+
+def level_rules(
+    levels: Sequence[Level], names: Sequence[str], classes: np.ndarray, total: float
+) -> list[LevelRule]:
+    """All levels in words; see `level_pieces` for the parameters."""
+    return [
+        LevelRule(
+            level=number,
+            names=tuple(str(names[f]) for f in level.features),
+            pieces=tuple(level_pieces(number, level, names, classes, total)),
+            coverage=level.coverage,
+            error=level.error,
+            held_out_error=level.held_out_error,
+        )
+        for number, level in enumerate(levels)
+    ]
+
+
+def explain_rows(
+    levels: Sequence[Level],
+    rules: Sequence[LevelRule],
+    leftover: Leftover,
+    X,
+    answers: Answers,
+    classes: np.ndarray,
+) -> list[EOPExplanation]:
+    """Why each row gets its answer.
+
+    Parameters
+    ----------
+    levels : sequence of Level
+    rules : sequence of LevelRule
+        The levels in words.
+    leftover : Leftover
+    X : ndarray or CSC matrix of shape (n_samples, n_features)
+    answers : Answers
+    classes : ndarray
+    """
+    found: list[Any] = [
+        EOPExplanation(
+            row, leftover.answer, -1, -1, (), (), {}, 0.0, leftover.purity, _why_left(leftover)
+        )
+        for row in range(X.shape[0])
+    ]
+    for number, (level, rule) in enumerate(zip(levels, rules)):
+        rows = np.flatnonzero(answers.level == number)
+        P = project(X, level.features, rows)
+        pieces = {(piece.region, piece.answer): piece for piece in rule.pieces}
+        around = None
+        if isinstance(level.regions, NeighbourRegion) and len(rows):
+            around = np.stack(level.regions.neighbours(P), axis=2), level.regions.score(P)
+        for i, row in enumerate(rows.tolist()):
+            region, answer = int(answers.region[row]), classes[answers.answer[row]]
+            piece = pieces.get((region, answer)) or _empty_piece(level, rule, region, answer)
+            bounds, text = piece.bounds, f"{piece.text} ({piece.figures})"
+            if around is not None:
+                bounds = dict(zip(rule.names, map(tuple, around[0][i].tolist())))
+                text = _amid(level.regions.n_neighbors, bounds, around[1][i], piece)
+            found[row] = EOPExplanation(
+                row=row,
+                answer=answer,
+                level=number,
+                region=region,
+                names=rule.names,
+                values=tuple(P[i].tolist()),
+                bounds=bounds,
+                support=piece.support,
+                purity=piece.purity,
+                text=text,
+            )
+    return found
+
+
+def _why_left(leftover: Leftover) -> str:
+    if leftover.answer is None:
+        return "no region holds it"
+    return (
+        f"no region holds it and {100 * leftover.purity:.1f} % of the training rows like that are "
+        f"{leftover.answer}"
+    )
+
+
+def _empty_piece(level: Level, rule: LevelRule, region: int, answer: Any) -> Piece:
+    """A place that gets an answer which no training row in its region got."""
+    text = level.regions.describe(rule.names)[region]
+    return Piece(rule.level, region, answer, level.features, text, "", {}, 0.0, 0.0, float("nan"))
+
+
+def _amid(n_neighbors: int, bounds: dict, score: float, piece: Piece) -> str:
+    within = " and ".join(
+        f"{short_number(a, b - a)} ≤ {name} ≤ {short_number(b, b - a)}"
+        for name, (a, b) in bounds.items()
+    )
+    return (
+        f"{within} holds its {n_neighbors} nearest neighbours, of whom, by closeness, "
+        f"{100 * score:.1f} % are rightly classified ({piece.figures})"
+    )
+
+
+def _bounds(level: Level, region: int, answer: int, names: list[str]) -> dict:
+    """Ends of a box, on the side of a stump that gives the answer."""
+    if not isinstance(level.regions, Boxes):
+        return {}
+    lower, upper = level.regions.lower[region].copy(), level.regions.upper[region].copy()
+    stump = level.classifier
+    if isinstance(stump, Stump) and stump.at_most != stump.above:
+        if answer == stump.at_most:
+            upper[stump.position] = min(upper[stump.position], stump.threshold)
+        else:
+            lower[stump.position] = max(lower[stump.position], stump.threshold)
+    return {name: (float(a), float(b)) for name, a, b in zip(names, lower, upper)}
+
+
+def _says(classifier: Any, answer: int, names: list[str], classes: np.ndarray) -> str:
+    reason = getattr(classifier, "reason", None)
+    if reason is not None:
+        return reason(answer, names, classes)
+    return f"where {type(classifier).__name__} says {classes[answer]}"

@@ -1,0 +1,295 @@
+"""Levels one after the other: choose a projection, find regions, drop what they cover."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+
+from pellucid._interrupt import Interrupt
+from pellucid._progress import Progress
+from pellucid.eop.bases import Base, Fitted
+from pellucid.eop.decision_list import Level
+from pellucid.eop.problem import Problem, View, project
+from pellucid.eop.regions import Calibration, Finder, Found
+from pellucid.eop.scan import Scan, scan_projections
+
+RELAX_BY = 1.5
+"""Factor by which the allowed error grows when nothing is found."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How levels are chosen; see the parameters of `EOPClassifier`."""
+
+    max_error: float
+    complexity_penalty: float
+    n_candidates: int | None
+    min_support: float
+    max_levels: int | None
+    relax: bool
+    choose: str
+    confidence: float = 0.5
+
+
+@dataclass
+class Learned:
+    """What was learned.
+
+    Attributes
+    ----------
+    levels : list of Level
+    history : list of Calibration
+    left : ndarray of int
+        Rows that no level answers.
+    level, region : ndarray of int
+        Where each row is answered; -1 for those rows.
+    n_tried, n_skipped : int
+        Projections, over all levels, and those on which the base classifier could not be fitted.
+    is_interrupted, is_exhausted : bool
+        Whether the search was cut short, and whether it ended as all rows were covered or as
+        many levels were found as were allowed.
+    """
+
+    levels: list[Level] = field(default_factory=list)
+    history: list[Calibration] = field(default_factory=list)
+    left: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    level: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    region: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    n_tried: int = 0
+    n_skipped: int = 0
+    is_interrupted: bool = False
+    is_exhausted: bool = False
+
+
+class Candidate(NamedTuple):
+    """A projection with its classifier, and its success on the rows that are left."""
+
+    features: tuple[int, ...]
+    fitted: Fitted
+    held_answers: np.ndarray
+    view: View
+
+
+class Learner:
+    """What all ways of learning share.
+
+    Parameters
+    ----------
+    problem : Problem
+    base : Base
+    finder : Finder
+    subsets : list of ndarray of shape (n_subsets, size)
+        Projections by size.
+    fitted, held : ndarray of int
+        Rows to learn from, and rows held out.
+    settings : Settings
+    progress : Progress
+    random : RandomState
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        base: Base,
+        finder: Finder,
+        subsets: list[np.ndarray],
+        fitted: np.ndarray,
+        held: np.ndarray,
+        settings: Settings,
+        progress: Progress,
+        random: np.random.RandomState,
+    ) -> None:
+        self.problem, self.base, self.finder = problem, base, finder
+        self.subsets, self.settings = subsets, settings
+        self.rows, self.held = fitted, held
+        self.progress, self.random = progress, random
+        self.total, self.fitted_total = problem.units.sum(), problem.total(fitted)
+        self.held_total = problem.total(held)
+        everywhere = np.full(len(problem.y), -1, dtype=np.int64)
+        self.learned = Learned(level=everywhere, region=everywhere.copy())
+
+    def learn(self) -> Learned:
+        """Find all levels. Ctrl-C ends the search with the levels so far."""
+        learned = self.learned
+        with Interrupt() as self.interrupt:
+            while not self._is_over():
+                found = self._next_level()
+                if found is None:
+                    break
+                self._add(*found)
+        learned.is_interrupted = self.interrupt.requested
+        learned.is_exhausted = not len(self.rows) or self._is_full()
+        learned.left = np.sort(np.concatenate([self.rows, self.held]))
+        return learned
+
+    def _is_full(self) -> bool:
+        limit = self.settings.max_levels
+        return limit is not None and len(self.learned.levels) >= limit
+
+    def _is_over(self) -> bool:
+        nothing_left = not len(self.rows) or not any(map(len, self.subsets))
+        return nothing_left or self._is_full() or self.interrupt.requested
+
+    def _next_level(self) -> tuple[Candidate, Found, float] | None:
+        """The next level, or None when there is none to be found."""
+        raise NotImplementedError
+
+    def _candidate(self, features: tuple[int, ...]) -> Candidate | None:
+        """Fit the base classifier on one projection and look at where it is right."""
+        problem, rows, held = self.problem, self.rows, self.held
+        fitted = self.base.fit(rows, features)
+        if fitted is None:
+            return None
+        held_P = project(problem.X, features, held)
+        held_answers = fitted.classifier.predict(held_P) if len(held) else np.empty(0, np.int64)
+        view = View(
+            P=project(problem.X, features, rows),
+            right=fitted.answers == problem.y[rows],
+            units=problem.units[rows],
+            held_P=held_P,
+            held_right=held_answers == problem.y[held],
+            held_units=problem.units[held],
+            scale=problem.scales[1][list(features)],
+            one=problem.weights.one,
+            least=self.settings.min_support * self.fitted_total,
+        )
+        return Candidate(features, fitted, held_answers, view)
+
+    def _scan(self, max_errors: list[float]) -> Scan | None:
+        """All projections of the rows that are left; failures are counted."""
+        scan = scan_projections(
+            self.base, self.rows, self.subsets, max_errors, lambda: self.interrupt.requested
+        )
+        if scan is not None:
+            self.learned.n_tried += sum(map(len, self.subsets))
+            self.learned.n_skipped += scan.n_failed
+        return scan
+
+    def _shortlist(self, scan: Scan, which: int) -> list[Candidate]:
+        """The most promising projections, in order."""
+        settings = self.settings
+        ranked = scan.ranked(settings.complexity_penalty, settings.choose, which)
+        chosen = list(islice(ranked, settings.n_candidates))
+        found = self.problem.team.map(self._candidate, chosen)
+        return [candidate for candidate in found if candidate is not None]
+
+    def _find(self, shortlist: list[Candidate], max_error: float, seed: int) -> list[Found]:
+        """Regions of all candidates."""
+        held_error = max(max_error, self.settings.max_error)
+
+        def work(candidate: Candidate) -> Found:
+            return self.finder.find(candidate.view, max_error, held_error, seed)
+
+        return self.problem.team.map(work, shortlist)
+
+    def _gain(self, candidate: Candidate, found: Found) -> float:
+        """Share of the rows that regions cover, held-out rows if there are any; -1 for too few."""
+        view = candidate.view
+        covered = view.units[found.which >= 0].sum()
+        if covered < max(self.settings.min_support * self.fitted_total, 1):
+            return -1.0
+        if not view.has_held_out:
+            return covered / self.fitted_total
+        held = view.held_units[found.held_which >= 0].sum()
+        return held / self.problem.total(self.held) if held else -1.0
+
+    def _remember(self, candidate: Candidate, found: Found, max_error: float, is_used: bool):
+        self.learned.history.append(
+            Calibration(
+                features=candidate.features,
+                level=len(self.learned.levels),
+                max_error=max_error,
+                before=found.before,
+                after=found.after,
+                deleted=found.deleted,
+                held_out_rows=found.held_out_rows,
+                held_out_error=found.held_out_error,
+                is_used=is_used,
+            )
+        )
+
+    def _add(self, candidate: Candidate, found: Found, max_error: float) -> None:
+        """Make a level and drop the rows that it covers."""
+        self._remember(candidate, found, max_error, is_used=True)
+        problem, view = self.problem, candidate.view
+        inside, held_inside = found.which >= 0, found.held_which >= 0
+        covered = np.concatenate([self.rows[inside], self.held[held_inside]])
+        region = np.concatenate([found.which[inside], found.held_which[held_inside]])
+        answers = np.concatenate(
+            [candidate.fitted.answers[inside], candidate.held_answers[held_inside]]
+        )
+        counts = np.zeros((len(found.after), problem.n_classes, problem.n_classes))
+        np.add.at(counts, (region, answers, problem.y[covered]), problem.weight(covered))
+        self.learned.level[covered] = len(self.learned.levels)
+        self.learned.region[covered] = region
+        self.learned.levels.append(
+            Level(
+                features=candidate.features,
+                classifier=candidate.fitted.classifier,
+                regions=found.after,
+                max_error=max_error,
+                error=_share(view.units[inside], ~view.right[inside]),
+                held_out_error=_share(view.held_units[held_inside], ~view.held_right[held_inside]),
+                coverage=problem.total(covered) / self.total,
+                n_samples=len(covered),
+                reached=np.sort(np.concatenate([self.rows, self.held])),
+                covered=np.sort(covered),
+                counts=counts,
+            )
+        )
+        self.rows, self.held = self.rows[~inside], self.held[~held_inside]
+        level = self.learned.levels[-1]
+        self.progress.note(
+            f"level {len(self.learned.levels)}: columns {', '.join(map(str, level.features))}; "
+            f"{100 * level.coverage:.1f} % of the rows, {len(self.rows) + len(self.held)} left"
+        )
+
+
+class EOPLearner(Learner):
+    """Algorithm 1: a projection by its score, then the regions in it; more errors if need be."""
+
+    def _next_level(self):
+        seed = int(self.random.randint(2**31 - 1))
+        max_errors = self._max_errors()
+        scan = self._scan(max_errors)
+        for which, max_error in enumerate(max_errors):
+            if scan is None or self.interrupt.requested:
+                return None
+            shortlist = self._shortlist(scan, which)
+            if not shortlist:
+                return None
+            found = self._best(shortlist, max_error, seed)
+            if found is not None:
+                return *found, max_error
+        return None
+
+    def _max_errors(self) -> list[float]:
+        """Errors to allow, one after the other, up to those of the most frequent class."""
+        settings, levels = self.settings, self.learned.levels
+        max_error = max(settings.max_error, levels[-1].max_error if levels else 0.0)
+        largest = self.problem.class_units(self.rows).max()
+        give_up = 1 - largest / self.problem.total(self.rows)
+        found = [max_error]
+        while settings.relax and found[-1] < give_up:
+            found.append(min(found[-1] * RELAX_BY, 1.0) if found[-1] > 0 else 0.01)
+        return found
+
+    def _best(self, shortlist: list[Candidate], max_error: float, seed: int):
+        """The candidate whose regions cover most, columns charged; None if none has any."""
+        results = self._find(shortlist, max_error, seed)
+        gains = np.array([self._gain(c, f) for c, f in zip(shortlist, results)])
+        sizes = np.array([len(c.features) for c in shortlist])
+        worth = np.where(gains < 0, -np.inf, gains - self.settings.complexity_penalty * sizes)
+        best = int(np.argmax(worth))
+        if gains[best] < 0:
+            self._remember(shortlist[0], results[0], max_error, is_used=False)
+            return None
+        return shortlist[best], results[best]
+
+
+def _share(units: np.ndarray, chosen: np.ndarray) -> float:
+    total = units.sum()
+    return float(units[chosen].sum() / total) if total else float("nan")

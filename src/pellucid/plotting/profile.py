@@ -1,0 +1,155 @@
+"""What sets clusters apart: how far their means are from the rest, feature by feature."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pellucid._input import read_X
+from pellucid.encoding import Indicator
+from pellucid.plotting.palette import cluster_color
+from pellucid.rules import column_names, default_names
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_LARGEST = 3.0
+"""Differences above so many standard deviations look alike."""
+
+
+def standardized_differences(X: Any, labels: np.ndarray, clusters: Sequence) -> np.ndarray:
+    """Mean in the cluster less mean of all other rows, in standard deviations of all rows.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+    labels : ndarray of shape (n_samples,)
+    clusters : sequence
+        Labels, one a row of the result.
+
+    Returns
+    -------
+    ndarray of shape (n_clusters, n_features)
+        0 for constant columns, NaN for an empty cluster or one of all rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pellucid.plotting.profile import standardized_differences
+    >>> X = np.array([[1.0], [1.0], [3.0], [3.0]])
+    >>> standardized_differences(X, np.array([0, 0, 1, 1]), [0])
+    array([[-2.]])
+    """
+    X = np.asarray(X, dtype=np.float64)
+    spread = X.std(axis=0)
+    safe = np.where(spread > 0, spread, 1.0)
+    found = np.full((len(clusters), X.shape[1]), np.nan)
+    for i, cluster in enumerate(clusters):
+        here = labels == cluster
+        if 0 < here.sum() < len(here):
+            found[i] = (X[here].mean(axis=0) - X[~here].mean(axis=0)) / safe
+    return found
+
+
+def plot_profile(
+    model: Any,
+    X: Any,
+    *,
+    cluster: Any = None,
+    n_features: int = 12,
+    feature_names: Sequence[str | Indicator] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw how each cluster, or one of them, differs from all other rows.
+
+    The length of a bar, or the colour of a cell, is the difference of the means in standard
+    deviations. The features that differ most come first.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    X : array-like or data frame of shape (n_samples, n_features)
+        Rows to describe, such as those it was fitted on.
+    cluster : label, optional
+        One cluster, drawn as bars; when left out, all of them as a table of colours.
+    n_features : int, default=12
+        Number of features to show.
+    feature_names : sequence of str or Indicator, optional
+        Names of the columns; those seen in `fit`, or ``x0, x1, ...``, when left out.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure when left out.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from sklearn.datasets import load_wine
+    >>> from pellucid import IMM
+    >>> from pellucid.plotting import plot_profile
+    >>> X = load_wine(as_frame=True).data
+    >>> ax = plot_profile(IMM(3, random_state=0).fit(X), X)
+    """
+    labels = model.predict(X)
+    numbers = read_X(model, X, reset=False)
+    numbers = numbers.toarray() if hasattr(numbers, "toarray") else numbers
+    names = column_names(model) if feature_names is None else feature_names
+    names = default_names(numbers.shape[1]) if names is None else names
+    clusters = model.cluster_names_.tolist()
+    if cluster is not None and cluster not in clusters:
+        raise ValueError(f"there is no cluster {cluster!r}; the clusters are {clusters}")
+    differences = standardized_differences(numbers, labels, clusters)
+    if cluster is not None:
+        return _draw_bars(ax, differences, clusters.index(cluster), cluster, names, n_features)
+    return _draw_table(ax, differences, clusters, names, n_features)
+
+
+def _draw_bars(ax, differences, position, cluster, names, n_features) -> Axes:
+    values = differences[position]
+    order = np.argsort(-np.abs(values), kind="stable")[:n_features]
+    if ax is None:
+        from matplotlib import pyplot as plt
+
+        _, ax = plt.subplots(figsize=(7, 0.9 + 0.32 * len(order)), layout="constrained")
+    places = np.arange(len(order))
+    ax.barh(places, values[order], color=cluster_color(position), height=0.7)
+    ax.axvline(0, color="#222222", linewidth=0.8)
+    ax.set_yticks(places, [str(names[j]) for j in order])
+    ax.invert_yaxis()
+    ax.set_xlabel("mean against all other rows, in standard deviations")
+    ax.set_title(f"cluster {cluster}", loc="left", fontsize=11, fontweight="bold")
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.tick_params(left=False)
+    return ax
+
+
+def _draw_table(ax, differences, clusters, names, n_features) -> Axes:
+    size = np.nan_to_num(np.abs(differences)).max(axis=0)
+    order = np.argsort(-size, kind="stable")[:n_features]
+    if ax is None:
+        from matplotlib import pyplot as plt
+
+        longest = max(len(str(names[j])) for j in order)
+        size = (1.6 + 0.09 * longest + 0.75 * len(clusters), 1.3 + 0.34 * len(order))
+        _, ax = plt.subplots(figsize=size, layout="constrained")
+    shown = differences[:, order].T
+    image = ax.imshow(shown, cmap="PuOr_r", vmin=-_LARGEST, vmax=_LARGEST, aspect="auto")
+    for (i, j), value in np.ndenumerate(shown):
+        if not np.isnan(value):
+            color = "white" if abs(value) > 0.7 * _LARGEST else "#222222"
+            ax.text(j, i, f"{value:+.1f}", ha="center", va="center", fontsize=8, color=color)
+    ax.set_xticks(range(len(clusters)), [f"cluster {name}" for name in clusters])
+    if len(clusters) > 6:
+        ax.tick_params(axis="x", rotation=45)
+    ax.set_yticks(range(len(order)), [str(names[j]) for j in order])
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+    bar = ax.figure.colorbar(image, ax=ax, shrink=0.8, extend="both")
+    bar.set_label("mean against the rest, in standard deviations")
+    bar.outline.set_visible(False)
+    return ax

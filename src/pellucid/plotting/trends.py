@@ -1,0 +1,220 @@
+"""The series of each cluster, its medoid in bold, beside the rules that tell the cluster."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pellucid.plotting.palette import cluster_color
+from pellucid.plotting.tree import _LINE_HEIGHT, _wrap
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_INK, _GREY = "#222222", "#6B7278"
+_WIDTH, _ROW = 11.0, 1.75
+"""Inches: of the figure, and of a cluster in height."""
+_FONT = 9.0
+_SHARE_OF_LINES, _GAP = 0.46, 0.035
+"""Of the width of the figure: where the axes end, and how far from there the rules start."""
+
+
+def plot_trends(
+    model: Any,
+    series: Any,
+    *,
+    times: Any = None,
+    max_lines: int = 150,
+    label: str = "",
+) -> Figure:
+    """Draw the clusters of a fitted :class:`~pellucid.XClusters`: what they do, and who they are.
+
+    On the left the series of a cluster, with its medoid in bold; on the right the rules of the
+    tree that lead to the cluster, the one for most rows first, as many as there is room for.
+
+    Parameters
+    ----------
+    model : fitted XClusters
+    series : SeriesTable, array of shape (n_samples, n_times), or list of 1-D arrays
+        The series that the model was fitted on, row by row.
+    times : array of shape (n_times,), or list of 1-D arrays, optional
+        When the values were measured, as numbers or dates; those of a `SeriesTable`, or 0, 1,
+        ..., when left out.
+    max_lines : int, default=150
+        Series that are drawn for a cluster at the most; of more, every so-many-th.
+    label : str, default=""
+        What the values are, such as "people".
+
+    Returns
+    -------
+    matplotlib Figure
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from pellucid import XClusters
+    >>> from pellucid.datasets import make_card_trends
+    >>> from pellucid.plotting import plot_trends
+    >>> card = make_card_trends(60, random_state=0)
+    >>> model = XClusters(k_range=(3, 5), accuracy_distance="euclidean")
+    >>> model = model.fit(card.series, explanation=card.explanation)
+    >>> figure = plot_trends(model, card.series, times=card.times, label="spending")
+    """
+    from sklearn.utils.validation import check_is_fitted
+
+    check_is_fitted(model, "labels_")
+    lines, moments = _read(model, series, times)
+    rules = model.explain()
+    import matplotlib.pyplot as plt
+
+    n_clusters = len(model.medoid_indices_)
+    figure, axes = plt.subplots(
+        n_clusters,
+        1,
+        figsize=(_WIDTH, _ROW * n_clusters + 0.5),
+        sharex=True,
+        sharey=True,
+        squeeze=False,
+    )
+    height = figure.get_figheight()
+    figure.subplots_adjust(
+        left=0.075, right=_SHARE_OF_LINES, top=1 - 0.25 / height, bottom=0.45 / height, hspace=0.16
+    )
+    for cluster, ax in enumerate(axes.flat):
+        members = np.flatnonzero(model.labels_ == cluster)
+        drawn = members[:: max(1, -(-len(members) // max_lines))]
+        _draw_lines(ax, [(moments[i], lines[i]) for i in drawn], cluster)
+        medoid = int(model.medoid_indices_[cluster])
+        _draw_medoid(ax, moments[medoid], lines[medoid])
+        _write_rules(ax, rules[cluster], len(members), len(model.labels_), cluster)
+    _set_limits(axes.flat[0], lines, model.medoid_indices_)
+    if any(len(rule.rules) > 1 for rule in rules):
+        note = "In brackets: the share of the cluster's rows."
+        place = {"x": _SHARE_OF_LINES + _GAP, "y": 0.12 / height, "va": "bottom"}
+        figure.text(s=note, fontsize=_FONT, color=_GREY, **place)
+    _finish(axes.flat[-1], moments, label)
+    return figure
+
+
+def _read(model: Any, series: Any, times: Any) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    if hasattr(series, "entities"):
+        times = series.times if times is None else times
+        series = series.series
+    lines = [np.asarray(one, dtype=np.float64) for one in series]
+    if len(lines) != len(model.labels_):
+        raise ValueError(
+            f"{len(lines)} series, but the model was fitted on {len(model.labels_)} rows; give "
+            "the series that it was fitted on"
+        )
+    if times is None:
+        return lines, [np.arange(len(one)) for one in lines]
+    times = [np.asarray(times)] * len(lines) if np.ndim(times[0]) == 0 else list(times)
+    for row, (moment, one) in enumerate(zip(times, lines)):
+        if len(moment) != len(one):
+            raise ValueError(f"{len(moment)} times, but series {row} has {len(one)} values")
+    return lines, times
+
+
+def _draw_lines(ax: Axes, lines: list[tuple[np.ndarray, np.ndarray]], cluster: int) -> None:
+    alpha = min(0.7, max(0.12, 12 / len(lines)))
+    for moment, values in lines:
+        ax.plot(moment, values, color=cluster_color(cluster), linewidth=0.8, alpha=alpha, zorder=2)
+
+
+def _draw_medoid(ax: Axes, moment: np.ndarray, values: np.ndarray) -> None:
+    from matplotlib.patheffects import Normal, Stroke
+
+    ax.plot(
+        moment,
+        values,
+        color=_INK,
+        linewidth=2.6,
+        zorder=4,
+        gid="medoid",
+        path_effects=[Stroke(linewidth=4.4, foreground="white"), Normal()],
+    )
+
+
+def _write_rules(ax: Axes, rule: Any, n_members: int, n_rows: int, cluster: int) -> None:
+    """Title of the cluster and as many of its rules as there is room for, beside the axes."""
+    figure = ax.figure.figure
+    box = ax.get_position()
+    room = (1 - _SHARE_OF_LINES - 0.05) * figure.get_figwidth() * 72 / _FONT
+    n_lines = int(box.height * figure.get_figheight() * 72 / _FONT / _LINE_HEIGHT)
+    top, step = box.y1, _FONT * _LINE_HEIGHT / 72 / figure.get_figheight()
+    left = _SHARE_OF_LINES + _GAP
+    figure.patches.append(_swatch(figure, left - 0.015, box, cluster))
+    title = f"cluster {rule.cluster}: {n_members:,} of {n_rows:,} rows"
+    style = {"fontsize": _FONT, "va": "top", "parse_math": False}
+    figure.text(left, top, title, weight="bold", color=_INK, gid=f"title-{cluster}", **style)
+    for i, (line, color) in enumerate(_rule_lines(rule, room, n_lines - 1), start=1):
+        figure.text(left, top - i * step, line, color=color, gid=f"rule-{cluster}", **style)
+
+
+def _swatch(figure: Figure, x: float, box: Any, cluster: int) -> Any:
+    from matplotlib.patches import Rectangle
+
+    return Rectangle(
+        (x, box.y0),
+        0.005,
+        box.height,
+        facecolor=cluster_color(cluster),
+        transform=figure.transFigure,
+        figure=figure,
+    )
+
+
+def _rule_lines(rule: Any, room: float, n_lines: int) -> list[tuple[str, str]]:
+    """Lines of text with their colours; the last says what there was no room for."""
+    found: list[tuple[str, str]] = []
+    total = sum(one.n_samples for one in rule.rules)
+    n_told = 0
+    for position, one in enumerate(rule.rules):
+        several = len(rule.rules) > 1
+        wrapped = _wrap(one.text, room - 2, tail=f"({_percent(one.n_samples, total)})" * several)
+        is_last = position == len(rule.rules) - 1
+        if len(found) + len(wrapped) > n_lines - (not is_last):
+            more = len(rule.rules) - position
+            rest = _percent(total - n_told, total)
+            if not position:
+                # One rule that fills the room by itself is cut short.
+                found += [(line, _INK) for line in wrapped[: n_lines - 1]]
+                return [*found, ("…", _GREY)]
+            word = "rule" if more == 1 else "rules"
+            return [*found, (f"or {more:,} more {word}, for {rest} of the cluster", _GREY)]
+        start = "or " if position else ""
+        found += [((start if i == 0 else "    ") + line, _INK) for i, line in enumerate(wrapped)]
+        n_told += one.n_samples
+    return found
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.0f} %" if whole else "0 %"
+
+
+def _set_limits(ax: Axes, lines: list[np.ndarray], medoids: np.ndarray) -> None:
+    """Room for all but the wildest values, which would flatten the others, and for all medoids."""
+    low, high = np.percentile(np.concatenate(lines), [0.5, 99.5])
+    middle = np.concatenate([lines[i] for i in medoids])
+    low, high = min(low, middle.min()), max(high, middle.max())
+    margin = 0.05 * (high - low) or 1.0
+    ax.set_ylim(low - margin, high + margin)
+
+
+def _finish(ax: Axes, moments: list[np.ndarray], label: str) -> None:
+    figure = ax.figure.figure
+    for one in figure.axes:
+        one.spines[["top", "right"]].set_visible(False)
+        one.tick_params(labelsize=8, color=_GREY)
+        one.margins(x=0)
+    if np.asarray(moments[0]).dtype.kind == "M":
+        from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+        locator = AutoDateLocator(minticks=3, maxticks=7)
+        ax.xaxis.set_major_locator(locator)
+        ax.xaxis.set_major_formatter(ConciseDateFormatter(locator))
+    if label:
+        figure.supylabel(label, x=0.012, fontsize=_FONT, color=_INK)

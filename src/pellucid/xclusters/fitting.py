@@ -1,0 +1,195 @@
+"""From two distance matrices to the best pair (k, α) that a search finds."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from pellucid._interrupt import Interrupt
+from pellucid.xclusters.branch_and_bound import branch_and_bound
+from pellucid.xclusters.evaluate import Clusterer, Evaluation, Evaluator, KMedoidsStarts
+from pellucid.xclusters.mixture import Mixture
+from pellucid.xclusters.searches import bayesian_search, grid_search, two_step, walk
+from pellucid.xclusters.trees import TreeGrower, reachable_accuracy
+
+SEARCHES = ("branch-and-bound", "grid", "bayes", "two-step")
+STARTS = ("ends", "build", "neighbour")
+
+BOUND_FIELDS = [
+    ("k1", np.int64),
+    ("alpha1", np.float64),
+    ("k2", np.int64),
+    ("alpha2", np.float64),
+    ("lower", np.float64),
+    ("upper", np.float64),
+    ("fate", "U14"),
+]
+
+
+@dataclass
+class Found:
+    """What a search has found."""
+
+    chosen: Evaluation
+    objective: float
+    evaluations: np.ndarray
+    bounds: np.ndarray
+    lower: float
+    is_complete: bool
+    was_interrupted: bool
+
+
+def find_clusters(
+    mixture: Mixture, grower: TreeGrower, weight: np.ndarray, params: dict[str, Any], seed: int
+) -> Found:
+    """Search as the parameters of :class:`~pellucid.XClusters` say."""
+    ks = list(range(params["k_range"][0], params["k_range"][1] + 1))
+    alphas = alpha_grid(params["alpha_step"])
+    cluster = _find_clusterer(params, mixture, weight)
+    with Interrupt() as interrupt:
+        show = _Progress(params["verbose"])
+        ends = (ks[0], ks[-1])
+        evaluator = Evaluator(mixture, grower, cluster, weight, ends, params["trade_off"], show)
+        most = params["max_evaluations"] or np.inf
+
+        def stop() -> bool:
+            return interrupt.requested or len(evaluator.evaluations) >= most
+
+        pair, lower, bounds = None, np.nan, []
+        if params["search"] == "grid":
+            grid_search(evaluator.objective, ks, alphas, stop)
+        elif params["search"] == "bayes":
+            n_pairs = params["max_evaluations"]
+            how = {"n_pairs": n_pairs, "random_state": seed}
+            bayesian_search(evaluator.objective, ks, alphas, stop, **how)
+        elif params["search"] == "two-step":
+            pair = two_step(lambda *pair: evaluator.evaluate(*pair).distortion, ks, stop)
+        else:
+            how = {"trade_off": params["trade_off"], "tolerance": params["tolerance"]}
+            search = branch_and_bound(
+                evaluator.parts, ks, alphas, stop=stop, report=show.bound, **how
+            )
+            lower, bounds = search.lower, search.blocks
+            if params["refine"]:
+                walk(evaluator.objective, (search.k, search.alpha), ks, alphas, stop)
+        chosen = evaluator.best() if pair is None else evaluator.evaluate(*pair)
+        return Found(
+            chosen,
+            evaluator.objective(chosen.k, chosen.alpha),
+            evaluator.table(),
+            np.array([tuple(block) for block in bounds], dtype=BOUND_FIELDS),
+            min(lower, evaluator.objective(chosen.k, chosen.alpha)),
+            not stop(),
+            interrupt.requested,
+        )
+
+
+def alpha_grid(step: float) -> list[float]:
+    """Multiples of a step from 0 to 1; the last step is shorter if it has to be.
+
+    Examples
+    --------
+    >>> from pellucid.xclusters.fitting import alpha_grid
+    >>> alpha_grid(0.3)
+    [0.0, 0.3, 0.6, 0.9, 1.0]
+    """
+    n = int(np.ceil(1 / step - 1e-9))
+    return [round(i * step, 12) for i in range(n)] + [1.0]
+
+
+def read_k_range(k_range: Any) -> tuple[int, int]:
+    """Smallest and largest k, or an error that says what would work."""
+    ks = list(k_range)
+    if len(ks) != 2 or not all(isinstance(k, Integral) for k in ks) or not 1 <= ks[0] <= ks[1]:
+        raise ValueError(
+            f"k_range={k_range!r}; give the smallest and the largest number of clusters, such as "
+            "(3, 11)"
+        )
+    return int(ks[0]), int(ks[1])
+
+
+def check_rows(n: int, k_range: tuple[int, int]) -> None:
+    """Refuse fewer rows than there are to be clusters."""
+    if n == 1:
+        raise ValueError("there is only 1 sample (one row of a weight above 0): nothing to cluster")
+    if k_range[1] > n:
+        works = f"k_range=({min(k_range[0], n)}, {n}) would work"
+        raise ValueError(
+            f"k_range={k_range} goes beyond the number of rows, n_samples = {n}; {works}"
+        )
+
+
+def warn_of(found: Found, grower: TreeGrower | None) -> None:
+    """Say if a search was cut short, or if the tree of a `grower` was to be exact and is not."""
+    if found.was_interrupted:
+        _warn(
+            f"interrupted after {len(found.evaluations)} evaluations; the clusters are the best "
+            "of these"
+        )
+    if grower is not None and found.chosen.accuracy < 1:
+        reachable = reachable_accuracy(grower.X, found.chosen.labels, grower.weight)
+        which = "all rows" if (grower.X[0] == grower.X).all() else "some rows"
+        _warn(
+            f"no tree can separate these {found.chosen.k} clusters: {which} have the same "
+            "explanation features as rows of other clusters, and the best reachable accuracy is "
+            f"{reachable:.3f}. Add explanation features that differ, or ask for less by "
+            "tree_accuracy"
+        )
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, ConvergenceWarning, stacklevel=4)
+
+
+def _find_clusterer(params: dict[str, Any], mixture: Mixture, weight: np.ndarray) -> Clusterer:
+    if params["clusterer"] == "kmedoids":
+        weights = None if (weight == 1).all() else weight
+        return KMedoidsStarts(mixture, weights, params["init"], params["n_jobs"])
+    return _plugged_in(params["clusterer"], mixture, weight)
+
+
+def _plugged_in(estimator: Any, mixture: Mixture, weight: np.ndarray) -> Clusterer:
+    from sklearn.base import clone
+    from sklearn.utils.validation import has_fit_parameter
+
+    if "n_clusters" not in estimator.get_params():
+        raise ValueError(
+            f"clusterer={estimator!r} has no parameter n_clusters, which is what is searched for; "
+            "use, for example, AgglomerativeClustering(metric='precomputed', linkage='average')"
+        )
+    weights = {"sample_weight": weight} if has_fit_parameter(estimator, "sample_weight") else {}
+
+    def cluster(k: int, alpha: float) -> np.ndarray:
+        model = clone(estimator).set_params(n_clusters=k)
+        # A copy, as the matrix is written over for the next α.
+        return np.asarray(model.fit(mixture.at(alpha).copy(), **weights).labels_)
+
+    return cluster
+
+
+class _Progress:
+    """One line on standard error for each pair that is evaluated."""
+
+    def __init__(self, verbose: int) -> None:
+        self.verbose, self.lower = verbose, None
+
+    def bound(self, best: float, lower: float) -> None:
+        self.lower = lower
+
+    def __call__(self, evaluator: Evaluator) -> None:
+        if self.verbose:
+            best = evaluator.best()
+            bound = "" if self.lower is None else f", bound {self.lower:.4f}"
+            print(
+                f"XClusters: {len(evaluator.evaluations)} evaluations, best "
+                f"{evaluator.objective(best.k, best.alpha):.4f} at k = {best.k}, "
+                f"α = {best.alpha:.3g}{bound}",
+                file=sys.stderr,
+                flush=True,
+            )

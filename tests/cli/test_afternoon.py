@@ -1,0 +1,338 @@
+"""A newcomer's afternoon: files as people have them, through every command."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import sqlite3
+
+import duckdb
+import numpy as np
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from pellucid.cli.app import app
+
+N_ROWS = 600
+
+
+def run(*arguments, stdin: bytes | None = None):
+    return CliRunner().invoke(app, [str(a) for a in arguments], input=stdin)
+
+
+def assert_fails(result, *lines: str, code: int = 1) -> None:
+    assert result.stderr.splitlines() == list(lines)
+    assert result.stdout == ""
+    assert result.exit_code == code
+
+
+def make_customers(n_rows: int = N_ROWS, seed: int = 0) -> pl.DataFrame:
+    """Spenders of three kinds in two channels, with what real files have: gaps, codes, notes."""
+    rng = np.random.default_rng(seed)
+    kind = rng.integers(3, size=n_rows)
+    spend = np.array([[12_000, 900], [2_500, 8_000], [30_000, 2_000]])[kind]
+    spend = spend * rng.lognormal(0, 0.15, size=(n_rows, 2))
+    age = np.array([30, 45, 60])[kind] + rng.integers(-6, 7, n_rows)
+    return pl.DataFrame(
+        {
+            "customer_id": np.arange(1000, 1000 + n_rows),
+            "Fresh, €": spend[:, 0].round(2),
+            'the "milk"': spend[:, 1].round(2),
+            "age": [None if i % 97 == 5 else int(a) for i, a in enumerate(age)],
+            "channel": np.array(["hotel", "shop", "hotel"])[kind],
+            "member": kind == 2,
+            "since": pl.Series(["2020-01-01"] * n_rows).str.to_date(),
+            "remark": [f"note {i}" for i in range(n_rows)],
+            "country": ["KR"] * n_rows,
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def customers():
+    return make_customers()
+
+
+@pytest.fixture
+def folder(customers, tmp_path):
+    customers.write_csv(tmp_path / "customers.csv")
+    return tmp_path
+
+
+DECISIONS = [
+    "left out, like identifiers: customer_id, remark (--columns to choose)",
+    "left out, dates: since (turn them into numbers to use them)",
+    "left out, one value only: country",
+    "taken as categories: channel, member (--exclude to leave out)",
+]
+
+
+def test_a_file_alone_gives_a_sensible_answer_and_says_what_it_did(folder, customers):
+    # A date in a CSV file is text, and here always the same one.
+    result = run("explain", folder / "customers.csv")
+    assert result.exit_code == 0, result.stderr
+    said = result.stderr.splitlines()
+    assert said[0] == DECISIONS[0]
+    assert "left out, one value only: since, country" in said
+    assert DECISIONS[3] in said
+    gaps = customers["age"].null_count()
+    assert (
+        f"{gaps} rows with missing values left out: age: {gaps} (--missing median fills them in)"
+        in said
+    )
+    assert any(line.startswith("columns are given the same spread") for line in said)
+    assert said[-1].startswith("3 clusters: the best silhouette")
+    assert result.stdout.startswith(f"3 clusters of {N_ROWS - gaps} rows, explained by 2 questions")
+
+
+def test_dates_in_parquet_are_left_out(folder, customers):
+    varied = customers.with_columns(since=pl.date_range(pl.date(2020, 1, 1), pl.date(2021, 8, 22)))
+    varied.write_parquet(folder / "customers.parquet")
+    assert DECISIONS[1] in run("explain", folder / "customers.parquet").stderr.splitlines()
+
+
+def test_rules_are_in_the_units_and_words_of_the_file(folder):
+    result = run("explain", folder / "customers.csv", "-k", 3, "--json")
+    found = json.loads(result.stdout)
+    texts = " ".join(cluster["rule"] for cluster in found["clusters"])
+    bounds = [float(word) for word in texts.replace("(", " ").split() if word.isdigit()]
+    assert all(bound > 20 for bound in bounds)  # years of age or euros, not standard deviations
+    assert found["rows"] == sum(cluster["rows"] for cluster in found["clusters"])
+    assert found["decisions"]
+    only = run("explain", folder / "customers.csv", "-k", 2, "--columns", "channel", "-q").stdout
+    assert "channel is " in only
+
+
+def test_categories_can_be_forced_on_numbers(tmp_path):
+    codes = np.repeat([1, 2, 3], 40)
+    table = pl.DataFrame({"region": codes, "value": np.tile(np.arange(40.0), 3)})
+    table.write_csv(tmp_path / "data.csv")
+    plain = run("explain", tmp_path / "data.csv", "-k", 3)
+    assert (
+        "few different whole numbers, taken as numbers: region (--categorical if they are codes)"
+        in plain.stderr
+    )
+    options = ("-k", 3, "--categorical", "region", "--exclude", "value")
+    forced = run("explain", tmp_path / "data.csv", *options)
+    assert "region is 1" in forced.stdout
+    assert "taken as numbers" not in forced.stderr
+
+
+def test_model_sql_and_rows_say_the_same(folder, customers):
+    paths = {name: folder / f"out.{name}" for name in ("json", "sql", "csv")}
+    result = run(
+        "explain", folder / "customers.csv", "-k", 5, "--model", paths["json"], "--sql",
+        paths["sql"], "--output", paths["csv"], "--dialect", "duckdb",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    rows = pl.read_csv(paths["csv"])
+    assert rows.drop("cluster", "rule").equals(pl.read_csv(folder / "customers.csv"))
+    assert rows.filter(pl.col("age").is_null())["cluster"].null_count() > 0
+    # A row without a number that is not asked about has a cluster in predict and in SQL.
+    again = run("predict", paths["json"], folder / "customers.csv")
+    assert again.exit_code == 0, again.stderr
+    predicted = pl.read_csv(io.StringIO(again.stdout))
+    known = rows["cluster"].is_not_null()
+    assert predicted.filter(known)["cluster"].equals(rows.filter(known)["cluster"])
+    assert predicted.filter(known)["rule"].equals(rows.filter(known)["rule"])
+    query = f"SELECT {paths['sql'].read_text()} AS cluster FROM read_csv('{folder}/customers.csv')"
+    in_database = [row[0] for row in duckdb.sql(query).fetchall()]
+    assert in_database == predicted["cluster"].to_list()
+
+
+def test_sql_for_sqlite(folder, customers):
+    sql = folder / "out.sql"
+    options = ("-k", 4, "--exclude", "channel,member", "--sql", sql, "--dialect", "sqlite")
+    result = run("explain", folder / "customers.csv", *options, "--output", folder / "rows.csv")
+    assert result.exit_code == 0, result.stderr
+    table = customers.select("Fresh, €", 'the "milk"', "age")
+    with sqlite3.connect(":memory:") as base:
+        base.execute('CREATE TABLE t ("Fresh, €" REAL, "the ""milk""" REAL, "age" REAL)')
+        base.executemany("INSERT INTO t VALUES (?, ?, ?)", table.rows())
+        found = [row[0] for row in base.execute(f"SELECT {sql.read_text()} FROM t ORDER BY rowid")]
+    written = pl.read_csv(folder / "rows.csv")["cluster"]
+    known = written.is_not_null().to_list()
+    assert [c for c, k in zip(found, known) if k] == written.drop_nulls().to_list()
+
+
+def test_a_clustering_that_exists_is_explained(folder, customers):
+    groups = customers.with_columns(segment=pl.col("channel").replace({"hotel": "B2B"}))
+    groups.write_csv(folder / "groups.csv")
+    result = run("explain", folder / "groups.csv", "--labels", "segment", "--exclude", "member")
+    assert result.exit_code == 0, result.stderr
+    assert "cost against the given clusters" in result.stdout
+    assert "B2B" in result.stdout
+    assert "explained by 1 question" in result.stdout
+    assert_fails(
+        run("explain", folder / "groups.csv", "--labels", "segment", "-k", 3),
+        "error: -k and --labels do not go together: the labels are the clusters",
+    )
+
+
+@pytest.mark.parametrize("command", ["compare", "path"])
+def test_comparisons_print_a_table_and_draw_it(folder, command):
+    picture = folder / "picture.png"
+    arguments = (command, folder / "customers.csv", "-k", 4, "--plot", picture)
+    result = run(*arguments)
+    assert result.exit_code == 0, result.stderr
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert "cost against k-means" in result.stdout
+    rows = json.loads(run(command, folder / "customers.csv", "-k", 4, "--json", "-q").stdout)
+    if command == "compare":
+        costs = [row["cost_ratio"] for row in rows]
+        assert {row["method"] for row in rows} >= {"IMM", "ExShallow", "ExplainableKMeans", "SpEx"}
+        assert costs == sorted(costs)
+    else:
+        assert [row["waes"] for row in rows] == sorted(row["waes"] for row in rows)
+
+
+def test_info_names_versions_and_threads():
+    result = run("info")
+    assert result.exit_code == 0
+    for word in ("pellucid", "python", "threads", "compiled code", "numpy", "scikit-learn"):
+        assert word in result.stdout
+
+
+TWO = "a,b\n" + "".join(f"{i},{i * i % 7}\n" for i in range(12))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("bom.csv", b"\xef\xbb\xbf" + TWO.encode(), []),
+        ("utf16.csv", TWO.encode("utf-16"), []),
+        ("semicolon.csv", TWO.replace(",", ";").encode(), ["fields are separated by ';'"]),
+        ("tab.txt", TWO.replace(",", "\t").encode(), ["fields are separated by '\\t'"]),
+        ("tabs.tsv", TWO.replace(",", "\t").encode(), []),
+        ("packed.csv.gz", gzip.compress(TWO.encode()), []),
+        (
+            "comma.csv",
+            b"a;b\n1,5;2\n2,5;3\n3,25;4\n",
+            ["fields are separated by ';'", "numbers are written with a decimal comma"],
+        ),
+        (
+            "double.csv",
+            TWO.replace("a,b", "a,a").encode(),
+            ["columns of the same name are told apart: a (2)"],
+        ),
+        ("lines.jsonl", b'{"a": 1, "b": 2.5}\n{"a": 3, "b": 4}\n{"a": 9, "b": 1}\n', []),
+        ("windows.csv", TWO.replace("\n", "\r\n").encode(), []),
+    ],
+)
+def test_tables_as_programs_write_them(tmp_path, name, content, said):
+    (tmp_path / name).write_bytes(content)
+    result = run("explain", tmp_path / name, "-k", 2, "--no-standardize")
+    assert result.exit_code == 0, result.stderr
+    notices = [line for line in result.stderr.splitlines() if "identifiers" not in line]
+    assert notices == said
+
+
+def test_standard_input_of_every_format(customers):
+    table = customers.select("age", "channel").drop_nulls()
+    packed = io.BytesIO()
+    table.write_parquet(packed)
+    texts = [table.write_csv().encode(), packed.getvalue(), table.write_ndjson().encode()]
+    answers = {run("explain", "-", "-k", 3, "-q", stdin=text).stdout for text in texts}
+    assert len(answers) == 1
+    assert answers.pop().startswith("3 clusters")
+
+
+def test_the_exact_words_of_what_goes_wrong(tmp_path):
+    def file(name: str, content: str | bytes):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    empty = file("empty.csv", "")
+    assert_fails(
+        run("explain", empty),
+        f"error: {empty} is empty",
+        "hint: a table needs a line of column names and rows",
+    )
+    header = file("header.csv", "a,b\n")
+    assert_fails(run("explain", header), f"error: {header} has column names but no rows")
+    latin = file("latin.csv", "größe\n1\n2\n".encode("latin-1"))
+    assert_fails(
+        run("explain", latin),
+        f"error: {latin} is not UTF-8 text: byte 2 is 0xf6",
+        "hint: save the file as UTF-8",
+    )
+    packed = file("packed.csv.gz", b"not packed at all")
+    failed = run("explain", packed)
+    assert failed.stderr.startswith(f"error: {packed} cannot be unpacked: ")
+    whole = file("list.json", '[{"a": 1}]')
+    assert_fails(
+        run("explain", whole),
+        f"error: {whole} is one JSON list; JSON lines are read: one object a line",
+        "hint: jq -c '.[]' turns one into the other",
+    )
+    texts = file("texts.csv", "a,b\n" + "".join(f"t{i},u{i}\n" for i in range(50)))
+    assert_fails(
+        run("explain", texts),
+        f"error: {texts} has no column to cluster by; its columns are 'a', 'b'",
+        "hint: name the columns to use with --columns, or texts to use with --categorical",
+    )
+    few = file("few.csv", "a\n1.5\n2.5\n")
+    assert_fails(
+        run("explain", few, "-k", 5),
+        "error: -k 5 is more than the 2 rows",
+        "hint: ask for fewer clusters",
+    )
+    assert_fails(
+        run("explain", few, "-k", "some"),
+        "error: -k is 'some'; it must be a whole number from 1 on, or auto",
+        code=2,
+    )
+    assert_fails(
+        run("explain", few, "--columns", "a", "--exclude", "a"),
+        "error: 'a' is in --columns and in --exclude",
+        code=2,
+    )
+    endless = file("endless.csv", "a,b\n1.5,inf\n2.5,1\n3.5,2\n")
+    assert_fails(
+        run("explain", endless, "-k", 2),
+        "error: column 'b' contains infinite values",
+        "hint: remove them from the file, or leave the column out with --exclude",
+    )
+    assert_fails(
+        run("predict", few, few),
+        run("predict", few, few).stderr.splitlines()[0],
+        "hint: pellucid explain FILE --model MODEL makes one",
+    )
+    model = tmp_path / "model.json"
+    run("explain", few, "-k", 2, "--model", model)
+    other = file("other.csv", "b\n1\n")
+    assert_fails(
+        run("predict", model, other),
+        f"error: {other} has no column 'a', which {model} asks about",
+        "hint: its columns are 'b'",
+    )
+    assert sorted(p.name for p in tmp_path.iterdir() if p.name.startswith(".")) == []
+
+
+def test_one_column_is_enough(tmp_path):
+    (tmp_path / "one.csv").write_text(
+        "size\n" + "\n".join(["1.5", "2", "2.5", "90", "91", "92"]) + "\n"
+    )
+    result = run("explain", tmp_path / "one.csv")
+    assert result.stdout.startswith("2 clusters of 6 rows, explained by 1 question")
+
+
+def test_a_million_rows(tmp_path):
+    rng = np.random.default_rng(0)
+    kind = rng.integers(3, size=1_000_000)
+    X = rng.normal(size=(1_000_000, 3)).astype(np.float32) + 9 * kind[:, None]
+    table = pl.DataFrame(X, schema=["a", "b", "c"]).with_columns(
+        where=pl.Series(np.array(["north", "south", "west"])[kind])
+    )
+    table.write_csv(tmp_path / "million.csv", float_precision=2)
+    result = run("explain", tmp_path / "million.csv", "-k", 3)
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.startswith("3 clusters of 1,000,000 rows, explained by 2 questions")
+    assert "100.0 %" in result.stdout
+
+
+def test_quiet_means_results_only(folder):
+    assert run("explain", folder / "customers.csv", "-k", 3, "--quiet").stderr == ""

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.explanations import explain_rows, leaf_purity
+from pellucid.export._mixin import EstimatorExportMixin
 from pellucid.rules import RuleList, cluster_rules, leaf_rules
 from pellucid.xclusters.both_distances import accuracy_data
 from pellucid.xclusters.distances import between
@@ -16,7 +17,7 @@ from pellucid.xclusters.fitting import Found
 from pellucid.xclusters.trees import renumbered
 
 
-class ExplainedClusters(ClusterMixin, BaseEstimator):
+class ExplainedClusters(EstimatorExportMixin, ClusterMixin, BaseEstimator):
     """Base of :class:`~pellucid.XClusters`: all but its parameters and how it is fitted."""
 
     def _store(

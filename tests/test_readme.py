@@ -1,4 +1,4 @@
-"""The example of the README prints what the README says."""
+"""The examples of the README print what the README says."""
 
 import re
 from pathlib import Path
@@ -8,13 +8,15 @@ import pytest
 README = Path(__file__).parent.parent / "README.md"
 
 
-@pytest.fixture
-def blocks():
-    return re.findall(r"```(\w*)\n(.*?)```", README.read_text(encoding="utf-8"), flags=re.DOTALL)
+BLOCKS = re.findall(r"```(\w*)\n(.*?)```", README.read_text(encoding="utf-8"), flags=re.DOTALL)
+EXAMPLES = [
+    (code, output)
+    for (language, code), (_, output) in zip(BLOCKS, BLOCKS[1:])
+    if language == "python"
+]
 
 
-def test_the_python_example_gives_its_output(blocks, capsys):
-    languages = [language for language, _ in blocks]
-    at = languages.index("python")
-    exec(compile(blocks[at][1], "README.md", "exec"), {})
-    assert capsys.readouterr().out == blocks[at + 1][1]
+@pytest.mark.parametrize(("code", "output"), EXAMPLES)
+def test_python_examples_give_their_output(code, output, capsys):
+    exec(compile(code, "README.md", "exec"), {})
+    assert capsys.readouterr().out == output

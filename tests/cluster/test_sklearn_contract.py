@@ -20,7 +20,9 @@ from pellucid import (
     OptimalTree,
     RandomThresholds,
     SpEx,
+    XClusters,
 )
+from pellucid.cluster import KMedoids
 from references import WEIGHT_CHECKS, SpreadCenters, expected_failures
 
 ESTIMATORS = [
@@ -37,6 +39,7 @@ ESTIMATORS = [
     EMN(),
     OptimalTree(objective="surrogate"),
 ]
+ELSEWHERE = [KMedoids(), XClusters()]  # checked in test_kmedoids.py and test_xclusters.py
 OTHER_OBJECTIVE = [
     clone(model).set_params(objective="kmedians") for model in (IMM(), ExGreedy(), ExKMC())
 ]
@@ -61,7 +64,7 @@ def test_every_public_estimator_is_checked():
         for thing in (getattr(module, name) for name in module.__all__)
         if inspect.isclass(thing) and issubclass(thing, BaseEstimator)
     }
-    assert public == {type(estimator) for estimator in ESTIMATORS}
+    assert public == {type(estimator) for estimator in ESTIMATORS + ELSEWHERE}
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)

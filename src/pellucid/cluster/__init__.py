@@ -8,6 +8,7 @@ from pellucid.cluster._explainable_kmeans import ExplainableKMeans
 from pellucid.cluster._exshallow import ExShallow
 from pellucid.cluster._exshallow_search import ExShallowSearch
 from pellucid.cluster._imm import IMM
+from pellucid.cluster._kmedoids import KMedoids
 from pellucid.cluster._optimal import OptimalTree
 from pellucid.cluster._random_thresholds import RandomThresholds
 from pellucid.cluster._spex import SpEx
@@ -21,6 +22,7 @@ __all__ = [
     "ExShallow",
     "ExShallowSearch",
     "ExplainableKMeans",
+    "KMedoids",
     "OptimalTree",
     "RandomThresholds",
     "SpEx",

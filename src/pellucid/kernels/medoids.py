@@ -41,7 +41,8 @@ def nearest_two(D, medoids, largest, near, to_near, second, to_second):
             elif d < to_second[o]:
                 second[o], to_second[o] = i, d
     if len(medoids) == 1:
-        to_second[:] = largest
+        for o in range(len(near)):
+            to_second[o] = largest
 
 
 @compiled
@@ -67,7 +68,8 @@ def exchange(D, medoids, i, largest, near, to_near, second, to_second):
         elif d < to_second[o]:
             second[o], to_second[o] = i, d
     if len(medoids) == 1:
-        to_second[:] = largest
+        for o in range(len(near)):
+            to_second[o] = largest
 
 
 @compiled
@@ -100,7 +102,8 @@ def first_swap(
         for o in range(n):
             closer[n_closer] = o
             n_closer += D[c, o] < to_second[o]
-        change[:] = removal
+        for i in range(k):
+            change[i] = removal[i]
         shared = 0.0
         for q in range(n_closer):
             o = closer[q]

@@ -83,7 +83,7 @@ def pairwise(
            [1.   , 1.   , 0.   ]])
     """
     if isinstance(metric, str) and metric == "precomputed":
-        return check_matrix(X)
+        return check_matrix(X, n_jobs=n_jobs)
     measure = find_measure(metric, window)
     rows = measure.read(X, "X")
     n = len(rows)

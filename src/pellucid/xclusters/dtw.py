@@ -34,6 +34,7 @@ class Warping(Measure):
     def __init__(self, window: int | None = None) -> None:
         if window is not None and (not isinstance(window, Integral) or window < 0):
             raise ValueError(f"window={window!r}: a whole number of steps, at least 0, or None")
+        self._window = window
         # Pruning is left alone: its bound is rounded, and loses pairs that just meet it.
         self._settings = {"use_pruning": False, "compact": True}
         if window is not None:
@@ -45,9 +46,11 @@ class Warping(Measure):
         return read_series(X, name)
 
     def tile_shape(self, rows: Any, others: Any, n_threads: int) -> tuple[int, int]:
-        longest = max(len(one) for one in rows), max(len(one) for one in others)
+        length, other = max(len(one) for one in rows), max(len(one) for one in others)
+        if self._window is not None:
+            other = min(other, 2 * self._window + 1 + abs(length - other))
         height = min(len(rows), _ROWS_A_THREAD * n_threads)
-        width = _CELLS * n_threads // (height * longest[0] * longest[1])
+        width = _CELLS * n_threads // (height * length * other)
         # Tiles on the diagonal must reach over it.
         return height, max(height, min(width, len(others)))
 

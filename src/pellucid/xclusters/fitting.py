@@ -12,10 +12,10 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from pellucid._interrupt import Interrupt
-from pellucid.xclusters.branch_and_bound import branch_and_bound
+from pellucid.xclusters.branch_and_bound import Record, branch_and_bound
 from pellucid.xclusters.evaluate import Clusterer, Evaluation, Evaluator, KMedoidsStarts
 from pellucid.xclusters.mixture import Mixture
-from pellucid.xclusters.searches import bayesian_search, grid_search, two_step, walk
+from pellucid.xclusters.searches import bayesian_search, grid_search, look_around, two_step
 from pellucid.xclusters.trees import TreeGrower, reachable_accuracy
 
 SEARCHES = ("branch-and-bound", "grid", "bayes", "two-step")
@@ -56,38 +56,59 @@ def find_clusters(
         show = _Progress(params["verbose"])
         ends = (ks[0], ks[-1])
         evaluator = Evaluator(mixture, grower, cluster, weight, ends, params["trade_off"], show)
-        most = params["max_evaluations"] or np.inf
+        stop = _Stop(interrupt, evaluator, params["max_evaluations"])
+        pair, lower, blocks = _search(evaluator, ks, alphas, stop, show, params, seed)
+    chosen = evaluator.best() if pair is None else evaluator.evaluate(*pair)
+    objective = evaluator.objective(chosen.k, chosen.alpha)
+    return Found(
+        chosen,
+        objective,
+        evaluator.table(),
+        np.array([tuple(block) for block in blocks], dtype=BOUND_FIELDS),
+        float(np.minimum(lower, objective)),
+        not stop.was_true,
+        interrupt.requested,
+    )
 
-        def stop() -> bool:
-            return interrupt.requested or len(evaluator.evaluations) >= most
 
-        pair, lower, bounds = None, np.nan, []
-        if params["search"] == "grid":
-            grid_search(evaluator.objective, ks, alphas, stop)
-        elif params["search"] == "bayes":
-            n_pairs = params["max_evaluations"]
-            how = {"n_pairs": n_pairs, "random_state": seed}
-            bayesian_search(evaluator.objective, ks, alphas, stop, **how)
-        elif params["search"] == "two-step":
-            pair = two_step(lambda *pair: evaluator.evaluate(*pair).distortion, ks, stop)
-        else:
-            how = {"trade_off": params["trade_off"], "tolerance": params["tolerance"]}
-            search = branch_and_bound(
-                evaluator.parts, ks, alphas, stop=stop, report=show.bound, **how
-            )
-            lower, bounds = search.lower, search.blocks
-            if params["refine"]:
-                walk(evaluator.objective, (search.k, search.alpha), ks, alphas, stop)
-        chosen = evaluator.best() if pair is None else evaluator.evaluate(*pair)
-        return Found(
-            chosen,
-            evaluator.objective(chosen.k, chosen.alpha),
-            evaluator.table(),
-            np.array([tuple(block) for block in bounds], dtype=BOUND_FIELDS),
-            min(lower, evaluator.objective(chosen.k, chosen.alpha)),
-            not stop(),
-            interrupt.requested,
-        )
+def _search(
+    evaluator: Evaluator,
+    ks: list[int],
+    alphas: list[float],
+    stop: _Stop,
+    show: _Progress,
+    params: dict[str, Any],
+    seed: int,
+) -> tuple[tuple[int, float] | None, float, list[Record]]:
+    """The pair that a search chose if not the best, a lower bound, and the blocks, if any."""
+    objective = evaluator.objective
+    if params["search"] == "grid":
+        grid_search(objective, ks, alphas, stop)
+    elif params["search"] == "bayes":
+        how = {"n_pairs": params["max_evaluations"], "random_state": seed}
+        bayesian_search(objective, ks, alphas, stop, **how)
+    elif params["search"] == "two-step":
+        return two_step(lambda *pair: evaluator.evaluate(*pair).distortion, ks, stop), np.nan, []
+    else:
+        how = {"trade_off": params["trade_off"], "tolerance": params["tolerance"]}
+        found = branch_and_bound(evaluator.parts, ks, alphas, stop=stop, report=show.bound, **how)
+        if params["refine"]:
+            look_around(objective, evaluator.evaluations, ks, alphas, stop)
+        return None, found.lower, found.blocks
+    return None, np.nan, []
+
+
+class _Stop:
+    """Whether to stop: Ctrl-C was pressed, or as many pairs as allowed are evaluated."""
+
+    def __init__(self, interrupt: Interrupt, evaluator: Evaluator, most: int | None) -> None:
+        self.interrupt, self.evaluator, self.most = interrupt, evaluator, most or np.inf
+        self.was_true = False
+
+    def __call__(self) -> bool:
+        if self.interrupt.requested or len(self.evaluator.evaluations) >= self.most:
+            self.was_true = True
+        return self.was_true
 
 
 def alpha_grid(step: float) -> list[float]:

@@ -27,7 +27,9 @@ def as_rows(distances: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(distances)
 
 
-def check_matrix(distances: Any, n: int | None = None, name: str = "distances") -> np.ndarray:
+def check_matrix(
+    distances: Any, n: int | None = None, name: str = "distances", *, n_jobs: int | None = None
+) -> np.ndarray:
     """A square matrix of distances, or an error that names what is wrong and where.
 
     Entries must be finite and at least 0, with zeros on the diagonal and both halves alike; as
@@ -42,9 +44,11 @@ def check_matrix(distances: Any, n: int | None = None, name: str = "distances") 
         How many rows there must be.
     name : str
         What errors call the matrix.
+    n_jobs : int, optional
+        Number of threads; all processors when left out.
     """
     matrix = _read(distances, n, name)
-    with Team(count_threads(None)) as team:
+    with Team(count_threads(n_jobs)) as team:
         D = as_rows(matrix)
         largest = largest_entry(D, team)
         # NaN is the least and the largest of all.

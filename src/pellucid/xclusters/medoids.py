@@ -98,7 +98,7 @@ def k_medoids(
     (array([1, 4]), array([0, 0, 0, 1, 1, 1]), 5.0)
     """
     if check_input:
-        distances = check_matrix(distances)
+        distances = check_matrix(distances, n_jobs=n_jobs)
     D = as_rows(distances)
     weight = read_sample_weight(weights, len(D))
     there = np.flatnonzero(weight > 0)

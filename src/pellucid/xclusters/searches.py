@@ -1,4 +1,4 @@
-"""The searches over pairs (k, α) that branch and bound is compared with, and a last walk.
+"""The searches over pairs (k, α) that branch and bound is compared with, and a last look around.
 
 All take a function of the objective, and ask when to stop. What they have seen is remembered by
 that function, which therefore also knows the best pair.
@@ -6,7 +6,7 @@ that function, which therefore also knows the best pair.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 
@@ -51,7 +51,7 @@ def elbow(ks: Sequence[int], distortions: Sequence[float]) -> int:
     >>> elbow([3, 4, 5, 6, 7], [100.0, 40.0, 15.0, 12.0, 10.0])
     5
     """
-    if len(ks) < 3:
+    if len(ks) < 3 or max(distortions) == min(distortions):
         return ks[0]
     KneeLocator = _import("kneed", "the elbow of two-step").KneeLocator
     found = KneeLocator(list(ks), list(distortions), curve="convex", direction="decreasing").knee
@@ -72,6 +72,8 @@ def bayesian_search(
     α may take every value between the first and the last of `alphas`. A pair that comes up a
     second time counts again, although it is remembered.
     """
+    from threadpoolctl import threadpool_limits
+
     package = _import("bayes_opt", "search='bayes'")
     bounds = {"k": (ks[0], ks[-1]), "alpha": (alphas[0], alphas[-1])}
     optimizer = package.BayesianOptimization(
@@ -83,44 +85,60 @@ def bayesian_search(
         if stop():
             return
         if i < N_RANDOM:
-            pair = {
-                "k": float(rng.integers(ks[0], ks[-1] + 1)),
-                "alpha": rng.uniform(*bounds["alpha"]),
-            }
+            pair = {name: rng.uniform(*ends) for name, ends in bounds.items()}
         else:
-            pair = optimizer.suggest()
+            # Many small systems of equations, which threads only slow down.
+            with threadpool_limits(1, "blas"):
+                pair = optimizer.suggest()
         k, alpha = round(pair["k"]), float(pair["alpha"])
         optimizer.register(params={"k": k, "alpha": alpha}, target=-objective(k, alpha))
 
 
-def walk(
+def look_around(
     objective: Objective,
-    start: tuple[int, float],
+    known: Collection[tuple[int, float]],
     ks: Sequence[int],
     alphas: Sequence[float],
     stop: Stop,
 ) -> None:
-    """From a pair to its best neighbour, as long as that is better.
+    """Look at the neighbours of the best pairs that are known, and at theirs if these are good.
 
-    Neighbours have the k before or after, or an α one or two places before or after. Branch and
-    bound trusts D and N to be monotone; where they are not quite, the best pair is often near.
+    Branch and bound trusts D and N to be monotone; where they are not quite, the best pair is
+    often near one that is nearly as good. Neighbours are one k, one α, or one of each away, or
+    two αs. The best pair comes first, then the others within 3 %, until all have been looked
+    around or a tenth of all pairs has been added.
+
+    Parameters
+    ----------
+    objective : callable
+    known : collection of (int, float)
+        Pairs that are known, which grows as `objective` is asked.
+    ks, alphas : sequence
+        What to choose from, in ascending order.
+    stop : callable
     """
-    here = ks.index(start[0]), alphas.index(start[1])
-    worth = objective(*start)
+    most = len(known) + len(ks) * len(alphas) // N_PARTS
+    place = {(k, a): (i, j) for i, k in enumerate(ks) for j, a in enumerate(alphas)}
+    around: set[tuple[int, float]] = set()
     while True:
-        near = [(here[0] + i, here[1] + j) for i, j in _STEPS]
-        found = []
-        for i, j in near:
-            if 0 <= i < len(ks) and 0 <= j < len(alphas):
-                if stop():
-                    return
-                found.append((objective(ks[i], alphas[j]), (i, j)))
-        if not found or min(found)[0] >= worth:
+        best = min(objective(*pair) for pair in known)
+        good = [pair for pair in known if objective(*pair) <= best * (1 + NEARLY)]
+        left = [pair for pair in good if pair in place and pair not in around]
+        if not left:
             return
-        worth, here = min(found)
+        pair = min(left, key=lambda pair: (objective(*pair), pair))
+        around.add(pair)
+        for step in _STEPS:
+            i, j = np.add(place[pair], step)
+            if 0 <= i < len(ks) and 0 <= j < len(alphas):
+                if (ks[i], alphas[j]) not in known and (stop() or len(known) >= most):
+                    return
+                objective(ks[i], alphas[j])
 
 
-_STEPS = [(-1, 0), (1, 0), (0, -1), (0, 1), (0, -2), (0, 2)]
+NEARLY = 0.03
+N_PARTS = 10
+_STEPS = [(-1, 0), (1, 0), (0, -1), (0, 1), (0, -2), (0, 2), (-1, -1), (-1, 1), (1, -1), (1, 1)]
 
 
 def _import(package: str, what: str):

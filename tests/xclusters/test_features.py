@@ -1,0 +1,188 @@
+"""What XClusters reads, and what it says of input that it cannot read."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from pellucid import XClusters
+from pellucid.xclusters.features import choose_sides
+
+NAMES = ["day 1", "day 2", "age", "sex", "d[1]"]
+NUMERIC = [True, True, True, False, True]
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "explanation", "sides"),
+    [
+        ("day *", None, ([0, 1], [2, 3, 4])),
+        (["day 2", "day 1"], ["sex"], ([0, 1], [3])),
+        (None, ["a?e", "sex"], ([0, 1, 4], [2, 3])),
+        (["d*"], ["sex", 2, "day 1"], ([0, 1, 4], [0, 2, 3])),
+        (None, None, ([0, 1, 2, 4], [3])),
+        ("d[1]", "sex", ([4], [3])),
+        (0, np.array([3]), ([0], [3])),
+    ],
+)
+def test_columns_by_name_pattern_and_position(accuracy, explanation, sides):
+    assert choose_sides(NAMES, NUMERIC, accuracy, explanation) == sides
+
+
+def test_columns_of_one_kind_are_on_both_sides():
+    assert choose_sides(["a", "b"], [True, True]) == ([0, 1], [0, 1])
+    assert choose_sides(["a", "b"], [False, False]) == ([0, 1], [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "explanation", "message"),
+    [
+        ("dya 1", None, "accuracy_features: no column .* 'dya 1'; did you mean 'day 1'"),
+        (None, ["zip*"], r"explanation_features: no column .*'zip\*'; the columns are 'day 1'"),
+        (7, None, "accuracy_features names column 7; there are 5"),
+        ("*", None, "no column is left for the explanation features: the other side takes all 5"),
+        (None, "*", "no column is left for the accuracy features"),
+    ],
+)
+def test_columns_that_are_not_there_are_named(accuracy, explanation, message):
+    with pytest.raises(ValueError, match=message):
+        choose_sides(NAMES, NUMERIC, accuracy, explanation)
+
+
+def table(n=12):
+    rng = np.random.default_rng(0)
+    days = {f"day {i}": rng.normal(size=n) for i in range(4)}
+    return pd.DataFrame({**days, "zip": np.arange(n) % 3, "sex": ["f", "m"] * (n // 2)})
+
+
+def model(**how):
+    return XClusters("day *", **{"k_range": (2, 3), "accuracy_distance": "euclidean", **how})
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_numbers_may_be_categories():
+    found = model(categorical=["zip"]).fit(table())
+    words = {str(column) for column in found.tree_columns_}
+    assert words == {"zip is 0", "zip is 1", "zip is 2", "sex is f", "sex is m"}
+    assert "zip" in {str(column) for column in model().fit(table()).tree_columns_}
+    by_place = model(categorical=[4]).fit(table())
+    assert by_place.tree_columns_ == found.tree_columns_
+    with pytest.raises(ValueError, match="categorical names 'day 0', which is no explanation feat"):
+        model(categorical=["day 0"]).fit(table())
+    with pytest.raises(ValueError, match="categorical names 1, which is no explanation feature"):
+        model(categorical=[1]).fit(table())
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_two_tables_with_choices_on_both():
+    frame = table()
+    found = XClusters("day [01]", "sex", k_range=(2, 3), accuracy_distance="manhattan")
+    found.fit(frame, explanation=frame)
+    assert found.accuracy_features_ == ["day 0", "day 1"]
+    assert found.explanation_features_ == ["sex"]
+    assert found.predict(frame[["sex"]]).shape == found.assign(frame).shape == (12,)
+    arrays = XClusters([0, 1], [5], k_range=(2, 3), accuracy_distance="manhattan")
+    arrays.fit(frame.to_numpy())
+    assert arrays.tree_columns_[0].column == "x5"
+    np.testing.assert_array_equal(arrays.predict(frame.to_numpy()), found.predict(frame))
+    np.testing.assert_array_equal(arrays.assign(frame.to_numpy()), found.assign(frame))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_constant_columns_do_no_harm():
+    frame = table().assign(**{"day 1": 1.0, "country": "Korea"})
+    found = model().fit(frame)
+    assert "Korea" not in str(found.explain())
+    flat = frame.assign(**{f"day {i}": 1.0 for i in range(4)})
+    assert model().fit(flat).distortion_ == 0.0
+
+
+def test_rows_that_no_tree_can_separate():
+    frame = table().assign(zip=1, sex="f")
+    with pytest.warns(ConvergenceWarning) as caught:
+        found = model().fit(frame)
+    (warning,) = caught
+    largest = np.bincount(found.labels_).max() / 12
+    assert f"no tree can separate these {found.best_k_} clusters: all rows have the same" in str(
+        warning.message
+    )
+    assert f"the best reachable accuracy is {largest:.3f}" in str(warning.message)
+    assert found.n_nodes_ == 1
+    with pytest.warns(ConvergenceWarning, match="some rows have the same explanation features"):
+        model().fit(table())
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"k_range": (3, 13)}, r"k_range=\(3, 13\) goes beyond .*= 12; k_range=\(3, 12\) would"),
+        ({"k_range": (5, 2)}, r"k_range=\(5, 2\); give the smallest and the largest number"),
+        ({"k_range": (0, 2)}, "give the smallest and the largest number"),
+        ({"k_range": (2.5, 4)}, "give the smallest and the largest number"),
+        ({"accuracy_distance": "hamming"}, "metric='hamming' is not known; use one of"),
+        ({"accuracy_distance": "precomputed"}, "X is the distance matrix, and the expl"),
+        ({"explanation_distance": "precomputed"}, "go together: give both or neither"),
+        ({"tree_accuracy": 0}, "'tree_accuracy' parameter of XClusters must be"),
+        ({"search": "random"}, "'search' parameter of XClusters must be"),
+    ],
+)
+def test_parameters_that_make_no_sense(change, message):
+    with pytest.raises(ValueError, match=message):
+        model(**change).fit(table())
+
+
+def test_one_row_is_not_enough():
+    with pytest.raises(ValueError, match="only 1 sample"):
+        model().fit(table().iloc[:1])
+    with pytest.raises(ValueError, match="only 1 sample"):
+        model().fit(table(), sample_weight=np.eye(12)[3])
+
+
+def test_what_cannot_be_measured_is_named():
+    frame = table()
+    frame.loc[7, "day 2"] = np.nan
+    with pytest.raises(ValueError, match="contain NaN: column 'day 2', first at row 7"):
+        model().fit(frame)
+    with pytest.raises(ValueError, match="column 'sex' is an accuracy feature, but holds 'f'"):
+        model().set_params(accuracy_features=["day *", "sex"]).fit(table())
+    with pytest.raises(ValueError, match="column 'zip' contains NaN, first at row 2"):
+        model().fit(table().assign(zip=[0, 1, np.nan] * 4))
+    told = table()[["zip", "sex"]]
+    series = [np.arange(3.0 + i % 2) for i in range(12)]
+    how = {"k_range": (2, 3), "accuracy_distance": "euclidean"}
+    with pytest.raises(ValueError, match="series 1 of X has 4 steps, series 0 has 3: .*dtw"):
+        XClusters(**how).fit(series, explanation=told)
+    with pytest.raises(ValueError, match="X has 11 rows, but explanation has 12"):
+        XClusters(**how).fit(series[1:], explanation=told)
+
+
+def test_matrices_that_are_none():
+    told = table()[["zip", "sex"]]
+    ready = XClusters(k_range=(2, 3), accuracy_distance="precomputed")
+    good = np.abs(np.subtract.outer(np.arange(12.0), np.arange(12.0)))
+    skew, negative = good.copy(), good.copy()
+    skew[2, 5] = 9.0
+    negative[1, 3] = negative[3, 1] = -1.0
+    with pytest.raises(ValueError, match=r"X is not symmetric: \[2, 5\] is 9"):
+        ready.fit(skew, explanation=told)
+    with pytest.raises(ValueError, match=r"X\[1, 3\] is -1"):
+        ready.fit(negative, explanation=told)
+    with pytest.raises(ValueError, match="shape .*square matrix"):
+        ready.fit(good[:, :4], explanation=told)
+    both = XClusters(
+        k_range=(2, 3), accuracy_distance="precomputed", explanation_distance="precomputed"
+    )
+    with pytest.raises(ValueError, match="explanation_distances is 5 × 5, but the data have 12"):
+        both.fit(good, explanation=told, explanation_distances=good[:5, :5])
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_new_rows_are_checked():
+    found = model().fit(table())
+    with pytest.raises(ValueError, match="there is no column 'sex', which there was in fit"):
+        found.predict(table()[["zip"]])
+    with pytest.raises(ValueError, match="there is no column 'day 3', which there was in fit"):
+        found.assign(table().drop(columns="day 3"))
+    with pytest.raises(ValueError, match="features"):
+        found.predict(np.zeros((2, 2)))
+    unknown = found.predict(pd.DataFrame({"zip": [1], "sex": ["x"]}))
+    assert unknown[0] in range(found.best_k_)

@@ -1,0 +1,121 @@
+"""Trees that tell clusters apart: exact ones, nearly exact ones, and those of others."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from sklearn.cluster import KMeans
+from sklearn.metrics import accuracy_score, f1_score
+from sklearn.tree import DecisionTreeClassifier
+
+from pellucid import IMM, ExKMC
+from pellucid.xclusters.trees import (
+    MEASURES,
+    TreeGrower,
+    confusion,
+    reachable_accuracy,
+    renumbered,
+)
+
+
+def table(seed=0, n=200):
+    rng = np.random.default_rng(seed)
+    X = np.column_stack([rng.integers(0, 2, (n, 3)), rng.normal(size=(n, 2))])
+    y = (X[:, 0] * 2 + (X[:, 3] > 0.3)).astype(int)
+    y[rng.random(n) < 0.15] = 1
+    return X, np.unique(y, return_inverse=True)[1], rng.uniform(0.5, 3, n)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    arrays(np.int64, st.tuples(st.integers(2, 30), st.integers(1, 3)), elements=st.integers(0, 3)),
+    st.integers(0, 10),
+)
+def test_the_exact_tree_is_as_good_as_any_tree_can_be(values, seed):
+    rng = np.random.default_rng(seed)
+    X, weight = values.astype(float), rng.integers(1, 4, len(values)).astype(float)
+    labels = np.unique(rng.integers(0, 3, len(values)), return_inverse=True)[1]
+    found = TreeGrower(X, weight, measure="accuracy").grow(labels)
+    assert found.accuracy == pytest.approx(reachable_accuracy(X, labels, weight))
+    # No cut is wasted: siblings differ, and the rows are counted.
+    tree = found.tree
+    for node in np.flatnonzero(~tree.is_leaf):
+        children = tree.children_left[node], tree.children_right[node]
+        assert not all(tree.is_leaf[c] for c in children) or np.ptp(tree.cluster[[*children]])
+        assert tree.n_node_samples[node] == sum(tree.n_node_samples[c] for c in children)
+    reached = np.bincount(tree.apply(X), minlength=tree.node_count)
+    np.testing.assert_array_equal(reached[tree.leaves], tree.n_node_samples[tree.leaves])
+
+
+def test_the_exact_tree_has_as_many_nodes_as_the_classifier():
+    X, y, weight = table()
+    found = TreeGrower(X, weight).grow(y)
+    classifier = DecisionTreeClassifier(random_state=0).fit(X, y, sample_weight=weight)
+    assert found.accuracy == 1.0
+    assert abs(found.tree.node_count - classifier.tree_.node_count) <= 4  # ties
+    np.testing.assert_array_equal(found.tree.predict(X), y)
+
+
+def test_values_that_single_precision_takes_for_equal_are_told_apart():
+    X = np.array([[1.0], [1.0 + 1e-12], [1.0 + 2e-12]])
+    found = TreeGrower(X, np.ones(3)).grow(np.array([0, 1, 0]))
+    assert (found.tree.node_count, found.accuracy) == (5, 1.0)
+
+
+@pytest.mark.parametrize("measure", ["f1", "accuracy"])
+@pytest.mark.parametrize("wanted", [0.3, 0.7, 0.85, 0.95])
+def test_a_tree_that_may_err_stops_as_soon_as_it_is_good_enough(measure, wanted):
+    X, y, weight = table()
+    exact = TreeGrower(X, weight, measure=measure).grow(y)
+    found = TreeGrower(X, weight, measure=measure, wanted=wanted).grow(y)
+    assert wanted <= found.accuracy <= 1
+    assert found.tree.node_count < exact.tree.node_count
+    less = TreeGrower(X, weight, measure=measure, wanted=wanted - 0.05).grow(y)
+    assert less.tree.node_count <= found.tree.node_count
+
+
+def test_measures_are_those_of_scikit_learn():
+    X, y, weight = table()
+    predicted = np.roll(y, 3)
+    counted = confusion(y, predicted, weight)
+    how = {"sample_weight": weight}
+    assert MEASURES["accuracy"](counted) == pytest.approx(accuracy_score(y, predicted, **how))
+    assert MEASURES["f1"](counted) == pytest.approx(
+        f1_score(y, predicted, average="weighted", **how)
+    )
+    tree = TreeGrower(X, weight, wanted=0.8).grow(y)
+    assert tree.accuracy == pytest.approx(
+        f1_score(y, tree.tree.predict(X), average="weighted", **how)
+    )
+
+
+def test_other_trees_can_be_plugged_in():
+    X, y, weight = table()
+    shallow = TreeGrower(X, weight, tree=DecisionTreeClassifier(max_depth=2, random_state=0))
+    found = shallow.grow(y)
+    assert found.tree.max_depth <= 2
+    classifier = DecisionTreeClassifier(max_depth=2, random_state=0)
+    expected = classifier.fit(X, y, sample_weight=weight).predict(X)
+    np.testing.assert_array_equal(found.tree.predict(X), expected)
+    ours = TreeGrower(X, weight, tree=IMM()).grow(y)
+    assert ours.tree == IMM(reference=y).fit(X, sample_weight=weight).tree_
+    large = TreeGrower(X, weight, tree=ExKMC(n_leaves=9, base=None)).grow(y)
+    assert large.tree.n_leaves == 9
+    with pytest.raises(TypeError, match="makes no tree; give an estimator of this package"):
+        TreeGrower(X, weight, tree=KMeans(2, n_init=1)).grow(y)
+
+
+def test_one_cluster_needs_no_question():
+    found = TreeGrower(np.arange(4.0)[:, None], np.ones(4)).grow(np.zeros(4, dtype=int))
+    assert (found.tree.node_count, found.accuracy) == (1, 1.0)
+
+
+def test_clusters_under_other_numbers():
+    X, y, weight = table()
+    tree = TreeGrower(X, weight).grow(y).tree
+    number = np.array([2, 0, 3, 1])[: y.max() + 1]
+    other = renumbered(tree, number)
+    np.testing.assert_array_equal(other.predict(X), number[tree.predict(X)])
+    np.testing.assert_array_equal(other.n_node_samples, tree.n_node_samples)
+    np.testing.assert_array_equal(other.weighted_n_node_samples, tree.weighted_n_node_samples)

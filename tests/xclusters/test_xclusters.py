@@ -1,0 +1,354 @@
+"""XClusters as a whole: what it finds, what it can be asked, and how it ends early."""
+
+import os
+import pickle
+import signal
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import BaseEstimator, ClusterMixin, clone
+from sklearn.cluster import AgglomerativeClustering
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import pellucid
+from pellucid import ExKMC, XClusters, export_text
+from pellucid.plotting import plot_tree
+from pellucid.xclusters import pairwise
+
+mpl.use("Agg")
+
+FAST = {"k_range": (2, 6), "accuracy_distance": "euclidean"}
+
+
+def trends(seed=0, districts="ABCDEFGH", noise=0.3):
+    """Spending by age, sex and district, whose course is told by age and sex but for noise."""
+    rng = np.random.default_rng(seed)
+    sides = np.meshgrid([20, 30, 40, 50, 60], ["f", "m"], list(districts))
+    age, sex, district = (part.ravel() for part in sides)
+    days = np.linspace(0, 1, 12)
+    planted = np.where(age < 35, 0, np.where(sex == "f", 1, 2))
+    course = np.stack([2 * days, np.sin(6 * days), -2 * days])[planted]
+    course = course + noise * rng.normal(size=(len(age), 1)) + 0.1 * rng.normal(size=course.shape)
+    table = pd.DataFrame(course, columns=[f"day {i}" for i in range(12)])
+    return table.assign(age=age, sex=sex, district=district), planted
+
+
+@pytest.fixture(scope="module")
+def model():
+    table, _ = trends()
+    return XClusters("day *", **FAST).fit(table)
+
+
+def same(one, other):
+    np.testing.assert_array_equal(one.labels_, other.labels_)
+    np.testing.assert_array_equal(one.evaluations_, other.evaluations_)
+    assert one.tree_ == other.tree_
+
+
+@parametrize_with_checks([XClusters(alpha_step=0.25, **FAST)])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def test_planted_clusters_are_found_and_told(model):
+    table, planted = trends()
+    assert model.best_k_ == 3
+    pairs = set(zip(model.labels_, planted))
+    assert len(pairs) == 3
+    np.testing.assert_array_equal(model.predict(table), model.labels_)
+    text = str(model.explain())
+    assert "age ≤ 30" in text
+    assert "age > 30 and sex is" in text
+    assert model.accuracy_ == 1.0
+    assert model.n_nodes_ == model.tree_.node_count == 5
+
+
+def test_results_fit_together(model):
+    table, _ = trends()
+    tried = model.evaluations_
+    best = tried[np.argmin(tried["objective"])]
+    assert (best["k"], best["alpha"]) == (model.best_k_, model.best_alpha_)
+    assert best["objective"] == model.objective_ == tried["objective"].min()
+    assert best["distortion"] == model.distortion_
+    assert best["n_nodes"] == model.n_nodes_
+    assert len(np.unique(tried[["k", "alpha"]])) == len(tried)
+    assert (tried["k"][0], tried["alpha"][0]) == (2, 1.0)
+    assert (tried["k"][1], tried["alpha"][1]) == (6, 0.0)
+    assert model.lower_bound_ <= model.objective_ <= model.lower_bound_ + model.tolerance + 1e-12
+    assert model.converged_
+    sizes = np.bincount(model.labels_)
+    assert (np.diff(sizes) <= 0).all()
+    days = table.filter(like="day").to_numpy()
+    a = np.linalg.norm(days[:, None] - days[None], axis=2)
+    distortion = 0.0
+    for cluster, medoid in enumerate(model.medoid_indices_):
+        members = np.flatnonzero(model.labels_ == cluster)
+        assert medoid in members
+        distortion += (a[medoid, members] ** 2).sum()
+        assert (a[medoid, members] ** 2).sum() == pytest.approx(
+            (a[np.ix_(members, members)] ** 2).sum(axis=1).min()
+        )
+    assert distortion == pytest.approx(model.distortion_)
+    first = model.bounds_[0]
+    assert tuple(first)[:4] == (2, 0.0, 6, 1.0)
+    assert set(model.bounds_["fate"]) <= {"split by k", "split by alpha", "pruned", "finished"}
+
+
+def test_the_grid_is_hardly_better_and_takes_longer(model):
+    table, _ = trends()
+    grid = XClusters("day *", search="grid", **FAST).fit(table)
+    assert len(grid.evaluations_) == 5 * 21
+    assert len(model.evaluations_) <= len(grid.evaluations_) / 2
+    assert grid.objective_ <= model.objective_ <= grid.objective_ + 0.05
+    assert np.isnan(grid.lower_bound_)
+    assert len(grid.bounds_) == 0
+    # A pair is worth the same in every search.
+    worth = {(row["k"], row["alpha"]): row["objective"] for row in grid.evaluations_}
+    for row in model.evaluations_:
+        assert worth[row["k"], row["alpha"]] == row["objective"]
+
+
+def test_two_step_takes_the_elbow_without_a_look_at_the_explanation(model):
+    pytest.importorskip("kneed")
+    table, _ = trends(noise=1.0)
+    steps = XClusters("day *", search="two-step", **FAST).fit(table)
+    assert steps.best_alpha_ == 0.0
+    assert set(steps.evaluations_["k"]) == {2, 3, 4, 5, 6}
+    assert set(steps.evaluations_["alpha"]) == {0.0, 1.0}
+    assert XClusters("day *", **FAST).fit(table).objective_ < steps.objective_
+
+
+def test_bayesian_search_stops_when_told():
+    pytest.importorskip("bayes_opt")
+    table, _ = trends()
+    found = XClusters("day *", search="bayes", max_evaluations=9, **FAST).fit(table)
+    assert len(found.evaluations_) <= 9
+    assert found.objective_ == found.evaluations_["objective"].min()
+
+
+def test_the_paper_s_search_alone_is_never_better():
+    table, _ = trends(1, noise=1.0)
+    how = {"tolerance": 0.2, **FAST}
+    alone = XClusters("day *", refine=False, **how).fit(table)
+    refined = XClusters("day *", **how).fit(table)
+    n = len(alone.evaluations_)
+    assert (refined.evaluations_[:n] == alone.evaluations_).all()
+    assert len(refined.evaluations_) > n
+    assert refined.objective_ <= alone.objective_
+
+
+def test_fits_are_repeatable_whatever_the_threads(model):
+    table, _ = trends()
+    same(model, XClusters("day *", n_jobs=1, **FAST).fit(table))
+    same(model, clone(model).set_params(random_state=0).fit(table))
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict(table), model.labels_)
+
+
+def test_planted_clusters_are_found_in_any_order_of_the_rows():
+    table, planted = trends()
+    order = np.random.default_rng(1).permutation(len(table))
+    shuffled = XClusters("day *", **FAST).fit(table.iloc[order])
+    assert len(set(zip(shuffled.labels_, planted[order]))) == shuffled.best_k_ == 3
+
+
+def test_assign_goes_by_the_nearest_medoid(model):
+    table, _ = trends()
+    days = table.filter(like="day")
+    a = np.linalg.norm(
+        days.to_numpy()[:, None] - days.to_numpy()[model.medoid_indices_][None], axis=2
+    )
+    np.testing.assert_array_equal(model.assign(days), a.argmin(axis=1))
+    np.testing.assert_array_equal(model.assign(table), a.argmin(axis=1))
+    np.testing.assert_array_equal(
+        model.assign(table)[model.medoid_indices_], np.arange(model.best_k_)
+    )
+
+
+def test_rows_are_explained_in_words(model):
+    table, _ = trends()
+    rows = table[["sex", "age", "district"]].iloc[:3]
+    for i, one in enumerate(model.explain(rows)):
+        assert one.cluster == model.predict(rows)[i]
+        assert "age" in str(one)
+        assert model.apply(rows)[i] == one.leaf
+    assert "sex is" in export_text(model)
+    drawn = [text.get_text().replace("\n", " ") for text in plot_tree(model).texts]
+    assert "age ≤ 30" in drawn
+    assert any(text.startswith("sex is") for text in drawn)
+    mpl.pyplot.close("all")
+    assert len(export_text(model, feature_names=["?"] * len(model.tree_columns_))) > 0
+
+
+def test_a_tree_that_may_err_is_smaller():
+    table, _ = trends(noise=1.5)
+    exact = XClusters("day *", **FAST).fit(table)
+    loose = XClusters("day *", tree_accuracy=0.8, tree_measure="accuracy", **FAST).fit(table)
+    at_least = loose.evaluations_["accuracy"]
+    assert (at_least >= 0.8).all()
+    assert loose.n_nodes_ <= exact.n_nodes_
+    told = loose.predict(table) == loose.labels_
+    assert told.mean() == pytest.approx(loose.accuracy_)
+    purity = sum(rule.share * rule.purity for rule in loose.rules_ if rule.share)
+    assert purity == pytest.approx(told.mean())
+
+
+@pytest.mark.parametrize(
+    "tree", [DecisionTreeClassifier(max_depth=2, random_state=0), ExKMC(n_leaves=8, base=None)]
+)
+def test_other_trees_can_be_plugged_in(tree):
+    table, _ = trends(noise=1.0)
+    found = XClusters("day *", tree=tree, **FAST).fit(table)
+    assert found.n_leaves_ <= 8
+    assert found.accuracy_ <= 1
+    assert found.get_params()["tree"] is tree
+
+
+def test_other_clusterings_can_be_plugged_in():
+    table, planted = trends()
+    clusterer = AgglomerativeClustering(metric="precomputed", linkage="average")
+    found = XClusters("day *", clusterer=clusterer, **FAST).fit(table)
+    assert len(set(zip(found.labels_, planted))) == 3
+    with pytest.raises(ValueError, match="has no parameter n_clusters"):
+        XClusters("day *", clusterer=DecisionTreeClassifier(), **FAST).fit(table)
+
+
+class Interrupted(ClusterMixin, BaseEstimator):
+    """Clusters by rank, and has Ctrl-C pressed at the n-th clustering."""
+
+    calls = 0
+
+    def __init__(self, n_clusters=2, at=5):
+        self.n_clusters, self.at = n_clusters, at
+
+    def fit(self, X, y=None):
+        type(self).calls += 1
+        if type(self).calls == self.at:
+            os.kill(os.getpid(), signal.SIGINT)
+        rank = np.argsort(np.argsort(X[0], kind="stable"), kind="stable")
+        self.labels_ = rank * self.n_clusters // len(X)
+        return self
+
+
+@pytest.mark.parametrize("search", ["branch-and-bound", "grid"])
+@pytest.mark.parametrize("at", [1, 5])
+def test_ctrl_c_ends_the_search_with_the_best_so_far(search, at):
+    table, _ = trends()
+    Interrupted.calls = 0
+    model = XClusters("day *", search=search, clusterer=Interrupted(at=at), **FAST)
+    with pytest.warns(ConvergenceWarning, match=r"interrupted after \d+ evaluations; the clusters"):
+        model.fit(table)
+    assert len(model.evaluations_) == max(at, 2)
+    assert model.objective_ == model.evaluations_["objective"].min()
+    assert not model.converged_
+    assert model.predict(table).shape == (len(table),)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_the_number_of_evaluations_can_be_limited():
+    table, _ = trends(noise=1.0)
+    few = XClusters("day *", max_evaluations=6, **FAST).fit(table)
+    assert len(few.evaluations_) == 6
+    assert not few.converged_
+    assert few.lower_bound_ <= few.objective_
+
+
+def test_progress_tells_evaluations_best_and_bound(capsys):
+    table, _ = trends()
+    model = XClusters("day *", verbose=1, **FAST).fit(table)
+    lines = [line for line in capsys.readouterr().err.splitlines() if "evaluations" in line]
+    assert len(lines) == len(model.evaluations_) - 2
+    assert lines[-1].startswith(f"XClusters: {len(model.evaluations_)} evaluations, best ")
+    assert f"{model.objective_:.4f} at k = {model.best_k_}, α = " in lines[-1]
+    assert ", bound 0." in lines[-1]
+
+
+def test_weights_are_repetitions_and_rows_of_weight_zero_are_absent():
+    table, _ = trends(districts="ABCD", noise=1.0)
+    weight = np.random.default_rng(0).integers(0, 4, len(table))
+    weighted = XClusters("day *", **FAST).fit(table, sample_weight=weight)
+    copies = np.repeat(np.arange(len(table)), weight)
+    repeated = XClusters("day *", **FAST).fit(table.iloc[copies])
+    np.testing.assert_array_equal(weighted.labels_[copies], repeated.labels_)
+    assert weighted.objective_ == pytest.approx(repeated.objective_)
+    assert (weight[weighted.medoid_indices_] > 0).all()
+    absent = table[weight == 0]
+    np.testing.assert_array_equal(weighted.labels_[weight == 0], weighted.predict(absent))
+
+
+def test_the_trade_off_buys_smaller_trees():
+    table, _ = trends(noise=1.5)
+    found = [XClusters("day *", trade_off=price, **FAST).fit(table) for price in (0.1, 1.0, 10.0)]
+    nodes = [one.n_nodes_ for one in found]
+    assert nodes == sorted(nodes, reverse=True)
+    distortions = [one.distortion_ for one in found]
+    assert distortions == sorted(distortions)
+
+
+def test_dtw_is_the_default_and_takes_a_window():
+    pytest.importorskip("dtaidistance")
+    table, planted = trends(districts="ABCD", noise=0.1)
+    found = XClusters("day *", k_range=(2, 4), alpha_step=0.25).fit(table)
+    assert len(set(zip(found.labels_, planted))) == 3
+    days = table.filter(like="day").to_numpy()
+    short = clone(found).set_params(window=2).fit(table)
+    assert short.accuracy_distance == "dtw"
+    series = [row[: 12 - i % 3] for i, row in enumerate(days)]
+    told = table[["age", "sex", "district"]]
+    ragged = XClusters(k_range=(2, 4), alpha_step=0.25).fit(series, explanation=told)
+    assert len(set(zip(ragged.labels_, planted))) == 3
+    np.testing.assert_array_equal(
+        ragged.assign(series)[ragged.medoid_indices_], np.arange(ragged.best_k_)
+    )
+
+
+def test_matrices_can_be_given():
+    table, _ = trends()
+    days, told = table.filter(like="day"), table[["age", "sex", "district"]]
+    whole = XClusters(**FAST).fit(days, explanation=told)
+    a = pairwise(days, "euclidean")
+    given = clone(whole).set_params(accuracy_distance="precomputed").fit(a, explanation=told)
+    same(whole, given)
+    np.testing.assert_array_equal(given.assign(a[:7]), whole.assign(days[:7]))
+    np.testing.assert_array_equal(given.predict(told), whole.predict(told))
+    e = pairwise(told, "gower")
+    both = clone(given).set_params(explanation_distance="precomputed")
+    same(whole, both.fit(a, explanation=told, explanation_distances=e))
+    single = clone(given).fit(a.astype(np.float32), explanation=told)
+    assert single.best_k_ == given.best_k_
+
+
+@pytest.mark.parametrize("metric", ["jaccard", "gower", "euclidean", "manhattan", "cosine"])
+def test_explanation_distances_by_name(metric):
+    table, _ = trends()
+    found = XClusters("day *", ["sex", "district"], explanation_distance=metric, **FAST).fit(table)
+    assert found.explanation_features_ == ["sex", "district"]
+    assert len(found.tree_columns_) == 10
+
+
+def test_distances_by_function():
+    table, _ = trends()
+    how = {
+        "accuracy_distance": lambda x, y: float(np.abs(x - y).max()),
+        "explanation_distance": lambda x, y: float((x != y).mean()),
+    }
+    found = XClusters("day *", k_range=(2, 4), alpha_step=0.5, **how).fit(table)
+    assert found.assign(table.iloc[:3]).shape == (3,)
+
+
+def test_frames_of_every_kind_give_the_same(model):
+    table, _ = trends()
+    other = pl.from_pandas(table)
+    same(model, clone(model).fit(other))
+    np.testing.assert_array_equal(model.predict(other), model.labels_)
+    np.testing.assert_array_equal(model.assign(other.to_arrow()), model.assign(table))
+
+
+def test_it_is_public_in_two_places():
+    assert pellucid.XClusters is pellucid.xclusters.XClusters is XClusters

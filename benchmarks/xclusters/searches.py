@@ -157,8 +157,8 @@ def _table_2(rows: list[Row], settings: Settings) -> Sheet:
         f"Ours (the paper's), ε = {DEFAULT}; 2-Step is α = 0 with k by the elbow, GS a grid of α "
         "in steps of 0.05, BO Bayesian optimisation, mean over seeds. The paper's figures are of "
         "other data (card) or of more months (Seoul), and its seconds of another machine: they "
-        "tell the order of the searches. Seconds are of processor time. *Planted*: agreement (adjusted Rand) with the planted "
-        "trends."
+        "tell the order of the searches. Seconds are of processor time. *Planted*: agreement "
+        "(adjusted Rand) with the planted trends."
     )
     return Sheet("Table 2: the searches compared", [*headings, "planted"], lines, note)
 

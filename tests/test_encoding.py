@@ -45,6 +45,18 @@ def test_a_category_says_nothing_of_other_columns():
     assert text(is_(0), sex) == "district is Gangnam and sex is not m"
 
 
+def test_of_two_categories_the_other_one_is_named():
+    encoding = Encoding.fit(pd.DataFrame({"sex": ["f", "m"], "zip": ["a", None]}))
+    female, male, known, _ = encoding.names
+    assert female.negation == str(male) == "sex is m"
+    assert male.negation == "sex is f"
+    assert known.negation == "zip is missing"
+    neither = [Condition(i, 0.5, True, name) for i, name in enumerate((female, male))]
+    assert text(*neither) == "sex is none of f, m"
+    assert text(Condition(0, 0.5, True, female), Condition(1, 0.5, False, male)) == "sex is m"
+    assert female == Indicator("sex", "f")
+
+
 def tree():
     """Gangnam: 2; else young: 0; else Mapo: 1; else 0."""
     builder = TreeBuilder(4)

@@ -86,6 +86,12 @@ def test_rules_without_room_are_counted(card, model):
         assert shown + left == len(rule.rules)
 
 
+def test_no_line_ends_in_the_middle_of_a_comparison(card, model):
+    for line in texts(plot_trends(model, card.series), "rule-"):
+        assert not line.rstrip().endswith(("≤", "<", ">"))
+        assert not line.lstrip().startswith(("≤", "<", ">"))
+
+
 def test_many_rows_are_thinned_out(card, model):
     figure = plot_trends(model, card.series, max_lines=5)
     assert all(2 <= len(ax.lines) <= 6 for ax in figure.axes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -174,7 +175,8 @@ def _rule_lines(rule: Any, room: float, n_lines: int) -> list[tuple[str, str]]:
     n_told = 0
     for position, one in enumerate(rule.rules):
         several = len(rule.rules) > 1
-        wrapped = _wrap(one.text, room - 2, tail=f"({_percent(one.n_samples, total)})" * several)
+        share = f"({_percent(one.n_samples, total)})" if several else ""
+        wrapped = _wrap_rule(one.text, room - 2, share)
         is_last = position == len(rule.rules) - 1
         if len(found) + len(wrapped) > n_lines - (not is_last):
             more = len(rule.rules) - position
@@ -189,6 +191,15 @@ def _rule_lines(rule: Any, room: float, n_lines: int) -> list[tuple[str, str]]:
         found += [((start if i == 0 else "    ") + line, _INK) for i, line in enumerate(wrapped)]
         n_told += one.n_samples
     return found
+
+
+def _wrap_rule(text: str, room: float, share: str) -> list[str]:
+    """A rule in lines, no comparison of which is parted from its number."""
+    if "·" in text:
+        return _wrap(text, room, tail=share)
+    # A dot is as wide as a space and no place to break.
+    joined = re.sub(r" ([≤<>]) ", r"·\1·", text)
+    return [line.replace("·", " ") for line in _wrap(joined, room, tail=share)]
 
 
 def _percent(part: int, whole: int) -> str:

@@ -183,13 +183,13 @@ class XClusters(ExplainedClusters):
     >>> model.best_k_
     3
     >>> print(model.explain())
-    cluster 0: age ≤ 40
+    cluster 0: age ≤ 30
         8 rows (50.0 %, 100.0 % pure)
     cluster 1: age > 30 and sex is f
         4 rows (25.0 %, 100.0 % pure)
-    cluster 2: age > 30 and sex is not f
+    cluster 2: age > 30 and sex is m
         4 rows (25.0 %, 100.0 % pure)
-    >>> model.predict(pd.DataFrame({"age": [35, 62], "sex": ["m", "m"]}))
+    >>> model.predict(pd.DataFrame({"age": [27, 62], "sex": ["m", "m"]}))
     array([0, 2])
     """
 

@@ -106,7 +106,7 @@ def _draw(model, X: np.ndarray, y: np.ndarray, path: Path) -> None:
     from pellucid.plotting.palette import cluster_color
 
     n_shown = min(2, len(model.levels_))
-    figure, axes = plt.subplots(1, 1 + n_shown, figsize=(4.1 * (1 + n_shown), 3.9))
+    figure, axes = plt.subplots(1, 1 + n_shown, figsize=(4.6 * (1 + n_shown), 4.2))
     axes = np.atleast_1d(axes)
     tree = _fit_cart()
     _draw_slices(axes[0], tree)

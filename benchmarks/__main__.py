@@ -6,13 +6,14 @@ import argparse
 import sys
 from pathlib import Path
 
-from benchmarks import golden, machine, papers, quality, report, speed
+from benchmarks import eop, golden, machine, papers, quality, report, speed
 from benchmarks.settings import HERE, Refused, Settings
 
 BENCHMARKS = {
     "speed": (speed, "time, memory, threads and compilation, beside k-means"),
     "papers": (papers, "the tables and figures of the papers, ours beside theirs"),
     "quality": (quality, "cost of our best trees beside the published methods' and the optimum"),
+    "eop": (eop, "regions in projections beside boosting, CART and the paper's tables"),
     "golden": (golden, "cost and size beside the published packages'"),
 }
 REPORT = "the result page again, from what has been measured"

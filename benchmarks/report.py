@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import golden, machine, papers, quality, speed
+from benchmarks import eop, golden, machine, papers, quality, speed
 from benchmarks.page import Section
 from benchmarks.settings import Refused, Settings
 
@@ -23,6 +23,7 @@ def write_page(settings: Settings) -> Path:
         *speed.sections(settings),
         *quality.sections(settings),
         *papers.sections(settings),
+        *eop.sections(settings),
         *golden.sections(settings),
     ]
     if not found:

@@ -9,10 +9,30 @@ from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
 from pellucid._input import read_sample_weight
+from pellucid.level_measures import (
+    LevelMeasures,
+    cart_complexity,
+    eop_complexity,
+    level_measures,
+)
 from pellucid.numeric.fixed_point import Data, Weights
 from pellucid.numeric.objectives import OBJECTIVES
 from pellucid.rules import path_conditions, simplify
 from pellucid.tree import ThresholdTree, canonical_csc
+
+__all__ = [
+    "LevelMeasures",
+    "cart_complexity",
+    "eop_complexity",
+    "kmeans_cost",
+    "kmedians_cost",
+    "level_measures",
+    "normalized_partition_cost",
+    "reference_agreement",
+    "surrogate_cost",
+    "weighted_average_depth",
+    "weighted_average_explanation_size",
+]
 
 
 def kmeans_cost(X: Any, labels: Any, *, sample_weight: Any = None) -> float:

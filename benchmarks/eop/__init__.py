@@ -1,0 +1,33 @@
+"""EOP beside the methods and the figures of its paper.
+
+Each part is a module with ``jobs(settings)``, what is to be measured, and ``sections(settings)``,
+what came out.
+"""
+
+from __future__ import annotations
+
+from benchmarks import jobs
+from benchmarks.eop import ateop, claims, patterns, published, real, synthetic, xor
+from benchmarks.page import Section
+from benchmarks.settings import Settings
+
+PARTS = {
+    "synthetic": synthetic,
+    "real": real,
+    "ateop": ateop,
+    "patterns": patterns,
+    "xor": xor,
+}
+
+
+def measure(settings: Settings) -> None:
+    """Do what has not been done yet, part by part."""
+    published.keep(settings)
+    for name in settings.choose(PARTS):
+        jobs.work_through(f"eop {name}", PARTS[name].jobs(settings), fresh=settings.fresh)
+
+
+def sections(settings: Settings) -> list[Section]:
+    """What the page says about EOP, the claims first."""
+    found = [section for part in PARTS.values() for section in part.sections(settings)]
+    return [*claims.sections(settings), *found] if found else []

@@ -1,0 +1,252 @@
+"""Data of the EOP paper: Gaussian patterns in a few columns each, squares with triangles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+_THREE_FEATURES_SIDE = 5.0
+_THREE_FEATURES_GAUSSIANS = (
+    ((0, 1), (1.2, 3.8), ((0.30, 0.15), (0.15, 0.30))),
+    ((0, 2), (3.8, 1.2), ((0.30, -0.15), (-0.15, 0.30))),
+)
+"""Columns, mean and covariance of each pattern of the second class; the paper's are lost."""
+
+
+class Pattern(NamedTuple):
+    """A Gaussian in a few columns; in the others its rows are uniform.
+
+    Attributes
+    ----------
+    features : tuple of int
+        Columns, in ascending order.
+    label : int
+        Class of all its rows.
+    center : ndarray of shape (dim,)
+    covariance : ndarray of shape (dim, dim)
+    """
+
+    features: tuple[int, ...]
+    label: int
+    center: np.ndarray
+    covariance: np.ndarray
+
+
+def make_eop_patterns(
+    n_samples: int = 3000,
+    n_features: int = 10,
+    *,
+    pattern_dims: Sequence[int] = (4, 3, 3, 2, 2, 2, 2),
+    background: float = 0.1,
+    width: tuple[float, float] = (0.03, 0.1),
+    random_state: Any = None,
+    return_patterns: bool = False,
+) -> tuple:
+    """Two classes made of Gaussian patterns, each in a few columns, amid uniform rows.
+
+    The `background` is uniform in the unit cube, and its classes are drawn like a coin, so no
+    model can be right on more than about half of it. Every other row belongs to a pattern: a
+    Gaussian of random place and shape in a few columns drawn at random, uniform in the others,
+    all of one class. The patterns have the same number of rows, or one more. The more background
+    there is and the wider the patterns are, the harder it is to tell the classes apart.
+
+    Parameters
+    ----------
+    n_samples : int, default=3000
+    n_features : int, default=10
+    pattern_dims : sequence of int, default=(4, 3, 3, 2, 2, 2, 2)
+        Number of columns of each pattern.
+    background : float, default=0.1
+        Share of the rows that belong to no pattern.
+    width : tuple of float, default=(0.03, 0.1)
+        Least and greatest standard deviation along the axes of a Gaussian, which are turned at
+        random.
+    random_state : int, RandomState instance or None, default=None
+    return_patterns : bool, default=False
+        Whether to tell where the patterns are.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, n_features), float64
+    y : ndarray of shape (n_samples,), int
+        0 or 1. With two patterns or more, there are patterns of both classes.
+    pattern : ndarray of shape (n_samples,), int
+        Pattern of each row, -1 for the background; only with `return_patterns`.
+    patterns : list of Pattern
+        Only with `return_patterns`.
+
+    Notes
+    -----
+    The paper tells the number of patterns, their dimensions, the number of rows and that classes
+    are drawn uniformly. It does not tell sizes, widths or the share of uniform rows: those are
+    parameters here.
+
+    References
+    ----------
+    Explanation-Oriented Partitioning, section 3.
+
+    Examples
+    --------
+    >>> from pellucid.datasets import make_eop_patterns
+    >>> X, y, pattern, patterns = make_eop_patterns(random_state=0, return_patterns=True)
+    >>> X.shape, [len(p.features) for p in patterns]
+    ((3000, 10), [4, 3, 3, 2, 2, 2, 2])
+    >>> X[pattern == 3][:, patterns[3].features].std(axis=0).round(2)
+    array([0.06, 0.07])
+    """
+    dims = list(pattern_dims)
+    _check_patterns(n_samples, n_features, dims, background, width)
+    random = check_random_state(random_state)
+    labels = _labels_of_patterns(len(dims), random)
+    patterns = [
+        _draw_pattern(n_features, dim, lab, width, random) for dim, lab in zip(dims, labels)
+    ]
+
+    n_background = round(background * n_samples) if dims else n_samples
+    pattern = np.full(n_samples, -1)
+    pattern[n_background:] = np.arange(n_samples - n_background) % max(len(dims), 1)
+    random.shuffle(pattern)
+    X = random.uniform(size=(n_samples, n_features))
+    y = random.randint(2, size=n_samples)
+    for number, found in enumerate(patterns):
+        rows = np.flatnonzero(pattern == number)
+        values = random.multivariate_normal(found.center, found.covariance, size=len(rows))
+        X[np.ix_(rows, found.features)] = values
+        y[rows] = found.label
+    return (X, y, pattern, patterns) if return_patterns else (X, y)
+
+
+def _check_patterns(n_samples, n_features, dims, background, width) -> None:
+    if n_samples < 1 or n_features < 1:
+        raise ValueError(f"n_samples={n_samples} and n_features={n_features} must be at least 1")
+    wrong = [dim for dim in dims if not 1 <= dim <= n_features]
+    if wrong:
+        raise ValueError(
+            f"pattern_dims has {wrong[0]}; a pattern spans between 1 and n_features={n_features} "
+            "columns"
+        )
+    if not 0 <= background <= 1:
+        raise ValueError(f"background={background} is a share of the rows: between 0 and 1")
+    if len(width) != 2 or not 0 < width[0] <= width[1]:
+        raise ValueError(f"width={width} must be two numbers above 0, the smaller one first")
+
+
+def _labels_of_patterns(n_patterns: int, random: np.random.RandomState) -> list[int]:
+    """Classes drawn like a coin, again where all are alike."""
+    labels = random.randint(2, size=n_patterns)
+    while n_patterns > 1 and len(set(labels)) == 1:
+        labels = random.randint(2, size=n_patterns)
+    return labels.tolist()
+
+
+def _draw_pattern(n_features, dim, label, width, random) -> Pattern:
+    features = np.sort(random.choice(n_features, dim, replace=False))
+    # Two standard deviations from the walls of the cube, where there is room for that.
+    margin = min(2 * width[1], 0.45)
+    center = random.uniform(margin, 1 - margin, size=dim)
+    axes = np.linalg.qr(random.normal(size=(dim, dim)))[0]
+    deviations = random.uniform(*width, size=dim)
+    covariance = (axes * deviations**2) @ axes.T
+    return Pattern(tuple(features.tolist()), label, center, (covariance + covariance.T) / 2)
+
+
+def make_xor_triangles(
+    n_samples: int = 1000, *, gap: float = 0.1, random_state: Any = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Two squares of one class, corner to corner, and two triangles of the other between them.
+
+    Three thresholds tell the classes apart, but no single one helps much, so a greedy tree cuts
+    the plane into slices.
+
+    Parameters
+    ----------
+    n_samples : int, default=1000
+        Rows; about two thirds are of class 1, as the squares have twice the area.
+    gap : float, default=0.1
+        How far the triangles are moved away from the corner at which all regions meet, along
+        the diagonal; the sides of the squares have length 1.
+    random_state : int, RandomState instance or None, default=None
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, 2), float64
+    y : ndarray of shape (n_samples,), int
+        1 in the squares [0, 1]² and [1, 2]², 0 in the triangles in the corners between them.
+
+    References
+    ----------
+    Explanation-Oriented Partitioning, section 2.3.2.
+
+    Examples
+    --------
+    >>> from pellucid.datasets import make_xor_triangles
+    >>> X, y = make_xor_triangles(random_state=0)
+    >>> bool((((X[:, 0] < 1) == (X[:, 1] < 1)) == y).all())
+    True
+    """
+    if n_samples < 1:
+        raise ValueError(f"n_samples={n_samples} must be at least 1")
+    if gap < 0:
+        raise ValueError(f"gap={gap} must be at least 0")
+    random = check_random_state(random_state)
+    part = random.choice(4, size=n_samples, p=(1 / 3, 1 / 3, 1 / 6, 1 / 6))
+    X = random.uniform(size=(n_samples, 2))
+    X[part == 1] += 1
+    # Half of a unit square, folded onto the other half: the corner of the triangle is at (0, 0).
+    is_triangle = part >= 2
+    beyond = is_triangle & (X.sum(axis=1) > 1)
+    X[beyond] = 1 - X[beyond]
+    shift = gap / np.sqrt(2)
+    for number, (left, up) in ((2, (-1, 1)), (3, (1, -1))):
+        rows = part == number
+        X[rows] = 1 + (X[rows] + shift) * (left, up)
+    return X, (~is_triangle).astype(int)
+
+
+def make_three_features(
+    n_samples: int = 1000, *, random_state: Any = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Three columns: one class is uniform, the other has a cluster in two pairs of columns.
+
+    The first class is uniform between 0 and 5. Half of the second is a Gaussian in the first two
+    columns and uniform in the third, the other half a Gaussian in the first and third columns
+    and uniform in the second. Both classes have the same number of rows, or one more.
+
+    Parameters
+    ----------
+    n_samples : int, default=1000
+    random_state : int, RandomState instance or None, default=None
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, 3), float64
+    y : ndarray of shape (n_samples,), int
+
+    Notes
+    -----
+    Means and covariances are ours, chosen to look like the paper's picture.
+
+    References
+    ----------
+    Explanation-Oriented Partitioning, section 2.3.1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pellucid.datasets import make_three_features
+    >>> X, y = make_three_features(random_state=0)
+    >>> X.shape, np.bincount(y).tolist()
+    ((1000, 3), [500, 500])
+    """
+    if n_samples < 1:
+        raise ValueError(f"n_samples={n_samples} must be at least 1")
+    random = check_random_state(random_state)
+    part = random.permutation(np.arange(n_samples) % 4)
+    X = random.uniform(0, _THREE_FEATURES_SIDE, size=(n_samples, 3))
+    for number, (features, mean, covariance) in zip((1, 3), _THREE_FEATURES_GAUSSIANS):
+        rows = np.flatnonzero(part == number)
+        X[np.ix_(rows, features)] = random.multivariate_normal(mean, covariance, size=len(rows))
+    return X, part % 2

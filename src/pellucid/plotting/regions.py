@@ -1,0 +1,374 @@
+"""Levels of an EOP model as scatter plots: the rows that reach them, the regions that answer."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pellucid.plotting.palette import cluster_color
+from pellucid.plotting.region_shapes import DELETED, INK, PASSED_ON, draw_regions, shade_answers
+from pellucid.rules import default_names
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_MARKERS = "osD^vPX*"
+_MOST_POINTS = 5000
+"""Beyond that, a picture shows rows drawn at random."""
+
+
+def plot_level(
+    model: Any,
+    X: Any,
+    y: Any,
+    level: int = 0,
+    *,
+    feature_names: Sequence[str] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw one level of a fitted EOP model: what reaches it, where it answers, what it passes on.
+
+    Rows that the level answers have the colour and the mark of their class, with a cross through
+    those that it gets wrong; rows that it passes on are grey. The regions have the colour of the
+    answer.
+
+    Parameters
+    ----------
+    model : fitted EOPClassifier or ATEOPClassifier
+    X : array-like or data frame of shape (n_samples, n_features)
+        Rows to show: those of the training, or others.
+    y : array-like of shape (n_samples,)
+        Their classes.
+    level : int, default=0
+        Number of the level, from 0.
+    feature_names : sequence of str, optional
+        Names of the columns; those seen in `fit`, or ``x0, x1, ...``, when left out.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure when left out.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from pellucid import EOPClassifier
+    >>> from pellucid.datasets import make_three_features
+    >>> from pellucid.plotting import plot_level
+    >>> X, y = make_three_features(300, random_state=0)
+    >>> model = EOPClassifier("linear_svm", random_state=0).fit(X, y)
+    >>> ax = plot_level(model, X, y, level=0)
+    """
+    scene = _Scene(model, X, y, level, feature_names)
+    ax = _new_axes(scene.dim) if ax is None else ax
+    scene.draw(ax)
+    scene.draw_legend(ax)
+    answered, reached = int(scene.is_answered.sum()), len(scene.y)
+    wrong = int(scene.is_wrong.sum())
+    ax.set_title(
+        f"level {scene.number + 1} of {len(model.levels_)}: {answered:,} of {reached:,} rows "
+        f"answered, {wrong:,} wrongly",
+        fontsize=10,
+    )
+    return ax
+
+
+def plot_calibration(
+    model: Any,
+    X: Any,
+    y: Any,
+    level: int = 0,
+    *,
+    feature_names: Sequence[str] | None = None,
+    axes: Sequence[Axes] | None = None,
+) -> np.ndarray:
+    """Draw what calibration made of the regions of a level: before on the left, after on the right.
+
+    Regions that the held-out rows did not bear out are dashed on the left and gone on the right;
+    the others may have shrunk or grown. All rows that reach the level are shown, those that the
+    classifier of the level gets wrong with a cross.
+
+    Parameters
+    ----------
+    model : fitted EOPClassifier or ATEOPClassifier
+    X : array-like or data frame of shape (n_samples, n_features)
+        The training rows, or others.
+    y : array-like of shape (n_samples,)
+        Their classes.
+    level : int, default=0
+        Number of the level, from 0.
+    feature_names : sequence of str, optional
+        Names of the columns; those seen in `fit`, or ``x0, x1, ...``, when left out.
+    axes : sequence of two matplotlib Axes, optional
+        Where to draw; a new figure when left out.
+
+    Returns
+    -------
+    ndarray of two matplotlib Axes
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from pellucid import EOPClassifier
+    >>> from pellucid.datasets import make_three_features
+    >>> from pellucid.plotting import plot_calibration
+    >>> X, y = make_three_features(300, random_state=0)
+    >>> model = EOPClassifier("linear_svm", random_state=0).fit(X, y)
+    >>> before, after = plot_calibration(model, X, y)
+    """
+    scene = _Scene(model, X, y, level, feature_names)
+    story = [s for s in model.history_ if s.is_used and s.level == scene.number]
+    if not story:
+        raise ValueError(f"the model keeps no calibration of level {level}")
+    axes = _new_pair(scene.dim) if axes is None else np.asarray(axes, dtype=object)
+    if axes.shape != (2,):
+        raise ValueError(f"axes has shape {axes.shape}; two axes are needed, before and after")
+    n_deleted = len(story[0].deleted)
+    for ax, regions, deleted in zip(
+        axes, (story[0].before, story[0].after), (story[0].deleted, ())
+    ):
+        scene.draw(ax, regions=regions, deleted=deleted, all_colored=True)
+    axes[0].set_title(f"before calibration: {_count(len(story[0].before))}", fontsize=10)
+    changed = f", {n_deleted} deleted" if n_deleted else ""
+    axes[1].set_title(f"after: {_count(len(story[0].after))}{changed}", fontsize=10)
+    scene.draw_legend(axes[1], has_grey=False, has_deleted=n_deleted > 0)
+    return axes
+
+
+def plot_row(
+    model: Any,
+    row: Any,
+    X: Any,
+    y: Any,
+    *,
+    feature_names: Sequence[str] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw why a row is answered as it is: the level that answers it, with the row as a star.
+
+    The region that holds the row is drawn strongly, others of the level faintly. A row that no
+    level answers is shown in the last level, outside of all regions.
+
+    Parameters
+    ----------
+    model : fitted EOPClassifier or ATEOPClassifier
+    row : array-like of shape (n_features,), or data frame of one row
+        The row to explain.
+    X : array-like or data frame of shape (n_samples, n_features)
+        Rows to show around it, those of the training as a rule.
+    y : array-like of shape (n_samples,)
+        Their classes.
+    feature_names : sequence of str, optional
+        Names of the columns; those seen in `fit`, or ``x0, x1, ...``, when left out.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure when left out.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from pellucid import EOPClassifier
+    >>> from pellucid.datasets import make_three_features
+    >>> from pellucid.plotting import plot_row
+    >>> X, y = make_three_features(300, random_state=0)
+    >>> model = EOPClassifier("linear_svm", random_state=0).fit(X, y)
+    >>> ax = plot_row(model, X[7], X, y)
+    """
+    query = row if hasattr(row, "columns") else np.atleast_2d(np.asarray(row))
+    if len(query) != 1:
+        raise ValueError(f"row has {len(query)} rows; one row is explained at a time")
+    level, region = (int(number) for number in np.asarray(model.apply(query))[0, :2])
+    is_answered = level >= 0
+    shown = level if is_answered else len(model.levels_) - 1
+    scene = _Scene(model, X, y, shown, feature_names)
+    ax = _new_axes(scene.dim) if ax is None else ax
+    place = _columns_of(query, scene.features)[0]
+    scene.draw(ax, strong=region if is_answered else -1, include=place)
+    height = 0.5 if scene.dim == 1 else place[-1]
+    style = {"marker": "*", "s": 320, "linewidths": 1.5, "zorder": 6}
+    ax.scatter([place[0]], [height], facecolor="white", edgecolor=INK, **style)
+    scene.draw_legend(ax, has_query=True)
+    ax.set_title(_sentence(scene, query, region if is_answered else None), fontsize=10)
+    return ax
+
+
+def _sentence(scene: _Scene, query: Any, region: int | None) -> str:
+    """What is answered and why, in two or three lines."""
+    if region is None:
+        return "no region holds this row; below, the last level and its regions"
+    where = scene.level.regions.describe(scene.names)[region]
+    first = f"{scene.model.predict(query)[0]}, by level {scene.number + 1}"
+    return "\n".join([first, *textwrap.wrap(where, 64)])
+
+
+class _Scene:
+    """One level with the rows that reach it, ready to be drawn."""
+
+    def __init__(self, model, X, y, level: int, feature_names) -> None:
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(model)
+        n_levels = len(model.levels_)
+        if not 0 <= level < n_levels:
+            have = f"0 .. {n_levels - 1}" if n_levels else "none, as nothing was found"
+            raise ValueError(f"level={level}, but the levels of this model are {have}")
+        self.model, self.number = model, level
+        self.level = model.levels_[level]
+        self.features = list(self.level.features)
+        self.dim = len(self.features)
+        if self.dim > 2:
+            raise ValueError(
+                f"level {level} looks at {self.dim} columns; a picture shows one or two: fit with "
+                "max_dim=2"
+            )
+        self.names = _names(model, feature_names, self.features)
+        y = np.asarray(y)
+        at = np.asarray(model.apply(X))[:, 0]
+        if y.shape != at.shape:
+            raise ValueError(f"y has shape {y.shape}, but X has {len(at)} rows")
+        rows = np.flatnonzero((at < 0) | (at >= level))
+        if len(rows) > _MOST_POINTS:
+            rows = np.sort(np.random.RandomState(0).choice(rows, _MOST_POINTS, replace=False))
+        self.P, self.y = _columns_of(X, self.features)[rows], y[rows]
+        self.is_answered = at[rows] == level
+        answer = model.classes_[self.level.classifier.predict(self.P)] if len(rows) else self.y
+        self.misses = answer != self.y
+        self.is_wrong = self.is_answered & self.misses
+
+    def draw(
+        self, ax, *, regions=None, deleted=(), strong=None, all_colored=False, include=None
+    ) -> None:
+        """Regions, rows and names of the axes."""
+        regions = self.level.regions if regions is None else regions
+        shown = self.P if include is None else np.vstack([self.P, include])
+        window = _window(shown)
+        shade_answers(ax, self.level.classifier, regions, window, strong)
+        draw_regions(ax, regions, window, deleted, strong)
+        height = _heights(len(self.y)) if self.dim == 1 else self.P[:, 1]
+        grey = ~self.is_answered & (not all_colored)
+        for position, name in enumerate(self.model.classes_):
+            of_class, marker = self.y == name, _marker(position)
+            for rows, color, size in (
+                (of_class & grey, PASSED_ON, 9),
+                (of_class & ~grey, cluster_color(position), 15),
+            ):
+                style = {"s": size, "edgecolor": "white", "linewidths": 0.3, "zorder": 3}
+                ax.scatter(self.P[rows, 0], height[rows], color=color, marker=marker, **style)
+        wrong = self.misses & ~grey
+        cross = {"marker": "x", "color": INK, "alpha": 0.45 if all_colored else 1.0}
+        size = {"s": 14 if all_colored else 22, "linewidths": 0.7 if all_colored else 0.9}
+        ax.scatter(self.P[wrong, 0], height[wrong], zorder=4, **cross, **size)
+        self._dress(ax, window)
+
+    def _dress(self, ax, window) -> None:
+        ax.set_xlim(*window[0])
+        ax.set_xlabel(self.names[0], parse_math=False)
+        if self.dim == 2:
+            ax.set_ylim(*window[1])
+            ax.set_ylabel(self.names[1], parse_math=False)
+        else:
+            ax.set_ylim(0, 1)
+            ax.set_yticks([])
+            ax.set_ylabel("spread by chance", fontsize=8, color="#777777")
+        ax.spines[["top", "right"]].set_visible(False)
+
+    def draw_legend(self, ax, *, has_grey=True, has_deleted=False, has_query=False) -> None:
+        """Classes, crosses and grey rows, below the axes."""
+        from matplotlib.lines import Line2D
+
+        def mark(label, **style):
+            return Line2D([], [], linestyle="none", label=label, **style)
+
+        present = [i for i, name in enumerate(self.model.classes_) if np.any(self.y == name)]
+        handles = [
+            mark(str(self.model.classes_[i]), marker=_marker(i), color=cluster_color(i))
+            for i in present
+        ]
+        if self.is_wrong.any() or not has_grey:
+            handles.append(mark("answered wrongly", marker="x", color=INK))
+        if has_grey and not self.is_answered.all():
+            handles.append(mark("passed on", marker="o", color=PASSED_ON, markersize=4))
+        if has_deleted:
+            line = {"color": DELETED, "linestyle": "--", "label": "deleted"}
+            handles.append(Line2D([], [], **line))
+        if has_query:
+            style = {"markerfacecolor": "white", "color": INK, "markersize": 12}
+            handles.append(mark("this row", marker="*", **style))
+        ax.legend(
+            handles=handles,
+            loc="upper center",
+            bbox_to_anchor=(0.5, -0.14 if self.dim == 2 else -0.3),
+            ncols=min(len(handles), 5),
+            frameon=False,
+            fontsize=9,
+            handletextpad=0.2,
+        )
+
+
+def _names(model, feature_names, features: list[int]) -> list[str]:
+    names = getattr(model, "feature_names_in_", None) if feature_names is None else feature_names
+    names = default_names(model.n_features_in_) if names is None else list(names)
+    if len(names) != model.n_features_in_:
+        raise ValueError(
+            f"{len(names)} feature names for a model of {model.n_features_in_} columns"
+        )
+    return [str(names[feature]) for feature in features]
+
+
+def _columns_of(X: Any, features: list[int]) -> np.ndarray:
+    """Some columns of an array, a sparse matrix or a table, as float64."""
+    from scipy import sparse
+
+    from pellucid._tables import as_table, table_to_array
+
+    if sparse.issparse(X):
+        return X.tocsc()[:, features].toarray().astype(np.float64)
+    table = as_table(X)
+    numbers = np.asarray(X) if table is None else table_to_array(table)
+    return np.asarray(numbers[:, features], dtype=np.float64)
+
+
+def _window(P: np.ndarray) -> list[tuple[float, float]]:
+    """The part of the plane that is shown: all rows and a little room."""
+    if not len(P):
+        return [(0.0, 1.0)] * P.shape[1]
+    low, high = P.min(axis=0), P.max(axis=0)
+    room = np.where(high > low, 0.04 * (high - low), 0.5)
+    return list(zip((low - room).tolist(), (high + room).tolist()))
+
+
+def _heights(n: int) -> np.ndarray:
+    """Heights that spread the rows of a single column, the same every time."""
+    return 0.08 + 0.84 * (np.arange(n) * 0.6180339887498949 % 1.0)
+
+
+def _marker(position: int) -> str:
+    return _MARKERS[position % len(_MARKERS)]
+
+
+def _count(n: int) -> str:
+    return f"{n} region{'' if n == 1 else 's'}"
+
+
+def _new_axes(dim: int) -> Axes:
+    import matplotlib.pyplot as plt
+
+    size = (5.6, 4.6) if dim == 2 else (6.4, 2.6)
+    return plt.subplots(figsize=size, layout="constrained")[1]
+
+
+def _new_pair(dim: int) -> np.ndarray:
+    import matplotlib.pyplot as plt
+
+    size = (9.6, 4.4) if dim == 2 else (9.6, 2.6)
+    return plt.subplots(1, 2, figsize=size, layout="constrained", sharex=True, sharey=True)[1]

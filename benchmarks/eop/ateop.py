@@ -78,13 +78,11 @@ def sections(settings: Settings) -> list[Section]:
         return []
     panels, lines = [], []
     for (name,), found in group(rows, "dataset").items():
-        plain, careful = ([row for row in found if row["confidence"] == c] for c in CONFIDENCES)
-        shown = {"inside the regions": "inside", "all rows": "all", "CART, all rows": "cart"}
-        curves = [_line(title, plain, c) for title, c in shown.items()]
-        asked = [float(row["error"]) for row in plain]
-        curves.append(Line("1 − ε", asked, [1 - error for error in asked]))
-        curves.append(_line("share answered", plain, "answered"))
-        curves.append(_line("inside, confidence 0.9", careful, "inside"))
+        plain = [row for row in found if row["confidence"] == "default"]
+        shown = {"inside": "inside", "all rows": "all", "CART": "cart", "answered": "answered"}
+        curves = [_line(title, plain, what) for title, what in shown.items()]
+        errors = [float(row["error"]) for row in plain]
+        curves.append(Line("1 − ε", errors, [1 - error for error in errors]))
         panels.append(Panel(name, curves, "ε"))
         for row in found:
             texts = [f"{float(row[c]):.3f}" for c in ("inside", "answered", "all", "cart")]

@@ -42,6 +42,10 @@ class Boxes(Regions):
             found[((self.lower[number] < P) & (self.upper[number] >= P)).all(axis=1)] = number
         return found
 
+    def first(self, k: int) -> Boxes:
+        """See `Regions.first`."""
+        return Boxes(self.lower[:k], self.upper[:k])
+
     def describe(self, names: Sequence[str]) -> list[str]:
         """See `Regions.describe`."""
         return [describe_box(*ends, names) for ends in zip(self.lower, self.upper)]

@@ -71,6 +71,10 @@ class NeighbourRegion(Regions):
             return np.empty(0, dtype=np.int64)
         return np.where(self.score(P) >= self.threshold, 0, -1)
 
+    def first(self, k: int) -> NeighbourRegion:
+        """See `Regions.first`."""
+        return self if k else self.with_threshold(np.inf)
+
     def with_threshold(self, threshold: float) -> NeighbourRegion:
         """The same with another threshold."""
         other = object.__new__(NeighbourRegion)

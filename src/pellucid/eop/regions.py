@@ -18,6 +18,12 @@ def short_number(value: float, step: float) -> str:
     return format_number(float(np.round(value, digits)))
 
 
+def describe_extent(name: str, low: float, high: float) -> str:
+    """From where to where something reaches, to about two digits."""
+    step = high - low
+    return f"{short_number(low, step)} ≤ {name} ≤ {short_number(high, step)}"
+
+
 class Regions(ABC):
     """The regions of one level.
 
@@ -43,6 +49,10 @@ class Regions(ABC):
     def contains(self, P: np.ndarray) -> np.ndarray:
         """Whether any region holds each row of `P`."""
         return self.which(P) >= 0
+
+    @abstractmethod
+    def first(self, k: int) -> Regions:
+        """Only the first `k` regions."""
 
     @abstractmethod
     def describe(self, names: Sequence[str]) -> list[str]:

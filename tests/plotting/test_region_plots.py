@@ -91,7 +91,7 @@ def test_outlines_are_the_edges_of_the_regions(models, data, shape):
             assert edge[0] == pytest.approx(edge[-1])
             which = level.regions.which(middle + 0.99 * (edge - middle))
             # Regions may overlap, and the first that holds a place counts.
-            assert ((0 <= which) & (which <= position)).all()
+            assert ((which >= 0) & (which <= position)).all()
             assert (level.regions.which(middle + 1.01 * (edge - middle)) != position).all()
             n_seen += 1
     assert n_seen

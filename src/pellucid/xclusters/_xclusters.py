@@ -326,7 +326,8 @@ class XClusters(ExplainedClusters):
         )
         params = {**self.get_params(deep=False), "k_range": k_range}
         found = find_clusters(Mixture(a, e), grower, weight[there], params, seed)
-        self._store(found, numbers, there, weight)
+        tree = grower.grow(found.chosen.labels).tree
+        self._store(found, tree, numbers, there, weight)
         self._medoids = take_rows(accuracy, self.medoid_indices_)
         warn_of(found, grower if self.tree is None and self.tree_accuracy == 1 else None)
         return self

@@ -69,16 +69,30 @@ class TreeGrower:
 
     def grow(self, labels: np.ndarray) -> Explained:
         """The tree for a clustering, given as clusters 0, 1, ... of the rows."""
-        if self.tree is None:
-            tree = self._grow_cart(labels)
-        elif "reference" in self.tree.get_params():
+        if self._is_ours():
             tree = self._grow_ours(labels)
-        else:
-            tree = self._grow_theirs(labels)
-        found = confusion(labels, tree.predict(self.X), self.weight)
-        return Explained(tree, MEASURES[self.measure](found))
+            return Explained(tree, self._measure(labels, tree.predict(self.X)))
+        grown = self._grow_classifier(labels)
+        return Explained(self._build(grown), self._measure(labels, grown.predicted))
 
-    def _grow_cart(self, labels: np.ndarray) -> ThresholdTree:
+    def size(self, labels: np.ndarray) -> tuple[int, float]:
+        """Nodes and accuracy of the tree that `grow` makes, which takes longer."""
+        if self._is_ours():
+            tree, accuracy = self.grow(labels)
+            return tree.node_count, accuracy
+        grown = self._grow_classifier(labels)
+        return 2 * len(grown.worthwhile()) + 1, self._measure(labels, grown.predicted)
+
+    def _is_ours(self) -> bool:
+        return self.tree is not None and "reference" in self.tree.get_params()
+
+    def _measure(self, labels: np.ndarray, predicted: np.ndarray) -> float:
+        return MEASURES[self.measure](confusion(labels, predicted, self.weight))
+
+    def _grow_classifier(self, labels: np.ndarray) -> _Grown:
+        return self._grow_cart(labels) if self.tree is None else self._grow_theirs(labels)
+
+    def _grow_cart(self, labels: np.ndarray) -> _Grown:
         from sklearn.tree import DecisionTreeClassifier
 
         classifier = DecisionTreeClassifier(
@@ -92,9 +106,9 @@ class TreeGrower:
             if self.wanted < 1 and measure(grown.confusion) >= self.wanted - _ROUNDING:
                 break
             grown.add(split)
-        return self._build(grown)
+        return grown
 
-    def _grow_theirs(self, labels: np.ndarray) -> ThresholdTree:
+    def _grow_theirs(self, labels: np.ndarray) -> _Grown:
         from sklearn.base import clone
 
         classifier = clone(self.tree).fit(self.X, labels, sample_weight=self.weight)
@@ -106,7 +120,7 @@ class TreeGrower:
         grown = _Grown(labels, self.weight)
         for split in _splits_of(classifier.tree_, self.X.astype(np.float32)):
             grown.add(split)
-        return self._build(grown)
+        return grown
 
     def _grow_ours(self, labels: np.ndarray) -> ThresholdTree:
         from sklearn.base import clone
@@ -194,7 +208,7 @@ class _Split(NamedTuple):
 
 
 class _Grown:
-    """A tree as far as it has grown: its splits, the cluster of each node, and the mistakes."""
+    """A tree as far as it has grown: its splits, the cluster of each node and row, the mistakes."""
 
     def __init__(self, labels: np.ndarray, weight: np.ndarray) -> None:
         self.labels, self.weight = labels, weight
@@ -202,6 +216,7 @@ class _Grown:
         self.splits: list[_Split] = []
         weights = self._weights(np.arange(len(labels)))
         self.cluster = {0: int(weights.argmax())}
+        self.predicted = np.full(len(labels), self.cluster[0])
         self.confusion = np.zeros((self.n_clusters, self.n_clusters))
         self.confusion[:, self.cluster[0]] = weights
 
@@ -210,6 +225,7 @@ class _Grown:
         for half, rows in zip(split.halves, split.rows):
             weights = self._weights(rows)
             self.cluster[half] = int(weights.argmax())
+            self.predicted[rows] = self.cluster[half]
             self.confusion[:, self.cluster[split.node]] -= weights
             self.confusion[:, self.cluster[half]] += weights
 

@@ -89,6 +89,7 @@ def explain(
     if k is not None and preparation.get("labels") is not None:
         raise CommandError("-k and --labels do not go together: the labels are the clusters")
     _check_targets(file, targets)
+    _check_dialect(dialect)
     source = read_source(file)
     if targets.output is not None:
         _check_can_be_csv(source.table)
@@ -172,6 +173,15 @@ def _check_targets(file: Path, targets: Targets) -> None:
         )
     if targets.tree is not None:
         check_picture(targets.tree, "--tree", GRAPHS)
+
+
+def _check_dialect(dialect: str) -> None:
+    from pellucid.export.sql_dialects import DIALECTS
+
+    if dialect not in DIALECTS:
+        raise CommandError(
+            f"--dialect: {dialect!r} is not known", hint=f"use one of {', '.join(DIALECTS)}"
+        )
 
 
 def _check_can_be_csv(table: pl.DataFrame) -> None:

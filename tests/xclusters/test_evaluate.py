@@ -129,9 +129,10 @@ def test_matrices_too_large_for_memory_are_refused_with_figures(monkeypatch):
     monkeypatch.setattr(mixture_module, "free_memory", lambda: 24 * 10**6)
     check_memory(1000)
     with pytest.raises(
-        MemoryError, match=r"2,000 rows need 0.1 GB for three .* about 1,000 rows would fit"
+        MemoryError, match=r"2,000 rows need 0.1 GB for 3 .* about 1,000 rows would fit"
     ):
         check_memory(2000)
+    check_memory(1700, n_matrices=1)
     monkeypatch.setattr(mixture_module, "free_memory", lambda: None)
     check_memory(10**6)
 

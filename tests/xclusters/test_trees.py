@@ -10,13 +10,8 @@ from sklearn.metrics import accuracy_score, f1_score
 from sklearn.tree import DecisionTreeClassifier
 
 from pellucid import IMM, ExKMC
-from pellucid.xclusters.trees import (
-    MEASURES,
-    TreeGrower,
-    confusion,
-    reachable_accuracy,
-    renumbered,
-)
+from pellucid.xclusters.telling import MEASURES, confusion, reachable_accuracy
+from pellucid.xclusters.trees import TreeGrower, renumbered
 
 
 def table(seed=0, n=200):

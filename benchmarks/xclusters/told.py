@@ -76,8 +76,8 @@ def sheets(settings: Settings) -> list[Sheet | Picture]:
     headings = ["data", "k, α", "nodes", "F1", "evaluations", "planted", "planted, by the rules"]
     note = (
         f"`XClusters(tree_accuracy={WANTED})`: the tree stops when it tells the clusters with an "
-        "F1 of so much. *Planted* is the agreement (adjusted Rand) of the clusters with the planted "
-        "trends, and of what the rules alone say."
+        "F1 of so much. *Planted* is the agreement (adjusted Rand) of the clusters with the "
+        "planted trends, and of what the rules alone say."
     )
     found: list[Sheet | Picture] = [Sheet("Told in few words", headings, lines, note)]
     for row in rows:

@@ -9,9 +9,6 @@ from benchmarks.xclusters import searches, sets
 from benchmarks.xclusters.searches import DEFAULT, OURS, by_key
 
 _FINE = 0.01
-_PLAIN = "plain_card"
-"""Its best objective is less than the usual tolerance, which therefore says nothing there."""
-
 _RECOVERED = 0.95
 
 
@@ -36,7 +33,8 @@ def _verdicts(rows: list[Row], name: str) -> list[list[str]]:
         return []
     best, size = mean(grid, "objective"), mean(grid, "evaluations")
     found = []
-    if name == _PLAIN:
+    if name == sets.PLAIN:
+        # Its best objective is less than the usual tolerance, which says nothing there.
         usual = fine
     else:
         found += [
@@ -73,7 +71,7 @@ def _below(rows: list[Row], two_step: list[Row]) -> list[str]:
 def _planted(name: str, rows: list[Row], two_step: list[Row]) -> list[str]:
     """Where nothing hides them the planted trends are found; elsewhere, more so than by 2-Step."""
     ours, theirs = mean(rows, "planted"), mean(two_step, "planted")
-    if name == _PLAIN:
+    if name == sets.PLAIN:
         claim = f"planted trends are found (adjusted Rand at least {_RECOVERED})"
         return [claim, f"{ours:.2f}", _say(ours >= _RECOVERED)]
     claim = "nearer to the planted trends than 2-Step (adjusted Rand)"

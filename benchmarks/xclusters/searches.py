@@ -90,7 +90,7 @@ def _measure(settings: Settings, name: str, search: str, tolerance: float, seed:
             model, seconds = fit_grid(name, settings.data)
         else:
             model, seconds = _time(data, search, tolerance, seed)
-        if search == OURS and tolerance == DEFAULT:
+        if search == OURS and tolerance == DEFAULT and name != sets.PLAIN:
             draw(model, data, settings.output, name)
         tried = model.evaluations_
         pair = (tried["k"] == model.best_k_) & (tried["alpha"] == model.best_alpha_)

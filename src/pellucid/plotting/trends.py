@@ -92,12 +92,21 @@ def plot_trends(
         _draw_medoid(ax, moments[medoid], lines[medoid])
         _write_rules(ax, rules[cluster], len(members), len(model.labels_), cluster)
     _set_limits(axes.flat[0], lines, model.medoid_indices_)
-    if any(len(rule.rules) > 1 for rule in rules):
-        note = "In brackets: the share of the cluster's rows."
-        place = {"x": _SHARE_OF_LINES + _GAP, "y": 0.12 / height, "va": "bottom"}
-        figure.text(s=note, fontsize=_FONT, color=_GREY, **place)
+    place = {"x": _SHARE_OF_LINES + _GAP, "y": 0.12 / height, "va": "bottom"}
+    figure.text(s=_note(model, rules), fontsize=_FONT, color=_GREY, gid="note", **place)
     _finish(axes.flat[-1], moments, label)
     return figure
+
+
+def _note(model: Any, rules: Any) -> str:
+    """What has to be known about the rules."""
+    parts = []
+    if any(len(rule.rules) > 1 for rule in rules):
+        parts.append("In brackets: share of the rows that the rules put into the cluster.")
+    if model.accuracy_ < 1:
+        measure = {"f1": "an F1", "accuracy": "an accuracy"}[model.tree_measure]
+        parts.append(f"Rules tell clusters with {measure} of {model.accuracy_:.2f}.")
+    return " ".join(parts)
 
 
 def _read(model: Any, series: Any, times: Any) -> tuple[list[np.ndarray], list[np.ndarray]]:

@@ -1,9 +1,12 @@
 """The EOP classifiers keep scikit-learn's contract."""
 
+import inspect
+
 import pytest
 from sklearn.linear_model import RidgeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import pellucid.eop
 from pellucid import ATEOPClassifier, EOPClassifier
 
 CLASSIFIERS = [
@@ -30,6 +33,11 @@ def expected_failures(estimator):
     if estimator.leftover == "abstain":
         failures |= dict.fromkeys(ANSWERED, ABSTAINS)
     return failures
+
+
+def test_every_classifier_is_checked():
+    public = {getattr(pellucid.eop, name) for name in pellucid.eop.__all__}
+    assert {thing for thing in public if inspect.isclass(thing)} == set(map(type, CLASSIFIERS))
 
 
 @parametrize_with_checks(CLASSIFIERS, expected_failed_checks=expected_failures)

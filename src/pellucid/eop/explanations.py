@@ -82,7 +82,9 @@ class LevelRule:
 
     def __str__(self) -> str:
         held = (
-            "" if np.isnan(self.held_out_error) else f", {100 * self.held_out_error:.1f} % held out"
+            ""
+            if np.isnan(self.held_out_error)
+            else f" (of held-out rows {100 * self.held_out_error:.1f} %)"
         )
         head = (
             f"level {self.level + 1}, {' and '.join(self.names)}: {100 * self.coverage:.1f} % of "

@@ -99,6 +99,28 @@ def test_mixed_tables(kind):
     assert model.predict(new)[0] == model.labels_[3]
 
 
+def test_columns_keep_the_kind_they_were_fitted_with():
+    model = KMedoids(2, metric="gower").fit(pd.DataFrame({"age": [1, 2, 9, 8]}))
+    with pytest.raises(ValueError, match="column 'age' of X holds categories, but numbers in the"):
+        model.predict(pd.DataFrame({"age": ["old"]}))
+    # Numbers that were categories in `fit` stay so: 1 is as far from 9 as from 2.
+    codes = pd.DataFrame({"code": [1, 1, 9, 9, 2]})
+    model = KMedoids(2, metric="gower").fit(codes.astype("category"))
+    assert model.inertia_ == 1.0
+    np.testing.assert_array_equal(model.predict(codes[:4]), model.labels_[:4])
+
+
+def test_precomputed_distances_are_checked():
+    D = np.array([[0.0, 1.0], [np.nan, 0.0]])
+    with pytest.raises(ValueError, match=r"distances\[1, 0\] is nan. Every distance must be known"):
+        KMedoids(1, metric="precomputed").fit(D)
+    with pytest.raises(ValueError, match=r"shape \(1, 2\); distances form a square matrix"):
+        KMedoids(1, metric="precomputed").fit(D[:1])
+    model = KMedoids(1, metric="precomputed").fit(1 - np.eye(2))
+    with pytest.raises(ValueError, match=r"X\[0, 1\] is -1; distances are finite"):
+        model.predict([[0.0, -1.0]])
+
+
 def test_categories():
     X = [["a", "x"], ["a", "x"], ["a", "y"], ["b", "z"], ["b", "z"]]
     model = KMedoids(2, metric="jaccard").fit(X)
@@ -113,7 +135,7 @@ def test_series_of_different_lengths():
     assert model.labels_.tolist() in ([0, 0, 0, 1, 1, 1], [1, 1, 1, 0, 0, 0])
     assert model.predict([[3.5, 3.0, 0.0]])[0] == model.labels_[3]
     assert len(model.cluster_centers_) == 2
-    with pytest.raises(ValueError, match="inhomogeneous|equal lengths"):
+    with pytest.raises(ValueError, match="series 1 of X has 6 steps, series 0 has 4: 'euclidean'"):
         KMedoids(2).fit(series)
 
 

@@ -300,9 +300,12 @@ def short(*lengths):
         ([["a"], ["b"]], "euclidean", {}, "for categories use metric='jaccard' or 'gower'"),
         (pd.DataFrame({"t": ["a"]}), "cosine", {}, "column 't' is not numeric"),
         ([1.0, 2.0], "euclidean", {}, r"X has shape \(2,\); rows of numbers form a matrix"),
-        ([], "euclidean", {}, "X has shape|X is empty"),
+        ([], "euclidean", {}, "X is empty; at least one row"),
         (["a", "b"], "jaccard", {}, r"X has shape \(2,\); rows of values form a table"),
-        ([["a"], ["b", "c"]], "jaccard", {}, r"X has shape \(2,\); rows of values form a table"),
+        ([["a"], ["b", "c"]], "jaccard", {}, "row 1 of X has 2 values, row 0 has 1; every row"),
+        ([], "jaccard", {}, "X is empty; at least one row"),
+        (np.empty((0, 3)), "gower", {}, "X is empty; at least one row"),
+        (None, "dtw", {}, r"X has shape \(\); rows of numbers form a matrix"),
         ([[np.inf]], "gower", {}, "column 0 of X is infinite at row 0"),
         (NUMBERS, "hamming", {}, "metric='hamming' is not known; use one of 'cosine', 'dtw'"),
         (NUMBERS, "euclidean", {"window": 3}, "window=3 is for metric='dtw'"),
@@ -339,7 +342,7 @@ def test_rows_that_do_not_fit_together():
         between([[1.0]], [[1.0, 2.0, 3.0]], "gower")
     with pytest.raises(ValueError, match="column 0 of Y holds categories, but numbers in the"):
         between([[1.0]], [["a"]], "gower")
-    with pytest.raises(ValueError, match=r"ranges has shape \(2,\), expected \(1,\)"):
+    with pytest.raises(ValueError, match="ranges has 2 entries, X has 1 columns"):
         between([[1.0]], [[2.0]], "gower", ranges=np.ones(2))
     with pytest.raises(ValueError, match="Y has 3 columns, the other rows have 2"):
         between([[1.0, 2.0]], [[1.0, 2.0, 3.0]], "euclidean")

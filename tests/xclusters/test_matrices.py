@@ -123,6 +123,11 @@ def test_an_interrupted_save_leaves_the_old_file(tmp_path, monkeypatch):
     assert [file.name for file in tmp_path.iterdir()] == ["d.npy"]
 
 
+def test_a_folder_that_is_not_there(tmp_path):
+    with pytest.raises(FileNotFoundError, match="there is no folder .*gone to save the matrix in"):
+        save_matrix(tmp_path / "gone" / "d.npy", np.zeros((2, 2)))
+
+
 def test_files_that_hold_no_matrix(tmp_path):
     with pytest.raises(FileNotFoundError, match="there is no matrix in .*gone.npy"):
         load_matrix(tmp_path / "gone")

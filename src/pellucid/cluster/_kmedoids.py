@@ -224,7 +224,13 @@ class KMedoids(ClusterMixin, BaseEstimator):
             named = X if table is None else with_names(X, table)
             validate_data(self, named, reset=reset, skip_check_array=True)
             return X
-        if is_ragged(X) and (self.metric == "dtw" or callable(self.metric)):
+        if isinstance(self.metric, str) and self.metric == "precomputed":
+            kinds = (np.float64, np.float32)
+            X = check_array(X, dtype=kinds, ensure_all_finite=False, estimator=self)
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            return X
+        if is_ragged(X):
+            # Series of different lengths: the distance says whether it can take them.
             return X
         if sparse.issparse(X) and not self.__sklearn_tags__().input_tags.sparse:
             raise TypeError(

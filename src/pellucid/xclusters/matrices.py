@@ -87,6 +87,8 @@ def save_matrix(path: str | os.PathLike, distances: np.ndarray) -> None:
     It is written beside and then renamed: an interrupted run leaves no half of a file.
     """
     path = _npy(path)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {path.parent} to save the matrix in")
     draft = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
         with open(draft, "wb") as file:

@@ -101,15 +101,16 @@ class Gower(_OfCategories):
         super().__init__()
         self._given = None if ranges is None else np.asarray(ranges, dtype=np.float64)
         self._numeric: list[int] | None = None
-        self._low = self._high = np.empty(0)
-        self._n_columns = 0
+        if self._given is not None:
+            self._numeric = np.flatnonzero(~np.isnan(self._given)).tolist()
+        self._n_columns = 0 if ranges is None else len(self._given)
+        self._low, self._high = np.inf, -np.inf
 
     def read(self, X: Any, name: str) -> Coded:
         columns = read_columns(X, name)
-        numeric = [j for j, column in enumerate(columns) if column.is_numeric]
         if self._numeric is None:
-            self._numeric, self._n_columns = numeric, len(columns)
-            self._low, self._high = np.full(len(numeric), np.inf), np.full(len(numeric), -np.inf)
+            self._numeric = [j for j, column in enumerate(columns) if column.is_numeric]
+            self._n_columns = len(columns)
         columns = self._as_before(columns, name)
         others = [column for j, column in enumerate(columns) if j not in self._numeric]
         n_rows = len(columns[0].values)
@@ -167,10 +168,8 @@ class Gower(_OfCategories):
         if len(columns) != self._n_columns:
             raise ValueError(
                 f"{name} has {len(columns)} columns, the other rows have {self._n_columns}"
-            )
-        if self._given is not None and self._given.shape != (self._n_columns,):
-            raise ValueError(
-                f"ranges has shape {self._given.shape}, expected ({self._n_columns},): one a column"
+                if self._given is None
+                else f"ranges has {self._n_columns} entries, {name} has {len(columns)} columns"
             )
         return [
             _as_numbers(column, name) if j in self._numeric else column

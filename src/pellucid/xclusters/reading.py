@@ -39,6 +39,8 @@ def read_numbers(X: Any, name: str, metric: str) -> Any:
                 "bring the series to one length first"
             )
         matrix = _as_floats(X, name)
+    if matrix.ndim:
+        _not_empty(matrix, name)
     if matrix.ndim != 2 or matrix.shape[1] == 0:
         raise ValueError(
             f"{name} has shape {matrix.shape}; rows of numbers form a matrix (n_rows, n_columns)"
@@ -50,7 +52,7 @@ def read_numbers(X: Any, name: str, metric: str) -> Any:
             f"{name}[{row}, {column}] is {matrix[row, column]}; {metric!r} needs finite numbers: "
             "drop such rows, or fill them in"
         )
-    return _not_empty(matrix, name)
+    return matrix
 
 
 def read_series(X: Any, name: str) -> np.ndarray | list[np.ndarray]:
@@ -115,12 +117,18 @@ def read_columns(X: Any, name: str) -> list[Column]:
         ]
         _not_empty(range(len(table)), name)
     else:
-        array = X if isinstance(X, np.ndarray) else _as_objects(X, name)
+        if is_ragged(X):
+            lengths = [len(row) for row in X]
+            other = next(i for i, length in enumerate(lengths) if length != lengths[0])
+            raise ValueError(
+                f"row {other} of {name} has {lengths[other]} values, row 0 has {lengths[0]}; every "
+                "row needs a value, or None, for every column"
+            )
+        array = _not_empty(X if isinstance(X, np.ndarray) else np.array(X, dtype=object), name)
         if array.ndim != 2 or array.shape[1] == 0:
             raise ValueError(
                 f"{name} has shape {array.shape}; rows of values form a table (n_rows, n_columns)"
             )
-        _not_empty(array, name)
         columns = [_column(array[:, j], str(j)) for j in range(array.shape[1])]
     if not columns:
         raise ValueError(f"{name} has no columns")
@@ -164,14 +172,6 @@ def _column(values: np.ndarray, name: str) -> Column:
         numbers = [np.nan if is_missing(value) else float(value) for value in listed]
         return Column(name, np.array(numbers), True)
     return Column(name, listed, False)
-
-
-def _as_objects(X: Any, name: str) -> np.ndarray:
-    try:
-        array = np.array(X, dtype=object)
-    except ValueError as error:
-        raise ValueError(f"the rows of {name} do not form a table: {error}") from None
-    return array
 
 
 def _as_floats(X: Any, name: str) -> np.ndarray:

@@ -10,7 +10,7 @@ import numpy as np
 from pellucid.cuts.thresholds import choose_threshold
 from pellucid.eop.regions import Regions
 from pellucid.eop.shapes import Rows, ShapeFinder
-from pellucid.rules import format_number
+from pellucid.wording import format_number
 
 _BINS = 64
 _SEEDS = 8

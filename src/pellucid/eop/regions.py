@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pellucid.eop.problem import View
-from pellucid.rules import format_number
+from pellucid.wording import format_number
 
 
 def short_number(value: float, step: float) -> str:

@@ -13,7 +13,8 @@ from pellucid.export._pictures import percent
 from pellucid.export.text import export_text
 from pellucid.plotting.palette import cluster_color, text_color
 from pellucid.portable import Explanation
-from pellucid.rules import ClusterRule, format_number
+from pellucid.rules import ClusterRule
+from pellucid.wording import format_number
 
 _MOST_RULES = 6
 """Rules of one cluster that are shown at once."""

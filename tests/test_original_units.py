@@ -204,6 +204,17 @@ def test_the_same_in_onnx():
         assert "age" in feeds
         found = session.run(None, feeds)[0]
         np.testing.assert_array_equal(found, pipeline.predict(table))
+    half = make_column_transformer(
+        (StandardScaler(), ["amount"]), (OneHotEncoder(sparse_output=False), ["region"])
+    )
+    pipeline = fitted(half, X=table, reference=(table["amount"] > 100).to_numpy(), n_leaves=2)
+    model = explain_pipeline(pipeline, table).to_onnx()
+    assert [i.name for i in model.graph.input] == ["amount"]
+    session = onnxruntime.InferenceSession(
+        model.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    found = session.run(None, {"amount": table[["amount"]].to_numpy()})[0]
+    np.testing.assert_array_equal(found, pipeline.predict(table))
     numbers = table[["age", "amount"]]
     steps = make_pipeline(SimpleImputer(), StandardScaler())
     pipeline = fitted(steps, X=numbers, reference=group, n_leaves=20)

@@ -11,21 +11,23 @@ from pellucid.cli.app import app
 README = Path(__file__).parent.parent / "README.md"
 
 
-@pytest.fixture
-def blocks():
-    return re.findall(r"```(\w*)\n(.*?)```", README.read_text(encoding="utf-8"), flags=re.DOTALL)
+BLOCKS = re.findall(r"```(\w*)\n(.*?)```", README.read_text(encoding="utf-8"), flags=re.DOTALL)
+EXAMPLES = [
+    (code, output)
+    for (language, code), (_, output) in zip(BLOCKS, BLOCKS[1:])
+    if language == "python"
+]
 
 
-def test_the_python_example_gives_its_output(blocks, capsys):
-    languages = [language for language, _ in blocks]
-    at = languages.index("python")
-    exec(compile(blocks[at][1], "README.md", "exec"), {})
-    assert capsys.readouterr().out == blocks[at + 1][1]
+@pytest.mark.parametrize(("code", "output"), EXAMPLES)
+def test_python_examples_give_their_output(code, output, capsys):
+    exec(compile(code, "README.md", "exec"), {})
+    assert capsys.readouterr().out == output
 
 
-def test_the_session_at_the_terminal_gives_its_output(blocks, monkeypatch):
+def test_the_session_at_the_terminal_gives_its_output(monkeypatch):
     monkeypatch.chdir(README.parent / "docs" / "examples")
-    sessions = [text for language, text in blocks if language == "console"]
+    sessions = [text for language, text in BLOCKS if language == "console"]
     assert len(sessions) >= 2
     for session in sessions:
         command, _, expected = session.partition("\n")

@@ -6,7 +6,8 @@ from sklearn.datasets import load_wine, make_blobs
 
 from pellucid import IMM, ExKMC
 from pellucid.encoding import Indicator
-from pellucid.rules import Condition, Rule, format_number, path_conditions, simplify
+from pellucid.rules import Condition, Rule, path_conditions, simplify
+from pellucid.wording import format_number
 
 
 def condition(feature, threshold, is_upper):

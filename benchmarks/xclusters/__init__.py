@@ -9,13 +9,13 @@ from __future__ import annotations
 from benchmarks import jobs
 from benchmarks.page import Section
 from benchmarks.settings import Settings
-from benchmarks.xclusters import claims, plane, searches, sets
+from benchmarks.xclusters import claims, plane, searches, sets, told
 
 
 def measure(settings: Settings) -> None:
     """Do what has not been done yet, data set by data set."""
     for name in sets.chosen(settings):
-        found = [*searches.jobs(settings, name), *plane.jobs(settings, name)]
+        found = [job for part in (searches, plane, told) for job in part.jobs(settings, name)]
         jobs.work_through(f"xclusters {name}", found, fresh=settings.fresh)
 
 
@@ -30,6 +30,6 @@ def sections(settings: Settings) -> list[Section]:
         "day mean; *card* stands in for the paper's Credit Card data "
         "(`pellucid.datasets.make_card_trends`)."
     )
-    parts = [searches.tables(settings), claims.sheets(settings), plane.pictures(settings)]
-    items = [item for part in parts for item in part]
+    parts = (searches.tables, claims.sheets, plane.pictures, told.sheets)
+    items = [item for part in parts for item in part(settings)]
     return [Section("XClusters", text, items)] if items else []

@@ -49,8 +49,9 @@ def pictures(settings: Settings) -> list[Sheet | Picture]:
     planes = {
         sets.TITLES[name]: to_plane(found) for (name,), found in group(rows, "dataset").items()
     }
-    drawings.draw_figure_3(planes, settings.output / FIGURE_3)
-    drawings.draw_figure_4(planes, LAMBDAS, settings.output / FIGURE_4)
+    shown = {title: plane for title, plane in planes.items() if title != sets.TITLES[sets.PLAIN]}
+    drawings.draw_figure_3(shown or planes, settings.output / FIGURE_3)
+    drawings.draw_figure_4(shown or planes, LAMBDAS, settings.output / FIGURE_4)
     found: list[Sheet | Picture] = [
         Picture(
             FIGURE_3,
@@ -63,8 +64,8 @@ def pictures(settings: Settings) -> list[Sheet | Picture]:
             "right) to 1 (upper left); and D and N of the grid's best pair, by λ",
         ),
     ]
-    for name in group(rows, "dataset"):
-        found += searches.drawn(settings, *name)
+    for (name,) in group(rows, "dataset"):
+        found += searches.drawn(settings, name)
     return found
 
 

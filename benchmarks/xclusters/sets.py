@@ -13,6 +13,9 @@ from benchmarks.settings import Refused, Settings
 from pellucid.datasets import make_card_trends
 from pellucid.xclusters import pairwise, series_from_long
 
+PLAIN = "plain_card"
+"""Where nothing but noise hides what is planted."""
+
 SEOUL = "ds4c_seoul_floating.csv.gz"
 TITLES = {
     "seoul": "Seoul",

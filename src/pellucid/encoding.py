@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Number
 from typing import Any
 
@@ -26,21 +26,25 @@ class Indicator:
     'district is Gangnam'
     >>> Indicator("district", None).negation
     'district is not missing'
+    >>> Indicator("sex", "f", otherwise="m").negation
+    'sex is m'
     """
 
     column: str
     value: Any
     """The category; None stands for a value that is missing."""
+    otherwise: str | None = field(default=None, compare=False)
+    """The other category in words, where the column has only two."""
 
     @property
     def word(self) -> str:
         """The category as a word."""
-        return "missing" if self.value is None else str(self.value)
+        return _word(self.value)
 
     @property
     def negation(self) -> str:
         """What is true where the column is 0."""
-        return f"{self.column} is not {self.word}"
+        return f"{self.column} is {self.otherwise or f'not {self.word}'}"
 
     def __str__(self) -> str:
         return f"{self.column} is {self.word}"
@@ -76,7 +80,7 @@ class Encoding:
         self._categories = list(categories)
         self.names: list[str | Indicator] = []
         for name, values in zip(self.input_names, self._categories):
-            self.names += [name] if values is None else [Indicator(name, v) for v in values]
+            self.names += [name] if values is None else _indicators_of(name, values)
 
     @classmethod
     def fit(cls, table: Any, categorical: Iterable | None = None) -> Encoding:
@@ -166,6 +170,16 @@ def _rank(value: Any) -> tuple:
     if isinstance(value, Number):
         return (0, value, "")
     return (2 if value is None else 1, 0, str(value))
+
+
+def _indicators_of(name: str, values: list) -> list[Indicator]:
+    others = values[::-1] if len(values) == 2 else None
+    words = [None if others is None else _word(others[i]) for i in range(len(values))]
+    return [Indicator(name, value, word) for value, word in zip(values, words)]
+
+
+def _word(value: Any) -> str:
+    return "missing" if value is None else str(value)
 
 
 def _indicators(column: np.ndarray, values: list) -> np.ndarray:

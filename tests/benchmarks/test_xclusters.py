@@ -13,6 +13,7 @@ from benchmarks.__main__ import main
 from benchmarks.store import read_rows
 from benchmarks.xclusters import claims, drawings, plane, searches, sets
 
+KINDS = ("trends", "search", "told", "tree")
 N_SEARCHES = 2 + 1 + len(searches.TOLERANCES)
 
 
@@ -75,14 +76,18 @@ def test_a_quick_run_measures_everything_and_goes_on_where_it_was(tmp_path, caps
     assert float(grid["objective"]) == pytest.approx(best, abs=1e-4)
     page = (tmp_path / "RESULTS.md").read_text(encoding="utf-8")
     assert "## XClusters\n" in page
-    for title in ("Table 2", "Table 3", "Claims", "Monotonicity"):
+    for title in ("Table 2", "Table 3", "Claims", "Monotonicity", "Told in few words"):
         assert f"### {title}" in page
     pictures = [plane.FIGURE_3, plane.FIGURE_4]
-    pictures += [f"xclusters_{kind}_small_card.png" for kind in ("trends", "search")]
+    pictures += [f"xclusters_{kind}_small_card.png" for kind in KINDS]
     for picture in pictures:
         assert (output / picture).read_bytes().startswith(b"\x89PNG")
         assert (output / picture).stat().st_size < 150_000
         assert f"(results/{picture})" in page
+    told = read_rows(output / "xclusters_told.csv")
+    assert [row["dataset"] for row in told] == ["small_card"]
+    assert 0.9 <= float(told[0]["accuracy"]) < 1
+    assert int(told[0]["n_nodes"]) < min(int(row["n_nodes"]) for row in rows)
     before = (output / searches.FILE).read_bytes()
     assert main(arguments) == 0
     assert (output / searches.FILE).read_bytes() == before

@@ -142,6 +142,16 @@ def test_model_sql_and_rows_say_the_same(folder, customers):
     assert in_database == predicted["cluster"].to_list()
 
 
+def test_what_was_filled_in_is_filled_in_again(folder, customers):
+    model, rows = folder / "model.json", folder / "rows.csv"
+    options = ("-k", 4, "--columns", "age", "--missing", "median")
+    run("explain", folder / "customers.csv", *options, "--model", model, "--output", rows)
+    again = run("predict", model, folder / "customers.csv", "-q")
+    assert again.exit_code == 0, again.stderr
+    assert again.stdout == rows.read_text()
+    assert pl.read_csv(rows)["cluster"].null_count() == 0
+
+
 def test_sql_for_sqlite(folder, customers):
     sql = folder / "out.sql"
     options = ("-k", 4, "--exclude", "channel,member", "--sql", sql, "--dialect", "sqlite")
@@ -289,6 +299,12 @@ def test_the_exact_words_of_what_goes_wrong(tmp_path):
         run("explain", few, "--columns", "a", "--exclude", "a"),
         "error: 'a' is in --columns and in --exclude",
         code=2,
+    )
+    assert_fails(
+        run("explain", few, "--dialect", "cobol"),
+        "error: --dialect: 'cobol' is not known",
+        "hint: use one of standard, bigquery, duckdb, mssql, mysql, postgres, snowflake, spark, "
+        "sqlite",
     )
     endless = file("endless.csv", "a,b\n1.5,inf\n2.5,1\n3.5,2\n")
     assert_fails(

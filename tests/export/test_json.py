@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.datasets import load_digits, load_wine
 
 import pellucid
@@ -158,7 +159,7 @@ def test_categories_of_a_document_are_checked():
         with pytest.raises(ValueError, match=message):
             from_dict(broken(lambda d, f=features: d.update(columns=columns, features=f)))
     features = [{"column": "a", "is": 1}, "b"]
-    with pytest.raises(ValueError, match="cuts the column of 'a is 1' at 5.0, but"):
+    with pytest.raises(ValueError, match=r"nodes\[0\].threshold is 5.0, expected 0 to below 1"):
         from_dict(broken(lambda d: d.update(columns=columns, features=features)))
 
 
@@ -171,3 +172,55 @@ def test_a_category_that_is_no_plain_value_cannot_be_written():
     explanation = Explanation(tree, names=[Indicator("day", date(2024, 1, 2))])
     with pytest.raises(TypeError, match="a category of column 'day' is datetime.date"):
         explanation.to_json()
+
+
+def places(value, path=()):
+    """Every place in a document, as the keys that lead there."""
+    yield path
+    if isinstance(value, (dict, list)):
+        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from places(part, (*path, key))
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda part: st.lists(part, max_size=3) | st.dictionaries(st.text(max_size=5), part),
+    max_leaves=5,
+)
+RICH = to_dict(category_model(60)[0])
+
+
+@given(st.sampled_from(list(places(RICH))[1:]), ANYTHING, st.booleans())
+@settings(max_examples=200, deadline=None)
+def test_anything_anywhere_is_read_or_refused_with_its_place(path, value, removes):
+    document = copy.deepcopy(RICH)
+    document["fill"] = {"age": 3.0}
+    part = document
+    for key in path[:-1]:
+        part = part[key]
+    if removes:
+        del part[path[-1]]
+    else:
+        part[path[-1]] = value
+    message = ""
+    try:
+        explanation = from_dict(document)
+    except ValueError as error:
+        message = str(error)
+    if message:
+        assert message.startswith(("not an explanation: ", "written by a later pellucid"))
+    else:
+        assert from_dict(explanation.to_dict()) == explanation
+
+
+def test_what_fills_a_column_is_checked():
+    for fill, message in (
+        ({"c": 1.0}, "fill.c is not one of columns"),
+        ({"a": "x"}, "fill.a is 'x', expected a finite number"),
+        ({"a": [1]}, r"fill.a is \[1\], expected a string, a number or a boolean"),
+        ([], "fill is a list, expected an object"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            from_dict(broken(lambda d, f=fill: d.update(columns=["a", "b"], fill=f)))
+    again = from_dict(broken(lambda d: d.update(columns=["a", "b"], fill={"a": 9.0})))
+    assert again.predict([[None, 0.0], [0.0, 0.0]]).tolist() == [1, 0]

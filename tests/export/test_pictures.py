@@ -13,8 +13,8 @@ from sklearn.datasets import load_wine
 
 from export_cases import category_model, hostile_model
 from pellucid import IMM, ExKMC, Explanation, plot_tree
-from pellucid.rules import format_number
 from pellucid.tree import TreeBuilder
+from pellucid.wording import format_number
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +86,22 @@ def test_mermaid_has_every_node_and_edge_and_no_markup_of_others():
         assert not set(label) & set("<\"`'\n\\{}[]")
         plain = re.sub(r"#(\d+);", lambda m: chr(int(m[1])), label)
         if not tree.is_leaf[int(node)]:
-            assert plain.startswith(X.columns[tree.feature[int(node)]].replace("\n", " "))
+            name = " ".join(X.columns[tree.feature[int(node)]].split())
+            assert plain.startswith(name)
+
+
+def test_mermaid_takes_no_name_for_markdown():
+    builder = TreeBuilder(1)
+    builder.split(0, feature=0, threshold=0.5)
+    for name, written in (
+        ("1. income", "1#46; income"),
+        ("- a", "#45; a"),
+        ("_stress_ on_it", "#95;stress#95; on_it"),
+        ("a*b*", "a#42;b#42;"),
+        ("v1.5", "v1.5"),
+    ):
+        text = Explanation(builder.build(), names=[name]).to_mermaid()
+        assert text.split("\n")[1] == f'    n0["{written} ≤ 0.5"]'
 
 
 def test_a_category_is_a_question_with_yes_to_the_right():
@@ -186,7 +201,7 @@ def test_html_is_escaped_and_complete():
     model, _ = hostile_model()
     reader = read(model.to_html())
     text = "".join(reader.text)
-    ours = "br|details|div|pre|span|strong|style|summary|table|tbody|td|th|thead|tr"
+    ours = "details|div|pre|span|strong|style|summary|table|tbody|td|th|thead|tr"
     assert reader.seen == set(ours.split("|"))
     for rule in model._leaf_rules:
         assert rule.text in text

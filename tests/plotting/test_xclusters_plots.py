@@ -86,6 +86,20 @@ def test_rules_without_room_are_counted(card, model):
         assert shown + left == len(rule.rules)
 
 
+def test_trees_that_are_not_always_right_are_said_to_be(card, model):
+    assert "F1" not in texts(plot_trends(model, card.series), "note")[0]
+    how = {"k_range": (4, 4), "accuracy_distance": "euclidean", "max_evaluations": 2}
+    rough = XClusters(**how, tree_accuracy=0.8).fit(card.series, explanation=card.explanation)
+    note = texts(plot_trends(rough, card.series), "note")[0]
+    assert f"Rules tell clusters with an F1 of {rough.accuracy_:.2f}." in note
+
+
+def test_no_line_ends_in_the_middle_of_a_comparison(card, model):
+    for line in texts(plot_trends(model, card.series), "rule-"):
+        assert not line.rstrip().endswith(("≤", "<", ">"))
+        assert not line.lstrip().startswith(("≤", "<", ">"))
+
+
 def test_many_rows_are_thinned_out(card, model):
     figure = plot_trends(model, card.series, max_lines=5)
     assert all(2 <= len(ax.lines) <= 6 for ax in figure.axes)

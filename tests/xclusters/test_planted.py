@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 from pellucid import XClusters
 from pellucid.datasets import make_card_trends
+from pellucid.xclusters import series_from_long
 
 HOW = {"accuracy_distance": "euclidean", "explanation_distance": "jaccard"}
 
@@ -34,3 +37,44 @@ def test_what_is_hidden_is_found_better_than_by_clustering_first(seed):
     assert ours.n_nodes_ < two_step.n_nodes_
     found = adjusted_rand_score(card.labels, ours.labels_)
     assert found > adjusted_rand_score(card.labels, two_step.labels_)
+
+
+def test_a_long_table_leads_to_the_same_clusters():
+    card = make_card_trends(60, random_state=0)
+    names, n_times = card.explanation.columns, len(card.times)
+    long = card.explanation[np.repeat(np.arange(60), n_times)].with_columns(
+        week=pl.Series(np.tile(card.times, 60)), spent=pl.Series(card.series.ravel())
+    )
+    long = long.sample(fraction=1, shuffle=True, seed=0)
+    for table in (long, long.to_pandas()):
+        found = series_from_long(table, entity=names, time="week", value="spent")
+        order = card.explanation.with_row_index("row").sort(names)["row"].to_numpy()
+        np.testing.assert_allclose(found.series, card.series[order])
+        model = XClusters(**HOW, k_range=(3, 5)).fit(found.series, explanation=found.entities)
+        direct = XClusters(**HOW, k_range=(3, 5)).fit(
+            card.series[order], explanation=card.explanation[order]
+        )
+        assert np.array_equal(model.labels_, direct.labels_)
+        assert str(model.explain()) == str(direct.explain())
+
+
+def test_series_of_unequal_length_are_clustered():
+    card = make_card_trends(40, random_state=0)
+    long = pl.DataFrame(
+        {
+            "who": np.repeat(np.arange(40), 49),
+            "sector": np.repeat(card.explanation["sector"].to_numpy(), 49),
+            "week": np.tile(card.times, 40),
+            "spent": card.series.ravel(),
+        }
+    )
+    late = (pl.col("who") < 10) & (pl.col("week") < card.times[5])
+    how = {"entity": ["who", "sector"], "time": "week", "value": "spent"}
+    found = series_from_long(long.filter(~late), **how, coverage="own")
+    assert {len(series) for series in found.series} == {44, 49}
+    model = XClusters(explanation_distance="jaccard", k_range=(2, 3), max_evaluations=4)
+    told = found.entities[["sector"]]
+    with pytest.warns(ConvergenceWarning, match="no tree can separate"):
+        model.fit(found.series, explanation=told, sample_weight=found.weights)
+    assert set(model.labels_) <= {0, 1, 2}
+    assert len(model.labels_) == 40

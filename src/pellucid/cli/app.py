@@ -5,13 +5,31 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from pellucid.cli import CommandError
+from pellucid.cli.options import (
+    Categorical,
+    Clusters,
+    Columns,
+    Debug,
+    Exclude,
+    Json,
+    Labels,
+    Method,
+    Missing,
+    MissingOption,
+    Names,
+    Plot,
+    Quiet,
+    Seed,
+    Standardize,
+    Table,
+    file_option,
+)
 
 app = typer.Typer(
     add_completion=True,
@@ -26,96 +44,6 @@ INTERRUPTED = 130
 def _examples(*commands: str) -> str:
     """Commands to show below the options."""
     return "Examples:\n\n" + "\n\n".join(f"  {command}" for command in commands)
-
-
-# Paths below are declared readable=False: typer's own check would come before ours and say less.
-
-Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print results and errors only.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, for other programs.")]
-Table = Annotated[
-    Path,
-    typer.Argument(
-        readable=False,
-        help="A table: .csv, .tsv, .parquet or .jsonl, also with .gz; - for standard input.",
-    ),
-]
-Clusters = Annotated[
-    str,
-    typer.Option("-k", metavar="N|auto", help="Number of clusters; auto finds one that suits."),
-]
-Names = "A,B,C"
-Columns = Annotated[
-    str | None,
-    typer.Option(
-        metavar=Names, help="Columns to use; the others are left out.", show_default=False
-    ),
-]
-Exclude = Annotated[
-    str | None,
-    typer.Option(metavar=Names, help="Columns to leave out.", show_default=False),
-]
-Categorical = Annotated[
-    str | None,
-    typer.Option(
-        metavar=Names,
-        help="Columns of categories that look like something else.",
-        show_default=False,
-    ),
-]
-Standardize = Annotated[
-    bool | None,
-    typer.Option(
-        "--standardize/--no-standardize",
-        help="Give columns the same spread before clustering; rules stay in the units of the "
-        "file. By default if their spreads differ.",
-        show_default=False,
-    ),
-]
-Labels = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN", help="Explain the clusters that this column holds.", show_default=False
-    ),
-]
-Seed = Annotated[
-    int,
-    typer.Option(metavar="N", min=0, max=2**32 - 1, help="Seed of the k-means that is explained."),
-]
-
-
-class Method(str, Enum):
-    """Names of the methods on the command line."""
-
-    explainable = "explainable"
-    exshallow = "exshallow"
-    exgreedy = "exgreedy"
-    imm = "imm"
-    exkmc = "exkmc"
-    bsimm = "bsimm"
-    emn = "emn"
-    spex = "spex"
-
-
-class Missing(str, Enum):
-    """What to do with rows that lack a number."""
-
-    drop = "drop"
-    median = "median"
-    error = "error"
-
-
-MissingOption = Annotated[
-    Missing,
-    typer.Option(help="Rows that lack a number: leave them out, fill in the median, or stop."),
-]
-
-
-def _file_option(metavar: str, text: str) -> object:
-    return typer.Option(metavar=metavar, readable=False, help=text, show_default=False)
-
-
-Plot = Annotated[Path | None, _file_option("PICTURE", "Draw it here: .png, .svg or .pdf.")]
 
 
 def _show_version(wanted: bool) -> None:
@@ -171,17 +99,17 @@ def explain_command(
     missing: MissingOption = Missing.drop,
     labels: Labels = None,
     output: Annotated[
-        Path | None, _file_option("CSV", "Write the rows with their cluster and its rule here.")
+        Path | None, file_option("CSV", "Write the rows with their cluster and its rule here.")
     ] = None,
     tree: Annotated[
-        Path | None, _file_option("PICTURE", "Draw the tree here: .png, .svg, .pdf or .dot.")
+        Path | None, file_option("PICTURE", "Draw the tree here: .png, .svg, .pdf or .dot.")
     ] = None,
     sql: Annotated[
-        Path | None, _file_option("SQL", "Write the clusters as an SQL expression here.")
+        Path | None, file_option("SQL", "Write the clusters as an SQL expression here.")
     ] = None,
     dialect: Annotated[str, typer.Option(help="Database that the SQL is for.")] = "standard",
     model: Annotated[
-        Path | None, _file_option("JSON", "Write the model here, for pellucid predict.")
+        Path | None, file_option("JSON", "Write the model here, for pellucid predict.")
     ] = None,
     report: Annotated[
         Path | None, _file_option("HTML", "Write a report here, one page that needs no network.")
@@ -221,7 +149,7 @@ def predict_command(
     model: Annotated[Path, typer.Argument(readable=False, help="What --model wrote.")],
     file: Table,
     output: Annotated[
-        Path | None, _file_option("CSV", "Write the rows here; to standard output if not given.")
+        Path | None, file_option("CSV", "Write the rows here; to standard output if not given.")
     ] = None,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -352,16 +280,16 @@ def xclusters_command(
         str, typer.Option(help="branch-and-bound, grid, bayes or two-step.")
     ] = "branch-and-bound",
     output: Annotated[
-        Path | None, _file_option("CSV", "Write the entities with their cluster here.")
+        Path | None, file_option("CSV", "Write the entities with their cluster here.")
     ] = None,
     tree: Annotated[
-        Path | None, _file_option("PICTURE", "Draw the tree here: .png, .svg, .pdf or .dot.")
+        Path | None, file_option("PICTURE", "Draw the tree here: .png, .svg, .pdf or .dot.")
     ] = None,
     trends: Annotated[
-        Path | None, _file_option("PICTURE", "Draw the series of each cluster here.")
+        Path | None, file_option("PICTURE", "Draw the series of each cluster here.")
     ] = None,
     model: Annotated[
-        Path | None, _file_option("JSON", "Write the model here, for pellucid predict.")
+        Path | None, file_option("JSON", "Write the model here, for pellucid predict.")
     ] = None,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -413,7 +341,7 @@ def regions_command(
     labels: Labels = None,
     plot: Annotated[
         Path | None,
-        _file_option("PICTURE", "Draw each level: regions.png becomes regions-1.png and so on."),
+        file_option("PICTURE", "Draw each level: regions.png becomes regions-1.png and so on."),
     ] = None,
     seed: Seed = 0,
     as_json: Json = False,

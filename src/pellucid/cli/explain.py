@@ -91,6 +91,7 @@ def explain(
     if k is not None and preparation.get("labels") is not None:
         raise CommandError("-k and --labels do not go together: the labels are the clusters")
     _check_targets(file, targets)
+    _check_dialect(dialect)
     source = read_source(file)
     if targets.output is not None:
         _check_can_be_csv(source.table)
@@ -178,6 +179,15 @@ def _check_targets(file: Path, targets: Targets) -> None:
         raise CommandError(
             f"--report: {targets.report} is not named as a page, but that is what is written",
             hint=f"name it {targets.report.with_suffix('.html').name}",
+        )
+
+
+def _check_dialect(dialect: str) -> None:
+    from pellucid.export.sql_dialects import DIALECTS
+
+    if dialect not in DIALECTS:
+        raise CommandError(
+            f"--dialect: {dialect!r} is not known", hint=f"use one of {', '.join(DIALECTS)}"
         )
 
 

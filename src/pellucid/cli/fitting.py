@@ -152,5 +152,6 @@ def _explanation(model: Any, prepared: Prepared, Z: np.ndarray) -> Explanation:
         clusters=model.cluster_names_.tolist(),
         purity={rule.leaf: rule.purity for rule in model._leaf_rules},
         columns=prepared.columns.used,
+        fill=prepared.fill,
         method=type(model).__name__,
     )

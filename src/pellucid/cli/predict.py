@@ -30,7 +30,8 @@ def predict(model: Path, file: Path, output: Path | None) -> None:
         if name in source.table.columns:
             raise CommandError(f"{source.name} has a column {name!r} already", hint="rename it")
     table = _asked_about(source, explanation, model)
-    numbers = [name for name, dtype in table.schema.items() if dtype == pl.Float64]
+    fill = explanation.fill_
+    numbers = [n for n, dtype in table.schema.items() if dtype == pl.Float64 and n not in fill]
     known = table.select(pl.all_horizontal(pl.col(numbers).is_finite().fill_null(False)))
     rows = np.flatnonzero(known.to_series().to_numpy()) if numbers else np.arange(table.height)
     leaf = explanation.apply(table[rows])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
@@ -36,6 +36,8 @@ class Prepared:
         What is clustered is ``(X - center) / scale``.
     labels : ndarray or None
         The clustering to explain, if a column holds it.
+    fill : dict of str to float
+        What missing numbers were filled in with, by column.
     """
 
     source: Source
@@ -47,6 +49,7 @@ class Prepared:
     center: np.ndarray
     scale: np.ndarray
     labels: np.ndarray | None = None
+    fill: dict[str, float] = field(default_factory=dict)
 
     @property
     def is_scaled(self) -> bool:
@@ -97,20 +100,21 @@ def prepare(
     table = source.table.select(chosen.used).with_columns(
         pl.col(chosen.numbers).cast(pl.Float64), pl.col(chosen.categories).cast(pl.String)
     )
-    table, rows = _without_gaps(source, table, chosen, missing, reserved)
+    table, rows, fill = _without_gaps(source, table, chosen, missing, reserved)
     encoding = Encoding.fit(table, categorical=chosen.categories)
     X = encoding.transform(table)
     center, scale = _scales(X, encoding, standardize)
     given = source.table[reserved[0]].gather(rows).to_numpy() if reserved else None
     if given is not None and given.dtype.kind not in "iu":
         given = given.astype(str)
-    return Prepared(source, chosen, rows, table, encoding, X, center, scale, given)
+    return Prepared(source, chosen, rows, table, encoding, X, center, scale, given, fill)
 
 
 def _without_gaps(
     source: Source, table: pl.DataFrame, chosen: Columns, missing: str, reserved: tuple[str, ...]
-) -> tuple[pl.DataFrame, np.ndarray]:
-    """The table without missing numbers, and which rows of it are left."""
+) -> tuple[pl.DataFrame, np.ndarray, dict[str, float]]:
+    """The table without missing numbers, which rows of it are left, and what was filled in."""
+    fill: dict[str, float] = {}
     table = table.with_columns(pl.col(chosen.numbers).fill_nan(None))
     for name in chosen.numbers:
         if table[name].is_infinite().any():
@@ -137,7 +141,8 @@ def _without_gaps(
                 hint="--missing drop leaves such rows out, --missing median fills them in",
             )
         if missing == "median":
-            table = table.with_columns(pl.col(list(gaps)).fill_null(pl.col(list(gaps)).median()))
+            fill = {name: float(table[name].median()) for name in gaps}
+            table = table.with_columns(pl.col(name).fill_null(at) for name, at in fill.items())
             show_notice(f"missing values filled with the median: {where} (--missing to change)")
         else:
             full = table.select(pl.all_horizontal(pl.col(list(gaps)).is_not_null())).to_series()
@@ -151,7 +156,7 @@ def _without_gaps(
         raise CommandError(
             "no row is left: each lacks a value", hint="use --missing median, or --exclude columns"
         )
-    return (table if len(rows) == table.height else table[rows]), rows
+    return (table if len(rows) == table.height else table[rows]), rows, fill
 
 
 def _scales(X: np.ndarray, encoding: Encoding, standardize: bool | None):

@@ -8,12 +8,65 @@ from typing import Any
 from sklearn.utils._param_validation import Interval
 
 from pellucid.eop._base import BaseEOP
+from pellucid.eop._docs import common_parameters
 from pellucid.eop.learning import Settings
 from pellucid.eop.targeting import ATEOPLearner
 
 
+@common_parameters
 class ATEOPClassifier(BaseEOP):
-    """Accuracy-targeting EOP."""
+    """A decision list of regions that answers only where it is as accurate as was asked for.
+
+    At each level the regions of many projections compete: the largest wins whose error on
+    held-out rows is at most `max_error`. When there is none, fewer errors are allowed in
+    training, to find regions that are purer; when there still is none, the search ends, and what
+    is left gets no answer. See :class:`EOPClassifier` for what levels and regions are.
+
+    Parameters
+    ----------
+    {first}
+    max_error : float, default=0.1
+        Share of errors allowed inside the regions (ε).
+    min_support : float, default=0.03
+        Share of the held-out rows that a level must cover (α).
+    confidence : float, default=0.8
+        How sure the held-out rows must make us that the error is no larger than allowed. At 0.5
+        it is enough that they have no more errors themselves, but as the largest of many regions
+        is taken, those are often too lucky.
+    {common}
+    n_candidates : int or None, default=20
+        Projections that compete: those that have most rows in cells of a coarse grid in which
+        errors are few. None for all.
+    leftover : {"abstain", "majority"}, default="abstain"
+        What rows in no region get: no answer, or the most frequent class of such rows.
+    max_levels : int, default=None
+        Levels at the most.
+    calibration : float, default=0.5
+        Share of each class that is held out to judge regions. 0 believes what training says.
+    {last}
+
+    Attributes
+    ----------
+    {attributes}
+
+    References
+    ----------
+    Explanation-Oriented Partitioning, section 3.3.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.model_selection import train_test_split
+    >>> from pellucid import ATEOPClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X, X_test, y, y_test = train_test_split(X, y, random_state=0)
+    >>> model = ATEOPClassifier(max_error=0.05, random_state=0).fit(X, y)
+    >>> answered = ~model.abstained(X_test)
+    >>> print(f"{answered.mean():.2f} of the rows are answered")
+    0.83 of the rows are answered
+    >>> print(f"{model.score(X_test[answered], y_test[answered]):.3f} of those rightly")
+    0.983 of those rightly
+    """
 
     _parameter_constraints: dict = {
         **BaseEOP._parameter_constraints,
@@ -29,13 +82,13 @@ class ATEOPClassifier(BaseEOP):
         regions: str = "box",
         max_error: float = 0.1,
         min_support: float = 0.03,
-        confidence: float = 0.5,
+        confidence: float = 0.8,
         max_dim: int = 2,
         projections: str | int = "all",
         n_candidates: int | None = 20,
         leftover: str = "abstain",
         max_levels: int | None = None,
-        calibration: float = 0.3,
+        calibration: float = 0.5,
         n_bootstraps: int = 0,
         n_jobs: int | None = None,
         random_state: Any = None,

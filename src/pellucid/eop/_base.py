@@ -125,9 +125,9 @@ class BaseEOP(ClassifierMixin, BaseEstimator):
         self.calibration_rows_ = counted[held]
         self.history_ = learned.history
         self.n_skipped_projections_ = learned.n_skipped
-        units = problem.class_units(
-            learned.left if len(learned.left) else np.arange(len(problem.y))
-        )
+        left = learned.left if len(learned.left) else np.arange(len(problem.y))
+        units = problem.class_units(left)
+        self.leftover_share_ = problem.total(learned.left) / int(problem.units.sum())
         self.leftover_shares_ = units / units.sum()
         self._leftover_answer = int(np.argmax(units))
         self._total = float(problem.weights.values.sum())
@@ -199,7 +199,8 @@ class BaseEOP(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples, n_classes)
             Columns in the order of `classes_`.
         """
-        return probabilities(self.levels_, self._consult(X), self.leftover_shares_)
+        found = self._consult(X)
+        return probabilities(self.levels_, found, self.leftover_shares_)
 
     def abstained(self, X: Any) -> np.ndarray:
         """Whether no region holds each row."""
@@ -234,7 +235,7 @@ class BaseEOP(ClassifierMixin, BaseEstimator):
         rules: list[LevelRule] = level_rules(self.levels_, names, self.classes_, self._total)
         answer = None if self.leftover == "abstain" else self.classes_[self._leftover_answer]
         purity = float(self.leftover_shares_[self._leftover_answer])
-        leftover = Leftover(answer, max(1 - self.coverage_, 0.0), purity)
+        leftover = Leftover(answer, self.leftover_share_, purity)
         if X is None:
             return RuleList([*rules, leftover])
         numbers = read_X(self, X, reset=False)

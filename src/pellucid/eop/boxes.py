@@ -10,7 +10,7 @@ import numpy as np
 from pellucid.cuts.thresholds import choose_threshold
 from pellucid.eop.regions import Regions
 from pellucid.eop.shapes import Rows, ShapeFinder
-from pellucid.rules import format_number
+from pellucid.wording import format_number
 
 _BINS = 64
 _SEEDS = 8
@@ -41,6 +41,10 @@ class Boxes(Regions):
         for number in range(len(self) - 1, -1, -1):
             found[((self.lower[number] < P) & (self.upper[number] >= P)).all(axis=1)] = number
         return found
+
+    def first(self, k: int) -> Boxes:
+        """See `Regions.first`."""
+        return Boxes(self.lower[:k], self.upper[:k])
 
     def describe(self, names: Sequence[str]) -> list[str]:
         """See `Regions.describe`."""

@@ -36,6 +36,10 @@ class Ellipses(Regions):
             found[distances(P, self.center[number], self.shape[number]) <= 1] = number
         return found
 
+    def first(self, k: int) -> Ellipses:
+        """See `Regions.first`."""
+        return Ellipses(self.center[:k], self.shape[:k])
+
     @property
     def reach(self) -> np.ndarray:
         """How far each ellipse reaches from its center, along each column."""

@@ -12,7 +12,7 @@ from pellucid.eop.boxes import Boxes, describe_box
 from pellucid.eop.decision_list import Answers, Level
 from pellucid.eop.nonparametric import NeighbourRegion
 from pellucid.eop.problem import project
-from pellucid.eop.regions import short_number
+from pellucid.eop.regions import describe_extent
 from pellucid.eop.stumps import Stump
 
 
@@ -82,11 +82,13 @@ class LevelRule:
 
     def __str__(self) -> str:
         held = (
-            "" if np.isnan(self.held_out_error) else f", {100 * self.held_out_error:.1f} % held out"
+            ""
+            if np.isnan(self.held_out_error)
+            else f" (of held-out rows {100 * self.held_out_error:.1f} %)"
         )
         head = (
-            f"level {self.level + 1}, {' and '.join(self.names)}: {100 * self.coverage:.1f} % of the "
-            f"rows, {100 * self.error:.1f} % wrong{held}"
+            f"level {self.level + 1}, {' and '.join(self.names)}: {100 * self.coverage:.1f} % of "
+            f"the rows, {100 * self.error:.1f} % wrong{held}"
         )
         lines, region = [head], -1
         for piece in self.pieces:
@@ -111,9 +113,10 @@ class Leftover:
 
     def __str__(self) -> str:
         what = "no answer" if self.answer is None else f"{self.answer}"
-        figures = f"{100 * self.share:.1f} % of the rows"
+        figures = f"{100 * self.share:.1f} % of the rows" if self.share else "no training rows"
         if self.answer is not None:
-            figures += f", {100 * self.purity:.1f} % of such rows are {self.answer}"
+            rows = "such rows" if self.share else "all rows"
+            figures += f", {100 * self.purity:.1f} % of {rows} are {self.answer}"
         return f"in no region: {what} ({figures})"
 
 
@@ -288,10 +291,9 @@ def explain_rows(
 def _why_left(leftover: Leftover) -> str:
     if leftover.answer is None:
         return "no region holds it"
-    return (
-        f"no region holds it and {100 * leftover.purity:.1f} % of the training rows like that are "
-        f"{leftover.answer}"
-    )
+    rows = "such training rows" if leftover.share else "all training rows"
+    share = f"{100 * leftover.purity:.1f} %"
+    return f"no region holds it, and {share} of {rows} are {leftover.answer}"
 
 
 def _empty_piece(level: Level, rule: LevelRule, region: int, answer: Any) -> Piece:
@@ -301,10 +303,7 @@ def _empty_piece(level: Level, rule: LevelRule, region: int, answer: Any) -> Pie
 
 
 def _amid(n_neighbors: int, bounds: dict, score: float, piece: Piece) -> str:
-    within = " and ".join(
-        f"{short_number(a, b - a)} ≤ {name} ≤ {short_number(b, b - a)}"
-        for name, (a, b) in bounds.items()
-    )
+    within = " and ".join(describe_extent(name, *ends) for name, ends in bounds.items())
     return (
         f"{within} holds its {n_neighbors} nearest neighbours, of whom, by closeness, "
         f"{100 * score:.1f} % are rightly classified ({piece.figures})"

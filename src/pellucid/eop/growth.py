@@ -11,6 +11,9 @@ _SEEDS = 12
 _FLAT = 1e-6
 """Least variance in a direction, in those of the columns."""
 
+_LEAST_RADIUS = 1e-18
+"""Least squared distance that an ellipse reaches, in standard deviations."""
+
 
 def distances(P: np.ndarray, center: np.ndarray, shape: np.ndarray) -> np.ndarray:
     """Squared distances (x - c)ᵀ A (x - c)."""
@@ -70,7 +73,7 @@ def fit_radius(P: np.ndarray, gains: np.ndarray, center: np.ndarray, shape: np.n
         radius = ordered[end] / 2 + ordered[end + 1] / 2
     else:
         radius = ordered[end] * 1.01
-    radius = max(radius, np.finfo(float).tiny)
+    radius = max(radius, _LEAST_RADIUS)
     return (center, shape / radius), int(total[end])
 
 

@@ -178,12 +178,11 @@ class Learner:
 
     def _find(self, shortlist: list[Candidate], max_error: float, seed: int) -> list[Found]:
         """Regions of all candidates."""
-        held_error = max(max_error, self.settings.max_error)
+        return self.problem.team.map(lambda one: self._regions(one, max_error, seed), shortlist)
 
-        def work(candidate: Candidate) -> Found:
-            return self.finder.find(candidate.view, max_error, held_error, seed)
-
-        return self.problem.team.map(work, shortlist)
+    def _regions(self, candidate: Candidate, max_error: float, seed: int) -> Found:
+        """Regions of one candidate."""
+        return self.finder.find(candidate.view, max_error, max_error, seed)
 
     def _gain(self, candidate: Candidate, found: Found) -> float:
         """Share of the rows that regions cover, held-out rows if there are any; -1 for too few."""

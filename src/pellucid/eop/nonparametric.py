@@ -71,6 +71,10 @@ class NeighbourRegion(Regions):
             return np.empty(0, dtype=np.int64)
         return np.where(self.score(P) >= self.threshold, 0, -1)
 
+    def first(self, k: int) -> NeighbourRegion:
+        """See `Regions.first`."""
+        return self if k else self.with_threshold(np.inf)
+
     def with_threshold(self, threshold: float) -> NeighbourRegion:
         """The same with another threshold."""
         other = object.__new__(NeighbourRegion)
@@ -130,9 +134,15 @@ class NeighbourFinder(Finder):
             none = np.empty(0, dtype=np.int64)
             return Found(before, before, np.where(inside, 0, -1), none)
         scores = before.score(view.held_P)
-        threshold = lowest_threshold(
-            scores, view.held_right, view.held_units, before.threshold, held_error
-        )
+        random = np.random.RandomState(seed)
+        n = len(scores)
+        draws = [random.poisson(1.0, n) for _ in range(self.n_bootstraps)] or [np.ones(n, np.int64)]
+        least = before.threshold
+        found = [
+            lowest_threshold(scores, view.held_right, view.held_units * times, least, held_error)
+            for times in draws
+        ]
+        threshold = sorted(found)[len(found) // 2]
         after = before.with_threshold(threshold)
         held = scores >= before.threshold
         n_held = int(view.held_units[held].sum())
@@ -156,7 +166,7 @@ def lowest_threshold(
     Returns infinity when there is none, or no row is left.
     """
     order = np.argsort(-scores, kind="stable")
-    order = order[scores[order] >= least]
+    order = order[(scores[order] >= least) & (units[order] > 0)]
     if not len(order):
         return np.inf
     values = scores[order]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from pellucid.eop.growth import distances, grow_from_seeds
-from pellucid.eop.regions import Regions, short_number
+from pellucid.eop.regions import Regions, describe_extent
 from pellucid.eop.shapes import ShapeFinder
 
 _FACTORS = np.array([0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.4])
@@ -67,6 +67,10 @@ class Polyhedra(Regions):
             found[inside.all(axis=1)] = number
         return found
 
+    def first(self, k: int) -> Polyhedra:
+        """See `Regions.first`."""
+        return Polyhedra(self.vertices[:k], self.equations[:k], self.dim)
+
     def scaled(self, factor: float) -> Polyhedra:
         """The first one, stretched from the mean of its corners."""
         middle = self.vertices[0].mean(axis=0)
@@ -81,9 +85,7 @@ class Polyhedra(Regions):
         found = []
         for vertices in self.vertices:
             ends = zip(names, vertices.min(axis=0), vertices.max(axis=0))
-            within = " and ".join(
-                f"{short_number(a, b - a)} ≤ {n} ≤ {short_number(b, b - a)}" for n, a, b in ends
-            )
+            within = " and ".join(describe_extent(name, a, b) for name, a, b in ends)
             shape = f"in a shape of {len(vertices)} corners within " if self.dim > 1 else ""
             found.append(shape + within)
         return found

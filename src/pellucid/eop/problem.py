@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -147,6 +147,16 @@ class View:
     scale: np.ndarray
     one: float
     least: float = 0.0
+
+    def without_held_out(self) -> View:
+        """The same with nothing held out."""
+        none = slice(0, 0)
+        return replace(
+            self,
+            held_P=self.held_P[none],
+            held_right=self.held_right[none],
+            held_units=self.held_units[none],
+        )
 
     @property
     def has_held_out(self) -> bool:

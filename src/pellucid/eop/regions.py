@@ -9,13 +9,19 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pellucid.eop.problem import View
-from pellucid.rules import format_number
+from pellucid.wording import format_number
 
 
 def short_number(value: float, step: float) -> str:
     """A number to about two digits of a step that matters."""
     digits = 1 - int(np.floor(np.log10(step))) if step > 0 else 6
     return format_number(float(np.round(value, digits)))
+
+
+def describe_extent(name: str, low: float, high: float) -> str:
+    """From where to where something reaches, to about two digits."""
+    step = high - low
+    return f"{short_number(low, step)} ≤ {name} ≤ {short_number(high, step)}"
 
 
 class Regions(ABC):
@@ -43,6 +49,10 @@ class Regions(ABC):
     def contains(self, P: np.ndarray) -> np.ndarray:
         """Whether any region holds each row of `P`."""
         return self.which(P) >= 0
+
+    @abstractmethod
+    def first(self, k: int) -> Regions:
+        """Only the first `k` regions."""
 
     @abstractmethod
     def describe(self, names: Sequence[str]) -> list[str]:

@@ -11,7 +11,7 @@ from pellucid.cuts.thresholds import choose_threshold
 from pellucid.eop.bases import Base, Fitted
 from pellucid.eop.problem import project
 from pellucid.routing import column_values
-from pellucid.rules import format_number
+from pellucid.wording import format_number
 
 _BLOCK = 32
 """Columns that are read and swept together."""

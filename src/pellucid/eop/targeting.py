@@ -1,6 +1,8 @@
-"""ATEOP: of all projections, the largest region that keeps the promised accuracy."""
+"""ATEOP: of all projections, the largest regions that keep the promised accuracy."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 from scipy.special import ndtri
@@ -16,7 +18,11 @@ _ATTEMPTS = 5
 
 
 class ATEOPLearner(Learner):
-    """Algorithm 2: regions of all projections compete, and what is unreliable is left out."""
+    """Algorithm 2: regions of all projections compete, and what is unreliable is left out.
+
+    Held-out rows only tell which regions to keep. They do not change the form of any, so that
+    what they say of them holds for other rows too.
+    """
 
     def _next_level(self):
         seed = int(self.random.randint(2**31 - 1))
@@ -35,21 +41,40 @@ class ATEOPLearner(Learner):
             self._remember(shortlist[0], results[0], max_error, is_used=False)
         return None
 
-    def _support(self, candidate: Candidate, found: Found) -> float:
-        """Weight of the held-out rows inside, if they are enough and rightly classified."""
+    def _regions(self, candidate: Candidate, max_error: float, seed: int) -> Found:
+        """As many of a projection's regions, largest first, as are reliable together."""
         view = candidate.view
-        least = self.settings.min_support
+        found = self.finder.find(view.without_held_out(), max_error, max_error, seed)
         if not view.has_held_out:
-            covered = view.units[found.which >= 0].sum()
-            return float(covered) if covered >= max(least * self.fitted_total, 1) else 0.0
-        inside = found.held_which >= 0
-        total = view.held_units[inside].sum()
-        if total < max(least * self.held_total, 1) or not self._is_reliable(view, inside):
-            return 0.0
-        return float(total)
+            return found
+        held_which = found.before.which(view.held_P)
+        n = len(found.before)
+        kept = n
+        while kept and not self._is_reliable(view, (held_which >= 0) & (held_which < kept)):
+            kept -= 1
+        size = np.array([np.count_nonzero(held_which == i) for i in range(n)], dtype=np.int64)
+        wrong = np.array([np.count_nonzero((held_which == i) & ~view.held_right) for i in range(n)])
+        return replace(
+            found,
+            after=found.before.first(kept),
+            which=np.where(found.which < kept, found.which, -1),
+            held_which=np.where(held_which < kept, held_which, -1),
+            deleted=np.arange(kept, n),
+            held_out_rows=size,
+            held_out_error=np.where(size > 0, wrong / np.maximum(size, 1), np.nan),
+        )
+
+    def _support(self, candidate: Candidate, found: Found) -> float:
+        """Weight of the held-out rows inside, if they are enough; 0 if not."""
+        view, least = candidate.view, self.settings.min_support
+        if view.has_held_out:
+            total = view.held_units[found.held_which >= 0].sum()
+            return float(total) if total >= max(least * self.held_total, 1) else 0.0
+        total = view.units[found.which >= 0].sum()
+        return float(total) if total >= max(least * self.fitted_total, 1) else 0.0
 
     def _is_reliable(self, view: View, inside: np.ndarray) -> bool:
-        """Whether so few errors would be a surprise if the true share were as allowed.
+        """Whether so few errors would be a surprise if the true share were above what is allowed.
 
         By the normal approximation: errors + z · √(n ε (1 - ε)) ≤ n ε.
         """
@@ -57,4 +82,4 @@ class ATEOPLearner(Learner):
         total = view.held_units[inside].sum() / view.one
         wrong = view.held_units[inside & ~view.held_right].sum() / view.one
         doubt = ndtri(self.settings.confidence) * np.sqrt(total * allowed * (1 - allowed))
-        return bool(wrong + doubt <= allowed * total * (1 + 1e-12))
+        return bool(total > 0 and wrong + doubt <= allowed * total * (1 + 1e-12))

@@ -9,7 +9,8 @@ import numpy as np
 from pellucid.encoding import Indicator
 from pellucid.plotting.palette import cluster_color, text_color
 from pellucid.portable import Explanation
-from pellucid.rules import Rule, format_number
+from pellucid.rules import Rule
+from pellucid.wording import format_number
 
 
 @dataclass(frozen=True)

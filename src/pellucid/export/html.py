@@ -13,7 +13,8 @@ from pellucid.export._pictures import percent
 from pellucid.export.text import export_text
 from pellucid.plotting.palette import cluster_color, text_color
 from pellucid.portable import Explanation
-from pellucid.rules import ClusterRule, format_number
+from pellucid.rules import ClusterRule
+from pellucid.wording import format_number
 
 _MOST_RULES = 6
 """Rules of one cluster that are shown at once."""
@@ -22,8 +23,8 @@ _STYLE = """<style>
 .pellucid { font: 13px/1.5 system-ui, sans-serif; max-width: 62em; color: inherit; }
 .pellucid .pellucid-head { margin: 0 0 .4em; opacity: .85; }
 .pellucid .pellucid-note { margin: .5em 0 0; opacity: .85; }
-.pellucid table { border-collapse: collapse; width: 100%; margin: 0; color: inherit;
-  font: inherit; border: none; table-layout: auto; }
+.pellucid table { border-collapse: collapse; width: auto; min-width: 34em; margin: 0;
+  color: inherit; font: inherit; border: none; table-layout: auto; }
 .pellucid table tr, .pellucid table tr:nth-child(even), .pellucid table tr:hover {
   background: none; }
 .pellucid table th, .pellucid table td { text-align: left; vertical-align: top;
@@ -34,6 +35,7 @@ _STYLE = """<style>
   text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 .pellucid .pellucid-cluster { display: inline-block; border-radius: .35em; padding: 0 .55em;
   font-weight: 600; white-space: nowrap; }
+.pellucid .pellucid-rule { padding-left: 1.4em; text-indent: -1.4em; }
 .pellucid .pellucid-or { opacity: .6; }
 .pellucid .pellucid-bar { display: block; height: 4px; border-radius: 2px; margin: .2em 0 0 auto;
   background: rgba(128, 128, 128, .25); width: 6em; overflow: hidden; }
@@ -65,7 +67,7 @@ def to_html(model: Any, *, feature_names: Sequence[str | Indicator] | None = Non
     --------
     >>> from pellucid import IMM
     >>> html = IMM(2, random_state=0).fit([[0.0], [1.0], [9.0]]).to_html()
-    >>> "x0 ≤ 5" in html and "2 rows" in html
+    >>> "x0 ≤ 5" in html and "66.7 %" in html
     True
     """
     explanation = Explanation.of(model, feature_names=feature_names)
@@ -126,7 +128,7 @@ def _row(position: int, rule: ClusterRule) -> str:
     purity = "" if np.isnan(rule.purity) else percent(rule.purity)
     return (
         f"<tr><td>{chip}</td><td>{_words(rule)}</td>"
-        f'<td class="pellucid-number">{_count(rule.n_samples, "row")}</td>'
+        f'<td class="pellucid-number">{rule.n_samples:,}</td>'
         f'<td class="pellucid-number">{percent(rule.share)}{bar}</td>'
         f'<td class="pellucid-number">{purity}</td></tr>'
     )
@@ -135,16 +137,13 @@ def _row(position: int, rule: ClusterRule) -> str:
 def _words(rule: ClusterRule) -> str:
     """The rules of a cluster, one a line, with the small ones of many folded away."""
     lines = [escape(part.text) for part in rule.rules] or ["never"]
-    joint = '<br><span class="pellucid-or">or</span> '
-    shown = joint.join(lines[:_MOST_RULES])
-    if len(lines) <= _MOST_RULES:
+    lines[1:] = [f'<span class="pellucid-or">or</span> {line}' for line in lines[1:]]
+    lines = [f'<div class="pellucid-rule">{line}</div>' for line in lines]
+    shown, rest = "".join(lines[:_MOST_RULES]), lines[_MOST_RULES:]
+    if not rest:
         return shown
-    rest = lines[_MOST_RULES:]
-    hidden = joint.join(rest)
-    return (
-        f"{shown}<details><summary>or {_count(len(rest), 'further rule')}</summary>{hidden}"
-        "</details>"
-    )
+    summary = f"<summary>or {_count(len(rest), 'further rule')}</summary>"
+    return f"{shown}<details>{summary}{''.join(rest)}</details>"
 
 
 def _count(number: int, one: str, many: str | None = None) -> str:

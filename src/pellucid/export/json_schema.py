@@ -69,9 +69,9 @@ def read_document(document: Any) -> Explanation:
         if len(columns) != n_columns:
             raise _wrong("n_columns", n_columns, f"{len(columns)}, the number of columns")
     names = _features(document["features"], columns)
-    fill = _fill(document["fill"], columns)
-    n_features = n_columns if names is None else len(names)
-    tree, purity = _tree(document["nodes"], n_features, len(clusters))
+    fill = _fill(document["fill"], columns, names)
+    described = [None] * n_columns if names is None else names
+    tree, purity = _tree(document["nodes"], described, len(clusters))
     return Explanation(
         tree,
         names=names,
@@ -104,13 +104,17 @@ def _features(features: Any, columns: list[str] | None) -> list[str | Indicator]
     return names
 
 
-def _fill(fill: Any, columns: list[str] | None) -> dict[str, Any] | None:
+def _fill(
+    fill: Any, columns: list[str] | None, names: list[str | Indicator] | None
+) -> dict[str, Any] | None:
     if fill is None:
         return None
     for column, value in _kind(fill, dict, "fill").items():
         if columns is None or column not in columns:
             raise ValueError(f"not an explanation: fill.{column} is not one of columns")
         _scalar(value, f"fill.{column}")
+        if column in names:
+            _number(value, f"fill.{column}")
     return fill
 
 
@@ -127,7 +131,9 @@ def _clusters(clusters: Any) -> list:
     return clusters
 
 
-def _tree(nodes: Any, n_features: int, n_clusters: int) -> tuple[ThresholdTree, dict[int, float]]:
+def _tree(
+    nodes: Any, names: list[str | Indicator | None], n_clusters: int
+) -> tuple[ThresholdTree, dict[int, float]]:
     _kind(nodes, list, "nodes")
     if not nodes:
         raise ValueError("not an explanation: nodes is empty")
@@ -153,16 +159,19 @@ def _tree(nodes: Any, n_features: int, n_clusters: int) -> tuple[ThresholdTree, 
                 purity[i] = _number(node["purity"], f"{place}.purity", 0, 1)
         else:
             _keys(node, ("feature", "threshold", "left", "right", "rows", "weight"), place)
-            most = n_features - 1
-            arrays["feature"][i] = _whole(node["feature"], f"{place}.feature", 0, most)
-            arrays["threshold"][i] = _number(node["threshold"], f"{place}.threshold")
+            most = len(names) - 1
+            feature = _whole(node["feature"], f"{place}.feature", 0, most)
+            threshold = _number(node["threshold"], f"{place}.threshold")
+            if isinstance(names[feature], Indicator) and not 0 <= threshold < 1:
+                raise _wrong(f"{place}.threshold", threshold, "0 to below 1 for a category")
+            arrays["feature"][i], arrays["threshold"][i] = feature, threshold
             for side in ("left", "right"):
                 child = _whole(node[side], f"{place}.{side}", 1, n - 1)
                 arrays[f"children_{side}"][i] = child
         arrays["n_node_samples"][i] = _whole(node["rows"], f"{place}.rows", 0)
         arrays["weighted_n_node_samples"][i] = _number(node["weight"], f"{place}.weight", 0)
     _check_preorder(arrays["children_left"], arrays["children_right"])
-    return ThresholdTree(n_features=n_features, **arrays), purity
+    return ThresholdTree(n_features=len(names), **arrays), purity
 
 
 def _check_preorder(left: np.ndarray, right: np.ndarray) -> None:

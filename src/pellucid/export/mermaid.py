@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ from pellucid.export._pictures import Leaf, read_nodes
 from pellucid.portable import Explanation
 
 _PLAIN = frozenset(" .,:%()≤>=_-+/")
+_MARKDOWN = re.compile(r"^[-+]|(?<=\d)\.(?= )|(?<!\w)_|_(?!\w)")
 
 
 def to_mermaid(model: Any, *, feature_names: Sequence[str | Indicator] | None = None) -> str:
@@ -56,8 +58,10 @@ def to_mermaid(model: Any, *, feature_names: Sequence[str | Indicator] | None = 
 
 
 def _escape(text: str) -> str:
-    """Letters and digits as they are; all that might mean something to Mermaid, by its number."""
-    return "".join(
-        c if c.isalnum() or c in _PLAIN else " " if c.isspace() or c == "\0" else f"#{ord(c)};"
-        for c in text
-    )
+    """Letters and digits as they are; all that might mean something to Mermaid, by its number.
+
+    It takes "1. " and "- " at the beginning for lists, and words between underscores for stress.
+    """
+    text = " ".join(text.replace("\0", " ").split())
+    escaped = "".join(c if c.isalnum() or c in _PLAIN else f"#{ord(c)};" for c in text)
+    return _MARKDOWN.sub(lambda match: f"#{ord(match[0])};", escaped)

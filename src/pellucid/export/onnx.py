@@ -28,11 +28,12 @@ def to_onnx(
 ) -> Any:
     """A model as ONNX: a ``TreeEnsembleClassifier``. Needs the package ``onnx``.
 
-    The input is ``X``, a matrix of all columns. If the tree asks about categories, there is
-    instead an input for each column that it asks about, of shape (n, 1) and under the column's
-    name: numbers as `dtype`, words as strings, whole numbers and booleans that are categories as
-    int64. The outputs are ``cluster``, the labels, and ``scores``, which are 1 for the cluster and
-    0 for the others. Names of columns are kept in the metadata, under ``columns``.
+    The input is ``X``, a matrix of all columns. If some columns of the data are categories, there
+    is instead an input for each column that the tree asks about, of shape (n, 1) and under the
+    column's name: numbers as `dtype`, words as strings, whole numbers and booleans that are
+    categories as int64. The outputs are ``cluster``, the labels, and ``scores``, which are 1 for
+    the cluster and 0 for the others. Names of columns are kept in the metadata, under
+    ``columns``.
 
     Parameters
     ----------
@@ -112,17 +113,18 @@ class _Graph:
     def model(self) -> Any:
         """The whole model, checked."""
         explanation = self.explanation
-        if any(explanation._asked.encoding.is_categorical):
-            matrix, features = self._columns(), explanation._asked.tree.feature
-        else:
+        names = getattr(explanation, "feature_names_in_", None)
+        # Columns that are categories, or that the tree never saw, have no place in a matrix.
+        if names is None or explanation.tree_columns_ == names.tolist():
             matrix, features = self._matrix(), explanation.tree_.feature
+        else:
+            matrix, features = self._columns(), explanation._asked.tree.feature
         outputs = self._tree(matrix, features)
         graph = self.helper.make_graph(self.nodes, "explanation", self.inputs, outputs)
         opsets = [self.helper.make_opsetid(*opset) for opset in _OPSETS]
         model = self.helper.make_model(
             graph, opset_imports=opsets, ir_version=_IR_VERSION, producer_name="pellucid"
         )
-        names = getattr(explanation, "feature_names_in_", None)
         if names is not None:
             entry = model.metadata_props.add()
             entry.key, entry.value = "columns", json.dumps(names.tolist())
@@ -165,6 +167,8 @@ class _Graph:
     def _columns(self) -> str:
         """An input a column, and what the tree looks at as one matrix."""
         self.taken.update(self.explanation._asked.encoding.input_names)
+        if not self.taken:
+            raise ValueError("the tree has a single leaf: it asks about no column, so none goes in")
         parts, known, fill = [], {}, self.explanation.fill_
         for name in self.explanation._asked.encoding.names:
             if not isinstance(name, Indicator):

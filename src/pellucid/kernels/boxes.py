@@ -84,9 +84,8 @@ def improve_box(columns, orders, gains, lower, upper):
         for k in range(n):
             i = orders[a, k]
             x = columns[a, i]
-            if k == 0 or x > columns[a, orders[a, k - 1]]:
-                if run <= 0:
-                    run, begin = 0, k
+            if run <= 0 and (k == 0 or x > columns[a, orders[a, k - 1]]):
+                run, begin = 0, k
             is_out = not (lower[a] <= x <= upper[a])
             if outside[i] == is_out:
                 run += gains[i]

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.numeric.blocks import row_major
+from pellucid.numeric.edges import Slots, choose_edges, codes_of, shortcuts, spread_slots
 from pellucid.numeric.team import ALONE, Team
 
 QUANTILES = 256
@@ -21,6 +22,7 @@ QUANTILES = 256
 _MAX_SAMPLE = 1024
 _N_SLOTS = 1024
 _LEAST_ROWS = 4096
+_VALUES_TOGETHER = 2**17
 
 
 @dataclass(frozen=True)
@@ -79,10 +81,9 @@ def make_bins(X, centers: np.ndarray, team: Team = ALONE) -> Bins:
     n_clusters = len(centers)
     width = QUANTILES + 2 * n_clusters if n_clusters > QUANTILES // 3 else QUANTILES
     dtype = np.uint8 if width <= 256 else np.uint16
-    edges, n_edges, few, low, scale = _find_edges(X, centers, width, team)
+    edges, n_edges, few, slots = _find_edges(X, centers, width, team)
     every = np.arange(n_features)
-    center_code = np.empty((n_features, n_clusters), dtype=np.int64)
-    kernels.center_codes(edges, centers, center_code)
+    center_code = codes_of(np.ascontiguousarray(centers.T), edges)
     zero_code = (edges < 0).sum(axis=1)
     # In a bin whose rows all have the value of its edge there is nothing to look for. In columns of
     # many values hardly any bin is like that, and none is looked at.
@@ -95,14 +96,14 @@ def make_bins(X, centers: np.ndarray, team: Team = ALONE) -> Bins:
         indices, indptr = X.indices, X.indptr
     else:
         codes = np.empty((n_features, n_samples), dtype=dtype)
-        table = np.empty((n_features, _N_SLOTS + 1), dtype=np.int32)
-        kernels.shortcuts(edges, n_edges, low, scale, table)
+        table = shortcuts(edges, slots)
 
         def work(block: tuple[int, int]) -> None:
             for rows, part in row_major(X, *block):
                 kernels.dense_codes(
-                    part, rows.start, edges, n_edges, low, scale, table, codes, few, mixed
-                )
+                    part, rows.start, edges, n_edges, slots.low, slots.scale, table, codes, few,
+                    mixed,
+                )  # fmt: skip
 
         team.map(work, team.blocks(n_samples, _LEAST_ROWS))
         indices, indptr = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32)
@@ -124,40 +125,58 @@ def make_bins(X, centers: np.ndarray, team: Team = ALONE) -> Bins:
 
 def _find_edges(X, centers: np.ndarray, width: int, team: Team):
     """Edges of all columns, filled up with infinity; how many; whether they are all values of the
-    sample; start and density of the slots.
+    sample; the slots.
     """
-    from pellucid.kernels.bins import choose_edges
-
-    n_samples, n_features = X.shape
-    edges = np.full((n_features, width), np.inf)
+    n_features = X.shape[1]
+    edges = np.empty((n_features, width))
     n_edges, few = np.empty(n_features, dtype=np.int64), np.empty(n_features, dtype=bool)
     low, scale = np.zeros(n_features), np.zeros(n_features)
     coordinates = np.sort(centers.T, axis=1)
-    evenly = slice(None, None, -(-n_samples // _MAX_SAMPLE))
+    sample, blocks = _sparse_samples(X) if sparse.issparse(X) else _dense_samples(X, team)
 
-    def work(block: tuple[int, int]) -> None:
-        if not sparse.issparse(X):
-            samples = np.array(X[evenly, slice(*block)].T, dtype=np.float64, order="C")
-            samples.sort(axis=1)
-        for j in range(*block):
-            sample = _stored_sample(X, j) if sparse.issparse(X) else samples[j - block[0]]
-            # Slots spread over all but the tails, which would leave too few for the rest.
-            low[j] = sample[len(sample) // 100]
-            reach = sample[-1 - len(sample) // 100] - low[j]
-            scale[j] = _N_SLOTS / reach if reach > 0 else 0.0
-            n_edges[j], few[j] = choose_edges(
-                sample, coordinates[j], width - 1, low[j], scale[j], _N_SLOTS, edges[j]
-            )
+    def work(columns) -> None:
+        samples, lengths = sample(columns)
+        slots = spread_slots(samples, lengths, _N_SLOTS)
+        low[columns], scale[columns] = slots.low, slots.scale
+        edges[columns], n_edges[columns], few[columns] = choose_edges(
+            samples, lengths, coordinates[columns], slots, width
+        )
 
-    team.map(work, team.blocks(n_features, 4))
-    return edges, n_edges, few, low, scale
+    team.map(work, blocks)
+    return edges, n_edges, few, Slots(low, scale, _N_SLOTS)
 
 
-def _stored_sample(X, column: int) -> np.ndarray:
-    """Sorted values of evenly spaced stored entries of a CSC column, and 0 for all others."""
-    stored = X.data[X.indptr[column] : X.indptr[column + 1]]
-    step = -(-max(len(stored), 1) // _MAX_SAMPLE)
-    sample = np.zeros(len(range(0, len(stored), step)) + (len(stored) < X.shape[0]))
-    sample[: len(range(0, len(stored), step))] = stored[::step]
-    sample.sort()
-    return sample
+def _dense_samples(X: np.ndarray, team: Team):
+    """How to sample columns, each sorted, with their lengths; and which to work on together."""
+    evenly = slice(None, None, -(-X.shape[0] // _MAX_SAMPLE))
+
+    def sample(columns: slice) -> tuple[np.ndarray, np.ndarray]:
+        samples = np.array(X[evenly, columns].T, dtype=np.float64, order="C")
+        samples.sort(axis=1)
+        return samples, np.full(len(samples), samples.shape[1])
+
+    return sample, [slice(*block) for block in team.blocks(X.shape[1], 4)]
+
+
+def _sparse_samples(X):
+    """The same for a CSC matrix: evenly spaced stored entries, and 0 for all others."""
+    stored = np.diff(X.indptr)
+    steps = -(-np.maximum(stored, 1) // _MAX_SAMPLE)
+    taken = -(-stored // steps)
+    has_zero = stored < X.shape[0]
+    lengths = taken + has_zero
+    stored_values = X.data.astype(np.float64, copy=False) if X.nnz else np.zeros(1)
+
+    def sample(columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        turn = np.arange(lengths[columns].max())
+        places = X.indptr[columns, None] + steps[columns, None] * turn
+        is_stored = turn < taken[columns, None]
+        samples = np.where(is_stored, stored_values.take(places, mode="clip"), np.inf)
+        samples[has_zero[columns], taken[columns][has_zero[columns]]] = 0.0
+        samples.sort(axis=1)
+        return samples, lengths[columns]
+
+    # Columns of like lengths together, so that there is little to fill up.
+    order = np.argsort(lengths, kind="stable")
+    ends = np.cumsum(lengths[order]) // _VALUES_TOGETHER
+    return sample, np.split(order, np.flatnonzero(np.diff(ends)) + 1)

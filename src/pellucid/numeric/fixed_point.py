@@ -17,6 +17,7 @@ from scipy import sparse
 
 from pellucid.numeric.blocks import row_major
 from pellucid.numeric.moments import cost_to_centers, group_means, means_and_costs, size_about
+from pellucid.numeric.nearest import nearest_centers
 from pellucid.numeric.team import ALONE, Team
 
 LEAST_ROWS = 4096
@@ -148,26 +149,7 @@ class Data:
 
     def nearest(self, centers: np.ndarray) -> np.ndarray:
         """Nearest center of each row, whatever its weight; the lowest of equals."""
-        from pellucid.kernels.costs import dense_nearest, sparse_nearest
-
-        labels = np.empty(self.X.shape[0], dtype=np.intp)
-        if sparse.issparse(self.X):
-            rows, places = self.rows, np.ascontiguousarray(centers.T)
-
-            def work(block: tuple[int, int]) -> None:
-                parts = (rows.data, rows.indices, rows.indptr[block[0] : block[1] + 1])
-                sparse_nearest(*parts, centers, places, labels[slice(*block)])
-
-            self.team.map(work, self.team.blocks(len(labels), LEAST_ROWS))
-        else:
-            tiles = _tiles(centers)
-
-            def work(block: tuple[int, int]) -> None:
-                for rows, lines in row_major(self.X, *block):
-                    dense_nearest(lines, centers, tiles, labels[rows])
-
-            self.team.map(work, self.team.blocks(len(labels), LEAST_ROWS))
-        return labels
+        return nearest_centers(self.rows, centers, self.team)
 
     def group_centers(self, labels: np.ndarray, n_groups: int) -> np.ndarray:
         """Center at which each group of rows pays least; NaN for an empty group."""
@@ -224,11 +206,3 @@ class Data:
             f"{self.too_wide_to} in float64; divide the column by a constant or standardize it "
             "first"
         )
-
-
-def _tiles(centers: np.ndarray) -> np.ndarray:
-    """Four centers at a time, column by column, as compiled loops read them."""
-    n_centers, n_features = centers.shape
-    padded = np.zeros((-(-n_centers // 4) * 4, n_features))
-    padded[:n_centers] = centers
-    return np.ascontiguousarray(padded.reshape(-1, 4, n_features).transpose(0, 2, 1))

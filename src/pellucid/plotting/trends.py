@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -91,12 +92,21 @@ def plot_trends(
         _draw_medoid(ax, moments[medoid], lines[medoid])
         _write_rules(ax, rules[cluster], len(members), len(model.labels_), cluster)
     _set_limits(axes.flat[0], lines, model.medoid_indices_)
-    if any(len(rule.rules) > 1 for rule in rules):
-        note = "In brackets: the share of the cluster's rows."
-        place = {"x": _SHARE_OF_LINES + _GAP, "y": 0.12 / height, "va": "bottom"}
-        figure.text(s=note, fontsize=_FONT, color=_GREY, **place)
+    place = {"x": _SHARE_OF_LINES + _GAP, "y": 0.12 / height, "va": "bottom"}
+    figure.text(s=_note(model, rules), fontsize=_FONT, color=_GREY, gid="note", **place)
     _finish(axes.flat[-1], moments, label)
     return figure
+
+
+def _note(model: Any, rules: Any) -> str:
+    """What has to be known about the rules."""
+    parts = []
+    if any(len(rule.rules) > 1 for rule in rules):
+        parts.append("In brackets: share of the rows that the rules put into the cluster.")
+    if model.accuracy_ < 1:
+        measure = {"f1": "an F1", "accuracy": "an accuracy"}[model.tree_measure]
+        parts.append(f"Rules tell clusters with {measure} of {model.accuracy_:.2f}.")
+    return " ".join(parts)
 
 
 def _read(model: Any, series: Any, times: Any) -> tuple[list[np.ndarray], list[np.ndarray]]:
@@ -174,7 +184,8 @@ def _rule_lines(rule: Any, room: float, n_lines: int) -> list[tuple[str, str]]:
     n_told = 0
     for position, one in enumerate(rule.rules):
         several = len(rule.rules) > 1
-        wrapped = _wrap(one.text, room - 2, tail=f"({_percent(one.n_samples, total)})" * several)
+        share = f"({_percent(one.n_samples, total)})" if several else ""
+        wrapped = _wrap_rule(one.text, room - 2, share)
         is_last = position == len(rule.rules) - 1
         if len(found) + len(wrapped) > n_lines - (not is_last):
             more = len(rule.rules) - position
@@ -189,6 +200,15 @@ def _rule_lines(rule: Any, room: float, n_lines: int) -> list[tuple[str, str]]:
         found += [((start if i == 0 else "    ") + line, _INK) for i, line in enumerate(wrapped)]
         n_told += one.n_samples
     return found
+
+
+def _wrap_rule(text: str, room: float, share: str) -> list[str]:
+    """A rule in lines, no comparison of which is parted from its number."""
+    if "·" in text:
+        return _wrap(text, room, tail=share)
+    # A dot is as wide as a space and no place to break.
+    joined = re.sub(r" ([≤<>]) ", r"·\1·", text)
+    return [line.replace("·", " ") for line in _wrap(joined, room, tail=share)]
 
 
 def _percent(part: int, whole: int) -> str:

@@ -1,0 +1,83 @@
+"""The nearest center of each row, the same to the bit for dense and sparse data.
+
+The center of the largest score x . c - |c|^2 / 2 is the nearest, but for rounding; where the second
+best comes closer than that, the squares are added up in the order of the columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy import sparse
+
+from pellucid.numeric.blocks import row_major
+from pellucid.numeric.team import Team
+
+_ROWS = 2048
+"""Rows whose scores are found together, at the most."""
+
+_PRODUCTS = 400_000
+"""Products that a matrix library leaves to one thread: there are threads enough already."""
+
+_DOUBT = 1e-13
+"""More than rounding can add up to, for each column and unit of |x|^2 + |c|^2."""
+
+
+def nearest_centers(X, centers: np.ndarray, team: Team) -> np.ndarray:
+    """Nearest center of each row of a dense or CSR matrix, the lowest of equals."""
+    from pellucid.kernels.costs import pick_nearest
+
+    labels = np.empty(X.shape[0], dtype=np.intp)
+    with np.errstate(over="ignore", invalid="ignore"):
+        half = 0.5 * (centers**2).sum(axis=1)
+    unit = _DOUBT * (centers.shape[1] + 8)
+    score = _sparse_scores if sparse.issparse(X) else _dense_scores
+
+    def work(block: tuple[int, int]) -> None:
+        with np.errstate(over="ignore", invalid="ignore"):
+            for rows, lines, scores, sizes in score(X, *block, centers):
+                doubt = unit * (sizes + half.max())
+                pick_nearest(scores, half, doubt, labels[rows])
+                if (open_ := np.flatnonzero(labels[rows] < 0)).size:
+                    labels[rows.start + open_] = _by_squares(lines[open_], centers)
+
+    team.map(work, team.blocks(len(labels), 2 * _ROWS))
+    return labels
+
+
+def _dense_scores(X, begin: int, end: int, centers: np.ndarray) -> Iterator[tuple]:
+    """Blocks of rows with c . x for every center, a line a center, and |x|^2."""
+    step = min(max(_PRODUCTS // centers.size, 8), _ROWS)
+    for span, lines in row_major(X, begin, end):
+        for first in range(0, len(lines), step):
+            few = lines[first : first + step]
+            start = span.start + first
+            sizes = np.einsum("ij,ij->i", few, few)
+            yield slice(start, start + len(few)), few, centers @ few.T, sizes
+
+
+def _sparse_scores(X, begin: int, end: int, centers: np.ndarray) -> Iterator[tuple]:
+    """The same for CSR rows."""
+    turned, ones = np.ascontiguousarray(centers.T), np.ones(X.shape[1])
+    step = max(_PRODUCTS // len(centers), 1)
+    for start in range(begin, end, step):
+        rows = slice(start, min(start + step, end))
+        part = X if len(range(start, end)) == X.shape[0] <= step else X[rows]
+        part = part.astype(np.float64, copy=False)
+        squares = sparse.csr_array((part.data**2, part.indices, part.indptr), shape=part.shape)
+        yield rows, part, np.ascontiguousarray((part @ turned).T), squares @ ones
+
+
+def _by_squares(lines, centers: np.ndarray) -> np.ndarray:
+    """Nearest center of some rows, squares added in the order of the columns."""
+    nearest = np.empty(lines.shape[0], dtype=np.intp)
+    for start in range(0, len(nearest), _ROWS):
+        rows = slice(start, start + _ROWS)
+        few = lines[rows].toarray() if sparse.issparse(lines) else lines[rows]
+        costs = np.zeros((len(few), len(centers)))
+        for j in range(centers.shape[1]):
+            gap = few[:, j, None] - centers[:, j]
+            costs += gap * gap
+        nearest[rows] = np.argmin(costs, axis=1)
+    return nearest

@@ -1,0 +1,47 @@
+"""The EOP classifiers keep scikit-learn's contract."""
+
+import inspect
+
+import pytest
+from sklearn.linear_model import RidgeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import pellucid.eop
+from pellucid import ATEOPClassifier, EOPClassifier
+
+CLASSIFIERS = [
+    EOPClassifier(),
+    EOPClassifier("linear_svm", regions="nonparametric", calibration=0),
+    EOPClassifier("knn", regions="ellipse", calibration=0.2, n_bootstraps=3),
+    EOPClassifier(RidgeClassifier(), regions="polyhedron"),
+    ATEOPClassifier("logistic", max_error=0.2, leftover="majority"),
+    ATEOPClassifier(),
+]
+DRAWS = "rows that are held out are drawn by row, whatever their weight"
+WEIGHTS = (
+    "check_sample_weight_equivalence_on_dense_data",
+    "check_sample_weight_equivalence_on_sparse_data",
+)
+
+
+ABSTAINS = "rows that are too few or too mixed to be sure of are left without an answer"
+ANSWERED = ("check_classifiers_one_label", "check_classifiers_train")
+
+
+def expected_failures(estimator):
+    failures = dict.fromkeys(WEIGHTS, DRAWS) if estimator.calibration else {}
+    if estimator.leftover == "abstain":
+        failures |= dict.fromkeys(ANSWERED, ABSTAINS)
+    return failures
+
+
+def test_every_classifier_is_checked():
+    public = {getattr(pellucid.eop, name) for name in pellucid.eop.__all__}
+    assert {thing for thing in public if inspect.isclass(thing)} == set(map(type, CLASSIFIERS))
+
+
+@parametrize_with_checks(CLASSIFIERS, expected_failed_checks=expected_failures)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:too few rows to hold")
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)

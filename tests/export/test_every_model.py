@@ -1,0 +1,75 @@
+"""Every estimator with a tree exports, XClusters with its categories too."""
+
+import inspect
+import warnings
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+
+import pellucid
+from pellucid import Explanation, XClusters, from_json
+from pellucid.baselines import CARTExplainer, KDTreeExplainer
+from pellucid.export._mixin import EstimatorExportMixin
+
+TREES = [
+    thing
+    for name in pellucid.__all__
+    if inspect.isclass(thing := getattr(pellucid, name)) and issubclass(thing, EstimatorExportMixin)
+]
+
+
+def in_duckdb(model, table):
+    with duckdb.connect() as database:
+        database.register("given_rows", table)
+        query = model.to_sql(dialect="duckdb", table="given_rows")
+        return [row[-1] for row in database.execute(query).fetchall()]
+
+
+def in_python(model, table):
+    space = {}
+    exec(model.to_python(), space)
+    rows = table.astype(object).where(table.notna(), None).to_dict("records")
+    return [space["cluster_of"](row) for row in rows]
+
+
+@pytest.mark.parametrize("kind", [*TREES, CARTExplainer, KDTreeExplainer])
+def test_all_say_the_same(kind):
+    rng = np.random.default_rng(0)
+    centers = np.array([[0.0, 0.0], [6.0, 1.0], [3.0, 7.0]])
+    X = centers[np.arange(90) % 3] + rng.normal(size=(90, 2))
+    table = pd.DataFrame(X.round(2), columns=["a b", "c"])
+    if kind is XClusters:
+        model = XClusters("c", "a b", k_range=(2, 4), accuracy_distance="euclidean")
+    else:
+        model = kind(3, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(table)
+    expected = model.predict(table).tolist()
+    assert from_json(model.to_json()).predict(table).tolist() == expected
+    assert in_duckdb(model, table) == in_python(model, table) == expected
+    assert model._repr_html_().startswith('<div class="pellucid">')
+
+
+def test_categories_of_xclusters():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {
+            "district": rng.choice(["Gangnam", "Mapo", "it's"], 120),
+            "age": rng.integers(20, 80, 120),
+            "visits": rng.normal(size=120),
+        }
+    )
+    table["visits"] += 10 * (table["district"] == "Gangnam") + 30 * (table["age"] > 50)
+    model = XClusters("visits", ["district", "age"], k_range=(4, 6), accuracy_distance="euclidean")
+    model.fit(table)
+    expected = model.predict(table)
+    explanation = Explanation.of(model)
+    assert explanation.feature_names_in_.tolist() == table.columns.tolist()
+    np.testing.assert_array_equal(explanation.predict(table), expected)
+    np.testing.assert_array_equal(explanation.predict(table.to_numpy(object)), expected)
+    assert in_duckdb(model, table) == in_python(model, table) == expected.tolist()
+    assert "\"district\" = 'Gangnam'" in model.to_sql()
+    assert "district is Gangnam" in model.to_html()

@@ -3,7 +3,7 @@
 import { copyButton, h, s, section, styled } from "./dom";
 import type { State } from "./state";
 import type { CategoryColumn, NumberColumn } from "./types";
-import { boundsAt, exact, leavesOf, many, number, pathTo, percent, rulesOf } from "./words";
+import { boundsAt, exact, leavesOf, many, number, pathTo, percent } from "./words";
 
 const FIRST = 4;
 const MOST_RULES = 4;
@@ -29,7 +29,7 @@ function card(state: State, c: number): HTMLElement {
   const { data, tree } = state;
   const cluster = data.clusters[c];
   const facts = tree.clusters[c];
-  const rules = rulesOf(tree, c);
+  const rules = tree.rules[c];
   const nodes = leavesOf(tree, c).flatMap((leaf) => pathTo(tree, leaf));
   const name = h("input", {
     class: "name",
@@ -72,7 +72,7 @@ function card(state: State, c: number): HTMLElement {
       h(
         "details",
         {},
-        h("summary", {}, `${shown.length - FIRST} more columns`),
+        h("summary", {}, many(shown.length - FIRST, "more column")),
         h("div", { class: "features" }, ...shown.slice(FIRST).map((i) => feature(state, c, i))),
       ),
     facts.typical.length > 0 && typical(state, c, shown),
@@ -162,7 +162,7 @@ function categoryWords(column: CategoryColumn, counts: number[], rows: number): 
   if (best < 0) return "as everywhere";
   const here = counts[best] / rows;
   const there = all > rows ? (column.all[best] - counts[best]) / (all - rows) : 0;
-  const lift = there > 0 && here > there ? `, ${number(here / there)} times as often` : "";
+  const lift = there > 0 && here > there ? `, ${Number((here / there).toPrecision(2))} times as often` : "";
   return `${column.values[best]}: ${percent(here)} here, others ${percent(there)}${lift}`;
 }
 

@@ -3,7 +3,6 @@
 import { copyButton, h, section } from "./dom";
 import { ruleText } from "./cards";
 import type { State } from "./state";
-import { rulesOf } from "./words";
 
 export function copies(state: State): HTMLElement {
   const { data } = state;
@@ -12,7 +11,7 @@ export function copies(state: State): HTMLElement {
   const rules = h("pre", { tabindex: 0, role: "region", "aria-label": "The rules" });
   const sql = h("pre", { tabindex: 0, role: "region", "aria-label": "The tree as SQL" });
   const draw = () => {
-    rules.textContent = data.clusters.map((_, c) => `${state.name(c)}: ${ruleText(rulesOf(state.tree, c))}`).join("\n");
+    rules.textContent = data.clusters.map((_, c) => `${state.name(c)}: ${ruleText(state.tree.rules[c])}`).join("\n");
     sql.textContent = state.tree.sql[choice.value] ?? "";
   };
   choice.addEventListener("change", draw);

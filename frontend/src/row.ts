@@ -118,7 +118,7 @@ export function explainRow(state: State): HTMLElement {
     if (!found.length) return null;
     const line = (way: (typeof found)[number]) =>
       h("li", {}, chip(way.cluster), " ", way.changes.map((change) => change.words).join(" and "));
-    const box = h("div", {}, h("h3", {}, "What would have to change"), h("ul", { class: "ways" }, ...found.slice(0, 6).map(line)));
+    const box = h("div", {}, h("h3", {}, "What would have to change for another cluster"), h("ul", { class: "ways" }, ...found.slice(0, 6).map(line)));
     if (found.length > 6)
       box.append(h("details", {}, h("summary", {}, many(found.length - 6, "further cluster")), h("ul", { class: "ways" }, ...found.slice(6).map(line))));
     return box;

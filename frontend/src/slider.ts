@@ -8,7 +8,7 @@ const W = 420;
 const H = 130;
 const PAD = { left: 58, right: 14, top: 12, bottom: 34 };
 
-export function slider(state: State): HTMLElement | null {
+export function slider(state: State): { panel: HTMLElement; back: HTMLElement } | null {
   const { data } = state;
   if (data.trees.length < 2) return null;
   const input = h("input", { type: "range", min: 0, max: data.trees.length - 1, step: 1, value: state.treeIndex, id: "trade-off", "aria-describedby": "trade-off-words" });
@@ -64,7 +64,7 @@ export function slider(state: State): HTMLElement | null {
   });
   state.on(["tree"], draw);
   draw();
-  return h(
+  const panel = h(
     "div",
     { class: "slider", role: "group", "aria-label": "Simpler or closer" },
     h(
@@ -73,8 +73,8 @@ export function slider(state: State): HTMLElement | null {
       h("label", { for: "trade-off", class: "ends" }, h("span", {}, "← shorter rules"), h("span", {}, `closer to ${data.reference} →`)),
       input,
       words,
-      back,
     ),
     hasCosts && chart,
   );
+  return { panel, back };
 }

@@ -70,6 +70,10 @@ export class State {
     this.tell("lit");
   }
 
+  get isPinned(): boolean {
+    return this.pinned !== null;
+  }
+
   pin(nodes: Iterable<number> | null): void {
     this.pinned = nodes === null ? null : new Set(nodes);
     this.light(null);

@@ -8,13 +8,14 @@ import { answer, conditionsAt, many, parents, pathTo, percent, question, questio
 const HINT = "Point at a question or a leaf, or move with the arrow keys, to see which rows come there.";
 
 /** `choice` goes between the words and the picture. */
-export function treeSection(state: State, choice: HTMLElement | null): HTMLElement {
+export function treeSection(state: State, choice: { panel: HTMLElement; back: HTMLElement } | null): HTMLElement {
   const { data } = state;
   const bands = s("svg", { class: "bands", "aria-hidden": "true" });
   const items = h("div", { class: "tree-items", role: "tree", "aria-label": "The tree of questions" });
   const canvas = h("div", { class: "tree" }, bands, items);
   const detail = h("p", { class: "detail", role: "status" }, HINT);
   const all = h("button", { type: "button", class: "quiet" }, "Fold all");
+  const whole = h("button", { type: "button", class: "quiet away", click: () => state.pin(null) }, "Light the whole tree");
   const folded = new Set<number>();
   let focused = 0;
   let elements = new Map<number, HTMLElement>();
@@ -180,6 +181,7 @@ export function treeSection(state: State, choice: HTMLElement | null): HTMLEleme
   function lit(): void {
     const on = state.lit;
     canvas.classList.toggle("has-lit", on !== null);
+    whole.classList.toggle("away", !state.isPinned);
     for (const element of [...elements.values(), ...bands.children]) {
       const is = on !== null && on.has(Number((element as HTMLElement).dataset.node));
       element.classList.toggle("lit", is);
@@ -220,8 +222,8 @@ export function treeSection(state: State, choice: HTMLElement | null): HTMLEleme
       { class: "note" },
       "Every row starts at the first question and follows its answers until it ends in a cluster. The wider a band, the more rows take it; the strip in a question shows which clusters are still possible.",
     ),
-    choice,
-    h("div", { class: "tools" }, all),
+    choice && choice.panel,
+    h("div", { class: "tools" }, choice && choice.back, whole, all),
     canvas,
     detail,
   );

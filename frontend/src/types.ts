@@ -65,9 +65,16 @@ export interface ClusterFacts {
   typical: (number | string | null)[][];
 }
 
+export interface Rule {
+  text: string;
+  rows: number;
+}
+
 export interface Tree {
   nodes: Node[];
   measures: Measures;
+  /** By cluster, the ways to be in it, the largest first. */
+  rules: Rule[][];
   sql: Record<string, string>;
   clusters: ClusterFacts[];
   points: number[];

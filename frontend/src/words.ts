@@ -119,10 +119,3 @@ export function conditionsAt(tree: Tree, columns: Column[], node: number): strin
 export function leavesOf(tree: Tree, cluster: number): number[] {
   return tree.nodes.flatMap((node, i) => (node.cluster === cluster ? [i] : []));
 }
-
-/** The rule of a cluster: one line for each of its leaves, the largest first. */
-export function rulesOf(tree: Tree, cluster: number): { leaf: number; text: string; rows: number }[] {
-  return leavesOf(tree, cluster)
-    .map((leaf) => ({ leaf, text: tree.nodes[leaf].rule!, rows: tree.nodes[leaf].rows }))
-    .sort((a, b) => b.rows - a.rows || a.leaf - b.leaf);
-}

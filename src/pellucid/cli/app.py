@@ -112,7 +112,7 @@ def explain_command(
         Path | None, file_option("JSON", "Write the model here, for pellucid predict.")
     ] = None,
     report: Annotated[
-        Path | None, _file_option("HTML", "Write a report here, one page that needs no network.")
+        Path | None, file_option("HTML", "Write a report here, one page that needs no network.")
     ] = None,
     seed: Seed = 0,
     as_json: Json = False,

@@ -66,9 +66,9 @@ def _hash(text: str) -> str:
 def _rules(payload: dict[str, Any]) -> str:
     """The rules of the model's own tree, for readers without scripts."""
     lines = []
-    nodes = payload["trees"][payload["own"]]["nodes"] if payload["trees"] else []
-    for position, cluster in enumerate(payload["clusters"]):
-        rules = [node["rule"] for node in nodes if node.get("cluster") == position]
-        words = " or ".join(f"({rule})" if len(rules) > 1 else rule for rule in rules) or "never"
-        lines.append(f"<dt>Cluster {escape(cluster['label'])}</dt><dd>{escape(words)}</dd>")
+    rules = payload["trees"][payload["own"]]["rules"]
+    for cluster, ways in zip(payload["clusters"], rules):
+        words = " or ".join(f"({w['text']})" if len(ways) > 1 else w["text"] for w in ways)
+        name, rule = escape(cluster["label"]), escape(words or "never")
+        lines.append(f"<dt>Cluster {name}</dt><dd>{rule}</dd>")
     return "".join(lines)

@@ -12,7 +12,7 @@ from pellucid.encoding import Indicator
 from pellucid.explanations import leaf_purity
 from pellucid.portable import Explanation
 from pellucid.report.profiles import short
-from pellucid.rules import leaf_rules
+from pellucid.rules import cluster_rules, leaf_rules
 from pellucid.tree import ThresholdTree
 
 DIALECTS = ("standard", "postgres", "mysql", "bigquery", "snowflake", "sqlite")
@@ -118,6 +118,10 @@ def describe_tree(
             "leaves": int(tree.n_leaves),
             "columns": len({getattr(names[f], "column", names[f]) for f in _asked(tree)}),
         },
+        "rules": [
+            [{"text": way.text, "rows": way.n_samples} for way in rule.alternatives]
+            for rule in cluster_rules(rules, labels)
+        ],
         "sql": _sql(tree, explanation),
     }
 

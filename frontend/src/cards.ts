@@ -1,5 +1,6 @@
 // A card for each cluster: its name, its rule, what sets it apart, and typical rows.
 
+import { trend } from "./trend";
 import { copyButton, h, s, section, styled } from "./dom";
 import type { State } from "./state";
 import type { CategoryColumn, NumberColumn } from "./types";
@@ -59,6 +60,7 @@ function card(state: State, c: number): HTMLElement {
     h("div", { class: "card-head" }, h("span", { class: "swatch" }, cluster.label), name),
     h("p", { class: "size" }, h("strong", {}, many(facts.rows, "row")), ` · ${percent(share)} of all`, sizeBar(share)),
     ruleList(rules),
+    data.trends && trend(data.trends, c),
     h(
       "div",
       { class: "tools" },

@@ -105,8 +105,8 @@ function across(
 }
 
 function outline(tree: Tree, visible: [number, number][], width: number): Layout {
-  const height = 44;
-  const slot = 52;
+  const height = width > 700 ? 36 : 44;
+  const slot = height + 6;
   const most = 10;
   const deepest = Math.max(...visible.map(([, d]) => d));
   const indent = Math.min(22, (0.4 * width) / Math.max(deepest, 1));

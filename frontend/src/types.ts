@@ -80,6 +80,12 @@ export interface Tree {
   points: number[];
 }
 
+export interface Trends {
+  first: string;
+  last: string;
+  clusters: { medoid: (number | null)[]; low?: (number | null)[]; high?: (number | null)[] }[];
+}
+
 export interface Payload {
   format: number;
   title: string | null;
@@ -94,5 +100,6 @@ export interface Payload {
   trees: Tree[];
   own: number;
   points: { rows: number; values: (number | null)[][] };
+  trends: Trends | null;
   made: Record<string, string>;
 }

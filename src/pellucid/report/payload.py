@@ -12,6 +12,7 @@ from pellucid.report.columns import Table, clipped
 from pellucid.report.profiles import Profile, short
 from pellucid.report.sample import sample_rows, typical_rows, values_of, written_row
 from pellucid.report.subject import Subject
+from pellucid.report.trends import describe_trends
 from pellucid.report.trees import Candidate, describe_tree
 
 MOST_COLUMNS = 16
@@ -33,6 +34,8 @@ def make_payload(
     trade_off: Any = "auto",
     max_points: int = 2000,
     n_typical: int = 3,
+    series: Any = None,
+    times: Any = None,
     made: dict[str, str] | None = None,
 ) -> dict[str, Any]:
     """What the page shows; the parameters are those of :func:`pellucid.report.write_report`."""
@@ -79,6 +82,7 @@ def make_payload(
             "rows": len(rows),
             "values": [values_of(p, rows) for p in shown],
         },
+        "trends": None if series is None else describe_trends(subject.fitted, series, times),
         "made": {**_made(subject), **(made or {})},
     }
 
@@ -156,6 +160,8 @@ def _fill(explanation: Any, profile: Profile) -> Any:
 
 def _reference_word(fitted: Any) -> str:
     """What is explained, in words."""
+    if hasattr(fitted, "medoid_indices_") and not hasattr(fitted, "reference_labels_"):
+        return "k-medoids"
     if not hasattr(fitted, "reference_labels_"):
         return "the reference"
     reference = getattr(fitted, "reference", None)

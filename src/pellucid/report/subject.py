@@ -52,11 +52,14 @@ class Subject:
 
     def _find_reference(self) -> np.ndarray | None:
         labels = getattr(self.fitted, "reference_labels_", None)
+        is_its_own = labels is None and hasattr(self.fitted, "medoid_indices_")
+        labels = self.fitted.labels_ if is_its_own else labels
         if labels is None or len(labels) != len(self.leaf):
             return None
         names = self.explanation.cluster_names_
         here = names[self.explanation.tree_.cluster[self.leaf]]
-        if not np.array_equal(here, self.fitted.labels_):
+        # The labels of XClusters are those that its tree tells, rightly or not.
+        if not is_its_own and not np.array_equal(here, self.fitted.labels_):
             return None
         order = np.argsort(names, kind="stable")
         at = np.clip(np.searchsorted(names[order], labels), 0, len(names) - 1)

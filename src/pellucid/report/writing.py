@@ -22,6 +22,8 @@ def report_html(
     trade_off: Any = "auto",
     max_points: int = 2000,
     n_typical: int = 3,
+    series: Any = None,
+    times: Any = None,
     made: dict[str, str] | None = None,
 ) -> str:
     """The report as a string; the parameters are those of :func:`write_report`."""
@@ -35,6 +37,8 @@ def report_html(
         trade_off=trade_off,
         max_points=max_points,
         n_typical=n_typical,
+        series=series,
+        times=times,
         made=made,
     )
     return render(payload)
@@ -69,6 +73,11 @@ def write_report(path: str | PathLike, model: Any, X: Any, **options: Any) -> Pa
         Rows to draw as points; 0 for none.
     n_typical : int, default=3
         Rows of each cluster to show in full; 0 for none.
+    series : SeriesTable, array of shape (n_samples, n_times), or list of 1-D arrays, optional
+        For :class:`~pellucid.XClusters` of series: what it was fitted on, to draw the course of
+        each cluster. `X` is then the table of its explanation features.
+    times : array of shape (n_times,), optional
+        When the series were measured.
     made : dict of str to str, optional
         More to say about how it was made.
 

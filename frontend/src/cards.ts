@@ -159,12 +159,12 @@ function categoryWords(column: CategoryColumn, counts: number[], rows: number): 
     if (v >= column.values.length || !rows) return;
     const here = n / rows;
     const there = all > rows ? (column.all[v] - n) / (all - rows) : 0;
-    if (Math.abs(here - there) > most) [best, most] = [v, Math.abs(here - there)];
+    if (here - there > most) [best, most] = [v, here - there];
   });
   if (best < 0) return "as everywhere";
   const here = counts[best] / rows;
   const there = all > rows ? (column.all[best] - counts[best]) / (all - rows) : 0;
-  const lift = there > 0 && here > there ? `, ${Number((here / there).toPrecision(2))} times as often` : "";
+  const lift = there > 0 && here > 1.5 * there ? `, ${Number((here / there).toPrecision(2))} times as often` : "";
   return `${column.values[best]}: ${percent(here)} here, others ${percent(there)}${lift}`;
 }
 

@@ -8,27 +8,38 @@ import { slider } from "./slider";
 import { State } from "./state";
 import { top } from "./top";
 import { treeSection } from "./tree";
-import type { Payload } from "./types";
+import { regionsSections, regionsTop } from "./regions";
+import type { Payload, RegionsPayload } from "./types";
 
 function start(): void {
   const page = document.getElementById("page")!;
-  const data: Payload = JSON.parse(document.getElementById("payload")!.textContent!);
-  const state = new State(data, page.dataset.id ?? "");
-  const sections = [
+  const data: Payload | RegionsPayload = JSON.parse(document.getElementById("payload")!.textContent!);
+  if ("kind" in data) show(page, regionsTop(data), regionsSections(data));
+  else {
+    const state = new State(data, page.dataset.id ?? "");
+    show(page, top(state), treeSections(state));
+  }
+}
+
+function treeSections(state: State): HTMLElement[] {
+  return [
     treeSection(state, slider(state)),
     cards(state),
     scatter(state),
     explainRow(state),
     measures(state),
     copies(state),
-    made(state),
+    made(state.data.made),
   ].filter((part): part is HTMLElement => part !== null);
+}
+
+function show(page: HTMLElement, head: HTMLElement, sections: HTMLElement[]): void {
   const links = sections.map((part) =>
     h("a", { href: `#${part.id}` }, part.querySelector("h2")!.textContent!),
   );
   page.append(
     h("a", { class: "skip", href: "#main" }, "Skip to the report"),
-    top(state),
+    head,
     h("nav", { "aria-label": "Parts of the report" }, ...links),
     h("main", { id: "main", tabindex: -1 }, ...sections),
     h("footer", {}, "Made with pellucid. This file needs no network and sends nothing."),

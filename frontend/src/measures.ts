@@ -31,8 +31,8 @@ export function measures(state: State): HTMLElement {
   return section("measures", "How good is this explanation?", list);
 }
 
-export function made(state: State): HTMLElement {
-  const rows = Object.entries(state.data.made).map(([name, value]) =>
+export function made(facts: Record<string, string>): HTMLElement {
+  const rows = Object.entries(facts).map(([name, value]) =>
     h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, value)),
   );
   return section(

@@ -126,6 +126,10 @@ function ticks(column: Column, { low, high }: Axis): [number, string][] {
     const words = [...column.values, ...(column.others ? ["other"] : [])];
     return words.map((word, v) => [v, clip(word, 10)]);
   }
+  return numberTicks(low, high);
+}
+
+export function numberTicks(low: number, high: number): [number, string][] {
   const rough = (high - low) / 6;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = power * [1, 2, 5, 10].find((m) => m * power >= rough)!;
@@ -162,17 +166,21 @@ function cuts(state: State, across: Axis, up: Axis): [number, number, number, nu
   return [...found.values()];
 }
 
+/** A number from -0.5 to 0.5, the same for the same seed. */
+export function chance(seed: number): number {
+  let x = (seed + 1) * 2654435761;
+  x = ((x >>> 16) ^ x) * 73244475;
+  return (((x >>> 16) ^ x) >>> 0) / 2 ** 32 - 0.5;
+}
+
 /** Spreads rows of one category or of one whole number a little; the same for the same row. */
 function jitter(column: Column, seed: number): number {
   const isDiscrete = column.kind === "category" || (column.whole && column.high - column.low < 24);
-  if (!isDiscrete) return 0;
-  let x = (seed + 1) * 2654435761;
-  x = ((x >>> 16) ^ x) * 73244475;
-  return ((((x >>> 16) ^ x) >>> 0) / 2 ** 32 - 0.5) * 0.5;
+  return isDiscrete ? chance(seed) * 0.5 : 0;
 }
 
 /** A mark whose shape, too, tells the cluster. */
-function mark(cluster: number, x: number, y: number, r: number): string {
+export function mark(cluster: number, x: number, y: number, r: number): string {
   const p = (v: number) => v.toFixed(1);
   switch (cluster % 5) {
     case 0:
@@ -188,6 +196,6 @@ function mark(cluster: number, x: number, y: number, r: number): string {
   }
 }
 
-function clip(text: string, most: number): string {
+export function clip(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
 }

@@ -103,3 +103,30 @@ export interface Payload {
   trends: Trends | null;
   made: Record<string, string>;
 }
+
+export interface Level {
+  names: string[];
+  window: [number, number][];
+  reached: number;
+  answered: number;
+  error: number | null;
+  pieces: { answer: number; text: string; rows: number; purity: number | null }[];
+  shapes: { answer: number | null; outline: [number, number][] }[];
+  points: { values: number[][]; answers: number[] };
+}
+
+/** What Python writes for a model of regions; see src/pellucid/report/regions.py. */
+export interface RegionsPayload {
+  kind: "regions";
+  title: string | null;
+  method: string;
+  reference: string | null;
+  rows: number;
+  columnsInData: number;
+  clusters: (Cluster & { rows: number })[];
+  levels: Level[];
+  answered: number;
+  /** What rows in no region are said to be; null if nothing. */
+  leftover: number | null;
+  made: Record<string, string>;
+}

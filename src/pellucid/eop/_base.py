@@ -242,6 +242,16 @@ class BaseEOP(ClassifierMixin, BaseEstimator):
         found = consult(self.levels_, numbers)
         return RuleList(explain_rows(self.levels_, rules, leftover, numbers, found, self.classes_))
 
+    def report(self, path: Any, X: Any, **options: Any) -> Any:
+        """Write a report, one HTML file: see :func:`pellucid.report.write_report`.
+
+        `X` are the rows to show, usually those of `fit`: estimators do not keep them.
+        """
+        from pellucid.report import write_report
+
+        check_is_fitted(self)
+        return write_report(path, self, X, **options)
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True

@@ -65,7 +65,7 @@ def draw_regions(ax, regions: Any, window: Window, deleted, strong: int | None) 
     Boxes, polyhedra and ellipses are drawn from their corners, vertices and axes; the edge of
     any other region is found on a grid.
     """
-    for number, outline in enumerate(_outlines(regions, window)):
+    for number, outline in enumerate(outlines(regions, window)):
         is_deleted = number in set(np.asarray(deleted, dtype=int).tolist())
         is_faint = strong is not None and number != strong
         ax.plot(
@@ -78,15 +78,15 @@ def draw_regions(ax, regions: Any, window: Window, deleted, strong: int | None) 
             zorder=5,
             gid=f"region-{number}",
         )
-    if not _has_outlines(regions) and len(window) == 2 and len(regions):
+    if not _hasoutlines(regions) and len(window) == 2 and len(regions):
         _draw_edge(ax, regions, window)
 
 
-def _has_outlines(regions: Any) -> bool:
+def _hasoutlines(regions: Any) -> bool:
     return any(hasattr(regions, name) for name in ("lower", "vertices", "center"))
 
 
-def _outlines(regions: Any, window: Window) -> list[np.ndarray]:
+def outlines(regions: Any, window: Window) -> list[np.ndarray]:
     """Closed lines around the regions, those with a shape that can be told."""
     if hasattr(regions, "lower"):
         ends = zip(np.asarray(regions.lower), np.asarray(regions.upper))

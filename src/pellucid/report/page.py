@@ -66,7 +66,11 @@ def _hash(text: str) -> str:
 def _rules(payload: dict[str, Any]) -> str:
     """The rules of the model's own tree, for readers without scripts."""
     lines = []
-    rules = payload["trees"][payload["own"]]["rules"]
+    if "levels" in payload:
+        pieces = [piece for level in payload["levels"] for piece in level["pieces"]]
+        rules = [[p for p in pieces if p["answer"] == i] for i in range(len(payload["clusters"]))]
+    else:
+        rules = payload["trees"][payload["own"]]["rules"]
     for cluster, ways in zip(payload["clusters"], rules):
         words = " or ".join(f"({w['text']})" if len(ways) > 1 else w["text"] for w in ways)
         name, rule = escape(cluster["label"]), escape(words or "never")

@@ -12,8 +12,8 @@ from pellucid.report.columns import Table, clipped
 from pellucid.report.profiles import Profile, short
 from pellucid.report.sample import sample_rows, typical_rows, values_of, written_row
 from pellucid.report.subject import Subject
-from pellucid.report.trends import describe_trends
 from pellucid.report.trees import Candidate, describe_tree
+from pellucid.report.trends import describe_trends
 
 MOST_COLUMNS = 16
 """Columns with distributions, unless the tree asks about more."""
@@ -56,7 +56,9 @@ def make_payload(
         "reference": reference or _reference_word(subject.fitted),
         "rows": table.n_rows,
         "columnsInData": len(table.names),
-        "clusters": [_cluster(i, name) for i, name in enumerate(explanation.cluster_names_)],
+        "clusters": [
+            describe_cluster(i, name) for i, name in enumerate(explanation.cluster_names_)
+        ],
         "columns": [
             {
                 "name": clipped(p.column.name),
@@ -83,7 +85,7 @@ def make_payload(
             "values": [values_of(p, rows) for p in shown],
         },
         "trends": None if series is None else describe_trends(subject.fitted, series, times),
-        "made": {**_made(subject), **(made or {})},
+        "made": {**describe_making(subject.fitted, explanation.method_), **(made or {})},
     }
 
 
@@ -141,7 +143,8 @@ def _clusters(
     ]
 
 
-def _cluster(position: int, label: Any) -> dict[str, str]:
+def describe_cluster(position: int, label: Any) -> dict[str, str]:
+    """Its label and its colours."""
     color = cluster_color(position)
     return {"label": clipped(str(label)), "color": color, "ink": text_color(color)}
 
@@ -174,15 +177,14 @@ def _reference_word(fitted: Any) -> str:
     return known.get(name, name)
 
 
-def _made(subject: Subject) -> dict[str, str]:
+def describe_making(fitted: Any, method: str | None) -> dict[str, str]:
     """Versions and parameters."""
     import numba
     import sklearn
 
     import pellucid
 
-    fitted = subject.fitted
-    made = {"method": subject.explanation.method_ or "not known"}
+    made = {"model": method or "not known"}
     if hasattr(fitted, "get_params"):
         for name, value in fitted.get_params(deep=False).items():
             made[name] = _parameter(value)

@@ -27,6 +27,11 @@ def report_html(
     made: dict[str, str] | None = None,
 ) -> str:
     """The report as a string; the parameters are those of :func:`write_report`."""
+    if hasattr(model, "levels_"):
+        from pellucid.report.regions import make_regions_payload
+
+        options = {"title": title, "reference": reference, "max_points": max_points, "made": made}
+        return render(make_regions_payload(model, X, **options))
     explanation = Explanation.of(model)
     fitted = model if fitted is None and not isinstance(model, Explanation) else fitted
     payload = make_payload(
@@ -55,6 +60,8 @@ def write_report(path: str | PathLike, model: Any, X: Any, **options: Any) -> Pa
     ----------
     path : path-like
     model : fitted estimator of this package, Explanation or ThresholdTree
+        Of EOP models the page shows the levels and their regions; `title`, `reference`,
+        `max_points` and `made` are for them, too.
     X : data frame, array-like or sparse matrix
         The rows to show, usually those of `fit`: estimators do not keep them. Agreement with
         the reference is counted anew if they are the same.

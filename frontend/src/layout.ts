@@ -109,7 +109,7 @@ function outline(tree: Tree, visible: [number, number][], width: number): Layout
   const slot = height + 6;
   const most = 10;
   const deepest = Math.max(...visible.map(([, d]) => d));
-  const indent = Math.min(22, (0.4 * width) / Math.max(deepest, 1));
+  const indent = Math.min(22, (0.3 * width) / Math.max(deepest, 1));
   const total = Math.max(tree.nodes[0].rows, 1);
   const nodes = new Map<number, Placed>();
   visible.forEach(([i, depth], place) => {

@@ -59,7 +59,7 @@ export function treeSection(state: State, choice: { panel: HTMLElement; back: HT
     const node = tree.nodes[i];
     const isLeaf = node.cluster !== undefined;
     const said = parent < 0 ? null : answer(tree.nodes[parent], tree.nodes[parent].left === i);
-    const share = `${many(node.rows, "row")} · ${percent(node.rows / Math.max(data.rows, 1))}`;
+    const share = percent(node.rows / Math.max(data.rows, 1));
     const text = isLeaf ? state.name(node.cluster!) : question(node, data.columns);
     const element = h(
       "div",
@@ -71,7 +71,7 @@ export function treeSection(state: State, choice: { panel: HTMLElement; back: HT
         "aria-level": box.depth + 1,
         "aria-selected": "false",
         "aria-expanded": isLeaf ? null : String(!folded.has(i)),
-        "aria-label": `${said ? `${said}: ` : ""}${text} ${many(node.rows, "row")}, ${percent(node.rows / Math.max(data.rows, 1))}`,
+        "aria-label": `${said ? `${said}: ` : ""}${text} ${many(node.rows, "row")}, ${share}`,
         title: text,
         mouseenter: () => point(i),
         mouseleave: () => point(null),
@@ -87,7 +87,7 @@ export function treeSection(state: State, choice: { panel: HTMLElement; back: HT
       },
       said && h("span", { class: "said" }, said),
       ...(isLeaf ? [text] : questionParts(node, data.columns)).map((part) => h("span", { class: "text" }, part)),
-      h("span", { class: "share" }, share),
+      h("span", { class: "share" }, h("span", { class: "rows" }, `${many(node.rows, "row")} · `), share),
       !isLeaf && h("span", { class: "fold" }, folded.has(i) ? "+" : "−"),
       !isLeaf && mix(i),
     );

@@ -87,6 +87,19 @@ def test_the_trade_off_is_the_models_path(model, iris):
         report_html(model, iris, trade_off=3)
 
 
+def test_the_trade_off_of_exkmc_is_how_it_grew(iris):
+    model = ExKMC(3, n_leaves=6, random_state=0).fit(iris)
+    data = payload(model, iris)
+    leaves = [tree["measures"]["leaves"] for tree in data["trees"]]
+    assert leaves[data["own"]] == model.n_leaves_ > 3
+    assert 3 in leaves
+    for tree in data["trees"]:
+        stage = next(t for t in model.staged_trees() if t.n_leaves == tree["measures"]["leaves"])
+        assert [n["rows"] for n in tree["nodes"]] == [
+            int(n) for n in stage.decision_path(iris.to_numpy()).sum(axis=0)
+        ]
+
+
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.tuples(st.integers(-50, 50), st.integers(0, 2)), min_size=2, max_size=40))
 def test_differences_are_those_of_the_plots(rows):

@@ -41,7 +41,8 @@ def make_payload(
     """What the page shows; the parameters are those of :func:`pellucid.report.write_report`."""
     explanation = subject.explanation
     table = Table(X, explanation)
-    n_clusters = len(explanation.cluster_names_)
+    labels = explanation.cluster_names_.tolist()
+    n_clusters = len(labels)
     trees, own = subject.trees(trade_off)
     profiles, places, n_shown = _choose_columns(table, explanation, trees, own, n_clusters)
     shown = profiles[:n_shown]

@@ -44,8 +44,9 @@ class Profile:
         self.spread = float(there.std()) if len(there) else 0.0
         self.edges = _edges(there, self._is_whole)
         self.n_bins = len(self.edges) - 1
-        self.bin = np.searchsorted(self.edges[1:-1], self._numbers, side="right")
-        self.bin[~self._is_there] = -1
+        found = np.searchsorted(self.edges[1:-1], self._numbers, side="right")
+        # Many columns are kept side by side, so that bins should be small.
+        self.bin = np.where(self._is_there, found, -1).astype(np.int8)
 
     def describe(self) -> dict[str, Any]:
         """The column for the page."""

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from pellucid.metrics import reference_agreement
+from pellucid._input import read_X
+from pellucid.metrics import normalized_partition_cost, reference_agreement
 from pellucid.metrics import weighted_average_explanation_size as explanation_size
 from pellucid.portable import Explanation
 from pellucid.report.trees import Candidate, agreement_and_purity, counted
@@ -132,17 +133,30 @@ class Subject:
                 f"trade_off is {trade_off!r}; it must be 'auto', None, or what a model's path(X) "
                 "returns"
             )
-        return [(point.tree, float(point.npc)) for point in trade_off]
+        return [p if isinstance(p, tuple) else (p.tree, float(p.npc)) for p in trade_off]
+
+    def _stages(self, fitted: Any) -> list[tuple[ThresholdTree, float]]:
+        """The trees with fewer leaves that the model's own grew out of."""
+        X = read_X(fitted, self._X, reset=False)
+        known = self.reference >= 0
+        X, reference = (X, self.reference) if known.all() else (X[known], self.reference[known])
+        how = {"objective": fitted.objective}
+        return [
+            (tree, normalized_partition_cost(X, tree.predict(X), reference, **how))
+            for tree in fitted.staged_trees()
+        ]
 
     def _own_trade_off(self) -> TradeOff | list:
         """The trees along the model's own trade-off, where it has one and it takes moments."""
         fitted = self.fitted
-        if not hasattr(fitted, "path") or self.reference is None:
+        if self.reference is None or not (hasattr(fitted, "path") or hasattr(fitted, "_stages")):
             return []
         if self.explanation.tree_ != fitted.tree_:
             return []
         if len(self.leaf) * fitted.n_features_in_ * len(fitted.cluster_names_) > MANY_VALUES:
             return []
+        if hasattr(fitted, "_stages"):
+            return self._stages(fitted)
         # The reference that was found, whatever it was found by.
         again = clone(fitted).set_params(reference=fitted.reference_labels_, n_clusters=None)
         return again.path(self._X, max_fits=MOST_FITS)

@@ -1,0 +1,90 @@
+"""``pellucid explain --report``."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from pellucid.cli.app import app
+from pellucid.export import from_json
+
+CUSTOMERS = Path(__file__).parents[2] / "docs" / "examples" / "customers.csv"
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["explain", str(CUSTOMERS), *map(str, arguments)])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("cli")
+
+
+@pytest.fixture(scope="module")
+def data(folder):
+    result = run("-k", 5, "--report", folder / "r.html", "--model", folder / "m.json")
+    assert result.exit_code == 0
+    assert result.stderr.splitlines()[-1] == (
+        f"wrote the report to {folder / 'r.html'}; open it in a browser"
+    )
+    text = (folder / "r.html").read_text(encoding="utf-8")
+    assert str(CUSTOMERS.parent) not in text
+    return json.loads(re.search(r'id="payload">(.*?)</script>', text, re.S).group(1))
+
+
+def test_the_report_is_in_the_units_of_the_file(data, folder):
+    explanation = from_json((folder / "m.json").read_text(encoding="utf-8"))
+    own = data["trees"][data["own"]]
+    assert [way["text"] for ways in own["rules"] for way in ways] == [
+        rule.text for rule in explanation.rules_
+    ]
+    rows = pl.read_csv(CUSTOMERS).drop_nulls("age")
+    counts = rows.select(explanation.feature_names_in_.tolist())
+    found = explanation.predict(counts).tolist()
+    assert [c["rows"] for c in own["clusters"]] == [found.count(c) for c in range(5)]
+    assert (data["title"], data["reference"]) == ("customers.csv", "k-means")
+
+
+def test_the_other_trees_are_in_these_units_too(data):
+    assert len(data["trees"]) > 1
+    for tree in data["trees"]:
+        for node in tree["nodes"]:
+            if "threshold" in node:
+                column = data["columns"][node["column"]]
+                assert column["low"] <= node["threshold"] <= column["high"]
+        assert all(
+            node["rows"] == sum(tree["nodes"][node[side]]["rows"] for side in ("left", "right"))
+            for node in tree["nodes"]
+            if "left" in node
+        )
+
+
+def test_a_page_must_be_named_as_one(tmp_path):
+    result = run("--report", tmp_path / "r.pdf")
+    assert result.exit_code == 1
+    assert result.stderr.splitlines() == [
+        f"error: --report: {tmp_path / 'r.pdf'} is not named as a page, but that is what is "
+        "written",
+        "hint: name it r.html",
+    ]
+
+
+def test_a_report_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch):
+    def write_half(path, *arguments, **options):
+        path.write_text("half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("pellucid.cli.reporting.write_report", write_half)
+    old = tmp_path / "r.html"
+    old.write_text("old")
+    result = run("-k", 3, "--report", old)
+    assert result.exit_code == 1
+    assert result.stderr.splitlines()[-1] == "error: No space left on device"
+    assert "cluster" in result.stdout
+    assert old.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [old]

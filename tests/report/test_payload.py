@@ -137,6 +137,12 @@ def test_arrays_lists_and_sparse_matrices_are_read_alike(iris):
     assert payload(model, sparse.csr_array(X)) == wanted
 
 
+def test_a_model_without_names_takes_those_of_the_table(iris):
+    model = IMM(3, random_state=0).fit(iris.to_numpy())
+    asked = [c["name"] for c in payload(model, iris)["columns"] if c["asked"]]
+    assert asked == ["petal length (cm)"]
+
+
 def test_categories_are_counted_and_filled():
     builder = TreeBuilder(n_features=3)
     left, right = builder.split(0, feature=1, threshold=0.5)

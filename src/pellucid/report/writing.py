@@ -6,10 +6,14 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from pellucid._tables import as_table
 from pellucid.portable import Explanation
 from pellucid.report.page import render
 from pellucid.report.payload import make_payload
 from pellucid.report.subject import Subject
+from pellucid.rules import column_names
 
 
 def report_html(
@@ -32,7 +36,7 @@ def report_html(
 
         options = {"title": title, "reference": reference, "max_points": max_points, "made": made}
         return render(make_regions_payload(model, X, **options))
-    explanation = Explanation.of(model)
+    explanation = Explanation.of(model, feature_names=_new_names(model, X))
     fitted = model if fitted is None and not isinstance(model, Explanation) else fitted
     payload = make_payload(
         Subject(explanation, fitted, X),
@@ -47,6 +51,15 @@ def report_html(
         made=made,
     )
     return render(payload)
+
+
+def _new_names(model: Any, X: Any) -> list[str] | None:
+    """Names of the columns of a table, where the model was fitted on columns without names."""
+    table = None if isinstance(X, (np.ndarray, list)) else as_table(X)
+    if table is None or column_names(model) is not None:
+        return None
+    n_features = getattr(model, "n_features_in_", getattr(model, "n_features", None))
+    return [str(name) for name in table.columns] if table.shape[1] == n_features else None
 
 
 def write_report(path: str | PathLike, model: Any, X: Any, **options: Any) -> Path:

@@ -70,8 +70,9 @@ class BaseEOP(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Classes, of any type.
         sample_weight : array-like of shape (n_samples,), optional
-            Rows of weight 0 are absent. Without calibration (which draws rows, not weights),
-            a whole weight counts as that many copies of the row.
+            Rows of weight 0 are absent. Where all weights are whole, each counts as that many
+            copies of the row (held-out rows are drawn by row, though); otherwise they are
+            brought to a mean of 1 first.
 
         Returns
         -------
@@ -80,7 +81,7 @@ class BaseEOP(ClassifierMixin, BaseEstimator):
         self._validate_params()
         numbers = read_X(self, X, reset=True)
         y = read_classes(self, y, numbers)
-        weight = read_sample_weight(sample_weight, numbers.shape[0])
+        weight = _as_repetitions(read_sample_weight(sample_weight, numbers.shape[0]))
         counted = np.flatnonzero(weight > 0)
         if len(counted) < len(weight):
             rows = numbers.tocsr() if sparse.issparse(numbers) else numbers
@@ -246,6 +247,13 @@ class BaseEOP(ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _as_repetitions(weight: np.ndarray) -> np.ndarray:
+    """Weights as numbers of rows: as they are if they are whole, else with a mean of 1."""
+    if (weight == np.rint(weight)).all():
+        return weight
+    return weight * (np.count_nonzero(weight) / weight.sum())
 
 
 def _free_label(classes: np.ndarray) -> Any:

@@ -48,7 +48,7 @@ class EOP:
         for train, test in folds(y):
             for error, penalty in grid:
                 model = self._make(error, penalty).fit(X[train], y[train])
-                stages = list(self._stages(model, X[train], y[train], X[test], y[test]))
+                stages = list(self._stages(model, y[train], X[test], y[test]))
                 for n_levels in range(1, MOST_LEVELS + 1):
                     # A list that has ended earlier stays as it is.
                     n_right, size = stages[min(n_levels, len(stages) - 1)]
@@ -97,13 +97,17 @@ class EOP:
             n_jobs=2,
         )
 
-    def _stages(self, model, X, y, X_test, y_test) -> Iterator[tuple[int, float]]:
+    def _stages(self, model, y, X_test, y_test) -> Iterator[tuple[int, float]]:
         """Rows that are right, and the size of the list, after 0, 1, 2, ... levels."""
-        known, found = model.apply(X)[:, 0], model.apply(X_test)[:, 0]
+        found = model.apply(X_test)[:, 0]
+        # Not what `apply` says of the training rows, which are their own neighbours there.
+        known = np.full(len(y), len(model.levels_))
+        for number, level in enumerate(model.levels_):
+            known[level.covered] = number
         given = answers(model, X_test)
         for n_levels in range(len(model.levels_) + 1):
             is_left = (found < 0) | (found >= n_levels)
-            left = y[(known < 0) | (known >= n_levels)]
+            left = y[known >= n_levels]
             answer = np.full(len(found), _most_common(left if len(left) else y))
             rows = np.flatnonzero(~is_left)
             answer[rows] = given[rows, found[rows]]

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MARKERS = "osD^vPX*"
+_LEGEND_BELOW = 32
+"""Points between the axis and the legend: room for the numbers and the name of the column."""
+
 _MOST_POINTS = 5000
 """Beyond that, a picture shows rows drawn at random."""
 
@@ -285,6 +288,7 @@ class _Scene:
     def draw_legend(self, ax, *, has_grey=True, has_deleted=False, has_query=False) -> None:
         """Classes, crosses and grey rows, below the axes."""
         from matplotlib.lines import Line2D
+        from matplotlib.transforms import ScaledTranslation
 
         def mark(label, **style):
             return Line2D([], [], linestyle="none", label=label, **style)
@@ -304,14 +308,17 @@ class _Scene:
         if has_query:
             style = {"markerfacecolor": "white", "color": INK, "markersize": 12}
             handles.append(mark("this row", marker="*", **style))
+        below = ScaledTranslation(0, -_LEGEND_BELOW / 72, ax.figure.dpi_scale_trans)
         ax.legend(
             handles=handles,
             loc="upper center",
-            bbox_to_anchor=(0.5, -0.14 if self.dim == 2 else -0.3),
-            ncols=min(len(handles), 5),
+            bbox_to_anchor=(0.5, 0),
+            bbox_transform=ax.transAxes + below,
+            ncols=min(len(handles), 3 if len(handles) <= 6 else 5),
             frameon=False,
-            fontsize=9,
+            fontsize=8,
             handletextpad=0.2,
+            columnspacing=1.2,
         )
 
 

@@ -10,7 +10,7 @@ from pellucid import export_text
 from pellucid.encoding import Encoding, Indicator
 from pellucid.metrics import weighted_average_explanation_size
 from pellucid.plotting import plot_tree
-from pellucid.rules import Condition, Rule, leaf_rules, simplify
+from pellucid.rules import ClusterRule, Condition, Rule, leaf_rules, simplify
 from pellucid.tree import TreeBuilder
 
 mpl.use("Agg")
@@ -38,6 +38,34 @@ def test_categories_in_words():
     assert text(is_not(0), age, is_not(2)) == "district is none of Gangnam, Mapo and age ≤ 40"
     assert text(is_not(0), is_not(1), is_(2), age) == "district is Mapo and age ≤ 40"
     assert simplify([is_not(0), is_(2)]) == (is_(2),)
+
+
+def test_leaves_that_differ_in_one_category_are_told_together():
+    age, young = Condition(3, 40.0, False, "age"), Condition(3, 40.0, True, "age")
+    sex = Condition(4, 0.5, False, Indicator("sex", "m"))
+    leaves = [(is_(0), age), (young, is_not(1)), (is_(2), age), (is_(1), sex), (is_(1), age, sex)]
+    rules = [Rule(i, 0, conditions, 10 - i, 0.1, 1.0) for i, conditions in enumerate(leaves)]
+    whole = ClusterRule(0, tuple(rules), 40, 0.5, 1.0)
+    assert [(part.text, part.n_samples) for part in whole.alternatives] == [
+        ("district is one of Gangnam, Mapo and age > 40", 18),
+        ("age ≤ 40 and district is not Jongno", 9),
+        ("district is Jongno and sex is m", 7),
+        ("district is Jongno and age > 40 and sex is m", 6),
+    ]
+    assert whole.alternatives[0].share == 0.2
+    assert whole.text.count(" or (") == 3
+    alone = ClusterRule(0, tuple(rules[i] for i in (0, 2)), 18, 0.2, 1.0)
+    assert alone.text == "district is one of Gangnam, Mapo and age > 40"
+    # A leaf may be alike to others in two ways; the larger company counts.
+    pairs = [(is_(0), sex), (is_(1), sex), (is_(2), sex), (is_(0), Condition(5, 0.5, False, MORE))]
+    rules = [Rule(i, 0, conditions, 1, 0.25, 1.0) for i, conditions in enumerate(pairs)]
+    assert ClusterRule(0, tuple(rules), 4, 1.0, 1.0).text == (
+        "(district is one of Gangnam, Jongno, Mapo and sex is m) or "
+        "(district is Gangnam and sex is f)"
+    )
+
+
+MORE = Indicator("sex", "f")
 
 
 def test_a_category_says_nothing_of_other_columns():

@@ -5,7 +5,8 @@ import pytest
 from sklearn.datasets import load_wine, make_blobs
 
 from pellucid import IMM, ExKMC
-from pellucid.rules import Condition, Rule, format_number, path_conditions, simplify
+from pellucid.rules import Condition, Rule, path_conditions, simplify
+from pellucid.wording import format_number
 
 
 def condition(feature, threshold, is_upper):

@@ -4,20 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pellucid.encoding import Indicator
 from pellucid.tree import ThresholdTree
-
-
-def format_number(value: float) -> str:
-    """Shortest text that reads back as exactly `value`, without a trailing ``.0``."""
-    value += 0.0  # -0.0 is 0 to a reader
-    if value != 0 and not 1e-5 <= abs(value) < 1e16:
-        return np.format_float_scientific(value, trim="-")
-    return np.format_float_positional(value, trim="-")
+from pellucid.wording import alike, format_number, is_category, words_of
 
 
 @dataclass(frozen=True)
@@ -73,26 +66,18 @@ class Rule:
 
         The categories that are excluded in one column become a list.
         """
-        parts: dict[Any, list[Condition]] = {}
-        for condition in self.conditions:
-            excludes = _is_category(condition) and condition.is_upper
-            key = condition.name.column if excludes else condition.feature
-            parts.setdefault(key, []).append(condition)
-        return " and ".join(_join(bounds) for bounds in parts.values()) or "always"
+        return words_of(self.conditions)
 
     def __str__(self) -> str:
         return self.text
 
 
-def _join(bounds: list[Condition]) -> str:
-    if len(bounds) == 1:
-        return str(bounds[0])
-    if _is_category(bounds[0]):
-        words = ", ".join(bound.name.word for bound in bounds)
-        return f"{bounds[0].name.column} is none of {words}"
-    lower, upper = sorted(bounds, key=lambda bound: bound.is_upper)
-    low, high = format_number(lower.threshold), format_number(upper.threshold)
-    return f"{low} < {lower.name} ≤ {high}"
+class Alternative(NamedTuple):
+    """One way to be in a cluster: a leaf, or leaves that differ in the category of one column."""
+
+    text: str
+    n_samples: int
+    share: float
 
 
 @dataclass(frozen=True)
@@ -110,9 +95,24 @@ class ClusterRule:
         """The rules in words, largest leaf first."""
         if not self.rules:
             return "never"
-        if len(self.rules) == 1:
-            return self.rules[0].text
-        return " or ".join(f"({rule.text})" for rule in self.rules)
+        if len(alternatives := self.alternatives) == 1:
+            return alternatives[0].text
+        return " or ".join(f"({alternative.text})" for alternative in alternatives)
+
+    @property
+    def alternatives(self) -> list[Alternative]:
+        """The ways to be in the cluster, largest leaf first, in words.
+
+        Leaves that differ in nothing but the category of one column are put together:
+        "district is one of A, B".
+        """
+        found = []
+        for positions, one_of in alike([rule.conditions for rule in self.rules]):
+            rules = [self.rules[i] for i in positions]
+            text = words_of(rules[0].conditions, one_of)
+            n_samples, share = sum(r.n_samples for r in rules), sum(r.share for r in rules)
+            found.append(Alternative(text, n_samples, share))
+        return found
 
     def __str__(self) -> str:
         purity = "" if np.isnan(self.purity) else f", {100 * self.purity:.1f} % pure"
@@ -206,16 +206,12 @@ def simplify(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
         sign = 1 if condition.is_upper else -1
         if known is None or sign * condition.threshold < sign * known.threshold:
             tightest[key] = condition
-    said = {c.name.column for c in tightest.values() if _is_category(c) and not c.is_upper}
+    said = {c.name.column for c in tightest.values() if is_category(c) and not c.is_upper}
     return tuple(
         c
         for c in tightest.values()
-        if not (_is_category(c) and c.is_upper and c.name.column in said)
+        if not (is_category(c) and c.is_upper and c.name.column in said)
     )
-
-
-def _is_category(condition: Condition) -> bool:
-    return isinstance(condition.name, Indicator)
 
 
 def leaf_rules(

@@ -88,6 +88,20 @@ def test_two_tables_with_choices_on_both():
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_lists_of_numbers_and_words():
+    frame = table()
+    rows = frame.to_numpy().tolist()
+    found = XClusters(k_range=(2, 3), accuracy_distance="euclidean").fit(rows)
+    assert found.accuracy_features_ == ["x0", "x1", "x2", "x3", "x4"]
+    assert found.explanation_features_ == ["x5"]
+    assert found.predict(rows).shape == (12,)
+    told = [[row[5]] for row in rows]
+    apart = XClusters(k_range=(2, 3), accuracy_distance="euclidean")
+    apart.fit([row[:5] for row in rows], explanation=told)
+    np.testing.assert_array_equal(apart.labels_, found.labels_)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_constant_columns_do_no_harm():
     frame = table().assign(**{"day 1": 1.0, "country": "Korea"})
     found = model().fit(frame)
@@ -121,6 +135,7 @@ def test_rows_that_no_tree_can_separate():
         ({"accuracy_distance": "hamming"}, "metric='hamming' is not known; use one of"),
         ({"accuracy_distance": "precomputed"}, "X is the distance matrix, and the expl"),
         ({"explanation_distance": "precomputed"}, "go together: give both or neither"),
+        ({"window": 3}, "window=3 is for the distance 'dtw'; leave it out"),
         ({"tree_accuracy": 0}, "'tree_accuracy' parameter of XClusters must be"),
         ({"search": "random"}, "'search' parameter of XClusters must be"),
     ],
@@ -151,6 +166,8 @@ def test_what_cannot_be_measured_is_named():
     how = {"k_range": (2, 3), "accuracy_distance": "euclidean"}
     with pytest.raises(ValueError, match="series 1 of X has 4 steps, series 0 has 3: .*dtw"):
         XClusters(**how).fit(series, explanation=told)
+    with pytest.raises(ValueError, match="rows of X are of different lengths, .*explanation=..."):
+        XClusters(**how).fit(series)
     with pytest.raises(ValueError, match="X has 11 rows, but explanation has 12"):
         XClusters(**how).fit(series[1:], explanation=told)
 

@@ -10,13 +10,8 @@ from sklearn.metrics import accuracy_score, f1_score
 from sklearn.tree import DecisionTreeClassifier
 
 from pellucid import IMM, ExKMC
-from pellucid.xclusters.trees import (
-    MEASURES,
-    TreeGrower,
-    confusion,
-    reachable_accuracy,
-    renumbered,
-)
+from pellucid.xclusters.telling import MEASURES, confusion, reachable_accuracy
+from pellucid.xclusters.trees import TreeGrower, renumbered
 
 
 def table(seed=0, n=200):
@@ -36,7 +31,11 @@ def test_the_exact_tree_is_as_good_as_any_tree_can_be(values, seed):
     rng = np.random.default_rng(seed)
     X, weight = values.astype(float), rng.integers(1, 4, len(values)).astype(float)
     labels = np.unique(rng.integers(0, 3, len(values)), return_inverse=True)[1]
-    found = TreeGrower(X, weight, measure="accuracy").grow(labels)
+    grower = TreeGrower(X, weight, measure="accuracy")
+    found = grower.grow(labels)
+    assert grower.size(labels) == (found.tree.node_count, found.accuracy)
+    right = weight @ (found.tree.predict(X) == labels)
+    assert found.accuracy == pytest.approx(right / weight.sum())
     assert found.accuracy == pytest.approx(reachable_accuracy(X, labels, weight))
     # No cut is wasted: siblings differ, and the rows are counted.
     tree = found.tree
@@ -68,7 +67,9 @@ def test_values_that_single_precision_takes_for_equal_are_told_apart():
 def test_a_tree_that_may_err_stops_as_soon_as_it_is_good_enough(measure, wanted):
     X, y, weight = table()
     exact = TreeGrower(X, weight, measure=measure).grow(y)
-    found = TreeGrower(X, weight, measure=measure, wanted=wanted).grow(y)
+    grower = TreeGrower(X, weight, measure=measure, wanted=wanted)
+    found = grower.grow(y)
+    assert grower.size(y) == (found.tree.node_count, found.accuracy)
     assert wanted <= found.accuracy <= 1
     assert found.tree.node_count < exact.tree.node_count
     less = TreeGrower(X, weight, measure=measure, wanted=wanted - 0.05).grow(y)

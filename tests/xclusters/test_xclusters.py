@@ -50,7 +50,7 @@ def same(one, other):
     assert one.tree_ == other.tree_
 
 
-@parametrize_with_checks([XClusters(alpha_step=0.25, **FAST)])
+@parametrize_with_checks([XClusters(k_range=(2, 4), alpha_step=0.5, accuracy_distance="euclidean")])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

@@ -155,9 +155,9 @@ class _RuleText:
 
 
 def _rule_lines(rule: ClusterRule) -> str:
-    if len(rule.rules) < 2:
+    if len(alternatives := rule.alternatives) < 2:
         return rule.text
-    return "\nor ".join(f"({part.text})" for part in rule.rules)
+    return "\nor ".join(f"({alternative.text})" for alternative in alternatives)
 
 
 def _cluster_label(rule: ClusterRule, position: int, console: Console) -> Text:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from pellucid.encoding import Indicator
-from pellucid.rules import column_names, default_names, format_number
+from pellucid.rules import column_names, default_names
 from pellucid.tree import ThresholdTree
+from pellucid.wording import format_number
 
 
 def export_text(model: Any, *, feature_names: Sequence[str | Indicator] | None = None) -> str:

@@ -12,8 +12,9 @@ import numpy as np
 
 from pellucid.encoding import Indicator
 from pellucid.plotting.palette import cluster_color, text_color
-from pellucid.rules import Rule, column_names, default_names, format_number, leaf_rules
+from pellucid.rules import Rule, column_names, default_names, leaf_rules
 from pellucid.tree import ThresholdTree
+from pellucid.wording import format_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.explanations import explain_rows, leaf_purity
 from pellucid.rules import RuleList, cluster_rules, leaf_rules
+from pellucid.tree import ThresholdTree
 from pellucid.xclusters.both_distances import accuracy_data
 from pellucid.xclusters.distances import between
 from pellucid.xclusters.fitting import Found
@@ -20,14 +21,19 @@ class ExplainedClusters(ClusterMixin, BaseEstimator):
     """Base of :class:`~pellucid.XClusters`: all but its parameters and how it is fitted."""
 
     def _store(
-        self, found: Found, numbers: np.ndarray, there: np.ndarray, weight: np.ndarray
+        self,
+        found: Found,
+        tree: ThresholdTree,
+        numbers: np.ndarray,
+        there: np.ndarray,
+        weight: np.ndarray,
     ) -> None:
         """Everything that a fitted estimator shows; clusters are numbered by their weight."""
         chosen = found.chosen
         sizes = np.bincount(chosen.labels, weights=weight[there])
         order = np.argsort(-sizes, kind="stable")
         number = np.argsort(order)
-        tree = renumbered(chosen.tree, number)
+        tree = renumbered(tree, number)
         leaf = tree.apply(numbers)
         labels = tree.cluster[leaf]
         labels[there] = number[chosen.labels]

@@ -31,7 +31,8 @@ from pellucid.xclusters.fitting import (
     warn_of,
 )
 from pellucid.xclusters.mixture import Mixture, check_memory
-from pellucid.xclusters.trees import MEASURES, TreeGrower
+from pellucid.xclusters.telling import MEASURES
+from pellucid.xclusters.trees import TreeGrower
 
 
 class XClusters(ExplainedClusters):
@@ -160,6 +161,9 @@ class XClusters(ExplainedClusters):
     -----
     Each pair is evaluated once. Branch and bound trusts D to fall with k and rise with α, and N
     to do the opposite. Real data break this now and then; `lower_bound_` is then no proof.
+
+    Rows with equal explanation features cannot be told apart; if they are in different
+    clusters, N counts the tree that tells as much as can be told, and there is a warning.
 
     Weights count in all that is done: a whole weight is so many copies of a row. The paper
     weighs the F1 only, which is 1 for the exact tree.
@@ -295,7 +299,7 @@ class XClusters(ExplainedClusters):
         """
         self._validate_params()
         k_range = read_k_range(self.k_range)
-        _check_precomputed(self, explanation, explanation_distances)
+        _check_distances(self, explanation, explanation_distances)
         self._reader, accuracy, told = FeatureReader.fit(
             self, X, explanation, self.accuracy_features, self.explanation_features
         )
@@ -305,7 +309,8 @@ class XClusters(ExplainedClusters):
         weight = read_sample_weight(sample_weight, n)
         there = np.flatnonzero(weight > 0)
         check_rows(len(there), k_range)
-        check_memory(n)
+        distances = (self.accuracy_distance, self.explanation_distance)
+        check_memory(n, n_matrices=1 + sum(metric != "precomputed" for metric in distances))
         self.accuracy_features_ = self._reader.accuracy_names
         self.explanation_features_ = self._reader.explanation_names
         categorical = self._reader.explanation_positions(self.categorical, "categorical")
@@ -326,7 +331,8 @@ class XClusters(ExplainedClusters):
         )
         params = {**self.get_params(deep=False), "k_range": k_range}
         found = find_clusters(Mixture(a, e), grower, weight[there], params, seed)
-        self._store(found, numbers, there, weight)
+        tree = grower.grow(found.chosen.labels).tree
+        self._store(found, tree, numbers, there, weight)
         self._medoids = take_rows(accuracy, self.medoid_indices_)
         warn_of(found, grower if self.tree is None and self.tree_accuracy == 1 else None)
         return self
@@ -350,7 +356,12 @@ class XClusters(ExplainedClusters):
         return pairwise(data, metric, window=window, n_jobs=self.n_jobs, verbose=self.verbose)
 
 
-def _check_precomputed(model: XClusters, explanation: Any, distances: Any) -> None:
+def _check_distances(model: XClusters, explanation: Any, distances: Any) -> None:
+    if model.window is not None and "dtw" not in (
+        model.accuracy_distance,
+        model.explanation_distance,
+    ):
+        raise ValueError(f"window={model.window} is for the distance 'dtw'; leave it out")
     if (model.explanation_distance == "precomputed") != (distances is not None):
         raise ValueError(
             "explanation_distance='precomputed' and the matrix, fit(..., "

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.tree import ThresholdTree
 from pellucid.xclusters.mixture import Mixture
 from pellucid.xclusters.trees import TreeGrower
 
@@ -16,7 +15,7 @@ Clusterer = Callable[[int, float], np.ndarray]
 
 
 class Evaluation(NamedTuple):
-    """The clustering at one pair (k, α), and its tree."""
+    """The clustering at one pair (k, α), and the size of its tree."""
 
     k: int
     alpha: float
@@ -27,7 +26,6 @@ class Evaluation(NamedTuple):
     labels: np.ndarray
     medoids: np.ndarray
     """By cluster, the member with the least mean squared accuracy distance to the others."""
-    tree: ThresholdTree
 
 
 class Evaluator:
@@ -83,9 +81,9 @@ class Evaluator:
             found = self.cluster(*pair)
             _, labels = np.unique(found, return_inverse=True)
             distortion, medoids = distortion_and_medoids(self.mixture.accuracy, labels, self.weight)
-            tree, accuracy = self.grower.grow(labels)
+            n_nodes, accuracy = self.grower.size(labels)
             self.evaluations[pair] = Evaluation(
-                *pair, distortion, tree.node_count, accuracy, labels, medoids, tree
+                *pair, distortion, n_nodes, accuracy, labels, medoids
             )
             self.show(self)
         return self.evaluations[pair]

@@ -114,6 +114,14 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Columns:
         if 0 in frame.shape:
             check_array(np.empty(frame.shape), estimator=estimator)
         return Columns.of(X)
+    if isinstance(X, (list, tuple)):
+        # Numbers beside words stay numbers.
+        X = np.array(X, dtype=object)
+        if X.ndim == 1 and len(X) and np.ndim(X[0]) == 1:
+            raise ValueError(
+                "the rows of X are of different lengths, so they are no table; give series as X "
+                "and the explanation features apart: fit(X, explanation=...)"
+            )
     array = check_array(X, dtype=None, ensure_all_finite=False, estimator=estimator)
     validate_data(estimator, array, reset=reset, skip_check_array=True)
     return Columns.of(array)

@@ -16,7 +16,8 @@ from pellucid.xclusters.branch_and_bound import Record, branch_and_bound
 from pellucid.xclusters.evaluate import Clusterer, Evaluation, Evaluator, KMedoidsStarts
 from pellucid.xclusters.mixture import Mixture
 from pellucid.xclusters.searches import bayesian_search, grid_search, look_around, two_step
-from pellucid.xclusters.trees import TreeGrower, reachable_accuracy
+from pellucid.xclusters.telling import reachable_accuracy
+from pellucid.xclusters.trees import TreeGrower
 
 SEARCHES = ("branch-and-bound", "grid", "bayes", "two-step")
 STARTS = ("ends", "build", "neighbour")

@@ -51,13 +51,14 @@ class Mixture:
         return self._mixed
 
 
-def check_memory(n: int) -> None:
-    """Refuse work on `n` rows whose three matrices (a, e, mixed) do not fit into memory."""
-    needed, free = 3 * 8 * n * n, free_memory()
+def check_memory(n: int, n_matrices: int = 3) -> None:
+    """Refuse work on `n` rows whose matrices (a, e, mixed) do not fit into memory."""
+    size = 8 * n_matrices
+    needed, free = size * n * n, free_memory()
     if free is not None and needed > free:
         raise MemoryError(
-            f"{n:,} rows need {needed / 1e9:,.1f} GB for three matrices of distances, and "
-            f"{free / 1e9:,.1f} GB of memory are free; about {int((free / 24) ** 0.5):,} rows "
+            f"{n:,} rows need {needed / 1e9:,.1f} GB for {n_matrices} matrices of distances, and "
+            f"{free / 1e9:,.1f} GB of memory are free; about {int((free / size) ** 0.5):,} rows "
             "would fit: take a sample of the rows, or group them first"
         )
 

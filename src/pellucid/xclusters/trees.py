@@ -9,6 +9,7 @@ import numpy as np
 
 from pellucid.cuts.thresholds import choose_threshold
 from pellucid.tree import LEAF, ThresholdTree, TreeBuilder
+from pellucid.xclusters.telling import MEASURES, confusion
 
 _ROUNDING = 1e-12
 """How far a measure that was kept up to date split by split may be off."""
@@ -69,16 +70,30 @@ class TreeGrower:
 
     def grow(self, labels: np.ndarray) -> Explained:
         """The tree for a clustering, given as clusters 0, 1, ... of the rows."""
-        if self.tree is None:
-            tree = self._grow_cart(labels)
-        elif "reference" in self.tree.get_params():
+        if self._is_ours():
             tree = self._grow_ours(labels)
-        else:
-            tree = self._grow_theirs(labels)
-        found = confusion(labels, tree.predict(self.X), self.weight)
-        return Explained(tree, MEASURES[self.measure](found))
+            return Explained(tree, self._measure(labels, tree.predict(self.X)))
+        grown = self._grow_classifier(labels)
+        return Explained(self._build(grown), self._measure(labels, grown.predicted))
 
-    def _grow_cart(self, labels: np.ndarray) -> ThresholdTree:
+    def size(self, labels: np.ndarray) -> tuple[int, float]:
+        """Nodes and accuracy of the tree that `grow` makes, which takes longer."""
+        if self._is_ours():
+            tree, accuracy = self.grow(labels)
+            return tree.node_count, accuracy
+        grown = self._grow_classifier(labels)
+        return 2 * len(grown.worthwhile()) + 1, self._measure(labels, grown.predicted)
+
+    def _is_ours(self) -> bool:
+        return self.tree is not None and "reference" in self.tree.get_params()
+
+    def _measure(self, labels: np.ndarray, predicted: np.ndarray) -> float:
+        return MEASURES[self.measure](confusion(labels, predicted, self.weight))
+
+    def _grow_classifier(self, labels: np.ndarray) -> _Grown:
+        return self._grow_cart(labels) if self.tree is None else self._grow_theirs(labels)
+
+    def _grow_cart(self, labels: np.ndarray) -> _Grown:
         from sklearn.tree import DecisionTreeClassifier
 
         classifier = DecisionTreeClassifier(
@@ -92,9 +107,9 @@ class TreeGrower:
             if self.wanted < 1 and measure(grown.confusion) >= self.wanted - _ROUNDING:
                 break
             grown.add(split)
-        return self._build(grown)
+        return grown
 
-    def _grow_theirs(self, labels: np.ndarray) -> ThresholdTree:
+    def _grow_theirs(self, labels: np.ndarray) -> _Grown:
         from sklearn.base import clone
 
         classifier = clone(self.tree).fit(self.X, labels, sample_weight=self.weight)
@@ -106,7 +121,7 @@ class TreeGrower:
         grown = _Grown(labels, self.weight)
         for split in _splits_of(classifier.tree_, self.X.astype(np.float32)):
             grown.add(split)
-        return self._build(grown)
+        return grown
 
     def _grow_ours(self, labels: np.ndarray) -> ThresholdTree:
         from sklearn.base import clone
@@ -133,47 +148,6 @@ class TreeGrower:
         return builder.build()
 
 
-def confusion(labels: np.ndarray, predicted: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Weight of the rows by cluster (rows) and by what they are taken for (columns)."""
-    n = int(max(labels.max(), predicted.max())) + 1
-    return np.bincount(labels * n + predicted, weights=weight, minlength=n * n).reshape(n, n)
-
-
-def accuracy(confusion: np.ndarray) -> float:
-    """Share of the weight that is taken for what it is."""
-    if _is_exact(confusion):
-        return 1.0
-    return float(np.trace(confusion) / confusion.sum())
-
-
-def weighted_f1(confusion: np.ndarray) -> float:
-    """F1 of each cluster, 2·right / (is + taken for), averaged by the clusters' weights."""
-    if _is_exact(confusion):
-        return 1.0
-    is_, taken_for = confusion.sum(axis=1), confusion.sum(axis=0)
-    f1 = 2 * np.diag(confusion) / np.maximum(is_ + taken_for, np.finfo(float).tiny)
-    return float(is_ @ f1 / is_.sum())
-
-
-def _is_exact(confusion: np.ndarray) -> bool:
-    # Sums of the same weights in another order may differ in the last digit.
-    return np.count_nonzero(confusion) == np.count_nonzero(np.diag(confusion))
-
-
-MEASURES = {"f1": weighted_f1, "accuracy": accuracy}
-
-
-def reachable_accuracy(X: np.ndarray, labels: np.ndarray, weight: np.ndarray) -> float:
-    """Share of the weight that the best of all trees tells rightly.
-
-    Rows that are alike reach the same leaf, so each group of them is told as a whole.
-    """
-    _, group = np.unique(X, axis=0, return_inverse=True)
-    group, n = group.ravel(), int(labels.max()) + 1
-    of = np.bincount(group * n + labels, weights=weight, minlength=n * (int(group.max()) + 1))
-    return float(of.reshape(-1, n).max(axis=1).sum() / weight.sum())
-
-
 def renumbered(tree: ThresholdTree, number: np.ndarray) -> ThresholdTree:
     """The same tree with other numbers for its clusters: `number` by the old ones."""
     builder = TreeBuilder.from_tree(tree)
@@ -194,7 +168,7 @@ class _Split(NamedTuple):
 
 
 class _Grown:
-    """A tree as far as it has grown: its splits, the cluster of each node, and the mistakes."""
+    """A tree as far as it has grown: its splits, the cluster of each node and row, the mistakes."""
 
     def __init__(self, labels: np.ndarray, weight: np.ndarray) -> None:
         self.labels, self.weight = labels, weight
@@ -202,6 +176,7 @@ class _Grown:
         self.splits: list[_Split] = []
         weights = self._weights(np.arange(len(labels)))
         self.cluster = {0: int(weights.argmax())}
+        self.predicted = np.full(len(labels), self.cluster[0])
         self.confusion = np.zeros((self.n_clusters, self.n_clusters))
         self.confusion[:, self.cluster[0]] = weights
 
@@ -210,6 +185,7 @@ class _Grown:
         for half, rows in zip(split.halves, split.rows):
             weights = self._weights(rows)
             self.cluster[half] = int(weights.argmax())
+            self.predicted[rows] = self.cluster[half]
             self.confusion[:, self.cluster[split.node]] -= weights
             self.confusion[:, self.cluster[half]] += weights
 

@@ -4,13 +4,30 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 BENCH ?= speed --quick
 
-.PHONY: demo test lint format bench clean
+.PHONY: demo test browser lint format bench report report-check clean
 
 demo: $(READY)
 	$(BIN)/pellucid demo --output demo-output
 
-test: $(READY)
+test: $(READY) browser
 	$(BIN)/python -m pytest -n auto
+
+# The report is tested in a real browser where there is one, or one can be installed.
+browser:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null \
+	  || { command -v apt-get >/dev/null && apt-get -qq update \
+	       && apt-get -qq install -y --no-install-recommends chromium; } >/dev/null 2>&1 \
+	  || echo "No Chromium here, and none can be installed: tests in a browser are left out."
+	@test -e frontend/node_modules/axe-core \
+	  || { command -v npm && npm --prefix frontend ci --ignore-scripts; } >/dev/null 2>&1 \
+	  || echo "No npm packages here: accessibility and the bundle of the report are not tested."
+
+# The page of the report, from its sources; only this needs Node.
+report:
+	cd frontend && npm ci --ignore-scripts --no-audit --no-fund && npm run build
+
+report-check:
+	cd frontend && npm ci --ignore-scripts --no-audit --no-fund && npm run check
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -30,5 +47,5 @@ $(READY): pyproject.toml
 	touch $(READY)
 
 clean:
-	rm -rf $(VENV) demo-output benchmarks/quick dist build .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) frontend/node_modules demo-output benchmarks/quick dist build .pytest_cache .ruff_cache .hypothesis
 	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +

@@ -46,12 +46,16 @@ def model(labels):
     return IMM(reference=labels).fit(pl.DataFrame(wine.data, schema=list(wine.feature_names)))
 
 
-def test_it_ends_well_with_the_picture_where_the_last_line_says(result, folder):
+def test_it_ends_well_with_the_files_where_the_last_lines_say(result, folder):
     assert (result.exit_code, result.stderr) == (0, "")
-    picture = folder / "wine-tree.png"
-    assert result.stdout.splitlines()[-1] == f"The tree is drawn in {picture}"
+    picture, report = folder / "wine-tree.png", folder / "wine-report.html"
+    assert result.stdout.splitlines()[-2:] == [
+        f"The tree is drawn in {picture}",
+        f"The report is {report}; open it in a browser",
+    ]
     assert picture.read_bytes().startswith(b"\x89PNG")
-    assert list(folder.iterdir()) == [picture]
+    assert report.read_bytes().startswith(b"<!doctype html>")
+    assert sorted(folder.iterdir()) == sorted([picture, report])
 
 
 def test_it_says_what_it_did(result):

@@ -74,6 +74,7 @@ def _before_any_command(
         "pellucid explain customers.csv",
         "pellucid explain customers.csv -k 5 --columns age,income,visits --tree tree.png",
         "pellucid explain customers.csv --labels segment --sql segment.sql --model segment.json",
+        "pellucid explain customers.csv --report report.html",
     ),
 )
 def explain_command(
@@ -110,6 +111,9 @@ def explain_command(
     model: Annotated[
         Path | None, file_option("JSON", "Write the model here, for pellucid predict.")
     ] = None,
+    report: Annotated[
+        Path | None, file_option("HTML", "Write a report here, one page that needs no network.")
+    ] = None,
     seed: Seed = 0,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -121,7 +125,7 @@ def explain_command(
 
         explain(
             file,
-            Targets(output=output, tree=tree, sql=sql, model=model),
+            Targets(output=output, tree=tree, sql=sql, model=model, report=report),
             k=_number(k),
             method=method.value,
             leaves=leaves,

@@ -9,17 +9,18 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
 
-from pellucid import IMM, export_text, metrics
-from pellucid.cli import CommandError, check_folder, check_target
+from pellucid import IMM, ExShallow, export_text, metrics
+from pellucid.cli import CommandError, check_folder, check_target, replacing
 from pellucid.cli.explain import draw_tree
 from pellucid.cli.show import cost_change, percent, show_line, show_measures, show_rules
 
 N_CLUSTERS = 3
 PICTURE = "wine-tree.png"
+REPORT = "wine-report.html"
 
 
 def demo(folder: Path) -> None:
-    """Explain the wine data, print all of it, and draw the tree in `folder`."""
+    """Explain the wine data, print all of it, and write the tree and the report in `folder`."""
     picture = folder / PICTURE
     _check_folder_can_be_made(folder)
 
@@ -47,11 +48,21 @@ def demo(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     draw_tree(picture, model)
     show_line(f"The tree is drawn in {picture}")
+    with replacing(folder / REPORT) as unfinished:
+        model.report(
+            unfinished,
+            frame,
+            title="The wines of scikit-learn",
+            reference="k-means",
+            trade_off=ExShallow(reference=kmeans.labels_).path(frame),
+        )
+    show_line(f"The report is {folder / REPORT}; open it in a browser")
 
 
 def _check_folder_can_be_made(folder: Path) -> None:
     if folder.is_dir():
         check_target(folder / PICTURE, "--output")
+        check_target(folder / REPORT, "--output")
     elif folder.exists():
         raise CommandError(f"--output: {folder} is not a folder", hint="name a folder")
     else:

@@ -21,6 +21,7 @@ from pellucid.cli.fitting import (
 )
 from pellucid.cli.preparing import prepare
 from pellucid.cli.reading import PARQUET, SEPARATORS, STDIN, Source, read_source
+from pellucid.cli.reporting import write_fitted_report
 from pellucid.cli.show import (
     cost_change,
     count,
@@ -46,6 +47,7 @@ class Targets:
     tree: Path | None = None
     sql: Path | None = None
     model: Path | None = None
+    report: Path | None = None
 
     def named(self) -> dict[str, Path]:
         """Those that were asked for, by their options."""
@@ -173,6 +175,11 @@ def _check_targets(file: Path, targets: Targets) -> None:
         )
     if targets.tree is not None:
         check_picture(targets.tree, "--tree", GRAPHS)
+    if targets.report is not None and targets.report.suffix.lower() not in (".html", ".htm"):
+        raise CommandError(
+            f"--report: {targets.report} is not named as a page, but that is what is written",
+            hint=f"name it {targets.report.with_suffix('.html').name}",
+        )
 
 
 def _check_dialect(dialect: str) -> None:
@@ -218,6 +225,10 @@ def _write(fitted: Fitted, targets: Targets, dialect: str) -> list[str]:
         said_later.append(
             f"wrote the model to {targets.model}; pellucid predict {targets.model} FILE uses it"
         )
+    if targets.report is not None:
+        with replacing(targets.report) as unfinished:
+            write_fitted_report(unfinished, fitted)
+        said_later.append(f"wrote the report to {targets.report}; open it in a browser")
     return said_later
 
 

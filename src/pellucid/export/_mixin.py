@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from os import PathLike
+    from pathlib import Path
+
     from pellucid.encoding import Indicator
 
 
@@ -99,6 +102,15 @@ class ExportMixin:
         from pellucid.export import to_html
 
         return to_html(self, feature_names=feature_names)
+
+    def report(self, path: str | PathLike, X: Any, **options: Any) -> Path:
+        """Write a report, one HTML file: see :func:`pellucid.report.write_report`.
+
+        `X` are the rows to show, usually those of `fit`: estimators do not keep them.
+        """
+        from pellucid.report import write_report
+
+        return write_report(path, self, X, **options)
 
 
 class EstimatorExportMixin(ExportMixin):

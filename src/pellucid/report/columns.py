@@ -1,0 +1,146 @@
+"""The columns that a report shows, read one at a time from whatever holds them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from pellucid._tables import as_table
+from pellucid.asked_columns import as_numbers, fill_missing
+from pellucid.columns import Columns, is_numeric
+from pellucid.encoding import Indicator, _category
+from pellucid.portable import Explanation
+from pellucid.routing import canonical_csc
+from pellucid.rules import default_names
+from pellucid.tree import ThresholdTree
+
+MOST_VALUES = 12
+"""Categories of one column that are counted by themselves, besides those asked about."""
+
+_LONGEST = 200
+"""Characters of a name or a category that are shown."""
+
+
+@dataclass(frozen=True)
+class NumberColumn:
+    """A column of numbers; NaN where one is missing."""
+
+    name: str
+    numbers: np.ndarray = field(repr=False)
+
+
+@dataclass(frozen=True)
+class CategoryColumn:
+    """A column of categories: positions in `values`, or their number for any other."""
+
+    name: str
+    codes: np.ndarray = field(repr=False)
+    values: list[Any]
+    n_others: int
+    """How many further categories there are."""
+
+
+Column = NumberColumn | CategoryColumn
+
+
+class Table:
+    """Columns of a table, array or sparse matrix as an explanation sees them.
+
+    Parameters
+    ----------
+    X : data frame, array-like or sparse matrix
+    explanation : Explanation
+    """
+
+    def __init__(self, X: Any, explanation: Explanation) -> None:
+        known = getattr(explanation, "feature_names_in_", None)
+        names = default_names(explanation.n_features_in_) if known is None else known.tolist()
+        self._fill = explanation.fill_
+        self._X = canonical_csc(X) if sparse.issparse(X) else X
+        self._is_sparse = sparse.issparse(X)
+        self._frame = None if self._is_sparse or isinstance(X, list) else as_table(X)
+        if self._frame is not None:
+            there = {str(name): name for name in self._frame.columns}
+            self._place = {name: there[name] for name in names if name in there}
+            self.n_rows = len(self._frame)
+        else:
+            if not self._is_sparse and not isinstance(X, np.ndarray):
+                self._X = np.array(X, dtype=object)
+            self._place = {name: i for i, name in enumerate(names)}
+            self.n_rows = self._X.shape[0]
+        self.names = list(self._place)
+        self._asked_values: dict[str, list] = {}
+        self._plain: set[str] = set()
+        for described in explanation.tree_columns_:
+            if isinstance(described, Indicator):
+                self._asked_values.setdefault(described.column, [])
+            else:
+                self._plain.add(described)
+
+    def ask(self, tree: ThresholdTree, described: list[str | Indicator]) -> list[str]:
+        """Names of the columns that a tree asks about, most rows first; their values are kept."""
+        inner = np.flatnonzero(~tree.is_leaf)
+        rows: Counter = Counter()
+        for node in inner.tolist():
+            name = described[tree.feature[node]]
+            if isinstance(name, Indicator):
+                values = self._asked_values[name.column]
+                if name.value not in values:
+                    values.append(name.value)
+                name = name.column
+            rows[name] += int(tree.n_node_samples[node])
+        return [name for name, _ in rows.most_common()]
+
+    def read(self, name: str) -> Column:
+        """One column, missing values filled where the explanation says what they count as."""
+        values = self._raw(name)
+        if name in self._plain:
+            values = as_numbers(values)
+        if name in self._fill:
+            values = fill_missing(values, self._fill[name])
+        if name not in self._asked_values and is_numeric(values):
+            return NumberColumn(name, values.astype(np.float64, copy=False))
+        return self._categories(name, values)
+
+    def _raw(self, name: str) -> np.ndarray:
+        place = self._place[name]
+        if self._frame is not None:
+            return Columns.of(self._frame.select([place]).to_native()).values[0]
+        if self._is_sparse:
+            return self._X[:, [place]].toarray().ravel()
+        return Columns.of(self._X[:, [place]]).values[0]
+
+    def _categories(self, name: str, column: np.ndarray) -> CategoryColumn:
+        counts: Counter = Counter()
+        category_of = {}
+        raw = [v if v.__hash__ else str(v) for v in column.tolist()]
+        for value, n in Counter(raw).items():
+            category_of[value] = _category(value)
+            counts[category_of[value]] += n
+        values = list(self._asked_values.get(name, []))
+        often = sorted(counts, key=lambda v: (-counts[v], str(v)))
+        values += [v for v in often if v not in values][: max(MOST_VALUES - len(values), 0)]
+        position = {value: i for i, value in enumerate(values)}
+        code_of = {v: position.get(c, len(values)) for v, c in category_of.items()}
+        codes = np.fromiter((code_of[v] for v in raw), np.intp, len(raw))
+        return CategoryColumn(name, codes, values, len(set(counts) - set(values)))
+
+    @cached_property
+    def shown_names(self) -> dict[str, str]:
+        """Names as they are shown, the very long ones cut."""
+        return {name: clipped(name) for name in self.names}
+
+
+def word(value: Any) -> str:
+    """A category as it is shown."""
+    return clipped(Indicator("", value).word)
+
+
+def clipped(text: str) -> str:
+    """The beginning of a text that is too long to be shown."""
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

@@ -1,0 +1,74 @@
+"""The page: a payload, a style and a script in one file that needs nothing else."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+_ESCAPES = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026"}
+
+_TEMPLATE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; base-uri 'none'; \
+form-action 'none'; style-src '{style_hash}'; script-src '{script_hash}'; img-src data:">
+<link rel="icon" href="data:,">
+<title>{title}</title>
+<style>{style}</style>
+</head>
+<body>
+<noscript>
+<h1>{title}</h1>
+<p>Scripts are off, so this page shows the rules only.</p>
+<dl>{rules}</dl>
+</noscript>
+<div id="page" data-id="{identity}"></div>
+<script type="application/json" id="payload">{payload}</script>
+<script>{script}</script>
+</body>
+</html>
+"""
+
+
+def render(payload: dict[str, Any]) -> str:
+    """The whole page. The same payload gives the same text."""
+    data = json.dumps(payload, allow_nan=False, separators=(",", ":")).translate(_ESCAPES)
+    style, script = _shipped("page.css"), _shipped("page.js")
+    return _TEMPLATE.format(
+        title=escape(payload["title"] or f"{len(payload['clusters'])} clusters explained"),
+        style=style,
+        script=script,
+        style_hash=_hash(style),
+        script_hash=_hash(script),
+        rules=_rules(payload),
+        identity=hashlib.sha256(data.encode()).hexdigest()[:16],
+        payload=data,
+    )
+
+
+def _shipped(name: str) -> str:
+    return files("pellucid.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"sha256-{base64.b64encode(digest).decode()}"
+
+
+def _rules(payload: dict[str, Any]) -> str:
+    """The rules of the model's own tree, for readers without scripts."""
+    lines = []
+    rules = payload["trees"][payload["own"]]["rules"]
+    for cluster, ways in zip(payload["clusters"], rules):
+        words = " or ".join(f"({w['text']})" if len(ways) > 1 else w["text"] for w in ways)
+        name, rule = escape(cluster["label"]), escape(words or "never")
+        lines.append(f"<dt>Cluster {name}</dt><dd>{rule}</dd>")
+    return "".join(lines)

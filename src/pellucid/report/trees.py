@@ -1,0 +1,150 @@
+"""One tree for the page: its nodes, its rules in words, its measures, its SQL."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pellucid import metrics
+from pellucid.encoding import Indicator
+from pellucid.explanations import leaf_purity
+from pellucid.portable import Explanation
+from pellucid.report.profiles import short
+from pellucid.rules import cluster_rules, leaf_rules
+from pellucid.tree import ThresholdTree
+
+DIALECTS = ("standard", "postgres", "mysql", "bigquery", "snowflake", "sqlite")
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A tree to show.
+
+    Attributes
+    ----------
+    tree : ThresholdTree
+        Counted on the rows of the report.
+    leaf : ndarray
+        Leaf of each of these rows.
+    cost_ratio, agreement : float or None
+        What it costs, and how many rows it puts where the reference does, if known.
+    purity : dict of int to float
+        By leaf, if known.
+    """
+
+    tree: ThresholdTree
+    leaf: np.ndarray
+    cost_ratio: float | None = None
+    agreement: float | None = None
+    purity: dict[int, float] | None = None
+
+    @property
+    def position(self) -> np.ndarray:
+        """Cluster of each row."""
+        return self.tree.cluster[self.leaf]
+
+
+def counted(tree: ThresholdTree, leaf: np.ndarray) -> ThresholdTree:
+    """The tree with the counts of rows whose leaves are given."""
+    rows = np.bincount(leaf, minlength=tree.node_count)
+    # Nodes come before their children.
+    for node in range(tree.node_count - 1, -1, -1):
+        if not tree.is_leaf[node]:
+            rows[node] = rows[tree.children_left[node]] + rows[tree.children_right[node]]
+    return tree.replace(n_node_samples=rows, weighted_n_node_samples=rows.astype(np.float64))
+
+
+def agreement_and_purity(
+    tree: ThresholdTree, leaf: np.ndarray, reference: np.ndarray
+) -> tuple[float, dict[int, float]]:
+    """How true a tree is to the reference: in all, and by leaf; -1 is no cluster."""
+    known = reference >= 0
+    position = tree.cluster[leaf]
+    agrees = position[known] == reference[known]
+    purity = leaf_purity(leaf[known], agrees, np.ones(int(known.sum())))
+    return float(metrics.reference_agreement(position[known], reference[known])), purity
+
+
+def describe_tree(
+    candidate: Candidate, explanation: Explanation, places: dict[str, int], values: dict[str, list]
+) -> dict[str, Any]:
+    """A tree for the page.
+
+    Parameters
+    ----------
+    candidate : Candidate
+    explanation : Explanation
+        Gives the words.
+    places : dict of str to int
+        Positions of the columns in the page.
+    values : dict of str to list
+        Categories of the columns that have any.
+    """
+    tree, names = candidate.tree, explanation.tree_columns_
+    labels = explanation.cluster_names_.tolist()
+    nodes = []
+    for node in range(tree.node_count):
+        entry: dict[str, Any] = {"rows": int(tree.n_node_samples[node])}
+        if tree.is_leaf[node]:
+            entry["cluster"] = int(tree.cluster[node])
+            entry["purity"] = _known((candidate.purity or {}).get(node))
+        else:
+            entry["left"] = int(tree.children_left[node])
+            entry["right"] = int(tree.children_right[node])
+            name = names[tree.feature[node]]
+            if isinstance(name, Indicator):
+                entry["column"] = places[name.column]
+                entry["value"] = values[name.column].index(name.value)
+            else:
+                entry["column"] = places[name]
+                entry["threshold"] = float(tree.threshold[node])
+        nodes.append(entry)
+    rules = leaf_rules(tree, feature_names=names, labels=labels)
+    for rule in rules:
+        nodes[rule.leaf]["rule"] = rule.text
+        nodes[rule.leaf]["conditions"] = len(rule.conditions)
+    return {
+        "nodes": nodes,
+        "measures": {
+            "costRatio": _known(candidate.cost_ratio),
+            "agreement": _known(candidate.agreement),
+            "conditions": short(
+                metrics.weighted_average_explanation_size(tree, feature_names=names)
+            ),
+            "questions": short(metrics.weighted_average_depth(tree)),
+            "mostQuestions": int(tree.max_depth),
+            "leaves": int(tree.n_leaves),
+            "columns": len({getattr(names[f], "column", names[f]) for f in _asked(tree)}),
+        },
+        "rules": [
+            [{"text": way.text, "rows": way.n_samples} for way in rule.alternatives]
+            for rule in cluster_rules(rules, labels)
+        ],
+        "sql": _sql(tree, explanation),
+    }
+
+
+def _asked(tree: ThresholdTree) -> list[int]:
+    return tree.feature[~tree.is_leaf].tolist()
+
+
+def _known(value: float | None) -> float | int | None:
+    return None if value is None else short(float(value))
+
+
+def _sql(tree: ThresholdTree, explanation: Explanation) -> dict[str, str]:
+    """The tree as SQL; nothing where a label or a category cannot be written."""
+    columns = getattr(explanation, "feature_names_in_", None)
+    told = Explanation(
+        tree,
+        names=explanation.tree_columns_,
+        clusters=explanation.cluster_names_.tolist(),
+        columns=None if columns is None else columns.tolist(),
+        fill=explanation.fill_,
+    )
+    try:
+        return {dialect: told.to_sql(dialect=dialect) for dialect in DIALECTS}
+    except (TypeError, ValueError):
+        return {}

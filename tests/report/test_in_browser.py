@@ -1,0 +1,238 @@
+"""The page as a reader meets it."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_wine
+
+from browsers import AXE, leave_out
+from pellucid import IMM, Explanation, ExShallow
+from pellucid.encoding import Encoding
+from pellucid.report import write_report
+
+HOSTILE = '</script><img src=x onerror="window.harmed=1"><b>'
+
+
+@pytest.fixture(scope="module")
+def wine():
+    data = load_wine(as_frame=True).data
+    return (data / data.std()).round(3)
+
+
+@pytest.fixture(scope="module")
+def model(wine):
+    return ExShallow(5, random_state=0).fit(wine)
+
+
+@pytest.fixture(scope="module")
+def file(model, wine, tmp_path_factory):
+    return write_report(tmp_path_factory.mktemp("report") / "wine.html", model, wine, title="Wine")
+
+
+@pytest.fixture(scope="module")
+def shops():
+    random = np.random.default_rng(0)
+    town = random.choice(["Aa", "Bb", None, HOSTILE], 400)
+    size = np.where(town == "Aa", 10.0, 50.0) + random.normal(size=400).round(3)
+    return pd.DataFrame({HOSTILE: size, "town": town, "far": random.uniform(0, 9, 400).round(2)})
+
+
+@pytest.fixture(scope="module")
+def shops_explained(shops):
+    encoding = Encoding.fit(shops)
+    X = encoding.transform(shops) * [1, 60, 60, 60, 60, 8]
+    model = IMM(6, random_state=0).fit(X)
+    halves = np.where(np.isin(model.tree_.feature, [1, 2, 3, 4]), 0.5, model.tree_.threshold)
+    halves = np.where(model.tree_.feature == 5, model.tree_.threshold / 8, halves)
+    labels = [f"{HOSTILE}{i}" for i in range(6)]
+    tree = model.tree_.replace(threshold=halves)
+    return Explanation(tree, names=encoding.names, clusters=labels, columns=list(shops.columns))
+
+
+@pytest.fixture(scope="module")
+def hostile_file(shops, shops_explained, tmp_path_factory):
+    path = tmp_path_factory.mktemp("report") / "hostile.html"
+    return write_report(path, shops_explained, shops, title=HOSTILE)
+
+
+# Fills the form row by row and says which cluster the page finds.
+ANSWERS = """rows => rows.map(row => {
+  for (const field of document.querySelectorAll('.fields .field')) {
+    const input = field.querySelector('input, select');
+    const value = row[field.querySelector('span').textContent];
+    if (input.tagName === 'INPUT') input.value = value;
+    else {
+      const options = [...input.options].map(option => option.text);
+      const at = options.indexOf(value);
+      input.selectedIndex = at < 0 ? options.length - 1 : at;
+    }
+    input.dispatchEvent(new Event('input'));
+  }
+  const said = document.querySelector('.verdict-label').textContent;
+  return said.slice(' (label '.length, -1);
+})"""
+
+
+def test_explain_a_row_agrees_with_predict(open_page, file, model, wine):
+    random = np.random.default_rng(1)
+    mixed = pd.DataFrame({c: random.choice(wine[c], 300) for c in wine.columns})
+    # Values on a threshold go to the left.
+    for node in np.flatnonzero(~model.tree_.is_leaf):
+        mixed.iloc[node, model.tree_.feature[node]] = model.tree_.threshold[node]
+    rows = pd.concat([wine, mixed])
+    found = open_page(file).evaluate(ANSWERS, rows.astype(str).to_dict("records"))
+    assert found == [str(label) for label in model.predict(rows)]
+
+
+def test_explain_a_row_agrees_on_categories(open_page, hostile_file, shops, shops_explained):
+    asked = {str(name) for name in shops_explained._asked.encoding.input_names}
+    assert "town" in asked
+    shown = shops.assign(town=shops["town"].where(shops["town"].notna(), "missing")).astype(str)
+    found = open_page(hostile_file).evaluate(ANSWERS, shown.to_dict("records"))
+    assert found == shops_explained.predict(shops).tolist()
+
+
+def test_names_and_values_from_the_data_are_only_text(open_page, hostile_file):
+    page = open_page(hostile_file)
+    assert page.evaluate("window.harmed") is None
+    assert page.locator("main img, main b").count() == 0
+    assert page.locator("h1").inner_text() == HOSTILE
+    assert page.locator(".swatch").first.inner_text() == f"{HOSTILE}0"
+
+
+def test_what_would_have_to_change_leads_to_that_cluster(open_page, file, model, wine):
+    page = open_page(file)
+    row = wine.iloc[[0]].copy()
+    page.evaluate(ANSWERS, row.astype(str).to_dict("records"))
+    lines = page.locator(".ways li").all_inner_texts()
+    clusters = set()
+    for line in lines:
+        cluster, words = re.fullmatch(r"Cluster (\d+) (.*)", line.replace("\n", " ")).groups()
+        changed = row.astype(float)
+        for change in words.split(" and "):
+            name, above, value = re.match(r"(\S+) (above )?(\S+)", change).groups()
+            bound = float(value)
+            changed[name] = np.nextafter(bound, np.inf) if above else bound
+        assert str(model.predict(changed)[0]) == cluster
+        clusters.add(cluster)
+    assert clusters == {str(c) for c in range(5)} - {str(model.predict(row)[0])}
+
+
+def test_the_slider_changes_tree_rules_and_measures(open_page, file):
+    page = open_page(file)
+    data = json.loads(page.locator("#payload").text_content())
+    assert len(data["trees"]) > 2
+    seen = set()
+    slider = page.get_by_role("slider")
+    for index, tree in enumerate(data["trees"]):
+        slider.evaluate(
+            "(s, i) => { s.value = i; s.dispatchEvent(new Event('input')); }", str(index)
+        )
+        rules = page.locator(".rule").all_inner_texts()
+        for position, text in enumerate(rules):
+            assert all(rule["text"] in text for rule in tree["rules"][position])
+        assert page.locator("[role=treeitem]").count() == len(tree["nodes"])
+        assert f"{tree['measures']['conditions']:.2f}" in page.locator("#measures").inner_text()
+        assert page.locator("pre").nth(1).inner_text() == tree["sql"]["standard"]
+        seen.add("\n".join(rules))
+    assert len(seen) == len(data["trees"])
+
+
+def test_a_card_lights_its_leaves(open_page, file, model):
+    page = open_page(file)
+    for cluster in range(5):
+        page.locator(f"#card-{cluster} .size").hover()
+        lit = page.locator(".node.leaf.lit").evaluate_all("all => all.map(e => +e.dataset.node)")
+        assert lit == np.flatnonzero(model.tree_.cluster == cluster).tolist()
+    page.mouse.move(0, 0)
+    page.locator("#card-2 input").focus()
+    assert page.locator(".node.leaf.lit").count() == 1
+
+
+def test_names_are_kept_and_shown_everywhere(open_page, file):
+    page = open_page(file)
+    page.get_by_label("Name of cluster 1").fill("Strong <i>wines</i>")
+    page.reload()
+    assert page.get_by_label("Name of cluster 1").input_value() == "Strong <i>wines</i>"
+    for part in ("#tree", "#plot", "#take"):
+        assert "Strong <i>wines</i>" in page.locator(part).inner_text()
+
+
+def test_the_tree_is_walked_and_folded_by_keys(open_page, file, model):
+    page = open_page(file)
+    page.locator("[role=treeitem]").first.focus()
+    page.keyboard.press("ArrowDown")
+    now = "document.activeElement.dataset.node"
+    assert page.evaluate(now) == "1"
+    assert "come here" in page.locator(".detail").inner_text()
+    page.keyboard.press("ArrowLeft")
+    assert page.evaluate(now) == "0"
+    page.keyboard.press("Enter")
+    assert page.locator("[role=treeitem]").count() == 1
+    page.keyboard.press("ArrowRight")
+    assert page.locator("[role=treeitem]").count() == model.tree_.node_count
+    page.keyboard.press("End")
+    page.keyboard.press("Enter")
+    cluster = model.tree_.cluster[-1]
+    assert page.evaluate("document.activeElement.id") == f"card-{cluster}"
+
+
+def test_pointing_at_the_tree_moves_nothing(open_page, file):
+    page = open_page(file)
+    before = page.evaluate("document.documentElement.scrollHeight")
+    for node in page.locator(".node").all():
+        node.hover()
+        assert page.evaluate("document.documentElement.scrollHeight") == before
+
+
+def test_a_pasted_row_is_taken_over(open_page, file, model, wine):
+    page = open_page(file)
+    box = page.get_by_label("Or paste a row from a table")
+    for row in (3, 100, 150):
+        text = wine.iloc[[row]].to_csv(index=False)
+        for pasted in (text, text.splitlines()[1], text.replace(",", "\t")):
+            box.fill("")
+            box.fill(pasted)
+            assert (
+                f"(label {model.predict(wine.iloc[[row]])[0]})"
+                in page.locator(".verdict").text_content()
+            )
+
+
+def test_rules_and_sql_are_copied(open_page, file, model):
+    page = open_page(file, permissions=["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy SQL").click()
+    assert page.evaluate("navigator.clipboard.readText()") == model.to_sql()
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (360, "light")])
+def test_axe_finds_no_serious_fault(open_page, file, width, scheme):
+    if not AXE.exists():
+        leave_out("axe-core is not there (npm ci in frontend): accessibility is not tested")
+    page = open_page(file, width=width, scheme=scheme)
+    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run().then(r => r.violations)")
+    serious = [
+        (fault["id"], [node["html"][:200] for node in fault["nodes"][:3]])
+        for fault in found
+        if fault["impact"] in ("serious", "critical")
+    ]
+    assert serious == []
+
+
+@pytest.mark.parametrize("width", [320, 390, 768, 1600])
+def test_nothing_is_wider_than_the_screen(open_page, hostile_file, file, width):
+    for path in (file, hostile_file):
+        page = open_page(path, width=width)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_it_prints(open_page, file):
+    assert open_page(file).pdf().startswith(b"%PDF")

@@ -1,0 +1,191 @@
+"""What goes into a report: right counts, few rows, the same bytes."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.datasets import load_iris
+
+from pellucid import IMM, ExKMC, Explanation, ExShallow
+from pellucid.encoding import Indicator
+from pellucid.plotting.profile import standardized_differences
+from pellucid.report import report_html, write_report
+from pellucid.report.columns import NumberColumn
+from pellucid.report.profiles import N_BINS, Profile, short
+from pellucid.tree import TreeBuilder
+
+
+def payload(model, X, **options):
+    html = report_html(model, X, **options)
+    text = re.search(r'<script type="application/json" id="payload">(.*?)</script>', html, re.S)
+    return json.loads(text.group(1))
+
+
+@pytest.fixture(scope="module")
+def iris():
+    return load_iris(as_frame=True).data
+
+
+@pytest.fixture(scope="module")
+def model(iris):
+    return ExShallow(4, random_state=0).fit(iris)
+
+
+def test_the_same_model_gives_the_same_bytes(model, iris, tmp_path):
+    one = write_report(tmp_path / "one.html", model, iris).read_bytes()
+    assert one == model.report(tmp_path / "two.html", iris).read_bytes()
+
+
+def test_counts_are_those_of_the_rows(model, iris):
+    data = payload(model, iris)
+    tree = data["trees"][data["own"]]
+    assert [n["rows"] for n in tree["nodes"]] == model.tree_.n_node_samples.tolist()
+    labels = model.predict(iris)
+    for position, facts in enumerate(tree["clusters"]):
+        here = iris[labels == position]
+        assert facts["rows"] == len(here)
+        for column, counts, means in zip(data["columns"], facts["counts"], facts["means"]):
+            values = here[column["name"]].to_numpy()
+            edges = [-np.inf, *column["edges"][1:-1], np.inf]
+            counted = [((a <= values) & (values < b)).sum() for a, b in zip(edges, edges[1:])]
+            assert counts == counted
+            assert means[0] == pytest.approx(values.mean(), rel=1e-5)
+
+
+def test_measures_are_those_of_the_model(model, iris):
+    data = payload(model, iris)
+    measures = data["trees"][data["own"]]["measures"]
+    ratio = model.inertia_ / model.reference_inertia_
+    assert measures["costRatio"] == pytest.approx(ratio, rel=1e-5)
+    agreement = np.mean(model.labels_ == model.reference_labels_)
+    assert measures["agreement"] == pytest.approx(agreement, rel=1e-5)
+    assert data["reference"] == "k-means"
+
+
+def test_other_rows_than_those_of_fit_are_counted(model, iris):
+    data = payload(model, iris.iloc[:60])
+    assert data["rows"] == 60 == data["trees"][0]["nodes"][0]["rows"]
+    assert len(data["trees"]) == 1  # the trade-off is of the rows of fit
+
+
+def test_the_trade_off_is_the_models_path(model, iris):
+    data = payload(model, iris)
+    path = model.path(iris)
+    costs = [tree["measures"]["costRatio"] for tree in data["trees"]]
+    sizes = [tree["measures"]["conditions"] for tree in data["trees"]]
+    assert sizes == sorted(sizes)
+    assert set(costs) <= {short(p.npc) for p in path} | {costs[data["own"]]}
+    assert payload(model, iris, trade_off=None)["trees"] == [data["trees"][data["own"]]]
+    with pytest.raises(TypeError, match="trade_off is 3; it must be 'auto', None"):
+        report_html(model, iris, trade_off=3)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.tuples(st.integers(-50, 50), st.integers(0, 2)), min_size=2, max_size=40))
+def test_differences_are_those_of_the_plots(rows):
+    values = np.array([v for v, _ in rows]) / 4
+    labels = np.array([c for _, c in rows])
+    found = Profile(NumberColumn("x", values)).differences(labels, 3)
+    wanted = standardized_differences(values[:, None], labels, [0, 1, 2])[:, 0]
+    if values.std() > 0:
+        np.testing.assert_allclose(found, wanted, atol=1e-9)
+    else:
+        assert np.nan_to_num(found).tolist() == [0, 0, 0]
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(
+        st.one_of(st.floats(-1e9, 1e9), st.just(np.nan), st.integers(0, 5)), min_size=1, max_size=30
+    )
+)
+def test_every_number_is_in_one_bin(values):
+    values = np.array(values, dtype=float)
+    profile = Profile(NumberColumn("x", values))
+    assert 1 <= profile.n_bins <= N_BINS
+    assert (np.diff(profile.edges) > 0).all()
+    counts = profile.counts(np.zeros(len(values), dtype=np.intp), 1)[0]
+    assert sum(counts) == np.isfinite(values).sum()
+
+
+def test_arrays_lists_and_sparse_matrices_are_read_alike(iris):
+    X = iris.to_numpy().copy()
+    model = IMM(3, random_state=0).fit(X)
+    wanted = payload(model, X)
+    assert [c["name"] for c in wanted["columns"] if c["asked"]] == ["x2"]
+    assert payload(model, X.tolist()) == wanted
+    assert payload(model, sparse.csr_array(X)) == wanted
+
+
+def test_categories_are_counted_and_filled():
+    builder = TreeBuilder(n_features=3)
+    left, right = builder.split(0, feature=1, threshold=0.5)
+    builder.set_cluster(left, 0)
+    low, high = builder.split(right, feature=0, threshold=5.0)
+    builder.set_cluster(low, 1), builder.set_cluster(high, 2)
+    names = ["size", Indicator("town", "Aa"), Indicator("town", None)]
+    told = Explanation(builder.build(), names=names, clusters=["x", "y", "z"], fill={"size": 9.0})
+    table = pd.DataFrame({"size": [1.0, None, 3.0, 8.0], "town": ["Aa", "Aa", None, "Bb"]})
+    data = payload(told, table)
+    nodes = data["trees"][0]["nodes"]
+    town = next(i for i, c in enumerate(data["columns"]) if c["name"] == "town")
+    column = data["columns"][town]
+    assert column["values"][nodes[0]["value"]] == "Aa"
+    assert sorted(column["values"]) == ["Aa", "Bb", "missing"]
+    assert [node["rows"] for node in nodes] == [4, 2, 2, 1, 1]
+    assert next(c for c in data["columns"] if c["name"] == "size")["fill"] == 9.0
+    assert data["trees"][0]["measures"]["agreement"] is None
+
+
+def test_many_rows_make_a_small_file():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(200_000, 12)) + 9 * random.integers(0, 5, size=(200_000, 1))
+    html = report_html(ExShallow(5, random_state=0).fit(X), X)
+    data = json.loads(re.search(r'id="payload">(.*?)</script>', html, re.S).group(1))
+    assert data["points"]["rows"] == 2000
+    # The data set itself would take more than 20 MB.
+    assert len(html) < 600_000
+
+
+def test_two_hundred_columns_are_cut_down_to_those_that_tell(iris):
+    random = np.random.default_rng(0)
+    X = np.column_stack([random.normal(size=(150, 196)), iris])
+    data = payload(IMM(3, random_state=0).fit(X), X)
+    assert len(data["columns"]) == 16
+    assert data["columnsInData"] == 200
+    assert {"x196", "x198", "x199"} <= {c["name"] for c in data["columns"]}
+
+
+def test_rows_can_be_kept_out_of_the_file(model, iris):
+    data = payload(model, iris, max_points=0, n_typical=0)
+    assert data["points"]["rows"] == 0
+    assert all(c["typical"] == [] for tree in data["trees"] for c in tree["clusters"])
+
+
+def test_end_tags_in_names_end_nothing(iris):
+    named = iris.set_axis(["</script>", "<!--", "]]>", "&lt;"], axis=1)
+    model = IMM(3, random_state=0).fit(named)
+    html = report_html(model, named, title="</title><script>")
+    assert html.count("</script>") == 2
+    assert html.count("<script") == 2
+    assert html.count("<!--") == 0
+    assert [c["name"] for c in payload(model, named)["columns"] if c["asked"]] == ["]]>"]
+
+
+def test_texts_that_are_no_unicode_do_not_stop_it(model, iris, tmp_path):
+    path = write_report(tmp_path / "r.html", model, iris, title="half a \ud800 character")
+    assert "half a ? character" in path.read_text(encoding="utf-8")
+
+
+def test_clusters_that_no_row_reaches_are_said_to_be_empty(iris):
+    model = ExKMC(4, n_leaves=6, random_state=0).fit(iris)
+    only = iris[model.predict(iris) == 0]
+    data = payload(model, only)
+    assert [c["rows"] for c in data["trees"][0]["clusters"]] == [len(only), 0, 0, 0]

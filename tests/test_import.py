@@ -21,7 +21,7 @@ def loaded(code: str) -> set[str]:
 
 @pytest.mark.parametrize("heavy", ["numba", "matplotlib", "polars", "pandas", "sklearn.cluster"])
 def test_heavy_packages_wait_for_their_first_use(heavy):
-    assert heavy not in loaded("import pellucid.cluster, pellucid.metrics")
+    assert heavy not in loaded("import pellucid.cluster, pellucid.eop, pellucid.metrics")
 
 
 def test_the_bare_import_does_not_even_need_scikit_learn():

@@ -47,8 +47,8 @@ def sections(settings: Settings) -> list[Section]:
             ("complexity", "complexity"),
             "N-EOP against AdaBoost, both with linear SVMs in pairs of columns; the most accurate "
             "parameters. Complexity: members of the ensemble; neighbours that the average row "
-            "consults, and one for the classifier. Boosting has its SVMs in pairs of columns too: one "
-            "on all columns at once is soon wrong about half of the weight, which ends it.",
+            "consults, and one for the classifier. On all columns at once, a linear SVM is soon "
+            "wrong about half of the weight, which would end the boosting.",
         ),
         _pair_sheet(
             rows,

@@ -19,10 +19,7 @@ def sheets(settings: Settings) -> list[Sheet]:
         line for (name,), _ in group(rows, "dataset").items() for line in _verdicts(rows, name)
     ]
     headings = ["data", "claim", "figures", "verdict"]
-    note = (
-        f"Of XClusters with ε = {DEFAULT:g} where nothing else is said. Where demographics explain "
-        f"all, the best objective is below that tolerance, so ε = {_FINE:g} is judged there."
-    )
+    note = f"Of XClusters with ε = {DEFAULT:g} where nothing else is said."
     return [Sheet("Claims", headings, lines, note)] if lines else []
 
 
@@ -32,16 +29,9 @@ def _verdicts(rows: list[Row], name: str) -> list[list[str]]:
     if not (grid and two_step and usual and fine):
         return []
     best, size = mean(grid, "objective"), mean(grid, "evaluations")
-    found = []
-    if name == sets.PLAIN:
-        # Its best objective is less than the usual tolerance, which says nothing there.
-        usual = fine
-    else:
-        found += [
-            _near(usual, best + DEFAULT, f"ε = {DEFAULT:g}: within ε of the grid's best"),
-            _few(usual, size, 3, DEFAULT),
-        ]
-    found += [
+    found = [
+        _near(usual, best + DEFAULT, f"ε = {DEFAULT:g}: within ε of the grid's best"),
+        _few(usual, size, 3, DEFAULT),
         _near(fine, 1.02 * best, f"ε = {_FINE:g}: within 2 % of the grid's best"),
         _few(fine, size, 2, _FINE),
         _below(usual, two_step),

@@ -230,6 +230,7 @@ TWO = "a,b\n" + "".join(f"{i},{i * i % 7}\n" for i in range(12))
         ("lines.jsonl", b'{"a": 1, "b": 2.5}\n{"a": 3, "b": 4}\n{"a": 9, "b": 1}\n', []),
         ("windows.csv", TWO.replace("\n", "\r\n").encode(), []),
     ],
+    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_tables_as_programs_write_them(tmp_path, name, content, said):
     (tmp_path / name).write_bytes(content)

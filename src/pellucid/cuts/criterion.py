@@ -9,6 +9,7 @@ import numpy as np
 
 from pellucid.cuts.problem import Problem
 from pellucid.cuts.search import BinnedColumn, Cut
+from pellucid.numeric.rows import divide_rows
 
 
 @dataclass(frozen=True)
@@ -143,8 +144,6 @@ class Criterion(ABC):
         memos : pair of dict
             What the new cells are to remember.
         """
-        from pellucid.kernels.rows import divide_rows
-
         nothing = cell.active[:0]
         return divide_rows(cell.active, left), (nothing, nothing), ({}, {})
 

@@ -7,7 +7,7 @@ import numpy as np
 from pellucid.cuts.criterion import Cell, CenterCutCriterion
 from pellucid.cuts.problem import Problem
 from pellucid.cuts.search import Cut, edge_cuts, open_bins, search_columns
-from pellucid.cuts.separated import Owned, scan_separated
+from pellucid.cuts.separated import Objective, Owned, scan_separated
 
 
 class InducedCost(CenterCutCriterion):
@@ -60,14 +60,14 @@ class InducedCost(CenterCutCriterion):
         return more + self.depth_penalty * longer / float(problem.weights.values.sum())
 
     def _search(self, n, cell, features, ranked, owned, killers, terms) -> list[Cut]:
-        from pellucid.kernels.gaps import judge, sweep_bins
-        from pellucid.kernels.induced import induced_change, tally_induced
+        from pellucid.kernels.gaps import judge_edges, sweep_bins
+        from pellucid.kernels.induced import tally_induced
 
         problem, bins, rows = self.problem, self.problem.bins, owned.rows
         near, cost = problem.ranked
         places, n_gaps = self._places(cell), len(cell.centers) - 1
         depths = np.zeros(len(cell.centers) + 1) if self.depth_penalty else None
-        separated = scan_separated(problem, owned, places, terms, killers, depths)
+        separated = scan_separated(problem, owned, places, Objective(terms, killers, depths))
 
         def scan(block: np.ndarray, found: np.ndarray) -> None:
             # A row cut off from its nearest center pays its margin or more: a bound, no cut yet.
@@ -77,29 +77,30 @@ class InducedCost(CenterCutCriterion):
 
         def refine(feature: int, limit: float) -> np.ndarray:
             position, edges = places[1][feature], bins.edges[feature]
+            change, base = np.empty(len(rows), np.int64), np.zeros(n_gaps + 2, np.int64)
+            levels = np.zeros((3, len(edges)), dtype=np.int64)
             rank = np.full(problem.n_clusters, -1)
             rank[cell.centers[np.argsort(places[0][feature])]] = np.arange(len(cell.centers))
             first_left = np.searchsorted(position, np.arange(len(edges)))
-            amount, fall, below, wanted = bins.room()
             tally_induced(
                 bins.dense_column(feature, problem.n_samples), rows, *ranked, near, cost,
-                owned.weight, rank, position, first_left, owned.base, amount, fall, below,
+                owned.weight, rank, first_left, levels, base, change,
             )  # fmt: skip
-            killer = (killers[0, feature], killers[1, feature])
+            base[0] += owned.base
+            amount, below = _along_edges(levels, base, position)
             scratch = None if depths is None else depths.copy()
-            about = (terms, killer, scratch)
-            levels = (position, amount, fall, below, bins.inside[feature], *about)
-            found = np.empty((n_gaps, 3))
-            judge(*levels, limit, found, wanted)
-            if n == 1 and (best := found[:, 0].min()) < limit:
-                judge(*levels, best, found, wanted)
-            cuts = edge_cuts(found, edges)
+            found, wanted = np.empty((problem.n_features, n_gaps, 3)), np.zeros(len(edges), bool)
+            about = (np.array([feature]), places[1], amount[None], levels[1:2], below[None])
+            how = (bins.inside, terms, killers, scratch)
+            judge_edges(*about, *how, limit, found, wanted)
+            if n == 1 and (best := found[feature, :, 0].min()) < limit:
+                wanted.fill(False)
+                judge_edges(*about, *how, best, found, wanted)
+            cuts = edge_cuts(found[feature], edges)
             at, codes, values = open_bins(problem, feature, rows, wanted)
-            change = np.empty(len(at), dtype=np.int64)
-            own = ranked[0][at]
-            induced_change(rows[at], own, codes, near, cost, rank, n_gaps, first_left, change)
-            weight = owned.weight[at]
-            sweep_bins(values, codes, change, weight, position, edges, amount, below, *about, cuts)
+            moves = (values, codes, change[at], owned.weight[at], position, edges)
+            killer = (killers[0, feature], killers[1, feature])
+            sweep_bins(*moves, amount, below, terms, killer, scratch, cuts)
             return cuts
 
         return search_columns(problem, features, len(rows), scan, refine, np.inf, n_gaps, n)
@@ -118,3 +119,10 @@ class InducedCost(CenterCutCriterion):
         weight = problem.weights.units_of(rows)
         base = find_nearest(rows, near, cost, weight, place, own, other, margin, home, sums)
         return (own, other, margin), Owned(rows, home, weight, margin, sums, base)
+
+
+def _along_edges(levels: np.ndarray, base: np.ndarray, position: np.ndarray):
+    """Induced cost at every edge, and the weight of the rows to its left, from `tally_induced`."""
+    gap = np.searchsorted(position, np.arange(levels.shape[1]), side="right") - 1
+    moved = np.cumsum(levels[0] - levels[1])
+    return np.cumsum(base)[gap] + moved - moved[position[gap]], np.cumsum(levels[2])

@@ -6,7 +6,8 @@ import numpy as np
 
 from pellucid.cuts.criterion import Cell, CenterCutCriterion
 from pellucid.cuts.search import Cut, edge_cuts, open_bins, search_columns
-from pellucid.cuts.separated import Owned, scan_separated
+from pellucid.cuts.separated import Objective, Owned, scan_counts, scan_separated
+from pellucid.numeric.rows import deal
 
 _SMALL = 2**22
 """Bytes of counts that are kept without asking how large the data are."""
@@ -47,6 +48,10 @@ class Mistakes(CenterCutCriterion):
         size = bins.edges.shape[1] * len(cell.centers) if len(counts) else len(active)
         return search_columns(problem, features, size, scan, refine, np.inf, n_gaps, n)
 
+    def _objective(self, sums: np.ndarray) -> Objective:
+        """The number of mistakes; depth has no price."""
+        return Objective(self._terms(sums), np.zeros((2, self.problem.n_features)))
+
     def _terms(self, sums: np.ndarray) -> tuple[float, float, float, float]:
         """What the objective is made of, as `pellucid.kernels.gaps` has it."""
         return (self.problem.weights.one, 0.0, float(sums[:, 0].sum()), 0.0)
@@ -60,41 +65,27 @@ class Mistakes(CenterCutCriterion):
 
     def _from_counts(self, counts: np.ndarray, places: tuple[np.ndarray, np.ndarray]):
         """The first two from counts at hand."""
-        from pellucid.kernels.separated import scan_counts
-
-        bins = self.problem.bins
         sums = counts[0].sum(axis=1)[:, None].repeat(2, axis=1)
-        terms = self._terms(sums)
-
-        def scan(block: np.ndarray, found: np.ndarray, limit: float = -np.inf):
-            room = bins.room()
-            scan_counts(block, counts, sums, *places, bins.inside, terms, limit, found, *room)
-            return room
-
-        return sums, scan
+        return sums, scan_counts(self.problem, counts, sums, places, self._objective(sums))
 
     def _from_rows(self, cell: Cell, places: tuple[np.ndarray, np.ndarray]):
         """The same, from the data."""
-        from pellucid.kernels.separated import sum_by_center
-
         problem, rows = self.problem, cell.active
         weight, own = problem.weights.units_of(rows), self._local_labels(cell, rows)
-        sums = np.zeros((len(cell.centers), 2), dtype=np.int64)
-        sum_by_center(own, weight, weight, sums)
+        # Weights are whole and their total is below 2**52, so that sums of floats are exact.
+        mine = np.bincount(own, weights=weight, minlength=len(cell.centers)).astype(np.int64)
+        sums = mine[:, None].repeat(2, axis=1)
         owned = Owned(rows, own, weight, weight, sums, 0)
-        killers = np.zeros((2, problem.n_features))
-        scan = scan_separated(problem, owned, places, self._terms(sums), killers)
-        return sums, scan
+        return sums, scan_separated(problem, owned, places, self._objective(sums))
 
     def share_out(self, cell: Cell, left: np.ndarray, centers_left: np.ndarray):
         """Rows cut off from their own center become passive on the side where they are."""
-        from pellucid.kernels.rows import divide_owned_rows
-
         center_left = np.zeros(self.problem.n_clusters, dtype=bool)
         center_left[centers_left] = True
-        near, off_near, far, off_far = divide_owned_rows(
-            cell.active, left, self.problem.labels, center_left
-        )
+        off = center_left.take(self.problem.labels.take(cell.active)) != left
+        kind = 2 * off.view(np.uint8) + left.view(np.uint8)
+        counts = [np.count_nonzero(kind == k) for k in range(3)]
+        far, near, off_far, off_near = deal(cell.active, kind, counts)
         heritage = [
             {"parent": (cell.memo["counts"], cell.centers, lost)} if "counts" in cell.memo else {}
             for lost in (off_far, off_near)

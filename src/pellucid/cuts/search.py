@@ -168,7 +168,8 @@ class BinnedColumn:
         last = code if on_edge else code - 1
         if last < 0:
             return -np.inf
-        top, _ = self._code_range(last)
+        # A mask times codes, all of one small type: many are compared at a time.
+        top = (self.codes * (self.codes <= last)).max(initial=0)
         return float(np.max(self._in_bin(top), initial=-np.inf))
 
     def smallest(self, above: float) -> float:
@@ -179,7 +180,8 @@ class BinnedColumn:
             found = np.min(values, where=values > above, initial=np.inf)
             if found < np.inf:
                 return float(found)
-        _, bottom = self._code_range(code)
+        none = np.iinfo(self.codes.dtype).max
+        bottom = np.where(self.codes > code, self.codes, none).min(initial=none)
         if bottom <= code:
             return np.inf
         return float(np.min(self._in_bin(bottom), initial=np.inf))
@@ -187,12 +189,6 @@ class BinnedColumn:
     def _in_bin(self, code: int) -> np.ndarray:
         """Values of the rows in a bin."""
         return self.values(np.flatnonzero(self.codes == code))
-
-    def _code_range(self, code: int) -> tuple[int, int]:
-        from pellucid.kernels.rows import code_range
-
-        whole = self.codes.dtype.type
-        return code_range(self.codes, whole(code), whole(0), whole(np.iinfo(whole).max))
 
     def _locate(self, threshold: float) -> tuple[int, bool]:
         """Code of a threshold, and whether it is an edge, so that codes decide for all rows."""
@@ -206,7 +202,8 @@ def open_bins(problem: Problem, feature: int, rows: np.ndarray, wanted: np.ndarr
     from pellucid.kernels.rows import find_wanted
 
     column = problem.bins.dense_column(feature, problem.n_samples)
-    places = find_wanted(column, rows, wanted)
+    places = np.empty(len(rows) + 1, dtype=np.int32)
+    places = places[: find_wanted(column, rows, wanted, places)].copy()
     inside = rows[places]
     values = problem.values(feature, inside)
     order = np.argsort(values, kind="stable")

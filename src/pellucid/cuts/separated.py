@@ -9,6 +9,9 @@ import numpy as np
 
 from pellucid.cuts.problem import Problem
 
+_CHUNK = 2**16
+"""Sums that are added up and judged together: few enough to stay in cache."""
+
 
 class Owned(NamedTuple):
     """The rows of a cell with their own centers.
@@ -34,41 +37,95 @@ class Owned(NamedTuple):
     base: int
 
 
-def scan_separated(
-    problem: Problem,
-    owned: Owned,
-    places: tuple[np.ndarray, np.ndarray],
-    terms: tuple[float, float, float, float],
-    killers: np.ndarray,
-    depths: np.ndarray | None = None,
-) -> Callable:
-    """How to scan columns: ``scan(features, found, limit)``, see `pellucid.kernels.separated`."""
-    from pellucid.kernels.separated import scan_rows, scan_stored
+class Objective(NamedTuple):
+    """What makes an objective of an amount; see `pellucid.kernels.gaps`."""
 
-    bins = problem.bins
-    rows, own, weight, prices, sums, base = owned
-    table_shape = (2, len(sums), bins.edges.shape[1])
-    if bins.is_sparse:
-        own, prices = _by_row(problem.n_samples, rows, own, prices)
-        weight = problem.weights.units
+    terms: tuple[float, float, float, float]
+    killers: np.ndarray
+    depths: np.ndarray | None = None
+
+
+def scan_separated(
+    problem: Problem, owned: Owned, places: tuple[np.ndarray, np.ndarray], objective: Objective
+) -> Callable:
+    """How to scan columns: ``scan(features, found, limit)``.
+
+    It fills found[j, g] as `judge_edges` does, and returns amount, fall, below and wanted bins of
+    the last feature.
+    """
+    count = _count_stored if problem.bins.is_sparse else _count_rows
+    return _scan(problem, count(problem, owned, places[1]), owned, places, objective)
+
+
+def scan_counts(
+    problem: Problem,
+    counts: np.ndarray,
+    sums: np.ndarray,
+    places: tuple[np.ndarray, np.ndarray],
+    objective: Objective,
+) -> Callable:
+    """The same from counts that are at hand: prices are weights."""
+    nothing = np.empty(0, dtype=np.int64)
+    owned = Owned(nothing, nothing, nothing, nothing, sums, 0)
+    return _scan(problem, lambda few: (few, counts, counts), owned, places, objective)
+
+
+def _scan(problem, count, owned: Owned, places, objective: Objective) -> Callable:
+    from pellucid.kernels.gaps import judge_edges
+    from pellucid.kernels.separated import tally_separated
+
+    bins, (center_code, position) = problem.bins, places
+    top = int(position[:, -1].max()) + 2
+    step = max(1, _CHUNK // (len(owned.sums) * _mean_width(bins, position)))
 
     def scan(block: np.ndarray, found: np.ndarray, limit: float = -np.inf):
-        room = bins.room()
+        wanted = np.zeros(bins.edges.shape[1], dtype=bool)
+        levels = np.empty((3, min(step, len(block)), top), dtype=np.int64)
+        terms, killers, depths = objective
         scratch = None if depths is None else depths.copy()
-        what = (own, weight, prices, sums, base, *places, bins.inside, terms, killers, scratch)
-        out = (limit, found, *room, np.empty(table_shape, dtype=np.int64))
-        if bins.is_sparse:
-            entries = (bins.codes[0], bins.indices, bins.indptr, bins.zero_code)
-            scan_stored(block, *entries, *what, *out)
-        else:
-            scan_rows(block, bins.codes, rows, *what, *out)
-        return room
+        for start in range(0, len(block), step):
+            few = block[start : start + step]
+            levels[0], levels[1:] = owned.base, 0
+            tally_separated(few, *count(few), owned.sums, center_code, position, *levels)
+            how = (bins.inside, terms, killers, scratch, limit)
+            judge_edges(few, position, *levels, *how, found, wanted)
+        return *levels[:, len(few) - 1], wanted
 
     return scan
 
 
-def _by_row(n: int, rows: np.ndarray, own: np.ndarray, prices: np.ndarray):
-    """Own center and price of each row of the data, -1 and 0 for the rows of other cells."""
-    owns, price = np.full(n, -1, dtype=np.int32), np.zeros(n, dtype=np.int64)
-    owns[rows], price[rows] = own, prices
-    return owns, price
+def _mean_width(bins, position: np.ndarray) -> int:
+    """Bins of a column that are looked at."""
+    return int(position[:, -1].mean()) + 2 if bins.is_sparse else bins.edges.shape[1]
+
+
+def _count_rows(problem: Problem, owned: Owned, position: np.ndarray) -> Callable:
+    from pellucid.kernels.separated import count_rows
+
+    bins = problem.bins
+    rows, own, weight, prices, sums, _ = owned
+
+    def count(few: np.ndarray):
+        weights, costs = np.zeros((2, len(few), len(sums), bins.edges.shape[1]), dtype=np.int64)
+        count_rows(few, bins.codes, rows, own, weight, prices, weights, costs)
+        return np.arange(len(few)), weights, costs
+
+    return count
+
+
+def _count_stored(problem: Problem, owned: Owned, position: np.ndarray) -> Callable:
+    from pellucid.kernels.separated import count_stored
+
+    bins, n = problem.bins, problem.n_samples
+    own, prices = np.full(n, -1, dtype=np.int32), np.zeros(n, dtype=np.int64)
+    own[owned.rows], prices[owned.rows] = owned.own, owned.prices
+    entries = (bins.codes[0], bins.indices, bins.indptr, bins.zero_code)
+    by_row = (own, problem.weights.units, prices, owned.sums, position)
+    top = int(position[:, -1].max()) + 2
+
+    def count(few: np.ndarray):
+        weights, costs = np.empty((2, len(few), len(owned.sums), top), dtype=np.int64)
+        count_stored(few, *entries, *by_row, weights, costs)
+        return np.arange(len(few)), weights, costs
+
+    return count

@@ -13,6 +13,9 @@ from pellucid.cuts.stored_prices import StoredPrices
 _CHUNK = 2**16
 """Sums that are added up and judged together: few enough to stay in cache."""
 
+_ROWS = 1024
+"""Rows whose prices are copied together before they are added up."""
+
 _WORTH_KEEPING = 2048
 """Rows of a cell whose sums are quicker to subtract from than to add up again."""
 
@@ -43,7 +46,9 @@ class SurrogateCost(Criterion):
         def refine(feature: int, limit: int) -> np.ndarray:
             sums, wanted, (edge_cost, edge, _) = look(feature, limit)
             places, codes, values = open_bins(problem, feature, active, wanted)
-            cost, at = sweep_surrogate(values, codes, lines(places), sums, totals)
+            below, left = np.zeros_like(sums), np.empty(len(totals), dtype=np.int64)
+            np.cumsum(sums[:-1], axis=0, out=below[1:])
+            cost, at = sweep_surrogate(values, codes, lines(places), below, totals, left)
             on_edge = (int(edge_cost), problem.bins.edges[feature, edge])
             # Objects, since whole numbers of this size do not fit into floats.
             return np.array([min(on_edge, (int(cost), at))], dtype=object)
@@ -72,13 +77,18 @@ class SurrogateCost(Criterion):
     @cached_property
     def _prices(self) -> np.ndarray:
         """For each row its costs, the least of them, and 1."""
-        from pellucid.kernels.surrogate import price_rows
-
         problem, prices = self.problem, self.problem.costs_with_room
-        problem.team.map(
-            lambda block: price_rows(prices[slice(*block)]),
-            problem.team.blocks(problem.n_samples, 16384),
-        )
+        prices[:, -1] = 1
+        step = max(1, _CHUNK // prices.shape[1])
+
+        def work(start: int) -> None:
+            some = prices[start : start + step]
+            least = some[:, -2]
+            least[:] = some[:, 0]
+            for c in range(1, problem.n_clusters):
+                np.minimum(least, some[:, c], out=least)
+
+        problem.team.map(work, range(0, len(prices), step))
         return prices
 
     def _totals(self, cell: Cell) -> np.ndarray:
@@ -88,15 +98,15 @@ class SurrogateCost(Criterion):
         return cell.memo["totals"]
 
     def _add_up(self, rows: np.ndarray) -> np.ndarray:
-        from pellucid.kernels.surrogate import add_rows
-
-        totals = np.zeros(self.problem.n_clusters + 2, dtype=np.int64)
-        add_rows(rows, self._prices, totals)
-        return totals
+        # As if all were in one bin: a loop less to compile.
+        totals = np.zeros((1, 1, self.problem.n_clusters + 2), dtype=np.int64)
+        one_bin = np.zeros((1, self.problem.n_samples), dtype=np.uint8)
+        _add_prices(np.array([0]), one_bin, rows, self._prices, totals)
+        return totals[0, 0]
 
     def _dense(self, cell: Cell):
         """How to scan the columns and to look into one; prices of the rows there; totals."""
-        from pellucid.kernels.surrogate import add_by_bin, scan_surrogate
+        from pellucid.kernels.surrogate import scan_surrogate
 
         bins, prices, totals = self.problem.bins, self._prices, self._totals(cell)
         width, n_prices = bins.edges.shape[1], len(totals)
@@ -109,26 +119,29 @@ class SurrogateCost(Criterion):
         def scan(block: np.ndarray, found: np.ndarray) -> None:
             wanted = np.empty(width, dtype=bool)
             scratch = np.empty((step if kept is None else 0, width, n_prices), dtype=np.int64)
+            below = np.empty_like(totals)
             for start in range(0, len(block), step):
                 few = block[start : start + step]
                 span = slice(few[0], few[-1] + 1)
                 sums = scratch[: len(few)] if kept is None else kept[span]
-                add_by_bin(few, bins.codes, rows, prices, sums)
+                sums.fill(0)
+                _add_prices(few, bins.codes, rows, prices, sums)
                 if parent is not None:
                     np.subtract(parent[span], sums, out=sums)
                 levels = (begins[: len(few) + 1], which, sums.reshape(-1, n_prices))
-                scan_surrogate(few, *levels, totals, bins.inside, -1, found, wanted)
+                scan_surrogate(few, *levels, totals, bins.inside, -1, below, found, wanted)
 
         def look(feature: int, limit: int):
             only, wanted = np.array([feature]), np.empty(width, dtype=bool)
+            below = np.empty_like(totals)
             found = np.empty((self.problem.n_features, 1, 3), dtype=np.int64)
             if kept is None:
-                sums = np.empty((1, width, n_prices), dtype=np.int64)
-                add_by_bin(only, bins.codes, cell.active, prices, sums)
+                sums = np.zeros((1, width, n_prices), dtype=np.int64)
+                _add_prices(only, bins.codes, cell.active, prices, sums)
             else:
                 sums = kept[feature : feature + 1]
             levels = (begins[:2], which, sums[0])
-            scan_surrogate(only, *levels, totals, bins.inside, limit, found, wanted)
+            scan_surrogate(only, *levels, totals, bins.inside, limit, below, found, wanted)
             return sums[0], wanted, found[feature, 0]
 
         def lines(places: np.ndarray) -> np.ndarray:
@@ -163,16 +176,17 @@ class SurrogateCost(Criterion):
         totals, width = self._totals(cell)[sums.columns], bins.edges.shape[1]
 
         def scan(block: np.ndarray, found: np.ndarray) -> None:
-            wanted = np.empty(width, dtype=bool)
+            wanted, below = np.empty(width, dtype=bool), np.empty_like(totals)
             for first, last in sums.blocks(block):
                 few, levels = np.arange(first, last), sums.columns_between(first, last, totals)
-                scan_surrogate(few, *levels, totals, bins.inside, -1, found, wanted)
+                scan_surrogate(few, *levels, totals, bins.inside, -1, below, found, wanted)
 
         def look(feature: int, limit: int):
             only, wanted = np.array([feature]), np.zeros(width, dtype=bool)
+            below = np.empty_like(totals)
             found = np.empty((self.problem.n_features, 1, 3), dtype=np.int64)
             levels = sums.columns_between(feature, feature + 1, totals)
-            scan_surrogate(only, *levels, totals, bins.inside, limit, found, wanted)
+            scan_surrogate(only, *levels, totals, bins.inside, limit, below, found, wanted)
             by_code = np.zeros((width, len(totals)), dtype=np.int64)
             by_code[levels[1]] = levels[2]
             return by_code, wanted, found[feature, 0]
@@ -185,3 +199,15 @@ class SurrogateCost(Criterion):
     @cached_property
     def _stored_prices(self) -> StoredPrices:
         return StoredPrices(self.problem, self._prices)
+
+
+def _add_prices(features, codes, rows, prices, sums) -> None:
+    """Add the prices of rows to the sums of their bins, a block of rows at a time.
+
+    The prices of a block are copied together first, and stay in cache.
+    """
+    from pellucid.kernels.surrogate import add_by_bin
+
+    for start in range(0, len(rows), _ROWS):
+        some = rows[start : start + _ROWS]
+        add_by_bin(features, codes, some, prices.take(some, axis=0), sums)

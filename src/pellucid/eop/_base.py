@@ -20,7 +20,14 @@ from pellucid._progress import Progress
 from pellucid.eop.calibration import hold_out
 from pellucid.eop.decision_list import Answers, complexity, consult, probabilities
 from pellucid.eop.explanations import Leftover, LevelRule, explain_rows, level_rules
-from pellucid.eop.kinds import BASES, SHAPES, make_base, read_classes
+from pellucid.eop.kinds import (
+    BASES,
+    SHAPES,
+    as_repetitions,
+    free_label,
+    make_base,
+    read_classes,
+)
 from pellucid.eop.learning import Learned, Learner, Settings
 from pellucid.eop.problem import Problem
 from pellucid.eop.projections import list_projections
@@ -70,8 +77,9 @@ class BaseEOP(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Classes, of any type.
         sample_weight : array-like of shape (n_samples,), optional
-            Rows of weight 0 are absent. Without calibration (which draws rows, not weights),
-            a whole weight counts as that many copies of the row.
+            Rows of weight 0 are absent. Where all weights are whole, each counts as that many
+            copies of the row (held-out rows are drawn by row, though); otherwise they are
+            brought to a mean of 1 first.
 
         Returns
         -------
@@ -80,7 +88,7 @@ class BaseEOP(ClassifierMixin, BaseEstimator):
         self._validate_params()
         numbers = read_X(self, X, reset=True)
         y = read_classes(self, y, numbers)
-        weight = read_sample_weight(sample_weight, numbers.shape[0])
+        weight = as_repetitions(read_sample_weight(sample_weight, numbers.shape[0]))
         counted = np.flatnonzero(weight > 0)
         if len(counted) < len(weight):
             rows = numbers.tocsr() if sparse.issparse(numbers) else numbers
@@ -131,7 +139,7 @@ class BaseEOP(ClassifierMixin, BaseEstimator):
         self.leftover_shares_ = units / units.sum()
         self._leftover_answer = int(np.argmax(units))
         self._total = float(problem.weights.values.sum())
-        self.abstain_label_ = _free_label(self.classes_)
+        self.abstain_label_ = free_label(self.classes_)
 
     def _warn_of_small_classes(self, y: np.ndarray, held: np.ndarray) -> None:
         if not self.calibration:
@@ -256,13 +264,3 @@ class BaseEOP(ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def _free_label(classes: np.ndarray) -> Any:
-    """A label that is no class: -1 or less for numbers, "unknown" for text."""
-    if classes.dtype.kind in "iufb":
-        return -1 if -1 not in classes else int(np.floor(classes.min())) - 1
-    label = "unknown"
-    while label in classes:
-        label += "_"
-    return label

@@ -6,7 +6,8 @@ from typing import Any
 
 from pellucid.eop._base import BaseEOP
 from pellucid.eop._docs import common_parameters
-from pellucid.eop.learning import EOPLearner, Settings
+from pellucid.eop.learning import Settings
+from pellucid.eop.partitioning import EOPLearner
 
 
 @common_parameters

@@ -188,9 +188,7 @@ def _sorted_columns(P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _edges(column: np.ndarray) -> np.ndarray:
-    """Upper ends of bins with about as many rows each, or of single values if those are few."""
+    """Upper ends of bins with about as many different values each."""
     values = np.unique(column)
-    if len(values) <= _BINS:
-        return values
-    ranks = np.arange(1, _BINS + 1) * len(column) // _BINS - 1
-    return np.unique(np.sort(column)[ranks])
+    n_bins = min(_BINS, len(values))
+    return values[np.arange(1, n_bins + 1) * len(values) // n_bins - 1]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.eop._classifier import EOPClassifier
-from pellucid.eop.explanations import Piece
+from pellucid.eop.pieces import Piece
 from pellucid.rules import RuleList
 
 

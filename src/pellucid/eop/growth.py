@@ -6,8 +6,12 @@ import numpy as np
 
 from pellucid.eop.shapes import Rows
 
-_ROUNDS = 6
-_SEEDS = 12
+_ROUNDS = 8
+_SEEDS = 5
+
+REACHES = (1.0, 2.0, 4.0)
+"""Squared distances, in those of its border, up to which an ellipse looks at rows around it."""
+
 _FLAT = 1e-6
 """Least variance in a direction, in those of the columns."""
 
@@ -18,7 +22,7 @@ _LEAST_RADIUS = 1e-18
 def distances(P: np.ndarray, center: np.ndarray, shape: np.ndarray) -> np.ndarray:
     """Squared distances (x - c)ᵀ A (x - c)."""
     away = P - center
-    return np.einsum("ij,jk,ik->i", away, shape, away)
+    return ((away @ shape) * away).sum(axis=1)
 
 
 def grow_from_seeds(rows: Rows, gains: np.ndarray, random) -> tuple[np.ndarray, np.ndarray] | None:
@@ -26,7 +30,7 @@ def grow_from_seeds(rows: Rows, gains: np.ndarray, random) -> tuple[np.ndarray, 
 
     Seeds are rows drawn at random that are classified rightly and not yet covered. Around a
     seed, rows are added by distance as far as the surplus is largest; then center and shape
-    become those of the right rows inside, and so on.
+    become those of the right rows inside and a little beyond, and so on as long as it pays.
 
     Returns
     -------
@@ -46,13 +50,17 @@ def grow_from_seeds(rows: Rows, gains: np.ndarray, random) -> tuple[np.ndarray, 
 def _grow(rows: Rows, gains: np.ndarray, seed: int):
     center, shape = rows.P[seed], np.diag(1 / rows.scale**2)
     best, best_value = None, 0
+    grown, value = fit_radius(rows.P, gains, center, shape)
     for _ in range(_ROUNDS):
-        grown, value = fit_radius(rows.P, gains, center, shape)
         if value <= best_value:
             break
         best, best_value = grown, value
-        inside = (distances(rows.P, *grown) <= 1) & rows.right
-        center, shape = spread(rows.P[inside], rows.units[inside], rows.scale)
+        distance = distances(rows.P, *grown)
+        for reach in REACHES:
+            near = (distance <= reach) & rows.right
+            trial = fit_radius(rows.P, gains, *spread(rows.P[near], rows.units[near], rows.scale))
+            if trial[1] > value:
+                grown, value = trial
     return best, best_value
 
 

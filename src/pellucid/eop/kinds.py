@@ -53,3 +53,20 @@ def read_classes(estimator: Any, y: Any, X) -> np.ndarray:
         assert_all_finite(y, input_name="y")
     check_classification_targets(y)
     return y
+
+
+def as_repetitions(weight: np.ndarray) -> np.ndarray:
+    """Weights as numbers of rows: as they are if they are whole, else with a mean of 1."""
+    if (weight == np.rint(weight)).all():
+        return weight
+    return weight * (np.count_nonzero(weight) / weight.sum())
+
+
+def free_label(classes: np.ndarray) -> Any:
+    """A label that is no class: -1 or less for numbers, "unknown" for text."""
+    if classes.dtype.kind in "iufb":
+        return -1 if -1 not in classes else int(np.floor(classes.min())) - 1
+    label = "unknown"
+    while label in classes:
+        label += "_"
+    return label

@@ -16,9 +16,6 @@ from pellucid.eop.problem import Problem, View, project
 from pellucid.eop.regions import Calibration, Finder, Found
 from pellucid.eop.scan import Scan, scan_projections
 
-RELAX_BY = 1.5
-"""Factor by which the allowed error grows when nothing is found."""
-
 
 @dataclass(frozen=True)
 class Settings:
@@ -245,48 +242,6 @@ class Learner:
             f"level {len(self.learned.levels)}: columns {', '.join(map(str, level.features))}; "
             f"{100 * level.coverage:.1f} % of the rows, {len(self.rows) + len(self.held)} left"
         )
-
-
-class EOPLearner(Learner):
-    """Algorithm 1: a projection by its score, then the regions in it; more errors if need be."""
-
-    def _next_level(self):
-        seed = int(self.random.randint(2**31 - 1))
-        max_errors = self._max_errors()
-        scan = self._scan(max_errors)
-        for which, max_error in enumerate(max_errors):
-            if scan is None or self.interrupt.requested:
-                return None
-            shortlist = self._shortlist(scan, which)
-            if not shortlist:
-                return None
-            found = self._best(shortlist, max_error, seed)
-            if found is not None:
-                return *found, max_error
-        return None
-
-    def _max_errors(self) -> list[float]:
-        """Errors to allow, one after the other, up to those of the most frequent class."""
-        settings, levels = self.settings, self.learned.levels
-        max_error = max(settings.max_error, levels[-1].max_error if levels else 0.0)
-        largest = self.problem.class_units(self.rows).max()
-        give_up = 1 - largest / self.problem.total(self.rows)
-        found = [max_error]
-        while settings.relax and found[-1] < give_up:
-            found.append(min(found[-1] * RELAX_BY, 1.0) if found[-1] > 0 else 0.01)
-        return found
-
-    def _best(self, shortlist: list[Candidate], max_error: float, seed: int):
-        """The candidate whose regions cover most, columns charged; None if none has any."""
-        results = self._find(shortlist, max_error, seed)
-        gains = np.array([self._gain(c, f) for c, f in zip(shortlist, results)])
-        sizes = np.array([len(c.features) for c in shortlist])
-        worth = np.where(gains < 0, -np.inf, gains - self.settings.complexity_penalty * sizes)
-        best = int(np.argmax(worth))
-        if gains[best] < 0:
-            self._remember(shortlist[0], results[0], max_error, is_used=False)
-            return None
-        return shortlist[best], results[best]
 
 
 def _share(units: np.ndarray, chosen: np.ndarray) -> float:

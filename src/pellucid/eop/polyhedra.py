@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pellucid.eop.growth import distances, grow_from_seeds
+from pellucid.eop.growth import REACHES, distances, grow_from_seeds
 from pellucid.eop.regions import Regions, describe_extent
 from pellucid.eop.shapes import ShapeFinder
 
@@ -103,7 +103,14 @@ class PolyhedronFinder(ShapeFinder):
         grown = grow_from_seeds(rows, gains, random)
         if grown is None:
             return None
-        return Polyhedra.around(rows.P[(distances(rows.P, *grown) <= 1) & rows.right])
+        distance = distances(rows.P, *grown)
+        best, best_value = None, 0
+        for reach in REACHES:
+            hull = Polyhedra.around(rows.P[(distance <= reach) & rows.right])
+            value = 0 if hull is None else gains[hull.contains(rows.P)].sum()
+            if value > best_value:
+                best, best_value = hull, value
+        return best
 
     def _fit(self, region, rows, gains):
         forms = [region.scaled(factor) for factor in _FACTORS]

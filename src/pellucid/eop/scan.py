@@ -101,7 +101,7 @@ def scan_projections(
     gains = np.array([min(max(int(e * _STEPS), 1), _STEPS - 1) for e in max_errors])
     wrong = [np.empty(len(s), dtype=np.int64) for s in subsets]
     worth = [np.empty((len(gains), len(s)), dtype=np.int64) for s in subsets]
-    n_bins = [_n_bins(len(rows), s.shape[1]) for s in subsets]
+    n_bins = [_n_bins(total / problem.weights.one, s.shape[1]) for s in subsets]
     codes = {n: _codes(problem, rows, features, n) for n in set(n_bins)}
 
     def work(task: tuple[int, int]) -> None:
@@ -133,19 +133,22 @@ def scan_projections(
     )
 
 
-def _n_bins(n_rows: int, dim: int) -> int:
+def _n_bins(weight: float, dim: int) -> int:
     """Bins a column, so that a cell has rows enough to tell something."""
-    return int(np.clip((n_rows / _ROWS_A_CELL) ** (1 / dim), 2, _MOST_BINS))
+    return int(np.clip((weight / _ROWS_A_CELL) ** (1 / dim), 2, _MOST_BINS))
 
 
 def _codes(problem: Problem, rows: np.ndarray, features: np.ndarray, n_bins: int) -> np.ndarray:
-    """Bin of every row in every column; bins have about as many rows each."""
+    """Bin of every row in every column; bins have about the same weight each."""
     codes = np.empty((len(features), len(rows)), dtype=np.uint8)
-    ranks = (np.arange(1, n_bins) * len(rows)) // n_bins
+    units = problem.units[rows]
+    ranks = (np.arange(1, n_bins) * int(units.sum())) // n_bins
 
     def work(j: int) -> None:
         values = column_values(problem.X, features[j], rows)
-        codes[j] = np.searchsorted(np.sort(values)[ranks], values, side="right")
+        order = np.argsort(values)
+        at = np.searchsorted(np.cumsum(units[order]), ranks, side="right")
+        codes[j] = np.searchsorted(values[order[at]], values, side="right")
 
     problem.team.map(work, range(len(features)))
     return codes

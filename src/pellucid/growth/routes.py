@@ -7,6 +7,7 @@ import numpy as np
 from pellucid.cuts.problem import Problem
 from pellucid.cuts.search import BinnedColumn
 from pellucid.cuts.thresholds import ThresholdStyle, choose_threshold
+from pellucid.numeric.rows import divide_rows
 from pellucid.tree import LEAF, ThresholdTree, TreeBuilder
 
 
@@ -130,8 +131,6 @@ class Routes:
 
     def update_rows(self, node: int) -> None:
         """Share the rows of an inner node out to its children."""
-        from pellucid.kernels.rows import divide_rows
-
         if self.left[node] != LEAF:
             left, right = self.children(node)
             rows = self.rows[node]

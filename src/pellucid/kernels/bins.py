@@ -8,30 +8,34 @@ from __future__ import annotations
 
 import numpy as np
 
-from pellucid.kernels._compile import compiled, inner
+from pellucid.kernels._compile import compiled
+
+ROWS_TOGETHER, COLUMNS_TOGETHER = 256, 8
+"""Values that `dense_codes` turns on their side together: a cache line of many rows."""
 
 
 @compiled
-def dense_codes(X, begin, edges, n_edges, low, scale, table, codes, few, mixed):
+def dense_codes(X, begin, edges, n_edges, low, scale, table, codes, few, mixed, lines, slots):
     """codes[j, begin + i] for rows i; in columns of `few` values, mixed[j, b] = 1 where a value of
     bin b is not its edge.
 
     A block of rows and a cache line of columns at a time: turned on their side, the values of a
-    column are next to each other.
+    column are next to each other. `lines` and `slots` are room for them: made outside, they need
+    not be compiled.
     """
     top = float(table.shape[1] - 1)
-    block, group = 256, 8
-    lines = np.zeros((group, block))
-    slots = np.empty(block, dtype=np.int32)
     n_features = X.shape[1]
-    for start in range(0, len(X), block):
-        size = min(block, len(X) - start)
+    for start in range(0, len(X), ROWS_TOGETHER):
+        size = len(X) - start
+        if size > ROWS_TOGETHER:
+            size = ROWS_TOGETHER
         at = begin + start
-        for first in range(0, n_features, group):
-            n_columns = min(group, n_features - first)
-            if n_columns == group:  # a loop of known length is unrolled
+        for first in range(0, n_features, COLUMNS_TOGETHER):
+            n_columns = n_features - first
+            if n_columns >= COLUMNS_TOGETHER:  # a loop of known length is unrolled
+                n_columns = COLUMNS_TOGETHER
                 for i in range(size):
-                    for f in range(group):
+                    for f in range(COLUMNS_TOGETHER):
                         lines[f, i] = X[start + i, first + f]
             else:
                 for i in range(size):
@@ -40,17 +44,23 @@ def dense_codes(X, begin, edges, n_edges, low, scale, table, codes, few, mixed):
             for f in range(n_columns):
                 j = first + f
                 bottom, factor = low[j], scale[j]
-                for i in range(block):
+                for i in range(ROWS_TOGETHER):
                     place = (lines[f, i] - bottom) * factor
                     place = place if place > 0.0 else 0.0
                     slots[i] = np.int32(place if place < top else top)
                 for i in range(size):
                     code = table[j, np.uint32(slots[i])]
                     if code < 0:
-                        many, code = (-1 - code) & 1, (-1 - code) >> 1
                         value = lines[f, i]
+                        many, code = (-1 - code) & 1, (-1 - code) >> 1
                         if many:
-                            code = find_code(edges, n_edges, j, value, code)
+                            last = n_edges[j]
+                            while code < last:
+                                middle = (code + last) >> 1
+                                if edges[j, middle] < value:
+                                    code = middle + 1
+                                else:
+                                    last = middle
                         while edges[j, code] < value:  # the edges end with infinity
                             code += 1
                     codes[j, at + i] = code
@@ -61,26 +71,19 @@ def dense_codes(X, begin, edges, n_edges, low, scale, table, codes, few, mixed):
                             mixed[j, code] = 1
 
 
-@inner
-def find_code(edges, n_edges, j, value, code):
-    """Code of a value, which is `code` or more."""
-    last = n_edges[j]
-    while code < last:
-        middle = (code + last) >> 1
-        if edges[j, middle] < value:
-            code = middle + 1
-        else:
-            last = middle
-    return code
-
-
 @compiled
 def entry_codes(data, indptr, edges, n_edges, codes, mixed):
     """Codes of the stored entries of a CSC matrix, in their order; `mixed` as in `dense_codes`."""
     for j in range(len(indptr) - 1):
         for p in range(indptr[j], indptr[j + 1]):
             value = np.float64(data[p])
-            code = find_code(edges, n_edges, j, value, 0)
+            code, last = 0, n_edges[j]
+            while code < last:
+                middle = (code + last) >> 1
+                if edges[j, middle] < value:
+                    code = middle + 1
+                else:
+                    last = middle
             codes[p] = code
             if edges[j, code] != value:
                 mixed[j, code] = 1

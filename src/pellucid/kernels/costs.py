@@ -136,17 +136,3 @@ def sparse_spread(data, indices, indptr, labels, weight, origins, totals, sums):
                 value, at = np.float64(data[p]), origins[g, j]
                 totals[g, 1] += weight[i] * ((value - at) * (value - at) - at * at)
                 sums[g, j] += weight[i] * value
-
-
-@fused
-def dense_size(X, weight, origin):
-    """Sum of weighted squared distances of all rows to one point."""
-    n_features = X.shape[1]
-    total = 0.0
-    for i in range(X.shape[0]):
-        square = 0.0
-        for j in range(n_features):
-            gap = X[i, j] - origin[j]
-            square += gap * gap
-        total += weight[i] * square
-    return total

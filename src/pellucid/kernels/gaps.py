@@ -18,7 +18,8 @@ An objective is price + depth price, from four terms:
     least : weight that a side must hold for each of its centers
 
 `killers` says for either side whether going there makes a condition above redundant. Where
-`depths` is None there is no depth price, and nothing of it is compiled.
+`depths` is None there is no depth price, and nothing of it is compiled. Loops stand whole, with
+next to no functions called in them: what a loop calls is compiled twice, by itself and in it.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ from pellucid.kernels._compile import compiled, inner
 
 
 @inner
-def average_depth(n_centers, n_left, low_share, high_share, killers, depths):
-    """Least DExp over all shares of rows going left from low_share to high_share.
+def depth_price(low, high, n_left, n_centers, penalty, left_killer, right_killer, depths):
+    """Penalty * least DExp over all shares of rows going left from low to high; never negative.
 
     For one share r: depth(1) = 0, depth(m) = 1 + r depth(l) + (1 - r) depth(m - l) with
     l = ceil(m n_left / n_centers) kept within 1 .. m - 1; DExp is depth(n_centers) less the
@@ -39,81 +40,73 @@ def average_depth(n_centers, n_left, low_share, high_share, killers, depths):
     """
     depths[1] = 0.0
     n_right = n_centers - n_left
-    for m in range(2, max(n_left, n_right) + 1):
-        part = min(max((m * n_left + n_centers - 1) // n_centers, 1), m - 1)
-        depths[m] = 1.0 + mixed(depths[part], depths[m - part], low_share, high_share)
-    left, right = depths[n_left] - killers[0], depths[n_right] - killers[1]
-    return 1.0 + mixed(left, right, low_share, high_share)
-
-
-@inner
-def mixed(left, right, low_share, high_share):
-    """Least of r left + (1 - r) right over the range of r."""
-    at_low = low_share * left + (1.0 - low_share) * right
-    if low_share == high_share:
-        return at_low
-    return min(at_low, high_share * left + (1.0 - high_share) * right)
-
-
-@inner
-def price(amount, below, above, n_left, n_centers, terms):
-    """Amount / divisor; infinite where a side has too few rows for its centers.
-
-    `below` and `above` are the least and the greatest weight of the rows to the left.
-    """
-    divisor, _, total, least = terms
-    if above < n_left * least or total - below < (n_centers - n_left) * least:
-        return np.inf
-    if divisor > 0:
-        return amount / divisor
-    return 1.0 if amount == 0 else np.inf
-
-
-@inner
-def depth_price(below, above, n_left, n_centers, terms, killers, depths):
-    """Penalty * DExp, or a lower bound of it over a range of rows to the left; never negative."""
-    _, penalty, total, _ = terms
-    low, high = (below / total, above / total) if total > 0 else (0.0, 0.0)
-    return penalty * average_depth(n_centers, n_left, low, high, killers, depths)
-
-
-@inner
-def judge_edges(
-    position, amount, fall, below, inside, terms, killers, depths, limit, found, wanted
-):
-    """found[g] = least objective over the edges of gap g, the lowest edge that has it, and a bound.
-
-    The bound holds for every threshold of the gap strictly inside a bin. Bins inside which `limit`
-    or less is possible are marked as `wanted`.
-    """
-    n_centers = len(position)
-    for t in range(len(wanted)):
-        wanted[t] = False
-    for g in range(n_centers - 1):
-        n_left = g + 1
-        best, at, bound = np.inf, -1, np.inf
-        for t in range(position[g], position[g + 1]):
-            low, high = below[t], below[t + 1]
-            if t == position[g] or low != below[t - 1]:
-                value = price(amount[t], low, low, n_left, n_centers, terms)
-                if depths is not None and value < best:
-                    value += depth_price(low, low, n_left, n_centers, terms, killers, depths)
-                if value < best:
-                    best, at = value, t
-            if low != high and inside[t + 1]:
-                value = price(amount[t] - fall[t + 1], low, high, n_left, n_centers, terms)
-                if depths is not None and (value < bound or value <= limit):
-                    value += depth_price(low, high, n_left, n_centers, terms, killers, depths)
-                    value -= 1e-12 * (1.0 + abs(value))  # a bound must survive rounding
-                bound = min(bound, value)
-                wanted[t + 1] = value <= limit and value < np.inf
-        found[g, 0], found[g, 1], found[g, 2] = best, at, bound
+    top = n_left if n_left > n_right else n_right
+    for m in range(2, top + 2):  # the last turn is for n_centers itself
+        if m <= top:
+            part = (m * n_left + n_centers - 1) // n_centers  # 1 or more
+            part = part if part < m else m - 1
+            left, right = depths[part], depths[m - part]
+        else:
+            left, right = depths[n_left] - left_killer, depths[n_right] - right_killer
+        mixed = low * left + (1.0 - low) * right
+        if low != high:
+            other = high * left + (1.0 - high) * right
+            mixed = mixed if mixed < other else other
+        depths[m] = 1.0 + mixed
+    return penalty * depths[top + 1]
 
 
 @compiled
-def judge(position, amount, fall, below, inside, terms, killers, depths, limit, found, wanted):
-    """`judge_edges` for one feature."""
-    judge_edges(position, amount, fall, below, inside, terms, killers, depths, limit, found, wanted)
+def judge_edges(
+    features, position, amount, fall, below, inside, terms, killers, depths, limit, found, wanted
+):
+    """found[j, g] = least objective over the edges of gap g, the lowest edge that has it, a bound.
+
+    The bound holds for every threshold of the gap strictly inside a bin. Lines of amount, fall and
+    below are by place in `features`. Bins inside which `limit` or less is possible are marked as
+    `wanted`, of whatever feature. An objective is infinite where a side has too few rows for its
+    centers.
+    """
+    divisor, penalty, total, least = terms
+    n_centers = position.shape[1]
+    for f in range(len(features)):
+        j = features[f]
+        for n_left in range(1, n_centers):
+            g = n_left - 1
+            best, at, bound = np.inf, -1, np.inf
+            start = position[j, g]
+            for t in range(start, position[j, n_left]):
+                low = below[f, t]
+                for turn in range(2):  # the edge, then the bin after it
+                    if turn == 0:
+                        high, spent, rival = low, amount[f, t], best
+                        if t > start and low == below[f, t - 1]:
+                            continue
+                    else:
+                        high, spent = below[f, t + 1], amount[f, t] - fall[f, t + 1]
+                        rival = bound if bound > limit else limit
+                        if low == high or not inside[j, t + 1]:
+                            continue
+                    if high < n_left * least or total - low < (n_centers - n_left) * least:
+                        value = np.inf
+                    elif divisor > 0:
+                        value = spent / divisor
+                    else:
+                        value = 1.0 if spent == 0 else np.inf
+                    if depths is not None and value <= rival and value < np.inf:
+                        a, b = (low / total, high / total) if total > 0 else (0.0, 0.0)
+                        value += depth_price(
+                            a, b, n_left, n_centers, penalty, killers[0, j], killers[1, j], depths
+                        )
+                        if turn == 1:  # a bound must survive rounding
+                            value -= 1e-12 * (1.0 + abs(value))
+                    if turn == 1:
+                        bound = value if value < bound else bound
+                        if value <= limit and value < np.inf:
+                            wanted[t + 1] = True
+                    elif value < best:
+                        best, at = value, t
+            found[j, g, 0], found[j, g, 1], found[j, g, 2] = best, at, bound
 
 
 @compiled
@@ -126,26 +119,37 @@ def sweep_bins(
     `change` is added as it goes left. Where one is better than cuts[g], the objective and
     threshold of gap g, it takes its place.
     """
-    n_centers = len(position)
-    i, g = 0, 0
-    while i < len(values):
-        b = codes[i]
-        while position[g + 1] < b:
-            g += 1
+    divisor, penalty, total, least = terms
+    n_centers, n = len(position), len(values)
+    g, b = 0, -1
+    spent, passed = np.int64(0), np.int64(0)
+    for i in range(n):
+        if codes[i] != b:
+            b = np.int64(codes[i])
+            while position[g + 1] < b:
+                g += 1
+            spent, passed = amount[b - 1], below[b - 1]
+        spent += change[i]
+        passed += weight[i]
+        value = values[i]
+        if i + 1 < n and values[i + 1] == value:
+            continue
+        more = i + 1 < n and codes[i + 1] == b
+        # Past the last value of a bin comes its edge; where a center sits on that edge, the
+        # thresholds between the two are cuts of their own.
+        if not more and (b != position[g + 1] or value >= edges[b]):
+            continue
         n_left = g + 1
-        spent, passed = amount[b - 1], below[b - 1]
-        while i < len(values) and codes[i] == b:
-            value = values[i]
-            while i < len(values) and values[i] == value:
-                spent += change[i]
-                passed += weight[i]
-                i += 1
-            more = i < len(values) and codes[i] == b
-            # Past the last value of a bin comes its edge; where a center sits on that edge, the
-            # thresholds between the two are cuts of their own.
-            if more or (b == position[g + 1] and value < edges[b]):
-                found = price(spent, passed, passed, n_left, n_centers, terms)
-                if depths is not None and found <= cuts[g, 0]:
-                    found += depth_price(passed, passed, n_left, n_centers, terms, killers, depths)
-                if found < cuts[g, 0] or (found == cuts[g, 0] and value < cuts[g, 1]):
-                    cuts[g, 0], cuts[g, 1] = found, value
+        if passed < n_left * least or total - passed < (n_centers - n_left) * least:
+            found = np.inf
+        elif divisor > 0:
+            found = spent / divisor
+        else:
+            found = 1.0 if spent == 0 else np.inf
+        if depths is not None and found <= cuts[g, 0]:
+            share = passed / total if total > 0 else 0.0
+            found += depth_price(
+                share, share, n_left, n_centers, penalty, killers[0], killers[1], depths
+            )
+        if found < cuts[g, 0] or (found == cuts[g, 0] and value < cuts[g, 1]):
+            cuts[g, 0], cuts[g, 1] = found, value

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pellucid.kernels._compile import compiled, inlined
+from pellucid.kernels._compile import compiled
 
 
 @compiled
@@ -56,126 +56,65 @@ def find_nearest(rows, near, cost, weight, place, own, other, margin, home, sums
     return base
 
 
-@inlined
-def excess_left(near, cost, row, own, rank, low, high, moving, base):
-    """Excess of a row left of its nearest center `own`, over the gaps low .. high.
-
-    Gap g offers it the centers of rank <= g. All gaps but `moving` are added to `base`; the
-    excess of that one is returned.
-    """
-    p = 0
-    while near[row, p] != own:
-        p += 1
-    least = cost[row, p]
-    moved = np.int64(0)
-    while high >= low:
-        p += 1
-        r = rank[near[row, p]]
-        if 0 <= r <= high:
-            extra = cost[row, p] - least
-            start = max(r, low)
-            base[high + 1] -= extra
-            if start == moving:
-                moved = extra
-                base[start + 1] += extra
-            else:
-                base[start] += extra
-            high = start - 1
-    return moved
-
-
-@inlined
-def excess_right(near, cost, row, own, rank, low, high, moving, base):
-    """The same for a row right of its nearest center: gap g offers the centers of rank > g.
-
-    Here `moving` is the highest gap, and is added to `base` too.
-    """
-    p = 0
-    while near[row, p] != own:
-        p += 1
-    least = cost[row, p]
-    moved = np.int64(0)
-    while low <= high:
-        p += 1
-        r = rank[near[row, p]]
-        if r > low:
-            extra = cost[row, p] - least
-            stop = min(r - 1, high)
-            if stop == moving:
-                moved = extra
-            base[low] += extra
-            base[stop + 1] -= extra
-            low = stop + 1
-    return moved
-
-
 @compiled
 def tally_induced(
-    codes, rows, owns, others, margins, near, cost, weight, rank, position, first_left, total,
-    amount, fall, below,
-):  # fmt: skip
-    """Fill amount, fall and below (see `pellucid.kernels.gaps`) for a single dense column.
+    codes, rows, owns, others, margins, near, cost, weight, rank, first_left, levels, base, change
+):
+    """What each row adds to the induced cost, for a single dense column.
 
     rows, owns, others, margins, weight : the rows of the cell, for each its nearest and second
         nearest center there, what the second costs more, and its weight
     near, cost : for every row of the data, the centers by ascending cost, and those costs
-    rank : where each center stands in `position`, -1 for the centers of other cells
-    first_left : for each code, the first position at or above it
-    total : sum of the least costs
+    rank : where each center stands in the order of the column, -1 for the centers of other cells
+    first_left : for each code, the rank of the first center at or above it
+    levels : by bin: what its rows add to the cost as they go left, what they take off it as they
+        go left, and their weight
+    base : by gap, by how much the excess of all rows in it is more than in the gap before; what
+        `levels` adds is not in it
+    change : what each row changes as it goes left inside its bin
 
-    Each row changes the cost in some gaps (base), and in its bin as it goes left. Often it is in a
-    gap next to its own center, and the second nearest center lies on the other side of that gap:
-    then its margin is all there is to know.
+    Gaps are counted away from the row's nearest center: in gap g it pays for the nearest of the
+    centers that are more than g places away on its side. The second nearest is looked at first:
+    often it is all there is to know.
     """
-    n_gaps, n_codes = len(position) - 1, len(first_left)
-    base = np.zeros(n_gaps + 2, dtype=np.int64)
-    for b in range(n_codes):
-        amount[b], fall[b], below[b] = 0, 0, 0
+    n_gaps = len(base) - 2
     for i in range(len(rows)):
         row = rows[i]
         b = codes[row]
-        below[b] += weight[i]
-        own, other, left = rank[owns[i]], rank[others[i]], first_left[b]
-        moving = left - 1
-        if left <= own:
-            if left == own and other <= moving:
-                amount[b] += margins[i]
-            elif own > 0:
-                low = max(moving, 0)
-                amount[b] += excess_left(near, cost, row, owns[i], rank, low, own - 1, moving, base)
-        elif own < n_gaps:
-            if moving == own and other > own:
-                base[own] += margins[i]
-                base[own + 1] -= margins[i]
-                fall[b] += margins[i]
-            else:
-                high = min(moving, n_gaps - 1)
-                fall[b] += excess_right(near, cost, row, owns[i], rank, own, high, moving, base)
-    for b in range(1, n_codes):
-        below[b] += below[b - 1]
-    base[0] += total
-    for g in range(n_gaps):
-        spent = base[g]
-        base[g + 1] += spent
-        for t in range(position[g], position[g + 1]):
-            if t > position[g]:
-                spent += amount[t] - fall[t]
-            amount[t] = spent
-
-
-@compiled
-def induced_change(rows, owns, codes, near, cost, rank, n_gaps, first_left, change):
-    """What each of some rows changes as it goes left inside its bin."""
-    base = np.zeros(n_gaps + 2, dtype=np.int64)
-    for i in range(len(rows)):
-        row, center = rows[i], owns[i]
-        own, moving = rank[center], first_left[codes[i]] - 1
-        if moving < 0 or moving >= n_gaps:
-            change[i] = 0
-        elif moving < own:
-            change[i] = excess_left(near, cost, row, center, rank, moving, own - 1, moving, base)
+        levels[2, b] += weight[i]
+        own, moving = rank[owns[i]], first_left[b] - 1
+        if moving < own:
+            sign, last = -1, own - 1 - (moving if moving > 0 else 0)
         else:
-            change[i] = -excess_right(near, cost, row, center, rank, own, moving, moving, base)
+            sign, last = 1, (moving if moving < n_gaps else n_gaps - 1) - own
+        gap, p, moved, least = 0, 0, np.int64(0), np.int64(0)
+        away, extra = sign * (rank[others[i]] - own), margins[i]
+        while gap <= last:
+            if away > gap:
+                stop = away if away <= last else last + 1
+                first, end = own + gap, own + stop
+                if sign < 0:
+                    first, end = own - stop, own - gap
+                    if first == moving:
+                        moved = extra
+                        first += 1
+                elif end == moving + 1:
+                    moved = extra
+                base[first] += extra
+                base[end] -= extra
+                gap = stop
+            else:
+                r = rank[near[row, p]]
+                away, extra = sign * (r - own) if r >= 0 else -1, cost[row, p] - least
+                if r == own:
+                    least = extra
+                p += 1
+        if sign < 0:
+            levels[0, b] += moved
+            change[i] = moved
+        else:
+            levels[1, b] += moved
+            change[i] = -moved
 
 
 @compiled

@@ -21,49 +21,17 @@ NOTHING = 2**62
 
 
 @compiled
-def price_rows(prices):
-    """Fill the last two columns: the least of the costs before them, and 1."""
-    k = prices.shape[1] - 2
-    for i in range(len(prices)):
-        least = prices[i, 0]
-        for c in range(1, k):
-            least = min(least, prices[i, c])
-        prices[i, k] = least
-        prices[i, k + 1] = 1
-
-
-@compiled
-def add_rows(rows, prices, totals):
-    """Add up the prices of some rows."""
-    for i in range(len(rows)):
-        row = rows[i]
-        for c in range(len(totals)):
-            totals[c] += prices[row, c]
-
-
-@compiled
 def add_by_bin(features, codes, rows, prices, sums):
-    """sums[f, b] = prices of the rows in bin b of the f-th feature, added up; dense columns.
+    """sums[f, b] += prices of the rows in bin b of the f-th feature; dense columns.
 
-    The features are gone through together, a block of rows at a time, whose prices are copied
-    together first: they stay in cache.
+    prices[i] are those of rows[i].
     """
-    block = 1024
-    n_prices = prices.shape[1]
-    near = np.empty((block, n_prices), dtype=np.int64)
-    sums[:] = 0
-    for start in range(0, len(rows), block):
-        size = min(block, len(rows) - start)
-        for i in range(size):
-            row = rows[start + i]
-            for c in range(n_prices):
-                near[i, c] = prices[row, c]
-        for f in range(len(features)):
-            j = features[f]
-            for i in range(size):
-                b = codes[j, rows[start + i]]
-                for c in range(n_prices):
-                    sums[f, b, c] += near[i, c]
+    for f in range(len(features)):
+        j = features[f]
+        for i in range(len(rows)):
+            b = codes[j, rows[i]]
+            for c in range(prices.shape[1]):
+                sums[f, b, c] += prices[i, c]
 
 
 @compiled
@@ -146,84 +114,66 @@ def add_zeros(begins, zero_at, totals, sums):
             sums[zero_at[f], c] = rest
 
 
-@inner
-def judge_surrogate(begin, end, which, sums, totals, inside, limit, below, wanted):
-    """Least cost over the edges, the lowest such edge, and a bound for the inside of the bins.
-
-    The bins are which[begin] .. which[end - 1]; those that could reach `limit` are marked as
-    `wanted`.
-    """
-    k = len(totals) - 2
-    best, at, bound = np.int64(NOTHING), -1, np.int64(NOTHING)
-    before, n_below = np.int64(0), np.int64(0)
-    for c in range(k):
-        below[c] = 0
-    for s in range(begin, end):
-        t = which[s]
-        wanted[t] = False
-        count = sums[s, k + 1]
-        if count == 0:
-            continue
-        left, right = np.int64(NOTHING), np.int64(NOTHING)
-        for c in range(k):
-            sum_left = below[c] + sums[s, c]
-            below[c] = sum_left
-            left = min(left, sum_left)
-            right = min(right, totals[c] - sum_left)
-        n_below += count
-        if count > 1 and inside[t]:
-            least = before + right + sums[s, k]
-            bound = min(bound, least)
-            wanted[t] = least <= limit
-        if n_below < totals[k + 1] and left + right < best:
-            best, at = left + right, t
-        before = left
-    return best, at, bound
-
-
 @compiled
-def scan_surrogate(features, begins, which, sums, totals, inside, limit, found, wanted):
-    """found[j, 0] = least cost over the edges, its edge, bound inside the bins.
+def scan_surrogate(features, begins, which, sums, totals, inside, limit, below, found, wanted):
+    """found[j, 0] = least cost over the edges, the lowest such edge, bound inside the bins.
 
     Line s of `sums` is about bin which[s]; the bins of the f-th feature begin at begins[f]. Those
-    of the last feature that could reach `limit` are marked as `wanted`.
+    of the last feature that could reach `limit` are marked as `wanted`. `below` is room for sums.
     """
-    below = np.empty(len(totals), dtype=np.int64)
+    k = len(totals) - 2
     for f in range(len(features)):
         j = features[f]
-        found[j, 0, 0], found[j, 0, 1], found[j, 0, 2] = judge_surrogate(
-            begins[f], begins[f + 1], which, sums, totals, inside[j], limit, below, wanted
-        )
+        best, at, bound = np.int64(NOTHING), np.int64(-1), np.int64(NOTHING)
+        before, n_below = np.int64(0), np.int64(0)
+        for c in range(k):
+            below[c] = 0
+        for s in range(begins[f], begins[f + 1]):
+            t = which[s]
+            wanted[t] = False
+            count = sums[s, k + 1]
+            if count == 0:
+                continue
+            left, right = np.int64(NOTHING), np.int64(NOTHING)
+            for c in range(k):
+                near = below[c] + sums[s, c]
+                far = totals[c] - near
+                below[c] = near
+                left = near if near < left else left
+                right = far if far < right else right
+            n_below += count
+            if count > 1 and inside[j, t]:
+                least = before + right + sums[s, k]
+                bound = least if least < bound else bound
+                wanted[t] = least <= limit
+            if n_below < totals[k + 1] and left + right < best:
+                best, at = left + right, np.int64(t)
+            before = left
+        found[j, 0, 0], found[j, 0, 1], found[j, 0, 2] = best, at, bound
 
 
 @compiled
-def sweep_surrogate(values, codes, prices, sums, totals):
+def sweep_surrogate(values, codes, prices, below, totals, left):
     """Least cost strictly inside the bins of the given rows, sorted by value, and its threshold.
 
-    prices[i] are those of the row of values[i]; sums[b], of all rows in bin b.
+    prices[i] are those of the row of values[i]; below[b], of all rows in bins before b, added up.
+    `left` is room for sums.
     """
-    k = len(totals) - 2
-    left = np.zeros(k, dtype=np.int64)
+    k, n = len(totals) - 2, len(values)
     best, at = np.int64(NOTHING), np.nan
-    i, done = 0, 0
-    while i < len(values):
+    for i in range(n):
         b = codes[i]
-        while done < b:  # up to the edge before the bin
+        if i == 0 or codes[i - 1] != b:
             for c in range(k):
-                left[c] += sums[done, c]
-            done += 1
-        done += 1
-        while i < len(values) and codes[i] == b:
-            value = values[i]
-            while i < len(values) and values[i] == value:
-                for c in range(k):
-                    left[c] += prices[i, c]
-                i += 1
-            if i < len(values) and codes[i] == b:
-                near, far = np.int64(NOTHING), np.int64(NOTHING)
-                for c in range(k):
-                    near = min(near, left[c])
-                    far = min(far, totals[c] - left[c])
-                if near + far < best:
-                    best, at = near + far, value
+                left[c] = below[b, c]
+        for c in range(k):
+            left[c] += prices[i, c]
+        if i + 1 < n and codes[i + 1] == b and values[i + 1] != values[i]:
+            near, far = np.int64(NOTHING), np.int64(NOTHING)
+            for c in range(k):
+                here, there = left[c], totals[c] - left[c]
+                near = here if here < near else near
+                far = there if there < far else far
+            if near + far < best:
+                best, at = near + far, values[i]
     return best, at

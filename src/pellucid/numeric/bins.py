@@ -57,12 +57,6 @@ class Bins:
     center_code: np.ndarray
     is_sparse: bool
 
-    def room(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Three whole numbers and a flag for each code, for compiled loops to fill."""
-        width = self.edges.shape[1]
-        numbers = np.empty((3, width), dtype=np.int64)
-        return numbers[0], numbers[1], numbers[2], np.empty(width, dtype=bool)
-
     def dense_column(self, feature: int, n_samples: int) -> np.ndarray:
         """Codes of one column for all rows, for dense and CSC data alike."""
         if not self.is_sparse:
@@ -99,11 +93,11 @@ def make_bins(X, centers: np.ndarray, team: Team = ALONE) -> Bins:
         table = shortcuts(edges, slots)
 
         def work(block: tuple[int, int]) -> None:
+            lines = np.zeros((kernels.COLUMNS_TOGETHER, kernels.ROWS_TOGETHER))
+            room = (lines, np.empty(kernels.ROWS_TOGETHER, dtype=np.int32))
+            how = (edges, n_edges, slots.low, slots.scale, table, codes, few, mixed, *room)
             for rows, part in row_major(X, *block):
-                kernels.dense_codes(
-                    part, rows.start, edges, n_edges, slots.low, slots.scale, table, codes, few,
-                    mixed,
-                )  # fmt: skip
+                kernels.dense_codes(part, rows.start, *how)
 
         team.map(work, team.blocks(n_samples, _LEAST_ROWS))
         indices, indptr = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32)

@@ -104,15 +104,4 @@ def _spread(X, labels, others, weight, origins, team: Team) -> tuple[np.ndarray,
 
 def size_about(X, weight: np.ndarray, origin: np.ndarray, team: Team = ALONE) -> float:
     """Weighted sum of squared distances of all rows to one point."""
-    from pellucid.kernels.costs import dense_size
-
-    if sparse.issparse(X):
-        alike = np.zeros(X.shape[0], dtype=np.intp)
-        totals, _ = _spread(X, alike, alike, weight, origin[None], team)
-        return float(totals[1, 0, 1])
-
-    def work(start: int) -> float:
-        parts = row_major(X, start, min(start + _BLOCK_ROWS, X.shape[0]))
-        return sum(dense_size(part, weight[rows], origin) for rows, part in parts)
-
-    return float(sum(team.map(work, range(0, X.shape[0], _BLOCK_ROWS))))
+    return cost_to_centers(X, np.zeros(X.shape[0], dtype=np.intp), origin[None], weight, team)

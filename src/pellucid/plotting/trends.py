@@ -101,7 +101,7 @@ def plot_trends(
 def _note(model: Any, rules: Any) -> str:
     """What has to be known about the rules."""
     parts = []
-    if any(len(rule.rules) > 1 for rule in rules):
+    if any(len(rule.alternatives) > 1 for rule in rules):
         parts.append("In brackets: share of the rows that the rules put into the cluster.")
     if model.accuracy_ < 1:
         measure = {"f1": "an F1", "accuracy": "an accuracy"}[model.tree_measure]
@@ -179,26 +179,25 @@ def _swatch(figure: Figure, x: float, box: Any, cluster: int) -> Any:
 
 def _rule_lines(rule: Any, room: float, n_lines: int) -> list[tuple[str, str]]:
     """Lines of text with their colours; the last says what there was no room for."""
+    ways = sorted(rule.alternatives, key=lambda way: -way.n_samples)
+    total = sum(way.n_samples for way in ways)
     found: list[tuple[str, str]] = []
-    total = sum(one.n_samples for one in rule.rules)
     n_told = 0
-    for position, one in enumerate(rule.rules):
-        several = len(rule.rules) > 1
-        share = f"({_percent(one.n_samples, total)})" if several else ""
-        wrapped = _wrap_rule(one.text, room - 2, share)
-        is_last = position == len(rule.rules) - 1
+    for position, way in enumerate(ways):
+        share = f"({_percent(way.n_samples, total)})" if len(ways) > 1 else ""
+        wrapped = _wrap_rule(way.text, room - 2, share)
+        is_last = position == len(ways) - 1
         if len(found) + len(wrapped) > n_lines - (not is_last):
-            more = len(rule.rules) - position
-            rest = _percent(total - n_told, total)
             if not position:
                 # One rule that fills the room by itself is cut short.
                 found += [(line, _INK) for line in wrapped[: n_lines - 1]]
                 return [*found, ("…", _GREY)]
-            word = "rule" if more == 1 else "rules"
+            more = len(ways) - position
+            word, rest = "rule" if more == 1 else "rules", _percent(total - n_told, total)
             return [*found, (f"or {more:,} more {word}, for {rest} of the cluster", _GREY)]
-        start = "or " if position else ""
-        found += [((start if i == 0 else "    ") + line, _INK) for i, line in enumerate(wrapped)]
-        n_told += one.n_samples
+        starts = ("or " if position else "", *["    "] * (len(wrapped) - 1))
+        found += [(start + line, _INK) for start, line in zip(starts, wrapped)]
+        n_told += way.n_samples
     return found
 
 

@@ -1,0 +1,122 @@
+"""Explanations: true of the rows they speak of, in words and as data."""
+
+import numpy as np
+import pytest
+from sklearn.cluster import DBSCAN, KMeans
+from sklearn.datasets import load_iris, make_blobs
+
+from pellucid import EOPClassifier, explain_clusters
+
+
+@pytest.fixture(scope="module")
+def iris():
+    data = load_iris(as_frame=True)
+    return data.data, data.target_names[data.target]
+
+
+@pytest.mark.parametrize("regions", ["box", "nonparametric", "polyhedron", "ellipse"])
+@pytest.mark.parametrize("base", ["stump", "linear_svm", "knn"])
+def test_every_row_is_told_why(iris, base, regions):
+    X, y = iris
+    model = EOPClassifier(base, regions=regions, random_state=0).fit(X, y)
+    explanations = model.explain(X)
+    answers, where = model.predict(X), model.apply(X)
+    for row, explanation in enumerate(explanations):
+        assert explanation.row == row
+        assert explanation.answer == answers[row]
+        assert (explanation.level, explanation.region) == tuple(where[row])
+        assert explanation.abstained == (where[row, 0] < 0)
+        if explanation.abstained:
+            continue
+        level = model.levels_[explanation.level]
+        assert explanation.names == tuple(X.columns[list(level.features)])
+        assert explanation.values == tuple(X.iloc[row, list(level.features)])
+        if regions in ("box", "nonparametric"):
+            for name, value in zip(explanation.names, explanation.values):
+                low, high = explanation.bounds[name]
+                assert low <= value <= high or regions == "nonparametric"
+                assert low < high or regions == "nonparametric"
+        counts = level.counts[explanation.region, list(model.classes_).index(explanation.answer)]
+        assert explanation.support == counts.sum()
+        if counts.sum():
+            share = counts[list(model.classes_).index(explanation.answer)] / counts.sum()
+            assert explanation.purity == pytest.approx(share)
+        data = explanation.to_dict()
+        assert data["answer"] == answers[row]
+        assert data["text"] in str(explanation)
+        assert f"row {row}: class {answers[row]} because " in str(explanation)
+
+
+def test_pieces_of_stumps_in_boxes_tell_the_answer_alone(iris):
+    X, y = iris
+    model = EOPClassifier(random_state=0).fit(X, y)
+    answers, where = model.predict(X), model.apply(X)
+    pieces = [piece for rule in model.explain()[:-1] for piece in rule.pieces]
+    for piece in pieces:
+        assert piece.condition == ""
+        reach = np.isin(np.arange(len(X)), model.levels_[piece.level].reached)
+        inside = reach.copy()
+        for name, (low, high) in piece.bounds.items():
+            inside &= (X[name] > low) & (X[name] <= high)
+        mine = (where[:, 0] == piece.level) & (where[:, 1] == piece.region)
+        assert (inside == (mine & (answers == piece.answer))).all()
+        assert piece.support == inside.sum()
+        assert piece.purity == pytest.approx((y[inside] == piece.answer).mean())
+    assert sum(piece.share for piece in pieces) == pytest.approx(model.coverage_)
+
+
+def test_levels_in_words(iris):
+    X, y = iris
+    model = EOPClassifier(random_state=0).fit(X, y)
+    lines = str(model.explain()).splitlines()
+    assert lines[0].startswith("level 1, petal length (cm): 63.3 % of the rows, 0.0 % wrong (of")
+    assert lines[1] == "    petal length (cm) ≤ 2: setosa (50 rows, 100.0 % of them setosa)"
+    assert lines[-1].startswith("in no region: versicolor (8.0 % of the rows, ")
+    plain = EOPClassifier(random_state=0).fit(X.to_numpy(), y)
+    assert "x2 ≤ 2: setosa" in str(plain.explain())
+    mixed = EOPClassifier("linear_svm", regions="nonparametric", random_state=0).fit(X, y)
+    assert "\n        where the linear classifier says setosa: setosa (" in str(mixed.explain())
+
+
+def test_clusters_are_told_where_they_live():
+    X, y = make_blobs(400, 4, centers=5, random_state=1)
+    found = explain_clusters(X, y)
+    assert [place.cluster for place in found] == [0, 1, 2, 3, 4]
+    for cluster in found:
+        assert cluster.n_samples == (y == cluster.cluster).sum()
+        assert cluster.coverage > 0.9
+        assert sum(place.support for place in cluster.places) >= 0.9 * cluster.n_samples
+        assert str(cluster).startswith(f"cluster {cluster.cluster}: {cluster.n_samples} rows, ")
+    assert str(found).count("cluster ") == 5
+    assert found.model.score(X, y) > 0.95
+
+
+def test_clusters_of_a_fitted_clusterer_and_noise():
+    X, _ = make_blobs(300, 2, centers=3, cluster_std=0.7, random_state=0)
+    X = np.vstack([X, [[50.0, 50.0], [-50.0, 60.0]]])
+    kmeans = KMeans(3, n_init=2, random_state=0).fit(X)
+    assert str(explain_clusters(X, kmeans)) == str(explain_clusters(X, kmeans.labels_))
+    dense = DBSCAN(eps=0.8).fit(X)
+    assert (dense.labels_ == -1).any()
+    names = [place.cluster for place in explain_clusters(X, dense)]
+    assert names == sorted(set(dense.labels_) - {-1})
+    with pytest.warns(UserWarning, match="too few rows"):
+        everybody = explain_clusters(X, [*y_strings(dense.labels_[:-1]), "far"], noise="group")
+    assert "far" in [place.cluster for place in everybody]
+    with pytest.raises(ValueError, match="noise='out' must be 'drop' or 'group'"):
+        explain_clusters(X, dense, noise="out")
+    with pytest.raises(ValueError, match="every label is -1"):
+        explain_clusters(X, np.full(len(X), -1))
+
+
+def y_strings(labels):
+    return [f"c{label}" for label in labels]
+
+
+def test_weights_count_in_clusters():
+    X, y = make_blobs(200, 2, centers=2, random_state=3)
+    weight = np.where(np.arange(200) % 2, 3.0, 1.0)
+    found = explain_clusters(X, y, sample_weight=weight, regions="ellipse", base="linear_svm")
+    total = sum(place.support for cluster in found for place in cluster.places)
+    assert total <= weight.sum()
+    assert total > 200

@@ -1,0 +1,347 @@
+"""The levels: what they promise, on which rows, and what happens when things go wrong."""
+
+import signal
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+from pellucid import ATEOPClassifier, EOPClassifier
+from pellucid.datasets import make_eop_patterns, make_xor_triangles
+from pellucid.eop.problem import project
+
+MODELS = [
+    EOPClassifier("stump", regions="box"),
+    EOPClassifier("linear_svm", regions="nonparametric", leftover="abstain"),
+    EOPClassifier("knn", regions="ellipse", n_bootstraps=3, relax=False, leftover="abstain"),
+    EOPClassifier("logistic", regions="polyhedron", choose="error", n_candidates=2),
+    EOPClassifier(DecisionTreeClassifier(max_depth=2, random_state=0), projections=4),
+    ATEOPClassifier("linear_svm", max_error=0.2),
+    ATEOPClassifier(regions="nonparametric", max_error=0.2, n_candidates=5),
+]
+each = pytest.mark.parametrize("model", MODELS, ids=lambda m: f"{type(m).__name__}-{m.regions}")
+quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+@pytest.fixture(scope="module")
+def patterns():
+    X, y = make_eop_patterns(900, 6, pattern_dims=(2, 2, 1), random_state=3)
+    return X[:600], y[:600], X[600:], y[600:]
+
+
+@quiet
+@each
+def test_the_first_level_that_holds_a_row_answers(model, patterns):
+    X, y, test, _ = patterns
+    model = clone(model).set_params(random_state=0).fit(X, y)
+    assert model.n_levels_ == len(model.levels_) > 0
+    answers, where = model.predict(test), model.apply(test)
+    for row, (level, region) in enumerate(where):
+        for number, one in enumerate(model.levels_):
+            P = project(test, one.features, np.array([row]))
+            if one.regions.contains(P)[0]:
+                assert (level, region) == (number, one.regions.which(P)[0])
+                assert answers[row] == model.classes_[one.classifier.predict(P)[0]]
+                break
+        else:
+            assert level == region == -1
+    assert ((where[:, 0] < 0) == model.abstained(test)).all()
+
+
+@quiet
+@each
+def test_abstention_is_exact(model, patterns):
+    X, y, test, _ = patterns
+    names = np.array(["no", "yes"])
+    abstaining = clone(model).set_params(random_state=0, leftover="abstain").fit(X, names[y])
+    answering = clone(model).set_params(random_state=0, leftover="majority").fit(X, names[y])
+    left = abstaining.abstained(test)
+    assert (left == answering.abstained(test)).all()
+    assert (abstaining.predict(test)[left] == "unknown").all()
+    assert (abstaining.predict(test)[~left] == answering.predict(test)[~left]).all()
+    assert len(set(answering.predict(test)[left])) <= 1
+    shares = abstaining.predict_proba(test)
+    assert np.allclose(shares.sum(axis=1), 1)
+    assert (shares[left] == abstaining.leftover_shares_).all()
+    assert (names[shares.argmax(axis=1)] == answering.predict(test)).all()
+
+
+@quiet
+@each
+def test_nothing_depends_on_threads_or_storage(model, patterns):
+    X, y, test, _ = patterns
+    model = clone(model).set_params(random_state=5)
+    one = clone(model).set_params(n_jobs=1).fit(X, y)
+    expected = one.predict_proba(test)
+    three = clone(model).set_params(n_jobs=3).fit(X, y)
+    stored = clone(model).fit(sparse.csr_array(X), y)
+    fortran = clone(model).fit(np.asfortranarray(X), y)
+    for other in (three, stored, fortran):
+        assert [level.features for level in other.levels_] == [lv.features for lv in one.levels_]
+        assert (other.predict_proba(test) == expected).all()
+        assert (other.apply(test) == one.apply(test)).all()
+        assert other.complexity_ == one.complexity_
+    assert (stored.apply(sparse.csc_array(test)) == one.apply(test)).all()
+
+
+@quiet
+@each
+def test_levels_say_what_they_did(model, patterns):
+    X, y, _, _ = patterns
+    model = clone(model).set_params(random_state=0).fit(X, y)
+    reached = np.arange(len(X))
+    held = np.isin(np.arange(len(X)), model.calibration_rows_)
+    assert held.mean() == pytest.approx(model.calibration, abs=0.01)
+    for level in model.levels_:
+        assert (level.reached == reached).all()
+        assert np.isin(level.covered, reached).all()
+        assert level.coverage == pytest.approx(len(level.covered) / len(X))
+        assert level.n_samples == len(level.covered)
+        wrong = 1 - np.einsum("rii->", level.counts) / level.counts.sum()
+        share = held[level.covered].mean()
+        together = (1 - share) * level.error
+        together += share * level.held_out_error if share else 0.0
+        assert wrong == pytest.approx(together)
+        reached = np.setdiff1d(reached, level.covered)
+        if level.regions.kind != "nonparametric":
+            assert (level.regions.contains(X[np.ix_(level.covered, level.features)])).all()
+    assert model.coverage_ == pytest.approx(1 - len(reached) / len(X))
+    assert model.leftover_share_ == pytest.approx(len(reached) / len(X))
+    used = [step for step in model.history_ if step.is_used]
+    assert [step.features for step in used] == [level.features for level in model.levels_]
+    assert all(step.after is lv.regions for step, lv in zip(used, model.levels_))
+
+
+@pytest.mark.parametrize("regions", ["box", "nonparametric"])
+@pytest.mark.parametrize("max_error", [0.1, 0.2])
+def test_regions_keep_their_promise_on_new_rows(regions, max_error):
+    n, wrong, total = 1500, 0, 0
+    for seed in range(3):
+        X, y = make_eop_patterns(6000, 6, pattern_dims=(2, 2, 2, 1), random_state=seed)
+        model = ATEOPClassifier(
+            "linear_svm", regions=regions, max_error=max_error, n_candidates=8, random_state=seed
+        ).fit(X[:n], y[:n])
+        answered = ~model.abstained(X[n:])
+        wrong += (model.predict(X[n:]) != y[n:])[answered].sum()
+        total += answered.sum()
+        assert answered.any()
+        for level in model.levels_:
+            assert level.held_out_error <= max_error
+    assert wrong / total <= max_error
+
+
+@pytest.mark.parametrize("base", ["stump", "linear_svm", "logistic"])
+def test_squares_and_triangles_take_two_levels(base):
+    X, y = make_xor_triangles(random_state=0)
+    model = EOPClassifier(base, random_state=0).fit(X, y)
+    assert model.n_levels_ <= 3
+    X, y = make_xor_triangles(random_state=1)
+    assert model.score(X, y) > 0.98
+
+
+def test_regions_are_found_where_no_classifier_helps():
+    random = np.random.RandomState(0)
+    X = random.normal(size=(2000, 12))
+    y = X[:, 3] * X[:, 7] > 0
+    model = EOPClassifier(random_state=0).fit(X, y)
+    assert model.levels_[0].features == (3, 7)
+    assert model.score(X, y) > 0.9
+    assert model.predict(X).dtype == bool
+
+
+@quiet
+def test_a_weight_is_so_many_rows_without_calibration(patterns):
+    X, y, test, _ = patterns
+    X, y = X[:150], y[:150]
+    times = np.random.RandomState(0).randint(0, 4, len(X))
+    for base, regions in (("stump", "box"), ("stump", "nonparametric"), ("knn", "nonparametric")):
+        model = EOPClassifier(base, regions=regions, calibration=0, random_state=0)
+        weighted = clone(model).fit(X, y, sample_weight=times)
+        repeated = clone(model).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+        assert (weighted.apply(test) == repeated.apply(test)).all()
+        assert np.allclose(weighted.predict_proba(test), repeated.predict_proba(test))
+        assert all((times[level.reached] > 0).all() for level in weighted.levels_)
+
+
+def test_fractional_weights_and_their_multiples_agree(patterns):
+    X, y, test, _ = patterns
+    weight = np.random.RandomState(1).uniform(0.1, 3, len(X))
+    model = EOPClassifier(random_state=0)
+    a = clone(model).fit(X, y, sample_weight=weight)
+    b = clone(model).fit(X, y, sample_weight=4 * weight)
+    assert [level.features for level in a.levels_] == [level.features for level in b.levels_]
+    assert (a.predict(test) == b.predict(test)).all()
+    assert a.n_levels_ > 0
+
+
+def test_more_classes_than_two(patterns):
+    X, _, _, _ = patterns
+    y = np.array(["a", "b", "c", "d"], dtype=object)[(X[:, 0] > 0.5) * 2 + (X[:, 1] > 0.5)]
+    for base in ("stump", "linear_svm", "knn"):
+        model = EOPClassifier(base, random_state=0).fit(X, y)
+        assert model.score(X, y) > 0.9
+        assert set(model.predict(X)) == set("abcd")
+
+
+@pytest.mark.parametrize("choose", ["error", "coverage"])
+def test_columns_are_charged_for(choose, patterns):
+    X, y, _, _ = patterns
+    dear = EOPClassifier(complexity_penalty=1.0, choose=choose, random_state=0).fit(X, y)
+    assert all(len(level.features) == 1 for level in dear.levels_)
+
+
+def test_max_levels_and_max_dim(patterns):
+    X, y, _, _ = patterns
+    model = EOPClassifier(max_levels=1, max_dim=3, projections=30, random_state=0).fit(X, y)
+    assert model.n_levels_ == 1
+    assert len(model.levels_[0].features) <= 3
+
+
+# What goes wrong.
+
+
+def test_too_strict_an_error_ends_with_what_was_covered():
+    random = np.random.RandomState(0)
+    X = random.uniform(size=(400, 2))
+    y = np.where(X[:, 0] < 0.4, 0, random.randint(0, 2, 400))
+    strict = EOPClassifier(max_error=0.02, relax=False, random_state=0)
+    text = r"max_error=0.02: 1 levels cover (3|4)\d\.\d % of the training rows, the rest gets the"
+    with pytest.warns(ConvergenceWarning, match=text):
+        model = strict.fit(X, y)
+    assert 0.3 < model.coverage_ < 0.5
+    relaxed = clone(strict).set_params(relax=True).fit(X, y)
+    assert relaxed.coverage_ >= model.coverage_
+
+
+def test_nothing_to_be_found_is_said():
+    random = np.random.RandomState(0)
+    X, y = random.normal(size=(200, 3)), random.randint(0, 2, 200)
+    model = ATEOPClassifier(max_error=0.01, random_state=0)
+    with pytest.warns(ConvergenceWarning, match=r"no region was found .* gets no answer"):
+        model.fit(X, y)
+    assert (model.predict(X) == -1).all()
+    assert model.abstained(X).all()
+    assert (model.complexity_, model.coverage_) == (0, 0)
+    assert str(model.explain()) == "in no region: no answer (100.0 % of the rows)"
+    assert "because no region holds it" in str(model.explain(X[:1]))
+
+
+def test_constant_columns_only():
+    with pytest.warns(ConvergenceWarning, match="every column is constant"):
+        model = EOPClassifier(calibration=0).fit(np.ones((6, 2)), [0, 1, 1, 1, 0, 1])
+    assert (model.predict(np.ones((2, 2))) == 1).all()
+
+
+def test_one_column_and_duplicated_columns():
+    X = np.linspace(0, 1, 100)[:, None]
+    y = X[:, 0] > 0.3
+    alone = EOPClassifier(random_state=0).fit(X, y)
+    assert alone.levels_[0].features == (0,)
+    twice = EOPClassifier(random_state=0).fit(np.hstack([X, X, np.zeros_like(X)]), y)
+    assert [level.features for level in twice.levels_] == [lv.features for lv in alone.levels_]
+
+
+def test_a_class_too_small_to_hold_out_is_named():
+    X = np.arange(41.0)[:, None]
+    y = np.array(["a"] * 40 + ["rare"])
+    with pytest.warns(UserWarning, match="hold any out of class 'rare'"):
+        EOPClassifier(random_state=0).fit(X, y)
+
+
+class Picky(ClassifierMixin, BaseEstimator):
+    """Fails unless both classes are there and the values are large."""
+
+    def fit(self, X, y, sample_weight=None):
+        if X.max() < 10 or len(set(y)) < 2:
+            raise ValueError("no")
+        self.classes_ = np.unique(y)
+        self.mean_ = [X[y == c].mean() for c in self.classes_]
+        return self
+
+    def predict(self, X):
+        nearest = np.abs(X.mean(axis=1)[:, None] - self.mean_).argmin(axis=1)
+        return self.classes_[nearest]
+
+
+def test_projections_that_cannot_be_fitted_are_passed_over_and_counted():
+    random = np.random.RandomState(0)
+    X = random.uniform(size=(200, 3)) * [100, 1, 1]
+    y = X[:, 0] > 50
+    model = EOPClassifier(Picky(), random_state=0, max_levels=1).fit(X, y)
+    assert model.levels_[0].features == (0,)
+    assert model.n_skipped_projections_ == 3
+    with pytest.warns(ConvergenceWarning, match="could not be fitted on any projection"):
+        EOPClassifier(Picky(), random_state=0).fit(X[:, 1:], y)
+
+
+def test_weights_need_a_base_that_takes_them(patterns):
+    X, y, _, _ = patterns
+    model = EOPClassifier(KNeighborsClassifier(), projections=3, max_levels=1, random_state=0)
+    with pytest.raises(ValueError, match=r"KNeighborsClassifier\(\) takes no sample_weight.*'knn'"):
+        model.fit(X, y, sample_weight=np.arange(1, len(X) + 1))
+    model.fit(X, y, sample_weight=np.ones(len(X)))
+
+
+def test_any_classifier_is_judged_on_rows_it_has_not_seen():
+    X, y = make_xor_triangles(random_state=0)
+    flipped = np.random.RandomState(99).rand(len(y)) < 0.15
+    for base in (DecisionTreeClassifier(random_state=0), QuadraticDiscriminantAnalysis()):
+        model = EOPClassifier(base, max_error=0.2, random_state=0).fit(X, y ^ flipped)
+        assert 0.08 < model.levels_[0].error < 0.2
+        assert model.score(X, y) > 0.8
+
+
+def test_infinite_numbers_are_refused_by_place(patterns):
+    X, y, _, _ = patterns
+    bad = X.copy()
+    bad[7, 2] = np.nan
+    with pytest.raises(ValueError, match="NaN: column 2, first at row 7"):
+        EOPClassifier().fit(bad, y)
+    model = EOPClassifier(random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="NaN: column 2, first at row 7"):
+        model.predict(bad)
+
+
+def test_labels_may_be_minus_one():
+    X = np.linspace(0, 1, 60)[:, None]
+    y = np.where(X[:, 0] > 0.5, 1, -1)
+    model = ATEOPClassifier(random_state=0, max_error=0.3).fit(X, y)
+    assert model.abstain_label_ == -2
+    assert set(model.predict(X)) <= {-2, -1, 1}
+
+
+def test_an_interrupt_ends_the_search_with_what_there_is(patterns):
+    X, y, _, _ = patterns
+    asked = []
+
+    class Impatient(Picky):
+        def fit(self, X, y, sample_weight=None):
+            if len(y) < 250 and not asked:
+                asked.append(True)
+                signal.raise_signal(signal.SIGINT)
+            return super().fit(X + 10, y)
+
+    model = EOPClassifier(Impatient(), n_jobs=1, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="interrupted: .* levels cover"):
+        model.fit(X, y)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_progress_is_told(patterns, capsys):
+    X, y, _, _ = patterns
+    EOPClassifier(random_state=0, verbose=1, max_levels=2).fit(X, y)
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 2
+    assert lines[0].startswith("EOPClassifier: level 1: columns ")
+
+
+def test_one_class_is_answered_everywhere():
+    X = np.random.RandomState(0).normal(size=(50, 2))
+    model = EOPClassifier(random_state=0).fit(X, ["only"] * 50)
+    assert (model.predict(X) == "only").all()
+    assert model.coverage_ == 1

@@ -1,0 +1,118 @@
+"""Nonparametric regions and k-NN against a slow account of the same."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pellucid.eop.neighbours import KNNClassifier
+from pellucid.eop.nonparametric import TINY, NeighbourFinder, NeighbourRegion, lowest_threshold
+from pellucid.eop.problem import View
+
+
+def slow_score(place, P, right, m):
+    """Share of the m nearest rows, by closeness; rows in one place are one, of mean success."""
+    distance = np.sqrt(((P - place) ** 2).sum(axis=1))
+    near = top = whole = 0.0
+    for d in np.unique(distance):
+        # Generated data have no two places at the same distance.
+        here = distance == d
+        taken = min(m - near, here.sum())
+        near += taken
+        top += taken / (d + TINY) * right[here].mean()
+        whole += taken / (d + TINY)
+        if near == m:
+            break
+    return top / whole if whole else 0.0
+
+
+def generated(seed, n=25):
+    random = np.random.RandomState(seed)
+    P = random.normal(size=(n, 2))
+    P[n // 2 : n // 2 + 4] = P[0]
+    return P, random.rand(n) < 0.7
+
+
+@given(st.integers(0, 10**6), st.integers(1, 12))
+@settings(max_examples=40, deadline=None)
+def test_scores(seed, m):
+    P, right = generated(seed)
+    region = NeighbourRegion(P, right, np.ones(len(P)), np.ones(2), m, 0.8)
+    for i in range(len(P)):
+        others = np.arange(len(P)) != i
+        assert np.isclose(region.scores[i], slow_score(P[i], P[others], right[others], m))
+    places = np.random.RandomState(seed).normal(size=(5, 2))
+    expected = [slow_score(place, P, right, m) for place in places]
+    assert np.allclose(region.score(places), expected)
+    assert (region.contains(places) == (region.score(places) >= 0.8)).all()
+
+
+@given(st.integers(0, 10**6), st.integers(1, 8))
+@settings(max_examples=30, deadline=None)
+def test_a_weight_is_so_many_rows(seed, m):
+    P, right = generated(seed, 15)
+    times = np.random.RandomState(seed).randint(1, 4, len(P))
+    again = np.repeat(np.arange(len(P)), times)
+    a = NeighbourRegion(P, right, times.astype(float), np.ones(2), m, 0.8)
+    b = NeighbourRegion(P[again], right[again], np.ones(len(again)), np.ones(2), m, 0.8)
+    assert (a.scores[again] == b.scores).all()
+    places = np.random.RandomState(seed).normal(size=(5, 2))
+    assert (a.score(places) == b.score(places)).all()
+    y = right.astype(np.int64)
+    one = KNNClassifier(P, y, times.astype(float), 2, np.ones(2), m)
+    two = KNNClassifier(P[again], y[again], np.ones(len(again)), 2, np.ones(2), m)
+    assert (one.predict(places) == two.predict(places)).all()
+    assert (one.own_answers()[again] == two.own_answers()).all()
+
+
+def test_knn_is_scikit_learns_where_nothing_ties():
+    from sklearn.neighbors import KNeighborsClassifier
+
+    random = np.random.RandomState(0)
+    P, Q, y = random.normal(size=(80, 2)), random.normal(size=(50, 2)), random.randint(0, 3, 80)
+    ours = KNNClassifier(P, y, np.ones(80), 3, np.ones(2), 5)
+    theirs = KNeighborsClassifier(5).fit(P, y)
+    assert (ours.predict(Q) == theirs.predict(Q)).all()
+    alone = [
+        KNeighborsClassifier(5).fit(np.delete(P, i, 0), np.delete(y, i)).predict(P[i : i + 1])[0]
+        for i in range(80)
+    ]
+    assert (ours.own_answers() == alone).all()
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 5), st.booleans(), st.integers(1, 3)), max_size=20),
+    st.sampled_from([0.0, 0.1, 0.3, 0.5]),
+)
+@settings(max_examples=80, deadline=None)
+def test_the_threshold_is_the_lowest_that_held_out_rows_allow(rows, max_error):
+    scores = np.array([score / 5 for score, _, _ in rows])
+    right = np.array([is_right for _, is_right, _ in rows], dtype=bool)
+    units = np.array([unit for _, _, unit in rows], dtype=np.int64)
+    found = lowest_threshold(scores, right, units, 0.4, max_error)
+
+    def is_good(threshold):
+        inside = scores >= threshold
+        total, wrong = units[inside].sum(), units[inside & ~right].sum()
+        return total > 0 and wrong <= max_error * total + 1e-9
+
+    good = [t for t in [0.4, *np.unique(scores)] if t >= 0.4 and is_good(t)]
+    assert found == (min(good) if good else np.inf)
+
+
+@pytest.mark.parametrize("n_bootstraps", [0, 15])
+def test_held_out_rows_raise_the_threshold(n_bootstraps):
+    random = np.random.RandomState(4)
+    P, held = random.uniform(size=(800, 1)), random.uniform(size=(800, 1))
+    right = random.rand(800) < np.where(P[:, 0] < 0.5, 0.99, 0.86)
+    held_right = random.rand(800) < np.where(held[:, 0] < 0.5, 0.99, 0.6)
+    ones = np.ones(800, np.int64)
+    view = View(P, right, ones, held, held_right, ones, np.ones(1), 1.0)
+    found = NeighbourFinder(n_bootstraps).find(view, 0.1, 0.1, 0)
+    assert found.before.threshold == 0.9
+    assert found.before.n_neighbors == 10
+    assert found.after.threshold > 0.9
+    inside = found.held_which >= 0
+    slack = 0.0 if not n_bootstraps else 0.05
+    assert (~held_right[inside]).mean() <= 0.1 + slack
+    assert found.held_out_error[0] > 0.1

@@ -88,3 +88,44 @@ def test_a_report_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatc
     assert "cluster" in result.stdout
     assert old.read_text() == "old"
     assert list(tmp_path.iterdir()) == [old]
+
+
+def test_regions_have_a_report(tmp_path):
+    path = tmp_path / "r.html"
+    result = CliRunner().invoke(app, ["regions", str(CUSTOMERS), "-k", "4", "--report", str(path)])
+    assert result.exit_code == 0
+    text = path.read_text(encoding="utf-8")
+    data = json.loads(re.search(r'id="payload">(.*?)</script>', text, re.S).group(1))
+    assert (data["kind"], len(data["clusters"]), data["rows"]) == ("regions", 4, 391)
+
+
+def test_series_have_a_report(tmp_path):
+    days = [f"2024-01-{day:02}" for day in range(1, 11)]
+    rows = [
+        {"shop": f"s{shop}", "town": "ABC"[shop % 3], "day": day, "sold": shop % 3 * i + shop / 50}
+        for shop in range(24)
+        for i, day in enumerate(days)
+    ]
+    pl.DataFrame(rows).write_csv(tmp_path / "sold.csv")
+    path = tmp_path / "r.html"
+    asked = [
+        "--entity",
+        "shop,town",
+        "--time",
+        "day",
+        "--value",
+        "sold",
+        "-k",
+        "2-4",
+        "--distance",
+        "euclidean",
+    ]
+    result = CliRunner().invoke(
+        app, ["xclusters", str(tmp_path / "sold.csv"), *asked, "--report", str(path)]
+    )
+    assert result.exit_code == 0, result.stderr
+    text = path.read_text(encoding="utf-8")
+    data = json.loads(re.search(r'id="payload">(.*?)</script>', text, re.S).group(1))
+    assert data["rows"] == 24
+    assert (data["trends"]["first"], data["trends"]["last"]) == ("2024-01-01", "2024-01-10")
+    assert all(len(course["medoid"]) == 10 for course in data["trends"]["clusters"])

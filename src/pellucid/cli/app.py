@@ -25,6 +25,7 @@ from pellucid.cli.options import (
     Names,
     Plot,
     Quiet,
+    Report,
     Seed,
     Standardize,
     Table,
@@ -111,9 +112,7 @@ def explain_command(
     model: Annotated[
         Path | None, file_option("JSON", "Write the model here, for pellucid predict.")
     ] = None,
-    report: Annotated[
-        Path | None, file_option("HTML", "Write a report here, one page that needs no network.")
-    ] = None,
+    report: Report = None,
     seed: Seed = 0,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -291,6 +290,7 @@ def xclusters_command(
     model: Annotated[
         Path | None, file_option("JSON", "Write the model here, for pellucid predict.")
     ] = None,
+    report: Report = None,
     as_json: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -318,6 +318,7 @@ def xclusters_command(
             tree=tree,
             trends=trends,
             model_file=model,
+            report=report,
             as_json=as_json,
         )
 
@@ -343,6 +344,7 @@ def regions_command(
         Path | None,
         file_option("PICTURE", "Draw each level: regions.png becomes regions-1.png and so on."),
     ] = None,
+    report: Report = None,
     seed: Seed = 0,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -358,6 +360,7 @@ def regions_command(
             max_error=max_error,
             shape=shape,
             plot=plot,
+            report=report,
             seed=seed,
             as_json=as_json,
             columns=columns,

@@ -21,7 +21,7 @@ from pellucid.cli.fitting import (
 )
 from pellucid.cli.preparing import prepare
 from pellucid.cli.reading import PARQUET, SEPARATORS, STDIN, Source, read_source
-from pellucid.cli.reporting import write_fitted_report
+from pellucid.cli.reporting import check_page, write_fitted_report
 from pellucid.cli.show import (
     cost_change,
     count,
@@ -175,11 +175,8 @@ def _check_targets(file: Path, targets: Targets) -> None:
         )
     if targets.tree is not None:
         check_picture(targets.tree, "--tree", GRAPHS)
-    if targets.report is not None and targets.report.suffix.lower() not in (".html", ".htm"):
-        raise CommandError(
-            f"--report: {targets.report} is not named as a page, but that is what is written",
-            hint=f"name it {targets.report.with_suffix('.html').name}",
-        )
+    if targets.report is not None:
+        check_page(targets.report, "--report")
 
 
 def _check_dialect(dialect: str) -> None:

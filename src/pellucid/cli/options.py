@@ -97,3 +97,6 @@ def file_option(metavar: str, text: str) -> object:
 
 
 Plot = Annotated[Path | None, file_option("PICTURE", "Draw it here: .png, .svg or .pdf.")]
+Report = Annotated[
+    Path | None, file_option("HTML", "Write a report here, one page that needs no network.")
+]

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.cli import CommandError, check_target
+from pellucid.cli import CommandError, check_target, replacing
 from pellucid.cli.explain import check_picture, draw
 from pellucid.cli.fitting import find_reference, number_of_clusters
 from pellucid.cli.preparing import prepare
 from pellucid.cli.reading import read_source
+from pellucid.cli.reporting import check_page
 from pellucid.cli.show import count, percent, show_line, show_measures, show_notice
 
 
@@ -24,6 +25,7 @@ def regions(
     shape: str,
     plot: Path | None,
     seed: int,
+    report: Path | None = None,
     as_json: bool = False,
     **preparation: Any,
 ) -> None:
@@ -38,6 +40,8 @@ def regions(
     if plot is not None:
         check_target(plot, "--plot")
         check_picture(plot, "--plot")
+    if report is not None:
+        check_page(report, "--report")
     prepared = prepare(read_source(file), **preparation)
     if prepared.labels is None:
         k = number_of_clusters(prepared, k, seed)
@@ -53,6 +57,12 @@ def regions(
         _show(found)
     if plot is not None:
         _draw(plot, found.model, table, labels)
+    if report is not None:
+        reference = "k-means" if prepared.labels is None else "the given clusters"
+        title = Path(prepared.source.name).name
+        with replacing(report) as unfinished:
+            found.model.report(unfinished, table, title=title, reference=reference)
+        show_notice(f"wrote the report to {report}; open it in a browser")
 
 
 def _frame(X: np.ndarray, names: list[str]):

@@ -5,11 +5,22 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from pellucid.cli import CommandError, check_target
 from pellucid.cli.fitting import Fitted
 from pellucid.report import write_report
 from pellucid.report.subject import MANY_VALUES, MOST_FITS
 from pellucid.restate import restate
 from pellucid.tradeoff import TradeOff
+
+
+def check_page(path: Path, option: str) -> None:
+    """Fail unless `path`, which `option` of the command line names, can be a page."""
+    check_target(path, option)
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise CommandError(
+            f"{option}: {path} is not named as a page, but that is what is written",
+            hint=f"name it {path.with_suffix('.html').name}",
+        )
 
 
 def write_fitted_report(path: Path, fitted: Fitted) -> None:

@@ -8,10 +8,11 @@ from typing import Any
 
 import polars as pl
 
-from pellucid.cli import CommandError, check_target
+from pellucid.cli import CommandError, check_target, replacing
 from pellucid.cli.columns import split_names
 from pellucid.cli.explain import check_picture, draw, draw_tree, write_text
 from pellucid.cli.reading import read_source
+from pellucid.cli.reporting import check_page
 from pellucid.cli.show import count, percent, show_line, show_measures, show_notice, show_rules
 
 
@@ -35,6 +36,7 @@ def xclusters(
     tree: Path | None,
     trends: Path | None,
     model_file: Path | None,
+    report: Path | None = None,
     as_json: bool,
 ) -> None:
     """Cluster the series of a long table so that columns of the table can explain them."""
@@ -54,6 +56,8 @@ def xclusters(
         check_picture(tree, "--tree", (".dot", ".gv"))
     if trends is not None:
         check_picture(trends, "--trends")
+    if report is not None:
+        check_page(report, "--report")
     source = read_source(file)
     names = split_names(entity, source.table, "--entity")
     moment = _one_name(time, source.table, "--time")
@@ -98,12 +102,17 @@ def xclusters(
         draw(trends, lambda: plot_trends(model, found.series, times=found.times))
     if model_file is not None:
         write_text(model_file, explanation.to_json(indent=1))
+    if report is not None:
+        title = Path(source.name).name
+        with replacing(report) as unfinished:
+            model.report(unfinished, found.entities, series=found, title=title)
     _show(model, as_json)
     for path, what in (
         (output, "wrote the entities with their cluster to"),
         (tree, "drew the tree in"),
         (trends, "drew the trends in"),
         (model_file, "wrote the model to"),
+        (report, "wrote the report to"),
     ):
         if path is not None:
             show_notice(f"{what} {path}")

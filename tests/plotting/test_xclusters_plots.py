@@ -87,6 +87,21 @@ def test_rules_without_room_are_counted(card, model):
         assert shown + left == len(rule.alternatives)
 
 
+@pytest.mark.parametrize("wanted", [0.7, 0.9, 1.0])
+def test_no_word_leaves_the_figure(card, wanted):
+    how = {"k_range": (4, 4), "accuracy_distance": "euclidean", "max_evaluations": 2}
+    model = XClusters(**how, tree_accuracy=wanted).fit(card.series, explanation=card.explanation)
+    figure = plot_trends(model, card.series, label="spending")
+    assert not overlaps(figure)
+    width, height = figure.canvas.get_width_height()
+    for text in figure.texts:
+        box = text.get_window_extent()
+        assert box.x0 >= 0
+        assert box.x1 <= width
+        assert box.y0 >= 0
+        assert box.y1 <= height
+
+
 def test_trees_that_are_not_always_right_are_said_to_be(card, model):
     assert "F1" not in texts(plot_trends(model, card.series), "note")[0]
     how = {"k_range": (4, 4), "accuracy_distance": "euclidean", "max_evaluations": 2}

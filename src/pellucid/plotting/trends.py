@@ -92,7 +92,7 @@ def plot_trends(
         _draw_medoid(ax, moments[medoid], lines[medoid])
         _write_rules(ax, rules[cluster], len(members), len(model.labels_), cluster)
     _set_limits(axes.flat[0], lines, model.medoid_indices_)
-    place = {"x": _SHARE_OF_LINES + _GAP, "y": 0.12 / height, "va": "bottom"}
+    place = {"x": _SHARE_OF_LINES + _GAP, "y": 0.06 / height, "va": "bottom"}
     figure.text(s=_note(model, rules), fontsize=_FONT, color=_GREY, gid="note", **place)
     _finish(axes.flat[-1], moments, label)
     return figure
@@ -106,7 +106,7 @@ def _note(model: Any, rules: Any) -> str:
     if model.accuracy_ < 1:
         measure = {"f1": "an F1", "accuracy": "an accuracy"}[model.tree_measure]
         parts.append(f"Rules tell clusters with {measure} of {model.accuracy_:.2f}.")
-    return " ".join(parts)
+    return "\n".join(parts)
 
 
 def _read(model: Any, series: Any, times: Any) -> tuple[list[np.ndarray], list[np.ndarray]]:

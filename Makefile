@@ -19,7 +19,8 @@ browser:
 	       && apt-get -qq install -y --no-install-recommends chromium; } >/dev/null 2>&1 \
 	  || echo "No Chromium here, and none can be installed: tests in a browser are left out."
 	@test -e frontend/node_modules/axe-core \
-	  || { command -v npm && npm --prefix frontend ci --ignore-scripts; } >/dev/null 2>&1 \
+	  || { { command -v npm || apt-get -qq install -y --no-install-recommends npm; } \
+	       && npm --prefix frontend ci --ignore-scripts; } >/dev/null 2>&1 \
 	  || echo "No npm packages here: accessibility and the bundle of the report are not tested."
 
 # The page of the report, from its sources; only this needs Node.

@@ -213,7 +213,10 @@ def test_rules_and_sql_are_copied(open_page, file, model):
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (360, "light")])
 def test_axe_finds_no_serious_fault(open_page, file, width, scheme):
     if not AXE.exists():
-        leave_out("axe-core is not there (npm ci in frontend): accessibility is not tested")
+        leave_out(
+            "axe-core is not there (npm ci in frontend): accessibility is not tested",
+            needs_npm=True,
+        )
     page = open_page(file, width=width, scheme=scheme)
     page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
 

@@ -9,12 +9,15 @@ from __future__ import annotations
 from benchmarks import jobs
 from benchmarks.page import Section
 from benchmarks.settings import Settings
-from benchmarks.xclusters import claims, plane, searches, sets, told
+from benchmarks.xclusters import claims, medoids, plane, searches, sets, told
 
 
 def measure(settings: Settings) -> None:
-    """Do what has not been done yet, data set by data set."""
+    """Do what has not been done yet, data set by data set, and k-medoids by itself."""
     for name in sets.chosen(settings):
+        if name == sets.MEDOIDS:
+            medoids.measure(settings)
+            continue
         found = [job for part in (searches, plane, told) for job in part.jobs(settings, name)]
         jobs.work_through(f"xclusters {name}", found, fresh=settings.fresh)
 
@@ -30,6 +33,6 @@ def sections(settings: Settings) -> list[Section]:
         "day mean; *card* stands in for the paper's Credit Card data "
         "(`pellucid.datasets.make_card_trends`)."
     )
-    parts = (searches.tables, claims.sheets, plane.pictures, told.sheets)
+    parts = (searches.tables, claims.sheets, plane.pictures, told.sheets, medoids.sheets)
     items = [item for part in parts for item in part(settings)]
     return [Section("XClusters", text, items)] if items else []

@@ -16,6 +16,9 @@ from pellucid.xclusters import pairwise, series_from_long
 PLAIN = "plain_card"
 """Where nothing but noise hides what is planted."""
 
+MEDOIDS = "medoids"
+"""No data set but k-medoids by itself, which `--only` can name."""
+
 SEOUL = "ds4c_seoul_floating.csv.gz"
 TITLES = {
     "seoul": "Seoul",
@@ -47,15 +50,17 @@ class TrendSet:
 
 
 def chosen(settings: Settings) -> list[str]:
-    """Names of the data sets that are asked for and there."""
-    names = ["card", "plain_card", "small_card"]
+    """Names of the data sets that are asked for and there, and of the other part."""
+    names = ["card", PLAIN, "small_card", MEDOIDS]
     if settings.data is not None and (settings.data / SEOUL).exists():
         names.insert(0, "seoul")
     elif "seoul" in settings.only:
         raise Refused(f"seoul needs {SEOUL} in the folder given by --data")
     if settings.only:
         return settings.choose(names)
-    return ["small_card"] if settings.quick else [name for name in names if name != "small_card"]
+    if settings.quick:
+        return ["small_card", MEDOIDS]
+    return [name for name in names if name != "small_card"]
 
 
 @lru_cache(maxsize=1)

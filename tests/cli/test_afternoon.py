@@ -402,3 +402,12 @@ def test_series_are_clustered_so_that_a_tree_can_tell(tmp_path):
         "error: -k is 'many'; it must be a range from 2 on, such as 3-11",
         code=2,
     )
+
+
+def test_a_number_or_a_word_that_comes_late_is_seen(tmp_path):
+    lines = ["a,b,c", *(f"{i},{i},{i % 7}" for i in range(3000)), "1.5,word,3"]
+    (tmp_path / "late.csv").write_text("\n".join(lines) + "\n")
+    result = run("explain", tmp_path / "late.csv", "-k", 2)
+    assert result.exit_code == 0, result.stderr
+    assert "left out, like identifiers: b" in result.stderr
+    assert result.stdout.startswith("2 clusters of 3,001 rows")

@@ -26,6 +26,7 @@ STDIN = Path("-")
 # Ways to write that a value is missing; polars itself knows only the empty field.
 MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?")
 
+_SAMPLE_ROWS = 1000
 _POSSIBLE_SEPARATORS = ",;\t|"
 _DECIMAL_COMMA = re.compile(r"(?:^|;)\s*-?\d+,\d+\s*(?=;|$)")
 _DECIMAL_POINT = re.compile(r"(?:^|;)\s*-?\d+\.\d+\s*(?=;|$)")
@@ -140,16 +141,20 @@ def _read_text(name: str, content: bytes, separator: str | None) -> Source:
     comma = separator == ";" and _has_decimal_commas(lines[1:])
     if comma:
         show_notice("numbers are written with a decimal comma")
-    table = pl.read_csv(
-        io.BytesIO(content),
-        separator=separator,
-        # A column is numeric if all of it is, not only the first rows.
-        infer_schema_length=None,
-        null_values=list(MISSING),
-        decimal_comma=comma,
-    )
+    table = _parse(content, separator, comma)
     names = _distinct_names(next(csv.reader([header], delimiter=separator)), table.columns)
     return Source(name, table.rename(dict(zip(table.columns, names))), content, separator)
+
+
+def _parse(content: bytes, separator: str, comma: bool) -> pl.DataFrame:
+    """The table, with columns of numbers only where all of a column are numbers."""
+    options = {"separator": separator, "null_values": list(MISSING), "decimal_comma": comma}
+    try:
+        # Types by the first rows; where a later one does not fit, all rows have to be looked at,
+        # which takes several times as long.
+        return pl.read_csv(io.BytesIO(content), infer_schema_length=_SAMPLE_ROWS, **options)
+    except pl.exceptions.ComputeError:
+        return pl.read_csv(io.BytesIO(content), infer_schema_length=None, **options)
 
 
 def _find_separator(header: str) -> str:

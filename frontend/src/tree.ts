@@ -8,7 +8,7 @@ import { answer, conditionsAt, many, parents, pathTo, percent, question, questio
 const HINT = "Point at a question or a leaf, or move with the arrow keys, to see which rows come there.";
 
 /** `choice` goes between the words and the picture. */
-export function treeSection(state: State, choice: { panel: HTMLElement; back: HTMLElement } | null): HTMLElement {
+export function treeSection(state: State, choice: HTMLElement | null): HTMLElement {
   const { data } = state;
   const bands = s("svg", { class: "bands", "aria-hidden": "true" });
   const items = h("div", { class: "tree-items", role: "tree", "aria-label": "The tree of questions" });
@@ -222,8 +222,8 @@ export function treeSection(state: State, choice: { panel: HTMLElement; back: HT
       { class: "note" },
       "Every row starts at the first question and follows its answers until it ends in a cluster. The wider a band, the more rows take it; the strip in a question shows which clusters are still possible.",
     ),
-    choice && choice.panel,
-    h("div", { class: "tools" }, choice && choice.back, whole, all),
+    choice,
+    h("div", { class: "tools" }, whole, all),
     canvas,
     detail,
   );

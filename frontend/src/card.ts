@@ -52,7 +52,7 @@ export function card(of: CardOf): HTMLElement {
     facts.rows > 0 && features(shown.slice(0, FIRST)),
     facts.rows > 0 &&
       shown.length > FIRST &&
-      h("details", {}, h("summary", {}, many(shown.length - FIRST, "more column")), features(shown.slice(FIRST))),
+      h("details", { class: "more" }, h("summary", {}, many(shown.length - FIRST, "more column")), features(shown.slice(FIRST))),
     facts.typical.length > 0 && typical(of, shown.slice(0, 8)),
   );
   return styled(element, { "--cluster": color, "--ink": ink });

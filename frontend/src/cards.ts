@@ -3,6 +3,7 @@
 import { card } from "./card";
 import { copyButton, h, section } from "./dom";
 import { featureKey } from "./features";
+import { onScreen } from "./paper";
 import type { State } from "./state";
 import { trend } from "./trend";
 import type { Rule } from "./types";
@@ -18,7 +19,7 @@ export function cards(state: State): HTMLElement {
   return section(
     "clusters",
     "The clusters",
-    h("p", { class: "note" }, "Click on a name to change it; this browser keeps it."),
+    h("p", { class: "note" }, onScreen("Click on a name to change it; this browser keeps it.")),
     featureKey("cluster", "cut of its rule"),
     grid,
   );

@@ -41,7 +41,7 @@ function numberWords(column: NumberColumn, apart: number | null, means: [number 
   const [here, others] = means;
   // A mean of noughts and ones is a share.
   if (column.whole && column.low === 0 && column.high === 1 && here !== null && others !== null)
-    return `1 in ${percent(here)} of the rows, others ${percent(others)}`;
+    return `${percent(here)} here, others ${percent(others)}`;
   const size = Math.abs(apart);
   const much = size < 0.6 ? "a little " : size < 1.5 ? "" : "much ";
   const degree = size < 0.2 ? "about the same" : `${much}${apart > 0 ? "higher" : "lower"}`;

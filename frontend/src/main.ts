@@ -3,6 +3,7 @@ import { copies } from "./copies";
 import { h } from "./dom";
 import { made } from "./made";
 import { measures } from "./measures";
+import { aroundPrinting } from "./paper";
 import { regionsSections, regionsTop } from "./regions/page";
 import { RegionsState } from "./regions/state";
 import { explainRow } from "./row";
@@ -51,9 +52,16 @@ function show(page: HTMLElement, head: HTMLElement, sections: HTMLElement[]): vo
     h("main", { id: "main", tabindex: -1 }, ...sections),
     h("footer", {}, "Made with pellucid. This file needs no network and sends nothing."),
   );
-  window.addEventListener("beforeprint", () => {
-    for (const part of document.querySelectorAll("details")) part.open = true;
-  });
+  let closed: HTMLDetailsElement[] = [];
+  aroundPrinting(
+    () => {
+      closed = [...document.querySelectorAll("details")].filter((part) => !part.open);
+      for (const part of closed) part.open = true;
+    },
+    () => {
+      for (const part of closed) part.open = false;
+    },
+  );
 }
 
 start();

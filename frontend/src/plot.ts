@@ -1,6 +1,7 @@
 // What pictures of rows share: marks, axes, and a size that follows the screen.
 
 import { s, styled } from "./dom";
+import { aroundPrinting, PAPER } from "./paper";
 import { number } from "./words";
 
 export const PAD = { left: 60, right: 14, top: 12, bottom: 46 };
@@ -24,8 +25,11 @@ export function inside(value: number, { low, high }: { low: number; high: number
   return Math.min(Math.max(value, low), high);
 }
 
-/** A picture that is drawn anew when its width changes, so that its text keeps its size. */
-export function picture(tallest: number, draw: (svg: SVGSVGElement, width: number, height: number) => void): {
+/**
+ * A picture that is drawn anew when its width changes, so that its text keeps its size. On paper it
+ * takes `onPaper` of the width of the page.
+ */
+export function picture(tallest: number, onPaper: number, draw: (svg: SVGSVGElement, width: number, height: number) => void): {
   element: SVGSVGElement;
   redraw: () => void;
 } {
@@ -42,6 +46,18 @@ export function picture(tallest: number, draw: (svg: SVGSVGElement, width: numbe
     width = now;
     redraw();
   }).observe(element);
+  let onScreen = width;
+  const draws = (to: number) => {
+    width = to;
+    redraw();
+  };
+  aroundPrinting(
+    () => {
+      onScreen = width;
+      draws(Math.round(onPaper * PAPER.width));
+    },
+    () => draws(onScreen),
+  );
   return { element, redraw };
 }
 

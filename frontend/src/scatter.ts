@@ -2,6 +2,7 @@
 
 import { h, s, section, styled } from "./dom";
 import { across, chance, clip, frame, inside, key, mark, numberTicks, picture, upwards, type Scale, type Tick } from "./plot";
+import { onScreen } from "./paper";
 import type { State } from "./state";
 import type { Column } from "./types";
 import { count } from "./words";
@@ -25,7 +26,7 @@ export function scatter(state: State): HTMLElement | null {
   const legend = h("div", { class: "legend" });
   let only: number | null = null;
 
-  const plot = picture(560, (svg, width, height) => {
+  const plot = picture(560, 1, (svg, width, height) => {
     const ranges = [range(data.columns, Number(x.select.value)), range(data.columns, Number(y.select.value))];
     const px = across(ranges[0].low, ranges[0].high, width);
     const py = upwards(ranges[1].low, ranges[1].high, height);
@@ -85,7 +86,8 @@ export function scatter(state: State): HTMLElement | null {
     h(
       "p",
       { class: "note" },
-      `Each mark is a row, and a dashed line where the tree cuts one of these two columns.${some} Click on a cluster to see it alone.`,
+      `Each mark is a row, and a dashed line where the tree cuts one of these two columns.${some} `,
+      onScreen("Click on a cluster to see it alone."),
     ),
     h("div", { class: "tools" }, x.label, y.label),
     h("figure", {}, plot.element, legend),

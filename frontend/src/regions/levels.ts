@@ -33,7 +33,9 @@ function figure(state: RegionsState, level: Level, number: number): HTMLElement 
   const { data, names } = state;
   if (level.columns.length > 2) return h("p", {}, `It looks at ${state.levelName(number)}, which no picture shows.`);
   const isFlat = level.columns.length === 1;
-  const plot = picture(isFlat ? 230 : 460, (svg, width, height) => {
+  const typed = s("g", {});
+  let drawTyped = () => {};
+  const plot = picture(isFlat ? 230 : 460, 0.58, (svg, width, height) => {
     const labels = level.columns.map((c) => data.columns[c].name);
     const [wide, tall] = [level.window[0], level.window[1] ?? [0, 1]];
     const x = across(wide[0], wide[1], width);
@@ -61,8 +63,13 @@ function figure(state: RegionsState, level: Level, number: number): HTMLElement 
         return styled(shape, { fill: answer === null ? "none" : data.clusters[answer].color });
       }),
       ...data.clusters.map(({ color }, c) => cloud(c, clouds[c], color)),
-      ...thisRow(state, level, number, (at) => here(x.at(inside(at[0], x)), y.at(isFlat ? 0.5 : inside(at[1], y)))),
+      typed,
     );
+    drawTyped = () => {
+      const at = typedAt(state, level, number);
+      typed.replaceChildren(...(at ? [here(x.at(inside(at[0], x)), y.at(isFlat ? 0.5 : inside(at[1], y)))] : []));
+    };
+    drawTyped();
   });
   const legend = h("div", { class: "legend" });
   const drawLegend = () => {
@@ -71,7 +78,8 @@ function figure(state: RegionsState, level: Level, number: number): HTMLElement 
     );
     legend.replaceChildren(...told, h("span", { class: "key" }, key(0, "var(--band)"), " passed on"));
   };
-  state.onLook(plot.redraw);
+  state.on("lit", plot.redraw);
+  state.on("row", () => drawTyped());
   names.on(drawLegend);
   plot.redraw();
   drawLegend();
@@ -92,11 +100,11 @@ function boxes(level: Level, x: Scale, y: Scale): [number, string][] {
   });
 }
 
-/** A mark for the row that was typed in, as far down as it comes. */
-function thisRow(state: RegionsState, level: Level, number: number, draw: (at: number[]) => SVGElement): SVGElement[] {
-  if (state.row === null) return [];
+/** Where the row that was typed in lies; null if there is none, or it does not come so far. */
+function typedAt(state: RegionsState, level: Level, number: number): number[] | null {
+  if (state.row === null) return null;
   const { level: last } = consult(state.data, state.row);
-  return last >= 0 && last < number ? [] : [draw(valuesAt(level, state.row))];
+  return last >= 0 && last < number ? null : valuesAt(level, state.row);
 }
 
 function pieces(state: RegionsState, level: Level): HTMLElement {

@@ -6,6 +6,7 @@ import { copyButton, h, section } from "../dom";
 import { featureKey } from "../features";
 import { made } from "../made";
 import { figures, type Figure } from "../measures";
+import { onScreen } from "../paper";
 import { drawSizes, header, rowsOf } from "../top";
 import { count, percent, unbroken } from "../words";
 import { levels } from "./levels";
@@ -70,7 +71,8 @@ function cards(state: RegionsState): HTMLElement {
     h(
       "p",
       { class: "note" },
-      `Where each ${names.noun} is: the number is the level, and a row belongs to the first place, of any colour, that holds it. Click on a name to change it; this browser keeps it.`,
+      `Where each ${names.noun} is: the number is the level, and a row belongs to the first place, of any colour, that holds it. `,
+      onScreen("Click on a name to change it; this browser keeps it."),
     ),
     featureKey(names.noun, "end of a region"),
     h("div", { class: "cards" }, ...all),

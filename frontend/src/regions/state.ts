@@ -10,7 +10,8 @@ export class RegionsState {
   lit: number | null = null;
   /** The row that was typed in. */
   row: Row | null = null;
-  private readonly listeners: (() => void)[] = [];
+  private readonly onLit: (() => void)[] = [];
+  private readonly onRow: (() => void)[] = [];
 
   constructor(readonly data: RegionsPayload, identity: string) {
     // What nobody is said to have clustered are classes.
@@ -22,18 +23,18 @@ export class RegionsState {
     return this.names.noun === "class" ? "classes" : "clusters";
   }
 
-  onLook(listener: () => void): void {
-    this.listeners.push(listener);
+  on(topic: "lit" | "row", listener: () => void): void {
+    (topic === "lit" ? this.onLit : this.onRow).push(listener);
   }
 
   light(cluster: number | null): void {
     this.lit = cluster;
-    for (const listener of this.listeners) listener();
+    for (const listener of this.onLit) listener();
   }
 
   show(row: Row | null): void {
     this.row = row;
-    for (const listener of this.listeners) listener();
+    for (const listener of this.onRow) listener();
   }
 
   levelName(i: number): string {

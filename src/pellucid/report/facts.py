@@ -57,7 +57,7 @@ class Columns:
         """
         return [
             {
-                "name": clipped(p.column.name),
+                "name": clipped(p.column.name) or "(no name)",
                 "asked": p.column.name in asked,
                 "shown": i < self.n_shown,
                 "fill": fill(p),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -162,7 +163,11 @@ class Subject:
         if self.reference is None or not (self.reference >= 0).any():
             return Alternatives([])
         if hasattr(fitted, "reference_labels_") and self.explanation.tree_ == fitted.tree_:
-            return other_trees(fitted, read_X(fitted, self._X, reset=False), self.reference)
+            with warnings.catch_warnings():
+                # A model without names takes those of the table.
+                warnings.filterwarnings("ignore", "X has feature names")
+                numbers = read_X(fitted, self._X, reset=False)
+            return other_trees(fitted, numbers, self.reference)
         return pruned_trees(self.explanation.tree_, self.leaf, self.reference)
 
 

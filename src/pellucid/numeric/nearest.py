@@ -38,8 +38,8 @@ def nearest_centers(X, centers: np.ndarray, team: Team) -> np.ndarray:
         with np.errstate(over="ignore", invalid="ignore"):
             for rows, lines, scores, sizes in score(X, *block, centers):
                 doubt = unit * (sizes + half.max())
-                pick_nearest(scores, half, doubt, labels[rows])
-                if (open_ := np.flatnonzero(labels[rows] < 0)).size:
+                if pick_nearest(scores, half, doubt, labels[rows]):
+                    open_ = np.flatnonzero(labels[rows] < 0)
                     labels[rows.start + open_] = _by_squares(lines[open_], centers)
 
     team.map(work, team.blocks(len(labels), 2 * _ROWS))

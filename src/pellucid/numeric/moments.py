@@ -101,8 +101,10 @@ def _spread(X, labels, others, weight, origins, team: Team) -> tuple[np.ndarray,
         totals, sums = nothing()
         flat = thrice, totals.reshape(-1, 2), sums.reshape(3 * n_groups, -1)
         for rows, part in row_major(X, start, min(start + _BLOCK_ROWS, X.shape[0])):
-            first, second, heavy = labels[rows], others[rows], weight[rows]
+            # Wide and signed: small labels have no room for -1, nor for three times the groups.
+            first, heavy = labels[rows].astype(np.intp, copy=False), weight[rows]
             if others is not labels:
+                second = others[rows].astype(np.intp, copy=False)
                 apart = first != second
                 again = np.where(apart & (second >= 0), second + 2 * n_groups, -1)
                 dense_spread(part, again, heavy, *flat)

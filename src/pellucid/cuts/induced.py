@@ -8,6 +8,7 @@ from pellucid.cuts.criterion import Cell, CenterCutCriterion
 from pellucid.cuts.problem import Problem
 from pellucid.cuts.search import Cut, edge_cuts, open_bins, search_columns
 from pellucid.cuts.separated import Objective, Owned, scan_separated
+from pellucid.numeric.fixed_point import LEAST_ROWS
 
 
 class InducedCost(CenterCutCriterion):
@@ -23,6 +24,8 @@ class InducedCost(CenterCutCriterion):
     depth_penalty : float
         What one more condition on average may cost, as a share of the cell's cost.
     """
+
+    in_any_order = True
 
     def __init__(self, problem: Problem, depth_penalty: float = 0.0) -> None:
         super().__init__(problem)
@@ -115,9 +118,15 @@ class InducedCost(CenterCutCriterion):
         place[cell.centers] = np.arange(len(cell.centers))
         own, other, home = np.empty((3, len(rows)), dtype=near.dtype)
         margin = np.empty(len(rows), dtype=np.int64)
-        sums = np.zeros((len(cell.centers), 2), dtype=np.int64)
         weight = problem.weights.units_of(rows)
-        base = find_nearest(rows, near, cost, weight, place, own, other, margin, home, sums)
+
+        def work(block: tuple[int, int]) -> tuple[int, np.ndarray]:
+            part, mine = slice(*block), np.zeros((len(cell.centers), 2), dtype=np.int64)
+            filled = (own[part], other[part], margin[part], home[part], mine)
+            return find_nearest(rows[part], near, cost, weight[part], place, *filled), mine
+
+        parts = problem.team.map(work, problem.team.blocks(len(rows), LEAST_ROWS))
+        base, sums = (sum(part[i] for part in parts) for i in (0, 1))
         return (own, other, margin), Owned(rows, home, weight, margin, sums, base)
 
 

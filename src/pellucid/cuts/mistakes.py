@@ -21,6 +21,8 @@ class Mistakes(CenterCutCriterion):
     all of the data are counted only once.
     """
 
+    in_any_order = True
+
     def best_center_cuts(self, cell: Cell, features: np.ndarray, n: int) -> list[Cut]:
         """Cuts with the fewest mistakes."""
         from pellucid.kernels.gaps import sweep_bins

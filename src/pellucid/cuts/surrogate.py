@@ -25,6 +25,13 @@ class SurrogateCost(Criterion):
     has what is left of their parent's sums.
     """
 
+    in_any_order = True
+
+    def root(self) -> Cell:
+        """The cell that holds everything."""
+        _ = self._prices  # by the whole team, before its members turn to cells of their own
+        return super().root()
+
     def most_gain(self, cell: Cell) -> int | None:
         """What the cell would save if each of its rows paid at its own cheapest center."""
         *totals, least, n_rows = self._totals(cell).tolist()

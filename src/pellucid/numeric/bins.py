@@ -23,6 +23,7 @@ _MAX_SAMPLE = 1024
 _N_SLOTS = 1024
 _LEAST_ROWS = 4096
 _VALUES_TOGETHER = 2**17
+_LEAST_COLUMNS = 32
 
 
 @dataclass(frozen=True)
@@ -149,7 +150,7 @@ def _dense_samples(X: np.ndarray, team: Team):
         samples.sort(axis=1)
         return samples, np.full(len(samples), samples.shape[1])
 
-    return sample, [slice(*block) for block in team.blocks(X.shape[1], 4)]
+    return sample, [slice(*block) for block in team.blocks(X.shape[1], _LEAST_COLUMNS)]
 
 
 def _sparse_samples(X):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -32,8 +33,11 @@ class Growth:
     gains: list
     leaves: dict[int, Cell]
 
-    def leaf_of_rows(self, n_samples: int) -> np.ndarray:
+    @cached_property
+    def leaf_of_rows(self) -> np.ndarray:
         """Leaf of each row, by the numbers of the tree that the builder builds."""
+        cells = self.leaves.values()
+        n_samples = sum(len(cell.active) + len(cell.passive) for cell in cells)
         leaf = np.empty(n_samples, dtype=np.intp)
         for number, node in enumerate(self.builder.preorder()):
             if node in self.leaves:

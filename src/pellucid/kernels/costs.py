@@ -50,7 +50,7 @@ def sparse_costs(data, indices, indptr, places, scale, per_unit, out):
 
 @compiled
 def pick_nearest(scores, half, doubt, out):
-    """out[i] = the center c of the largest scores[c, i] - half[c]; -1 if it is in doubt.
+    """out[i] = the center c of the largest scores[i, c] - half[c]; -1 if it is in doubt.
 
     Returns how many are.
     """
@@ -58,7 +58,7 @@ def pick_nearest(scores, half, doubt, out):
     for i in range(len(out)):
         best, second, at = -np.inf, -np.inf, -1
         for c in range(len(half)):
-            value = scores[c, i] - half[c]
+            value = scores[i, c] - half[c]
             if value > best:
                 second = best
                 best = value

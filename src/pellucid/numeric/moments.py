@@ -8,7 +8,7 @@ from scipy import sparse
 from pellucid.numeric.blocks import row_major
 from pellucid.numeric.team import ALONE, Team
 
-_BLOCK_ROWS = 16384
+_BLOCK_ROWS = 4096
 """Rows summed together; fixed, so that sums do not depend on the number of threads."""
 
 _BLOCK_COLUMNS = 8

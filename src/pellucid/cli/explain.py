@@ -208,8 +208,7 @@ def _write(fitted: Fitted, targets: Targets, dialect: str) -> list[str]:
     explanation, said_later = fitted.explanation, []
     if targets.output is not None:
         prepared = fitted.prepared
-        leaf = fitted.model.tree_.apply(prepared.Z)
-        write_rows(targets.output, prepared.source, explanation, prepared.rows, leaf)
+        write_rows(targets.output, prepared.source, explanation, prepared.rows, fitted.leaf)
         said_later.append(f"wrote the rows with their cluster to {targets.output}")
     if targets.tree is not None:
         draw_tree(targets.tree, explanation)

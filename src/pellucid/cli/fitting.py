@@ -15,7 +15,6 @@ from pellucid.cli.number import choose_k
 from pellucid.cli.preparing import Prepared
 from pellucid.cli.show import show_notice
 from pellucid.portable import Explanation
-from pellucid.restate import restate
 
 METHODS = {
     "explainable": "ExplainableKMeans",
@@ -31,6 +30,8 @@ METHODS = {
 ANY_LEAVES = ("exkmc", "explainable", "spex")
 """Methods that make as many leaves as they are asked for."""
 
+MANY_ROWS = 100_000
+
 
 @dataclass(frozen=True)
 class Fitted:
@@ -43,11 +44,21 @@ class Fitted:
     explanation : Explanation
         The same tree in the units of the table.
     prepared : Prepared
+    old_leaf : dict of int to int
+        Leaf of the model, by leaf of the explanation.
     """
 
     model: Any
     explanation: Explanation
     prepared: Prepared
+    old_leaf: dict[int, int]
+
+    @property
+    def leaf(self) -> np.ndarray:
+        """Leaf of the explanation that each row is in."""
+        number = np.zeros(self.model.tree_.node_count, dtype=np.intp)
+        number[list(self.old_leaf.values())] = list(self.old_leaf)
+        return number[self.model.tree_.apply(self.prepared.Z)]
 
     @property
     def reference(self) -> str:
@@ -110,20 +121,21 @@ def find_reference(prepared: Prepared, k: int, seed: int) -> Any:
     """The clustering to explain: labels of the table, or k-means."""
     if prepared.labels is not None:
         return prepared.labels
-    if k > len(prepared.X):
-        raise CommandError(
-            f"-k {k} is more than the {len(prepared.X)} rows", hint="ask for fewer clusters"
-        )
-    return KMeans(k, n_init=10 if len(prepared.X) <= 100_000 else 3, random_state=seed).fit(
-        prepared.Z
-    )
+    n_rows = len(prepared.rows)
+    if k > n_rows:
+        raise CommandError(f"-k {k} is more than the {n_rows} rows", hint="ask for fewer clusters")
+    return KMeans(k, n_init=number_of_starts(n_rows), random_state=seed).fit(prepared.Z)
+
+
+def number_of_starts(n_rows: int) -> int:
+    """How often k-means starts: its best of several, of fewer where each takes seconds."""
+    return 10 if n_rows <= MANY_ROWS else 3
 
 
 def fit_method(
     prepared: Prepared, method: str, reference: Any, *, leaves: int | None = None, seed: int = 0
 ) -> Fitted:
     """Explain a clustering by one method."""
-    Z = prepared.Z
     options = {} if leaves is None else {"n_leaves": leaves}
     if isinstance(reference, np.ndarray) and leaves is not None and leaves < _count(reference):
         raise CommandError(
@@ -132,26 +144,22 @@ def fit_method(
             exit_code=2,
         )
     estimator = getattr(pellucid, METHODS[method])
-    model = estimator(reference=reference, random_state=seed, **options).fit(Z)
-    return Fitted(model, _explanation(model, prepared, Z), prepared)
+    model = estimator(reference=reference, random_state=seed, **options).fit(prepared.Z)
+    tree, old_leaf = prepared.restate(model.tree_)
+    purity = {rule.leaf: rule.purity for rule in model._leaf_rules}
+    explanation = Explanation(
+        tree,
+        names=prepared.encoding.names,
+        clusters=model.cluster_names_.tolist(),
+        purity={new: purity[old] for new, old in old_leaf.items() if old in purity},
+        columns=prepared.columns.used,
+        fill=prepared.fill,
+        method=type(model).__name__,
+    )
+    return Fitted(model, explanation, prepared, old_leaf)
 
 
 def _count(reference: Any) -> int:
     if isinstance(reference, np.ndarray):
         return len(np.unique(reference))
     return len(reference.cluster_centers_)
-
-
-def _explanation(model: Any, prepared: Prepared, Z: np.ndarray) -> Explanation:
-    tree = model.tree_
-    if prepared.is_scaled:
-        tree = restate(tree, tree.apply(Z), prepared.X)
-    return Explanation(
-        tree,
-        names=prepared.encoding.names,
-        clusters=model.cluster_names_.tolist(),
-        purity={rule.leaf: rule.purity for rule in model._leaf_rules},
-        columns=prepared.columns.used,
-        fill=prepared.fill,
-        method=type(model).__name__,
-    )

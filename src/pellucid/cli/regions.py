@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from pellucid.cli import CommandError, check_target, replacing
 from pellucid.cli.explain import check_picture, draw
@@ -48,8 +49,8 @@ def regions(
     reference = find_reference(prepared, k, seed)
     labels = reference if isinstance(reference, np.ndarray) else reference.labels_
     # Boxes are in the units of the table: a cut at one place is a cut in any scale.
-    names = [str(name) for name in prepared.encoding.names]
-    table = _frame(prepared.X, names)
+    names = map(str, prepared.encoding.names)
+    table = pl.DataFrame({name: column.astype(float) for name, column in zip(names, prepared.features)})
     found = explain_clusters(table, labels, max_error=max_error, regions=shape, random_state=seed)
     if as_json:
         print(json.dumps([_plain(cluster) for cluster in found], indent=2, ensure_ascii=False))
@@ -63,12 +64,6 @@ def regions(
         with replacing(report) as unfinished:
             found.model.report(unfinished, table, title=title, reference=reference)
         show_notice(f"wrote the report to {report}; open it in a browser")
-
-
-def _frame(X: np.ndarray, names: list[str]):
-    import polars as pl
-
-    return pl.DataFrame(X, schema=names)
 
 
 def _plain(cluster: Any) -> dict:

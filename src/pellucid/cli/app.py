@@ -37,6 +37,8 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     help="Explain a clustering by a small tree of thresholds.",
+    epilog="Exit codes: 0 done, 1 something is wrong with the data or a file, 2 with the options, "
+    "130 interrupted. Results go to standard output, all else to standard error.",
 )
 
 INTERRUPTED = 130
@@ -421,12 +423,13 @@ def _number(k: str) -> int | None:
 @contextmanager
 def _errors_in_one_line(debug: bool, quiet: bool = False) -> Iterator[None]:
     """Turn errors and warnings into lines on standard error, and errors into exit codes."""
-    from pellucid.cli.show import notices, show_error, warnings_in_one_line
-
     try:
+        from pellucid.cli.show import notices, show_error, warnings_in_one_line
+
         with warnings_in_one_line(), notices(quiet):
             yield
     except KeyboardInterrupt:
+        typer.echo("interrupted", err=True)
         raise typer.Exit(INTERRUPTED) from None
     except (typer.Exit, BrokenPipeError):
         raise  # typer ends the program quietly on both

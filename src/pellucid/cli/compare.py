@@ -13,8 +13,9 @@ from pellucid.cli import CommandError, check_target
 from pellucid.cli.explain import check_picture, draw
 from pellucid.cli.fitting import ANY_LEAVES, METHODS, find_reference, fit_method, number_of_clusters
 from pellucid.cli.preparing import prepare
+from pellucid.cli.progress import working
 from pellucid.cli.reading import read_source
-from pellucid.cli.show import cost_change, count, open_console, show_line, show_notice, working
+from pellucid.cli.show import cost_change, count, open_console, show_line, show_notice
 
 
 def compare(
@@ -79,7 +80,8 @@ def path(
     if prepared.labels is None:
         k = number_of_clusters(prepared, k, seed)
     reference = find_reference(prepared, k, seed)
-    points = ExShallow(reference=reference, random_state=seed).path(prepared.Z)
+    with working("trees"):
+        points = ExShallow(reference=reference, random_state=seed).path(prepared.Z)
     if as_json:
         names = ("penalty", "npc", "waes", "wad", "n_leaves")
         rows = [{name: getattr(point, name) for name in names} for point in points]

@@ -20,6 +20,7 @@ from pellucid.cli.fitting import (
     number_of_clusters,
 )
 from pellucid.cli.preparing import prepare
+from pellucid.cli.progress import working
 from pellucid.cli.reading import PARQUET, SEPARATORS, STDIN, Source, read_source
 from pellucid.cli.reporting import check_page, write_fitted_report
 from pellucid.cli.show import (
@@ -208,7 +209,8 @@ def _write(fitted: Fitted, targets: Targets, dialect: str) -> list[str]:
     explanation, said_later = fitted.explanation, []
     if targets.output is not None:
         prepared = fitted.prepared
-        write_rows(targets.output, prepared.source, explanation, prepared.rows, fitted.leaf)
+        with working(f"writing {targets.output}"):
+            write_rows(targets.output, prepared.source, explanation, prepared.rows, fitted.leaf)
         said_later.append(f"wrote the rows with their cluster to {targets.output}")
     if targets.tree is not None:
         draw_tree(targets.tree, explanation)
@@ -222,7 +224,7 @@ def _write(fitted: Fitted, targets: Targets, dialect: str) -> list[str]:
             f"wrote the model to {targets.model}; pellucid predict {targets.model} FILE uses it"
         )
     if targets.report is not None:
-        with replacing(targets.report) as unfinished:
+        with working(f"writing {targets.report}"), replacing(targets.report) as unfinished:
             write_fitted_report(unfinished, fitted)
         said_later.append(f"wrote the report to {targets.report}; open it in a browser")
     return said_later

@@ -13,7 +13,8 @@ from pellucid import metrics
 from pellucid.cli import CommandError
 from pellucid.cli.number import choose_k
 from pellucid.cli.preparing import Prepared
-from pellucid.cli.show import show_notice
+from pellucid.cli.progress import working
+from pellucid.cli.show import count, show_notice
 from pellucid.portable import Explanation
 
 METHODS = {
@@ -124,7 +125,8 @@ def find_reference(prepared: Prepared, k: int, seed: int) -> Any:
     n_rows = len(prepared.rows)
     if k > n_rows:
         raise CommandError(f"-k {k} is more than the {n_rows} rows", hint="ask for fewer clusters")
-    return KMeans(k, n_init=number_of_starts(n_rows), random_state=seed).fit(prepared.Z)
+    with working(f"k-means, {count(k, 'cluster')}"):
+        return KMeans(k, n_init=number_of_starts(n_rows), random_state=seed).fit(prepared.Z)
 
 
 def number_of_starts(n_rows: int) -> int:
@@ -144,7 +146,8 @@ def fit_method(
             exit_code=2,
         )
     estimator = getattr(pellucid, METHODS[method])
-    model = estimator(reference=reference, random_state=seed, **options).fit(prepared.Z)
+    with working(METHODS[method]):
+        model = estimator(reference=reference, random_state=seed, **options).fit(prepared.Z)
     tree, old_leaf = prepared.restate(model.tree_)
     purity = {rule.leaf: rule.purity for rule in model._leaf_rules}
     explanation = Explanation(

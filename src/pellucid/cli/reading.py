@@ -15,6 +15,7 @@ import polars as pl
 import polars.selectors as cs
 
 from pellucid.cli import CommandError
+from pellucid.cli.progress import working
 from pellucid.cli.show import show_notice
 
 SEPARATORS = {".csv": None, ".txt": None, ".tsv": "\t", ".tab": "\t"}
@@ -68,6 +69,12 @@ class Source:
 
 def read_source(file: Path) -> Source:
     """Read a table of any format that the suffix, or for standard input the first bytes, say."""
+    name = "standard input" if file == STDIN else str(file)
+    with working(f"reading {name}"):
+        return _read(file)
+
+
+def _read(file: Path) -> Source:
     if file == STDIN:
         return _read_bytes("standard input", sys.stdin.buffer.read(), _sniff)
     suffix, is_packed = _suffix(file)

@@ -13,6 +13,7 @@ from pellucid.cli import CommandError, check_target, replacing
 from pellucid.cli.explain import check_picture, draw
 from pellucid.cli.fitting import find_reference, number_of_clusters
 from pellucid.cli.preparing import prepare
+from pellucid.cli.progress import working
 from pellucid.cli.reading import read_source
 from pellucid.cli.reporting import check_page
 from pellucid.cli.show import count, percent, show_line, show_measures, show_notice
@@ -51,7 +52,10 @@ def regions(
     # Boxes are in the units of the table: a cut at one place is a cut in any scale.
     names = map(str, prepared.encoding.names)
     table = pl.DataFrame({name: column.astype(float) for name, column in zip(names, prepared.features)})
-    found = explain_clusters(table, labels, max_error=max_error, regions=shape, random_state=seed)
+    with working("regions"):
+        found = explain_clusters(
+            table, labels, max_error=max_error, regions=shape, random_state=seed
+        )
     if as_json:
         print(json.dumps([_plain(cluster) for cluster in found], indent=2, ensure_ascii=False))
     else:

@@ -90,9 +90,7 @@ def sections(folder: Path) -> list[Section]:
 
 
 def _cells(rows: list[Row], measure: str) -> list[str]:
-    cluster, explain = (
-        [float(row[f"{what}_{measure}"]) for row in rows] for what in _BOTH
-    )
+    cluster, explain = ([float(row[f"{what}_{measure}"]) for row in rows] for what in _BOTH)
     ratios = [ours / theirs for ours, theirs in zip(explain, cluster)]
     spread = f"{min(ratios):.2f} to {max(ratios):.2f}"
     asked = f"{median(ratios):.2f} ({spread}; < {FLOOR:g}: {holds(median(ratios), FLOOR)})"

@@ -1,4 +1,4 @@
-"""One line on standard error that says how far long work has come; or whoever else wants to know."""
+"""How far long work has come: a line on standard error, or a call to whoever wants to know."""
 
 from __future__ import annotations
 

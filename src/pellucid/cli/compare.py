@@ -10,8 +10,9 @@ from typing import Any
 from rich.table import Table
 
 from pellucid.cli import CommandError, check_target
+from pellucid.cli.choices import ANY_LEAVES, METHODS, Choices
 from pellucid.cli.explain import check_picture, draw
-from pellucid.cli.fitting import ANY_LEAVES, METHODS, find_reference, fit_method, number_of_clusters
+from pellucid.cli.fitting import CLUSTERINGS, find_reference, fit_method
 from pellucid.cli.preparing import prepare
 from pellucid.cli.progress import working
 from pellucid.cli.reading import read_source
@@ -23,6 +24,7 @@ def compare(
     *,
     k: int | None,
     leaves: int | None,
+    objective: str = "kmeans",
     plot: Path | None,
     seed: int,
     as_json: bool = False,
@@ -30,24 +32,20 @@ def compare(
 ) -> None:
     """Explain the same clusters by every method, and put cost, size and time side by side."""
     _check_plot(plot, k, preparation)
+    if k is not None:
+        Choices(leaves).check_leaves(k, "-k")
     prepared = prepare(read_source(file), **preparation)
-    if prepared.labels is None:
-        k = number_of_clusters(prepared, k, seed)
-        if leaves is not None and leaves < k:
-            raise CommandError(f"--leaves {leaves} is less than the {k} clusters", exit_code=2)
-    reference = find_reference(prepared, k, seed)
+    reference = find_reference(prepared, k, seed, objective)
+    methods = dict(METHODS)
+    if objective == "kmedians":
+        show_notice(f"{methods.pop('explainable')} is left out: it lowers the cost of k-means")
     found = {}
-    with working("methods", len(METHODS)) as step:
-        for method, name in METHODS.items():
+    with working("methods", len(methods)) as step:
+        for method, name in methods.items():
             step(name)
             begin = time.perf_counter()
-            fitted = fit_method(
-                prepared,
-                method,
-                reference,
-                leaves=leaves if method in ANY_LEAVES else None,
-                seed=seed,
-            )
+            choices = Choices(leaves if method in ANY_LEAVES else None, objective)
+            fitted = fit_method(prepared, method, reference, choices, seed=seed)
             found[name] = (fitted, time.perf_counter() - begin)
     order = sorted(found, key=lambda name: (found[name][0].cost_ratio, name))
     if as_json:
@@ -67,6 +65,7 @@ def path(
     file: Path,
     *,
     k: int | None,
+    objective: str = "kmeans",
     plot: Path | None,
     seed: int,
     as_json: bool = False,
@@ -77,17 +76,17 @@ def path(
 
     _check_plot(plot, k, preparation)
     prepared = prepare(read_source(file), **preparation)
-    if prepared.labels is None:
-        k = number_of_clusters(prepared, k, seed)
-    reference = find_reference(prepared, k, seed)
+    reference = find_reference(prepared, k, seed, objective)
+    model = ExShallow(reference=reference, objective=objective, random_state=seed)
     with working("trees"):
-        points = ExShallow(reference=reference, random_state=seed).path(prepared.Z)
+        points = model.path(prepared.Z)
     if as_json:
         names = ("penalty", "npc", "waes", "wad", "n_leaves")
         rows = [{name: getattr(point, name) for name in names} for point in points]
         print(json.dumps(rows, indent=2))
     else:
-        _show_path(points)
+        against = CLUSTERINGS[objective] if prepared.labels is None else "the given clusters"
+        _show_path(points, against)
     if plot is not None:
         from pellucid.plotting import plot_trade_off
 
@@ -127,12 +126,12 @@ def _show(order: list[str], found: dict) -> None:
     show_line("conditions: in the explanation of the average row; depth: questions at most")
 
 
-def _show_path(points: Any) -> None:
+def _show_path(points: Any, against: str) -> None:
     show_line(
         f"{count(len(points), 'tree')}, from the shortest explanations to the cheapest clusters",
         style="bold",
     )
-    table = _table("conditions", "cost against k-means", "questions", "leaves", "depth penalty")
+    table = _table("conditions", f"cost against {against}", "questions", "leaves", "depth penalty")
     before = None
     for point in points:
         table.add_row(

@@ -12,13 +12,8 @@ import numpy as np
 import polars as pl
 
 from pellucid.cli import CommandError, check_target, replacing
-from pellucid.cli.fitting import (
-    Fitted,
-    check_leaves,
-    find_reference,
-    fit_method,
-    number_of_clusters,
-)
+from pellucid.cli.choices import Choices
+from pellucid.cli.fitting import Fitted, find_reference, fit_method
 from pellucid.cli.preparing import prepare
 from pellucid.cli.progress import working
 from pellucid.cli.reading import PARQUET, SEPARATORS, STDIN, Source, read_source
@@ -61,7 +56,7 @@ def explain(
     *,
     k: int | None,
     method: str,
-    leaves: int | None,
+    choices: Choices,
     seed: int,
     dialect: str = "standard",
     as_json: bool = False,
@@ -77,8 +72,8 @@ def explain(
         Number of clusters; None to find one that suits.
     method : str
         A key of `METHODS`.
-    leaves : int or None
-        Number of leaves, for the methods in `ANY_LEAVES` only.
+    choices : Choices
+        Parameters of the method.
     seed : int
         Seed of the k-means that is explained.
     dialect : str
@@ -88,21 +83,19 @@ def explain(
     **preparation
         As in `prepare`.
     """
-    check_leaves(method, k, leaves)
-    if k is not None and preparation.get("labels") is not None:
-        raise CommandError("-k and --labels do not go together: the labels are the clusters")
+    choices.check(method)
+    if k is not None:
+        choices.check_leaves(k, "-k")
+        if preparation.get("labels") is not None:
+            raise CommandError("-k and --labels do not go together: the labels are the clusters")
     _check_targets(file, targets)
     _check_dialect(dialect)
     source = read_source(file)
     if targets.output is not None:
         _check_can_be_csv(source.table)
     prepared = prepare(source, **preparation)
-    if prepared.labels is None:
-        k = number_of_clusters(prepared, k, seed)
-        check_leaves(method, k, leaves)
-    fitted = fit_method(
-        prepared, method, find_reference(prepared, k, seed), leaves=leaves, seed=seed
-    )
+    reference = find_reference(prepared, k, seed, choices.objective)
+    fitted = fit_method(prepared, method, reference, choices, seed=seed)
     show = _show_json if as_json else _show
     # Files come first: a reader such as head, which closes the pipe early, ends the program.
     try:

@@ -11,27 +11,18 @@ from sklearn.cluster import KMeans
 import pellucid
 from pellucid import metrics
 from pellucid.cli import CommandError
+from pellucid.cli.choices import METHODS, Choices
 from pellucid.cli.number import choose_k
 from pellucid.cli.preparing import Prepared
 from pellucid.cli.progress import working
 from pellucid.cli.show import count, show_notice
+from pellucid.kmedians import cluster_by_medians
+from pellucid.numeric.absolute import AbsoluteData
+from pellucid.numeric.fixed_point import Weights
 from pellucid.portable import Explanation
 
-METHODS = {
-    "explainable": "ExplainableKMeans",
-    "exshallow": "ExShallow",
-    "exgreedy": "ExGreedy",
-    "imm": "IMM",
-    "exkmc": "ExKMC",
-    "bsimm": "BSIMM",
-    "emn": "EMN",
-    "spex": "SpEx",
-}
-
-ANY_LEAVES = ("exkmc", "explainable", "spex")
-"""Methods that make as many leaves as they are asked for."""
-
 MANY_ROWS = 100_000
+CLUSTERINGS = {"kmeans": "k-means", "kmedians": "k-medians"}
 
 
 @dataclass(frozen=True)
@@ -64,7 +55,9 @@ class Fitted:
     @property
     def reference(self) -> str:
         """What is explained, in words."""
-        return "k-means" if self.prepared.labels is None else "the given clusters"
+        if self.prepared.labels is not None:
+            return "the given clusters"
+        return CLUSTERINGS[getattr(self.model, "objective", "kmeans")]
 
     @property
     def cost_ratio(self) -> float:
@@ -91,41 +84,32 @@ class Fitted:
         }
 
 
-def check_leaves(method: str, k: int | None, leaves: int | None) -> None:
-    """Fail if the number of leaves does not go with the method or the number of clusters."""
-    if leaves is None:
-        return
-    if method not in ANY_LEAVES:
-        raise CommandError(
-            f"--leaves goes with --method {', '.join(ANY_LEAVES[:-1])} or {ANY_LEAVES[-1]}; "
-            f"{method} makes one leaf for each cluster",
-            exit_code=2,
-        )
-    if k is not None and leaves < k:
-        raise CommandError(
-            f"--leaves {leaves} is less than the {k} clusters of -k",
-            hint="every cluster needs a leaf",
-            exit_code=2,
-        )
+def find_reference(
+    prepared: Prepared, k: int | None, seed: int, objective: str = "kmeans"
+) -> KMeans | np.ndarray:
+    """The clustering to explain, as the estimators take it.
 
-
-def number_of_clusters(prepared: Prepared, k: int | None, seed: int) -> int:
-    """The number that was asked for, or one that suits the data."""
-    if k is not None:
-        return k
-    chosen, reason = choose_k(prepared.Z, seed)
-    show_notice(f"{chosen} clusters: {reason} (-k to choose)")
-    return chosen
-
-
-def find_reference(prepared: Prepared, k: int, seed: int) -> Any:
-    """The clustering to explain: labels of the table, or k-means."""
+    Parameters
+    ----------
+    prepared : Prepared
+        If it has labels, they are the clustering.
+    k : int or None
+        Number of clusters; None to find one that suits the data.
+    seed : int
+    objective : {"kmeans", "kmedians"}
+    """
     if prepared.labels is not None:
         return prepared.labels
+    if k is None:
+        k, reason = choose_k(prepared.Z, seed)
+        show_notice(f"{count(k, 'cluster')}: {reason} (-k to choose)")
     n_rows = len(prepared.rows)
     if k > n_rows:
         raise CommandError(f"-k {k} is more than the {n_rows} rows", hint="ask for fewer clusters")
-    with working(f"k-means, {count(k, 'cluster')}"):
+    with working(f"{CLUSTERINGS[objective]}, {count(k, 'cluster')}"):
+        if objective == "kmedians":
+            data = AbsoluteData(prepared.Z, Weights.of(np.ones(n_rows)))
+            return cluster_by_medians(data, k, seed)[1]
         return KMeans(k, n_init=number_of_starts(n_rows), random_state=seed).fit(prepared.Z)
 
 
@@ -135,19 +119,20 @@ def number_of_starts(n_rows: int) -> int:
 
 
 def fit_method(
-    prepared: Prepared, method: str, reference: Any, *, leaves: int | None = None, seed: int = 0
+    prepared: Prepared,
+    method: str,
+    reference: KMeans | np.ndarray,
+    choices: Choices,
+    *,
+    seed: int = 0,
 ) -> Fitted:
     """Explain a clustering by one method."""
-    options = {} if leaves is None else {"n_leaves": leaves}
-    if isinstance(reference, np.ndarray) and leaves is not None and leaves < _count(reference):
-        raise CommandError(
-            f"--leaves {leaves} is less than the {_count(reference)} clusters of --labels",
-            hint="every cluster needs a leaf",
-            exit_code=2,
-        )
+    option = "-k" if prepared.labels is None else "--labels"
+    choices.check_leaves(_count(reference), option)
     estimator = getattr(pellucid, METHODS[method])
     with working(METHODS[method]):
-        model = estimator(reference=reference, random_state=seed, **options).fit(prepared.Z)
+        model = estimator(reference=reference, random_state=seed, **choices.parameters())
+        model.fit(prepared.Z)
     tree, old_leaf = prepared.restate(model.tree_)
     purity = {rule.leaf: rule.purity for rule in model._leaf_rules}
     explanation = Explanation(

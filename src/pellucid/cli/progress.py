@@ -1,4 +1,4 @@
-"""Bars on standard error while something takes long: at a terminal, and unless it is to be quiet."""
+"""Bars on standard error while something takes long, at a terminal that is not to be quiet."""
 
 from __future__ import annotations
 
@@ -56,9 +56,7 @@ def working(what: str, total: int | None = None) -> Iterator[Callable[[str], Non
             if steps.done:  # a count: "3 of 4 cuts", or "distances (dtw) 3 of 20"
                 text = f"{text} {unit}" if unit else f"{name} {text}"
             n_steps = steps.total if steps.done else None
-            bars.update(
-                task, description=f"{what}: {text}", total=n_steps, completed=steps.done
-            )
+            bars.update(task, description=f"{what}: {text}", total=n_steps, completed=steps.done)
 
         try:
             if total is None:

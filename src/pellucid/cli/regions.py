@@ -11,7 +11,7 @@ import polars as pl
 
 from pellucid.cli import CommandError, check_target, replacing
 from pellucid.cli.explain import check_picture, draw
-from pellucid.cli.fitting import find_reference, number_of_clusters
+from pellucid.cli.fitting import find_reference
 from pellucid.cli.preparing import prepare
 from pellucid.cli.progress import working
 from pellucid.cli.reading import read_source
@@ -45,13 +45,11 @@ def regions(
     if report is not None:
         check_page(report, "--report")
     prepared = prepare(read_source(file), **preparation)
-    if prepared.labels is None:
-        k = number_of_clusters(prepared, k, seed)
     reference = find_reference(prepared, k, seed)
     labels = reference if isinstance(reference, np.ndarray) else reference.labels_
     # Boxes are in the units of the table: a cut at one place is a cut in any scale.
-    names = map(str, prepared.encoding.names)
-    table = pl.DataFrame({name: column.astype(float) for name, column in zip(names, prepared.features)})
+    columns = zip(map(str, prepared.encoding.names), prepared.features)
+    table = pl.DataFrame({name: column.astype(float) for name, column in columns})
     with working("regions"):
         found = explain_clusters(
             table, labels, max_error=max_error, regions=shape, random_state=seed

@@ -45,6 +45,12 @@ class Fitted:
     prepared: Prepared
     old_leaf: dict[int, int]
 
+    # What plots ask of an estimator, in the units and words of the table.
+    tree_ = property(lambda self: self.explanation.tree_)
+    tree_columns_ = property(lambda self: self.explanation.tree_columns_)
+    inertia_ = property(lambda self: self.model.inertia_)
+    reference_inertia_ = property(lambda self: self.model.reference_inertia_)
+
     @property
     def leaf(self) -> np.ndarray:
         """Leaf of the explanation that each row is in."""

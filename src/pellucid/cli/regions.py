@@ -90,6 +90,11 @@ def _show(found: Any) -> None:
     levels = count(found.model.n_levels_, "level")
     show_line(f"{count(len(found), 'cluster')}, told by {levels} of regions", style="bold")
     show_line(str(found))
+    if found.model.n_levels_ > 1:
+        show_line(
+            "the number of a region is its level: it speaks of the rows that no region of a level "
+            "before it holds"
+        )
     show_measures(
         [
             ("rows in a region", percent(float(found.model.coverage_))),

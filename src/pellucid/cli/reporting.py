@@ -9,7 +9,6 @@ from pellucid.cli import CommandError, check_target
 from pellucid.cli.fitting import Fitted
 from pellucid.report import write_report
 from pellucid.report.subject import MANY_VALUES, MOST_FITS
-from pellucid.restate import restate
 from pellucid.tradeoff import TradeOff
 
 
@@ -45,14 +44,13 @@ def write_fitted_report(path: Path, fitted: Fitted) -> None:
 def _trade_off(fitted: Fitted) -> TradeOff | None:
     """Other trees of the same clusters, in the units of the table."""
     model, prepared = fitted.model, fitted.prepared
-    n_values = prepared.X.size * len(model.cluster_names_)
+    n_values = prepared.Z.size * len(model.cluster_names_)
     if not hasattr(model, "path") or n_values > MANY_VALUES:
         return None
     path = model.path(prepared.Z, max_fits=MOST_FITS)
     if not prepared.is_scaled:
         return path
-    Z = prepared.Z
     return TradeOff(
-        (replace(p, tree=restate(p.tree, p.tree.apply(Z), prepared.X)) for p in path),
+        (replace(point, tree=prepared.restate(point.tree)[0]) for point in path),
         path.is_complete,
     )

@@ -1,35 +1,35 @@
 // The rules and the SQL to take along.
 
-import { copyButton, h, section } from "./dom";
 import { ruleText } from "./cards";
+import { copyButton, h, section } from "./dom";
 import type { State } from "./state";
 
 export function copies(state: State): HTMLElement {
   const { data } = state;
   const dialects = Object.keys(data.trees[data.own].sql);
   const choice = h("select", {}, ...dialects.map((dialect) => h("option", { value: dialect }, dialect)));
-  const rules = h("pre", { tabindex: 0, role: "region", "aria-label": "The rules" });
-  const sql = h("pre", { tabindex: 0, role: "region", "aria-label": "The tree as SQL" });
+  const rules = textBox("The rules");
+  const sql = textBox("The tree as SQL");
   const draw = () => {
     rules.textContent = data.clusters.map((_, c) => `${state.name(c)}: ${ruleText(state.tree.rules[c])}`).join("\n");
-    sql.textContent = state.tree.sql[choice.value] ?? "";
+    sql.textContent = state.tree.sql[choice.value] ?? "This page has the SQL of the model's own tree only.";
   };
   choice.addEventListener("change", draw);
   state.on(["tree", "names"], draw);
   draw();
-  return section(
-    "take",
-    "Take it along",
-    h("div", { class: "copy-head" }, h("h3", {}, "All rules"), copyButton("Copy rules", () => rules.textContent ?? "")),
-    rules,
-    dialects.length > 0 &&
-      h(
-        "div",
-        { class: "copy-head" },
-        h("h3", {}, "As SQL"),
-        h("label", { class: "field" }, h("span", {}, "for"), choice),
-        copyButton("Copy SQL", () => sql.textContent ?? ""),
-      ),
-    dialects.length > 0 && sql,
-  );
+  const parts = [copyHead("All rules", "Copy rules", rules), rules];
+  if (dialects.length) {
+    const head = copyHead("As SQL", "Copy SQL", sql);
+    head.insertBefore(h("label", { class: "field" }, h("span", {}, "for"), choice), head.lastChild);
+    parts.push(head, sql);
+  }
+  return section("take", "Take it along", ...parts);
+}
+
+export function textBox(label: string): HTMLElement {
+  return h("pre", { tabindex: 0, role: "region", "aria-label": label });
+}
+
+export function copyHead(title: string, button: string, box: HTMLElement): HTMLElement {
+  return h("div", { class: "copy-head" }, h("h3", {}, title), copyButton(button, () => box.textContent ?? ""));
 }

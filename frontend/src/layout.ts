@@ -25,9 +25,11 @@ const LEAF_WIDTH = 168;
 const NARROWEST = 158;
 const WIDEST = 290;
 const GAP = 54;
+/** Width of a letter, on average. */
+const LETTER = 8.4;
 const MOST_WIDTH = 220;
 
-export function place(tree: Tree, columns: Column[], folded: Set<number>, width: number): Layout {
+export function place(tree: Tree, columns: Column[], folded: Set<number>, width: number, isDense = false): Layout {
   const visible: [number, number][] = [];
   const walk = (i: number, depth: number): void => {
     visible.push([i, depth]);
@@ -39,11 +41,16 @@ export function place(tree: Tree, columns: Column[], folded: Set<number>, width:
   };
   walk(0, 0);
   const depth = Math.max(...visible.map(([, d]) => d));
-  const pitch = Math.min(WIDEST, (width - LEAF_WIDTH) / Math.max(depth, 1));
-  if (pitch < NARROWEST) return outline(tree, visible, width);
-  const longest = Math.max(0, ...visible.map(([i]) => columns[tree.nodes[i].column ?? -1]?.name.length ?? 0));
-  const isTall = 8.2 * longest > Math.min(pitch - GAP, MOST_WIDTH) - 30;
-  return across(tree, folded, visible, pitch, width, isTall);
+  const leafWidth = isDense ? 140 : LEAF_WIDTH;
+  const pitch = Math.min(WIDEST, (width - leafWidth) / Math.max(depth, 1));
+  const names = visible.flatMap(([i]) => columns[tree.nodes[i].column ?? -1]?.name ?? []);
+  const longest = Math.max(0, ...names.map((name) => name.length));
+  // A word is better not broken.
+  const longestWord = Math.max(0, ...names.flatMap((name) => name.split(" ")).map((word) => word.length));
+  const least = Math.max(NARROWEST, Math.min(LETTER * longestWord + 30 + GAP, MOST_WIDTH + GAP));
+  if (pitch < least) return outline(tree, visible, width, isDense);
+  const isTall = LETTER * longest > Math.min(pitch - GAP, MOST_WIDTH) - 30;
+  return across(tree, folded, visible, pitch, width, leafWidth, isTall);
 }
 
 function across(
@@ -52,6 +59,7 @@ function across(
   visible: [number, number][],
   pitch: number,
   width: number,
+  leafWidth: number,
   isTall: boolean,
 ): Layout {
   const isEnd = (i: number) => tree.nodes[i].left === undefined || folded.has(i);
@@ -79,7 +87,7 @@ function across(
     const box = {
       x: depth * pitch,
       y: y.get(i)!,
-      width: isLeaf ? LEAF_WIDTH : Math.min(pitch - GAP, MOST_WIDTH),
+      width: isLeaf ? leafWidth : Math.min(pitch - GAP, MOST_WIDTH),
       height,
       depth,
       path: "",
@@ -104,9 +112,9 @@ function across(
   return { nodes, width, height: next - slot / 2 + 4, isOutline: false };
 }
 
-function outline(tree: Tree, visible: [number, number][], width: number): Layout {
-  const height = width > 700 ? 36 : 44;
-  const slot = height + 6;
+function outline(tree: Tree, visible: [number, number][], width: number, isDense: boolean): Layout {
+  const height = isDense ? 30 : width > 700 ? 36 : 44;
+  const slot = height + (isDense ? 4 : 6);
   const most = 10;
   const deepest = Math.max(...visible.map(([, d]) => d));
   const indent = Math.min(22, (0.3 * width) / Math.max(deepest, 1));

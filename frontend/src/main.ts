@@ -1,23 +1,31 @@
 import { cards } from "./cards";
 import { copies } from "./copies";
 import { h } from "./dom";
-import { made, measures } from "./measures";
+import { made } from "./made";
+import { measures } from "./measures";
+import { aroundPrinting } from "./paper";
+import { regionsSections, regionsTop } from "./regions/page";
+import { RegionsState } from "./regions/state";
 import { explainRow } from "./row";
 import { scatter } from "./scatter";
 import { slider } from "./slider";
 import { State } from "./state";
-import { top } from "./top";
+import { treeTop } from "./top";
 import { treeSection } from "./tree";
-import { regionsSections, regionsTop } from "./regions";
 import type { Payload, RegionsPayload } from "./types";
 
 function start(): void {
   const page = document.getElementById("page")!;
+  const identity = page.dataset.id ?? "";
   const data: Payload | RegionsPayload = JSON.parse(document.getElementById("payload")!.textContent!);
-  if ("kind" in data) show(page, regionsTop(data), regionsSections(data));
-  else {
-    const state = new State(data, page.dataset.id ?? "");
-    show(page, top(state), treeSections(state));
+  // "k-means" is not to be torn apart at the end of a line.
+  if (data.reference !== null) data.reference = data.reference.replace(/^k-/, "k\u2011");
+  if ("kind" in data) {
+    const state = new RegionsState(data, identity);
+    show(page, regionsTop(state), regionsSections(state));
+  } else {
+    const state = new State(data, identity);
+    show(page, treeTop(state), treeSections(state));
   }
 }
 
@@ -35,7 +43,7 @@ function treeSections(state: State): HTMLElement[] {
 
 function show(page: HTMLElement, head: HTMLElement, sections: HTMLElement[]): void {
   const links = sections.map((part) =>
-    h("a", { href: `#${part.id}` }, part.querySelector("h2")!.textContent!),
+    h("a", { href: `#${part.id}` }, part.dataset.short ?? part.querySelector("h2")!.textContent!),
   );
   page.append(
     h("a", { class: "skip", href: "#main" }, "Skip to the report"),
@@ -44,9 +52,16 @@ function show(page: HTMLElement, head: HTMLElement, sections: HTMLElement[]): vo
     h("main", { id: "main", tabindex: -1 }, ...sections),
     h("footer", {}, "Made with pellucid. This file needs no network and sends nothing."),
   );
-  window.addEventListener("beforeprint", () => {
-    for (const part of document.querySelectorAll("details")) part.open = true;
-  });
+  let closed: HTMLDetailsElement[] = [];
+  aroundPrinting(
+    () => {
+      closed = [...document.querySelectorAll("details")].filter((part) => !part.open);
+      for (const part of closed) part.open = true;
+    },
+    () => {
+      for (const part of closed) part.open = false;
+    },
+  );
 }
 
 start();

@@ -1,10 +1,9 @@
 // Down the tree with one row, and what would have to change for another cluster.
 
+import type { WayOut } from "./chip";
+import type { Row } from "./form";
 import type { Column, Tree } from "./types";
 import { boundsAt, type Bounds } from "./words";
-
-/** Values by column: a number, or the position of a category. */
-export type Row = Map<number, number>;
 
 export function route(tree: Tree, row: Row): number[] {
   const path = [0];
@@ -18,56 +17,55 @@ export function route(tree: Tree, row: Row): number[] {
   }
 }
 
-export interface Change {
-  column: number;
+interface Change {
   words: string;
+  /** In standard deviations. */
   size: number;
 }
 
-export interface Way {
+interface Way {
   cluster: number;
-  leaf: number;
   changes: Change[];
 }
 
 /** For every other cluster, the leaf that takes the fewest changes, and of these the smallest. */
-export function waysOut(tree: Tree, columns: Column[], row: Row, from: number): Way[] {
+export function waysOut(tree: Tree, columns: Column[], row: Row, from: number): WayOut[] {
   const best = new Map<number, Way>();
   const size = (way: Way) => way.changes.reduce((sum, change) => sum + change.size, 0);
-  tree.nodes.forEach((node, leaf) => {
-    if (node.cluster === undefined || node.cluster === from) return;
+  const compare = (a: Way, b: Way) => a.changes.length - b.changes.length || size(a) - size(b);
+  tree.nodes.forEach(({ cluster }, leaf) => {
+    if (cluster === undefined || cluster === from) return;
     const bounds = boundsAt(tree, leaf);
     if (![...bounds.values()].every(isPossible)) return;
-    const changes = [...bounds].flatMap(([c, b]) => change(columns[c], c, row.get(c)!, b) ?? []);
-    const way = { cluster: node.cluster, leaf, changes };
-    const known = best.get(node.cluster);
-    const fewer = known && (changes.length - known.changes.length || size(way) - size(known));
-    if (fewer === undefined || fewer < 0) best.set(node.cluster, way);
+    const way = { cluster, changes: [...bounds].flatMap(([c, b]) => change(columns[c], row.get(c)!, b) ?? []) };
+    const known = best.get(cluster);
+    if (!known || compare(way, known) < 0) best.set(cluster, way);
   });
-  return [...best.values()].sort((a, b) => a.changes.length - b.changes.length || size(a) - size(b));
+  const words = (way: Way) => way.changes.map((change) => change.words).join(" and ");
+  return [...best.values()].sort(compare).map((way) => ({ cluster: way.cluster, words: words(way) }));
 }
 
 function isPossible(bounds: Bounds): boolean {
   return bounds.above < bounds.most && (bounds.is === null || !bounds.not.includes(bounds.is));
 }
 
-function change(column: Column, c: number, value: number, bounds: Bounds): Change | null {
+function change(column: Column, value: number, bounds: Bounds): Change | null {
   if (column.kind === "category") {
     const now = column.values[value] ?? "something else";
     if (bounds.is !== null && value !== bounds.is)
-      return { column: c, words: `${column.name} ${column.values[bounds.is]} instead of ${now}`, size: 1 };
-    if (bounds.is === null && bounds.not.includes(value)) return { column: c, words: `${column.name} other than ${now}`, size: 1 };
+      return { words: `${column.name} ${column.values[bounds.is]} instead of ${now}`, size: 1 };
+    if (bounds.is === null && bounds.not.includes(value)) return { words: `${column.name} other than ${now}`, size: 1 };
     return null;
   }
   const scale = column.spread || 1;
   const between = Number.isFinite(bounds.above) && Number.isFinite(bounds.most);
   if (value <= bounds.above) {
     const upTo = between ? ` (up to ${bounds.most})` : "";
-    return { column: c, words: `${column.name} above ${bounds.above}${upTo} instead of ${value}`, size: (bounds.above - value) / scale };
+    return { words: `${column.name} above ${bounds.above}${upTo} instead of ${value}`, size: (bounds.above - value) / scale };
   }
   if (value > bounds.most) {
     const downTo = between ? ` (but above ${bounds.above})` : "";
-    return { column: c, words: `${column.name} ${bounds.most} or less${downTo} instead of ${value}`, size: (value - bounds.most) / scale };
+    return { words: `${column.name} ${bounds.most} or less${downTo} instead of ${value}`, size: (value - bounds.most) / scale };
   }
   return null;
 }

@@ -1,35 +1,67 @@
-// The top: what was found, in words and a few figures.
+// The top: what was found, in words, and how large the clusters are.
 
-import { h } from "./dom";
+import { h, styled } from "./dom";
+import type { Names } from "./names";
 import type { State } from "./state";
 import { costWords, count, many, percent } from "./words";
 
-export function top(state: State): HTMLElement {
+export function treeTop(state: State): HTMLElement {
   const { data } = state;
   const lead = h("p", { class: "lead" });
-  const draw = () => (lead.textContent = leadWords(state));
+  const sizes = h("div", { class: "sizes" });
+  const draw = () => {
+    lead.textContent = leadWords(state);
+    drawSizes(sizes, state.names, state.tree.clusters.map(({ rows }) => rows));
+  };
   draw();
-  state.on(["tree"], draw);
+  state.on(["tree", "names"], draw);
+  const headline = `${many(data.clusters.length, "cluster")} of ${rowsOf(data.rows, data.rowsAre)}`;
+  return header(data.title, headline, lead, sizes);
+}
+
+export function header(title: string | null, headline: string, lead: HTMLElement, sizes: HTMLElement): HTMLElement {
   return h(
     "header",
     { class: "top" },
-    h("p", { class: "kicker" }, data.title ? "Clusters, explained" : "Report"),
-    h("h1", {}, data.title ?? `${many(data.clusters.length, "cluster")}, explained`),
+    h("p", { class: "kicker" }, title ?? "Clusters, explained"),
+    h("h1", {}, headline),
     lead,
+    sizes,
   );
 }
 
-export function leadWords(state: State): string {
+/** "12,430 customers", or rows where nobody said what they are. */
+export function rowsOf(n: number, rowsAre: string): string {
+  return n === 1 ? "1 row" : `${count(n)} ${rowsAre}`;
+}
+
+function leadWords(state: State): string {
   const { data, tree } = state;
   const { measures } = tree;
-  const filled = tree.clusters.filter((cluster) => cluster.rows > 0).length;
   const questions = many(measures.leaves - 1, "question");
-  let words = `${many(filled, "cluster")} of ${many(data.rows, "row")}. `;
+  let words = `A tree of ${questions} tells them apart. `;
   if (measures.agreement !== null) {
-    words += `This tree of ${questions} gives ${measures.agreement === 1 ? "all rows" : `${percent(measures.agreement)} of the rows`} the same cluster as ${data.reference}`;
-    words += measures.costRatio === null ? ". " : `, ${costWords(measures.costRatio)}. `;
-  } else words += `A tree of ${questions} tells them apart. `;
+    const who = measures.agreement === 1 ? `all ${data.rowsAre}` : `${percent(measures.agreement)} of the ${data.rowsAre}`;
+    const price = measures.costRatio === null ? "" : `, ${costWords(measures.costRatio)}`;
+    words = `This tree of ${questions} gives ${who} the same cluster as ${data.reference}${price}. `;
+  }
+  const empty = tree.clusters.filter((cluster) => cluster.rows === 0).length;
+  if (empty) words += `${many(empty, "cluster")} of it ${empty === 1 ? "has" : "have"} no rows here. `;
   words += `It looks at ${count(measures.columns)} of ${many(data.columnsInData, "column")}; `;
-  words += `why a row is where it is takes ${measures.conditions.toFixed(1)} conditions on average.`;
-  return words;
+  return `${words}why a row is where it is takes ${measures.conditions.toFixed(1)} conditions on average.`;
+}
+
+/** A bar of all rows, a part for each cluster that leads to its card. */
+export function drawSizes(bar: HTMLElement, names: Names, rows: number[]): void {
+  const total = Math.max(rows.reduce((a, b) => a + b, 0), 1);
+  bar.replaceChildren(
+    ...rows.flatMap((n, c) => {
+      if (!n) return [];
+      const { color, ink, label } = names.clusters[c];
+      const share = n / total;
+      const text = `${names.of(c)}: ${many(n, "row")}, ${percent(share)}`;
+      const part = h("a", { href: `#card-${c}`, title: text, "aria-label": text }, share > 0.03 && h("span", {}, label));
+      return [styled(part, { "--cluster": color, "--ink": ink, "flex-grow": String(n) })];
+    }),
+  );
 }

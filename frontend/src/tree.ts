@@ -2,13 +2,14 @@
 
 import { h, s, section, styled } from "./dom";
 import { place, type Placed } from "./layout";
+import { aroundPrinting, PAPER } from "./paper";
 import type { State } from "./state";
 import { answer, conditionsAt, many, parents, pathTo, percent, question, questionParts } from "./words";
 
 const HINT = "Point at a question or a leaf, or move with the arrow keys, to see which rows come there.";
 
 /** `choice` goes between the words and the picture. */
-export function treeSection(state: State, choice: { panel: HTMLElement; back: HTMLElement } | null): HTMLElement {
+export function treeSection(state: State, choice: HTMLElement | null): HTMLElement {
   const { data } = state;
   const bands = s("svg", { class: "bands", "aria-hidden": "true" });
   const items = h("div", { class: "tree-items", role: "tree", "aria-label": "The tree of questions" });
@@ -18,13 +19,17 @@ export function treeSection(state: State, choice: { panel: HTMLElement; back: HT
   const whole = h("button", { type: "button", class: "quiet away", click: () => state.pin(null) }, "Light the whole tree");
   const folded = new Set<number>();
   let focused = 0;
+  let isOnPaper = false;
   let elements = new Map<number, HTMLElement>();
 
   function draw(): void {
     const { tree } = state;
     const up = parents(tree);
-    const layout = place(tree, data.columns, folded, canvas.clientWidth || 900);
+    const layout = isOnPaper
+      ? place(tree, data.columns, folded, PAPER.width, true)
+      : place(tree, data.columns, folded, canvas.clientWidth || 900);
     canvas.classList.toggle("outline", layout.isOutline);
+    canvas.classList.toggle("paged", isOnPaper && layout.height > PAPER.height);
     canvas.style.height = `${layout.height}px`;
     bands.setAttribute("width", String(layout.width));
     bands.setAttribute("height", String(layout.height));
@@ -93,6 +98,7 @@ export function treeSection(state: State, choice: { panel: HTMLElement; back: HT
     );
     if (isLeaf) styled(element, { "--cluster": data.clusters[node.cluster!].color });
     return styled(element, {
+      "--x": `${box.x}px`,
       left: `${box.x}px`,
       top: `${box.y - box.height / 2}px`,
       width: `${box.width}px`,
@@ -209,10 +215,12 @@ export function treeSection(state: State, choice: { panel: HTMLElement; back: HT
       draw();
     }
   }).observe(canvas);
-  window.addEventListener("beforeprint", () => {
-    folded.clear();
+  const drawOn = (paper: boolean) => () => {
+    isOnPaper = paper;
+    if (paper) folded.clear();
     draw();
-  });
+  };
+  aroundPrinting(drawOn(true), drawOn(false));
 
   return section(
     "tree",
@@ -222,8 +230,8 @@ export function treeSection(state: State, choice: { panel: HTMLElement; back: HT
       { class: "note" },
       "Every row starts at the first question and follows its answers until it ends in a cluster. The wider a band, the more rows take it; the strip in a question shows which clusters are still possible.",
     ),
-    choice && choice.panel,
-    h("div", { class: "tools" }, choice && choice.back, whole, all),
+    choice,
+    h("div", { class: "tools" }, whole, all),
     canvas,
     detail,
   );

@@ -71,6 +71,8 @@ export interface Rule {
 }
 
 export interface Tree {
+  /** Where it comes from; null if it is the model's own. */
+  origin: string | null;
   nodes: Node[];
   measures: Measures;
   /** By cluster, the ways to be in it, the largest first. */
@@ -92,6 +94,8 @@ export interface Payload {
   method: string | null;
   reference: string;
   rows: number;
+  /** What the rows are, in the plural. */
+  rowsAre: string;
   columnsInData: number;
   clusters: Cluster[];
   columns: Column[];
@@ -99,20 +103,48 @@ export interface Payload {
   dataNames: string[];
   trees: Tree[];
   own: number;
+  /** What the trees are, in words. */
+  steps: string;
   points: { rows: number; values: (number | null)[][] };
   trends: Trends | null;
   made: Record<string, string>;
 }
 
+/** Whether a place is in a region; ends are null where there is none. */
+export type Shape =
+  | { kind: "box"; lower: (number | null)[]; upper: (number | null)[] }
+  | { kind: "ellipse"; center: number[]; shape: number[][] }
+  | { kind: "polyhedron"; equations: number[][]; room: number[] };
+
+/** What a level answers inside of its regions. */
+export type Classifier =
+  | { kind: "stump"; position: number; threshold: number; atMost: number; above: number }
+  | { kind: "linear"; coef: number[][]; intercept: (number | null)[] };
+
+export interface Piece {
+  region: number;
+  answer: number;
+  text: string;
+  rows: number;
+  purity: number | null;
+  /** Of boxes, the ends in each column of the level. */
+  bounds: [number | null, number | null][] | null;
+}
+
 export interface Level {
-  names: string[];
+  /** Positions in the columns of the page. */
+  columns: number[];
   window: [number, number][];
   reached: number;
   answered: number;
   error: number | null;
-  pieces: { answer: number; text: string; rows: number; purity: number | null }[];
-  shapes: { answer: number | null; outline: [number, number][] }[];
+  heldOutError: number | null;
+  pieces: Piece[];
+  outlines: { answer: number | null; points: [number, number][] }[];
   points: { values: number[][]; answers: number[] };
+  /** Null where only Python can tell. */
+  regions: Shape[] | null;
+  classifier: Classifier | null;
 }
 
 /** What Python writes for a model of regions; see src/pellucid/report/regions.py. */
@@ -122,11 +154,17 @@ export interface RegionsPayload {
   method: string;
   reference: string | null;
   rows: number;
+  rowsAre: string;
   columnsInData: number;
-  clusters: (Cluster & { rows: number })[];
+  dataNames: string[];
+  clusters: Cluster[];
+  columns: Column[];
+  facts: ClusterFacts[];
   levels: Level[];
   answered: number;
-  /** What rows in no region are said to be; null if nothing. */
-  leftover: number | null;
+  /** What rows in no region are said to be, if anything, and how often that was right. */
+  leftover: { answer: number | null; purity: number };
+  measures: { coverage: number; error: number | null; heldOutError: number | null; effort: number };
+  rules: string;
   made: Record<string, string>;
 }

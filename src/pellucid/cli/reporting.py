@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from pellucid.cli import CommandError, check_target
 from pellucid.cli.fitting import Fitted
 from pellucid.report import write_report
-from pellucid.report.subject import MANY_VALUES, MOST_FITS
-from pellucid.tradeoff import TradeOff
+from pellucid.report.alternatives import Alternatives, other_trees
 
 
 def check_page(path: Path, option: str) -> None:
@@ -41,16 +42,14 @@ def write_fitted_report(path: Path, fitted: Fitted) -> None:
     )
 
 
-def _trade_off(fitted: Fitted) -> TradeOff | None:
+def _trade_off(fitted: Fitted) -> Alternatives:
     """Other trees of the same clusters, in the units of the table."""
     model, prepared = fitted.model, fitted.prepared
-    n_values = prepared.Z.size * len(model.cluster_names_)
-    if not hasattr(model, "path") or n_values > MANY_VALUES:
-        return None
-    path = model.path(prepared.Z, max_fits=MOST_FITS)
+    names = {name: i for i, name in enumerate(model.cluster_names_.tolist())}
+    reference = np.array([names.get(label, -1) for label in model.reference_labels_.tolist()])
+    Z = prepared.Z
+    found = other_trees(model, Z, reference)
     if not prepared.is_scaled:
-        return path
-    return TradeOff(
-        (replace(point, tree=prepared.restate(point.tree)[0]) for point in path),
-        path.is_complete,
-    )
+        return found
+    told = [replace(o, tree=prepared.restate(o.tree)[0]) for o in found.trees]
+    return Alternatives(told, found.note)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -129,11 +128,6 @@ class Table:
         code_of = {v: position.get(c, len(values)) for v, c in category_of.items()}
         codes = np.fromiter((code_of[v] for v in raw), np.intp, len(raw))
         return CategoryColumn(name, codes, values, len(set(counts) - set(values)))
-
-    @cached_property
-    def shown_names(self) -> dict[str, str]:
-        """Names as they are shown, the very long ones cut."""
-        return {name: clipped(name) for name in self.names}
 
 
 def word(value: Any) -> str:

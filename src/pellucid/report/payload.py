@@ -1,28 +1,24 @@
-"""All that a page knows: counts, rules and a few rows, as plain lists and dictionaries."""
+"""All that a page of trees knows: counts, rules and a few rows, as plain lists and dictionaries."""
 
 from __future__ import annotations
 
-import platform
+import json
 from typing import Any
 
 import numpy as np
 
 from pellucid.plotting.palette import cluster_color, text_color
 from pellucid.report.columns import Table, clipped
-from pellucid.report.profiles import Profile, short
-from pellucid.report.sample import sample_rows, typical_rows, values_of, written_row
-from pellucid.report.subject import Subject
+from pellucid.report.facts import Columns, choose_columns, cluster_facts, data_names
+from pellucid.report.making import describe_making, reference_word
+from pellucid.report.profiles import Profile
+from pellucid.report.sample import sample_rows, values_of
+from pellucid.report.subject import Choice, Subject
 from pellucid.report.trees import Candidate, describe_tree
 from pellucid.report.trends import describe_trends
 
-MOST_COLUMNS = 16
-"""Columns with distributions, unless the tree asks about more."""
-
-MOST_ASKED = 24
-"""Columns with distributions, even if the tree asks about more."""
-
-_MOST_COUNTS = 60_000
-"""Numbers in all distributions of all trees together."""
+_MOST_CHARACTERS = 1_200_000
+"""Length of all trees of a page together."""
 
 
 def make_payload(
@@ -30,6 +26,7 @@ def make_payload(
     X: Any,
     *,
     title: str | None = None,
+    rows: str = "rows",
     reference: str | None = None,
     trade_off: Any = "auto",
     max_points: int = 2000,
@@ -41,107 +38,77 @@ def make_payload(
     """What the page shows; the parameters are those of :func:`pellucid.report.write_report`."""
     explanation = subject.explanation
     table = Table(X, explanation)
-    labels = explanation.cluster_names_.tolist()
-    n_clusters = len(labels)
-    trees, own = subject.trees(trade_off)
-    profiles, places, n_shown = _choose_columns(table, explanation, trees, own, n_clusters)
-    shown = profiles[:n_shown]
-    trees, own = _affordable(trees, own, sum(p.n_bins for p in shown) * n_clusters)
-    values = {p.column.name: p.column.values for p in profiles if not p.is_number}
-    asked = {name for c in trees for name in table.ask(c.tree, explanation.tree_columns_)}
-    rows = sample_rows(trees[own].position, n_clusters, max_points)
+    n_clusters = len(explanation.cluster_names_)
+    choice = subject.trees(trade_off)
+    columns = _columns(table, explanation, choice, n_clusters)
+    values = {p.column.name: p.column.values for p in columns.profiles if not p.is_number}
+    points = sample_rows(choice.trees[choice.own].position, n_clusters, max_points)
+
+    def describe(candidate: Candidate) -> dict[str, Any]:
+        position = candidate.position
+        return {
+            **describe_tree(candidate, explanation, columns.place, values),
+            "clusters": cluster_facts(position, n_clusters, columns.shown, n_typical),
+            "points": position[points].tolist(),
+        }
+
+    trees, own = _affordable(choice, describe)
+    asked = {name for c in choice.trees for name in table.ask(c.tree, explanation.tree_columns_)}
     return {
         "format": 1,
         "title": clipped(title) if title else None,
         "method": explanation.method_,
-        "reference": reference or _reference_word(subject.fitted),
+        "reference": reference or reference_word(subject.fitted),
         "rows": table.n_rows,
+        "rowsAre": clipped(rows),
         "columnsInData": len(table.names),
         "clusters": [
             describe_cluster(i, name) for i, name in enumerate(explanation.cluster_names_)
         ],
-        "columns": [
-            {
-                "name": clipped(p.column.name),
-                "asked": p.column.name in asked,
-                "shown": i < n_shown,
-                "fill": _fill(explanation, p),
-                **p.describe(),
-            }
-            for i, p in enumerate(profiles)
-        ],
-        "order": [places[name] for name in table.names if name in places],
-        "dataNames": [clipped(name) for name in table.names] if len(table.names) <= 500 else [],
-        "trees": [
-            {
-                **describe_tree(candidate, explanation, places, values),
-                "clusters": _clusters(candidate, shown, n_clusters, n_typical),
-                "points": candidate.position[rows].tolist(),
-            }
-            for candidate in trees
-        ],
+        "columns": columns.describe(asked, lambda profile: _fill(explanation, profile)),
+        "dataNames": data_names(table.names),
+        "trees": trees,
         "own": own,
+        "steps": choice.steps if len(trees) > 1 else "",
         "points": {
-            "rows": len(rows),
-            "values": [values_of(p, rows) for p in shown],
+            "rows": len(points),
+            "values": [values_of(p, points) for p in columns.shown],
         },
         "trends": None if series is None else describe_trends(subject.fitted, series, times),
         "made": {**describe_making(subject.fitted, explanation.method_), **(made or {})},
     }
 
 
-def _choose_columns(table: Table, explanation: Any, trees: list[Candidate], own: int, n: int):
-    """Columns of the page, those with distributions first, and how many those are."""
+def _columns(table: Table, explanation: Any, choice: Choice, n_clusters: int) -> Columns:
+    own = choice.trees[choice.own]
     asked: dict[str, None] = {}
-    for candidate in [trees[own], *trees]:
+    for candidate in [own, *choice.trees]:
         asked.update(dict.fromkeys(table.ask(candidate.tree, explanation.tree_columns_)))
-    position = trees[own].position
-    kept: dict[str, Profile] = {}
-    strength: dict[str, float] = {}
-    for name in table.names:
-        profile = Profile(table.read(name))
-        strength[name] = float(np.abs(np.nan_to_num(profile.differences(position, n))).max())
-        kept[name] = profile
-        if name not in asked and len(kept) > MOST_COLUMNS + len(asked):
-            weakest = min((c for c in kept if c not in asked), key=lambda c: strength[c])
-            del kept[weakest]
-    others = sorted((c for c in kept if c not in asked), key=lambda c: -strength[c])
-    names = [*asked, *others[: max(MOST_COLUMNS - len(asked), 0)]]
-    n_shown = min(len(names), max(MOST_COLUMNS, min(len(asked), MOST_ASKED)))
-    return [kept[c] for c in names], {c: i for i, c in enumerate(names)}, n_shown
+    return choose_columns(table.names, table.read, asked, own.position, n_clusters)
 
 
-def _affordable(trees: list[Candidate], own: int, n_counts: int) -> tuple[list[Candidate], int]:
-    """As many of the trees as keep the file small, the model's own among them."""
-    most = max(1, _MOST_COUNTS // max(n_counts, 1))
-    if len(trees) <= most:
-        return trees, own
-    kept = {own, *np.linspace(0, len(trees) - 1, max(most - 1, 1)).astype(int).tolist()}
-    kept = {own} if most == 1 else kept
-    order = sorted(kept)
-    return [trees[i] for i in order], order.index(own)
+def _affordable(choice: Choice, describe: Any) -> tuple[list[dict[str, Any]], int]:
+    """The trees for the page, as many as keep it small, and where the model's own is.
+
+    Of too many, those that lie evenly between the ends stay; what is too long about the model's
+    own tree is its SQL, with very many leaves or very long names.
+    """
+    own = describe(choice.trees[choice.own])
+    while own["sql"] and _length(own) > _MOST_CHARACTERS:
+        own["sql"].popitem()
+    n_others = len(choice.trees) - 1
+    if n_others:
+        longest = max(choice.trees, key=lambda c: c.tree.n_leaves)
+        n_others = min(n_others, (_MOST_CHARACTERS - _length(own)) // _length(describe(longest)))
+    others = [i for i in range(len(choice.trees)) if i != choice.own]
+    picked = np.linspace(0, len(others) - 1, max(n_others, 0)).astype(int)
+    order = sorted({choice.own, *(others[i] for i in picked)})
+    trees = [own if i == choice.own else describe(choice.trees[i]) for i in order]
+    return trees, order.index(choice.own)
 
 
-def _clusters(
-    candidate: Candidate, shown: list[Profile], n_clusters: int, n_typical: int
-) -> list[dict[str, Any]]:
-    """What there is to say of each cluster of one tree."""
-    position = candidate.position
-    sizes = np.bincount(position, minlength=n_clusters)
-    counts = [profile.counts(position, n_clusters) for profile in shown]
-    means = [p.means(position, n_clusters) if p.is_number else None for p in shown]
-    apart = np.array([p.differences(position, n_clusters) for p in shown])
-    typical = typical_rows(shown, position, n_clusters, n_typical) if n_typical else None
-    return [
-        {
-            "rows": int(sizes[c]),
-            "apart": [short(v, 3) for v in apart[:, c].tolist()],
-            "means": [None if m is None else [short(m[0][c]), short(m[1][c])] for m in means],
-            "counts": [table[c] for table in counts],
-            "typical": [] if typical is None else [written_row(shown, r) for r in typical[c]],
-        }
-        for c in range(n_clusters)
-    ]
+def _length(entry: Any) -> int:
+    return len(json.dumps(entry, separators=(",", ":")))
 
 
 def describe_cluster(position: int, label: Any) -> dict[str, str]:
@@ -160,48 +127,3 @@ def _fill(explanation: Any, profile: Profile) -> Any:
         return float(value)
     values = profile.column.values
     return values.index(value) if value in values else len(values)
-
-
-def _reference_word(fitted: Any) -> str:
-    """What is explained, in words."""
-    if hasattr(fitted, "medoid_indices_") and not hasattr(fitted, "reference_labels_"):
-        return "k-medoids"
-    if not hasattr(fitted, "reference_labels_"):
-        return "the reference"
-    reference = getattr(fitted, "reference", None)
-    if reference is None:
-        return "k-medians" if getattr(fitted, "objective", "kmeans") == "kmedians" else "k-means"
-    if np.ndim(reference) == 1 and not hasattr(reference, "fit"):
-        return "the given clusters"
-    name = type(reference).__name__
-    known = {"KMeans": "k-means", "MiniBatchKMeans": "k-means", "ndarray": "the given centers"}
-    return known.get(name, name)
-
-
-def describe_making(fitted: Any, method: str | None) -> dict[str, str]:
-    """Versions and parameters."""
-    import numba
-    import sklearn
-
-    import pellucid
-
-    made = {"model": method or "not known"}
-    if hasattr(fitted, "get_params"):
-        for name, value in fitted.get_params(deep=False).items():
-            made[name] = _parameter(value)
-    made["pellucid"] = pellucid.__version__
-    made["Python"] = platform.python_version()
-    made["NumPy"], made["scikit-learn"] = np.__version__, sklearn.__version__
-    made["Numba"] = numba.__version__
-    return made
-
-
-def _parameter(value: Any) -> str:
-    """A parameter in a few words; never an address in memory."""
-    if isinstance(value, (list, tuple)) or (np.ndim(value) and hasattr(value, "__len__")):
-        return f"{'×'.join(map(str, np.shape(value)))} values"
-    if isinstance(value, (str, int, float, bool, type(None), np.generic)):
-        return clipped(str(value))
-    if hasattr(value, "get_params"):
-        return clipped(" ".join(repr(value).split()))
-    return type(value).__name__

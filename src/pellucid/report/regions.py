@@ -1,4 +1,4 @@
-"""A model of regions for the page: its levels as pictures and in words."""
+"""A model of regions for the page: its levels as pictures, in words, and to tell rows by."""
 
 from __future__ import annotations
 
@@ -9,14 +9,21 @@ import numpy as np
 from pellucid._input import read_X
 from pellucid.eop.problem import project
 from pellucid.plotting.region_shapes import outlines
-from pellucid.report.columns import clipped
-from pellucid.report.payload import describe_cluster, describe_making
+from pellucid.report.columns import NumberColumn, clipped
+from pellucid.report.facts import choose_columns, cluster_facts, data_names
+from pellucid.report.making import describe_making
+from pellucid.report.payload import describe_cluster
 from pellucid.report.profiles import short
+from pellucid.report.region_tests import describe_classifier, describe_regions, ends_of
 from pellucid.report.sample import sample_rows
+from pellucid.routing import column_values
 from pellucid.rules import default_names
 
 _MOST_CORNERS = 61
 """Points of an outline, at the most."""
+
+_MOST_TEXT = 100_000
+"""Characters of all levels in words."""
 
 
 def make_regions_payload(
@@ -24,8 +31,10 @@ def make_regions_payload(
     X: Any,
     *,
     title: str | None = None,
+    rows: str = "rows",
     reference: str | None = None,
     max_points: int = 2000,
+    n_typical: int = 3,
     made: dict[str, str] | None = None,
 ) -> dict[str, Any]:
     """What the page of a fitted EOP model shows; parameters as in `write_report`.
@@ -33,76 +42,138 @@ def make_regions_payload(
     With a `reference` its classes are called clusters.
     """
     numbers = read_X(model, X, reset=False)
-    names = [str(n) for n in getattr(model, "feature_names_in_", default_names(numbers.shape[1]))]
-    found = model._consult(X)
+    n_rows, n_columns = numbers.shape
+    names = [str(n) for n in getattr(model, "feature_names_in_", default_names(n_columns))]
+    at, answer = model.apply(X), _positions(model.classes_, model.predict(X))
     rules = model.explain()
-    sizes = np.bincount(found.answer[found.answer >= 0], minlength=len(model.classes_))
+    n_classes = len(model.classes_)
+    # Rows without an answer are a group by themselves, which has no card.
+    position = np.where(answer >= 0, answer, n_classes)
+    asked = dict.fromkeys(names[f] for level in model.levels_ for f in level.features)
+    order = {name: i for i, name in enumerate(names)}
+    everything = np.arange(n_rows)
+
+    def read(name: str) -> NumberColumn:
+        return NumberColumn(name, column_values(numbers, order[name], everything))
+
+    columns = choose_columns(names, read, asked, position, n_classes + 1)
     each = max(1, max_points // max(len(model.levels_), 1)) if max_points else 0
+    view = _View(numbers, names, at[:, 0], answer, model.classes_, columns.place, each)
+    leftover = rules[-1]
     return {
         "format": 1,
         "kind": "regions",
         "title": clipped(title) if title else None,
         "method": type(model).__name__,
         "reference": reference,
-        "rows": int(numbers.shape[0]),
-        "columnsInData": int(numbers.shape[1]),
-        "clusters": [
-            {**describe_cluster(i, name), "rows": int(sizes[i])}
-            for i, name in enumerate(model.classes_)
-        ],
+        "rows": n_rows,
+        "rowsAre": clipped(rows),
+        "columnsInData": n_columns,
+        "dataNames": data_names(names),
+        "clusters": [describe_cluster(i, name) for i, name in enumerate(model.classes_)],
+        "columns": columns.describe(set(asked), lambda profile: None),
+        "facts": cluster_facts(position, n_classes + 1, columns.shown, n_typical)[:n_classes],
         "levels": [
-            _level(number, level, rule, model.classes_, numbers, found, names, each)
+            view.level(number, level, rule)
             for number, (level, rule) in enumerate(zip(model.levels_, rules))
         ],
-        "answered": int((found.level >= 0).sum()),
-        "leftover": None if rules[-1].answer is None else int(model._leftover_answer),
+        "answered": int((at[:, 0] >= 0).sum()),
+        "leftover": {
+            "answer": None
+            if leftover.answer is None
+            else int(np.flatnonzero(model.classes_ == leftover.answer)[0]),
+            "purity": short(float(leftover.purity)),
+        },
+        "measures": _measures(model),
+        "rules": _cut(str(rules)),
         "made": {**describe_making(model, type(model).__name__), **(made or {})},
     }
 
 
-def _level(number, level, rule, classes, numbers, found, names, max_points) -> dict[str, Any]:
-    reached = np.flatnonzero((found.level < 0) | (found.level >= number))
-    answered = found.level[reached] == number
-    answer = np.where(answered, found.answer[reached], len(classes))
-    shown = reached[sample_rows(answer, len(classes) + 1, max_points)]
-    P = project(numbers, level.features, shown)
-    window = _window(project(numbers, level.features, reached))
-    place = {name: i for i, name in enumerate(classes.tolist())}
-    pieces = [
-        {
-            "answer": place[piece.answer],
-            "text": clipped(piece.text),
-            "rows": short(float(piece.support)),
-            "purity": short(float(piece.purity)),
-        }
-        for piece in rule.pieces
-    ]
+def _positions(classes: np.ndarray, found: np.ndarray) -> np.ndarray:
+    """Positions of answers among the classes; -1 for what is none of them."""
+    at = np.clip(np.searchsorted(classes, found), 0, len(classes) - 1)
+    return np.where(classes[at] == found, at, -1)
+
+
+def _measures(model: Any) -> dict[str, Any]:
+    """What the levels are worth together."""
+    share = np.array([level.coverage for level in model.levels_])
+
+    def average(name: str) -> float | None:
+        values = np.array([getattr(level, name) for level in model.levels_])
+        known = np.isfinite(values) & (share > 0)
+        return (
+            short(float(np.average(values[known], weights=share[known]))) if known.any() else None
+        )
+
     return {
-        "names": [clipped(names[f]) for f in level.features],
-        "window": [[short(low), short(high)] for low, high in window],
-        "reached": len(reached),
-        "answered": int(answered.sum()),
-        "error": short(float(level.error)),
-        "pieces": pieces,
-        "shapes": _shapes(level.regions, window, rule.pieces, place),
-        "points": {
-            "values": [[short(v, 5) for v in column] for column in P.T.tolist()],
-            "answers": np.where(found.level[shown] == number, found.answer[shown], -1).tolist(),
-        },
+        "coverage": short(float(model.coverage_)),
+        "error": average("error"),
+        "heldOutError": average("held_out_error"),
+        "effort": short(float(model.complexity_)),
     }
 
 
-def _shapes(regions: Any, window: list, pieces: Any, place: dict) -> list[dict[str, Any]]:
-    """Outlines of the regions, with their answer where there is only one."""
-    if len(window) > 2:
-        return []
-    shapes = []
-    for number, outline in enumerate(outlines(regions, window)):
-        said = {place[piece.answer] for piece in pieces if piece.region == number}
-        step = max(1, -(-len(outline) // _MOST_CORNERS))
-        kept = [[short(float(v), 5) for v in point] for point in outline[::step]]
-        shapes.append({"answer": said.pop() if len(said) == 1 else None, "outline": kept})
-    return shapes
+def _cut(text: str) -> str:
+    return text if len(text) <= _MOST_TEXT else f"{text[:_MOST_TEXT]}…"
+
+
+class _View:
+    """The rows as every level looks at them."""
+
+    def __init__(self, numbers, names, level_of, answer, classes, place, max_points) -> None:
+        self.numbers, self.names, self.level_of, self.answer = numbers, names, level_of, answer
+        self.place, self.max_points = place, max_points
+        self.position = {name: i for i, name in enumerate(classes.tolist())}
+
+    def level(self, number: int, level: Any, rule: Any) -> dict[str, Any]:
+        """One level for the page."""
+        n_classes = len(self.position)
+        reached = np.flatnonzero((self.level_of < 0) | (self.level_of >= number))
+        is_answered = self.level_of[reached] == number
+        answer = np.where(is_answered, self.answer[reached], n_classes)
+        chosen = sample_rows(answer, n_classes + 1, self.max_points)
+        P = project(self.numbers, level.features, reached[chosen])
+        window = _window(project(self.numbers, level.features, reached))
+        return {
+            "columns": [self.place[self.names[f]] for f in level.features],
+            "window": [[short(low), short(high)] for low, high in window],
+            "reached": len(reached),
+            "answered": int(is_answered.sum()),
+            "error": short(float(level.error)),
+            "heldOutError": short(float(level.held_out_error)),
+            "pieces": [self._piece(piece, rule.names) for piece in rule.pieces],
+            "outlines": self._outlines(level.regions, window, rule.pieces),
+            "points": {
+                "values": [[short(v, 5) for v in column] for column in P.T.tolist()],
+                "answers": np.where(is_answered, self.answer[reached], -1)[chosen].tolist(),
+            },
+            "regions": describe_regions(level.regions),
+            "classifier": describe_classifier(level.classifier),
+        }
+
+    def _piece(self, piece: Any, names: tuple[str, ...]) -> dict[str, Any]:
+        return {
+            "region": piece.region,
+            "answer": self.position[piece.answer],
+            "text": clipped(piece.text),
+            "rows": short(float(piece.support)),
+            "purity": short(float(piece.purity)),
+            "bounds": ends_of(piece.bounds, names),
+        }
+
+    def _outlines(self, regions: Any, window: list, pieces: Any) -> list[dict[str, Any]]:
+        """Lines around the regions, with their answer where there is only one."""
+        if len(window) > 2:
+            return []
+        found = []
+        for number, outline in enumerate(outlines(regions, window)):
+            said = {self.position[piece.answer] for piece in pieces if piece.region == number}
+            step = max(1, -(-len(outline) // _MOST_CORNERS))
+            points = [[short(float(v), 5) for v in point] for point in outline[::step]]
+            found.append({"answer": said.pop() if len(said) == 1 else None, "points": points})
+        return found
 
 
 def _window(P: np.ndarray) -> list[tuple[float, float]]:

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from pellucid._input import read_X
-from pellucid.metrics import normalized_partition_cost, reference_agreement
+from pellucid.metrics import reference_agreement
 from pellucid.metrics import weighted_average_explanation_size as explanation_size
 from pellucid.portable import Explanation
+from pellucid.report.alternatives import KINDS, Alternative, Alternatives, other_trees
+from pellucid.report.pruning import pruned_trees
 from pellucid.report.trees import Candidate, agreement_and_purity, counted
-from pellucid.tradeoff import TradeOff
+from pellucid.tradeoff import TradeOffPoint
 from pellucid.tree import ThresholdTree
 
 _MOST_TREES = 12
 """Trees along the trade-off, at the most."""
 
-MANY_VALUES = 5_000_000
-"""Numbers, times clusters, from which on a trade-off takes longer than one would wait for."""
 
-MOST_FITS = 40
-"""Penalties that are tried for it."""
+@dataclass(frozen=True)
+class Choice:
+    """Trees to choose from, where the model's own is among them, and what the steps are."""
+
+    trees: list[Candidate]
+    own: int
+    steps: str
 
 
 class Subject:
@@ -89,77 +95,93 @@ class Subject:
             return None
         return float(reference_agreement(labels, reference))
 
-    def _candidate(self, tree: ThresholdTree, leaf: np.ndarray, ratio: float | None) -> Candidate:
+    def _candidate(
+        self,
+        tree: ThresholdTree,
+        leaf: np.ndarray,
+        ratio: float | None,
+        source: Alternative | None = None,
+    ) -> Candidate:
         tree = counted(tree, leaf)
+        how = {} if source is None else {"kind": source.kind, "origin": source.origin}
         if self.reference is None:
-            return Candidate(tree, leaf, ratio)
-        return Candidate(tree, leaf, ratio, *agreement_and_purity(tree, leaf, self.reference))
+            return Candidate(tree, leaf, ratio, **how)
+        known = agreement_and_purity(tree, leaf, self.reference)
+        return Candidate(tree, leaf, ratio, *known, **how)
 
-    def trees(self, trade_off: Any, most: int = _MOST_TREES) -> tuple[list[Candidate], int]:
-        """Trees from the shortest explanations to the longest, and where among them the own is."""
+    def trees(self, trade_off: Any, most: int = _MOST_TREES) -> Choice:
+        """Trees from the shortest explanations to the longest, the model's own among them."""
         own = self.own_tree()
-        points = self._points(trade_off)
-        columns = getattr(self.explanation, "feature_names_in_", None)
-        others = []
-        for tree, ratio in points:
-            if not same_questions(tree, own.tree):
-                told = Explanation(
-                    tree,
-                    names=self.explanation.tree_columns_,
-                    clusters=self.explanation.cluster_names_.tolist(),
-                    columns=None if columns is None else columns.tolist(),
-                    fill=self.explanation.fill_,
-                )
-                others.append(self._candidate(tree, told.apply(self._X), ratio))
+        found = self._alternatives(trade_off)
+        others = [
+            self._candidate(one.tree, self._leaves(one.tree), one.cost_ratio, one)
+            for one in found.trees
+            if not same_questions(one.tree, own.tree)
+        ]
         sizes = {id(c): self._size(c) for c in [own, *others]}
         worth = [c for c in others if not any(_beats(o, c, sizes) for o in [own, *others])]
-        found = sorted(
+        worth = _once(sorted(worth, key=lambda c: sizes[id(c)]), sizes)
+        order = sorted(
             [own, *_spread(worth, most - 1)], key=lambda c: (sizes[id(c)], -(c.cost_ratio or 0.0))
         )
-        return found, next(i for i, c in enumerate(found) if c is own)
+        at = next(i for i, c in enumerate(order) if c is own)
+        return Choice(order, at, _steps(found, {c.kind for c in order}))
+
+    def _leaves(self, tree: ThresholdTree) -> np.ndarray:
+        """Leaf of each row in another tree of the same columns."""
+        columns = getattr(self.explanation, "feature_names_in_", None)
+        told = Explanation(
+            tree,
+            names=self.explanation.tree_columns_,
+            clusters=self.explanation.cluster_names_.tolist(),
+            columns=None if columns is None else columns.tolist(),
+            fill=self.explanation.fill_,
+        )
+        return told.apply(self._X)
 
     def _size(self, candidate: Candidate) -> float:
         """Conditions of the average row."""
         return explanation_size(candidate.tree, feature_names=self.explanation.tree_columns_)
 
-    def _points(self, trade_off: Any) -> list[tuple[ThresholdTree, float | None]]:
-        """Trees and their cost ratios."""
+    def _alternatives(self, trade_off: Any) -> Alternatives:
         if trade_off is None or trade_off is False:
-            return []
+            return Alternatives([])
+        if isinstance(trade_off, Alternatives):
+            return trade_off
         if isinstance(trade_off, str) and trade_off == "auto":
-            trade_off = self._own_trade_off()
+            return self._own_alternatives()
         if not isinstance(trade_off, Iterable):
             raise TypeError(
                 f"trade_off is {trade_off!r}; it must be 'auto', None, or what a model's path(X) "
                 "returns"
             )
-        return [p if isinstance(p, tuple) else (p.tree, float(p.npc)) for p in trade_off]
+        return Alternatives([_as_alternative(point) for point in trade_off])
 
-    def _stages(self, fitted: Any) -> list[tuple[ThresholdTree, float]]:
-        """The trees with fewer leaves that the model's own grew out of."""
-        X = read_X(fitted, self._X, reset=False)
-        known = self.reference >= 0
-        X, reference = (X, self.reference) if known.all() else (X[known], self.reference[known])
-        how = {"objective": fitted.objective}
-        return [
-            (tree, normalized_partition_cost(X, tree.predict(X), reference, **how))
-            for tree in fitted.staged_trees()
-        ]
-
-    def _own_trade_off(self) -> TradeOff | list:
-        """The trees along the model's own trade-off, where it has one and it takes moments."""
+    def _own_alternatives(self) -> Alternatives:
+        """Trees for the clusters of the model, if it knows which row is in which."""
         fitted = self.fitted
-        if self.reference is None or not (hasattr(fitted, "path") or hasattr(fitted, "_stages")):
-            return []
-        if self.explanation.tree_ != fitted.tree_:
-            return []
-        if len(self.leaf) * fitted.n_features_in_ * len(fitted.cluster_names_) > MANY_VALUES:
-            return []
-        if hasattr(fitted, "_stages"):
-            return self._stages(fitted)
-        # The reference that was found, whatever it was found by.
-        again = clone(fitted).set_params(reference=fitted.reference_labels_, n_clusters=None)
-        return again.path(self._X, max_fits=MOST_FITS)
+        if self.reference is None or not (self.reference >= 0).any():
+            return Alternatives([])
+        if hasattr(fitted, "reference_labels_") and self.explanation.tree_ == fitted.tree_:
+            with warnings.catch_warnings():
+                # A model without names takes those of the table.
+                warnings.filterwarnings("ignore", "X has feature names")
+                numbers = read_X(fitted, self._X, reset=False)
+            return other_trees(fitted, numbers, self.reference)
+        return pruned_trees(self.explanation.tree_, self.leaf, self.reference)
+
+
+def _steps(found: Alternatives, kinds: set[str | None]) -> str:
+    """What the trees are that can be chosen, in words."""
+    parts = [words for kind, words in KINDS.items() if kind in kinds]
+    if not parts:
+        return ""
+    text = "; ".join(parts)
+    return f"{text[0].upper()}{text[1:]}. {found.note}".strip()
+
+
+def _as_alternative(point: TradeOffPoint) -> Alternative:
+    return Alternative(point.tree, "given", f"depth penalty {point.penalty:g}", float(point.npc))
 
 
 def same_questions(one: ThresholdTree, other: ThresholdTree) -> bool:
@@ -171,11 +193,22 @@ def same_questions(one: ThresholdTree, other: ThresholdTree) -> bool:
 
 
 def _beats(one: Candidate, other: Candidate, sizes: dict[int, float]) -> bool:
-    """Whether a tree is no longer and no dearer than another, and one of the two is less."""
-    ours, theirs = (
-        (sizes[id(c)], np.inf if c.cost_ratio is None else c.cost_ratio) for c in (one, other)
-    )
+    """Whether a tree is no longer and no worse than another, and one of the two is better."""
+    ours, theirs = ((sizes[id(c)], _price(c)) for c in (one, other))
     return ours != theirs and ours[0] <= theirs[0] and ours[1] <= theirs[1]
+
+
+def _price(candidate: Candidate) -> float:
+    """What a tree costs, or how many rows it puts elsewhere where no cost is known."""
+    if candidate.cost_ratio is not None:
+        return candidate.cost_ratio
+    return np.inf if candidate.agreement is None else 1 - candidate.agreement
+
+
+def _once(candidates: list[Candidate], sizes: dict[int, float]) -> list[Candidate]:
+    """Of trees that are alike in length and price, the first."""
+    seen = {(sizes[id(c)], _price(c)): c for c in reversed(candidates)}
+    return [c for c in candidates if seen[sizes[id(c)], _price(c)] is c]
 
 
 def _spread(candidates: list, most: int) -> list:

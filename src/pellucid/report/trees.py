@@ -32,6 +32,9 @@ class Candidate:
         What it costs, and how many rows it puts where the reference does, if known.
     purity : dict of int to float
         By leaf, if known.
+    kind, origin : str or None
+        What kind of other tree it is, and where it comes from, in a few words; None if it is
+        the model's own.
     """
 
     tree: ThresholdTree
@@ -39,6 +42,8 @@ class Candidate:
     cost_ratio: float | None = None
     agreement: float | None = None
     purity: dict[int, float] | None = None
+    kind: str | None = None
+    origin: str | None = None
 
     @property
     def position(self) -> np.ndarray:
@@ -106,6 +111,7 @@ def describe_tree(
         nodes[rule.leaf]["rule"] = rule.text
         nodes[rule.leaf]["conditions"] = len(rule.conditions)
     return {
+        "origin": candidate.origin,
         "nodes": nodes,
         "measures": {
             "costRatio": _known(candidate.cost_ratio),

@@ -22,6 +22,7 @@ def report_html(
     *,
     fitted: Any = None,
     title: str | None = None,
+    rows: str = "rows",
     reference: str | None = None,
     trade_off: Any = "auto",
     max_points: int = 2000,
@@ -34,14 +35,24 @@ def report_html(
     if hasattr(model, "levels_"):
         from pellucid.report.regions import make_regions_payload
 
-        options = {"title": title, "reference": reference, "max_points": max_points, "made": made}
-        return render(make_regions_payload(model, X, **options))
+        payload = make_regions_payload(
+            model,
+            X,
+            title=title,
+            rows=rows,
+            reference=reference,
+            max_points=max_points,
+            n_typical=n_typical,
+            made=made,
+        )
+        return render(payload)
     explanation = Explanation.of(model, feature_names=_new_names(model, X))
     fitted = model if fitted is None and not isinstance(model, Explanation) else fitted
     payload = make_payload(
         Subject(explanation, fitted, X),
         X,
         title=title,
+        rows=rows,
         reference=reference,
         trade_off=trade_off,
         max_points=max_points,
@@ -73,8 +84,8 @@ def write_report(path: str | PathLike, model: Any, X: Any, **options: Any) -> Pa
     ----------
     path : path-like
     model : fitted estimator of this package, Explanation or ThresholdTree
-        Of EOP models the page shows the levels and their regions; `title`, `reference`,
-        `max_points` and `made` are for them, too.
+        Of EOP models the page shows the levels and their regions; `fitted`, `trade_off`,
+        `series` and `times` are not for them.
     X : data frame, array-like or sparse matrix
         The rows to show, usually those of `fit`: estimators do not keep them. Agreement with
         the reference is counted anew if they are the same.
@@ -83,12 +94,19 @@ def write_report(path: str | PathLike, model: Any, X: Any, **options: Any) -> Pa
         the reference.
     title : str, optional
         Such as the name of the data.
+    rows : str, default="rows"
+        What the rows are, in the plural, such as "customers".
     reference : str, optional
         What is explained, in words, such as "k-means".
     trade_off : "auto", None or TradeOff, default="auto"
-        Other trees of the same clusters, to choose from with a slider: what ``path(X)`` of
-        :class:`~pellucid.ExShallow` returns. ``"auto"`` asks the model for it, if it has one and
-        that takes moments.
+        Other trees of the same clusters, to choose from with a slider; the page says what they
+        are. ``"auto"`` looks for them on up to 5,000,000 numbers, columns times rows times
+        clusters, and measures them on all rows: shorter ones along the path of
+        :class:`~pellucid.ExShallow`, longer ones by expanding the model's own tree as
+        :class:`~pellucid.ExKMC` does, or from the stages of a model that has any. Of
+        :class:`~pellucid.XClusters`, the tree with fewer and fewer questions. What ``path(X)``
+        returns is shown instead if it is given. A tree that is both longer and worse than
+        another is left out.
     max_points : int, default=2000
         Rows to draw as points; 0 for none.
     n_typical : int, default=3

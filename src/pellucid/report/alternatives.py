@@ -1,0 +1,158 @@
+"""Other trees of the same clusters: shorter ones, and ones that are closer to the reference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from pellucid.metrics import normalized_partition_cost
+from pellucid.numeric.objectives import OBJECTIVES
+from pellucid.report.sample import sample_rows
+from pellucid.tree import ThresholdTree
+
+MANY_VALUES = 5_000_000
+"""Numbers, times clusters, of the rows that trees are looked for on; of more, a sample."""
+
+FEWEST_ROWS = 500
+"""Rows of such a sample, however many columns and clusters there are."""
+
+MOST_FITS = 40
+"""Penalties that are tried for the shorter trees."""
+
+KINDS = {
+    "shorter": "Shorter trees are grown anew, with a higher price on long rules (ExShallow)",
+    "longer": "longer ones cut the leaves of the model's own further, one after the other (ExKMC)",
+    "stage": "others are the model's own before it had all its leaves",
+    "pruned": "shorter trees are the model's own without its least important questions",
+    "given": "the trees were given with the model",
+}
+"""What each kind of tree is."""
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """A tree that could stand in the place of the model's own.
+
+    Attributes
+    ----------
+    tree : ThresholdTree
+    kind : str
+        One of `KINDS`.
+    origin : str
+        Where it comes from, in a few words.
+    cost_ratio : float or None
+        What its clusters cost against those of the reference, if known.
+    """
+
+    tree: ThresholdTree
+    kind: str
+    origin: str
+    cost_ratio: float | None = None
+
+
+@dataclass(frozen=True)
+class Alternatives:
+    """Such trees, and what more there is to say of them.
+
+    Attributes
+    ----------
+    trees : list of Alternative
+    note : str
+        A sentence about all of them, if any.
+    """
+
+    trees: list[Alternative]
+    note: str = ""
+
+
+def other_trees(model: Any, X: Any, reference: np.ndarray) -> Alternatives:
+    """Shorter and longer trees for the reference of a fitted tree model.
+
+    The shorter ones are those along the path of :class:`~pellucid.ExShallow`. The longer ones
+    are the stages of a model that has any, else what :class:`~pellucid.ExKMC` makes of the
+    model's own tree, up to a leaf more for every cluster. Trees are looked for on a sample of
+    the rows if there are many, and measured on all of them.
+
+    Parameters
+    ----------
+    model : fitted estimator with `tree_`, `cluster_names_`
+    X : ndarray or CSC matrix of shape (n_samples, n_features)
+        The rows that it was fitted on.
+    reference : ndarray of shape (n_samples,), int
+        Position of the reference's cluster of each row; -1 for none.
+    """
+    n_clusters = len(model.cluster_names_)
+    known = np.flatnonzero(reference >= 0)
+    most = max(MANY_VALUES // max(X.shape[1] * n_clusters, 1), FEWEST_ROWS)
+    rows = known[sample_rows(reference[known], n_clusters, most)]
+    part, labels = _take(X, rows), reference[rows]
+    found: list[Alternative] = []
+    if len(np.unique(labels)) == n_clusters > 1:
+        found += _shorter(model, part, labels)
+        found += _stages(model) if hasattr(model, "staged_trees") else _longer(model, part, labels)
+    told = set(model.tree_.cluster[model.tree_.is_leaf].tolist())
+    found = [one for one in found if told <= set(one.tree.cluster[one.tree.is_leaf].tolist())]
+    everything, how = _take(X, known), {"objective": _objective(model)}
+    wanted = reference[known]
+
+    def measured(one: Alternative) -> Alternative:
+        position = one.tree.predict(everything)
+        return replace(
+            one, cost_ratio=normalized_partition_cost(everything, position, wanted, **how)
+        )
+
+    note = ""
+    if len(rows) < len(known):
+        note = f"They were looked for on {len(rows):,} of the rows and measured on all."
+    return Alternatives([measured(one) for one in found], note)
+
+
+def _take(X: Any, rows: np.ndarray) -> Any:
+    if len(rows) == X.shape[0]:
+        return X
+    return X.tocsr()[rows].tocsc() if sparse.issparse(X) else X[rows]
+
+
+def _shorter(model: Any, X: Any, labels: np.ndarray) -> Iterator[Alternative]:
+    from pellucid.cluster import ExShallow
+
+    path = ExShallow(**_how(model, labels)).path(X, max_fits=MOST_FITS)
+    for point in path:
+        yield Alternative(point.tree, "shorter", f"ExShallow, depth penalty {point.penalty:g}")
+
+
+def _longer(model: Any, X: Any, labels: np.ndarray) -> Iterator[Alternative]:
+    from pellucid.cluster import ExKMC
+
+    n_leaves = model.tree_.n_leaves + len(model.cluster_names_)
+    grown = ExKMC(base=model.tree_, n_leaves=n_leaves, **_how(model, labels)).fit(X)
+    for tree in grown.staged_trees():
+        n_more = tree.n_leaves - model.tree_.n_leaves
+        if n_more > 0:
+            origin = f"the model's own with {in_leaves(n_more)} more (ExKMC)"
+            yield Alternative(tree, "longer", origin)
+
+
+def _how(model: Any, labels: np.ndarray) -> dict[str, Any]:
+    how = {name: getattr(model, name) for name in ("threshold_style", "n_jobs")}
+    return {"reference": labels, "objective": _objective(model), **how}
+
+
+def _objective(model: Any) -> str:
+    asked = getattr(model, "objective", "kmeans")
+    return asked if asked in OBJECTIVES else "kmeans"
+
+
+def _stages(model: Any) -> Iterator[Alternative]:
+    for tree in model.staged_trees():
+        origin = f"{type(model).__name__} when it had {in_leaves(tree.n_leaves)}"
+        yield Alternative(tree, "stage", origin)
+
+
+def in_leaves(n: int) -> str:
+    """A number of leaves in words."""
+    return "1 leaf" if n == 1 else f"{n} leaves"

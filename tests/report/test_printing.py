@@ -1,0 +1,66 @@
+"""The page on paper."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris, load_wine
+
+from pellucid import IMM, EOPClassifier, ExKMC
+
+# The places of what must not be cut, in pixels of the page, once it is laid out for paper.
+BOXES = """selector => [...document.querySelectorAll(selector)].map(e => {
+  const box = e.getBoundingClientRect();
+  return [box.left, box.right, box.height];
+})"""
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("print")
+    noise = np.random.default_rng(0).normal(size=(500, 4))
+    wine, iris = load_wine(as_frame=True), load_iris(as_frame=True)
+    return {
+        "small": IMM(3, random_state=0).fit(wine.data).report(folder / "s.html", wine.data),
+        "large": ExKMC(12, n_leaves=30, random_state=0).fit(noise).report(folder / "l.html", noise),
+        "regions": EOPClassifier(random_state=0)
+        .fit(iris.data, iris.target)
+        .report(folder / "r.html", iris.data),
+    }
+
+
+@pytest.mark.parametrize("kind", ["small", "large", "regions"])
+def test_everything_fits_on_paper(open_page, files, kind):
+    # The width of A4 within its margins.
+    page = open_page(files[kind], width=695, height=1000)
+    page.emulate_media(media="print")
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    for selector in (".card", ".node", "figure", ".slider", "pre", "table"):
+        for left, right, height in page.evaluate(BOXES, selector):
+            assert 0 <= left <= right <= 695, selector
+            assert height < 1000 or selector in ("pre", "table")
+    for selector in ("nav", "#row", ".slider input", ".tools", ".copy-head button", ".on-screen"):
+        assert all(not part.is_visible() for part in page.locator(selector).all())
+    assert all(part.evaluate("e => e.open") for part in page.locator("details").all())
+    folded = page.locator("details.more summary").count()
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert page.locator("details[open]").count() == 0
+    assert folded == page.locator("details.more").count()
+
+
+def test_a_large_tree_goes_on_over_the_page(open_page, files):
+    page = open_page(files["large"], width=695, height=1000)
+    page.emulate_media(media="print")
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert page.locator(".tree.paged").count() == 1
+    tops = page.locator(".node").evaluate_all("all => all.map(e => e.getBoundingClientRect().top)")
+    assert tops == sorted(tops)
+    assert len(set(tops)) == len(tops)
+
+
+def test_it_prints_a_handful_of_pages(open_page, files):
+    printed = open_page(files["small"]).pdf(format="A4")
+    assert printed.startswith(b"%PDF")
+    assert 2 <= len(re.findall(rb"/Type\s*/Page\b", printed)) <= 8

@@ -1,0 +1,159 @@
+"""The page of a model of regions."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_iris, load_wine
+
+from browsers import ANSWERS, serious_faults
+from pellucid import ATEOPClassifier, EOPClassifier, explain_clusters
+from pellucid.report import report_html
+
+
+def payload(html):
+    return json.loads(re.search(r'id="payload">(.*?)</script>', html, re.S).group(1))
+
+
+@pytest.fixture(scope="module")
+def iris():
+    return load_iris(as_frame=True).data
+
+
+@pytest.fixture(scope="module")
+def classes():
+    return np.repeat(["a", "b", "</script>"], 50)
+
+
+@pytest.fixture(scope="module")
+def regions_file(iris, tmp_path_factory):
+    model = explain_clusters(iris, np.repeat([0, 1, 2], 50)).model
+    path = tmp_path_factory.mktemp("report") / "regions.html"
+    return model, model.report(path, iris, title="Iris", reference="the species")
+
+
+def test_the_levels_are_told(regions_file, iris):
+    model, path = regions_file
+    data = payload(path.read_text(encoding="utf-8"))
+    at = model.apply(iris)[:, 0]
+    assert [level["answered"] for level in data["levels"]] == [
+        int((at == i).sum()) for i in range(model.n_levels_)
+    ]
+    texts = [piece["text"] for level in data["levels"] for piece in level["pieces"]]
+    assert texts == [piece.text for rule in model.explain()[:-1] for piece in rule.pieces]
+    assert data["answered"] == (at >= 0).sum()
+    assert data["rules"] == str(model.explain())
+
+
+def test_what_is_said_of_a_class_is_true_of_its_rows(regions_file, iris):
+    model, path = regions_file
+    data = payload(path.read_text(encoding="utf-8"))
+    found = model.predict(iris)
+    for c, facts in enumerate(data["facts"]):
+        assert facts["rows"] == (found == c).sum()
+        for column, means in zip(data["columns"], facts["means"]):
+            assert means[0] == pytest.approx(iris.loc[found == c, column["name"]].mean(), rel=1e-5)
+    covered = sum(level.coverage for level in model.levels_)
+    assert data["measures"]["coverage"] == pytest.approx(covered, rel=1e-5)
+
+
+def test_sparse_rows_are_read_like_others(iris, classes):
+    model = EOPClassifier(random_state=0).fit(iris.to_numpy(), classes)
+    wanted = report_html(model, iris.to_numpy())
+    assert report_html(model, sparse.csr_array(iris.to_numpy())) == wanted
+
+
+KINDS = [
+    (EOPClassifier, "stump", "box", "majority"),
+    (EOPClassifier, "linear_svm", "ellipse", "abstain"),
+    (EOPClassifier, "logistic", "polyhedron", "majority"),
+    (ATEOPClassifier, "linear_svm", "box", "abstain"),
+]
+
+
+@pytest.mark.parametrize(("kind", "base", "shape", "leftover"), KINDS)
+def test_explain_a_row_agrees_with_predict(kind, base, shape, leftover, tmp_path, open_page):
+    wine = load_wine(as_frame=True)
+    X, y = wine.data.iloc[:, [0, 6, 9, 12]], wine.target_names[wine.target]
+    model = kind(base, regions=shape, leftover=leftover, random_state=0).fit(X, y)
+    assert model.n_levels_ > 0
+    page = open_page(model.report(tmp_path / "r.html", X))
+    random = np.random.default_rng(0)
+    mixed = pd.DataFrame({c: random.choice(X[c], 150) for c in X.columns})
+    rows = pd.concat([X, mixed])
+    found = page.evaluate(ANSWERS, rows.astype(str).to_dict("records"))
+    wanted = np.where(model.abstained(rows), leftover == "majority", True)
+    assert found == [str(label) if has else None for label, has in zip(model.predict(rows), wanted)]
+
+
+@pytest.mark.parametrize(("kind", "base", "shape", "leftover"), KINDS[:3])
+def test_what_would_have_to_change_leads_there(kind, base, shape, leftover, tmp_path, open_page):
+    wine = load_wine(as_frame=True)
+    X, y = wine.data.iloc[:, [0, 6, 9, 12]], wine.target_names[wine.target]
+    X = X.set_axis(["alcohol", "flavanoids", "colour", "proline"], axis=1)
+    model = kind(base, regions=shape, leftover=leftover, random_state=0).fit(X, y)
+    page = open_page(model.report(tmp_path / "r.html", X))
+    n_ways = 0
+    for i in (0, 70, 150):
+        row = X.iloc[[i]]
+        page.evaluate(ANSWERS, row.astype(str).to_dict("records"))
+        for line in page.locator("#row .ways li").all_inner_texts():
+            label, words = re.fullmatch(r"Class (\S+) (.*)", line).groups()
+            changed = row.astype(float).copy()
+            for change in words.split(" and "):
+                name, above, value = re.match(r"(\S+) (above )?(\S+)", change).groups()
+                changed[name] = np.nextafter(float(value), np.inf) if above else float(value)
+            assert model.predict(changed)[0] == label
+            n_ways += 1
+    assert n_ways >= 3
+
+
+def test_neighbours_among_training_rows_are_not_guessed(iris, classes, tmp_path, open_page):
+    model = EOPClassifier("knn", regions="nonparametric", random_state=0).fit(iris, classes)
+    page = open_page(model.report(tmp_path / "r.html", iris))
+    page.get_by_label("Start from").select_option("0")
+    assert "This page cannot tell" in page.locator(".result").inner_text()
+
+
+@pytest.mark.parametrize("shape", ["polyhedron", "ellipse", "nonparametric"])
+def test_regions_of_any_shape_are_drawn(shape, iris, classes, tmp_path, open_page):
+    model = EOPClassifier("linear_svm", regions=shape, random_state=0, max_levels=2)
+    model.fit(iris.iloc[:, :3], classes)
+    path = model.report(tmp_path / "r.html", iris.iloc[:, :3])
+    drawn = open_page(path).locator(".region").count()
+    levels = payload(path.read_text(encoding="utf-8"))["levels"]
+    wanted = sum(len(level["outlines"]) for level in levels)
+    assert drawn == wanted
+    assert wanted > 0 or shape == "nonparametric"
+
+
+def test_names_are_kept_and_shown_everywhere(open_page, regions_file):
+    page = open_page(regions_file[1])
+    page.get_by_label("Name of cluster 1").fill("Versicolor <b>")
+    page.reload()
+    assert page.get_by_label("Name of cluster 1").input_value() == "Versicolor <b>"
+    assert "Versicolor <b>" in page.locator(".legend").first.inner_text()
+    assert "Versicolor <b>" in page.locator(".two.level .ways").first.inner_text()
+
+
+def test_a_card_lights_its_regions_and_a_row_is_marked(open_page, regions_file):
+    page = open_page(regions_file[1])
+    page.locator("#card-0 .size").hover()
+    assert page.locator(".cloud.dim").count() > 0
+    page.mouse.move(0, 0)
+    assert page.locator(".cloud.dim").count() == 0
+    page.get_by_label("Start from").select_option("0")
+    assert page.locator(".this-row").count() >= 1
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (360, "dark")])
+def test_the_page_is_sound_in_a_browser(open_page, regions_file, width, scheme):
+    page = open_page(regions_file[1], width=width, scheme=scheme)
+    page.get_by_label("Start from").select_option("0")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert serious_faults(page) == []

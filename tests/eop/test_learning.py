@@ -249,7 +249,7 @@ def test_one_column_and_duplicated_columns():
 def test_a_class_too_small_to_hold_out_is_named():
     X = np.arange(41.0)[:, None]
     y = np.array(["a"] * 40 + ["rare"])
-    with pytest.warns(UserWarning, match="hold any out of class 'rare'"):
+    with pytest.warns(UserWarning, match="too few rows of class 'rare' to hold any out"):
         EOPClassifier(random_state=0).fit(X, y)
 
 

@@ -35,7 +35,7 @@ class EOPClassifier(BaseEOP):
         Which projection is best: the one with most rows in cells of a coarse grid in which
         errors are few, as regions can only be there; or, as in the paper, the one whose
         classifier has fewest errors overall. Each column adds the penalty.
-    n_candidates : int or None, default=1
+    n_candidates : int or None, default=5
         Of so many of the best projections regions are found, and those that cover most are
         taken; None for all.
     leftover : {"majority", "abstain"}, default="majority"
@@ -80,9 +80,12 @@ class EOPClassifier(BaseEOP):
     level 1, petal length (cm): 63.3 % of the rows, 0.0 % wrong (of held-out rows 3.4 %)
         petal length (cm) ≤ 2: setosa (50 rows, 100.0 % of them setosa)
         2 < petal length (cm) ≤ 4.75: versicolor (45 rows, 97.8 % of them versicolor)
-    level 2, petal length (cm) and petal width (cm): 28.7 % of the rows, 0.0 % wrong ...
-        petal length (cm) > 4.85 and petal width (cm) > 1.75: virginica (43 rows, ...
-    in no region: versicolor (8.0 % of the rows, 50.0 % of such rows are versicolor)
+    level 2, petal width (cm): 30.7 % of the rows, 3.0 % wrong (of held-out rows 0.0 %)
+        petal width (cm) > 1.75: virginica (46 rows, 97.8 % of them virginica)
+    level 3, sepal length (cm) and petal length (cm): 4.7 % of the rows, 0.0 % wrong ...
+        sepal length (cm) > 6 and petal length (cm) ≤ 5: versicolor (4 rows, ...
+        sepal length (cm) > 6 and petal length (cm) > 5: virginica (3 rows, ...
+    in no region: versicolor (1.3 % of the rows, 50.0 % of such rows are versicolor)
     >>> print(model.explain(X[60:61]))
     row 0: class versicolor because 2 < petal length (cm) ≤ 4.75 (45 rows, 97.8 % of them ...
     """
@@ -101,7 +104,7 @@ class EOPClassifier(BaseEOP):
         max_dim: int = 2,
         projections: str | int = "all",
         choose: str = "coverage",
-        n_candidates: int = 1,
+        n_candidates: int | None = 5,
         leftover: str = "majority",
         relax: bool = True,
         min_support: float = 0.03,

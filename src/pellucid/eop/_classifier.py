@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from sklearn.utils._param_validation import StrOptions
+
 from pellucid.eop._base import BaseEOP
 from pellucid.eop._docs import common_parameters
 from pellucid.eop.learning import Settings
@@ -31,13 +33,13 @@ class EOPClassifier(BaseEOP):
     complexity_penalty : float, default=0.01
         What each column of a projection costs (η), in share of rows.
     {common}
-    choose : {"coverage", "error"}, default="coverage"
-        Which projection is best: the one with most rows in cells of a coarse grid in which
-        errors are few, as regions can only be there; or, as in the paper, the one whose
-        classifier has fewest errors overall. Each column adds the penalty.
-    n_candidates : int or None, default=5
-        Of so many of the best projections regions are found, and those that cover most are
-        taken; None for all.
+    choose : {"both", "error", "coverage"}, default="both"
+        Which projections are best: those whose classifiers have fewest errors overall, as in the
+        paper; those with most rows in cells of a coarse grid in which errors are few, as regions
+        can only be there; or some of both. Each column adds the penalty.
+    n_candidates : int or None, default=8
+        Of so many of the best projections regions are found, and those that cover most held-out
+        rows, less the penalty for their columns, are taken; None for all. The paper has one.
     leftover : {"majority", "abstain"}, default="majority"
         What rows in no region get: the most frequent class of such rows, or no answer.
     relax : bool, default=True
@@ -90,7 +92,11 @@ class EOPClassifier(BaseEOP):
     row 0: class versicolor because 2 < petal length (cm) ≤ 4.75 (45 rows, 97.8 % of them ...
     """
 
-    _parameter_constraints: dict = {**BaseEOP._parameter_constraints, "relax": ["boolean"]}
+    _parameter_constraints: dict = {
+        **BaseEOP._parameter_constraints,
+        "choose": [StrOptions({"both", "error", "coverage"})],
+        "relax": ["boolean"],
+    }
 
     _learner = EOPLearner
 
@@ -103,8 +109,8 @@ class EOPClassifier(BaseEOP):
         complexity_penalty: float = 0.01,
         max_dim: int = 2,
         projections: str | int = "all",
-        choose: str = "coverage",
-        n_candidates: int | None = 5,
+        choose: str = "both",
+        n_candidates: int | None = 8,
         leftover: str = "majority",
         relax: bool = True,
         min_support: float = 0.03,

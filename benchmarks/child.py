@@ -1,18 +1,20 @@
-"""What is measured in a process of its own: peak memory and the first call.
+"""What is measured in a process of its own: peak memory, the first call, the command line.
 
-``python -m benchmarks.child memory METHOD X.npy CENTERS.npy`` and
-``python -m benchmarks.child compilation METHOD`` print one JSON object.
+``python -m benchmarks.child memory METHOD X.npy CENTERS.npy``, ``... compilation METHOD``,
+``... cluster FILE.csv K`` and ``... explain FILE.csv K`` print one JSON object.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
 import subprocess
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 
 import numpy as np
 
@@ -56,6 +58,64 @@ def peak_memory(method: str, x_path: str, centers_path: str) -> dict:
     return {"input_bytes": X.nbytes, "peak_bytes": max(_peak() - before, 0)}
 
 
+def cluster_file(path: str, k: str) -> dict:
+    """Seconds of reading a CSV file and of k-means on its scaled numbers and its categories."""
+    import polars as pl
+    from polars import selectors as cs
+    from sklearn.cluster import KMeans
+
+    read = _Clock()
+    table = pl.read_csv(path)
+    read.stop()
+    aside = _Clock()
+    numbers = table.select(cs.float().sub(cs.float().mean()).truediv(cs.float().std(ddof=0)))
+    X = np.ascontiguousarray(
+        np.hstack([numbers, table.select(cs.string()).to_dummies().cast(pl.Float64)])
+    )
+    aside.stop()
+    n_init = 3 if len(X) > 100_000 else 10
+    cluster = _Clock()
+    KMeans(int(k), n_init=n_init, random_state=0).fit(X)
+    cluster.stop()
+    return {
+        "work_seconds": read.seconds + cluster.seconds,
+        "work_cpu_seconds": read.cpu_seconds + cluster.cpu_seconds,
+        "aside_seconds": aside.seconds,
+        "aside_cpu_seconds": aside.cpu_seconds,
+        "cpu_seconds": process_time(),
+    }
+
+
+def explain_file(path: str, k: str) -> dict:
+    """Seconds of ``pellucid explain`` on a file."""
+    import pellucid.cli.explain
+    import pellucid.cluster  # noqa: F401
+    from pellucid.cli.app import app
+
+    work = _Clock()
+    with redirect_stdout(io.StringIO()):
+        app(["explain", path, "-k", k, "--quiet"], standalone_mode=False)
+    work.stop()
+    return {
+        "work_seconds": work.seconds,
+        "work_cpu_seconds": work.cpu_seconds,
+        "aside_seconds": 0.0,
+        "aside_cpu_seconds": 0.0,
+        "cpu_seconds": process_time(),
+    }
+
+
+class _Clock:
+    """Seconds, and seconds of all processors, since it was made."""
+
+    def __init__(self) -> None:
+        self._start = perf_counter(), process_time()
+
+    def stop(self) -> None:
+        self.seconds = perf_counter() - self._start[0]
+        self.cpu_seconds = process_time() - self._start[1]
+
+
 def _few_rows() -> np.ndarray:
     return np.random.default_rng(0).normal(size=(300, 4))
 
@@ -90,4 +150,10 @@ def _status(name: str) -> int:
 
 if __name__ == "__main__":
     what, *rest = sys.argv[1:]
-    print(json.dumps({"memory": peak_memory, "compilation": first_call}[what](*rest)))
+    parts = {
+        "memory": peak_memory,
+        "compilation": first_call,
+        "cluster": cluster_file,
+        "explain": explain_file,
+    }
+    print(json.dumps(parts[what](*rest)))

@@ -30,15 +30,23 @@ class EOP:
     regions : str
     wants_accuracy : bool, default=False
         Whether to take the most accurate parameters instead of the simplest good ones.
-    n_candidates : int, default=1
+    n_candidates : int, default=8
         Projections in which regions are looked for at each level.
+    max_dim : int, default=2
+        Columns of a projection at the most.
     """
 
     def __init__(
-        self, base: str, regions: str, wants_accuracy: bool = False, n_candidates: int = 1
+        self,
+        base: str,
+        regions: str,
+        wants_accuracy: bool = False,
+        n_candidates: int = 8,
+        max_dim: int = 2,
     ) -> None:
         self.base, self.regions = base, regions
         self.wants_accuracy, self.n_candidates = wants_accuracy, n_candidates
+        self.max_dim = max_dim
 
     def fit(self, X: np.ndarray, y: np.ndarray, quick: bool) -> tuple[EOPClassifier, str]:
         """The chosen model, fitted on all rows, and what was chosen."""
@@ -92,6 +100,7 @@ class EOP:
             max_error=error,
             complexity_penalty=penalty,
             n_candidates=self.n_candidates,
+            max_dim=self.max_dim,
             max_levels=n_levels,
             random_state=0,
             n_jobs=2,

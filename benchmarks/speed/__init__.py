@@ -10,6 +10,7 @@ from benchmarks import jobs
 from benchmarks.page import Section
 from benchmarks.settings import Settings
 from benchmarks.speed import (
+    command,
     compilation,
     memory,
     published,
@@ -27,6 +28,7 @@ PARTS = {
     "predict": routing,
     "compilation": compilation,
     "published": published,
+    "command": command,
 }
 
 

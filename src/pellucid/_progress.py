@@ -1,8 +1,12 @@
-"""One line on standard error that says how far long work has come."""
+"""How far long work has come: a line on standard error, or a call to whoever wants to know."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+_watchers: list[Callable[[Progress, str], None]] = []
 
 
 class Progress:
@@ -11,7 +15,7 @@ class Progress:
     Parameters
     ----------
     what : str
-        What is being done.
+        What is being done; work without a name is part of other work, and never told.
     total : int
         How many steps there are at the most.
     verbose : int or bool
@@ -22,13 +26,32 @@ class Progress:
         self.what, self.total, self.verbose = what, total, verbose
         self.done = 0
 
+    @property
+    def is_heard(self) -> bool:
+        """Whether anybody wants to know."""
+        return bool(self.verbose or _watchers)
+
     def step(self) -> None:
         """One more step is done."""
         self.done += 1
-        if self.verbose:
-            print(f"{self.what}: {self.done} of {self.total}", file=sys.stderr, flush=True)
+        self._say(f"{self.done} of {self.total}")
 
     def note(self, text: str) -> None:
         """Say how things stand."""
+        self._say(text)
+
+    def _say(self, text: str) -> None:
         if self.verbose:
             print(f"{self.what}: {text}", file=sys.stderr, flush=True)
+        if self.what and _watchers:
+            _watchers[-1](self, text)
+
+
+@contextmanager
+def watching(watcher: Callable[[Progress, str], None]) -> Iterator[None]:
+    """While this lasts, `watcher` is called with every step, and with how things stand in words."""
+    _watchers.append(watcher)
+    try:
+        yield
+    finally:
+        _watchers.remove(watcher)

@@ -125,12 +125,24 @@ class Encoding:
         -------
         ndarray of shape (n_samples, len(names)), float64
         """
-        columns = Columns.of(table).like(self.input_names)
-        matrix = [
-            _numbers(column, name) if values is None else _indicators(column, values)
-            for name, values, column in zip(self.input_names, self._categories, columns.values)
-        ]
-        return np.column_stack(matrix).astype(np.float64, copy=False)
+        return np.column_stack(self.columns(table)).astype(np.float64, copy=False)
+
+    def columns(self, table: Any) -> list[np.ndarray]:
+        """The columns of :meth:`transform`, one by one: numbers as they are, categories as bools.
+
+        Parameters
+        ----------
+        table : data frame or array-like of shape (n_samples, n_columns)
+
+        Returns
+        -------
+        list of ndarray of shape (n_samples,)
+        """
+        given = Columns.of(table).like(self.input_names)
+        found: list[np.ndarray] = []
+        for name, values, column in zip(self.input_names, self._categories, given.values):
+            found += [_numbers(column, name)] if values is None else _indicators(column, values)
+        return found
 
 
 def _positions(names: list[str], wanted: Iterable | None) -> set[int]:
@@ -182,13 +194,13 @@ def _word(value: Any) -> str:
     return "missing" if value is None else str(value)
 
 
-def _indicators(column: np.ndarray, values: list) -> np.ndarray:
+def _indicators(column: np.ndarray, values: list) -> list[np.ndarray]:
     position = {value: i for i, value in enumerate(values)}
     values_here = column.tolist()
     # Values are many and different ones few: each of these is looked at once.
     code_of = {v: position.get(_category(v), -1) for v in set(values_here)}
     code = np.fromiter(map(code_of.__getitem__, values_here), np.intp, len(values_here))
-    return (code[:, None] == np.arange(len(values))).astype(np.float64)
+    return [code == i for i in range(len(values))]
 
 
 def _numbers(column: np.ndarray, name: str) -> np.ndarray:

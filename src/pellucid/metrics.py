@@ -183,11 +183,21 @@ def reference_agreement(labels: Any, reference_labels: Any, *, sample_weight: An
             "both must be flat and of one length"
         )
     weight = read_sample_weight(sample_weight, len(labels))
-    names, ours = np.unique(labels, return_inverse=True)
-    reference_names, theirs = np.unique(reference_labels, return_inverse=True)
-    table = np.zeros((len(names), len(reference_names)))
-    np.add.at(table, (ours, theirs), weight)
+    names, ours = _positions(labels)
+    reference_names, theirs = _positions(reference_labels)
+    shape = (len(names), len(reference_names))
+    pairs = ours * shape[1] + theirs
+    table = np.bincount(pairs, weights=weight, minlength=shape[0] * shape[1]).reshape(shape)
     return float(table[linear_sum_assignment(table, maximize=True)].sum() / weight.sum())
+
+
+def _positions(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Different labels, and the position of each row's among them."""
+    if labels.dtype.kind in "iu" and labels.size and labels.min() >= 0 and labels.max() < 2**16:
+        # Counting is many times as fast as the sorting that labels of any kind need.
+        is_there = np.bincount(labels) > 0
+        return np.flatnonzero(is_there), (np.cumsum(is_there) - 1)[labels]
+    return np.unique(labels, return_inverse=True)
 
 
 def _partition_cost(objective: str, X: Any, labels: Any, sample_weight: Any) -> float:

@@ -12,13 +12,9 @@ from pellucid.asked_columns import as_numbers, fill_missing
 from pellucid.cluster._base import BaseThresholdTree
 from pellucid.column_sources import Source, trace_steps, why_not
 from pellucid.columns import Columns
-from pellucid.cuts.thresholds import choose_threshold
-from pellucid.encoding import Indicator
-from pellucid.numeric.floats import last_where
 from pellucid.portable import Explanation
-from pellucid.routing import column_values
+from pellucid.restate import Cuts
 from pellucid.rules import default_names
-from pellucid.tree import ThresholdTree, TreeBuilder
 
 
 def explain_pipeline(pipeline: Any, X: Any = None) -> Explanation:
@@ -85,7 +81,7 @@ def explain_pipeline(pipeline: Any, X: Any = None) -> Explanation:
             raise ValueError(why_not(source))
     fill = _fills(asked, names)
     described = list(dict.fromkeys(s.name(names) for s in sources if not s.problem))
-    cuts = _Cuts(model.tree_, sources)
+    cuts = Cuts(model.tree_, sources)
     if X is not None:
         Z = pipeline[:-1].transform(X) if steps[:-1] else X
         cuts.look_at(read_X(model, Z, reset=False), _values(X, names, fill))
@@ -148,92 +144,3 @@ def _fills(sources: list[Source], names: list[str]) -> dict[str, Any]:
                 f"{source.fill!r} in another; fill them in once, before all else"
             )
     return {name: value for name, value in fill.items() if value is not None}
-
-
-class _Cuts:
-    """The questions of a tree, each told of the column of the data that it is about.
-
-    Parameters
-    ----------
-    tree : ThresholdTree
-    sources : list of Source
-        Of each column of the tree.
-    """
-
-    def __init__(self, tree: ThresholdTree, sources: list[Source]) -> None:
-        self.tree, self.sources = tree, sources
-        self.between: dict[int, tuple[float, float]] = {}
-
-    def look_at(self, Z: Any, values: list[np.ndarray]) -> None:
-        """Find the nearest values of the data on both sides of each question about numbers.
-
-        Parameters
-        ----------
-        Z : ndarray or csc_array
-            Rows as the tree sees them.
-        values : list of ndarray
-            The columns of the same rows in the data, filled in.
-        """
-        for node, rows in self.tree._route(Z):
-            source = self.sources[self.tree.feature[node]]
-            if self.tree.children_left[node] < 0 or source.category:
-                continue
-            left = column_values(Z, self.tree.feature[node], rows) <= self.tree.threshold[node]
-            numbers = values[source.column][rows].astype(np.float64)
-            is_low = left if source.is_rising else ~left
-            if is_low.any() and not is_low.all():
-                low, high = float(numbers[is_low].max()), float(numbers[~is_low].min())
-                if low < high:
-                    self.between[node] = (low, high)
-
-    def rebuild(
-        self, names: list[str], described: list[str | Indicator], style: str
-    ) -> tuple[ThresholdTree, dict[int, int]]:
-        """The tree on other columns, and the old leaf of each of its leaves.
-
-        Parameters
-        ----------
-        names : list of str
-            Columns of the data.
-        described : list of str or Indicator
-            Columns of the new tree.
-        style : {"round", "midpoint", "data"}
-            Of thresholds, where there is a choice.
-        """
-        tree, builder = self.tree, TreeBuilder(len(described))
-        place = {name: i for i, name in enumerate(described)}
-        old_of, stack = {}, [(0, 0)]
-        while stack:
-            old, new = stack.pop()
-            if tree.children_left[old] < 0:
-                builder.set_cluster(new, int(tree.cluster[old]))
-            else:
-                low, high, threshold = self._cut(old, style)
-                if np.isinf(threshold):
-                    # No value of the column goes to the other side.
-                    stack.append((low if threshold > 0 else high, new))
-                    continue
-                name = self.sources[tree.feature[old]].name(names)
-                children = builder.split(new, feature=place[name], threshold=threshold)
-                stack += zip((low, high), children)
-            weight = tree.weighted_n_node_samples[old]
-            builder.set_counts(new, tree.n_node_samples[old], weight)
-            old_of[new] = old
-        made = enumerate(builder.preorder())
-        return builder.build(), {number: old_of[new] for number, new in made}
-
-    def _cut(self, node: int, style: str) -> tuple[int, int, float]:
-        """Where low values of the column go, where high ones, and the last that is low."""
-        source, threshold = self.sources[self.tree.feature[node]], self.tree.threshold[node]
-        sides = [int(self.tree.children_left[node]), int(self.tree.children_right[node])]
-        low, high = sides if source.is_rising else sides[::-1]
-
-        def is_low(values: np.ndarray) -> np.ndarray:
-            return (source.transform(values) <= threshold) == source.is_rising
-
-        if source.category:
-            zero, one = is_low(np.array([0.0, 1.0]))
-            return low, high, 0.5 if zero != one else np.inf if zero else -np.inf
-        if node in self.between:
-            return low, high, choose_threshold(*self.between[node], style)
-        return low, high, last_where(is_low)

@@ -83,7 +83,15 @@ def test_speed_measures_every_part(tmp_path, published, no_compilation):
         assert rows
         assert all(float(row[c]) >= 0 for row in rows for c in row if c.endswith("seconds"))
     page = (tmp_path / "RESULTS.md").read_text(encoding="utf-8")
-    for heading in ("Speed", "Growth", "Memory", "Threads", "Prediction", "Compilation"):
+    for heading in (
+        "Speed",
+        "Growth",
+        "Memory",
+        "Threads",
+        "Prediction",
+        "Compilation",
+        "Command line",
+    ):
         assert f"## {heading}\n" in page
     check_picture(output / "speed_scaling.png", page)
     check_privacy(page, output, tmp_path)

@@ -443,12 +443,12 @@ def test_names_cannot_play_tricks_on_the_terminal(tmp_path):
     assert "\x1b" not in result.stdout
 
 
-def test_interrupted_work_ends_with_130_and_without_words(data, monkeypatch):
+def test_interrupted_work_ends_with_130_and_one_word(data, monkeypatch):
     def interrupt(*args, **kwargs):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("pellucid.cli.explain.read_source", interrupt)
-    assert_fails(explain(data / "data.csv"), code=130)
+    assert_fails(explain(data / "data.csv"), "interrupted", code=130)
 
 
 def test_a_bug_is_one_line_too_and_debug_shows_where(data, monkeypatch):

@@ -77,6 +77,10 @@ def test_errors_and_worth_of_every_projection():
     assert scan.error[len(by_error) - 1].min() == min(e.min() for e in scan.error)
     assert next(scan.ranked(0.0, "coverage", 0)) == (0, 2)
     assert len(next(scan.ranked(10.0, "coverage", 0))) == 1
+    lists = {name: list(scan.ranked(0.0, name)) for name in ("coverage", "error", "both")}
+    assert lists["both"][:2] == [lists["coverage"][0], lists["error"][0]]
+    assert all(sorted(found) == sorted(lists["error"]) for found in lists.values())
+    assert len(lists["both"]) == 10
 
 
 def test_a_scan_can_be_stopped():

@@ -42,6 +42,6 @@ def test_every_classifier_is_checked():
 
 @parametrize_with_checks(CLASSIFIERS, expected_failed_checks=expected_failures)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.filterwarnings("ignore:too few rows to hold")
+@pytest.mark.filterwarnings("ignore:too few rows of class")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

@@ -123,8 +123,8 @@ def test_neighbours_among_training_rows_are_not_guessed(iris, classes, tmp_path,
 @pytest.mark.parametrize("shape", ["polyhedron", "ellipse", "nonparametric"])
 def test_regions_of_any_shape_are_drawn(shape, iris, classes, tmp_path, open_page):
     model = EOPClassifier("linear_svm", regions=shape, random_state=0, max_levels=2)
-    model.fit(iris.iloc[:, :3], classes)
-    path = model.report(tmp_path / "r.html", iris.iloc[:, :3])
+    model.fit(iris.iloc[:, :2], classes)
+    path = model.report(tmp_path / "r.html", iris.iloc[:, :2])
     drawn = open_page(path).locator(".region").count()
     levels = payload(path.read_text(encoding="utf-8"))["levels"]
     wanted = sum(len(level["outlines"]) for level in levels)

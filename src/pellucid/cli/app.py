@@ -16,6 +16,7 @@ from pellucid.cli.options import (
     Clusters,
     Columns,
     Debug,
+    Effort,
     Exclude,
     Json,
     Labels,
@@ -23,7 +24,10 @@ from pellucid.cli.options import (
     Missing,
     MissingOption,
     Names,
+    Objective,
+    ObjectiveOption,
     Plot,
+    Polish,
     Quiet,
     Report,
     Seed,
@@ -37,6 +41,8 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     help="Explain a clustering by a small tree of thresholds.",
+    epilog="Exit codes: 0 done, 1 something is wrong with the data or a file, 2 with the options, "
+    "130 interrupted. Results go to standard output, all else to standard error.",
 )
 
 INTERRUPTED = 130
@@ -93,6 +99,42 @@ def explain_command(
             show_default=False,
         ),
     ] = None,
+    objective: ObjectiveOption = Objective.kmeans,
+    polish: Annotated[
+        Polish,
+        typer.Option(
+            help="Change the finished tree while its cost falls; deep takes several times as long."
+        ),
+    ] = Polish.no,
+    depth_penalty: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            help="What one more condition is worth, as a share of the cost: larger for shorter "
+            "rules. With --method exshallow (0.03) or explainable (0).",
+            show_default=False,
+        ),
+    ] = None,
+    max_depth: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Most questions on the way to a leaf, with --method explainable.",
+            show_default=False,
+        ),
+    ] = None,
+    max_conditions: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Most conditions in a rule, with --method explainable.", show_default=False
+        ),
+    ] = None,
+    effort: Annotated[
+        Effort | None,
+        typer.Option(
+            help="How many trees to try, with --method explainable (balanced).", show_default=False
+        ),
+    ] = None,
     columns: Columns = None,
     exclude: Exclude = None,
     categorical: Categorical = None,
@@ -120,6 +162,7 @@ def explain_command(
 ) -> None:
     """Cluster the rows of a table with k-means, and say in rules what each cluster is."""
     with _errors_in_one_line(debug or context.obj, quiet):
+        from pellucid.cli.choices import Choices
         from pellucid.cli.explain import Targets, explain
 
         explain(
@@ -127,7 +170,15 @@ def explain_command(
             Targets(output=output, tree=tree, sql=sql, model=model, report=report),
             k=_number(k),
             method=method.value,
-            leaves=leaves,
+            choices=Choices(
+                leaves=leaves,
+                objective=objective.value,
+                polish=polish.value,
+                depth_penalty=depth_penalty,
+                max_depth=max_depth,
+                max_conditions=max_conditions,
+                effort=None if effort is None else effort.value,
+            ),
             seed=seed,
             dialect=dialect,
             as_json=as_json,
@@ -169,6 +220,7 @@ def compare_command(
         int | None,
         typer.Option(min=1, help="Leaves of the methods that can choose.", show_default=False),
     ] = None,
+    objective: ObjectiveOption = Objective.kmeans,
     columns: Columns = None,
     exclude: Exclude = None,
     categorical: Categorical = None,
@@ -189,6 +241,7 @@ def compare_command(
             file,
             k=_number(k),
             leaves=leaves,
+            objective=objective.value,
             plot=plot,
             seed=seed,
             as_json=as_json,
@@ -206,6 +259,7 @@ def path_command(
     context: typer.Context,
     file: Table,
     k: Clusters = "auto",
+    objective: ObjectiveOption = Objective.kmeans,
     columns: Columns = None,
     exclude: Exclude = None,
     categorical: Categorical = None,
@@ -225,6 +279,7 @@ def path_command(
         path(
             file,
             k=_number(k),
+            objective=objective.value,
             plot=plot,
             seed=seed,
             as_json=as_json,
@@ -421,12 +476,13 @@ def _number(k: str) -> int | None:
 @contextmanager
 def _errors_in_one_line(debug: bool, quiet: bool = False) -> Iterator[None]:
     """Turn errors and warnings into lines on standard error, and errors into exit codes."""
-    from pellucid.cli.show import notices, show_error, warnings_in_one_line
-
     try:
+        from pellucid.cli.show import notices, show_error, warnings_in_one_line
+
         with warnings_in_one_line(), notices(quiet):
             yield
     except KeyboardInterrupt:
+        typer.echo("interrupted", err=True)
         raise typer.Exit(INTERRUPTED) from None
     except (typer.Exit, BrokenPipeError):
         raise  # typer ends the program quietly on both

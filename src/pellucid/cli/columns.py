@@ -18,6 +18,9 @@ MOST_CATEGORIES = 30
 FEW_NUMBERS = 6
 """Whole numbers of no more different values might be codes; it is said that they are numbers."""
 
+_FIRST_ROWS = 1000
+"""Looked at before all of a column is."""
+
 _IDENTIFIER = re.compile(
     r"(^|[^a-z])(id|key|uuid|guid|index|row|rownum)$|^(unnamed|column \d+)|(?<=[a-z])(Id|ID|Key)$"
 )
@@ -133,30 +136,44 @@ def _use(table: pl.DataFrame, name: str, *, asked: bool) -> str:
     dtype = column.dtype
     if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
         return "nested"
-    present = column.drop_nulls()
+    present = column.drop_nulls() if column.null_count() else column
     if len(present) < len(column) / 2 and not (asked and len(present)):
         return "missing"
-    n_different = present.n_unique()
-    if n_different < 2:
+    if len(present) == 0 or _is_constant(present):
         return "constant"
     if dtype.is_temporal():
         return "date"
     if dtype == pl.Boolean:
         return "category"
     if dtype.is_numeric():
-        return "identifier" if not asked and _is_identifier(present, n_different) else "number"
+        return "identifier" if not asked and _is_identifier(present) else "number"
+    n_different = present.n_unique()
     if not asked and n_different > 20 and n_different > 0.9 * len(present):
         return "identifier"
     return "category" if n_different <= MOST_CATEGORIES else "texts"
 
 
-def _is_identifier(column: pl.Series, n_different: int) -> bool:
+def _is_constant(column: pl.Series) -> bool:
+    first = column[0]
+    # The first rows settle it almost always.
+    if (column.head(_FIRST_ROWS) != first).any():
+        return False
+    return column.n_unique() == 1
+
+
+def _is_identifier(column: pl.Series) -> bool:
     """Whole numbers, each once, that are named like an identifier or count the rows."""
-    if not column.dtype.is_integer() or n_different < len(column):
+    if not column.dtype.is_integer():
         return False
     is_count = column.max() - column.min() == len(column) - 1 and len(column) > 10
     is_named = _IDENTIFIER.search(column.name) or _IDENTIFIER.search(column.name.lower())
-    return is_count or bool(is_named)
+    # Counting what is different takes far longer than the other questions, so it comes last.
+    return bool(is_count or is_named) and column.n_unique() == len(column)
+
+
+def _has_few_numbers(column: pl.Series) -> bool:
+    most = min(FEW_NUMBERS, len(column) // 10)
+    return all(part.n_unique() <= most for part in (column.head(_FIRST_ROWS), column))
 
 
 def _say(table: pl.DataFrame, chosen: Columns, dropped: dict, forced: list[str]) -> None:
@@ -176,8 +193,7 @@ def _say(table: pl.DataFrame, chosen: Columns, dropped: dict, forced: list[str])
     codes = [
         name
         for name in chosen.numbers
-        if table[name].dtype.is_integer()
-        and table[name].n_unique() <= min(FEW_NUMBERS, table.height // 10)
+        if table[name].dtype.is_integer() and _has_few_numbers(table[name])
     ]
     if codes:
         show_notice(

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from rich.table import Table
 
+from pellucid import metrics
 from pellucid.cli import CommandError, check_target
+from pellucid.cli.choices import ANY_LEAVES, METHODS, Choices
 from pellucid.cli.explain import check_picture, draw
-from pellucid.cli.fitting import ANY_LEAVES, METHODS, find_reference, fit_method, number_of_clusters
-from pellucid.cli.preparing import prepare
+from pellucid.cli.fitting import CLUSTERINGS, find_reference, fit_method
+from pellucid.cli.preparing import Prepared, prepare
+from pellucid.cli.progress import working
 from pellucid.cli.reading import read_source
-from pellucid.cli.show import cost_change, count, open_console, show_line, show_notice, working
+from pellucid.cli.show import cost_change, count, open_console, show_line, show_notice
+from pellucid.tradeoff import TradeOff, TradeOffPoint
 
 
 def compare(
@@ -22,6 +27,7 @@ def compare(
     *,
     k: int | None,
     leaves: int | None,
+    objective: str = "kmeans",
     plot: Path | None,
     seed: int,
     as_json: bool = False,
@@ -29,24 +35,20 @@ def compare(
 ) -> None:
     """Explain the same clusters by every method, and put cost, size and time side by side."""
     _check_plot(plot, k, preparation)
+    if k is not None:
+        Choices(leaves).check_leaves(k, "-k")
     prepared = prepare(read_source(file), **preparation)
-    if prepared.labels is None:
-        k = number_of_clusters(prepared, k, seed)
-        if leaves is not None and leaves < k:
-            raise CommandError(f"--leaves {leaves} is less than the {k} clusters", exit_code=2)
-    reference = find_reference(prepared, k, seed)
+    reference = find_reference(prepared, k, seed, objective)
+    methods = dict(METHODS)
+    if objective == "kmedians":
+        show_notice(f"{methods.pop('explainable')} is left out: it lowers the cost of k-means")
     found = {}
-    with working("methods", len(METHODS)) as step:
-        for method, name in METHODS.items():
+    with working("methods", len(methods)) as step:
+        for method, name in methods.items():
             step(name)
             begin = time.perf_counter()
-            fitted = fit_method(
-                prepared,
-                method,
-                reference,
-                leaves=leaves if method in ANY_LEAVES else None,
-                seed=seed,
-            )
+            choices = Choices(leaves if method in ANY_LEAVES else None, objective)
+            fitted = fit_method(prepared, method, reference, choices, seed=seed)
             found[name] = (fitted, time.perf_counter() - begin)
     order = sorted(found, key=lambda name: (found[name][0].cost_ratio, name))
     if as_json:
@@ -57,8 +59,9 @@ def compare(
     if plot is not None:
         from pellucid.plotting import plot_comparison
 
-        models = {name: found[name][0].model for name in order}
-        draw(plot, lambda: plot_comparison(models))
+        models = {name: found[name][0] for name in order}
+        words = models[order[0]].reference
+        draw(plot, lambda: plot_comparison(models, reference=words))
         show_notice(f"drew the comparison in {plot}")
 
 
@@ -66,6 +69,7 @@ def path(
     file: Path,
     *,
     k: int | None,
+    objective: str = "kmeans",
     plot: Path | None,
     seed: int,
     as_json: bool = False,
@@ -76,21 +80,31 @@ def path(
 
     _check_plot(plot, k, preparation)
     prepared = prepare(read_source(file), **preparation)
-    if prepared.labels is None:
-        k = number_of_clusters(prepared, k, seed)
-    reference = find_reference(prepared, k, seed)
-    points = ExShallow(reference=reference, random_state=seed).path(prepared.Z)
+    reference = find_reference(prepared, k, seed, objective)
+    model = ExShallow(reference=reference, objective=objective, random_state=seed)
+    with working("trees"):
+        points = model.path(prepared.Z)
+    told = (_in_words(point, prepared) for point in points)
+    points = TradeOff(told, points.is_complete).undominated()
+    against = CLUSTERINGS[objective] if prepared.labels is None else "the given clusters"
     if as_json:
         names = ("penalty", "npc", "waes", "wad", "n_leaves")
         rows = [{name: getattr(point, name) for name in names} for point in points]
         print(json.dumps(rows, indent=2))
     else:
-        _show_path(points)
+        _show_path(points, against)
     if plot is not None:
         from pellucid.plotting import plot_trade_off
 
-        draw(plot, lambda: plot_trade_off(points))
+        draw(plot, lambda: plot_trade_off(points, reference=against))
         show_notice(f"drew the trade-off in {plot}")
+
+
+def _in_words(point: TradeOffPoint, prepared: Prepared) -> TradeOffPoint:
+    """A tree with its size as it will be told: several categories of a column are one condition."""
+    names = prepared.encoding.names
+    size = metrics.weighted_average_explanation_size(point.tree, feature_names=names)
+    return replace(point, waes=size)
 
 
 def _check_plot(plot: Path | None, k: int | None, preparation: dict) -> None:
@@ -125,29 +139,60 @@ def _show(order: list[str], found: dict) -> None:
     show_line("conditions: in the explanation of the average row; depth: questions at most")
 
 
-def _show_path(points: Any) -> None:
+def _show_path(points: TradeOff, against: str) -> None:
     show_line(
         f"{count(len(points), 'tree')}, from the shortest explanations to the cheapest clusters",
         style="bold",
     )
-    table = _table("conditions", "cost against k-means", "questions", "leaves", "depth penalty")
-    before = None
-    for point in points:
+    table = _table(
+        "conditions",
+        f"cost against {against}",
+        "one more condition saves",
+        "questions",
+        "leaves",
+        "depth penalty",
+    )
+    shown = _distinct(points)
+    for before, point in zip((None, *shown), shown):
         table.add_row(
             f"{point.waes:.2f}",
             cost_change(point.npc),
+            _saved(before, point),
             f"{point.wad:.2f}",
             str(point.n_leaves),
             f"{point.penalty:.4g}",
         )
-        before = point
     open_console().print(table)
-    if before is not None and len(points) > 1:
-        first = points[0]
+    if len(points) > 1:
+        first, last = points[0], points[-1]
         show_line(
-            f"{before.waes - first.waes:.2f} more conditions per row take the cost from "
-            f"{cost_change(first.npc)} to {cost_change(before.npc)}"
+            f"{last.waes - first.waes:.2f} more conditions per row take the cost from "
+            f"{cost_change(first.npc)} to {cost_change(last.npc)}"
         )
+    show_line("conditions: in the explanation of the average row; questions: asked of it")
+    if len(shown) < len(points):
+        left_out = count(len(points) - len(shown), "tree")
+        show_line(f"{left_out} that print like the one before are not shown; --json has them")
+    show_line("pellucid explain with the same options and --depth-penalty makes the tree of a line")
+
+
+def _distinct(points: TradeOff) -> list[TradeOffPoint]:
+    """Without those whose length and cost print like those of the tree before."""
+    shown: list[TradeOffPoint] = []
+    last = None
+    for point in points:
+        printed = f"{point.waes:.2f}", cost_change(point.npc)
+        if printed != last:
+            shown.append(point)
+        last = printed
+    return shown
+
+
+def _saved(before: TradeOffPoint | None, point: TradeOffPoint) -> str:
+    """What one more condition in the average explanation saves, on the way from the last tree."""
+    if before is None or not before.waes < point.waes:
+        return ""
+    return f"{100 * (before.npc - point.npc) / (point.waes - before.waes):,.1f} %"
 
 
 def _table(first: str, *others: str) -> Table:

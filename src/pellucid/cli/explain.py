@@ -12,14 +12,10 @@ import numpy as np
 import polars as pl
 
 from pellucid.cli import CommandError, check_target, replacing
-from pellucid.cli.fitting import (
-    Fitted,
-    check_leaves,
-    find_reference,
-    fit_method,
-    number_of_clusters,
-)
+from pellucid.cli.choices import Choices
+from pellucid.cli.fitting import Fitted, find_reference, fit_method
 from pellucid.cli.preparing import prepare
+from pellucid.cli.progress import working
 from pellucid.cli.reading import PARQUET, SEPARATORS, STDIN, Source, read_source
 from pellucid.cli.reporting import check_page, write_fitted_report
 from pellucid.cli.show import (
@@ -60,7 +56,7 @@ def explain(
     *,
     k: int | None,
     method: str,
-    leaves: int | None,
+    choices: Choices,
     seed: int,
     dialect: str = "standard",
     as_json: bool = False,
@@ -76,8 +72,8 @@ def explain(
         Number of clusters; None to find one that suits.
     method : str
         A key of `METHODS`.
-    leaves : int or None
-        Number of leaves, for the methods in `ANY_LEAVES` only.
+    choices : Choices
+        Parameters of the method.
     seed : int
         Seed of the k-means that is explained.
     dialect : str
@@ -87,21 +83,19 @@ def explain(
     **preparation
         As in `prepare`.
     """
-    check_leaves(method, k, leaves)
-    if k is not None and preparation.get("labels") is not None:
-        raise CommandError("-k and --labels do not go together: the labels are the clusters")
+    choices.check(method)
+    if k is not None:
+        choices.check_leaves(k, "-k")
+        if preparation.get("labels") is not None:
+            raise CommandError("-k and --labels do not go together: the labels are the clusters")
     _check_targets(file, targets)
     _check_dialect(dialect)
     source = read_source(file)
     if targets.output is not None:
         _check_can_be_csv(source.table)
     prepared = prepare(source, **preparation)
-    if prepared.labels is None:
-        k = number_of_clusters(prepared, k, seed)
-        check_leaves(method, k, leaves)
-    fitted = fit_method(
-        prepared, method, find_reference(prepared, k, seed), leaves=leaves, seed=seed
-    )
+    reference = find_reference(prepared, k, seed, choices.objective)
+    fitted = fit_method(prepared, method, reference, choices, seed=seed)
     show = _show_json if as_json else _show
     # Files come first: a reader such as head, which closes the pipe early, ends the program.
     try:
@@ -208,8 +202,8 @@ def _write(fitted: Fitted, targets: Targets, dialect: str) -> list[str]:
     explanation, said_later = fitted.explanation, []
     if targets.output is not None:
         prepared = fitted.prepared
-        leaf = fitted.model.tree_.apply(prepared.Z)
-        write_rows(targets.output, prepared.source, explanation, prepared.rows, leaf)
+        with working(f"writing {targets.output}"):
+            write_rows(targets.output, prepared.source, explanation, prepared.rows, fitted.leaf)
         said_later.append(f"wrote the rows with their cluster to {targets.output}")
     if targets.tree is not None:
         draw_tree(targets.tree, explanation)
@@ -223,7 +217,7 @@ def _write(fitted: Fitted, targets: Targets, dialect: str) -> list[str]:
             f"wrote the model to {targets.model}; pellucid predict {targets.model} FILE uses it"
         )
     if targets.report is not None:
-        with replacing(targets.report) as unfinished:
+        with working(f"writing {targets.report}"), replacing(targets.report) as unfinished:
             write_fitted_report(unfinished, fitted)
         said_later.append(f"wrote the report to {targets.report}; open it in a browser")
     return said_later

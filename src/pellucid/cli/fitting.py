@@ -11,25 +11,18 @@ from sklearn.cluster import KMeans
 import pellucid
 from pellucid import metrics
 from pellucid.cli import CommandError
+from pellucid.cli.choices import METHODS, Choices
 from pellucid.cli.number import choose_k
 from pellucid.cli.preparing import Prepared
-from pellucid.cli.show import show_notice
+from pellucid.cli.progress import working
+from pellucid.cli.show import count, show_notice
+from pellucid.kmedians import cluster_by_medians
+from pellucid.numeric.absolute import AbsoluteData
+from pellucid.numeric.fixed_point import Weights
 from pellucid.portable import Explanation
-from pellucid.restate import restate
 
-METHODS = {
-    "explainable": "ExplainableKMeans",
-    "exshallow": "ExShallow",
-    "exgreedy": "ExGreedy",
-    "imm": "IMM",
-    "exkmc": "ExKMC",
-    "bsimm": "BSIMM",
-    "emn": "EMN",
-    "spex": "SpEx",
-}
-
-ANY_LEAVES = ("exkmc", "explainable", "spex")
-"""Methods that make as many leaves as they are asked for."""
+MANY_ROWS = 100_000
+CLUSTERINGS = {"kmeans": "k-means", "kmedians": "k-medians"}
 
 
 @dataclass(frozen=True)
@@ -43,16 +36,34 @@ class Fitted:
     explanation : Explanation
         The same tree in the units of the table.
     prepared : Prepared
+    old_leaf : dict of int to int
+        Leaf of the model, by leaf of the explanation.
     """
 
     model: Any
     explanation: Explanation
     prepared: Prepared
+    old_leaf: dict[int, int]
+
+    # What plots ask of an estimator, in the units and words of the table.
+    tree_ = property(lambda self: self.explanation.tree_)
+    tree_columns_ = property(lambda self: self.explanation.tree_columns_)
+    inertia_ = property(lambda self: self.model.inertia_)
+    reference_inertia_ = property(lambda self: self.model.reference_inertia_)
+
+    @property
+    def leaf(self) -> np.ndarray:
+        """Leaf of the explanation that each row is in."""
+        number = np.zeros(self.model.tree_.node_count, dtype=np.intp)
+        number[list(self.old_leaf.values())] = list(self.old_leaf)
+        return number[self.model.tree_.apply(self.prepared.Z)]
 
     @property
     def reference(self) -> str:
         """What is explained, in words."""
-        return "k-means" if self.prepared.labels is None else "the given clusters"
+        if self.prepared.labels is not None:
+            return "the given clusters"
+        return CLUSTERINGS[getattr(self.model, "objective", "kmeans")]
 
     @property
     def cost_ratio(self) -> float:
@@ -79,79 +90,70 @@ class Fitted:
         }
 
 
-def check_leaves(method: str, k: int | None, leaves: int | None) -> None:
-    """Fail if the number of leaves does not go with the method or the number of clusters."""
-    if leaves is None:
-        return
-    if method not in ANY_LEAVES:
-        raise CommandError(
-            f"--leaves goes with --method {', '.join(ANY_LEAVES[:-1])} or {ANY_LEAVES[-1]}; "
-            f"{method} makes one leaf for each cluster",
-            exit_code=2,
-        )
-    if k is not None and leaves < k:
-        raise CommandError(
-            f"--leaves {leaves} is less than the {k} clusters of -k",
-            hint="every cluster needs a leaf",
-            exit_code=2,
-        )
+def find_reference(
+    prepared: Prepared, k: int | None, seed: int, objective: str = "kmeans"
+) -> KMeans | np.ndarray:
+    """The clustering to explain, as the estimators take it.
 
-
-def number_of_clusters(prepared: Prepared, k: int | None, seed: int) -> int:
-    """The number that was asked for, or one that suits the data."""
-    if k is not None:
-        return k
-    chosen, reason = choose_k(prepared.Z, seed)
-    show_notice(f"{chosen} clusters: {reason} (-k to choose)")
-    return chosen
-
-
-def find_reference(prepared: Prepared, k: int, seed: int) -> Any:
-    """The clustering to explain: labels of the table, or k-means."""
+    Parameters
+    ----------
+    prepared : Prepared
+        If it has labels, they are the clustering.
+    k : int or None
+        Number of clusters; None to find one that suits the data.
+    seed : int
+    objective : {"kmeans", "kmedians"}
+    """
     if prepared.labels is not None:
         return prepared.labels
-    if k > len(prepared.X):
-        raise CommandError(
-            f"-k {k} is more than the {len(prepared.X)} rows", hint="ask for fewer clusters"
-        )
-    return KMeans(k, n_init=10 if len(prepared.X) <= 100_000 else 3, random_state=seed).fit(
-        prepared.Z
-    )
+    if k is None:
+        k, reason = choose_k(prepared.Z, seed)
+        show_notice(f"{count(k, 'cluster')}: {reason} (-k to choose)")
+    n_rows = len(prepared.rows)
+    if k > n_rows:
+        raise CommandError(f"-k {k} is more than the {n_rows} rows", hint="ask for fewer clusters")
+    with working(f"{CLUSTERINGS[objective]}, {count(k, 'cluster')}"):
+        if objective == "kmedians":
+            data = AbsoluteData(prepared.Z, Weights.of(np.ones(n_rows)))
+            return cluster_by_medians(data, k, seed)[1]
+        return KMeans(k, n_init=number_of_starts(n_rows), random_state=seed).fit(prepared.Z)
+
+
+def number_of_starts(n_rows: int) -> int:
+    """How often k-means starts: its best of several, of fewer where each takes seconds."""
+    return 10 if n_rows <= MANY_ROWS else 3
 
 
 def fit_method(
-    prepared: Prepared, method: str, reference: Any, *, leaves: int | None = None, seed: int = 0
+    prepared: Prepared,
+    method: str,
+    reference: KMeans | np.ndarray,
+    choices: Choices,
+    *,
+    seed: int = 0,
 ) -> Fitted:
     """Explain a clustering by one method."""
-    Z = prepared.Z
-    options = {} if leaves is None else {"n_leaves": leaves}
-    if isinstance(reference, np.ndarray) and leaves is not None and leaves < _count(reference):
-        raise CommandError(
-            f"--leaves {leaves} is less than the {_count(reference)} clusters of --labels",
-            hint="every cluster needs a leaf",
-            exit_code=2,
-        )
+    option = "-k" if prepared.labels is None else "--labels"
+    choices.check_leaves(_count(reference), option)
     estimator = getattr(pellucid, METHODS[method])
-    model = estimator(reference=reference, random_state=seed, **options).fit(Z)
-    return Fitted(model, _explanation(model, prepared, Z), prepared)
+    with working(METHODS[method]):
+        model = estimator(reference=reference, random_state=seed, **choices.parameters())
+        model.fit(prepared.Z)
+    tree, old_leaf = prepared.restate(model.tree_)
+    purity = {rule.leaf: rule.purity for rule in model._leaf_rules}
+    explanation = Explanation(
+        tree,
+        names=prepared.encoding.names,
+        clusters=model.cluster_names_.tolist(),
+        purity={new: purity[old] for new, old in old_leaf.items() if old in purity},
+        columns=prepared.columns.used,
+        fill=prepared.fill,
+        method=type(model).__name__,
+    )
+    return Fitted(model, explanation, prepared, old_leaf)
 
 
 def _count(reference: Any) -> int:
     if isinstance(reference, np.ndarray):
         return len(np.unique(reference))
     return len(reference.cluster_centers_)
-
-
-def _explanation(model: Any, prepared: Prepared, Z: np.ndarray) -> Explanation:
-    tree = model.tree_
-    if prepared.is_scaled:
-        tree = restate(tree, tree.apply(Z), prepared.X)
-    return Explanation(
-        tree,
-        names=prepared.encoding.names,
-        clusters=model.cluster_names_.tolist(),
-        purity={rule.leaf: rule.purity for rule in model._leaf_rules},
-        columns=prepared.columns.used,
-        fill=prepared.fill,
-        method=type(model).__name__,
-    )

@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.metrics import silhouette_score
+from sklearn.metrics.pairwise import euclidean_distances
+
+from pellucid.cli.progress import working
 
 RANGE = (2, 10)
 SAMPLE = 2000
@@ -38,11 +41,7 @@ def choose_k(Z: np.ndarray, seed: int, most: int = RANGE[1]) -> tuple[int, str]:
     if len(Z) > SAMPLE:
         rows = np.random.default_rng(seed).choice(len(Z), SAMPLE, replace=False)
         sample = Z[np.sort(rows)]
-    scores = {}
-    for k in range(RANGE[0], most + 1):
-        labels = KMeans(k, n_init=3, random_state=seed).fit_predict(sample)
-        if len(np.unique(labels)) > 1:
-            scores[k] = float(silhouette_score(sample, labels))
+    scores = _silhouettes(sample, seed, most)
     if not scores:
         return 1, "the rows are all but the same"
     best = max(scores.values())
@@ -50,3 +49,16 @@ def choose_k(Z: np.ndarray, seed: int, most: int = RANGE[1]) -> tuple[int, str]:
     others = ", ".join(f"{k}: {score:.2f}" for k, score in scores.items() if k != chosen)
     of = f" on {SAMPLE:,} rows" if len(Z) > SAMPLE else ""
     return chosen, f"the best silhouette{of}, {scores[chosen]:.2f} ({others})"
+
+
+def _silhouettes(Z: np.ndarray, seed: int, most: int) -> dict[int, float]:
+    """Mean silhouette of the rows, by number of clusters."""
+    scores = {}
+    distances = euclidean_distances(Z)
+    with working("number of clusters", most + 1 - RANGE[0]) as step:
+        for k in range(RANGE[0], most + 1):
+            step(str(k))
+            labels = KMeans(k, n_init=3, random_state=seed).fit_predict(Z)
+            if len(np.unique(labels)) > 1:
+                scores[k] = float(silhouette_score(distances, labels, metric="precomputed"))
+    return scores

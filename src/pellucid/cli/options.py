@@ -91,6 +91,38 @@ MissingOption = Annotated[
 ]
 
 
+class Objective(str, Enum):
+    """What rows pay for their cluster."""
+
+    kmeans = "kmeans"
+    kmedians = "kmedians"
+
+
+ObjectiveOption = Annotated[
+    Objective,
+    typer.Option(
+        help="What a row pays: its squared distance to the mean of its cluster, or its absolute "
+        "differences from the median, in which outliers count for less."
+    ),
+]
+
+
+class Polish(str, Enum):
+    """How far a finished tree is changed."""
+
+    no = "no"
+    yes = "yes"
+    deep = "deep"
+
+
+class Effort(str, Enum):
+    """How much the method that tries several trees tries."""
+
+    fast = "fast"
+    balanced = "balanced"
+    best = "best"
+
+
 def file_option(metavar: str, text: str) -> object:
     """An option that names a file to write."""
     return typer.Option(metavar=metavar, readable=False, help=text, show_default=False)

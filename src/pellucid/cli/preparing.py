@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property, partial
 
 import numpy as np
 import polars as pl
@@ -11,10 +12,17 @@ from pellucid.cli import CommandError
 from pellucid.cli.columns import Columns, choose_columns, split_names
 from pellucid.cli.reading import Source
 from pellucid.cli.show import count, show_notice
+from pellucid.column_sources import Source as Origin
+from pellucid.column_steps import Step
+from pellucid.columns import Columns as Content
 from pellucid.encoding import Encoding, Indicator
+from pellucid.restate import Cuts
+from pellucid.tree import ThresholdTree
 
 UNEVEN = 3.0
 """Columns are scaled unless their standard deviations are all within this factor."""
+
+_BLOCK = 4096
 
 
 @dataclass(frozen=True)
@@ -30,10 +38,10 @@ class Prepared:
     table : polars.DataFrame
         Their values in the columns that are used.
     encoding : Encoding
-    X : ndarray of shape (n_rows, n_features)
-        The same as numbers, in the units of the table.
+    features : list of ndarray of shape (n_rows,)
+        The columns of `encoding`: the same as numbers, in the units of the table.
     center, scale : ndarray of shape (n_features,)
-        What is clustered is ``(X - center) / scale``.
+        What is clustered is ``(features - center) / scale``.
     labels : ndarray or None
         The clustering to explain, if a column holds it.
     fill : dict of str to float
@@ -45,7 +53,7 @@ class Prepared:
     rows: np.ndarray
     table: pl.DataFrame
     encoding: Encoding
-    X: np.ndarray
+    features: list[np.ndarray]
     center: np.ndarray
     scale: np.ndarray
     labels: np.ndarray | None = None
@@ -56,10 +64,35 @@ class Prepared:
         """Whether clustering sees other numbers than the table holds."""
         return bool((self.scale != 1).any())
 
-    @property
+    @cached_property
     def Z(self) -> np.ndarray:
         """What is clustered."""
-        return (self.X - self.center) / self.scale if self.is_scaled else self.X
+        Z = np.empty((len(self.rows), len(self.features)))
+        # A few rows at a time: columns that are far apart go into lines that are side by side.
+        for start in range(0, len(Z), _BLOCK):
+            part = Z[start : start + _BLOCK]
+            for j, column in enumerate(self.features):
+                part[:, j] = column[start : start + _BLOCK]
+            if self.is_scaled:
+                part -= self.center
+                part /= self.scale
+        return Z
+
+    def restate(self, tree: ThresholdTree) -> tuple[ThresholdTree, dict[int, int]]:
+        """A tree on `Z` in the units of the table, and the old leaf of each of its leaves."""
+        names = self.encoding.input_names
+        place = {name: i for i, name in enumerate(names)}
+        origins: list[Origin] = []
+        for j, name in enumerate(self.encoding.names):
+            if isinstance(name, Indicator):
+                origins.append(Origin(place[name.column], category=(name.value,)))
+            else:
+                step = Step(partial(_scaled, center=self.center[j], scale=self.scale[j]))
+                origins.append(Origin(place[name], steps=(step,)))
+        values = {origins[j].column: column for j, column in enumerate(self.features)}
+        cuts = Cuts(tree, origins)
+        cuts.look_at(self.Z, values)
+        return cuts.rebuild(names, self.encoding.names, "round")
 
 
 def prepare(
@@ -101,13 +134,14 @@ def prepare(
         pl.col(chosen.numbers).cast(pl.Float64), pl.col(chosen.categories).cast(pl.String)
     )
     table, rows, fill = _without_gaps(source, table, chosen, missing, reserved)
-    encoding = Encoding.fit(table, categorical=chosen.categories)
-    X = encoding.transform(table)
-    center, scale = _scales(X, encoding, standardize)
+    content = Content.of(table)
+    encoding = Encoding.fit(content, categorical=chosen.categories)
+    features = encoding.columns(content)
+    center, scale = _scales(features, encoding, standardize)
     given = source.table[reserved[0]].gather(rows).to_numpy() if reserved else None
     if given is not None and given.dtype.kind not in "iu":
         given = given.astype(str)
-    return Prepared(source, chosen, rows, table, encoding, X, center, scale, given, fill)
+    return Prepared(source, chosen, rows, table, encoding, features, center, scale, given, fill)
 
 
 def _without_gaps(
@@ -159,21 +193,25 @@ def _without_gaps(
     return (table if len(rows) == table.height else table[rows]), rows, fill
 
 
-def _scales(X: np.ndarray, encoding: Encoding, standardize: bool | None):
+def _scaled(values: np.ndarray, *, center: float, scale: float) -> np.ndarray:
+    return (values - center) / scale
+
+
+def _scales(features: list[np.ndarray], encoding: Encoding, standardize: bool | None):
     """What is taken off each column, and by what it is divided."""
-    center, scale = np.zeros(X.shape[1]), np.ones(X.shape[1])
+    center, scale = np.zeros(len(features)), np.ones(len(features))
     numbers = [j for j, name in enumerate(encoding.names) if not isinstance(name, Indicator)]
     if not numbers or standardize is False:
         return center, scale
-    spread = X[:, numbers].std(axis=0)
+    spread = np.array([features[j].std() for j in numbers])
     spread[spread == 0] = 1.0
     if standardize is None:
-        has_categories = len(numbers) < X.shape[1]
+        has_categories = len(numbers) < len(features)
         if spread.max() <= UNEVEN * spread.min() and not has_categories:
             return center, scale
         show_notice(
             "columns are given the same spread before clustering; rules are in the units of the "
             "file (--no-standardize to leave them)"
         )
-    center[numbers], scale[numbers] = X[:, numbers].mean(axis=0), spread
+    center[numbers], scale[numbers] = [features[j].mean() for j in numbers], spread
     return center, scale

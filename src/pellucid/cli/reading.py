@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
+import polars.selectors as cs
 
 from pellucid.cli import CommandError
+from pellucid.cli.progress import working
 from pellucid.cli.show import show_notice
 
 SEPARATORS = {".csv": None, ".txt": None, ".tsv": "\t", ".tab": "\t"}
@@ -27,6 +29,9 @@ STDIN = Path("-")
 MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?")
 
 _SAMPLE_ROWS = 1000
+_HEAD = 1 << 16
+"""Bytes that are looked at to see how a text is written."""
+
 _POSSIBLE_SEPARATORS = ",;\t|"
 _DECIMAL_COMMA = re.compile(r"(?:^|;)\s*-?\d+,\d+\s*(?=;|$)")
 _DECIMAL_POINT = re.compile(r"(?:^|;)\s*-?\d+\.\d+\s*(?=;|$)")
@@ -64,6 +69,12 @@ class Source:
 
 def read_source(file: Path) -> Source:
     """Read a table of any format that the suffix, or for standard input the first bytes, say."""
+    name = "standard input" if file == STDIN else str(file)
+    with working(f"reading {name}"):
+        return _read(file)
+
+
+def _read(file: Path) -> Source:
     if file == STDIN:
         return _read_bytes("standard input", sys.stdin.buffer.read(), _sniff)
     suffix, is_packed = _suffix(file)
@@ -93,7 +104,7 @@ def _sniff(content: bytes) -> str:
 
 
 def _read_bytes(name: str, content: bytes, find_suffix) -> Source:
-    if not content.strip():
+    if not content or (content[:_HEAD].isspace() and not content.strip()):
         raise CommandError(f"{name} is empty", hint="a table needs a line of column names and rows")
     suffix = find_suffix(content)
     try:
@@ -126,7 +137,7 @@ def _read_text(name: str, content: bytes, separator: str | None) -> Source:
     if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
         content = content.decode("utf-16").encode()
     try:
-        head = content[: 1 << 16].decode(errors="strict" if len(content) < 1 << 16 else "ignore")
+        head = content[:_HEAD].decode(errors="strict" if len(content) < _HEAD else "ignore")
     except UnicodeDecodeError as error:
         raise CommandError(
             f"{name} is not UTF-8 text: byte {error.start} is {content[error.start]:#04x}",
@@ -148,10 +159,18 @@ def _read_text(name: str, content: bytes, separator: str | None) -> Source:
 
 def _parse(content: bytes, separator: str, comma: bool) -> pl.DataFrame:
     """The table, with columns of numbers only where all of a column are numbers."""
-    options = {"separator": separator, "null_values": list(MISSING), "decimal_comma": comma}
+    options = {"separator": separator, "decimal_comma": comma}
+    # Types by the first rows; where a later one does not fit, all rows have to be looked at,
+    # which takes several times as long. Words for what is missing cost time as well: they are
+    # looked for only where a column is not of numbers, which is what they would have done to it.
     try:
-        # Types by the first rows; where a later one does not fit, all rows have to be looked at,
-        # which takes several times as long.
+        table = pl.read_csv(io.BytesIO(content), infer_schema_length=_SAMPLE_ROWS, **options)
+        if not any(texts.is_in(MISSING).any() for texts in table.select(cs.string())):
+            return table.with_columns(cs.float().fill_nan(None))
+    except pl.exceptions.ComputeError:
+        pass
+    options["null_values"] = list(MISSING)
+    try:
         return pl.read_csv(io.BytesIO(content), infer_schema_length=_SAMPLE_ROWS, **options)
     except pl.exceptions.ComputeError:
         return pl.read_csv(io.BytesIO(content), infer_schema_length=None, **options)

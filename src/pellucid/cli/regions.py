@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from pellucid.cli import CommandError, check_target, replacing
 from pellucid.cli.explain import check_picture, draw
-from pellucid.cli.fitting import find_reference, number_of_clusters
+from pellucid.cli.fitting import find_reference
 from pellucid.cli.preparing import prepare
+from pellucid.cli.progress import working
 from pellucid.cli.reading import read_source
 from pellucid.cli.reporting import check_page
 from pellucid.cli.show import count, percent, show_line, show_measures, show_notice
@@ -43,14 +45,15 @@ def regions(
     if report is not None:
         check_page(report, "--report")
     prepared = prepare(read_source(file), **preparation)
-    if prepared.labels is None:
-        k = number_of_clusters(prepared, k, seed)
     reference = find_reference(prepared, k, seed)
     labels = reference if isinstance(reference, np.ndarray) else reference.labels_
     # Boxes are in the units of the table: a cut at one place is a cut in any scale.
-    names = [str(name) for name in prepared.encoding.names]
-    table = _frame(prepared.X, names)
-    found = explain_clusters(table, labels, max_error=max_error, regions=shape, random_state=seed)
+    columns = zip(map(str, prepared.encoding.names), prepared.features)
+    table = pl.DataFrame({name: column.astype(float) for name, column in columns})
+    with working("regions"):
+        found = explain_clusters(
+            table, labels, max_error=max_error, regions=shape, random_state=seed
+        )
     if as_json:
         print(json.dumps([_plain(cluster) for cluster in found], indent=2, ensure_ascii=False))
     else:
@@ -63,12 +66,6 @@ def regions(
         with replacing(report) as unfinished:
             found.model.report(unfinished, table, title=title, reference=reference)
         show_notice(f"wrote the report to {report}; open it in a browser")
-
-
-def _frame(X: np.ndarray, names: list[str]):
-    import polars as pl
-
-    return pl.DataFrame(X, schema=names)
 
 
 def _plain(cluster: Any) -> dict:
@@ -93,6 +90,11 @@ def _show(found: Any) -> None:
     levels = count(found.model.n_levels_, "level")
     show_line(f"{count(len(found), 'cluster')}, told by {levels} of regions", style="bold")
     show_line(str(found))
+    if found.model.n_levels_ > 1:
+        show_line(
+            "the number of a region is its level: it speaks of the rows that no region of a level "
+            "before it holds"
+        )
     show_measures(
         [
             ("rows in a region", percent(float(found.model.coverage_))),

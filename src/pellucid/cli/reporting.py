@@ -11,7 +11,6 @@ from pellucid.cli import CommandError, check_target
 from pellucid.cli.fitting import Fitted
 from pellucid.report import write_report
 from pellucid.report.alternatives import Alternatives, other_trees
-from pellucid.restate import restate
 
 
 def check_page(path: Path, option: str) -> None:
@@ -52,5 +51,5 @@ def _trade_off(fitted: Fitted) -> Alternatives:
     found = other_trees(model, Z, reference)
     if not prepared.is_scaled:
         return found
-    told = [replace(o, tree=restate(o.tree, o.tree.apply(Z), prepared.X)) for o in found.trees]
+    told = [replace(o, tree=prepared.restate(o.tree)[0]) for o in found.trees]
     return Alternatives(told, found.note)

@@ -6,7 +6,7 @@ import math
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,8 @@ from rich.text import Text
 from pellucid.plotting.palette import cluster_color
 
 if TYPE_CHECKING:
+    from rich.progress import Progress
+
     from pellucid.rules import ClusterRule
 
 PIPE_WIDTH = 120
@@ -31,6 +33,8 @@ NARROW_WIDTH = 60
 
 def open_console(*, stderr: bool = False) -> Console:
     """A console on standard output or error, wide enough for rules when it is not a terminal."""
+    if stderr and live is not None:
+        return live.console  # which puts lines above the bars
     stream = sys.stderr if stderr else sys.stdout
     if not _is_unicode(stream) and hasattr(stream, "reconfigure"):
         stream.reconfigure(errors="backslashreplace")
@@ -47,6 +51,9 @@ def show_line(text: str, console: Console | None = None, *, style: str = "") -> 
     console.print(Text(printable(text, console), style=style), soft_wrap=True)
 
 
+live: Progress | None = None
+"""The bars that are on the screen; see `pellucid.cli.progress`."""
+
 _SAID: list[str] = []
 _QUIET: list[bool] = []
 
@@ -62,6 +69,11 @@ def notices(quiet: bool) -> Iterator[None]:
         _QUIET.clear()
 
 
+def is_quiet() -> bool:
+    """Whether only results and errors are to be shown."""
+    return any(_QUIET)
+
+
 def said() -> list[str]:
     """What notices have said since the command began."""
     return list(_SAID)
@@ -70,7 +82,7 @@ def said() -> list[str]:
 def show_notice(text: str) -> None:
     """Say something on standard error that is not a result."""
     _SAID.append(_one_line(text))
-    if not any(_QUIET):
+    if not is_quiet():
         show_line(_one_line(text), open_console(stderr=True), style="dim")
 
 
@@ -95,29 +107,6 @@ def warnings_in_one_line() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.showwarning = show
         yield
-
-
-@contextmanager
-def working(what: str, total: int) -> Iterator[Callable[[str], None]]:
-    """A bar on standard error while something takes long, if that is a terminal.
-
-    Yields a function to call, with a name, as each part begins.
-    """
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    console = open_console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    shown = console.is_terminal and not any(_QUIET)
-    with Progress(*columns, console=console, transient=True, disable=not shown) as progress:
-        task = progress.add_task(what, total=total)
-        begun = 0
-
-        def step(name: str) -> None:
-            nonlocal begun
-            progress.update(task, description=f"{what}: {name}", completed=begun)
-            begun += 1
-
-        yield step
 
 
 def show_rules(rules: Iterable[ClusterRule]) -> None:

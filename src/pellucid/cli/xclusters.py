@@ -11,6 +11,7 @@ import polars as pl
 from pellucid.cli import CommandError, check_target, replacing
 from pellucid.cli.columns import split_names
 from pellucid.cli.explain import check_picture, draw, draw_tree, write_text
+from pellucid.cli.progress import working
 from pellucid.cli.reading import read_source
 from pellucid.cli.reporting import check_page
 from pellucid.cli.show import count, percent, show_line, show_measures, show_notice, show_rules
@@ -88,8 +89,9 @@ def xclusters(
         tolerance=tolerance,
         accuracy_distance=distance,
         search=search,
-        verbose=0,
-    ).fit(found.series, sample_weight=found.weights, explanation=found.entities)
+    )
+    with working("clusters"):
+        model.fit(found.series, sample_weight=found.weights, explanation=found.entities)
     explanation = Explanation.of(model)
     if output is not None:
         labels = pl.Series("cluster", model.labels_)

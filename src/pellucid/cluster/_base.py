@@ -148,7 +148,7 @@ class BaseThresholdTree(EstimatorExportMixin, ClusterMixin, BaseEstimator):
         """The tree, polished if asked for, and the leaf of each row."""
         tree = growth.builder.build()
         if not self.polish:
-            return tree, growth.leaf_of_rows(problem.n_samples)
+            return tree, growth.leaf_of_rows
         polished = polish_tree(
             tree,
             problem,

@@ -129,14 +129,14 @@ class ExKMC(BaseThresholdTree):
             self.base._validate_params()
             base = clone(self.base)
             return Base(*base._finish(problem, base._grow(problem, progress)))
-        return Base(growth.builder.build(), growth.leaf_of_rows(problem.n_samples))
+        return Base(growth.builder.build(), growth.leaf_of_rows)
 
     def _store_growth(self, problem, growth):
         builder, gains = growth.builder, growth.gains
         n_base = len(builder.splits) - len(gains)
-        self._stages = [builder.build(n_base + i) for i in range(len(gains) + 1)]
+        self._builder, self._stages = builder, range(n_base, len(builder.splits) + 1)
         rows = np.arange(problem.n_samples)
-        position = self._stages[-1].cluster[growth.leaf_of_rows(problem.n_samples)]
+        position = builder.build().cluster[growth.leaf_of_rows]
         final = int(problem.costs[rows, position].sum())
         # Whole units, so the steps back from the final cost are exact.
         units = final + np.cumsum([0, *gains[::-1]], dtype=np.int64)[::-1]
@@ -145,4 +145,4 @@ class ExKMC(BaseThresholdTree):
     def staged_trees(self) -> Iterator[ThresholdTree]:
         """The nested trees of this fit, from the base tree to `tree_` before it was polished."""
         check_is_fitted(self)
-        yield from self._stages
+        yield from map(self._builder.build, self._stages)

@@ -181,7 +181,7 @@ class ExplainableKMeans(BaseThresholdTree):
             yield Problem(data, other.centers, other.labels)
 
     def _finish(self, problem: Problem, growth: Growth):
-        return growth.builder.build(), growth.leaf_of_rows(problem.n_samples)
+        return growth.builder.build(), growth.leaf_of_rows
 
     def _too_narrow(self, n_clusters: int) -> str:
         limits = {"max_depth": self.max_depth, "max_conditions": self.max_conditions}

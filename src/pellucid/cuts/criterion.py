@@ -46,6 +46,9 @@ class Criterion(ABC):
     problem : Problem
     """
 
+    in_any_order = False
+    """Whether cells may be worked on side by side: nothing is remembered but in the cells."""
+
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
 

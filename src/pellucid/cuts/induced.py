@@ -9,6 +9,9 @@ from pellucid.cuts.problem import Problem
 from pellucid.cuts.search import Cut, edge_cuts, open_bins, search_columns
 from pellucid.cuts.separated import Objective, Owned, scan_separated
 
+_LEAST_ROWS = 16384
+"""Fewest rows worth a task of their own."""
+
 
 class InducedCost(CenterCutCriterion):
     """Price + depth_penalty * DExp of the ExShallow paper.
@@ -23,6 +26,8 @@ class InducedCost(CenterCutCriterion):
     depth_penalty : float
         What one more condition on average may cost, as a share of the cell's cost.
     """
+
+    in_any_order = True
 
     def __init__(self, problem: Problem, depth_penalty: float = 0.0) -> None:
         super().__init__(problem)
@@ -77,15 +82,21 @@ class InducedCost(CenterCutCriterion):
 
         def refine(feature: int, limit: float) -> np.ndarray:
             position, edges = places[1][feature], bins.edges[feature]
-            change, base = np.empty(len(rows), np.int64), np.zeros(n_gaps + 2, np.int64)
-            levels = np.zeros((3, len(edges)), dtype=np.int64)
             rank = np.full(problem.n_clusters, -1)
             rank[cell.centers[np.argsort(places[0][feature])]] = np.arange(len(cell.centers))
             first_left = np.searchsorted(position, np.arange(len(edges)))
-            tally_induced(
-                bins.dense_column(feature, problem.n_samples), rows, *ranked, near, cost,
-                owned.weight, rank, first_left, levels, base, change,
-            )  # fmt: skip
+            column, change = bins.dense_column(feature, problem.n_samples), np.empty_like(ranked[2])
+
+            def tally(block: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+                part = slice(*block)
+                mine = np.zeros((3, len(edges)), np.int64), np.zeros(n_gaps + 2, np.int64)
+                some = (rows[part], *(about[part] for about in ranked))
+                how = (near, cost, owned.weight[part], rank, first_left)
+                tally_induced(column, *some, *how, *mine, change[part])
+                return mine
+
+            parts = problem.team.map(tally, problem.team.blocks(len(rows), _LEAST_ROWS))
+            levels, base = (sum(part[i] for part in parts) for i in (0, 1))
             base[0] += owned.base
             amount, below = _along_edges(levels, base, position)
             scratch = None if depths is None else depths.copy()
@@ -115,9 +126,15 @@ class InducedCost(CenterCutCriterion):
         place[cell.centers] = np.arange(len(cell.centers))
         own, other, home = np.empty((3, len(rows)), dtype=near.dtype)
         margin = np.empty(len(rows), dtype=np.int64)
-        sums = np.zeros((len(cell.centers), 2), dtype=np.int64)
         weight = problem.weights.units_of(rows)
-        base = find_nearest(rows, near, cost, weight, place, own, other, margin, home, sums)
+
+        def work(block: tuple[int, int]) -> tuple[int, np.ndarray]:
+            part, mine = slice(*block), np.zeros((len(cell.centers), 2), dtype=np.int64)
+            filled = (own[part], other[part], margin[part], home[part], mine)
+            return find_nearest(rows[part], near, cost, weight[part], place, *filled), mine
+
+        parts = problem.team.map(work, problem.team.blocks(len(rows), _LEAST_ROWS))
+        base, sums = (sum(part[i] for part in parts) for i in (0, 1))
         return (own, other, margin), Owned(rows, home, weight, margin, sums, base)
 
 

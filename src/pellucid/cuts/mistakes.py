@@ -7,7 +7,7 @@ import numpy as np
 from pellucid.cuts.criterion import Cell, CenterCutCriterion
 from pellucid.cuts.search import Cut, edge_cuts, open_bins, search_columns
 from pellucid.cuts.separated import Objective, Owned, scan_counts, scan_separated
-from pellucid.numeric.rows import deal
+from pellucid.numeric.rows import divide_rows
 
 _SMALL = 2**22
 """Bytes of counts that are kept without asking how large the data are."""
@@ -20,6 +20,8 @@ class Mistakes(CenterCutCriterion):
     those cut off. So the counts of a child are its part of the parent's, less the rows cut off:
     all of the data are counted only once.
     """
+
+    in_any_order = True
 
     def best_center_cuts(self, cell: Cell, features: np.ndarray, n: int) -> list[Cut]:
         """Cuts with the fewest mistakes."""
@@ -82,10 +84,9 @@ class Mistakes(CenterCutCriterion):
         """Rows cut off from their own center become passive on the side where they are."""
         center_left = np.zeros(self.problem.n_clusters, dtype=bool)
         center_left[centers_left] = True
-        off = center_left.take(self.problem.labels.take(cell.active)) != left
-        kind = 2 * off.view(np.uint8) + left.view(np.uint8)
-        counts = [np.count_nonzero(kind == k) for k in range(3)]
-        far, near, off_far, off_near = deal(cell.active, kind, counts)
+        near, far = divide_rows(cell.active, left)
+        near, off_near = divide_rows(near, center_left.take(self.problem.labels.take(near)))
+        off_far, far = divide_rows(far, center_left.take(self.problem.labels.take(far)))
         heritage = [
             {"parent": (cell.memo["counts"], cell.centers, lost)} if "counts" in cell.memo else {}
             for lost in (off_far, off_near)

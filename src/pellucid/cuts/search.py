@@ -92,10 +92,12 @@ def search_columns(
 
     waiting = np.argsort(least, kind="stable")
     waiting = waiting[(least[waiting] <= limit()) & (least[waiting] < nothing)]
-    step = problem.team.n_threads
-    for start in range(0, len(waiting), step):
+    # The most promising column often decides, so that the whole team turns to it first.
+    start, step = 0, 1
+    while start < len(waiting):
         top = limit()
         promising = [int(i) for i in waiting[start : start + step] if may_win(i, top)]
+        start, step = start + step, problem.team.n_threads
         if not promising:
             break
         looked = problem.team.map(lambda i, top=top: refine(int(features[i]), top), promising)

@@ -117,15 +117,19 @@ def _count_stored(problem: Problem, owned: Owned, position: np.ndarray) -> Calla
     from pellucid.kernels.separated import count_stored
 
     bins, n = problem.bins, problem.n_samples
-    own, prices = np.full(n, -1, dtype=np.int32), np.zeros(n, dtype=np.int64)
-    own[owned.rows], prices[owned.rows] = owned.own, owned.prices
+    own, prices = np.full(n, -1, dtype=np.int32), problem.weights.units
+    own[owned.rows] = owned.own
+    is_priced = owned.prices is not owned.weight
+    if is_priced:
+        prices = np.zeros(n, dtype=np.int64)
+        prices[owned.rows] = owned.prices
     entries = (bins.codes[0], bins.indices, bins.indptr, bins.zero_code)
     by_row = (own, problem.weights.units, prices, owned.sums, position)
     top = int(position[:, -1].max()) + 2
 
     def count(few: np.ndarray):
-        weights, costs = np.empty((2, len(few), len(owned.sums), top), dtype=np.int64)
-        count_stored(few, *entries, *by_row, weights, costs)
-        return np.arange(len(few)), weights, costs
+        weights, *costs = np.empty((1 + is_priced, len(few), len(owned.sums), top), dtype=np.int64)
+        count_stored(few, *entries, *by_row, weights, costs[0] if is_priced else weights[:0])
+        return np.arange(len(few)), weights, costs[0] if is_priced else weights
 
     return count

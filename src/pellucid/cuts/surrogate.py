@@ -13,9 +13,6 @@ from pellucid.cuts.stored_prices import StoredPrices
 _CHUNK = 2**16
 """Sums that are added up and judged together: few enough to stay in cache."""
 
-_ROWS = 1024
-"""Rows whose prices are copied together before they are added up."""
-
 _WORTH_KEEPING = 2048
 """Rows of a cell whose sums are quicker to subtract from than to add up again."""
 
@@ -27,6 +24,13 @@ class SurrogateCost(Criterion):
     gain anything there. Of the two sides of a cut only the smaller is added up by bin; the other
     has what is left of their parent's sums.
     """
+
+    in_any_order = True
+
+    def root(self) -> Cell:
+        """The cell that holds everything."""
+        _ = self._prices  # by the whole team, before its members turn to cells of their own
+        return super().root()
 
     def most_gain(self, cell: Cell) -> int | None:
         """What the cell would save if each of its rows paid at its own cheapest center."""
@@ -98,15 +102,21 @@ class SurrogateCost(Criterion):
         return cell.memo["totals"]
 
     def _add_up(self, rows: np.ndarray) -> np.ndarray:
+        from pellucid.kernels.surrogate import add_by_bin
+
         # As if all were in one bin: a loop less to compile.
         totals = np.zeros((1, 1, self.problem.n_clusters + 2), dtype=np.int64)
         one_bin = np.zeros((1, self.problem.n_samples), dtype=np.uint8)
-        _add_prices(np.array([0]), one_bin, rows, self._prices, totals)
+        add_by_bin(np.array([0]), one_bin, rows, self._prices, self._near(), totals)
         return totals[0, 0]
+
+    def _near(self) -> np.ndarray:
+        """Room for the prices of some rows."""
+        return np.empty((1024, self.problem.n_clusters + 2), dtype=np.int64)
 
     def _dense(self, cell: Cell):
         """How to scan the columns and to look into one; prices of the rows there; totals."""
-        from pellucid.kernels.surrogate import scan_surrogate
+        from pellucid.kernels.surrogate import add_by_bin, scan_surrogate
 
         bins, prices, totals = self.problem.bins, self._prices, self._totals(cell)
         width, n_prices = bins.edges.shape[1], len(totals)
@@ -119,13 +129,13 @@ class SurrogateCost(Criterion):
         def scan(block: np.ndarray, found: np.ndarray) -> None:
             wanted = np.empty(width, dtype=bool)
             scratch = np.empty((step if kept is None else 0, width, n_prices), dtype=np.int64)
-            below = np.empty_like(totals)
+            near, below = self._near(), np.empty_like(totals)
             for start in range(0, len(block), step):
                 few = block[start : start + step]
                 span = slice(few[0], few[-1] + 1)
                 sums = scratch[: len(few)] if kept is None else kept[span]
                 sums.fill(0)
-                _add_prices(few, bins.codes, rows, prices, sums)
+                add_by_bin(few, bins.codes, rows, prices, near, sums)
                 if parent is not None:
                     np.subtract(parent[span], sums, out=sums)
                 levels = (begins[: len(few) + 1], which, sums.reshape(-1, n_prices))
@@ -137,7 +147,7 @@ class SurrogateCost(Criterion):
             found = np.empty((self.problem.n_features, 1, 3), dtype=np.int64)
             if kept is None:
                 sums = np.zeros((1, width, n_prices), dtype=np.int64)
-                _add_prices(only, bins.codes, cell.active, prices, sums)
+                add_by_bin(only, bins.codes, cell.active, prices, self._near(), sums)
             else:
                 sums = kept[feature : feature + 1]
             levels = (begins[:2], which, sums[0])
@@ -199,15 +209,3 @@ class SurrogateCost(Criterion):
     @cached_property
     def _stored_prices(self) -> StoredPrices:
         return StoredPrices(self.problem, self._prices)
-
-
-def _add_prices(features, codes, rows, prices, sums) -> None:
-    """Add the prices of rows to the sums of their bins, a block of rows at a time.
-
-    The prices of a block are copied together first, and stay in cache.
-    """
-    from pellucid.kernels.surrogate import add_by_bin
-
-    for start in range(0, len(rows), _ROWS):
-        some = rows[start : start + _ROWS]
-        add_by_bin(features, codes, some, prices.take(some, axis=0), sums)

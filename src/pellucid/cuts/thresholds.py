@@ -51,6 +51,8 @@ def _roundest(low: float, high: float) -> float:
     finest = math.floor(math.log10(max(abs(low), abs(high)))) - 17
     coarsest = finest + 18
     for exponent in range(coarsest, finest - 1, -1):
+        if _is_between_multiples(low, high, exponent):
+            continue
         step = Fraction(10) ** exponent
         first, last = math.ceil(exact_low / step), math.ceil(exact_high / step) - 1
         if first <= last:
@@ -59,3 +61,16 @@ def _roundest(low: float, high: float) -> float:
             if low <= value < high:
                 return value
     return low
+
+
+def _is_between_multiples(low: float, high: float, exponent: int) -> bool:
+    """Whether [low, high] surely holds no multiple of a power of ten: floats are quick, and
+    come near enough to rule most grids out.
+    """
+    try:
+        scale = 10.0**exponent
+        first, last = low / scale, high / scale
+    except (OverflowError, ZeroDivisionError):
+        return False
+    doubt = 1e-12 * max(abs(first), abs(last), 1.0)
+    return math.ceil(first - doubt) > last + doubt

@@ -151,8 +151,8 @@ class BaseEOP(ClassifierMixin, BaseEstimator):
             names = ", ".join(repr(name) for name in self.classes_[missing[:3]].tolist())
             more = " and others" if len(missing) > 3 else ""
             warnings.warn(
-                f"too few rows to hold any out of class {names}{more}: regions are not checked "
-                "against held-out rows of it",
+                f"too few rows of class {names}{more} to hold any out: what is said of it is "
+                "not checked on held-out rows",
                 UserWarning,
                 stacklevel=3,
             )

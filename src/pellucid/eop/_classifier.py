@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from sklearn.utils._param_validation import StrOptions
+
 from pellucid.eop._base import BaseEOP
 from pellucid.eop._docs import common_parameters
 from pellucid.eop.learning import Settings
@@ -31,13 +33,13 @@ class EOPClassifier(BaseEOP):
     complexity_penalty : float, default=0.01
         What each column of a projection costs (η), in share of rows.
     {common}
-    choose : {"coverage", "error"}, default="coverage"
-        Which projection is best: the one with most rows in cells of a coarse grid in which
-        errors are few, as regions can only be there; or, as in the paper, the one whose
-        classifier has fewest errors overall. Each column adds the penalty.
-    n_candidates : int or None, default=1
-        Of so many of the best projections regions are found, and those that cover most are
-        taken; None for all.
+    choose : {"both", "error", "coverage"}, default="both"
+        Which projections are best: those whose classifiers have fewest errors overall, as in the
+        paper; those with most rows in cells of a coarse grid in which errors are few, as regions
+        can only be there; or some of both. Each column adds the penalty.
+    n_candidates : int or None, default=8
+        Of so many of the best projections regions are found, and those that cover most held-out
+        rows, less the penalty for their columns, are taken; None for all. The paper has one.
     leftover : {"majority", "abstain"}, default="majority"
         What rows in no region get: the most frequent class of such rows, or no answer.
     relax : bool, default=True
@@ -80,14 +82,21 @@ class EOPClassifier(BaseEOP):
     level 1, petal length (cm): 63.3 % of the rows, 0.0 % wrong (of held-out rows 3.4 %)
         petal length (cm) ≤ 2: setosa (50 rows, 100.0 % of them setosa)
         2 < petal length (cm) ≤ 4.75: versicolor (45 rows, 97.8 % of them versicolor)
-    level 2, petal length (cm) and petal width (cm): 28.7 % of the rows, 0.0 % wrong ...
-        petal length (cm) > 4.85 and petal width (cm) > 1.75: virginica (43 rows, ...
-    in no region: versicolor (8.0 % of the rows, 50.0 % of such rows are versicolor)
+    level 2, petal width (cm): 30.7 % of the rows, 3.0 % wrong (of held-out rows 0.0 %)
+        petal width (cm) > 1.75: virginica (46 rows, 97.8 % of them virginica)
+    level 3, sepal length (cm) and petal length (cm): 4.7 % of the rows, 0.0 % wrong ...
+        sepal length (cm) > 6 and petal length (cm) ≤ 5: versicolor (4 rows, ...
+        sepal length (cm) > 6 and petal length (cm) > 5: virginica (3 rows, ...
+    in no region: versicolor (1.3 % of the rows, 50.0 % of such rows are versicolor)
     >>> print(model.explain(X[60:61]))
     row 0: class versicolor because 2 < petal length (cm) ≤ 4.75 (45 rows, 97.8 % of them ...
     """
 
-    _parameter_constraints: dict = {**BaseEOP._parameter_constraints, "relax": ["boolean"]}
+    _parameter_constraints: dict = {
+        **BaseEOP._parameter_constraints,
+        "choose": [StrOptions({"both", "error", "coverage"})],
+        "relax": ["boolean"],
+    }
 
     _learner = EOPLearner
 
@@ -100,8 +109,8 @@ class EOPClassifier(BaseEOP):
         complexity_penalty: float = 0.01,
         max_dim: int = 2,
         projections: str | int = "all",
-        choose: str = "coverage",
-        n_candidates: int = 1,
+        choose: str = "both",
+        n_candidates: int | None = 8,
         leftover: str = "majority",
         relax: bool = True,
         min_support: float = 0.03,

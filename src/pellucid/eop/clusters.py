@@ -102,13 +102,12 @@ def explain_clusters(
     >>> kmeans = KMeans(3, n_init=10, random_state=0).fit(X)
     >>> print(explain_clusters(X, kmeans))
     cluster 0: 62 rows, 100.0 % of them in 2 places
-        1. 2 < petal length (cm) ≤ 4.85 (49 rows, 100.0 % pure)
-        3. sepal length (cm) ≤ 6.4 (13 rows, 100.0 % pure)
+        1. sepal length (cm) ≤ 6.45 and 2 < petal length (cm) ≤ 5.2 (55 rows, 100.0 % pure)
+        2. petal length (cm) ≤ 4.85 (7 rows, 100.0 % pure)
     cluster 1: 50 rows, 100.0 % of them in 1 place
-        1. petal length (cm) ≤ 2 (50 rows, 100.0 % pure)
-    cluster 2: 38 rows, 100.0 % of them in 2 places
-        2. petal length (cm) > 5.1 (34 rows, 100.0 % pure)
-        3. sepal length (cm) > 6.4 (4 rows, 100.0 % pure)
+        1. sepal length (cm) ≤ 6.45 and petal length (cm) ≤ 2 (50 rows, 100.0 % pure)
+    cluster 2: 38 rows, 100.0 % of them in 1 place
+        2. petal length (cm) > 4.85 (38 rows, 100.0 % pure)
     """
     labels = np.asarray(getattr(labels, "labels_", labels))
     if noise not in ("drop", "group"):

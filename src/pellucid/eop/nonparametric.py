@@ -122,40 +122,53 @@ def _score(distance: np.ndarray, taken: np.ndarray, right: np.ndarray) -> np.nda
 
 
 class NeighbourFinder(Finder):
-    """m = ⌈1 / ε⌉ neighbours, a threshold of 1 - ε, raised until held-out rows agree."""
+    """m = ⌈1 / ε⌉ neighbours, a threshold of 1 - ε, raised until held-out rows agree.
+
+    Held-out rows join the neighbours then, and each is judged without itself.
+    """
 
     def find(self, view: View, max_error: float, held_error: float, seed: int) -> Found:
         """See `Finder.find`."""
         m = ceil(1 / max(max_error, 1e-3) - 1e-9)
-        weight = view.units / view.one
-        before = NeighbourRegion(view.P, view.right, weight, view.scale, m, 1 - max_error)
-        inside = before.scores >= before.threshold
+        weight, least = view.units / view.one, 1 - max_error
+        before = NeighbourRegion(view.P, view.right, weight, view.scale, m, least)
         if not view.has_held_out:
-            none = np.empty(0, dtype=np.int64)
-            return Found(before, before, np.where(inside, 0, -1), none)
-        scores = before.score(view.held_P)
+            which = np.where(before.scores >= least, 0, -1)
+            return Found(before, before, which, np.empty(0, dtype=np.int64))
+        after = NeighbourRegion(
+            np.concatenate([view.P, view.held_P]),
+            np.concatenate([view.right, view.held_right]),
+            np.concatenate([weight, view.held_units / view.one]),
+            view.scale,
+            m,
+            least,
+        )
+        n = len(view.P)
+        after = after.with_threshold(
+            self._threshold(after.scores[n:], view, held_error, seed, least)
+        )
+        which = np.where(after.scores >= after.threshold, 0, -1)
+        held = before.contains(view.held_P)
+        total, wrong = view.held_units[held].sum(), view.held_units[held & ~view.held_right].sum()
+        return Found(
+            before,
+            after,
+            which[:n],
+            which[n:],
+            np.arange(1 - len(after)),
+            np.array([np.count_nonzero(held)]),
+            np.array([wrong / total if total else np.nan]),
+        )
+
+    def _threshold(self, scores, view: View, held_error: float, seed: int, least: float) -> float:
+        """The lowest that held-out rows allow, in the middle of what draws of them ask for."""
         random = np.random.RandomState(seed)
-        n = len(scores)
-        draws = [random.poisson(1.0, n) for _ in range(self.n_bootstraps)] or [np.ones(n, np.int64)]
-        least = before.threshold
+        draws = [random.poisson(1.0, len(scores)) for _ in range(self.n_bootstraps)] or [1]
         found = [
             lowest_threshold(scores, view.held_right, view.held_units * times, least, held_error)
             for times in draws
         ]
-        threshold = sorted(found)[len(found) // 2]
-        after = before.with_threshold(threshold)
-        held = scores >= before.threshold
-        n_held = int(view.held_units[held].sum())
-        wrong = int(view.held_units[held & ~view.held_right].sum())
-        return Found(
-            before,
-            after,
-            np.where(before.scores >= threshold, 0, -1),
-            np.where(scores >= threshold, 0, -1),
-            np.arange(1 - len(after)),
-            np.array([np.count_nonzero(held)]),
-            np.array([wrong / n_held if n_held else np.nan]),
-        )
+        return sorted(found)[len(found) // 2]
 
 
 def lowest_threshold(

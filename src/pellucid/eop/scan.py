@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -51,11 +52,16 @@ class Scan:
         ----------
         penalty : float
             What each column costs.
-        choose : {"error", "coverage"}
-            By least error, and of equal ones by most coverage; or by most coverage.
+        choose : {"error", "coverage", "both"}
+            By least error, and of equal ones by most coverage; or by most coverage; or by turns
+            from both lists.
         which : int
             For which of the errors that were to be allowed.
         """
+        if choose == "both":
+            lists = [self.ranked(penalty, one, which) for one in ("coverage", "error")]
+            yield from dict.fromkeys(chain.from_iterable(zip(*lists)))
+            return
         price = np.concatenate([np.full(len(s), penalty * s.shape[1]) for s in self.subsets])
         error, worth = np.concatenate(self.error), np.concatenate(self.worth, axis=1)[which]
         flat = [tuple(features) for subset in self.subsets for features in subset.tolist()]

@@ -157,7 +157,7 @@ class Along:
 
 def measure(problem: Problem, tree: ThresholdTree, growth: Growth) -> dict[str, float]:
     """What a tree that has been grown for a problem is worth."""
-    position = tree.cluster[growth.leaf_of_rows(problem.n_samples)]
+    position = tree.cluster[growth.leaf_of_rows]
     weight = problem.weights.values
     (_, cost), (_, reference) = means_and_costs(
         problem.X, position, problem.labels, weight, problem.centers, problem.team

@@ -8,6 +8,7 @@ from pellucid._progress import Progress
 from pellucid.cuts.criterion import Criterion
 from pellucid.cuts.thresholds import ThresholdStyle
 from pellucid.growth.plant import Base, Growth, Plant
+from pellucid.growth.together import for_each_cell
 
 
 def grow_best_first(
@@ -36,18 +37,28 @@ def grow_best_first(
         if bound is not None:
             heapq.heappush(heap, (-bound, False, number, None))
 
+    def search(numbers: list[int]) -> None:
+        cuts = for_each_cell(
+            criterion, lambda n: criterion.best_cut(plant.cells[n]), numbers, plant.cells
+        )
+        for number, cut in zip(numbers, cuts):
+            if cut is not None:
+                heapq.heappush(heap, (-cut.gain, True, number, cut))
+
+    n_ahead = criterion.problem.team.n_threads if criterion.in_any_order else 1
     for number in sorted(plant.cells):
         consider(number)
     while heap and len(plant.cells) < n_leaves:
         _, is_cut, number, cut = heapq.heappop(heap)
-        if not is_cut:
-            cut = criterion.best_cut(plant.cells[number])
-            if cut is not None:
-                heapq.heappush(heap, (-cut.gain, True, number, cut))
+        if is_cut:
+            for child in plant.split(number, cut):
+                consider(child)
+            progress.step()
             continue
-        for child in plant.split(number, cut):
-            consider(child)
-        progress.step()
+        numbers = [number]
+        while heap and not heap[0][1] and len(numbers) < n_ahead:
+            numbers.append(heapq.heappop(heap)[2])
+        search(numbers)
     while gains_matter and plant.gains and plant.gains[-1] == 0:
         plant.undo()
     return plant.growth()

@@ -5,20 +5,26 @@ from __future__ import annotations
 from pellucid._progress import Progress
 from pellucid.cuts.criterion import Criterion
 from pellucid.cuts.thresholds import ThresholdStyle
-from pellucid.growth.plant import Growth, Plant
+from pellucid.growth.plant import Divided, Growth, Plant
+from pellucid.growth.together import for_each_cell
 
 
 def grow_greedily(
     criterion: Criterion, threshold_style: ThresholdStyle, progress: Progress
 ) -> Growth:
-    """Cut leaf after leaf, depth first, left before right."""
+    """Cut all leaves of a level, from left to right, then those of the next."""
     plant = Plant(criterion, threshold_style)
-    waiting = [0]
-    while waiting:
-        number = waiting.pop()
+
+    def divide(number: int) -> Divided | None:
         cut = criterion.best_cut(plant.cells[number])
-        if cut is not None:
-            left, right = plant.split(number, cut)
-            waiting += [right, left]
-            progress.step()
+        return None if cut is None else plant.divide(number, cut)
+
+    level = [0]
+    while level:
+        below: list[int] = []
+        for number, divided in zip(level, for_each_cell(criterion, divide, level, plant.cells)):
+            if divided is not None:
+                below += plant.split(number, divided.cut, divided)
+                progress.step()
+        level = below
     return plant.growth()

@@ -90,7 +90,7 @@ def _costs(problem: Problem, objective: str) -> tuple[np.ndarray, float]:
 
 def _value(growth: Growth, costs: np.ndarray) -> int:
     """What the rows pay in a tree."""
-    cluster = growth.builder.build().cluster[growth.leaf_of_rows(len(costs))]
+    cluster = growth.builder.build().cluster[growth.leaf_of_rows]
     return int(costs[np.arange(len(costs)), cluster].sum())
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from pellucid.cuts.criterion import Cell, Criterion
 from pellucid.cuts.search import Cut
 from pellucid.cuts.thresholds import ThresholdStyle, choose_threshold
+from pellucid.growth.together import for_each_cell
 from pellucid.tree import LEAF, ThresholdTree, TreeBuilder
 
 
@@ -30,8 +33,11 @@ class Growth:
     gains: list
     leaves: dict[int, Cell]
 
-    def leaf_of_rows(self, n_samples: int) -> np.ndarray:
+    @cached_property
+    def leaf_of_rows(self) -> np.ndarray:
         """Leaf of each row, by the numbers of the tree that the builder builds."""
+        cells = self.leaves.values()
+        n_samples = sum(len(cell.active) + len(cell.passive) for cell in cells)
         leaf = np.empty(n_samples, dtype=np.intp)
         for number, node in enumerate(self.builder.preorder()):
             if node in self.leaves:
@@ -46,6 +52,15 @@ class Base:
 
     tree: ThresholdTree
     leaf: np.ndarray | None = None
+
+
+class Divided(NamedTuple):
+    """A cell that has been cut."""
+
+    cut: Cut
+    threshold: float
+    left: Cell
+    right: Cell
 
 
 class Plant:
@@ -81,8 +96,7 @@ class Plant:
         self.cells: dict[int, Cell] = {0: criterion.root()}
         if base is not None:
             self._take_over(base)
-        for number, cell in self.cells.items():
-            self._settle(number, cell)
+        for_each_cell(criterion, self._settle, list(self.cells), self.cells)
 
     def _take_over(self, base: Base) -> None:
         """Put the rows into the leaves of a tree that is there already."""
@@ -105,14 +119,21 @@ class Plant:
                 weights[number] = weights[node.left] + weights[node.right]
                 self.builder.set_counts(number, reached[number], weights[number])
 
-    def split(self, number: int, cut: Cut) -> tuple[int, int]:
-        """Cut a leaf; returns its children."""
-        cell = self.cells.pop(number)
+    def divide(self, number: int, cut: Cut) -> Divided:
+        """What cutting a leaf would make of it."""
+        cell = self.cells[number]
         low, high = self.criterion.interval(cell, cut)
         threshold = choose_threshold(low, high, self.threshold_style)
-        children = self.builder.split(number, feature=cut.feature, threshold=threshold)
-        for child, half in zip(children, self.criterion.divide(cell, cut.feature, threshold)):
-            self._settle(child, half)
+        return Divided(cut, threshold, *self.criterion.divide(cell, cut.feature, threshold))
+
+    def split(self, number: int, cut: Cut, divided: Divided | None = None) -> tuple[int, int]:
+        """Cut a leaf, which may have been divided already; returns its children."""
+        divided = divided or self.divide(number, cut)
+        cell = self.cells.pop(number)
+        children = self.builder.split(number, feature=cut.feature, threshold=divided.threshold)
+        for child, half in zip(children, (divided.left, divided.right)):
+            self.cells[child] = half
+            self._settle(child)
         cell.memo.clear()  # what the halves need of it, they have
         self.gains.append(cut.gain)
         self._divided.append(cell)
@@ -133,13 +154,9 @@ class Plant:
                 self.builder.set_cluster(number, self.criterion.cluster(cell))
         return Growth(self.builder, self.gains, self.cells)
 
-    def _settle(self, number: int, cell: Cell) -> None:
-        self.cells[number] = cell
-        self._count(number, cell)
+    def _settle(self, number: int) -> None:
+        cell, weights = self.cells[number], self.criterion.problem.weights
         if self.name_all:
             self.builder.set_cluster(number, self.criterion.cluster(cell))
-
-    def _count(self, number: int, cell: Cell) -> None:
-        weights = self.criterion.problem.weights
         weight = weights.total_of(cell.active) + weights.total_of(cell.passive)
         self.builder.set_counts(number, len(cell.active) + len(cell.passive), weight)

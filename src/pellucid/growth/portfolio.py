@@ -180,7 +180,7 @@ class Portfolio:
         tree = growth.builder.build()
         if self.budget.n_leaves <= tree.n_leaves:
             return tree
-        base = Base(tree, growth.leaf_of_rows(self.problem.n_samples))
+        base = Base(tree, growth.leaf_of_rows)
         more = grow_best_first(
             SurrogateCost(self.problem),
             self.threshold_style,

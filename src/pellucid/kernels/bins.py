@@ -10,7 +10,7 @@ import numpy as np
 
 from pellucid.kernels._compile import compiled
 
-ROWS_TOGETHER, COLUMNS_TOGETHER = 256, 8
+ROWS_TOGETHER, COLUMNS_TOGETHER = 512, 8
 """Values that `dense_codes` turns on their side together: a cache line of many rows."""
 
 

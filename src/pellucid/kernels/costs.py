@@ -50,18 +50,26 @@ def sparse_costs(data, indices, indptr, places, scale, per_unit, out):
 
 @compiled
 def pick_nearest(scores, half, doubt, out):
-    """out[i] = the center c of the largest scores[c, i] - half[c]; -1 if another is in doubt."""
+    """out[i] = the center c of the largest scores[i, c] - half[c]; -1 if it is in doubt.
+
+    Returns how many are.
+    """
+    n_open = 0
     for i in range(len(out)):
         best, second, at = -np.inf, -np.inf, -1
         for c in range(len(half)):
-            value = scores[c, i] - half[c]
+            value = scores[i, c] - half[c]
             if value > best:
                 second = best
                 best = value
                 at = c
             elif value > second:
                 second = value
-        out[i] = at if best - second > doubt[i] else -1
+        if not best - second > doubt[i]:
+            at = -1
+            n_open += 1
+        out[i] = at
+    return n_open
 
 
 @compiled
@@ -89,29 +97,23 @@ def sparse_sums(data, indices, indptr, first, last, labels, weight, sums):
 
 
 @fused
-def dense_spread(X, labels, others, weight, origins, totals, sums):
+def dense_spread(X, labels, weight, origins, totals, sums):
     """Add up, about the origin o of a row's group: weight, squares, and first moments.
 
-    totals[s, g] = (weight, weight |x - o|^2), sums[s, g, j] = weight (x_j - o_j). A row is in two
-    groups, by `labels` and by `others`: where these are the same, it is added to s = 0 alone, else
-    to s = 1 and to s = 2. Label -1 is in no group.
+    totals[g] = (weight, weight |x - o|^2), sums[g, j] = weight (x_j - o_j). Label -1 is in no
+    group.
     """
     n_features = X.shape[1]
     for i in range(X.shape[0]):
-        same = labels[i] == others[i]
-        for turn in range(1 if same else 2):
-            g = labels[i] if turn == 0 else others[i]
-            if g < 0:
-                continue
-            s = 0 if same else turn + 1
-            for j in range(n_features):
-                sums[s, g, j] += weight[i] * (X[i, j] - origins[g, j])
-            square = 0.0
+        g = labels[i]
+        if g >= 0:
+            square, factor = 0.0, weight[i]
             for j in range(n_features):
                 gap = X[i, j] - origins[g, j]
                 square += gap * gap
-            totals[s, g, 0] += weight[i]
-            totals[s, g, 1] += weight[i] * square
+                sums[g, j] += factor * gap
+            totals[g, 0] += factor
+            totals[g, 1] += factor * square
 
 
 @compiled

@@ -68,44 +68,50 @@ def judge_edges(
     centers.
     """
     divisor, penalty, total, least = terms
-    n_centers = position.shape[1]
+    n_centers, whole = position.shape[1], total if total > 0 else 1.0
     for f in range(len(features)):
         j = features[f]
         for n_left in range(1, n_centers):
             g = n_left - 1
             best, at, bound = np.inf, -1, np.inf
             start = position[j, g]
-            for t in range(start, position[j, n_left]):
+            # By turns an edge t and the inside of the bin after it.
+            for u in range(2 * start, 2 * position[j, n_left]):
+                t, is_inside = u >> 1, u & 1 == 1
                 low = below[f, t]
-                for turn in range(2):  # the edge, then the bin after it
-                    if turn == 0:
-                        high, spent, rival = low, amount[f, t], best
-                        if t > start and low == below[f, t - 1]:
-                            continue
-                    else:
-                        high, spent = below[f, t + 1], amount[f, t] - fall[f, t + 1]
-                        rival = bound if bound > limit else limit
-                        if low == high or not inside[j, t + 1]:
-                            continue
-                    if high < n_left * least or total - low < (n_centers - n_left) * least:
-                        value = np.inf
-                    elif divisor > 0:
-                        value = spent / divisor
-                    else:
-                        value = 1.0 if spent == 0 else np.inf
-                    if depths is not None and value <= rival and value < np.inf:
-                        a, b = (low / total, high / total) if total > 0 else (0.0, 0.0)
-                        value += depth_price(
-                            a, b, n_left, n_centers, penalty, killers[0, j], killers[1, j], depths
-                        )
-                        if turn == 1:  # a bound must survive rounding
-                            value -= 1e-12 * (1.0 + abs(value))
-                    if turn == 1:
-                        bound = value if value < bound else bound
-                        if value <= limit and value < np.inf:
-                            wanted[t + 1] = True
-                    elif value < best:
+                high, spent, rival = low, amount[f, t], best
+                if is_inside:
+                    high = below[f, t + 1]
+                    if low == high or not inside[j, t + 1]:
+                        continue
+                    spent -= fall[f, t + 1]
+                    rival = bound if bound > limit else limit
+                elif t > start and low == below[f, t - 1]:
+                    continue
+                if high < n_left * least or total - low < (n_centers - n_left) * least:
+                    continue
+                if divisor > 0:
+                    value = spent / divisor
+                elif spent == 0:
+                    value = 1.0
+                else:
+                    continue
+                if value > rival:
+                    continue
+                if depths is not None:
+                    a, b = killers[0, j], killers[1, j]
+                    value += depth_price(
+                        low / whole, high / whole, n_left, n_centers, penalty, a, b, depths
+                    )
+                    if is_inside:  # a bound must survive rounding
+                        value -= 1e-12 * (1.0 + abs(value))
+                if not is_inside:
+                    if value < best:
                         best, at = value, t
+                elif value <= limit:
+                    wanted[t + 1] = True
+                if is_inside and value < bound:
+                    bound = value
             found[j, g, 0], found[j, g, 1], found[j, g, 2] = best, at, bound
 
 

@@ -6,15 +6,18 @@ from pellucid.kernels._compile import compiled
 
 
 @compiled
-def deal_rows(rows, kind, ends, out):
-    """Put the rows of each kind next to each other, in their order; ends[k] is where kind k goes.
+def share_rows(rows, left, near, far):
+    """Fill `near` with the rows that go left, and `far` with those that go right.
 
-    Afterwards it is where the rows of kind k end.
+    Each has one place more than it needs: every row is written to both, and stays where its turn
+    has come.
     """
+    p = q = 0
     for i in range(len(rows)):
-        k = kind[i]
-        out[ends[k]] = rows[i]
-        ends[k] += 1
+        near[p] = rows[i]
+        far[q] = rows[i]
+        p += left[i]
+        q += not left[i]
 
 
 @compiled

@@ -53,30 +53,35 @@ def count_stored(
     """The same from the stored entries of CSC columns; all other rows are counted at once.
 
     own, weight and prices are by row of the data here; `own` is -1 for the rows of other cells.
-    Bins above the last center are counted together.
+    Bins above the last center are counted together. Where prices are weights there are no `costs`
+    to be filled.
     """
-    n_centers = len(sums)
+    n_centers, is_priced = len(sums), len(costs) > 0
     for f in range(len(features)):
         j = features[f]
         after = position[j, n_centers - 1] + 1
         for c in range(n_centers):
             for t in range(after + 1):
                 weights[f, c, t] = 0
-                costs[f, c, t] = 0
+                if is_priced:
+                    costs[f, c, t] = 0
         for p in range(np.uint64(indptr[j]), np.uint64(indptr[j + 1])):
             row = np.uint64(indices[p])
             if own[row] >= 0:
                 c, b = np.uint64(own[row]), np.uint64(codes[p] if codes[p] < after else after)
                 weights[f, c, b] += weight[row]
-                costs[f, c, b] += prices[row]
+                if is_priced:
+                    costs[f, c, b] += prices[row]
         zero = zero_code[j] if zero_code[j] < after else after
         for c in range(n_centers):
             lighter, cheaper = sums[c, 0], sums[c, 1]
             for t in range(after + 1):
                 lighter -= weights[f, c, t]
-                cheaper -= costs[f, c, t]
+                if is_priced:
+                    cheaper -= costs[f, c, t]
             weights[f, c, zero] += lighter
-            costs[f, c, zero] += cheaper
+            if is_priced:
+                costs[f, c, zero] += cheaper
 
 
 @compiled

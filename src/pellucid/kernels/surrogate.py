@@ -21,17 +21,26 @@ NOTHING = 2**62
 
 
 @compiled
-def add_by_bin(features, codes, rows, prices, sums):
+def add_by_bin(features, codes, rows, prices, near, sums):
     """sums[f, b] += prices of the rows in bin b of the f-th feature; dense columns.
 
-    prices[i] are those of rows[i].
+    The features are gone through together, a block of rows at a time, whose prices are copied
+    together first, into `near`: they stay in cache. Numbers of rows and bins are unsigned, so that
+    none is looked at for being counted from the end.
     """
-    for f in range(len(features)):
-        j = features[f]
-        for i in range(len(rows)):
-            b = codes[j, rows[i]]
-            for c in range(prices.shape[1]):
-                sums[f, b, c] += prices[i, c]
+    block, n_prices = len(near), np.uint64(prices.shape[1])
+    for start in range(0, len(rows), block):
+        size = np.uint64(block if block < len(rows) - start else len(rows) - start)
+        some = rows[start:]
+        for i in range(size):
+            for c in range(n_prices):
+                near[i, c] = prices[np.uint64(some[i]), c]
+        for f in range(len(features)):
+            j = features[f]
+            for i in range(size):
+                b = np.uint64(codes[j, np.uint64(some[i])])
+                for c in range(n_prices):
+                    sums[f, b, c] += near[i, c]
 
 
 @compiled

@@ -16,13 +16,17 @@ from pellucid.numeric.blocks import row_major
 from pellucid.numeric.edges import Slots, choose_edges, codes_of, shortcuts, spread_slots
 from pellucid.numeric.team import ALONE, Team
 
-QUANTILES = 256
-"""Codes of a column, unless the centers alone would leave too few of them for quantiles."""
+QUANTILES = 128
+"""Codes of a column of many rows, unless the centers alone would leave too few for quantiles."""
 
-_MAX_SAMPLE = 1024
+_MANY_ROWS = 2**15
+"""Rows from which more bins cost less than what they spare: there is more to look up in a bin."""
+
+_MAX_SAMPLE = 512
 _N_SLOTS = 1024
 _LEAST_ROWS = 4096
 _VALUES_TOGETHER = 2**17
+_LEAST_COLUMNS = 32
 
 
 @dataclass(frozen=True)
@@ -73,7 +77,8 @@ def make_bins(X, centers: np.ndarray, team: Team = ALONE) -> Bins:
 
     n_samples, n_features = X.shape
     n_clusters = len(centers)
-    width = QUANTILES + 2 * n_clusters if n_clusters > QUANTILES // 3 else QUANTILES
+    width = QUANTILES if n_samples >= _MANY_ROWS else -(-QUANTILES // 2)
+    width += 2 * n_clusters if n_clusters > width // 3 else 0
     dtype = np.uint8 if width <= 256 else np.uint16
     edges, n_edges, few, slots = _find_edges(X, centers, width, team)
     every = np.arange(n_features)
@@ -149,7 +154,7 @@ def _dense_samples(X: np.ndarray, team: Team):
         samples.sort(axis=1)
         return samples, np.full(len(samples), samples.shape[1])
 
-    return sample, [slice(*block) for block in team.blocks(X.shape[1], 4)]
+    return sample, [slice(*block) for block in team.blocks(X.shape[1], _LEAST_COLUMNS)]
 
 
 def _sparse_samples(X):

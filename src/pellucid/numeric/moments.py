@@ -8,7 +8,7 @@ from scipy import sparse
 from pellucid.numeric.blocks import row_major
 from pellucid.numeric.team import ALONE, Team
 
-_BLOCK_ROWS = 16384
+_BLOCK_ROWS = 4096
 """Rows summed together; fixed, so that sums do not depend on the number of threads."""
 
 _BLOCK_COLUMNS = 8
@@ -80,8 +80,10 @@ def _spread(X, labels, others, weight, origins, team: Team) -> tuple[np.ndarray,
     """
     from pellucid.kernels.costs import dense_spread, sparse_spread
 
+    n_groups = len(origins)
+
     def nothing() -> tuple[np.ndarray, np.ndarray]:
-        return np.zeros((3, len(origins), 2)), np.zeros((3, *origins.shape))
+        return np.zeros((3, n_groups, 2)), np.zeros((3, *origins.shape))
 
     if sparse.issparse(X):
         totals, sums = nothing()
@@ -91,11 +93,23 @@ def _spread(X, labels, others, weight, origins, team: Team) -> tuple[np.ndarray,
             sparse_spread(*parts, others, weight, origins, totals[2], sums[2])
         return totals, sums
     starts = range(0, X.shape[0], _BLOCK_ROWS)
+    # Three times the groups in a row: every row is in one of the first two, and those that the
+    # groupings do not agree on once more in one of the third.
+    thrice = np.tile(origins, (3, 1))
 
     def work(start: int) -> tuple[np.ndarray, np.ndarray]:
         totals, sums = nothing()
+        flat = thrice, totals.reshape(-1, 2), sums.reshape(3 * n_groups, -1)
         for rows, part in row_major(X, start, min(start + _BLOCK_ROWS, X.shape[0])):
-            dense_spread(part, labels[rows], others[rows], weight[rows], origins, totals, sums)
+            # Wide and signed: small labels have no room for -1, nor for three times the groups.
+            first, heavy = labels[rows].astype(np.intp, copy=False), weight[rows]
+            if others is not labels:
+                second = others[rows].astype(np.intp, copy=False)
+                apart = first != second
+                again = np.where(apart & (second >= 0), second + 2 * n_groups, -1)
+                dense_spread(part, again, heavy, *flat)
+                first = first + n_groups * (apart & (first >= 0))
+            dense_spread(part, first, heavy, *flat)
         return totals, sums
 
     parts = team.map(work, starts)

@@ -32,41 +32,42 @@ def nearest_centers(X, centers: np.ndarray, team: Team) -> np.ndarray:
     with np.errstate(over="ignore", invalid="ignore"):
         half = 0.5 * (centers**2).sum(axis=1)
     unit = _DOUBT * (centers.shape[1] + 8)
+    turned = np.ascontiguousarray(centers.T)
     score = _sparse_scores if sparse.issparse(X) else _dense_scores
 
     def work(block: tuple[int, int]) -> None:
         with np.errstate(over="ignore", invalid="ignore"):
-            for rows, lines, scores, sizes in score(X, *block, centers):
+            for rows, lines, scores, sizes in score(X, *block, turned):
                 doubt = unit * (sizes + half.max())
-                pick_nearest(scores, half, doubt, labels[rows])
-                if (open_ := np.flatnonzero(labels[rows] < 0)).size:
+                if pick_nearest(scores, half, doubt, labels[rows]):
+                    open_ = np.flatnonzero(labels[rows] < 0)
                     labels[rows.start + open_] = _by_squares(lines[open_], centers)
 
     team.map(work, team.blocks(len(labels), 2 * _ROWS))
     return labels
 
 
-def _dense_scores(X, begin: int, end: int, centers: np.ndarray) -> Iterator[tuple]:
-    """Blocks of rows with c . x for every center, a line a center, and |x|^2."""
-    step = min(max(_PRODUCTS // centers.size, 8), _ROWS)
+def _dense_scores(X, begin: int, end: int, turned: np.ndarray) -> Iterator[tuple]:
+    """Blocks of rows with x . c for every center, a line a row, and |x|^2."""
+    step = min(max(_PRODUCTS // turned.size, 8), _ROWS)
     for span, lines in row_major(X, begin, end):
         for first in range(0, len(lines), step):
             few = lines[first : first + step]
             start = span.start + first
             sizes = np.einsum("ij,ij->i", few, few)
-            yield slice(start, start + len(few)), few, centers @ few.T, sizes
+            yield slice(start, start + len(few)), few, few @ turned, sizes
 
 
-def _sparse_scores(X, begin: int, end: int, centers: np.ndarray) -> Iterator[tuple]:
+def _sparse_scores(X, begin: int, end: int, turned: np.ndarray) -> Iterator[tuple]:
     """The same for CSR rows."""
-    turned, ones = np.ascontiguousarray(centers.T), np.ones(X.shape[1])
-    step = max(_PRODUCTS // len(centers), 1)
+    ones = np.ones(X.shape[1])
+    step = max(_PRODUCTS // turned.shape[1], 1)
     for start in range(begin, end, step):
         rows = slice(start, min(start + step, end))
         part = X if len(range(start, end)) == X.shape[0] <= step else X[rows]
         part = part.astype(np.float64, copy=False)
         squares = sparse.csr_array((part.data**2, part.indices, part.indptr), shape=part.shape)
-        yield rows, part, np.ascontiguousarray((part @ turned).T), squares @ ones
+        yield rows, part, part @ turned, squares @ ones
 
 
 def _by_squares(lines, centers: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Row numbers, divided by kind."""
+"""Row numbers, divided in two."""
 
 from __future__ import annotations
 
@@ -7,15 +7,9 @@ import numpy as np
 
 def divide_rows(rows: np.ndarray, left: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The rows that go left and those that go right, in their order."""
-    right, near = deal(rows, left.view(np.uint8), [len(rows) - np.count_nonzero(left)])
-    return near, right
+    from pellucid.kernels.rows import share_rows
 
-
-def deal(rows: np.ndarray, kind: np.ndarray, counts: list[int]) -> list[np.ndarray]:
-    """The rows of kinds 0, 1, ..., in their order; all the kinds but the last are counted."""
-    from pellucid.kernels.rows import deal_rows
-
-    begins = np.cumsum([0, *counts])
-    out = np.empty_like(rows)
-    deal_rows(rows, kind, begins.copy(), out)
-    return np.split(out, begins[1:])
+    n_left = np.count_nonzero(left)
+    near, far = (np.empty(n + 1, rows.dtype) for n in (n_left, len(rows) - n_left))
+    share_rows(rows, left, near, far)
+    return near[:-1], far[:-1]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TypeVar
 
 import joblib
@@ -12,10 +13,6 @@ import joblib
 _Result = TypeVar("_Result")
 
 _local = threading.local()
-
-
-def _become_worker() -> None:
-    _local.is_worker = True
 
 
 class Team:
@@ -44,8 +41,36 @@ class Team:
         if self.n_threads == 1 or len(items) < 2 or getattr(_local, "is_worker", False):
             return [work(item) for item in items]
         if self._pool is None:
-            self._pool = ThreadPoolExecutor(self.n_threads, initializer=_become_worker)
-        return list(self._pool.map(work, items))
+            self._pool = ThreadPoolExecutor(self.n_threads - 1)
+        results: list = [None] * len(items)
+        waiting = deque(enumerate(items))
+
+        def take_part() -> None:
+            _local.is_worker = True
+            try:
+                while waiting:
+                    try:
+                        i, item = waiting.popleft()
+                    except IndexError:  # somebody else was quicker
+                        return
+                    results[i] = work(item)
+            except BaseException:
+                waiting.clear()
+                raise
+            finally:
+                _local.is_worker = False
+
+        # The caller works too: it is awake already, and may be done before the others are.
+        n_others = min(self.n_threads, len(items)) - 1
+        others = [self._pool.submit(take_part) for _ in range(n_others)]
+        try:
+            take_part()
+        finally:
+            begun = [other for other in others if not other.cancel()]
+            wait(begun)
+        for other in begun:
+            other.result()
+        return results
 
     def blocks(self, total: int, least: int) -> list[tuple[int, int]]:
         """Ranges that cover 0 .. total, a few for each thread, of at least `least` each.

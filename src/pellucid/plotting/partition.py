@@ -149,5 +149,8 @@ def _draw_cuts(ax: Axes, tree: ThresholdTree, across: int, up: int) -> None:
             below, above = (x0, x1, y0, at), (x0, x1, at, y1)
         box[int(tree.children_left[node])] = below
         box[int(tree.children_right[node])] = above
+    if not is_whole:
+        words = "the tree also cuts other columns, which are not drawn"
+        ax.set_title(words, loc="left", fontsize=9, color="#6B7278")
     ax.set_xlim(left, right)
     ax.set_ylim(bottom, top)

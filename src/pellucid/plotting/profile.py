@@ -123,6 +123,7 @@ def _draw_bars(ax, differences, position, cluster, names, n_features) -> Axes:
     ax.invert_yaxis()
     ax.set_xlabel("mean against all other rows, in standard deviations")
     ax.set_title(f"cluster {cluster}", loc="left", fontsize=11, fontweight="bold")
+    _say_how_many(ax, len(order), len(values))
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(left=False)
     return ax
@@ -147,9 +148,16 @@ def _draw_table(ax, differences, clusters, names, n_features) -> Axes:
     if len(clusters) > 6:
         ax.tick_params(axis="x", rotation=45)
     ax.set_yticks(range(len(order)), [str(names[j]) for j in order])
+    _say_how_many(ax, len(order), differences.shape[1])
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
     bar = ax.figure.colorbar(image, ax=ax, shrink=0.8, extend="both")
     bar.set_label("mean against the rest, in standard deviations")
     bar.outline.set_visible(False)
     return ax
+
+
+def _say_how_many(ax: Axes, n_shown: int, n_columns: int) -> None:
+    if n_shown < n_columns:
+        words = f"the {n_shown} of {n_columns} columns that differ most"
+        ax.set_title(words, loc="right", fontsize=9, color="#6B7278")

@@ -9,6 +9,7 @@ import numpy as np
 
 from pellucid.metrics import weighted_average_depth, weighted_average_explanation_size
 from pellucid.plotting.palette import cluster_color
+from pellucid.rules import column_names
 from pellucid.tradeoff import TradeOff
 
 if TYPE_CHECKING:
@@ -21,8 +22,10 @@ _MEASURES = {
 }
 
 
-def plot_trade_off(path: TradeOff, *, measure: str = "waes", ax: Axes | None = None) -> Axes:
-    """Draw what shorter explanations cost.
+def plot_trade_off(
+    path: TradeOff, *, measure: str = "waes", reference: str = "reference", ax: Axes | None = None
+) -> Axes:
+    """Draw what shorter explanations cost; the `depth_penalty` of a tree stands beside its point.
 
     Parameters
     ----------
@@ -30,6 +33,8 @@ def plot_trade_off(path: TradeOff, *, measure: str = "waes", ax: Axes | None = N
         As :meth:`pellucid.ExShallow.path` gives it.
     measure : {"waes", "wad", "n_leaves"}, default="waes"
         The length that is drawn along the x axis.
+    reference : str, default="reference"
+        What is explained, in words, such as "k-means".
     ax : matplotlib Axes, optional
         Where to draw; a new figure when left out.
 
@@ -46,20 +51,24 @@ def plot_trade_off(path: TradeOff, *, measure: str = "waes", ax: Axes | None = N
     >>> from pellucid.plotting import plot_trade_off
     >>> ax = plot_trade_off(ExShallow(5, random_state=0).path(load_wine().data))
     """
-    ax = _prepared(ax, measure)
+    ax = _prepared(ax, measure, reference)
     points = sorted((getattr(p, measure), p.npc, p.penalty) for p in path)
     x, y = [p[0] for p in points], [p[1] for p in points]
     ax.plot(x, y, "-o", color=cluster_color(0), markersize=6, linewidth=1.5, clip_on=False)
-    _write_names(ax, x, y, [f"penalty {p[2]:.3g}" for p in points], all_of_them=False)
+    _write_names(ax, x, y, [f"depth penalty {p[2]:.3g}" for p in points], all_of_them=False)
     return ax
 
 
 def plot_comparison(
-    models: Mapping[str, Any] | Iterable[Any], *, measure: str = "waes", ax: Axes | None = None
+    models: Mapping[str, Any] | Iterable[Any],
+    *,
+    measure: str = "waes",
+    reference: str = "reference",
+    ax: Axes | None = None,
 ) -> Axes:
     """Draw several explanations of one clustering as points: cost against length.
 
-    Those that no other undercuts in both are joined by a line.
+    Those that no other undercuts in both are large, coloured and joined by a line.
 
     Parameters
     ----------
@@ -67,6 +76,8 @@ def plot_comparison(
         Explanations of the same data; without names, those of their classes.
     measure : {"waes", "wad", "n_leaves"}, default="waes"
         The length that is drawn along the x axis.
+    reference : str, default="reference"
+        What is explained, in words, such as "k-means".
     ax : matplotlib Axes, optional
         Where to draw; a new figure when left out.
 
@@ -88,8 +99,8 @@ def plot_comparison(
         models = {type(model).__name__: model for model in models}
     if not models:
         raise ValueError("there is no model to compare; give at least one that is fitted")
-    ax = _prepared(ax, measure)
-    x = [_length(model.tree_, measure) for model in models.values()]
+    ax = _prepared(ax, measure, reference)
+    x = [_length(model, measure) for model in models.values()]
     y = [model.inertia_ / model.reference_inertia_ for model in models.values()]
     edge = _frontier(x, y)
     ax.plot(
@@ -104,15 +115,31 @@ def plot_comparison(
             markersize=8 if best else 6,
             color=cluster_color(0) if best else "#777777",
             clip_on=False,
+            zorder=3 if best else 2,
         )
     _write_names(ax, x, y, list(models))
+    if len(edge) < len(x):
+        # Outside the axes, where no point can be.
+        handles = [_dot(8, cluster_color(0)), _dot(6, "#777777")]
+        words = ["no other is shorter and as cheap, or cheaper and as short", "others"]
+        place = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncols": 2}
+        ax.legend(handles, words, frameon=False, fontsize=9, handletextpad=0.2, **place)
     return ax
 
 
-def _length(tree: Any, measure: str) -> float:
+def _dot(size: float, color: str) -> Any:
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], marker="o", linestyle="none", markersize=size, color=color)
+
+
+def _length(model: Any, measure: str) -> float:
+    tree = model.tree_
     if measure == "n_leaves":
         return tree.n_leaves
-    return {"waes": weighted_average_explanation_size, "wad": weighted_average_depth}[measure](tree)
+    if measure == "wad":
+        return weighted_average_depth(tree)
+    return weighted_average_explanation_size(tree, feature_names=column_names(model))
 
 
 def _frontier(x: list[float], y: list[float]) -> list[int]:
@@ -125,7 +152,7 @@ def _frontier(x: list[float], y: list[float]) -> list[int]:
     return edge
 
 
-def _prepared(ax: Axes | None, measure: str) -> Axes:
+def _prepared(ax: Axes | None, measure: str, reference: str) -> Axes:
     if measure not in _MEASURES:
         raise ValueError(f"measure is {measure!r}; use one of {', '.join(map(repr, _MEASURES))}")
     if ax is None:
@@ -133,7 +160,7 @@ def _prepared(ax: Axes | None, measure: str) -> Axes:
 
         _, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
     ax.set_xlabel(_MEASURES[measure])
-    ax.set_ylabel("cost (reference = 1)")
+    ax.set_ylabel(f"cost of the clusters ({reference} = 1)")
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(color="#E6E6E6", linewidth=0.8)
     ax.set_axisbelow(True)
@@ -147,11 +174,22 @@ def _write_names(ax: Axes, x, y, names: list[str], *, all_of_them: bool = True) 
     spread = np.array([np.ptp(ax.get_xlim()), np.ptp(ax.get_ylim())])
     places = np.column_stack([x, y]) / spread
     taken: list[np.ndarray] = []
+    height = 0.045
+    # Names of a curve stay clear of it.
+    rise = 0.01 if all_of_them else 0.03
+
+    def is_free(spot: np.ndarray, name: str) -> bool:
+        near = [abs(spot - other) for other in taken]
+        if any(gap[0] < 0.16 and gap[1] < 0.9 * height for gap in near):
+            return False
+        beyond = places - spot
+        covered = (beyond[:, 0] > 0) & (beyond[:, 0] < 0.011 * len(name))
+        return not (all_of_them and (covered & (abs(beyond[:, 1]) < 0.5 * height)).any())
+
     for i in np.lexsort((x, y)):
-        height = 0.045
         for step in (0, 1, -1, 2, -2, 3, -3, 4) if all_of_them else (0,):
-            spot = places[i] + [0.015, 0.01 + step * height]
-            if all(abs(spot - t)[0] > 0.16 or abs(spot - t)[1] > 0.9 * height for t in taken):
+            spot = places[i] + [0.015, rise + step * height]
+            if is_free(spot, names[i]):
                 break
         else:
             if not all_of_them:

@@ -1,48 +1,32 @@
-"""A tree as a picture: where everything goes, in ems of the font, and then the drawing of it."""
+"""A tree as a picture, drawn with matplotlib."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pellucid.encoding import Indicator
 from pellucid.plotting.palette import cluster_color, text_color
-from pellucid.rules import Rule, column_names, default_names, leaf_rules
-from pellucid.tree import ThresholdTree
-from pellucid.wording import format_number
+from pellucid.plotting.text import LINE_HEIGHT, width_of
+from pellucid.plotting.tree_layout import (
+    PAD,
+    Layout,
+    Picture,
+    layout_freely,
+    layout_within,
+    read_picture,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _INK, _PAPER, _LINE = "#222222", "#FFFFFF", "#A3A9B0"
 
-# All lengths below are in ems, so that a picture looks the same at every font size.
-_LINE_HEIGHT = 1.22
-_PAD = 0.55
-# Letters sit high in their line, so text that starts at the top has to come down a little.
+# In ems: letters sit high in their line, so text that starts at the top comes down a little.
 _LOWER = 0.1
-# Drawn letters are set on whole pixels, which makes a line wider than the font says.
-_PIXELS = 1.06
-_BAND = 3.2
-_MARGIN = 0.8
-_LEAF_GAP = 0.8
-_NARROWEST_COLUMN = 7.0
-_WIDEST_TITLE = 12.0
-# Boxes at one depth are at least 2 columns apart if both are questions, and 1.5 if one is a leaf.
-_QUESTION_COLUMNS = 1.8
-
 _LABEL_SCALE = 0.85
-_MANY_LEAVES = 10
-# Sizes to try in given axes, in points; in axes of a sensible size the last is never needed.
-_FONTS = tuple(12.0 * 0.97**i for i in range(120))
-_SMALLEST_WIDTH = 4.5 * 72
-# In points; matplotlib makes no image of 2**16 pixels or more, which is 218 inches at 300 dpi.
-_LARGEST_SIDE = 200 * 72.0
 
 
 def plot_tree(
@@ -76,191 +60,19 @@ def plot_tree(
     >>> from pellucid.plotting import plot_tree
     >>> ax = plot_tree(IMM(3, random_state=0).fit(load_iris().data))
     """
-    picture = _read(model, feature_names)
+    picture = read_picture(model, feature_names)
     if ax is None:
-        layout, font = _layout_freely(picture)
+        layout, font = layout_freely(picture)
         ax = _new_axes(layout, font)
     else:
-        layout, font = _layout_within(picture, *_size_in_points(ax))
+        layout, font = layout_within(picture, *_size_in_points(ax))
     ax.set_xlim(0, layout.width)
     ax.set_ylim(layout.height, 0)
     _draw(ax, picture, layout, font)
     return ax
 
 
-@dataclass(frozen=True)
-class _Picture:
-    """A tree with all its words, before anything has a place."""
-
-    tree: ThresholdTree
-    questions: dict[int, tuple[str, str]]
-    """By inner node: name of the feature, and the comparison, if any, which stays in one piece."""
-    answers: dict[int, tuple[str, str]]
-    """By inner node: the answer that leads left, and the one that leads right."""
-    titles: dict[int, list[str]]
-    """By leaf: name of the cluster, in lines."""
-    figures: dict[int, list[str]]
-    """By leaf: the figures below the title, in lines."""
-    leaf_width: float
-
-    @property
-    def column(self) -> float:
-        """How far apart the leaves are at the least."""
-        return self.leaf_width + _LEAF_GAP
-
-
-@dataclass(frozen=True)
-class _Layout:
-    """Where everything goes, in ems, from the upper left corner."""
-
-    width: float
-    height: float
-    x: np.ndarray
-    """Middle of each node's box."""
-    top: np.ndarray
-    """Upper edge of each node's box."""
-    box_height: dict[int, float]
-    turn: np.ndarray
-    """Where the lines below each node turn sideways."""
-    questions: dict[int, list[str]]
-    """By inner node: the question, in lines."""
-
-
-def _read(model: Any, feature_names: Sequence[str | Indicator] | None) -> _Picture:
-    if isinstance(model, ThresholdTree):
-        tree, seen, rules = model, None, leaf_rules(model)
-    else:
-        if not hasattr(model, "tree_"):
-            from sklearn.utils.validation import check_is_fitted
-
-            check_is_fitted(model)
-        tree, rules = model.tree_, model._leaf_rules
-        seen = column_names(model)
-    names = seen if feature_names is None else list(feature_names)
-    names = default_names(tree.n_features) if names is None else names
-    if len(names) != tree.n_features:
-        raise ValueError(f"{len(names)} feature names for a tree of {tree.n_features} columns")
-    questions, answers = {}, {}
-    for node in np.flatnonzero(~tree.is_leaf).tolist():
-        name = names[tree.feature[node]]
-        if isinstance(name, Indicator):
-            questions[node], answers[node] = (str(name), ""), ("no", "yes")
-        else:
-            tail = f"≤ {format_number(tree.threshold[node])}"
-            questions[node], answers[node] = (str(name), tail), ("yes", "no")
-    titles = {r.leaf: _wrap(f"cluster {r.cluster}", _WIDEST_TITLE, bold=True) for r in rules}
-    # A tree that was built by hand may know nothing of rows.
-    counted = tree.n_node_samples[0] > 0
-    figures = {r.leaf: _figures(r, tree.n_leaves > _MANY_LEAVES) if counted else [] for r in rules}
-    widths = [_width(line, bold=True) for lines in titles.values() for line in lines]
-    widths += [_width(line) for lines in figures.values() for line in lines]
-    return _Picture(tree, questions, answers, titles, figures, max(widths) + 2 * _PAD)
-
-
-def _figures(rule: Rule, narrow: bool) -> list[str]:
-    rows = f"{rule.n_samples:,} row{'' if rule.n_samples == 1 else 's'}"
-    share = _percent(rule.share)
-    purity = [] if np.isnan(rule.purity) else [f"{_percent(rule.purity)} pure"]
-    return [rows, share, *purity] if narrow else [f"{rows} ({share})", *purity]
-
-
-def _percent(share: float) -> str:
-    return "100 %" if share == 1 else f"{100 * share:.1f} %"
-
-
-def _layout(picture: _Picture, column: float, height: float | None = None) -> _Layout:
-    """Give everything its place, for leaves `column` ems apart, in `height` ems if there are."""
-    tree = picture.tree
-    x = np.zeros(tree.node_count)
-    x[tree.leaves] = _MARGIN + column * (np.arange(tree.n_leaves) + 0.5)
-    # A node comes before its children, so backwards the children have their places already.
-    for node in reversed(picture.questions):
-        x[node] = (x[tree.children_left[node]] + x[tree.children_right[node]]) / 2
-
-    room = _QUESTION_COLUMNS * column - 2 * _PAD
-    questions = {n: _wrap(name, room, tail=tail) for n, (name, tail) in picture.questions.items()}
-    box_height = {node: _box_height(lines) for node, lines in questions.items()}
-    leaf_height = max(_box_height(picture.titles[n] + picture.figures[n]) for n in picture.titles)
-    box_height.update(dict.fromkeys(picture.titles, leaf_height))
-
-    depth = tree.depth
-    level = np.zeros(tree.max_depth + 1)
-    for node, tall in box_height.items():
-        level[depth[node]] = max(level[depth[node]], tall)
-    needed = 2 * _MARGIN + level.sum() + _BAND * tree.max_depth
-    spare = 0.0 if height is None else max(height - needed, 0.0)
-    band = _BAND + min(spare / max(tree.max_depth, 1), _BAND)
-    height = needed if height is None else max(height, needed)
-    top = np.concatenate([[0.0], np.cumsum(level[:-1] + band)])
-    top += (height - top[-1] - level[-1]) / 2
-    return _Layout(
-        width=column * tree.n_leaves + 2 * _MARGIN,
-        height=height,
-        x=x,
-        top=top[depth],
-        box_height=box_height,
-        turn=(top + level + band / 2)[depth],
-        questions=questions,
-    )
-
-
-def _layout_freely(picture: _Picture) -> tuple[_Layout, float]:
-    """A layout with all the space it needs, and its font size: smaller for more leaves."""
-    n_leaves = picture.tree.n_leaves
-    font = float(np.clip(11.0 - 0.13 * n_leaves, 7.0, 10.5))
-    stretched = (_SMALLEST_WIDTH / font - 2 * _MARGIN) / n_leaves
-    layout = _layout(picture, max(picture.column, _NARROWEST_COLUMN, stretched))
-    return layout, min(font, _LARGEST_SIDE / max(layout.width, layout.height))
-
-
-def _layout_within(picture: _Picture, width: float, height: float) -> tuple[_Layout, float]:
-    """A layout for a space in points, and the largest font size at which nothing collides."""
-    for font in _FONTS:
-        column = (width / font - 2 * _MARGIN) / picture.tree.n_leaves
-        if column >= picture.column and _layout(picture, column).height * font <= height:
-            break
-    return _layout(picture, max(column, picture.column), height / font), font
-
-
-def _box_height(lines: list[str]) -> float:
-    return _LINE_HEIGHT * len(lines) + 2 * _PAD
-
-
-def _wrap(text: str, room: float, *, tail: str = "", bold: bool = False) -> list[str]:
-    """`text` in lines of at most `room` ems, broken at spaces and joints; `tail` in one piece."""
-    pieces = re.findall(r"[^\s_/\-]+[_/\-]*\s*|[\s_/\-]+", text)
-    if tail:
-        pieces = [*pieces[:-1], f"{pieces[-1] if pieces else ''} ", tail]
-    lines = [""]
-    for piece in pieces:
-        if _width((lines[-1] + piece).rstrip(), bold) <= room:
-            lines[-1] += piece
-            continue
-        lines.append("")
-        for letter in piece:
-            if _width((lines[-1] + letter).rstrip(), bold) > room:
-                lines.append("")
-            lines[-1] += letter
-    return [line.strip() for line in lines if line.strip()]
-
-
-def _width(text: str, bold: bool = False) -> float:
-    """Width of a line in ems."""
-    from matplotlib import rcParams
-
-    return _PIXELS * _measure(text, "bold" if bold else "normal", tuple(rcParams["font.family"]))
-
-
-@lru_cache(maxsize=10_000)
-def _measure(text: str, weight: str, family: tuple[str, ...]) -> float:
-    from matplotlib.font_manager import FontProperties
-    from matplotlib.textpath import text_to_path
-
-    font = FontProperties(family=list(family), weight=weight, size=1)
-    return text_to_path.get_text_width_height_descent(text, font, ismath=False)[0]
-
-
-def _new_axes(layout: _Layout, font: float) -> Axes:
+def _new_axes(layout: Layout, font: float) -> Axes:
     import matplotlib.pyplot as plt
 
     figure = plt.figure(figsize=(layout.width * font / 72, layout.height * font / 72))
@@ -278,13 +90,13 @@ def _size_in_points(ax: Axes) -> tuple[float, float]:
     return ax.bbox.width * 72 / figure.dpi, ax.bbox.height * 72 / figure.dpi
 
 
-def _draw(ax: Axes, picture: _Picture, layout: _Layout, font: float) -> None:
+def _draw(ax: Axes, picture: Picture, layout: Layout, font: float) -> None:
     tree = picture.tree
     for node, (left, right) in picture.answers.items():
         _draw_edge(ax, picture, layout, font, node, int(tree.children_left[node]), left)
         _draw_edge(ax, picture, layout, font, node, int(tree.children_right[node]), right)
     for node, lines in layout.questions.items():
-        width = max(map(_width, lines)) + 2 * _PAD
+        width = max(map(width_of, lines)) + 2 * PAD
         _draw_box(ax, layout, node, width, facecolor=_PAPER, edgecolor=_LINE, linewidth=font / 10)
         middle = layout.top[node] + layout.box_height[node] / 2
         _write(ax, layout.x[node], middle, lines, font, color=_INK, gid=f"question-{node}")
@@ -293,13 +105,13 @@ def _draw(ax: Axes, picture: _Picture, layout: _Layout, font: float) -> None:
         _draw_box(ax, layout, leaf, picture.leaf_width, facecolor=color, edgecolor="none")
         style = {"color": text_color(color), "va": "top", "gid": f"leaf-{leaf}"}
         figures = picture.figures[leaf]
-        spare = layout.box_height[leaf] - _LINE_HEIGHT * len(title + figures)
+        spare = layout.box_height[leaf] - LINE_HEIGHT * len(title + figures)
         x, y = layout.x[leaf], layout.top[leaf] + spare / 2 + _LOWER
         _write(ax, x, y, title, font, weight="bold", **style)
-        _write(ax, x, y + _LINE_HEIGHT * len(title), figures, font, **style)
+        _write(ax, x, y + LINE_HEIGHT * len(title), figures, font, **style)
 
 
-def _draw_box(ax: Axes, layout: _Layout, node: int, width: float, **style: Any) -> None:
+def _draw_box(ax: Axes, layout: Layout, node: int, width: float, **style: Any) -> None:
     from matplotlib.patches import FancyBboxPatch
 
     corner = (layout.x[node] - width / 2, layout.top[node])
@@ -310,8 +122,8 @@ def _draw_box(ax: Axes, layout: _Layout, node: int, width: float, **style: Any) 
 
 def _draw_edge(
     ax: Axes,
-    picture: _Picture,
-    layout: _Layout,
+    picture: Picture,
+    layout: Layout,
     font: float,
     node: int,
     child: int,

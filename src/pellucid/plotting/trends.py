@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pellucid.plotting.palette import cluster_color
-from pellucid.plotting.tree import _LINE_HEIGHT, _wrap
+from pellucid.plotting.text import LINE_HEIGHT, wrap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -153,8 +153,8 @@ def _write_rules(ax: Axes, rule: Any, n_members: int, n_rows: int, cluster: int)
     figure = ax.figure.figure
     box = ax.get_position()
     room = (1 - _SHARE_OF_LINES - 0.05) * figure.get_figwidth() * 72 / _FONT
-    n_lines = int(box.height * figure.get_figheight() * 72 / _FONT / _LINE_HEIGHT)
-    top, step = box.y1, _FONT * _LINE_HEIGHT / 72 / figure.get_figheight()
+    n_lines = int(box.height * figure.get_figheight() * 72 / _FONT / LINE_HEIGHT)
+    top, step = box.y1, _FONT * LINE_HEIGHT / 72 / figure.get_figheight()
     left = _SHARE_OF_LINES + _GAP
     figure.patches.append(_swatch(figure, left - 0.015, box, cluster))
     title = f"cluster {rule.cluster}: {n_members:,} of {n_rows:,} rows"
@@ -204,10 +204,10 @@ def _rule_lines(rule: Any, room: float, n_lines: int) -> list[tuple[str, str]]:
 def _wrap_rule(text: str, room: float, share: str) -> list[str]:
     """A rule in lines, no comparison of which is parted from its number."""
     if "·" in text:
-        return _wrap(text, room, tail=share)
+        return wrap(text, room, tail=share)
     # A dot is as wide as a space and no place to break.
     joined = re.sub(r" ([≤<>]) ", r"·\1·", text)
-    return [line.replace("·", " ") for line in _wrap(joined, room, tail=share)]
+    return [line.replace("·", " ") for line in wrap(joined, room, tail=share)]
 
 
 def _percent(part: int, whole: int) -> str:

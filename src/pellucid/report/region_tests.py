@@ -52,7 +52,8 @@ def describe_classifier(classifier: Any) -> dict[str, Any] | None:
         return {
             "kind": "stump",
             "position": classifier.position,
-            "threshold": float(classifier.threshold),
+            # JSON has no infinity, where all rows are on one side.
+            "threshold": float(np.nan_to_num(classifier.threshold)),
             "atMost": classifier.at_most,
             "above": classifier.above,
         }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from dataclasses import dataclass
 from numbers import Integral
@@ -12,6 +11,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from pellucid._interrupt import Interrupt
+from pellucid._progress import Progress
 from pellucid.xclusters.branch_and_bound import Record, branch_and_bound
 from pellucid.xclusters.evaluate import Clusterer, Evaluation, Evaluator, KMedoidsStarts
 from pellucid.xclusters.mixture import Mixture
@@ -199,19 +199,18 @@ class _Progress:
     """One line on standard error for each pair that is evaluated."""
 
     def __init__(self, verbose: int) -> None:
-        self.verbose, self.lower = verbose, None
+        self._progress, self.lower = Progress("XClusters", 0, verbose), None
 
     def bound(self, best: float, lower: float) -> None:
         self.lower = lower
 
     def __call__(self, evaluator: Evaluator) -> None:
-        if self.verbose:
-            best = evaluator.best()
-            bound = "" if self.lower is None else f", bound {self.lower:.4f}"
-            print(
-                f"XClusters: {len(evaluator.evaluations)} evaluations, best "
-                f"{evaluator.objective(best.k, best.alpha):.4f} at k = {best.k}, "
-                f"α = {best.alpha:.3g}{bound}",
-                file=sys.stderr,
-                flush=True,
-            )
+        if not self._progress.is_heard:
+            return
+        best = evaluator.best()
+        bound = "" if self.lower is None else f", bound {self.lower:.4f}"
+        self._progress.note(
+            f"{len(evaluator.evaluations)} evaluations, best "
+            f"{evaluator.objective(best.k, best.alpha):.4f} at k = {best.k}, "
+            f"α = {best.alpha:.3g}{bound}"
+        )

@@ -1,0 +1,35 @@
+"""Cells of a growing tree, worked on side by side where that is quicker than column by column.
+
+Threads share out the columns of one cell; small cells are too little for that, and there are more
+of them. No result depends on which way was taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from pellucid.cuts.criterion import Cell, Criterion
+
+_Result = TypeVar("_Result")
+
+_LEAST_ROWS = 4096
+"""Rows of all cells together that are worth more than one thread."""
+
+_FAIR = 0.75
+"""How busy the threads must be while the largest cell is worked on."""
+
+
+def for_each_cell(
+    criterion: Criterion,
+    work: Callable[[int], _Result],
+    numbers: Sequence[int],
+    cells: dict[int, Cell],
+) -> list[_Result]:
+    """``work(number)`` for some of the cells, in the order of the numbers or side by side."""
+    team, sizes = criterion.problem.team, [len(cells[number].active) for number in numbers]
+    total = sum(sizes)
+    fair = total >= max(_FAIR * team.n_threads * max(sizes, default=0), _LEAST_ROWS)
+    if criterion.in_any_order and fair:
+        return team.map(work, numbers)
+    return [work(number) for number in numbers]

@@ -1,0 +1,46 @@
+"""How wide text is, and where to break it; in ems, so that it holds at every font size."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+LINE_HEIGHT = 1.22
+"""From one line to the next."""
+
+# Drawn letters are set on whole pixels, which makes a line wider than the font says.
+_PIXELS = 1.06
+
+
+def wrap(text: str, room: float, *, tail: str = "", bold: bool = False) -> list[str]:
+    """`text` in lines of at most `room` ems, broken at spaces and joints; `tail` in one piece."""
+    pieces = re.findall(r"[^\s_/\-]+[_/\-]*\s*|[\s_/\-]+", text)
+    if tail:
+        pieces = [*pieces[:-1], f"{pieces[-1] if pieces else ''} ", tail]
+    lines = [""]
+    for piece in pieces:
+        if width_of((lines[-1] + piece).rstrip(), bold) <= room:
+            lines[-1] += piece
+            continue
+        lines.append("")
+        for letter in piece:
+            if width_of((lines[-1] + letter).rstrip(), bold) > room:
+                lines.append("")
+            lines[-1] += letter
+    return [line.strip() for line in lines if line.strip()]
+
+
+def width_of(text: str, bold: bool = False) -> float:
+    """Width of a line in ems."""
+    from matplotlib import rcParams
+
+    return _PIXELS * _measure(text, "bold" if bold else "normal", tuple(rcParams["font.family"]))
+
+
+@lru_cache(maxsize=10_000)
+def _measure(text: str, weight: str, family: tuple[str, ...]) -> float:
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    font = FontProperties(family=list(family), weight=weight, size=1)
+    return text_to_path.get_text_width_height_descent(text, font, ismath=False)[0]

@@ -4,10 +4,11 @@ import { card } from "./card";
 import { copyButton, h, section } from "./dom";
 import { featureKey } from "./features";
 import { onScreen } from "./paper";
+import { boundsAt, leavesOf, pathTo } from "./paths";
 import type { State } from "./state";
 import { trend } from "./trend";
 import type { Rule } from "./types";
-import { boundsAt, leavesOf, many, pathTo, unbroken } from "./words";
+import { many, unbroken } from "./words";
 
 const MOST_RULES = 4;
 

@@ -2,8 +2,8 @@
 
 import type { WayOut } from "./chip";
 import type { Row } from "./form";
+import { boundsAt, type Bounds } from "./paths";
 import type { Column, Tree } from "./types";
-import { boundsAt, type Bounds } from "./words";
 
 export function route(tree: Tree, row: Row): number[] {
   const path = [0];

@@ -1,8 +1,8 @@
 // Two columns at a time, with the cuts of the tree.
 
 import { h, s, section, styled } from "./dom";
-import { across, chance, clip, frame, inside, key, mark, numberTicks, picture, upwards, type Scale, type Tick } from "./plot";
 import { onScreen } from "./paper";
+import { across, chance, clip, frame, inside, key, mark, numberTicks, picture, upwards, type Scale, type Tick } from "./plot";
 import type { State } from "./state";
 import type { Column } from "./types";
 import { count } from "./words";

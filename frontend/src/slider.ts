@@ -74,6 +74,7 @@ function drawChart(chart: SVGElement, { data, treeIndex }: State): void {
   const px = scale(xs, PAD.left + 10, W - PAD.right - 10);
   const py = scale(ys, H - PAD.bottom - 8, PAD.top + 8);
   const [[left, right], [low, high]] = [ends(xs), ends(ys)];
+  const say = (v: number) => (number(left) === number(right) ? v.toFixed(3) : number(v));
   const line = all.map((_, i) => `${i ? "L" : "M"}${px(xs[i])} ${py(ys[i])}`).join("");
   const dot = (i: number) => {
     const kind = `${i === treeIndex ? "now " : ""}${i === data.own ? "own" : ""}`;
@@ -84,8 +85,8 @@ function drawChart(chart: SVGElement, { data, treeIndex }: State): void {
     s("path", { class: "frame", d: `M${PAD.left} ${PAD.top}V${H - PAD.bottom}H${W - PAD.right}` }),
     s("text", { x: PAD.left - 6, y: py(high) + 4, "text-anchor": "end" }, price.say(high)),
     high > low && s("text", { x: PAD.left - 6, y: py(low) + 4, "text-anchor": "end" }, price.say(low)),
-    s("text", { x: px(left), y: H - PAD.bottom + 15, "text-anchor": "middle" }, number(left)),
-    right > left && s("text", { x: px(right), y: H - PAD.bottom + 15, "text-anchor": "middle" }, number(right)),
+    s("text", { x: px(left), y: H - PAD.bottom + 15, "text-anchor": "middle" }, say(left)),
+    right > left && s("text", { x: px(right), y: H - PAD.bottom + 15, "text-anchor": "middle" }, say(right)),
     s("text", { x: (PAD.left + W - PAD.right) / 2, y: H - 5, "text-anchor": "middle" }, `conditions per row, against ${price.name}`),
     s("path", { class: "line", d: line }),
     s("circle", { cx: px(xs[data.own]), cy: py(ys[data.own]), r: 9.5, class: "ring" }),

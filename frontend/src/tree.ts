@@ -2,9 +2,12 @@
 
 import { h, s, section, styled } from "./dom";
 import { place, type Placed } from "./layout";
+import { clustersBelow, describeNode } from "./node";
 import { aroundPrinting, PAPER } from "./paper";
+import { parents, pathTo } from "./paths";
+import { answer, question, questionParts } from "./questions";
 import type { State } from "./state";
-import { answer, conditionsAt, many, parents, pathTo, percent, question, questionParts } from "./words";
+import { many, percent } from "./words";
 
 const HINT = "Point at a question or a leaf, or move with the arrow keys, to see which rows come there.";
 
@@ -108,44 +111,15 @@ export function treeSection(state: State, choice: HTMLElement | null): HTMLEleme
 
   /** The clusters that are still possible at a question, as a strip. */
   function mix(i: number): HTMLElement {
-    const parts = below(i).map(([cluster, rows]) =>
+    const parts = clustersBelow(state.tree, i).map(([cluster, rows]) =>
       styled(h("i", {}), { "flex-grow": String(rows), background: data.clusters[cluster].color }),
     );
     return h("span", { class: "mix" }, ...parts);
   }
 
-  function below(i: number): [number, number][] {
-    const rows = new Map<number, number>();
-    const stack = [i];
-    while (stack.length) {
-      const node = state.tree.nodes[stack.pop()!];
-      if (node.cluster !== undefined) rows.set(node.cluster, (rows.get(node.cluster) ?? 0) + node.rows);
-      else stack.push(node.right!, node.left!);
-    }
-    return [...rows].filter(([, n]) => n > 0).sort((a, b) => a[0] - b[0]);
-  }
-
   function point(i: number | null): void {
     state.light(i === null ? null : pathTo(state.tree, i));
-    detail.textContent = i === null ? HINT : describe(i);
-  }
-
-  function describe(i: number): string {
-    const { tree } = state;
-    const node = tree.nodes[i];
-    const where = node.rule ?? conditionsAt(tree, data.columns, i);
-    const rows = `${many(node.rows, "row")} (${percent(node.rows / Math.max(data.rows, 1))})`;
-    if (node.cluster !== undefined) {
-      const pure =
-        node.purity === null || node.purity === undefined
-          ? ""
-          : ` ${percent(node.purity)} of them are in this cluster in ${data.reference}, too.`;
-      return `${state.name(node.cluster)}: ${rows} with ${where}.${pure} Enter or click: its card.`;
-    }
-    const parts = below(i).map(([cluster, n]) => `${state.name(cluster)} ${percent(n / Math.max(node.rows, 1))}`);
-    const first = parts.length > 6 ? [...parts.slice(0, 6), `${parts.length - 6} more`] : parts;
-    const come = i === 0 ? `All ${rows} begin here.` : `${rows} come here: those with ${where}.`;
-    return `${come} They end in: ${first.join(", ")}.`;
+    detail.textContent = i === null ? HINT : describeNode(state, i);
   }
 
   function toggle(i: number): void {

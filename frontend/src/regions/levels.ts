@@ -113,7 +113,8 @@ function boxes(level: Level, x: Scale, y: Scale): [number, string][] {
     const isAlone = level.pieces.every((other) => other.region !== region || other.answer === answer);
     if (!bounds || isAlone) return [];
     const ends = (i: number, scale: Scale) => {
-      const [low, high] = bounds[i] ?? [null, null];
+      // A single column has a picture whose height means nothing; regions leave a little of it.
+      const [low, high] = bounds[i] ?? [0.02, 0.98];
       return [scale.at(inside(low ?? -Infinity, scale)), scale.at(inside(high ?? Infinity, scale))].map((v) => v.toFixed(1));
     };
     const [[left, right], [bottom, top]] = [ends(0, x), ends(1, y)];

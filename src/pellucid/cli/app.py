@@ -11,9 +11,10 @@ import typer
 from pellucid.cli import CommandError
 from pellucid.cli import options as opt
 from pellucid.cli import options_series as series
-from pellucid.cli.errors import INTERRUPTED, errors_in_one_line
+from pellucid.cli.errors import INTERRUPTED, Commands, errors_in_one_line
 
 app = typer.Typer(
+    cls=Commands,
     add_completion=True,
     no_args_is_help=True,
     pretty_exceptions_enable=False,

@@ -4,12 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
 from pellucid.cli import CommandError
 
 INTERRUPTED = 130
+
+# Where typer keeps its parser, and under which name, depends on its version.
+_UsageError = typer.BadParameter.__mro__[1]
+
+
+class Commands(TyperGroup):
+    """Commands that are told apart from what they are not in one line, as all errors are."""
+
+    def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
+        """Run a command."""
+        if not standalone_mode:
+            return super().main(*args, standalone_mode=False, **extra)
+        try:
+            code = super().main(*args, standalone_mode=False, **extra)
+        except _UsageError as error:
+            if type(error).__name__ != "NoArgsIsHelpError":  # which has shown the help
+                _show_usage_error(error)
+            code = error.exit_code
+        except typer.Abort:
+            code = 1
+        raise SystemExit(code)
+
+
+def _show_usage_error(error: Any) -> None:
+    from pellucid.cli.show import show_error
+
+    text = error.format_message().rstrip(".").replace("Value error, ", "")
+    command = "pellucid" if error.ctx is None else error.ctx.command_path
+    show_error(text[:1].lower() + text[1:], f"{command} --help shows what there is")
 
 
 @contextmanager

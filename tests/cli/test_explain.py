@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import subprocess
 import sys
@@ -449,6 +450,22 @@ def test_interrupted_work_ends_with_130_and_one_word(data, monkeypatch):
 
     monkeypatch.setattr("pellucid.cli.explain.read_source", interrupt)
     assert_fails(explain(data / "data.csv"), "interrupted", code=130)
+
+
+def test_packed_text_is_read_from_standard_input_too(data):
+    packed = gzip.compress((data / "data.csv").read_bytes())
+    result = CliRunner().invoke(app, ["explain", "-", "-k", "4"], input=packed)
+    assert result.stdout == explain(data / "data.csv", "-k", 4).stdout
+    broken = CliRunner().invoke(app, ["explain", "-"], input=packed[:100])
+    assert broken.stderr.startswith("error: standard input cannot be unpacked: ")
+
+
+def test_files_cannot_be_written_to_standard_output(data):
+    assert_fails(
+        explain(data / "data.csv", "--sql", "-"),
+        "error: --sql: results go to standard output already",
+        "hint: name a file to write",
+    )
 
 
 @pytest.mark.parametrize(

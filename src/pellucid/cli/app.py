@@ -64,7 +64,7 @@ def explain_command(
     context: typer.Context,
     file: opt.Table,
     k: opt.Clusters = "auto",
-    method: opt.MethodOption = opt.Method.exshallow,
+    method: opt.MethodOption = None,
     leaves: opt.Leaves = None,
     objective: opt.ObjectiveOption = opt.Objective.kmeans,
     polish: opt.PolishOption = opt.Polish.no,
@@ -98,7 +98,7 @@ def explain_command(
             file,
             Targets(output=output, tree=tree, sql=sql, model=model, report=report),
             k=_number(k),
-            method=method.value,
+            method=None if method is None else method.value,
             choices=Choices(
                 leaves=leaves,
                 objective=objective.value,

@@ -148,14 +148,13 @@ class Method(str, Enum):
 
 
 MethodOption = Annotated[
-    Method,
+    Method | None,
     option(
         metavar="NAME",
-        text=f"How the tree is grown: {', '.join(method.value for method in Method)}. exshallow "
-        "is quick, its rules short; explainable tries several, for the least cost; pellucid "
-        "compare shows all.",
+        text=f"How the tree is grown: {', '.join(method.value for method in Method)}. If not "
+        "given, exshallow, which is quick and makes short rules, or spex with --labels, which "
+        "follows them; explainable tries several, for the least cost. See pellucid compare.",
         group=TREE,
-        show_default=True,
         case_sensitive=False,
     ),
 ]

@@ -34,7 +34,7 @@ function ofTree(state: State): Figure[] {
     rows.push([
       costChange(m.costRatio),
       `cost against ${reference}`,
-      `How much farther rows are from the middle of their cluster in the tree than in ${reference}, in the measure that was clustered by.`,
+      `How much farther rows are from the middle of their cluster in the tree than in ${reference}, by the columns of the model.`,
     ]);
   rows.push(
     [m.conditions.toFixed(2), "conditions per row", "How many conditions the rule of an average row needs, those left out that follow from others."],

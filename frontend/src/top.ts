@@ -3,14 +3,17 @@
 import { h, styled } from "./dom";
 import type { Names } from "./names";
 import type { State } from "./state";
+import type { Payload, Tree } from "./types";
 import { costWords, count, many, percent } from "./words";
 
 export function treeTop(state: State): HTMLElement {
   const { data } = state;
-  const lead = h("p", { class: "lead" });
+  // Room for the longest, so that the slider does not move under the pointer.
+  const leads = data.trees.map((tree) => leadWords(data, tree));
+  const lead = h("p", { class: "lead" }, ...leads.map((words) => h("span", {}, words)));
   const sizes = h("div", { class: "sizes" });
   const draw = () => {
-    lead.textContent = leadWords(state);
+    lead.querySelectorAll("span").forEach((words, i) => words.classList.toggle("away", i !== state.treeIndex));
     drawSizes(sizes, state.names, state.tree.clusters.map(({ rows }) => rows));
   };
   draw();
@@ -35,8 +38,7 @@ export function rowsOf(n: number, rowsAre: string): string {
   return n === 1 ? "1 row" : `${count(n)} ${rowsAre}`;
 }
 
-function leadWords(state: State): string {
-  const { data, tree } = state;
+function leadWords(data: Payload, tree: Tree): string {
   const { measures } = tree;
   const questions = many(measures.leaves - 1, "question");
   let words = `A tree of ${questions} tells them apart. `;
@@ -59,8 +61,10 @@ export function drawSizes(bar: HTMLElement, names: Names, rows: number[]): void 
       if (!n) return [];
       const { color, ink, label } = names.clusters[c];
       const share = n / total;
+      const given = names.givenTo(c);
+      const short = share > 0.009 * given.length ? given || label : label;
       const text = `${names.of(c)}: ${many(n, "row")}, ${percent(share)}`;
-      const part = h("a", { href: `#card-${c}`, title: text, "aria-label": text }, share > 0.03 && h("span", {}, label));
+      const part = h("a", { href: `#card-${c}`, title: text, "aria-label": text }, share > 0.03 && h("span", {}, short));
       return [styled(part, { "--cluster": color, "--ink": ink, "flex-grow": String(n) })];
     }),
   );

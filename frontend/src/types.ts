@@ -142,6 +142,8 @@ export interface Level {
   pieces: Piece[];
   outlines: { answer: number | null; points: [number, number][] }[];
   points: { values: number[][]; answers: number[] };
+  /** Rows of cells from the bottom up, each as answer, length, answer, length...; null where shapes tell it all. */
+  shades: number[][] | null;
   /** Null where only Python can tell. */
   regions: Shape[] | null;
   classifier: Classifier | null;

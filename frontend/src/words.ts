@@ -31,9 +31,9 @@ export function exact(value: number): string {
   return value.toLocaleString("en-GB", { maximumSignificantDigits: 15, maximumFractionDigits: 4, useGrouping: false } as Intl.NumberFormatOptions);
 }
 
-/** A rule in which a line ends between conditions only. */
+/** A rule in which no line ends between a sign and its number. */
 export function unbroken(rule: string): string {
-  return rule.replace(/ (≤|<|>|=|±) /g, "\u00a0$1\u00a0");
+  return rule.replace(/(≤|>|=|±) (?=-?\d)/g, "$1\u00a0").replace(/(\d) </g, "$1\u00a0<");
 }
 
 /** What more a tree costs than the reference. */

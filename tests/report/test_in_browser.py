@@ -129,6 +129,25 @@ def test_the_slider_changes_tree_rules_and_measures(open_page, file):
     assert len(seen) == len(data["trees"])
 
 
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_slider_stays_where_it_is(open_page, file, width):
+    page = open_page(file, width=width)
+    slider = page.get_by_role("slider")
+    places = set()
+    for _ in range(int(slider.get_attribute("max")) + 1):
+        places.add(slider.evaluate("e => e.getBoundingClientRect().top + scrollY"))
+        slider.press("ArrowLeft")
+    slider.press("Home")
+    places.add(slider.evaluate("e => e.getBoundingClientRect().top + scrollY"))
+    assert slider.input_value() == "0"
+    assert len(places) == 1
+    page.get_by_role("button", name="Back to the model's own tree").click()
+    assert page.evaluate("document.activeElement.id") == "trade-off"
+    lead = page.locator(".lead span:not(.away)")
+    assert lead.count() == 1
+    assert lead.inner_text().startswith("This tree of 4 questions gives ")
+
+
 def test_a_card_lights_its_leaves(open_page, file, model):
     page = open_page(file)
     for cluster in range(5):

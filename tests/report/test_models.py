@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import re
 
 import numpy as np
@@ -94,3 +95,26 @@ def test_the_page_of_trends_is_sound_in_a_browser(open_page, trends_file, scheme
     assert page.locator(".trend svg").count() == trends_file[0].best_k_
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert serious_faults(page) == []
+
+
+def test_the_rows_of_fit_need_not_be_named_while_they_are_there(iris, trends, tmp_path):
+    model = pellucid.IMM(3, random_state=0).fit(iris)
+    wanted = model.report(tmp_path / "one.html", iris).read_bytes()
+    assert model.report(tmp_path / "two.html").read_bytes() == wanted
+
+    regions = pellucid.EOPClassifier(random_state=0).fit(iris, np.repeat([0, 1, 2], 50))
+    wanted = regions.report(tmp_path / "one.html", iris).read_bytes()
+    assert regions.report(tmp_path / "two.html").read_bytes() == wanted
+
+    told = XClusters(k_range=(3, 4), accuracy_distance="euclidean")
+    told.fit(trends.series, explanation=trends.explanation)
+    wanted = told.report(tmp_path / "one.html", trends.explanation, series=trends.series)
+    assert told.report(tmp_path / "two.html").read_bytes() == wanted.read_bytes()
+
+
+def test_rows_that_are_gone_are_asked_for(iris, tmp_path):
+    model = pellucid.IMM(3, random_state=0).fit(iris.copy())
+    gone = pickle.loads(pickle.dumps(pellucid.IMM(3, random_state=0).fit(iris)))
+    for one in (model, gone):
+        with pytest.raises(ValueError, match="X is missing: the rows .* no longer in memory"):
+            one.report(tmp_path / "r.html")

@@ -132,6 +132,29 @@ def test_regions_of_any_shape_are_drawn(shape, iris, classes, tmp_path, open_pag
     assert wanted > 0 or shape == "nonparametric"
 
 
+@pytest.mark.parametrize("shape", ["ellipse", "nonparametric"])
+def test_what_is_shaded_is_what_is_said_there(shape, iris, classes):
+    model = EOPClassifier("linear_svm", regions=shape, random_state=0).fit(iris, classes)
+    data = payload(report_html(model, iris))
+    first = data["levels"][0]
+    if first["shades"] is None:
+        assert shape == "ellipse"
+        return
+    (left, right), *upwards = first["window"]
+    cells = [np.repeat(runs[::2], runs[1::2]) for runs in first["shades"]]
+    level = model.levels_[0]
+    for row, answers in enumerate(cells):
+        x = left + (np.arange(len(answers)) + 0.5) * (right - left) / len(answers)
+        P = [x]
+        for low, high in upwards:
+            P.append(np.full(len(x), low + (row + 0.5) * (high - low) / len(cells)))
+        P = np.column_stack(P)
+        inside = level.regions.which(P) >= 0
+        wanted = np.where(inside, level.classifier.predict(P), -1)
+        # The ends of the window are written with six digits, which may move a cell on a border.
+        assert np.mean(wanted != answers) < 0.05
+
+
 def test_names_are_kept_and_shown_everywhere(open_page, regions_file):
     page = open_page(regions_file[1])
     page.get_by_label("Name of cluster 1").fill("Versicolor <b>")

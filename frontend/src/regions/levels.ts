@@ -53,6 +53,9 @@ function figure(state: RegionsState, level: Level, number: number): HTMLElement 
     svg.replaceChildren(
       ...frame(x, y, numberTicks(x, width / 75), isFlat ? [] : numberTicks(y), labels, width, height),
       cloud(null, clouds[data.clusters.length], "var(--band)"),
+      ...shaded(level, x, y, data.clusters.length).map((d, c) =>
+        styled(s("path", { class: `shade${isDim(c) ? " dim" : ""}`, d }), { fill: data.clusters[c].color }),
+      ),
       ...boxes(level, x, y).map(([answer, d]) => {
         const shape = s("path", { class: `piece${isDim(answer) ? " dim" : ""}`, d });
         return styled(shape, { fill: data.clusters[answer].color });
@@ -76,7 +79,8 @@ function figure(state: RegionsState, level: Level, number: number): HTMLElement 
     const told = data.clusters.flatMap(({ color }, c) =>
       level.pieces.some((piece) => piece.answer === c) ? [h("span", { class: "key" }, key(c, color), ` ${names.of(c)}`)] : [],
     );
-    legend.replaceChildren(...told, h("span", { class: "key" }, key(0, "var(--band)"), " passed on"));
+    const passed = h("span", { class: "key" }, key(0, "var(--band)"), " passed on");
+    legend.replaceChildren(...told, ...(level.answered < level.reached ? [passed] : []));
   };
   state.on("lit", plot.redraw);
   state.on("row", () => drawTyped());
@@ -84,6 +88,23 @@ function figure(state: RegionsState, level: Level, number: number): HTMLElement 
   plot.redraw();
   drawLegend();
   return h("figure", {}, plot.element, legend);
+}
+
+/** The cells that get each answer, where the regions have no simple shape. */
+function shaded(level: Level, x: Scale, y: Scale, n: number): string[] {
+  const parts: string[][] = Array.from({ length: n }, () => []);
+  level.shades?.forEach((runs, row, { length }) => {
+    const [bottom, top] = [row, row + 1].map((r) => y.at(y.low + (r / length) * (y.high - y.low)));
+    const cells = runs.reduce((sum, v, i) => sum + (i % 2 ? v : 0), 0);
+    const at = (cell: number) => x.at(x.low + (cell / cells) * (x.high - x.low)).toFixed(1);
+    let start = 0;
+    for (let i = 0; i < runs.length; i += 2) {
+      const end = start + runs[i + 1];
+      if (runs[i] >= 0) parts[runs[i]].push(`M${at(start)} ${bottom.toFixed(1)}H${at(end)}V${top.toFixed(1)}H${at(start)}Z`);
+      start = end;
+    }
+  });
+  return parts.map((part) => part.join(""));
 }
 
 /** The parts of boxes that get different answers, each with its answer. */

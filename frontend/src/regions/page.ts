@@ -27,7 +27,8 @@ export function regionsTop(state: RegionsState): HTMLElement {
 function leadWords({ data, names }: RegionsState): string {
   const share = (rows: number) => percent(rows / Math.max(data.rows, 1));
   const isOne = data.levels.length === 1;
-  const pictures = isOne ? "One picture of one or two columns tells where they are" : `${count(data.levels.length)} pictures of one or two columns, looked at in turn, tell where they are`;
+  const columns = data.levels.every((level) => level.columns.length <= 2) ? "one or two columns" : "a few columns";
+  const pictures = isOne ? `One picture of ${columns} tells where they are` : `${count(data.levels.length)} pictures of ${columns}, looked at in turn, tell where they are`;
   const left = data.rows - data.answered;
   const { answer } = data.leftover;
   const rest = answer === null ? "get no answer" : `are taken for ${names.plain(answer).toLowerCase()}`;

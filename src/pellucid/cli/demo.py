@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
 
-from pellucid import IMM, ExShallow, export_text, metrics
+from pellucid import IMM, export_text, metrics
 from pellucid.cli import CommandError, check_folder, check_target, replacing
 from pellucid.cli.explain import draw_tree
 from pellucid.cli.show import cost_change, percent, show_line, show_measures, show_rules
+from pellucid.column_sources import Source
+from pellucid.column_steps import Step
+from pellucid.portable import Explanation
+from pellucid.report import write_report
+from pellucid.report.alternatives import other_trees
+from pellucid.restate import Cuts
+from pellucid.tree import ThresholdTree
 
 N_CLUSTERS = 3
 PICTURE = "wine-tree.png"
@@ -26,7 +36,8 @@ def demo(folder: Path) -> None:
 
     wine = load_wine()
     frame = pl.DataFrame(wine.data, schema=list(wine.feature_names))
-    standardized = StandardScaler().fit_transform(wine.data)
+    scaler = StandardScaler().fit(wine.data)
+    standardized = scaler.transform(wine.data)
     kmeans = KMeans(N_CLUSTERS, n_init=10, random_state=0).fit(standardized)
     model = IMM(reference=kmeans.labels_).fit(frame)
 
@@ -48,15 +59,35 @@ def demo(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     draw_tree(picture, model)
     show_line(f"The tree is drawn in {picture}")
+    # What k-means pays is counted in the columns that it saw.
+    scaled = IMM(reference=kmeans.labels_).fit(standardized)
+    others = other_trees(scaled, standardized, kmeans.labels_)
+    told = [replace(one, tree=_in_units(one.tree, scaler, wine.data)) for one in others.trees]
     with replacing(folder / REPORT) as unfinished:
-        model.report(
+        write_report(
             unfinished,
+            Explanation.of(model),
             frame,
+            fitted=scaled,
             title="The wines of scikit-learn",
+            rows="wines",
             reference="k-means",
-            trade_off=ExShallow(reference=kmeans.labels_).path(frame),
+            trade_off=replace(others, trees=told),
         )
     show_line(f"The report is {folder / REPORT}; open it in a browser")
+
+
+def _in_units(tree: ThresholdTree, scaler: StandardScaler, X: np.ndarray) -> ThresholdTree:
+    """A tree of standardized columns, told in those of the table."""
+    names = [str(i) for i in range(X.shape[1])]
+
+    def scaled(values: np.ndarray, i: int) -> np.ndarray:
+        return (values - scaler.mean_[i]) / scaler.scale_[i]
+
+    columns = [Source(i, steps=(Step(partial(scaled, i=i)),)) for i in range(X.shape[1])]
+    cuts = Cuts(tree, columns)
+    cuts.look_at(scaler.transform(X), list(X.T))
+    return cuts.rebuild(names, names, "round")[0]
 
 
 def _check_folder_can_be_made(folder: Path) -> None:

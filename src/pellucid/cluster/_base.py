@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from pellucid._fitted_on import remember
 from pellucid._input import read_rows, read_sample_weight, read_X, refuse_infinite
 from pellucid._progress import Progress
 from pellucid.cuts.problem import Problem
@@ -110,6 +111,7 @@ class BaseThresholdTree(EstimatorExportMixin, ClusterMixin, BaseEstimator):
             leaf = leaf if everything else tree.apply(data.X)
             self._store(data, reference, tree, leaf)
             self._store_growth(problem, growth)
+        remember(self, X=X)
         if self.n_leaves_ < min(n_leaves, problem.n_clusters):
             warnings.warn(
                 f"the tree has {self.n_leaves_} leaves for {problem.n_clusters} clusters: no cut "

@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from pellucid._fitted_on import remember, rows_of
 from pellucid._input import read_sample_weight, read_X
 from pellucid._progress import Progress
 from pellucid.eop.calibration import hold_out
@@ -116,6 +117,7 @@ class BaseEOP(ClassifierMixin, BaseEstimator):
                 random,
             ).learn()
             self._store(problem, learned, counted, held)
+        remember(self, X=X)
         self._say_what_is_missing(learned)
         return self
 
@@ -250,15 +252,16 @@ class BaseEOP(ClassifierMixin, BaseEstimator):
         found = consult(self.levels_, numbers)
         return RuleList(explain_rows(self.levels_, rules, leftover, numbers, found, self.classes_))
 
-    def report(self, path: Any, X: Any, **options: Any) -> Any:
+    def report(self, path: Any, X: Any = None, **options: Any) -> Any:
         """Write a report, one HTML file: see :func:`pellucid.report.write_report`.
 
-        `X` are the rows to show, usually those of `fit`: estimators do not keep them.
+        `X` are the rows to show. When left out, they are those of `fit`, as long as these are in
+        memory: estimators do not keep them.
         """
         from pellucid.report import write_report
 
         check_is_fitted(self)
-        return write_report(path, self, X, **options)
+        return write_report(path, self, rows_of(self, X), **options)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

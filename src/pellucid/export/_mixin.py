@@ -103,14 +103,16 @@ class ExportMixin:
 
         return to_html(self, feature_names=feature_names)
 
-    def report(self, path: str | PathLike, X: Any, **options: Any) -> Path:
+    def report(self, path: str | PathLike, X: Any = None, **options: Any) -> Path:
         """Write a report, one HTML file: see :func:`pellucid.report.write_report`.
 
-        `X` are the rows to show, usually those of `fit`: estimators do not keep them.
+        `X` are the rows to show. When left out, they are those of `fit`, as long as these are in
+        memory: estimators do not keep them.
         """
+        from pellucid._fitted_on import rows_of
         from pellucid.report import write_report
 
-        return write_report(path, self, X, **options)
+        return write_report(path, self, rows_of(self, X), **options)
 
 
 class EstimatorExportMixin(ExportMixin):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from pellucid.metrics import normalized_partition_cost
+from pellucid.numeric.fixed_point import Weights
 from pellucid.numeric.objectives import OBJECTIVES
 from pellucid.report.sample import sample_rows
 from pellucid.tree import ThresholdTree
@@ -96,19 +96,30 @@ def other_trees(model: Any, X: Any, reference: np.ndarray) -> Alternatives:
         found += _stages(model) if hasattr(model, "staged_trees") else _longer(model, part, labels)
     told = set(model.tree_.cluster[model.tree_.is_leaf].tolist())
     found = [one for one in found if told <= set(one.tree.cluster[one.tree.is_leaf].tolist())]
-    everything, how = _take(X, known), {"objective": _objective(model)}
-    wanted = reference[known]
+    price = _Price(_objective(model), _take(X, known), n_clusters)
+    wanted = price.of(reference[known])
 
     def measured(one: Alternative) -> Alternative:
-        position = one.tree.predict(everything)
-        return replace(
-            one, cost_ratio=normalized_partition_cost(everything, position, wanted, **how)
-        )
+        cost = price.of(one.tree.predict(price.X))
+        ratio = cost / wanted if wanted > 0 else (1.0 if cost == 0 else None)
+        return replace(one, cost_ratio=ratio)
 
     note = ""
     if len(rows) < len(known):
         note = f"They were looked for on {len(rows):,} of the rows and measured on all."
     return Alternatives([measured(one) for one in found], note)
+
+
+class _Price:
+    """What the rows of a matrix pay, each at the center of its group."""
+
+    def __init__(self, objective: str, X: Any, n_clusters: int) -> None:
+        self.X, self._n_clusters = X, n_clusters
+        self._data = OBJECTIVES[objective](X, Weights.of(np.ones(X.shape[0])))
+
+    def of(self, position: np.ndarray) -> float:
+        centers = np.nan_to_num(self._data.group_centers(position, self._n_clusters))
+        return self._data.cost(position, centers)
 
 
 def _take(X: Any, rows: np.ndarray) -> Any:

@@ -127,7 +127,7 @@ def cluster_facts(
     sizes = np.bincount(position, minlength=n_clusters)
     counts = [profile.counts(position, n_clusters) for profile in shown]
     means = [p.means(position, n_clusters) if p.is_number else None for p in shown]
-    apart = [p.differences(position, n_clusters) for p in shown]
+    apart = [p.differences(position, n_clusters, m) for p, m in zip(shown, means)]
     typical = typical_rows(shown, position, n_clusters, n_typical) if n_typical else None
     return [
         {

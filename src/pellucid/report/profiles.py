@@ -90,15 +90,17 @@ class Profile:
             outside = (sums.sum() - sums) / (counts.sum() - counts)
         return inside + self.mean, outside + self.mean
 
-    def differences(self, cluster: np.ndarray, n_clusters: int) -> np.ndarray:
+    def differences(
+        self, cluster: np.ndarray, n_clusters: int, means: tuple | None = None
+    ) -> np.ndarray:
         """How far each cluster is from the rest.
 
         Mean less mean of the rest in standard deviations, as in
         :func:`pellucid.plotting.profile.standardized_differences`. For categories, of the one
-        of which that is farthest.
+        of which that is farthest. `means` are those of the numbers, where they are known.
         """
         if self.is_number:
-            inside, outside = self.means(cluster, n_clusters)
+            inside, outside = self.means(cluster, n_clusters) if means is None else means
             return (inside - outside) / (self.spread or 1.0)
         table = np.array(self.counts(cluster, n_clusters), dtype=np.float64)
         sizes = table.sum(axis=1, keepdims=True)

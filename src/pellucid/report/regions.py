@@ -16,6 +16,7 @@ from pellucid.report.payload import describe_cluster
 from pellucid.report.profiles import short
 from pellucid.report.region_tests import describe_classifier, describe_regions, ends_of
 from pellucid.report.sample import sample_rows
+from pellucid.report.shading import shade
 from pellucid.routing import column_values
 from pellucid.rules import default_names
 
@@ -136,6 +137,8 @@ class _View:
         chosen = sample_rows(answer, n_classes + 1, self.max_points)
         P = project(self.numbers, level.features, reached[chosen])
         window = _window(project(self.numbers, level.features, reached))
+        regions = describe_regions(level.regions)
+        is_plain = regions is not None and _is_plain(rule.pieces)
         return {
             "columns": [self.place[self.names[f]] for f in level.features],
             "window": [[short(low), short(high)] for low, high in window],
@@ -149,7 +152,8 @@ class _View:
                 "values": [[short(v, 5) for v in column] for column in P.T.tolist()],
                 "answers": np.where(is_answered, self.answer[reached], -1)[chosen].tolist(),
             },
-            "regions": describe_regions(level.regions),
+            "shades": None if is_plain else shade(level, window),
+            "regions": regions,
             "classifier": describe_classifier(level.classifier),
         }
 
@@ -174,6 +178,12 @@ class _View:
             points = [[short(float(v), 5) for v in point] for point in outline[::step]]
             found.append({"answer": said.pop() if len(said) == 1 else None, "points": points})
         return found
+
+
+def _is_plain(pieces: Any) -> bool:
+    """Whether the outlines of regions alone say where each answer is given."""
+    regions = [piece.region for piece in pieces]
+    return all(piece.bounds or regions.count(piece.region) == 1 for piece in pieces)
 
 
 def _window(P: np.ndarray) -> list[tuple[float, float]]:

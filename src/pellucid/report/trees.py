@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 from pellucid import metrics
 from pellucid.encoding import Indicator
@@ -66,10 +67,13 @@ def agreement_and_purity(
 ) -> tuple[float, dict[int, float]]:
     """How true a tree is to the reference: in all, and by leaf; -1 is no cluster."""
     known = reference >= 0
-    position = tree.cluster[leaf]
-    agrees = position[known] == reference[known]
-    purity = leaf_purity(leaf[known], agrees, np.ones(int(known.sum())))
-    return float(metrics.reference_agreement(position[known], reference[known])), purity
+    position, wanted = tree.cluster[leaf][known], reference[known]
+    purity = leaf_purity(leaf[known], position == wanted, np.ones(len(wanted)))
+    # As metrics.reference_agreement has it, of whole numbers and so without a sort of the rows.
+    n = int(max(position.max(initial=0), wanted.max(initial=0))) + 1
+    table = np.bincount(position * n + wanted, minlength=n * n).reshape(n, n)
+    agreeing = table[linear_sum_assignment(table, maximize=True)].sum()
+    return float(agreeing / max(len(wanted), 1)), purity
 
 
 def describe_tree(

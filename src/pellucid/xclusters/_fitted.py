@@ -121,21 +121,25 @@ class ExplainedClusters(EstimatorExportMixin, ClusterMixin, BaseEstimator):
             return self.rules_
         return explain_rows(self.tree_, self._leaf_rules, self._encode(X), self.tree_columns_)
 
-    def report(self, path: Any, X: Any, **options: Any) -> Any:
+    def report(self, path: Any, X: Any = None, **options: Any) -> Any:
         """Write a report, one HTML file: see :func:`pellucid.report.write_report`.
 
         Parameters
         ----------
         path : path-like
-        X : data frame or array-like of shape (n_samples, n_features)
-            The rows of `fit` as for `predict`; estimators do not keep them.
+        X : data frame or array-like of shape (n_samples, n_features), optional
+            The rows of `fit` as for `predict`. When left out, they and the series of `fit` are
+            taken as long as they are in memory: estimators do not keep them.
         **options
             Among them `series` and `times`, to draw the course of each cluster.
         """
+        from pellucid._fitted_on import recall, rows_of
         from pellucid.report import write_report
 
         check_is_fitted(self)
-        return write_report(path, self, X, **options)
+        if X is None and (series := recall(self, "series")) is not None:
+            options.setdefault("series", series)
+        return write_report(path, self, rows_of(self, X), **options)
 
     def _encode(self, X: Any) -> np.ndarray:
         check_is_fitted(self)

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
+from pellucid._fitted_on import remember
 from pellucid._input import read_sample_weight
 from pellucid.columns import Columns
 from pellucid.encoding import Encoding
@@ -335,6 +336,8 @@ class XClusters(ExplainedClusters):
         self._store(found, tree, numbers, there, weight)
         self._medoids = take_rows(accuracy, self.medoid_indices_)
         warn_of(found, grower if self.tree is None and self.tree_accuracy == 1 else None)
+        is_series = explanation is not None and self.accuracy_distance != "precomputed"
+        remember(self, X=X if explanation is None else explanation, series=X if is_series else None)
         return self
 
     def _accuracy_distances(self, accuracy: Any) -> np.ndarray:

@@ -1,0 +1,55 @@
+"""The picture that the README opens with: ``python docs/examples/picture_of_report.py``.
+
+Needs Chromium, Playwright and Pillow.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from PIL import Image
+from playwright.sync_api import sync_playwright
+
+HERE = Path(__file__).parent
+PICTURE = HERE.parent / "images" / "report.png"
+NAMES = [
+    "Young, by phone",
+    "Older, with cash",
+    "Card payers",
+    "Large, online",
+    "Large, in the shop",
+]
+
+
+def main() -> None:
+    """Write the report of the customers, name its clusters, and take a picture of its top."""
+    with tempfile.TemporaryDirectory() as folder:
+        report, raw = Path(folder, "report.html"), Path(folder, "raw.png")
+        command = ["explain", HERE / "customers.csv", "-k", "5", "--report", report, "--quiet"]
+        start = "from pellucid.cli.app import main; main()"
+        subprocess.run(
+            [sys.executable, "-c", start, *command], check=True, stdout=subprocess.DEVNULL
+        )
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(
+                executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+            )
+            page = browser.new_page(viewport={"width": 1160, "height": 1200})
+            page.goto(f"file://{report}")
+            for cluster, name in enumerate(NAMES):
+                page.get_by_label(f"Name of cluster {cluster}").fill(name)
+            page.evaluate("document.activeElement.blur(); window.scrollTo(0, 0)")
+            height = page.locator(".detail").bounding_box()["y"]
+            page.screenshot(path=raw, clip={"x": 0, "y": 0, "width": 1160, "height": height})
+            browser.close()
+        # Few colours take few bytes.
+        Image.open(raw).convert("RGB").quantize(256).save(PICTURE, optimize=True)
+    print(f"{PICTURE.name}: {PICTURE.stat().st_size:,} bytes")
+
+
+if __name__ == "__main__":
+    main()

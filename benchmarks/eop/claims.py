@@ -58,7 +58,6 @@ def _on_synthetic(rows) -> list[Claim]:
             f"{100 * gap:+.1f} points less",
             gap <= POINTS_BELOW_BOOSTING,
         ),
-        *_in_three_columns(get),
         _fewer("N-EOP takes fewer operations than boosting (table 1)", get, "eop_svm", "boosting"),
         _fewer("N-EOP is less complex than CART on most sets (table 2)", get, "n_eop", "cart"),
         _by_neighbours(rows),
@@ -67,16 +66,6 @@ def _on_synthetic(rows) -> list[Claim]:
         _few_points("R-EOP", get, "r_eop", 3),
     ]
     return found + _telling(rows, "generated data, table 6")
-
-
-def _in_three_columns(get) -> list[Claim]:
-    """Some of the patterns are of three and four columns."""
-    a, b = figures.both(get("boosting", "accuracy"), get("eop_svm_3", "accuracy"))
-    if not len(a):
-        return []
-    gap = float(np.mean(a - b))
-    text = "the same, with projections onto up to 3 columns"
-    return [Claim(text, f"{100 * gap:+.1f} points less", gap <= POINTS_BELOW_BOOSTING)]
 
 
 def _getter(rows):

@@ -13,7 +13,7 @@ from benchmarks.settings import Settings
 from benchmarks.store import Row, Store, read_rows
 
 FILE = "eop_synthetic.csv"
-ON_SYNTHETIC = ("boosting", "eop_svm", "eop_svm_3", "cart", "cart_leaves", "n_eop", "r_eop")
+ON_SYNTHETIC = ("boosting", "eop_svm", "cart", "cart_leaves", "n_eop", "r_eop")
 SHORT = {"bayes_factor": "BF", "lift": "lift", "j_score": "J", "nmi": "NMI"}
 
 

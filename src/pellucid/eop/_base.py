@@ -107,7 +107,7 @@ class BaseEOP(ClassifierMixin, BaseEstimator):
             learned = self._learner(
                 problem,
                 make_base(self.base, problem),
-                SHAPES[self.regions](self.n_bootstraps),
+                SHAPES[self.regions](self.n_bootstraps, self.max_error),
                 subsets,
                 fitted,
                 held,

@@ -48,7 +48,8 @@ def sections(settings: Settings) -> list[Section]:
             "N-EOP against AdaBoost, both with linear SVMs in pairs of columns; the most accurate "
             "parameters. Complexity: members of the ensemble; neighbours that the average row "
             "consults, and one for the classifier. On all columns at once, a linear SVM is soon "
-            "wrong about half of the weight, which would end the boosting.",
+            "wrong about half of the weight, which would end the boosting. Levels of N-EOP need "
+            "cover but 1 % of the rows here.",
         ),
         _pair_sheet(
             rows,

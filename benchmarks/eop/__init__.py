@@ -7,7 +7,7 @@ what came out.
 from __future__ import annotations
 
 from benchmarks import jobs
-from benchmarks.eop import ateop, claims, patterns, published, real, synthetic, xor
+from benchmarks.eop import ateop, claims, patterns, published, real, speed, synthetic, xor
 from benchmarks.page import Section
 from benchmarks.settings import Settings
 
@@ -17,6 +17,7 @@ PARTS = {
     "ateop": ateop,
     "patterns": patterns,
     "xor": xor,
+    "speed": speed,
 }
 
 

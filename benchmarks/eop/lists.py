@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any
 
@@ -15,7 +15,7 @@ from pellucid.metrics import eop_complexity, level_measures
 
 ERRORS = (0.05, 0.1, 0.2, 0.3)
 PENALTIES = (0.0, 0.03)
-MOST_LEVELS = 20
+MOST_LEVELS = 30
 
 
 class EOP:
@@ -30,10 +30,10 @@ class EOP:
     regions : str
     wants_accuracy : bool, default=False
         Whether to take the most accurate parameters instead of the simplest good ones.
-    n_candidates : int, default=8
-        Projections in which regions are looked for at each level.
-    max_dim : int, default=2
-        Columns of a projection at the most.
+    errors : sequence of float
+        ε to choose from.
+    min_support : float, default=0.03
+        Share of the training rows that a level must cover.
     """
 
     def __init__(
@@ -41,16 +41,16 @@ class EOP:
         base: str,
         regions: str,
         wants_accuracy: bool = False,
-        n_candidates: int = 8,
-        max_dim: int = 2,
+        errors: Sequence[float] = ERRORS,
+        min_support: float = 0.03,
     ) -> None:
         self.base, self.regions = base, regions
-        self.wants_accuracy, self.n_candidates = wants_accuracy, n_candidates
-        self.max_dim = max_dim
+        self.wants_accuracy = wants_accuracy
+        self.errors, self.min_support = errors, min_support
 
     def fit(self, X: np.ndarray, y: np.ndarray, quick: bool) -> tuple[EOPClassifier, str]:
         """The chosen model, fitted on all rows, and what was chosen."""
-        grid = [(0.2, 0.0)] if quick else list(product(ERRORS, PENALTIES))
+        grid = [(0.2, 0.0)] if quick else list(product(self.errors, PENALTIES))
         right: dict = defaultdict(float)
         sizes: dict = defaultdict(list)
         for train, test in folds(y):
@@ -99,8 +99,7 @@ class EOP:
             regions=self.regions,
             max_error=error,
             complexity_penalty=penalty,
-            n_candidates=self.n_candidates,
-            max_dim=self.max_dim,
+            min_support=self.min_support,
             max_levels=n_levels,
             random_state=0,
             n_jobs=2,

@@ -141,13 +141,13 @@ def _fit_adaboost(X, y, quick):
 
 
 _NEIGHBOURS, _BOXES = EOP("stump", "nonparametric"), EOP("stump", "box")
-_PLANES = EOP("linear_svm", "nonparametric", wants_accuracy=True)
-_TRIPLES = EOP("linear_svm", "nonparametric", wants_accuracy=True, n_candidates=20, max_dim=3)
+_PLANES = EOP(
+    "linear_svm", "nonparametric", wants_accuracy=True, errors=(0.05, 0.07, 0.1), min_support=0.01
+)
 
 METHODS = {
     "boosting": Method("AdaBoost with linear SVMs", _fit_boosting, _judge_boosting),
     "eop_svm": Method("N-EOP with linear SVMs", _PLANES.fit, _PLANES.judge),
-    "eop_svm_3": Method("N-EOP with linear SVMs, up to 3 columns", _TRIPLES.fit, _TRIPLES.judge),
     "cart": Method("CART", _fit_cart, _judge_cart),
     "cart_leaves": Method("CART, each leaf for itself", _fit_cart, _judge_leaves),
     "n_eop": Method("N-EOP", _NEIGHBOURS.fit, _NEIGHBOURS.judge),

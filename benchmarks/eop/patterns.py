@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -15,43 +16,53 @@ from benchmarks.store import Row, Store, group, read_rows
 FILE = "eop_patterns.csv"
 PICTURE = "eop_patterns.png"
 DATA = 2
-"""Number of the generated set."""
+"""Number of the generated set that is drawn."""
+
+N_COLUMNS = 10
+"""Columns of the generated sets."""
 
 SHOWN = 8
 """Levels with a column of their own."""
 
 
 def jobs(settings: Settings) -> list[Job]:
-    """One set."""
+    """Every generated set."""
     store = Store(
         settings.output / FILE,
         ("dataset",),
         ("pattern", "features", "label", "level", "level_features", "rows"),
     )
-    key = {"dataset": sets.generated_name(DATA)}
-    return [Job(store, key, lambda: _measure(settings.quick))]
+    numbers = (DATA,) if settings.quick else range(sets.N_GENERATED)
+    return [
+        Job(
+            store,
+            {"dataset": sets.generated_name(number)},
+            lambda number=number: _measure(number, settings.quick),
+        )
+        for number in numbers
+    ]
 
 
-def _measure(quick: bool) -> list[dict]:
+def _measure(number: int, quick: bool) -> list[dict]:
     """For each pattern (-1: the background) and level (-1: none), how many rows are answered."""
     from pellucid import EOPClassifier
 
-    X, y, pattern, patterns = sets.generate(DATA, quick)
+    X, y, pattern, patterns = sets.generate(number, quick)
     model = EOPClassifier(max_error=0.1, random_state=0, n_jobs=2).fit(X, y)
     level = model.apply(X)[:, 0]
     found = []
-    for number in range(-1, len(patterns)):
-        known = patterns[number] if number >= 0 else None
+    for one in range(-1, len(patterns)):
+        known = patterns[one] if one >= 0 else None
         for at in [*range(len(model.levels_)), -1]:
             columns = model.levels_[at].features if at >= 0 else ()
             found.append(
                 {
-                    "pattern": number,
+                    "pattern": one,
                     "features": _text(known.features) if known else "",
                     "label": known.label if known else "",
                     "level": at,
                     "level_features": _text(columns),
-                    "rows": int(np.sum((pattern == number) & (level == at))),
+                    "rows": int(np.sum((pattern == one) & (level == at))),
                 }
             )
     return found
@@ -63,14 +74,15 @@ def _text(columns) -> str:
 
 def sections(settings: Settings) -> list[Section]:
     """The table as a picture and as figures."""
-    rows = read_rows(settings.output / FILE)
+    name = sets.generated_name(DATA)
+    rows = [row for row in read_rows(settings.output / FILE) if row["dataset"] == name]
     if not rows:
         return []
     names, columns, table = _table(rows)
     _draw(names, columns, table, settings.output / PICTURE)
     caption = (
         "Rows of each injected pattern, by the level that answers them: the darker, the larger the "
-        "share of the pattern. Below each level the columns that it looks at."
+        f"share of the pattern ({name}). Below each level the columns that it looks at."
     )
     lines = [[name, *map(str, line.tolist())] for name, line in zip(names, table)]
     headings = ["pattern", *(column.replace("\n", ": ") for column in columns)]
@@ -85,12 +97,26 @@ def early_share(rows: list[Row], n_levels: int) -> float:
     return _sum(early) / _sum(of_patterns)
 
 
-def n_projections_found(rows: list[Row], n_levels: int) -> tuple[int, int]:
-    """How many of the first levels look at columns of one pattern only, and how many there are."""
-    patterns = {frozenset(row["features"].split()) for row in rows if int(row["pattern"]) >= 0}
-    levels = {int(row["level"]): set(row["level_features"].split()) for row in rows}
-    first = [levels[at] for at in sorted(levels) if 0 <= at < n_levels]
-    return sum(any(seen <= columns for columns in patterns) for seen in first), len(first)
+def n_projections_found(rows: list[Row], n_levels: int) -> tuple[int, int, float]:
+    """How many of the first levels look at columns of one pattern only.
+
+    Returns
+    -------
+    n_found, n_levels : int
+        Over all sets.
+    chance : float
+        What share of the pairs of columns are columns of one pattern.
+    """
+    n_found, n_seen, chances = 0, 0, []
+    for found in group(rows, "dataset").values():
+        columns = {frozenset(r["features"].split()) for r in found if int(r["pattern"]) >= 0}
+        levels = {int(row["level"]): set(row["level_features"].split()) for row in found}
+        first = [levels[at] for at in sorted(levels) if 0 <= at < n_levels]
+        n_found += sum(any(seen <= known for known in columns) for seen in first)
+        n_seen += len(first)
+        pairs = [set(pair) for pair in combinations(map(str, range(N_COLUMNS)), 2)]
+        chances.append(np.mean([any(pair <= known for known in columns) for pair in pairs]))
+    return n_found, n_seen, float(np.mean(chances))
 
 
 def _table(rows: list[Row]) -> tuple[list[str], list[str], np.ndarray]:

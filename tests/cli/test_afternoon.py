@@ -79,8 +79,8 @@ def test_a_file_alone_gives_a_sensible_answer_and_says_what_it_did(folder, custo
     assert DECISIONS[3] in said
     gaps = customers["age"].null_count()
     assert (
-        f"{gaps} rows with missing values left out: age: {gaps} (--missing median fills them in)"
-        in said
+        f"{gaps} of {N_ROWS} rows left out, which lack a number: age: {gaps} "
+        "(--missing median fills them in)" in said
     )
     assert any(line.startswith("columns are given the same spread") for line in said)
     assert said[-1].startswith("3 clusters: the best silhouette")

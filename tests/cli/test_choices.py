@@ -121,3 +121,19 @@ def test_leaves_are_checked_once_the_number_of_clusters_is_known(tmp_path):
         error, hint = result.stderr.splitlines()[-2:]
         assert error == f"error: --leaves 2 is less than the 6 clusters of {clusters}"
         assert hint == "hint: every cluster needs a leaf"
+
+
+def test_labels_are_followed_unless_another_method_is_asked_for(file):
+    table = pl.read_csv(file)
+    group = (
+        pl.when(pl.col("a") > table["a"].quantile(0.7))
+        .then(pl.lit("high"))
+        .otherwise(pl.lit("low"))
+    )
+    table.with_columns(group=group).write_csv(file)
+    followed = run("explain", file, "--labels", "group")
+    assert "tree by SpEx, which follows the labels (--method to choose)" in followed.stderr
+    assert measures(file, "--labels", "group")["agreement"] == 1.0
+    asked = run("explain", file, "--labels", "group", "--method", "exshallow")
+    assert asked.exit_code == 0
+    assert "tree by" not in asked.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import subprocess
 import sys
@@ -274,11 +275,11 @@ def test_missing_values_are_left_out_filled_in_or_refused(tmp_path):
     (tmp_path / "data.csv").write_text("a,b\n1,2\n3,4\n9,NA\n9,9\n2,\n")
     left_out = explain(tmp_path / "data.csv", "-k", 2)
     assert left_out.stdout.startswith("2 clusters of 3 rows")
-    said = "2 rows with missing values left out: b: 2 (--missing median fills them in)"
+    said = "2 of 5 rows left out, which lack a number: b: 2 (--missing median fills them in)"
     assert said in left_out.stderr
     filled = explain(tmp_path / "data.csv", "-k", 2, "--missing", "median")
     assert filled.stdout.startswith("2 clusters of 5 rows")
-    assert "missing values filled with the median: b: 2" in filled.stderr
+    assert "missing numbers filled with the median: b: 2" in filled.stderr
     assert_fails(
         explain(tmp_path / "data.csv", "-k", 2, "--missing", "error"),
         "error: 2 values missing (b: 2); the first in row 3, column 'b'",
@@ -449,6 +450,51 @@ def test_interrupted_work_ends_with_130_and_one_word(data, monkeypatch):
 
     monkeypatch.setattr("pellucid.cli.explain.read_source", interrupt)
     assert_fails(explain(data / "data.csv"), "interrupted", code=130)
+
+
+def test_packed_text_is_read_from_standard_input_too(data):
+    packed = gzip.compress((data / "data.csv").read_bytes())
+    result = CliRunner().invoke(app, ["explain", "-", "-k", "4"], input=packed)
+    assert result.stdout == explain(data / "data.csv", "-k", 4).stdout
+    broken = CliRunner().invoke(app, ["explain", "-"], input=packed[:100])
+    assert broken.stderr.startswith("error: standard input cannot be unpacked: ")
+
+
+def test_files_cannot_be_written_to_standard_output(data):
+    assert_fails(
+        explain(data / "data.csv", "--sql", "-"),
+        "error: --sql: results go to standard output already",
+        "hint: name a file to write",
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "command"),
+    [
+        (["explain"], "missing argument 'FILE'", "pellucid explain"),
+        (["explain", "x.csv", "--colums", "a"], "no such option: --colums", "pellucid explain"),
+        (["explian", "x.csv"], "no such command 'explian'", "pellucid"),
+        (
+            ["explain", "x.csv", "--missing", "x"],
+            "invalid value for '--missing'",
+            "pellucid explain",
+        ),
+    ],
+)
+def test_wrong_usage_is_one_line_and_a_hint(arguments, error, command):
+    result = CliRunner().invoke(app, arguments, prog_name="pellucid")
+    first, hint = result.stderr.splitlines()
+    assert first.startswith(f"error: {error}")
+    assert hint == f"hint: {command} --help shows what there is"
+    assert result.stdout == ""
+    assert result.exit_code == 2
+
+
+def test_no_command_shows_the_help():
+    result = CliRunner().invoke(app, [], prog_name="pellucid")
+    assert "Exit codes: 0 done" in result.output
+    assert "error:" not in result.output
+    assert result.exit_code == 2
 
 
 def test_a_bug_is_one_line_too_and_debug_shows_where(data, monkeypatch):

@@ -101,18 +101,29 @@ def test_the_threshold_is_the_lowest_that_held_out_rows_allow(rows, max_error):
 
 
 @pytest.mark.parametrize("n_bootstraps", [0, 15])
-def test_held_out_rows_raise_the_threshold(n_bootstraps):
+def test_rows_that_are_held_out_raise_the_threshold(n_bootstraps):
     random = np.random.RandomState(4)
     P, held = random.uniform(size=(800, 1)), random.uniform(size=(800, 1))
-    right = random.rand(800) < np.where(P[:, 0] < 0.5, 0.99, 0.86)
-    held_right = random.rand(800) < np.where(held[:, 0] < 0.5, 0.99, 0.6)
+    right, held_right = (random.rand(800) < np.where(Q[:, 0] < 0.2, 0.99, 0.9) for Q in (P, held))
     ones = np.ones(800, np.int64)
     view = View(P, right, ones, held, held_right, ones, np.ones(1), 1.0)
-    found = NeighbourFinder(n_bootstraps).find(view, 0.1, 0.1, 0)
-    assert found.before.threshold == 0.9
-    assert found.before.n_neighbors == 10
-    assert found.after.threshold > 0.9
-    inside = found.held_which >= 0
-    slack = 0.0 if not n_bootstraps else 0.05
-    assert (~held_right[inside]).mean() <= 0.1 + slack
-    assert found.held_out_error[0] > 0.1
+    found = NeighbourFinder(n_bootstraps, 0.05).find(view, 0.05, 0.05, 0)
+    assert found.before.threshold == 0.95
+    assert found.before.n_neighbors == 20
+    assert found.after.threshold > 0.95
+    inside, held_inside = found.which >= 0, found.held_which >= 0
+    wrong = np.append(~right[inside], ~held_right[held_inside])
+    assert wrong.mean() <= (0.05 if not n_bootstraps else 0.08)
+
+
+def test_neighbours_stay_as_many_when_more_errors_are_allowed():
+    random = np.random.RandomState(0)
+    P, right = random.uniform(size=(300, 2)), random.rand(300) < 0.8
+    view = View(
+        P, right, np.ones(300, np.int64), P[:0], right[:0], np.ones(0, np.int64), np.ones(2), 1.0
+    )
+    asked = {(0.1, 0.1): 10, (0.1, 0.3): 10, (0.1, 0.05): 20, (0.0, 0.3): 50}
+    for (first, now), n in asked.items():
+        found = NeighbourFinder(0, first).find(view, now, now, 0)
+        assert found.after.n_neighbors == n
+        assert found.after.threshold == 1 - now

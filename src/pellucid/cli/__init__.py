@@ -42,6 +42,10 @@ def check_folder(folder: Path, option: str) -> None:
 
 def check_target(path: Path, option: str) -> None:
     """Fail unless `path`, which `option` of the command line names, can be written."""
+    if str(path) == "-":
+        raise CommandError(
+            f"{option}: results go to standard output already", hint="name a file to write"
+        )
     check_folder(path.parent, option)
     if path.is_dir():
         raise CommandError(f"{option}: {path} is a folder", hint="name a file in it")

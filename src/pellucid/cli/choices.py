@@ -39,6 +39,15 @@ _WHY_NOT = {
 _PARAMETERS = {"leaves": "n_leaves"}
 
 
+def default_method(has_labels: bool) -> str:
+    """The method where none is asked for.
+
+    ExShallow looks for cheap clusters near those of k-means. Labels of whatever origin need not
+    be cheap at all: SpEx looks at nothing but them.
+    """
+    return "spex" if has_labels else "exshallow"
+
+
 @dataclass(frozen=True)
 class Choices:
     """Parameters of the estimator; those at their defaults are not passed on.

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from pellucid.cli import CommandError, check_target, replacing
-from pellucid.cli.choices import Choices
+from pellucid.cli.choices import METHODS, Choices, default_method
 from pellucid.cli.fitting import Fitted, find_reference, fit_method
 from pellucid.cli.preparing import prepare
 from pellucid.cli.progress import working
@@ -55,7 +55,7 @@ def explain(
     targets: Targets,
     *,
     k: int | None,
-    method: str,
+    method: str | None,
     choices: Choices,
     seed: int,
     dialect: str = "standard",
@@ -70,8 +70,8 @@ def explain(
     targets : Targets
     k : int or None
         Number of clusters; None to find one that suits.
-    method : str
-        A key of `METHODS`.
+    method : str or None
+        A key of `METHODS`; None for one that suits what is explained.
     choices : Choices
         Parameters of the method.
     seed : int
@@ -83,10 +83,13 @@ def explain(
     **preparation
         As in `prepare`.
     """
+    has_labels = preparation.get("labels") is not None
+    is_chosen = method is not None
+    method = method or default_method(has_labels)
     choices.check(method)
     if k is not None:
         choices.check_leaves(k, "-k")
-        if preparation.get("labels") is not None:
+        if has_labels:
             raise CommandError("-k and --labels do not go together: the labels are the clusters")
     _check_targets(file, targets)
     _check_dialect(dialect)
@@ -94,6 +97,8 @@ def explain(
     if targets.output is not None:
         _check_can_be_csv(source.table)
     prepared = prepare(source, **preparation)
+    if has_labels and not is_chosen:
+        show_notice(f"tree by {METHODS[method]}, which follows the labels (--method to choose)")
     reference = find_reference(prepared, k, seed, choices.objective)
     fitted = fit_method(prepared, method, reference, choices, seed=seed)
     show = _show_json if as_json else _show

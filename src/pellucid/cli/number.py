@@ -13,6 +13,9 @@ RANGE = (2, 10)
 SAMPLE = 2000
 """Rows on which numbers of clusters are compared: the silhouette takes the square of that."""
 
+LOW = 0.25
+"""Below this, rows are hardly nearer to their own cluster than to the next."""
+
 ENOUGH = 0.02
 """A smaller number of clusters is taken if its silhouette is no further below the best."""
 
@@ -48,7 +51,9 @@ def choose_k(Z: np.ndarray, seed: int, most: int = RANGE[1]) -> tuple[int, str]:
     chosen = min(k for k, score in scores.items() if score >= best - ENOUGH * abs(best))
     others = ", ".join(f"{k}: {score:.2f}" for k, score in scores.items() if k != chosen)
     of = f" on {SAMPLE:,} rows" if len(Z) > SAMPLE else ""
-    return chosen, f"the best silhouette{of}, {scores[chosen]:.2f} ({others})"
+    what = "the best silhouette" if scores[chosen] == best else "fewest near the best silhouette"
+    doubt = ", which is low: clusters overlap" if best < LOW else ""
+    return chosen, f"{what}{of}, {scores[chosen]:.2f} of 1{doubt} ({others})"
 
 
 def _silhouettes(Z: np.ndarray, seed: int, most: int) -> dict[int, float]:

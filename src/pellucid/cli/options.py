@@ -1,67 +1,137 @@
-"""The options that several commands share."""
+"""The options of the commands, in the groups in which ``--help`` shows them."""
 
 from __future__ import annotations
 
 from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-# Paths below are declared readable=False: typer's own check would come before ours and say less.
+DATA, CLUSTERS, TREE, FILES = "Data", "Clusters", "Tree", "Files to write"
+NAMES = "A,B,C"
 
-Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print results and errors only.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, for other programs.")]
+
+def option(*flags: str, metavar: str, text: str, group: str | None = None, **more: Any) -> Any:
+    """An option; its default is shown only where `more` says so."""
+    settings = {"show_default": False, **more}
+    return typer.Option(*flags, metavar=metavar, help=text, rich_help_panel=group, **settings)
+
+
+def flag(*flags: str, text: str, group: str | None = None) -> Any:
+    """An option that is there or not."""
+    return typer.Option(*flags, help=text, rich_help_panel=group, show_default=False)
+
+
+def file_option(metavar: str, text: str) -> Any:
+    """An option that names a file to write."""
+    # Not readable=True: typer's own check would come before ours and say less.
+    return option(metavar=metavar, text=text, group=FILES, readable=False)
+
+
+Debug = Annotated[bool, flag("--debug", text="Show the traceback of an error.")]
+Quiet = Annotated[bool, flag("--quiet", "-q", text="Print results and errors only.")]
+Json = Annotated[bool, flag("--json", text="Print JSON, for other programs.")]
 Table = Annotated[
     Path,
     typer.Argument(
         readable=False,
+        metavar="FILE",
         help="A table: .csv, .tsv, .parquet or .jsonl, also with .gz; - for standard input.",
     ),
 ]
-Clusters = Annotated[
-    str,
-    typer.Option("-k", metavar="N|auto", help="Number of clusters; auto finds one that suits."),
+ModelFile = Annotated[
+    Path, typer.Argument(readable=False, metavar="MODEL", help="What --model wrote.")
 ]
-Names = "A,B,C"
+
+# Data
+
 Columns = Annotated[
     str | None,
-    typer.Option(
-        metavar=Names, help="Columns to use; the others are left out.", show_default=False
-    ),
+    option(metavar=NAMES, text="Columns to use; the others are left out.", group=DATA),
 ]
-Exclude = Annotated[
-    str | None,
-    typer.Option(metavar=Names, help="Columns to leave out.", show_default=False),
-]
+Exclude = Annotated[str | None, option(metavar=NAMES, text="Columns to leave out.", group=DATA)]
 Categorical = Annotated[
     str | None,
-    typer.Option(
-        metavar=Names,
-        help="Columns of categories that look like something else.",
-        show_default=False,
-    ),
+    option(metavar=NAMES, text="Columns of categories that look like something else.", group=DATA),
 ]
 Standardize = Annotated[
     bool | None,
-    typer.Option(
+    flag(
         "--standardize/--no-standardize",
-        help="Give columns the same spread before clustering; rules stay in the units of the "
+        text="Give columns the same spread before clustering; rules stay in the units of the "
         "file. By default if their spreads differ.",
-        show_default=False,
+        group=DATA,
+    ),
+]
+
+
+class Missing(str, Enum):
+    """What to do with rows that lack a number."""
+
+    drop = "drop"
+    median = "median"
+    error = "error"
+
+
+MissingOption = Annotated[
+    Missing,
+    option(
+        metavar="WHAT",
+        text="Rows that lack a number: drop them, fill in the median, or stop with an error.",
+        group=DATA,
+        show_default=True,
+    ),
+]
+
+# Clusters
+
+Clusters = Annotated[
+    str,
+    option(
+        "-k",
+        metavar="N|auto",
+        text="Number of clusters; auto finds one that suits.",
+        group=CLUSTERS,
+        show_default=True,
     ),
 ]
 Labels = Annotated[
     str | None,
-    typer.Option(
-        metavar="COLUMN", help="Explain the clusters that this column holds.", show_default=False
-    ),
+    option(metavar="COLUMN", text="Explain the clusters that this column holds.", group=CLUSTERS),
 ]
 Seed = Annotated[
     int,
-    typer.Option(metavar="N", min=0, max=2**32 - 1, help="Seed of the k-means that is explained."),
+    option(
+        metavar="N",
+        text="Seed of the k-means that is explained.",
+        group=CLUSTERS,
+        min=0,
+        max=2**32 - 1,
+        show_default=True,
+    ),
 ]
+
+
+class Objective(str, Enum):
+    """What rows pay for their cluster."""
+
+    kmeans = "kmeans"
+    kmedians = "kmedians"
+
+
+ObjectiveOption = Annotated[
+    Objective,
+    option(
+        metavar="WHAT",
+        text="What a row pays: kmeans, its squared distance to the mean of its cluster, or "
+        "kmedians, its absolute differences from the median, in which outliers count for less.",
+        group=CLUSTERS,
+        show_default=True,
+    ),
+]
+
+# Tree
 
 
 class Method(str, Enum):
@@ -77,33 +147,45 @@ class Method(str, Enum):
     spex = "spex"
 
 
-class Missing(str, Enum):
-    """What to do with rows that lack a number."""
-
-    drop = "drop"
-    median = "median"
-    error = "error"
-
-
-MissingOption = Annotated[
-    Missing,
-    typer.Option(help="Rows that lack a number: leave them out, fill in the median, or stop."),
-]
-
-
-class Objective(str, Enum):
-    """What rows pay for their cluster."""
-
-    kmeans = "kmeans"
-    kmedians = "kmedians"
-
-
-ObjectiveOption = Annotated[
-    Objective,
-    typer.Option(
-        help="What a row pays: its squared distance to the mean of its cluster, or its absolute "
-        "differences from the median, in which outliers count for less."
+MethodOption = Annotated[
+    Method | None,
+    option(
+        metavar="NAME",
+        text=f"How the tree is grown: {', '.join(method.value for method in Method)}. If not "
+        "given, exshallow, which is quick and makes short rules, or spex with --labels, which "
+        "follows them; explainable tries several, for the least cost. See pellucid compare.",
+        group=TREE,
+        case_sensitive=False,
     ),
+]
+Leaves = Annotated[
+    int | None,
+    option(
+        metavar="N",
+        text="Leaves of exkmc (2 k if not given), explainable and spex (k).",
+        group=TREE,
+        min=1,
+    ),
+]
+DepthPenalty = Annotated[
+    float | None,
+    option(
+        metavar="X",
+        text="What one more condition is worth, as a share of the cost: larger for shorter rules. "
+        "For exshallow (0.03 if not given) and explainable (0).",
+        group=TREE,
+        min=0,
+    ),
+]
+MaxDepth = Annotated[
+    int | None,
+    option(
+        metavar="N", text="Most questions on the way to a leaf, for explainable.", group=TREE, min=1
+    ),
+]
+MaxConditions = Annotated[
+    int | None,
+    option(metavar="N", text="Most conditions in a rule, for explainable.", group=TREE, min=1),
 ]
 
 
@@ -115,6 +197,18 @@ class Polish(str, Enum):
     deep = "deep"
 
 
+PolishOption = Annotated[
+    Polish,
+    option(
+        metavar="HOW",
+        text="Whether to change the finished tree as long as its cost falls: no, yes or deep, "
+        "which takes several times as long.",
+        group=TREE,
+        show_default=True,
+    ),
+]
+
+
 class Effort(str, Enum):
     """How much the method that tries several trees tries."""
 
@@ -123,12 +217,61 @@ class Effort(str, Enum):
     best = "best"
 
 
-def file_option(metavar: str, text: str) -> object:
-    """An option that names a file to write."""
-    return typer.Option(metavar=metavar, readable=False, help=text, show_default=False)
+EffortOption = Annotated[
+    Effort | None,
+    option(
+        metavar="HOW",
+        text="How much explainable tries: fast, balanced (if not given) or best.",
+        group=TREE,
+    ),
+]
+MaxError = Annotated[
+    float,
+    option(
+        metavar="X",
+        text="Share of other rows that a region may hold.",
+        group="Regions",
+        min=0,
+        max=1,
+        show_default=True,
+    ),
+]
+Shape = Annotated[
+    str,
+    option(
+        metavar="NAME",
+        text="box, polyhedron, ellipse or nonparametric.",
+        group="Regions",
+        show_default=True,
+    ),
+]
 
+# Files to write
 
-Plot = Annotated[Path | None, file_option("PICTURE", "Draw it here: .png, .svg or .pdf.")]
-Report = Annotated[
-    Path | None, file_option("HTML", "Write a report here, one page that needs no network.")
+Output = Annotated[Path | None, file_option("CSV", "The rows with their cluster and its rule.")]
+Rows = Annotated[
+    Path | None, file_option("CSV", "The rows with their cluster; standard output if not given.")
+]
+TreePicture = Annotated[
+    Path | None, file_option("PICTURE", "A drawing of the tree: .png, .svg, .pdf or .dot.")
+]
+Sql = Annotated[Path | None, file_option("SQL", "The clusters as an SQL expression.")]
+Dialect = Annotated[
+    str,
+    option(
+        metavar="NAME",
+        text="Database that the SQL is for, such as postgres or mysql.",
+        group=FILES,
+        show_default=True,
+    ),
+]
+Model = Annotated[Path | None, file_option("JSON", "The model, for pellucid predict.")]
+Report = Annotated[Path | None, file_option("HTML", "A report, one page that needs no network.")]
+Plot = Annotated[Path | None, file_option("PICTURE", "A drawing: .png, .svg or .pdf.")]
+LevelPlot = Annotated[
+    Path | None,
+    file_option("PICTURE", "A drawing of each level: regions.png becomes regions-1.png and so on."),
+]
+DemoFolder = Annotated[
+    Path, option(metavar="DIR", text="Folder for the files; made if missing.", readable=False)
 ]

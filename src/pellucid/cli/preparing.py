@@ -177,13 +177,13 @@ def _without_gaps(
         if missing == "median":
             fill = {name: float(table[name].median()) for name in gaps}
             table = table.with_columns(pl.col(name).fill_null(at) for name, at in fill.items())
-            show_notice(f"missing values filled with the median: {where} (--missing to change)")
+            show_notice(f"missing numbers filled with the median: {where} (--missing to change)")
         else:
             full = table.select(pl.all_horizontal(pl.col(list(gaps)).is_not_null())).to_series()
             keep &= full
             show_notice(
-                f"{count(int((~full).sum()), 'row')} with missing values left out: {where} "
-                "(--missing median fills them in)"
+                f"{int((~full).sum()):,} of {count(table.height, 'row')} left out, which lack a "
+                f"number: {where} (--missing median fills them in)"
             )
     rows = np.flatnonzero(keep.to_numpy())
     if len(rows) == 0:

@@ -7,6 +7,7 @@ import gzip
 import io
 import re
 import sys
+import zlib
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,7 @@ STDIN = Path("-")
 # Ways to write that a value is missing; polars itself knows only the empty field.
 MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?")
 
+_GZIP = b"\x1f\x8b"
 _SAMPLE_ROWS = 1000
 _HEAD = 1 << 16
 """Bytes that are looked at to see how a text is written."""
@@ -76,7 +78,10 @@ def read_source(file: Path) -> Source:
 
 def _read(file: Path) -> Source:
     if file == STDIN:
-        return _read_bytes("standard input", sys.stdin.buffer.read(), _sniff)
+        content = sys.stdin.buffer.read()
+        if content.startswith(_GZIP):
+            content = _unpack("standard input", content)
+        return _read_bytes("standard input", content, _sniff)
     suffix, is_packed = _suffix(file)
     if suffix not in {*SEPARATORS, *PARQUET, *JSON_LINES}:
         raise CommandError(
@@ -85,11 +90,15 @@ def _read(file: Path) -> Source:
         )
     content = file.read_bytes()
     if is_packed:
-        try:
-            content = gzip.decompress(content)
-        except (OSError, EOFError) as error:
-            raise CommandError(f"{file} cannot be unpacked: {error}") from error
+        content = _unpack(str(file), content)
     return _read_bytes(str(file), content, lambda _: suffix)
+
+
+def _unpack(name: str, content: bytes) -> bytes:
+    try:
+        return gzip.decompress(content)
+    except (OSError, EOFError, zlib.error) as error:
+        raise CommandError(f"{name} cannot be unpacked: {error}") from error
 
 
 def _suffix(file: Path) -> tuple[str, bool]:

@@ -101,14 +101,15 @@ def xclusters(
     if trends is not None:
         from pellucid.plotting import plot_trends
 
-        draw(trends, lambda: plot_trends(model, found.series, times=found.times))
+        label = f"{amount} (mean = 1)" if relative else amount
+        draw(trends, lambda: plot_trends(model, found.series, times=found.times, label=label))
     if model_file is not None:
         write_text(model_file, explanation.to_json(indent=1))
     if report is not None:
         title = Path(source.name).name
         with replacing(report) as unfinished:
             model.report(unfinished, found.entities, series=found, title=title)
-    _show(model, as_json)
+    _show(model, amount, as_json)
     for path, what in (
         (output, "wrote the entities with their cluster to"),
         (tree, "drew the tree in"),
@@ -127,7 +128,7 @@ def _one_name(name: str, table: pl.DataFrame, option: str) -> str:
     return names[0]
 
 
-def _show(model: Any, as_json: bool) -> None:
+def _show(model: Any, value: str, as_json: bool) -> None:
     if as_json:
         result = {
             "k": int(model.best_k_),
@@ -149,6 +150,7 @@ def _show(model: Any, as_json: bool) -> None:
         style="bold",
     )
     show_rules(model.rules_)
+    show_line(f"rows: entities; share: of the sum of {value}, by which entities count")
     show_measures(
         [
             ("objective (distortion + price x nodes, both relative)", f"{model.objective_:.3f}"),

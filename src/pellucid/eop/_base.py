@@ -108,7 +108,7 @@ class BaseEOP(ClassifierMixin, BaseEstimator):
             learned = self._learner(
                 problem,
                 make_base(self.base, problem),
-                SHAPES[self.regions](self.n_bootstraps),
+                SHAPES[self.regions](self.n_bootstraps, self.max_error),
                 subsets,
                 fitted,
                 held,
@@ -164,11 +164,7 @@ class BaseEOP(ClassifierMixin, BaseEstimator):
         if learned.is_interrupted:
             text = f"the search was interrupted: {covered}, the rest {rest}"
         elif not self.levels_:
-            why = (
-                "every column is constant"
-                if not learned.n_tried
-                else (f"max_error={self.max_error} and min_support={self.min_support} allow none")
-            )
+            why = f"{self._limits()} allow none" if learned.n_tried else "every column is constant"
             if learned.n_tried and learned.n_skipped == learned.n_tried:
                 why = f"base={self.base!r} could not be fitted on any projection"
             text = f"no region was found ({why}); every row {rest}"
@@ -180,6 +176,12 @@ class BaseEOP(ClassifierMixin, BaseEstimator):
         else:
             return
         warnings.warn(text, ConvergenceWarning, stacklevel=3)
+
+    def _limits(self) -> str:
+        """The parameters that may be too strict, in words."""
+        names = [n for n in ("max_error", "min_support", "confidence") if hasattr(self, n)]
+        texts = [f"{name}={getattr(self, name)}" for name in names]
+        return f"{', '.join(texts[:-1])} and {texts[-1]}"
 
     def _consult(self, X: Any) -> Answers:
         check_is_fitted(self)

@@ -28,7 +28,7 @@ class Settings:
     max_levels: int | None
     relax: bool
     choose: str
-    confidence: float = 0.5
+    confidence: float = 0.0
 
 
 @dataclass

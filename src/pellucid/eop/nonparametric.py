@@ -14,6 +14,9 @@ from pellucid.eop.regions import Finder, Found, Regions
 TINY = 1e-6
 """Added to distances, in standard deviations, so that a row may coincide with its neighbour."""
 
+_MOST_KEPT = 50
+"""Neighbours at the most that are kept where more errors are allowed than at first."""
+
 
 class NeighbourRegion(Regions):
     """Where the neighbours of a place speak for the classifier.
@@ -124,29 +127,32 @@ def _score(distance: np.ndarray, taken: np.ndarray, right: np.ndarray) -> np.nda
 class NeighbourFinder(Finder):
     """m = ⌈1 / ε⌉ neighbours, a threshold of 1 - ε, raised until held-out rows agree.
 
-    Held-out rows join the neighbours then, and each is judged without itself.
+    Held-out rows join the neighbours then. As they are few, above all at late levels, the other
+    rows are judged with them, each without itself; base classifiers answer for the rows that they
+    are fitted on as if they had not seen them, or have too few numbers to know them by heart.
+
+    Where more errors are allowed than at first, m stays as it was: few neighbours would take
+    luck for a region.
     """
 
     def find(self, view: View, max_error: float, held_error: float, seed: int) -> Found:
         """See `Finder.find`."""
-        m = ceil(1 / max(max_error, 1e-3) - 1e-9)
+        m = self._n_neighbors(max_error)
         weight, least = view.units / view.one, 1 - max_error
         before = NeighbourRegion(view.P, view.right, weight, view.scale, m, least)
         if not view.has_held_out:
             which = np.where(before.scores >= least, 0, -1)
             return Found(before, before, which, np.empty(0, dtype=np.int64))
+        right = np.concatenate([view.right, view.held_right])
+        units = np.concatenate([view.units, view.held_units])
         after = NeighbourRegion(
-            np.concatenate([view.P, view.held_P]),
-            np.concatenate([view.right, view.held_right]),
-            np.concatenate([weight, view.held_units / view.one]),
-            view.scale,
-            m,
-            least,
+            np.concatenate([view.P, view.held_P]), right, units / view.one, view.scale, m, least
         )
         n = len(view.P)
-        after = after.with_threshold(
-            self._threshold(after.scores[n:], view, held_error, seed, least)
-        )
+        threshold = self._threshold(after.scores, right, units, seed, least, held_error)
+        if not (after.scores[n:] >= threshold).any():
+            threshold = np.inf
+        after = after.with_threshold(threshold)
         which = np.where(after.scores >= after.threshold, 0, -1)
         held = before.contains(view.held_P)
         total, wrong = view.held_units[held].sum(), view.held_units[held & ~view.held_right].sum()
@@ -160,14 +166,16 @@ class NeighbourFinder(Finder):
             np.array([wrong / total if total else np.nan]),
         )
 
-    def _threshold(self, scores, view: View, held_error: float, seed: int, least: float) -> float:
-        """The lowest that held-out rows allow, in the middle of what draws of them ask for."""
+    def _n_neighbors(self, max_error: float) -> int:
+        """Of the error allowed now or at first, whichever asks for more, within reason."""
+        now, first = (ceil(1 / max(e, 1e-3) - 1e-9) for e in (max_error, self.max_error))
+        return max(now, min(first, _MOST_KEPT))
+
+    def _threshold(self, scores, right, units, seed: int, *limits: float) -> float:
+        """The lowest that the rows allow, in the middle of what draws of them ask for."""
         random = np.random.RandomState(seed)
         draws = [random.poisson(1.0, len(scores)) for _ in range(self.n_bootstraps)] or [1]
-        found = [
-            lowest_threshold(scores, view.held_right, view.held_units * times, least, held_error)
-            for times in draws
-        ]
+        found = [lowest_threshold(scores, right, units * times, *limits) for times in draws]
         return sorted(found)[len(found) // 2]
 
 

@@ -135,10 +135,12 @@ class Finder(ABC):
     ----------
     n_bootstraps : int
         How many times rows are drawn anew to make what is found robust; 0 to do without.
+    max_error : float
+        Errors allowed at first, before any are added.
     """
 
-    def __init__(self, n_bootstraps: int = 0) -> None:
-        self.n_bootstraps = n_bootstraps
+    def __init__(self, n_bootstraps: int = 0, max_error: float = 1.0) -> None:
+        self.n_bootstraps, self.max_error = n_bootstraps, max_error
 
     @abstractmethod
     def find(self, view: View, max_error: float, held_error: float, seed: int) -> Found:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import betainc
 
 from pellucid.eop.learning import Candidate, Learner
-from pellucid.eop.problem import View
+from pellucid.eop.problem import View, is_within
 from pellucid.eop.regions import Found
 
 _TIGHTEN_BY = 0.6
@@ -76,10 +76,14 @@ class ATEOPLearner(Learner):
     def _is_reliable(self, view: View, inside: np.ndarray) -> bool:
         """Whether so few errors would be a surprise if the true share were above what is allowed.
 
-        By the normal approximation: errors + z · √(n ε (1 - ε)) ≤ n ε.
+        Of n held-out rows k are wrong, no more than are allowed, and if rows went wrong with a
+        chance of ε, k or fewer of n would do so with a chance of at most 1 - confidence: the
+        upper Clopper-Pearson bound of the error is at most ε.
         """
         allowed = self.settings.max_error
         total = view.held_units[inside].sum() / view.one
         wrong = view.held_units[inside & ~view.held_right].sum() / view.one
-        doubt = ndtri(self.settings.confidence) * np.sqrt(total * allowed * (1 - allowed))
-        return bool(total > 0 and wrong + doubt <= allowed * total * (1 + 1e-12))
+        if not total or not is_within(wrong, total, allowed):
+            return False
+        chance = betainc(total - wrong, wrong + 1, 1 - allowed) if total > wrong else 1.0
+        return bool(chance <= 1 - self.settings.confidence)

@@ -80,9 +80,10 @@ def plot_trends(
         sharey=True,
         squeeze=False,
     )
-    height = figure.get_figheight()
+    height, note = figure.get_figheight(), _note(model, rules)
+    below = max(0.45, 0.1 + (note.count("\n") + 1) * _FONT * LINE_HEIGHT / 72)
     figure.subplots_adjust(
-        left=0.075, right=_SHARE_OF_LINES, top=1 - 0.25 / height, bottom=0.45 / height, hspace=0.16
+        left=0.075, right=_SHARE_OF_LINES, top=1 - 0.25 / height, bottom=below / height, hspace=0.16
     )
     for cluster, ax in enumerate(axes.flat):
         members = np.flatnonzero(model.labels_ == cluster)
@@ -93,14 +94,14 @@ def plot_trends(
         _write_rules(ax, rules[cluster], len(members), len(model.labels_), cluster)
     _set_limits(axes.flat[0], lines, model.medoid_indices_)
     place = {"x": _SHARE_OF_LINES + _GAP, "y": 0.06 / height, "va": "bottom"}
-    figure.text(s=_note(model, rules), fontsize=_FONT, color=_GREY, gid="note", **place)
+    figure.text(s=note, fontsize=_FONT, color=_GREY, gid="note", **place)
     _finish(axes.flat[-1], moments, label)
     return figure
 
 
 def _note(model: Any, rules: Any) -> str:
-    """What has to be known about the rules."""
-    parts = []
+    """What has to be known about the lines and the rules."""
+    parts = ["In bold: the series in the middle of its cluster (medoid)."]
     if any(len(rule.alternatives) > 1 for rule in rules):
         parts.append("In brackets: share of the rows that the rules put into the cluster.")
     if model.accuracy_ < 1:

@@ -1,0 +1,80 @@
+"""Errors of a command as lines on standard error and as exit codes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from pellucid.cli import CommandError
+
+INTERRUPTED = 130
+
+# Where typer keeps its parser, and under which name, depends on its version.
+_UsageError = typer.BadParameter.__mro__[1]
+
+
+class Commands(TyperGroup):
+    """Commands that are told apart from what they are not in one line, as all errors are."""
+
+    def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
+        """Run a command."""
+        if not standalone_mode:
+            return super().main(*args, standalone_mode=False, **extra)
+        try:
+            code = super().main(*args, standalone_mode=False, **extra)
+        except _UsageError as error:
+            if type(error).__name__ != "NoArgsIsHelpError":  # which has shown the help
+                _show_usage_error(error)
+            code = error.exit_code
+        except typer.Abort:
+            code = 1
+        raise SystemExit(code)
+
+
+def _show_usage_error(error: Any) -> None:
+    from pellucid.cli.show import show_error
+
+    text = error.format_message().rstrip(".").replace("Value error, ", "")
+    command = "pellucid" if error.ctx is None else error.ctx.command_path
+    show_error(text[:1].lower() + text[1:], f"{command} --help shows what there is")
+
+
+@contextmanager
+def errors_in_one_line(debug: bool, quiet: bool = False) -> Iterator[None]:
+    """Turn errors and warnings into lines on standard error, and errors into exit codes."""
+    try:
+        from pellucid.cli.show import notices, show_error, warnings_in_one_line
+
+        with warnings_in_one_line(), notices(quiet):
+            yield
+    except KeyboardInterrupt:
+        typer.echo("interrupted", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+    except (typer.Exit, BrokenPipeError):
+        raise  # typer ends the program quietly on both
+    except Exception as error:
+        if debug:
+            import traceback
+
+            traceback.print_exc()
+        known = isinstance(error, CommandError)
+        hint = error.hint if known else _hint(error, debug)
+        show_error(_describe(error), hint)
+        raise typer.Exit(error.exit_code if known else 1) from None
+
+
+def _describe(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    # A ValueError is how the library speaks to its users; any other kind needs its name.
+    is_message = isinstance(error, (CommandError, ValueError)) and str(error)
+    return str(error) if is_message else f"{type(error).__name__}: {error}".rstrip(": ")
+
+
+def _hint(error: Exception, debug: bool) -> str | None:
+    expected = isinstance(error, (ValueError, OSError)) or debug
+    return None if expected else "run it again with --debug to see where this comes from"

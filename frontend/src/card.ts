@@ -1,5 +1,6 @@
 // The card of one cluster, whatever the model: name, size, rule, what sets it apart, typical rows.
 
+import { color, ink } from "./colors";
 import { h, styled } from "./dom";
 import { feature } from "./features";
 import type { Names } from "./names";
@@ -28,7 +29,7 @@ export interface CardOf {
 
 export function card(of: CardOf): HTMLElement {
   const { names, cluster: c, facts, columns } = of;
-  const { label, color, ink } = names.clusters[c];
+  const { label } = names.clusters[c];
   const shown = order(of);
   const features = (part: number[]) =>
     h("div", { class: "features" }, ...part.map((i) => feature(columns[i], facts, i, of.allRows, of.cuts(i))));
@@ -55,7 +56,7 @@ export function card(of: CardOf): HTMLElement {
       h("details", { class: "more" }, h("summary", {}, many(shown.length - FIRST, "more column")), features(shown.slice(FIRST))),
     facts.typical.length > 0 && typical(of, shown.slice(0, 8)),
   );
-  return styled(element, { "--cluster": color, "--ink": ink });
+  return styled(element, { "--cluster": color(c), "--ink": ink(c) });
 }
 
 function nameField(names: Names, c: number): HTMLElement {

@@ -1,11 +1,12 @@
 // The name of a cluster on its colour.
 
+import { color, ink } from "./colors";
 import { h, styled } from "./dom";
 import type { Names } from "./names";
 
 export function chip(names: Names, cluster: number): HTMLElement {
-  const { color, ink } = names.clusters[cluster];
-  return styled(h("span", { class: "chip" }, names.of(cluster)), { "--cluster": color, "--ink": ink });
+  const element = h("span", { class: "chip" }, names.of(cluster));
+  return styled(element, { "--cluster": color(cluster), "--ink": ink(cluster) });
 }
 
 /** What the page says of a row; the label is there for readers who gave names. */

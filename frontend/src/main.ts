@@ -1,4 +1,5 @@
 import { cards } from "./cards";
+import { setColors } from "./colors";
 import { copies } from "./copies";
 import { h } from "./dom";
 import { made } from "./made";
@@ -20,6 +21,7 @@ function start(): void {
   const data: Payload | RegionsPayload = JSON.parse(document.getElementById("payload")!.textContent!);
   // "k-means" is not to be torn apart at the end of a line.
   if (data.reference !== null) data.reference = data.reference.replace(/^k-/, "k\u2011");
+  setColors(data.clusters);
   if ("kind" in data) {
     const state = new RegionsState(data, identity);
     show(page, regionsTop(state), regionsSections(state));

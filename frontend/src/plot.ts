@@ -132,8 +132,8 @@ export function mark(cluster: number, x: number, y: number, r: number): string {
   }
 }
 
-export function key(cluster: number, color: string): SVGElement {
-  const shape = styled(s("path", { d: mark(cluster, 0, 0, 4.6) }), { fill: color });
+export function key(cluster: number, fill: string): SVGElement {
+  const shape = styled(s("path", { d: mark(cluster, 0, 0, 4.6) }), { fill });
   return s("svg", { viewBox: "-7 -7 14 14", width: 14, height: 14, "aria-hidden": "true" }, shape);
 }
 

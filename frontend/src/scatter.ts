@@ -1,5 +1,6 @@
 // Two columns at a time, with the cuts of the tree.
 
+import { color } from "./colors";
 import { h, s, section, styled } from "./dom";
 import { onScreen } from "./paper";
 import { across, chance, clip, frame, inside, key, mark, numberTicks, picture, upwards, type Scale, type Tick } from "./plot";
@@ -52,8 +53,8 @@ export function scatter(state: State): HTMLElement | null {
       const [jx, jy] = [jitter(data.columns[ax.column], 2 * row), jitter(data.columns[ay.column], 2 * row + 1)];
       parts[c].push(mark(c, px.at(inside(vx + jx, ax)), py.at(inside(vy + jy, ay)), size));
     });
-    return data.clusters.map(({ color }, c) =>
-      styled(s("path", { class: `cloud${only !== null && only !== c ? " dim" : ""}`, d: parts[c].join("") }), { fill: color }),
+    return data.clusters.map((_, c) =>
+      styled(s("path", { class: `cloud${only !== null && only !== c ? " dim" : ""}`, d: parts[c].join("") }), { fill: color(c) }),
     );
   }
 
@@ -64,8 +65,8 @@ export function scatter(state: State): HTMLElement | null {
       (legend.children[c] as HTMLElement).focus();
     };
     legend.replaceChildren(
-      ...data.clusters.map(({ color }, c) =>
-        h("button", { type: "button", "aria-pressed": String(only === c), click: choose(c) }, key(c, color), state.name(c)),
+      ...data.clusters.map((_, c) =>
+        h("button", { type: "button", "aria-pressed": String(only === c), click: choose(c) }, key(c, color(c)), state.name(c)),
       ),
     );
   }

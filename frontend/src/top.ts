@@ -1,5 +1,6 @@
 // The top: what was found, in words, and how large the clusters are.
 
+import { color, ink } from "./colors";
 import { h, styled } from "./dom";
 import type { Names } from "./names";
 import type { State } from "./state";
@@ -59,13 +60,13 @@ export function drawSizes(bar: HTMLElement, names: Names, rows: number[]): void 
   bar.replaceChildren(
     ...rows.flatMap((n, c) => {
       if (!n) return [];
-      const { color, ink, label } = names.clusters[c];
+      const { label } = names.clusters[c];
       const share = n / total;
       const given = names.givenTo(c);
       const short = share > 0.009 * given.length ? given || label : label;
       const text = `${names.of(c)}: ${many(n, "row")}, ${percent(share)}`;
       const part = h("a", { href: `#card-${c}`, title: text, "aria-label": text }, share > 0.03 && h("span", {}, short));
-      return [styled(part, { "--cluster": color, "--ink": ink, "flex-grow": String(n) })];
+      return [styled(part, { "--cluster": color(c), "--ink": ink(c), "flex-grow": String(n) })];
     }),
   );
 }

@@ -1,5 +1,6 @@
 // The tree: across where there is room, an outline where there is not.
 
+import { color } from "./colors";
 import { h, s, section, styled } from "./dom";
 import { place, type Placed } from "./layout";
 import { clustersBelow, describeNode } from "./node";
@@ -56,9 +57,9 @@ export function treeSection(state: State, choice: HTMLElement | null): HTMLEleme
   function band(i: number, box: Placed): SVGElement {
     const { tree } = state;
     const node = tree.nodes[i];
-    const color = node.cluster === undefined ? "var(--band)" : data.clusters[node.cluster].color;
+    const stroke = node.cluster === undefined ? "var(--band)" : color(node.cluster);
     const path = s("path", { d: box.path, class: "band", "data-node": i, "stroke-width": box.thickness });
-    styled(path, { stroke: color });
+    styled(path, { stroke });
     return path;
   }
 
@@ -99,7 +100,7 @@ export function treeSection(state: State, choice: HTMLElement | null): HTMLEleme
       !isLeaf && h("span", { class: "fold" }, folded.has(i) ? "+" : "−"),
       !isLeaf && mix(i),
     );
-    if (isLeaf) styled(element, { "--cluster": data.clusters[node.cluster!].color });
+    if (isLeaf) styled(element, { "--cluster": color(node.cluster!) });
     return styled(element, {
       "--x": `${box.x}px`,
       left: `${box.x}px`,
@@ -112,7 +113,7 @@ export function treeSection(state: State, choice: HTMLElement | null): HTMLEleme
   /** The clusters that are still possible at a question, as a strip. */
   function mix(i: number): HTMLElement {
     const parts = clustersBelow(state.tree, i).map(([cluster, rows]) =>
-      styled(h("i", {}), { "flex-grow": String(rows), background: data.clusters[cluster].color }),
+      styled(h("i", {}), { "flex-grow": String(rows), background: color(cluster) }),
     );
     return h("span", { class: "mix" }, ...parts);
   }

@@ -42,7 +42,7 @@ export function trend(trends: Trends, c: number): HTMLElement {
     { class: "trend" },
     h("h3", {}, "Its course"),
     picture,
-    h("div", { class: "ends" }, h("span", {}, trends.first), h("span", {}, `between ${number(low)} and ${number(high)}`), h("span", {}, trends.last)),
-    h("p", { class: "note small" }, `Line: the series in the middle of the cluster.${band ? " Band: where half of its series lie." : ""}`),
+    h("div", { class: "ends" }, h("span", {}, trends.first), h("span", {}, trends.last)),
+    h("p", { class: "note small" }, `Line: the series in the middle of the cluster.${band ? " Band: where half of its series lie." : ""} From bottom to top: ${number(low)} to ${number(high)}.`),
   );
 }

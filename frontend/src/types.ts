@@ -2,8 +2,9 @@
 
 export interface Cluster {
   label: string;
-  color: string;
-  ink: string;
+  /** Colour, and that of text on it, on a light page. */
+  light: [string, string];
+  dark: [string, string];
 }
 
 interface BaseColumn {

@@ -228,3 +228,20 @@ def test_nothing_is_wider_than_the_screen(open_page, hostile_file, file, width):
     for path in (file, hostile_file):
         page = open_page(path, width=width)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_colours_are_lighter_on_a_dark_page_and_light_ones_on_paper(open_page, tmp_path):
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    path = IMM(10, random_state=0).fit(X).report(tmp_path / "r.html", X)
+    color = "getComputedStyle(document.querySelector('#card-8 .swatch')).backgroundColor"
+    page = open_page(path)
+    light = page.evaluate(color)
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function(f"{color} !== '{light}'", timeout=5000)
+    dark = page.evaluate(color)
+    brightness = [sum(map(int, re.findall(r"\d+", value))) for value in (light, dark)]
+    assert brightness[0] < brightness[1]
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert page.evaluate(color) == light
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert page.evaluate(color) == dark

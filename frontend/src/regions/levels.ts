@@ -1,6 +1,7 @@
 // The levels one after the other: a picture of its regions, and what they say.
 
 import { chip } from "../chip";
+import { color } from "../colors";
 import { h, s, section, styled } from "../dom";
 import { across, chance, frame, here, inside, key, mark, numberTicks, picture, upwards, type Scale } from "../plot";
 import type { Level } from "../types";
@@ -47,25 +48,25 @@ function figure(state: RegionsState, level: Level, number: number): HTMLElement 
       clouds[c < 0 ? data.clusters.length : c].push(mark(Math.max(c, 0), ...at, c < 0 ? 2.4 : 3.3));
     });
     const isDim = (c: number | null) => state.lit !== null && state.lit !== c;
-    const cloud = (c: number | null, d: string[], color: string) =>
-      styled(s("path", { class: `cloud${c === null ? " passed" : ""}${isDim(c) ? " dim" : ""}`, d: d.join("") }), { fill: color });
+    const cloud = (c: number | null, d: string[], fill: string) =>
+      styled(s("path", { class: `cloud${c === null ? " passed" : ""}${isDim(c) ? " dim" : ""}`, d: d.join("") }), { fill });
     svg.setAttribute("aria-label", `Rows by ${labels.join(" and ")}, with the regions of this level`);
     svg.replaceChildren(
       ...frame(x, y, numberTicks(x, width / 75), isFlat ? [] : numberTicks(y), labels, width, height),
       cloud(null, clouds[data.clusters.length], "var(--band)"),
       ...shaded(level, x, y, data.clusters.length).map((d, c) =>
-        styled(s("path", { class: `shade${isDim(c) ? " dim" : ""}`, d }), { fill: data.clusters[c].color }),
+        styled(s("path", { class: `shade${isDim(c) ? " dim" : ""}`, d }), { fill: color(c) }),
       ),
       ...boxes(level, x, y).map(([answer, d]) => {
         const shape = s("path", { class: `piece${isDim(answer) ? " dim" : ""}`, d });
-        return styled(shape, { fill: data.clusters[answer].color });
+        return styled(shape, { fill: color(answer) });
       }),
       ...level.outlines.map(({ answer, points }) => {
         const line = points.map(([px, py]) => `${x.at(inside(px, x)).toFixed(1)} ${y.at(inside(py, y)).toFixed(1)}`);
         const shape = s("path", { class: `region${answer !== null && isDim(answer) ? " dim" : ""}`, d: `M${line.join("L")}Z` });
-        return styled(shape, { fill: answer === null ? "none" : data.clusters[answer].color });
+        return styled(shape, { fill: answer === null ? "none" : color(answer) });
       }),
-      ...data.clusters.map(({ color }, c) => cloud(c, clouds[c], color)),
+      ...data.clusters.map((_, c) => cloud(c, clouds[c], color(c))),
       typed,
     );
     drawTyped = () => {
@@ -76,8 +77,8 @@ function figure(state: RegionsState, level: Level, number: number): HTMLElement 
   });
   const legend = h("div", { class: "legend" });
   const drawLegend = () => {
-    const told = data.clusters.flatMap(({ color }, c) =>
-      level.pieces.some((piece) => piece.answer === c) ? [h("span", { class: "key" }, key(c, color), ` ${names.of(c)}`)] : [],
+    const told = data.clusters.flatMap((_, c) =>
+      level.pieces.some((piece) => piece.answer === c) ? [h("span", { class: "key" }, key(c, color(c)), ` ${names.of(c)}`)] : [],
     );
     const passed = h("span", { class: "key" }, key(0, "var(--band)"), " passed on");
     legend.replaceChildren(...told, ...(level.answered < level.reached ? [passed] : []));

@@ -19,6 +19,9 @@ _BASE = (
 # How far the second and third round of the base colours go towards black (-) or white (+).
 _SHADES = (0.0, -0.45, 0.55)
 
+# Luminance that stands out threefold against nearly black.
+_LEAST_ON_DARK = 0.15
+
 # Steps of this share of the colour circle never come back to a hue they have been at.
 _GOLDEN = 0.6180339887498949
 
@@ -67,6 +70,20 @@ def text_color(background: str) -> str:
     luminance = _luminance(background)
     on_black, on_white = (luminance + 0.05) / 0.05, 1.05 / (luminance + 0.05)
     return "#000000" if on_black >= on_white else "#FFFFFF"
+
+
+def on_dark(color: str) -> str:
+    """The colour, lightened as far as it takes to be seen on a dark page.
+
+    Examples
+    --------
+    >>> from pellucid.plotting.palette import on_dark
+    >>> on_dark("#E69F00"), on_dark("#003F62")
+    ('#E69F00', '#4C7991')
+    """
+    steps = range(0, 100, 5)
+    shades = (_to_hex(_shade(_to_rgb(color), step / 100)) if step else color for step in steps)
+    return next(shade for shade in shades if _luminance(shade) >= _LEAST_ON_DARK)
 
 
 def _luminance(color: str) -> float:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.plotting.palette import cluster_color, text_color
+from pellucid.plotting.palette import cluster_color, on_dark, text_color
 from pellucid.report.columns import Table, clipped
 from pellucid.report.facts import Columns, choose_columns, cluster_facts, data_names
 from pellucid.report.making import describe_making, reference_word
@@ -111,10 +111,15 @@ def _length(entry: Any) -> int:
     return len(json.dumps(entry, separators=(",", ":")))
 
 
-def describe_cluster(position: int, label: Any) -> dict[str, str]:
-    """Its label and its colours."""
-    color = cluster_color(position)
-    return {"label": clipped(str(label)), "color": color, "ink": text_color(color)}
+def describe_cluster(position: int, label: Any) -> dict[str, Any]:
+    """Its label and its colours, each with that of text on it, on light and on dark pages."""
+    light = cluster_color(position)
+    dark = on_dark(light)
+    return {
+        "label": clipped(str(label)),
+        "light": [light, text_color(light)],
+        "dark": [dark, text_color(dark)],
+    }
 
 
 def _fill(explanation: Any, profile: Profile) -> Any:

@@ -41,6 +41,7 @@ export function rowsOf(n: number, rowsAre: string): string {
 
 function leadWords(data: Payload, tree: Tree): string {
   const { measures } = tree;
+  if (measures.leaves === 1) return `There is nothing to ask: all ${data.rowsAre} are in one cluster.`;
   const questions = many(measures.leaves - 1, "question");
   let words = `A tree of ${questions} tells them apart. `;
   if (measures.agreement !== null) {

@@ -245,3 +245,11 @@ def test_colours_are_lighter_on_a_dark_page_and_light_ones_on_paper(open_page, t
     assert page.evaluate(color) == light
     page.evaluate("window.dispatchEvent(new Event('afterprint'))")
     assert page.evaluate(color) == dark
+
+
+def test_one_cluster_needs_no_question(open_page, tmp_path):
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    page = open_page(IMM(1, random_state=0).fit(X).report(tmp_path / "r.html"))
+    lead = "There is nothing to ask: all rows are in one cluster."
+    assert page.locator(".lead").inner_text() == lead
+    assert "(label 0)" in page.locator(".verdict").text_content()

@@ -113,6 +113,17 @@ def test_what_would_have_to_change_leads_there(kind, base, shape, leftover, tmp_
     assert n_ways >= 3
 
 
+@pytest.mark.filterwarnings("ignore:no region was found")
+def test_a_model_without_regions_says_so(tmp_path, open_page):
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(200, 3)), random.integers(0, 2, 200)
+    model = EOPClassifier(relax=False, max_error=0.0, min_support=0.5, random_state=0).fit(X, y)
+    assert model.n_levels_ == 0
+    page = open_page(model.report(tmp_path / "r.html"))
+    assert page.locator(".lead").inner_text().startswith("No region was found in which they could")
+    assert f"(label {model.predict(X[:1])[0]})" in page.locator(".verdict").text_content()
+
+
 def test_neighbours_among_training_rows_are_not_guessed(iris, classes, tmp_path, open_page):
     model = EOPClassifier("knn", regions="nonparametric", random_state=0).fit(iris, classes)
     page = open_page(model.report(tmp_path / "r.html", iris))

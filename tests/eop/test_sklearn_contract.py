@@ -13,7 +13,7 @@ CLASSIFIERS = [
     EOPClassifier(),
     EOPClassifier("linear_svm", regions="nonparametric", calibration=0),
     EOPClassifier("knn", regions="ellipse", calibration=0.2, n_bootstraps=3),
-    EOPClassifier(RidgeClassifier(), regions="polyhedron", projections=4),
+    EOPClassifier(RidgeClassifier(), regions="polyhedron", projections=4, n_bootstraps=2),
     ATEOPClassifier("logistic", max_error=0.2, leftover="majority"),
     ATEOPClassifier(),
 ]

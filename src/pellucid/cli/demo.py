@@ -11,8 +11,8 @@ from sklearn.preprocessing import StandardScaler
 
 from pellucid import IMM, ExShallow, export_text, metrics
 from pellucid.cli import CommandError, check_folder, check_target, replacing
-from pellucid.cli.explain import draw_tree
 from pellucid.cli.show import cost_change, percent, show_line, show_measures, show_rules
+from pellucid.cli.writing import draw_tree
 
 N_CLUSTERS = 3
 PICTURE = "wine-tree.png"

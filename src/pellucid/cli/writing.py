@@ -68,17 +68,17 @@ def write_rows(
     To standard output if `output` is None.
     """
     table = source.as_written()
-    clusters = np.full(table.height, None, dtype=object)
-    rules = np.full(table.height, None, dtype=object)
-    by_leaf = {rule.leaf: rule for rule in explanation._leaf_rules}
-    for node, rule in by_leaf.items():
-        here = rows[leaf == node]
-        clusters[here], rules[here] = rule.cluster, rule.text
+    told = explanation._leaf_rules
+    place = np.zeros(explanation.tree_.node_count, dtype=np.int64)
+    place[[rule.leaf for rule in told]] = np.arange(len(told))
+    which = np.full(table.height, -1)
+    which[rows] = place[leaf]
+    position = pl.Series(which).replace(-1, None)
     added = [
-        pl.Series(CLUSTER, clusters.tolist(), strict=False),
-        pl.Series(RULE, rules.tolist(), dtype=pl.String),
+        pl.Series(CLUSTER, [rule.cluster for rule in told], strict=False),
+        pl.Series(RULE, [rule.text for rule in told], dtype=pl.String),
     ]
-    table = table.with_columns(added)
+    table = table.with_columns(column.gather(position) for column in added)
     if output is None:
         sys.stdout.write(table.write_csv())
         return

@@ -305,6 +305,11 @@ def test_leaves_are_for_exkmc_only_and_not_fewer_than_clusters(data):
 def test_files_that_cannot_be_read(data):
     missing, odd, empty = (data / n for n in ("no.csv", "x.xlsx", "e.csv"))
     assert_fails(explain(missing), f"error: {missing}: No such file or directory")
+    assert_fails(
+        explain(data / "dat.csv"),
+        f"error: {data / 'dat.csv'}: No such file or directory",
+        f"hint: did you mean {data / 'data.csv'}?",
+    )
     odd.write_text("")
     assert_fails(
         explain(odd),

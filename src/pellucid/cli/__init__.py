@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 from pathlib import Path
 
 
@@ -26,6 +28,19 @@ class CommandError(Exception):
         super().__init__(message)
         self.hint = hint
         self.exit_code = exit_code
+
+
+def check_there(*files: Path) -> None:
+    """Fail where one of the files to read is not there, before anything that takes time."""
+    for file in files:
+        if str(file) == "-" or os.path.lexists(file):
+            continue
+        there = os.listdir(file.parent) if file.parent.is_dir() else []
+        near = get_close_matches(file.name, there, n=1)
+        raise CommandError(
+            f"{file}: {os.strerror(errno.ENOENT)}",
+            hint=f"did you mean {file.with_name(near[0])}?" if near else None,
+        )
 
 
 def check_folder(folder: Path, option: str) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from pellucid.cli import CommandError
+from pellucid.cli import CommandError, check_there
 from pellucid.cli import options as opt
 from pellucid.cli import options_series as series
 from pellucid.cli.errors import INTERRUPTED, Commands, errors_in_one_line
@@ -91,6 +91,7 @@ def explain_command(
 ) -> None:
     """Cluster the rows of a table with k-means, and say in rules what each cluster is."""
     with errors_in_one_line(debug or context.obj, quiet):
+        check_there(file)
         from pellucid.cli.choices import Choices
         from pellucid.cli.explain import Targets, explain
 
@@ -133,6 +134,7 @@ def predict_command(
 ) -> None:
     """Give rows of a table their cluster and its rule, by a model that explain wrote."""
     with errors_in_one_line(debug or context.obj, quiet):
+        check_there(model, file)
         from pellucid.cli.predict import predict
 
         predict(model, file, output)
@@ -159,6 +161,7 @@ def compare_command(
 ) -> None:
     """Explain the same clusters by every method: cost, size, depth and time side by side."""
     with errors_in_one_line(debug or context.obj, quiet):
+        check_there(file)
         from pellucid.cli.compare import compare
 
         compare(
@@ -198,6 +201,7 @@ def path_command(
 ) -> None:
     """Say what one more condition buys: trees from the shortest explanations to the cheapest."""
     with errors_in_one_line(debug or context.obj, quiet):
+        check_there(file)
         from pellucid.cli.compare import path
 
         path(
@@ -249,6 +253,7 @@ def xclusters_command(
 ) -> None:
     """Cluster the series of a long table so that a short tree can tell the clusters."""
     with errors_in_one_line(debug or context.obj, quiet):
+        check_there(file)
         from pellucid.cli.xclusters import xclusters
 
         xclusters(
@@ -297,6 +302,7 @@ def regions_command(
 ) -> None:
     """Say where clusters live: regions in two columns that hold rows of one cluster."""
     with errors_in_one_line(debug or context.obj, quiet):
+        check_there(file)
         from pellucid.cli.regions import regions
 
         regions(

@@ -14,8 +14,8 @@ from sklearn.preprocessing import StandardScaler
 
 from pellucid import IMM, export_text, metrics
 from pellucid.cli import CommandError, check_folder, check_target, replacing
-from pellucid.cli.explain import draw_tree
 from pellucid.cli.show import cost_change, percent, show_line, show_measures, show_rules
+from pellucid.cli.writing import draw_tree
 from pellucid.column_sources import Source
 from pellucid.column_steps import Step
 from pellucid.portable import Explanation

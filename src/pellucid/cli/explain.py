@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from pellucid.cli.choices import METHODS, Choices, default_method
 from pellucid.cli.fitting import Fitted, find_reference, fit_method
 from pellucid.cli.preparing import prepare
 from pellucid.cli.progress import working
-from pellucid.cli.reading import PARQUET, SEPARATORS, STDIN, Source, read_source
+from pellucid.cli.reading import PARQUET, SEPARATORS, STDIN, read_source
 from pellucid.cli.reporting import check_page, write_fitted_report
 from pellucid.cli.show import (
     cost_change,
@@ -28,11 +27,15 @@ from pellucid.cli.show import (
     show_notice,
     show_rules,
 )
-
-PICTURES = (".png", ".svg", ".pdf")
-GRAPHS = (".dot", ".gv")
-PICTURE_DPI = 150
-CLUSTER, RULE = "cluster", "rule"
+from pellucid.cli.writing import (
+    CLUSTER,
+    GRAPHS,
+    RULE,
+    check_picture,
+    draw_tree,
+    write_rows,
+    write_text,
+)
 
 
 @dataclass(frozen=True)
@@ -114,47 +117,6 @@ def explain(
         show_notice(text)
 
 
-def draw_tree(path: Path, model: Any) -> None:
-    """Draw the tree of a fitted model into a file, in the format that its suffix says."""
-    if path.suffix.lower() in GRAPHS:
-        write_text(path, model.to_dot())
-        return
-    from pellucid.plotting import plot_tree
-
-    draw(path, lambda: plot_tree(model))
-
-
-def draw(path: Path, make: Any) -> None:
-    """Draw a picture into a file; `make` gives its axes."""
-    import matplotlib
-
-    # A window is never shown, so no display is needed, and none must be looked for.
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
-
-    figure = make().figure
-    try:
-        with replacing(path) as unfinished:
-            figure.savefig(unfinished, format=path.suffix[1:].lower(), dpi=PICTURE_DPI)
-    finally:
-        plt.close(figure)
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a text file, all of it or nothing."""
-    with replacing(path) as unfinished:
-        unfinished.write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
-
-
-def check_picture(path: Path, option: str, others: tuple[str, ...] = ()) -> None:
-    """Fail unless the suffix of `path` is that of a picture."""
-    if path.suffix.lower() not in (*PICTURES, *others):
-        raise CommandError(
-            f"{option}: no picture format has the suffix {path.suffix!r}",
-            hint=f"use one of {', '.join((*PICTURES, *others))}",
-        )
-
-
 def _check_targets(file: Path, targets: Targets) -> None:
     seen: dict[Path, str] = {}
     for option, path in targets.named().items():
@@ -226,32 +188,6 @@ def _write(fitted: Fitted, targets: Targets, dialect: str) -> list[str]:
             write_fitted_report(unfinished, fitted)
         said_later.append(f"wrote the report to {targets.report}; open it in a browser")
     return said_later
-
-
-def write_rows(
-    output: Path | None, source: Source, explanation: Any, rows: np.ndarray, leaf: np.ndarray
-) -> None:
-    """Write the table as it was, with the cluster and the rule of each row that has one.
-
-    To standard output if `output` is None.
-    """
-    table = source.as_written()
-    clusters = np.full(table.height, None, dtype=object)
-    rules = np.full(table.height, None, dtype=object)
-    by_leaf = {rule.leaf: rule for rule in explanation._leaf_rules}
-    for node, rule in by_leaf.items():
-        here = rows[leaf == node]
-        clusters[here], rules[here] = rule.cluster, rule.text
-    added = [
-        pl.Series(CLUSTER, clusters.tolist(), strict=False),
-        pl.Series(RULE, rules.tolist(), dtype=pl.String),
-    ]
-    table = table.with_columns(added)
-    if output is None:
-        sys.stdout.write(table.write_csv())
-        return
-    with replacing(output) as unfinished:
-        table.write_csv(unfinished)
 
 
 def _show(fitted: Fitted) -> None:

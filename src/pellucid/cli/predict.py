@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 
 from pellucid.cli import CommandError, check_target
-from pellucid.cli.explain import CLUSTER, RULE, write_rows
 from pellucid.cli.reading import STDIN, Source, read_source
 from pellucid.cli.show import count, show_notice
+from pellucid.cli.writing import CLUSTER, RULE, write_rows
 from pellucid.encoding import Indicator
 from pellucid.portable import Explanation
 

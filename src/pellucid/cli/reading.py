@@ -170,12 +170,12 @@ def _parse(content: bytes, separator: str, comma: bool) -> pl.DataFrame:
     """The table, with columns of numbers only where all of a column are numbers."""
     options = {"separator": separator, "decimal_comma": comma}
     # Types by the first rows; where a later one does not fit, all rows have to be looked at,
-    # which takes several times as long. Words for what is missing cost time as well: they are
-    # looked for only where a column is not of numbers, which is what they would have done to it.
+    # which takes several times as long. Words for what is missing cost time as well, so they are
+    # left out at first: if there are any, a column shows it.
     try:
         table = pl.read_csv(io.BytesIO(content), infer_schema_length=_SAMPLE_ROWS, **options)
-        if not any(texts.is_in(MISSING).any() for texts in table.select(cs.string())):
-            return table.with_columns(cs.float().fill_nan(None))
+        if not _may_lack_more(table):
+            return table
     except pl.exceptions.ComputeError:
         pass
     options["null_values"] = list(MISSING)
@@ -183,6 +183,14 @@ def _parse(content: bytes, separator: str, comma: bool) -> pl.DataFrame:
         return pl.read_csv(io.BytesIO(content), infer_schema_length=_SAMPLE_ROWS, **options)
     except pl.exceptions.ComputeError:
         return pl.read_csv(io.BytesIO(content), infer_schema_length=None, **options)
+
+
+def _may_lack_more(table: pl.DataFrame) -> bool:
+    """Whether words for what is missing were taken as texts, or as the number that is none."""
+    texts, numbers = table.select(cs.string()), table.select(cs.float())
+    return any(column.is_in(MISSING).any() for column in texts) or any(
+        column.is_nan().any() for column in numbers
+    )
 
 
 def _find_separator(header: str) -> str:

@@ -10,11 +10,11 @@ import polars as pl
 
 from pellucid.cli import CommandError, check_target, replacing
 from pellucid.cli.columns import split_names
-from pellucid.cli.explain import check_picture, draw, draw_tree, write_text
 from pellucid.cli.progress import working
 from pellucid.cli.reading import read_source
 from pellucid.cli.reporting import check_page
 from pellucid.cli.show import count, percent, show_line, show_measures, show_notice, show_rules
+from pellucid.cli.writing import check_picture, draw, draw_tree, write_text
 
 
 def xclusters(

@@ -1,0 +1,86 @@
+"""Pictures, texts and rows as files: each is there as a whole, or as it was before."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from pellucid.cli import CommandError, replacing
+from pellucid.cli.reading import Source
+
+PICTURES = (".png", ".svg", ".pdf")
+GRAPHS = (".dot", ".gv")
+PICTURE_DPI = 150
+CLUSTER, RULE = "cluster", "rule"
+
+
+def draw_tree(path: Path, model: Any) -> None:
+    """Draw the tree of a fitted model into a file, in the format that its suffix says."""
+    if path.suffix.lower() in GRAPHS:
+        write_text(path, model.to_dot())
+        return
+    from pellucid.plotting import plot_tree
+
+    draw(path, lambda: plot_tree(model))
+
+
+def draw(path: Path, make: Callable[[], Any]) -> None:
+    """Draw a picture into a file; `make` gives its axes."""
+    import matplotlib
+
+    # A window is never shown, so no display is needed, and none must be looked for.
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+
+    figure = make().figure
+    try:
+        with replacing(path) as unfinished:
+            figure.savefig(unfinished, format=path.suffix[1:].lower(), dpi=PICTURE_DPI)
+    finally:
+        plt.close(figure)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file, all of it or nothing."""
+    with replacing(path) as unfinished:
+        unfinished.write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
+
+
+def check_picture(path: Path, option: str, others: tuple[str, ...] = ()) -> None:
+    """Fail unless the suffix of `path` is that of a picture."""
+    if path.suffix.lower() not in (*PICTURES, *others):
+        raise CommandError(
+            f"{option}: no picture format has the suffix {path.suffix!r}",
+            hint=f"use one of {', '.join((*PICTURES, *others))}",
+        )
+
+
+def write_rows(
+    output: Path | None, source: Source, explanation: Any, rows: np.ndarray, leaf: np.ndarray
+) -> None:
+    """Write the table as it was, with the cluster and the rule of each row that has one.
+
+    To standard output if `output` is None.
+    """
+    table = source.as_written()
+    told = explanation._leaf_rules
+    place = np.zeros(explanation.tree_.node_count, dtype=np.int64)
+    place[[rule.leaf for rule in told]] = np.arange(len(told))
+    which = np.full(table.height, -1)
+    which[rows] = place[leaf]
+    position = pl.Series(which).replace(-1, None)
+    added = [
+        pl.Series(CLUSTER, [rule.cluster for rule in told], strict=False),
+        pl.Series(RULE, [rule.text for rule in told], dtype=pl.String),
+    ]
+    table = table.with_columns(column.gather(position) for column in added)
+    if output is None:
+        sys.stdout.write(table.write_csv())
+        return
+    with replacing(output) as unfinished:
+        table.write_csv(unfinished)

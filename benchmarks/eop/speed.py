@@ -37,7 +37,7 @@ _PAIRS = {
 }
 TASKS = {
     **_PAIRS,
-    "sampled": Task("1,000 projections drawn; stumps, boxes", 5000, 10_000, {"projections": 1000}),
+    "sampled": Task("1,000 projections drawn; stumps, boxes", 2000, 10_000, {"projections": 1000}),
 }
 
 

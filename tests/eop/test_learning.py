@@ -232,6 +232,44 @@ def test_nothing_to_be_found_is_said():
     assert "because no region holds it" in str(model.explain(X[:1]))
 
 
+@pytest.mark.parametrize(
+    ("n", "max_error", "text"),
+    [
+        (40, 0.05, "45 held-out rows in a region, and there are 20"),
+        (600, 0.0, "no number of rows proves that there are no errors: set confidence=0"),
+    ],
+)
+def test_too_few_rows_to_be_sure_of_are_said(n, max_error, text):
+    X = np.repeat([0.0, 1.0], n // 2)[:, None]
+    y = X[:, 0] > 0.5
+    model = ATEOPClassifier(max_error=max_error, random_state=0)
+    with pytest.warns(ConvergenceWarning, match=text):
+        model.fit(X, y)
+    if n > 100:
+        assert (clone(model).set_params(confidence=0).fit(X, y).predict(X) == y).all()
+
+
+@pytest.mark.parametrize(
+    ("n", "k", "is_sure"), [(45, 0, True), (44, 0, False), (77, 1, True), (76, 1, False)]
+)
+def test_the_bound_is_exact(n, k, is_sure):
+    """By the binomial distribution, counted out: so few errors in n rows at a chance of 0.05."""
+    from math import comb
+
+    from pellucid.eop.learning import Settings
+    from pellucid.eop.problem import View
+    from pellucid.eop.targeting import ATEOPLearner
+
+    chance = sum(comb(n, i) * 0.05**i * 0.95 ** (n - i) for i in range(k + 1))
+    assert (chance <= 0.1) == is_sure
+    ones, right = np.ones(n, np.int64), np.arange(n) >= k
+    P = np.zeros((n, 1))
+    view = View(P[:0], right[:0], ones[:0], P, right, ones, np.ones(1), 1.0)
+    learner = object.__new__(ATEOPLearner)
+    learner.settings = Settings(0.05, 0, 1, 0, 1, False, "both", confidence=0.9)
+    assert learner._is_reliable(view, np.ones(n, bool)) == is_sure
+
+
 def test_constant_columns_only():
     with pytest.warns(ConvergenceWarning, match="every column is constant"):
         model = EOPClassifier(calibration=0).fit(np.ones((6, 2)), [0, 1, 1, 1, 0, 1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from numbers import Real
 from typing import Any
 
+import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from pellucid.eop._base import BaseEOP
@@ -111,6 +112,22 @@ class ATEOPClassifier(BaseEOP):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+
+    def _limits(self) -> str:
+        """See `BaseEOP._limits`; says when there are too few rows to be sure of anything."""
+        text = (
+            f"max_error={self.max_error}, min_support={self.min_support} and "
+            f"confidence={self.confidence} allow none"
+        )
+        if not self.calibration or not self.confidence:
+            return text
+        if not self.max_error:
+            return f"{text}; no number of rows proves that there are no errors: set confidence=0"
+        needed = int(np.ceil(np.log(1 - self.confidence) / np.log1p(-self.max_error)))
+        n_held = len(self.calibration_rows_)
+        if needed <= n_held:
+            return text
+        return f"{text}; they ask for {needed} held-out rows in a region, and there are {n_held}"
 
     def _settings(self) -> Settings:
         return Settings(

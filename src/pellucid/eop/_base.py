@@ -105,9 +105,10 @@ class BaseEOP(ClassifierMixin, BaseEstimator):
             subsets = list_projections(
                 problem.useful_features, self.max_dim, self.projections, random
             )
+            base = make_base(self.base, problem)
             learned = self._learner(
                 problem,
-                make_base(self.base, problem),
+                base,
                 SHAPES[self.regions](self.n_bootstraps, self.max_error),
                 subsets,
                 fitted,
@@ -118,7 +119,7 @@ class BaseEOP(ClassifierMixin, BaseEstimator):
             ).learn()
             self._store(problem, learned, counted, held)
         remember(self, X=X)
-        self._say_what_is_missing(learned)
+        self._say_what_is_missing(learned, base.failure)
         return self
 
     def _store(self, problem: Problem, learned: Learned, counted, held: np.ndarray) -> None:
@@ -157,16 +158,16 @@ class BaseEOP(ClassifierMixin, BaseEstimator):
                 stacklevel=3,
             )
 
-    def _say_what_is_missing(self, learned: Learned) -> None:
+    def _say_what_is_missing(self, learned: Learned, failure: str) -> None:
         """Warn when there is less than was asked for, and say what there is."""
         covered = f"{self.n_levels_} levels cover {100 * self.coverage_:.1f} % of the training rows"
         rest = "gets no answer" if self.leftover == "abstain" else "gets the most frequent class"
         if learned.is_interrupted:
             text = f"the search was interrupted: {covered}, the rest {rest}"
         elif not self.levels_:
-            why = f"{self._limits()} allow none" if learned.n_tried else "every column is constant"
+            why = self._limits() if learned.n_tried else "every column is constant"
             if learned.n_tried and learned.n_skipped == learned.n_tried:
-                why = f"base={self.base!r} could not be fitted on any projection"
+                why = f"base={self.base!r} could not be fitted on any projection: {failure}"
             text = f"no region was found ({why}); every row {rest}"
         elif not learned.is_exhausted and not getattr(self, "relax", True):
             text = (
@@ -178,10 +179,8 @@ class BaseEOP(ClassifierMixin, BaseEstimator):
         warnings.warn(text, ConvergenceWarning, stacklevel=3)
 
     def _limits(self) -> str:
-        """The parameters that may be too strict, in words."""
-        names = [n for n in ("max_error", "min_support", "confidence") if hasattr(self, n)]
-        texts = [f"{name}={getattr(self, name)}" for name in names]
-        return f"{', '.join(texts[:-1])} and {texts[-1]}"
+        """Which parameters are too strict, in words."""
+        return f"max_error={self.max_error} and min_support={self.min_support} allow none"
 
     def _consult(self, X: Any) -> Answers:
         check_is_fitted(self)

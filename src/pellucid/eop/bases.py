@@ -28,7 +28,14 @@ class Base(ABC):
     Parameters
     ----------
     problem : Problem
+
+    Attributes
+    ----------
+    failure : str
+        Why it could not be fitted on some projection.
     """
+
+    failure = ""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem

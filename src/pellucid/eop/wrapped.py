@@ -72,5 +72,6 @@ class WrappedBase(Base):
         weights = {} if ones else {"sample_weight": self.problem.weight(rows)}
         try:
             return clone(self.estimator).fit(P, self.problem.y[rows], **weights)
-        except (ValueError, ArithmeticError, np.linalg.LinAlgError):
+        except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
+            self.failure = f"{type(error).__name__}: {error}"
             return None

@@ -155,7 +155,7 @@ class ExplainableKMeans(BaseThresholdTree):
         found = []
         for posed in self._problems(problem, n_references):
             portfolio = Portfolio(posed, effort, budget, penalty, self.threshold_style, progress)
-            if (polished := portfolio.best(rank)) is not None:
+            if (polished := portfolio.best(rank, walks=ranking == 0)) is not None:
                 found.append((polished, posed))
         if not found:
             raise ValueError(self._too_narrow(problem.n_clusters))

@@ -19,6 +19,7 @@ from pellucid.growth.cart import as_leaf, fits_single_precision, grow_cart
 from pellucid.growth.plant import Base, Growth
 from pellucid.growth.polish import Polished, polish_tree
 from pellucid.growth.searches import grow
+from pellucid.growth.walk import Work, walk_from
 from pellucid.rules import path_conditions, simplify
 from pellucid.tree import ThresholdTree, TreeBuilder
 
@@ -38,6 +39,8 @@ class Effort:
         Rows times columns times clusters up to which beam search is worth its time, and rows times
         columns times leaves squared over clusters up to which the exchange of leaves is. Work, not
         time: what is tried must not depend on the machine.
+    walk : Work or None
+        For walks from tree to tree; None leaves these out.
     n_references : int
         Number of k-means clusterings to start from.
     """
@@ -45,6 +48,7 @@ class Effort:
     beam: BeamSearch | None
     beam_work: float
     deep_work: float
+    walk: Work | None
     n_references: int
 
     def uses_beam(self, problem: Problem) -> bool:
@@ -68,9 +72,9 @@ def _work(problem: Problem) -> float:
 
 
 EFFORTS = {
-    "fast": Effort(None, 0, 0, 1),
-    "balanced": Effort(BeamSearch(10, 5), 2e7, 2e6, 1),
-    "best": Effort(BeamSearch(40, 10), np.inf, 1e7, 5),
+    "fast": Effort(None, 0, 0, None, 1),
+    "balanced": Effort(BeamSearch(10, 5), 2e7, 2e6, Work(3e7, 80), 1),
+    "best": Effort(BeamSearch(40, 10), np.inf, 1e7, Work(3e8, 400), 5),
 }
 
 
@@ -137,21 +141,35 @@ class Portfolio:
         self.threshold_style = threshold_style
         self.progress = progress
 
-    def best(self, rank: Callable[[Polished], tuple]) -> Polished | None:
-        """The polished tree of lowest rank within the budget; the first of equals."""
-        best = min(self._candidates(), key=rank, default=None)
-        leaves = self.budget.n_leaves / self.problem.n_clusters
-        if best is None or _work(self.problem) * leaves**2 > self.effort.deep_work:
+    def best(self, rank: Callable[[Polished], tuple], *, walks: bool) -> Polished | None:
+        """The polished tree of lowest rank within the budget; the first of equals.
+
+        Parameters
+        ----------
+        rank : callable
+        walks : bool
+            Whether to walk from tree to tree, which looks at nothing but the cost.
+        """
+        problem, spare = self.problem, self.budget.n_leaves / self.problem.n_clusters
+        starts = list(self._starts())
+        if walks and self.effort.walk is not None and spare == 1 and not self.budget.limits_depth:
+            tree = walk_from(starts, problem, self.effort.walk, self.threshold_style)
+            if tree is not None:
+                return min(self._polish(tree), key=rank)
+        candidates = (polished for start in starts for polished in self._polish(start.tree))
+        best = min(candidates, key=rank, default=None)
+        if best is None or _work(problem) * spare**2 > self.effort.deep_work:
             return best
         return min([best, *self._polish(best.tree, deep=True)], key=rank)
 
-    def _candidates(self) -> Iterator[Polished]:
+    def _starts(self) -> Iterator[Base]:
+        """Different trees, each with as many leaves as the budget has."""
         seen: list[ThresholdTree] = []
         for growth in self._growths():
-            tree = self._expand(growth)
-            if tree not in seen:
-                seen.append(tree)
-                yield from self._polish(tree)
+            base = self._expand(growth)
+            if base.tree not in seen:
+                seen.append(base.tree)
+                yield base
             self.progress.step()
 
     def _growths(self) -> Iterator[Growth]:
@@ -175,12 +193,11 @@ class Portfolio:
             for penalty in SHALLOW:
                 yield grow(InducedCost(problem, penalty), "greedy", self.threshold_style, quiet)
 
-    def _expand(self, growth: Growth) -> ThresholdTree:
+    def _expand(self, growth: Growth) -> Base:
         """The tree with as many leaves as the budget has, if they are of use."""
-        tree = growth.builder.build()
-        if self.budget.n_leaves <= tree.n_leaves:
-            return tree
-        base = Base(tree, growth.leaf_of_rows(self.problem.n_samples))
+        base = Base(growth.builder.build(), growth.leaf_of_rows(self.problem.n_samples))
+        if self.budget.n_leaves <= base.tree.n_leaves:
+            return base
         more = grow_best_first(
             SurrogateCost(self.problem),
             self.threshold_style,
@@ -188,8 +205,8 @@ class Portfolio:
             self.budget.n_leaves,
             base,
         )
-        expanded = more.builder.build()
-        return expanded if self.budget.allows(expanded) else tree
+        expanded = Base(more.builder.build(), more.leaf_of_rows(self.problem.n_samples))
+        return expanded if self.budget.allows(expanded.tree) else base
 
     def _polish(self, tree: ThresholdTree, deep: bool = False) -> Iterator[Polished]:
         """The tree polished, and as it was where polish would take it out of the budget."""

@@ -8,6 +8,7 @@ from scipy.optimize import linear_sum_assignment
 
 from pellucid.cuts.problem import Problem
 from pellucid.cuts.thresholds import ThresholdStyle, choose_threshold
+from pellucid.numeric.fixed_point import Data, Weights
 from pellucid.numeric.moments import cost_to_centers, group_means
 from pellucid.tree import LEAF, ThresholdTree, TreeBuilder
 
@@ -50,7 +51,9 @@ class Ground:
 
         problem.team.map(work, range(n_features))
         n_ranks = np.array([len(values) for values in self._values])
-        lines -= np.average(lines, axis=0, weights=weight)
+        self._origin = np.average(lines, axis=0, weights=weight)
+        self._data: Data | None = None
+        lines -= self._origin
         square = weight * np.einsum("ij,ij->i", lines, lines)
         self.sample = Sample(lines, weight, square, rank, n_ranks, code)
         self.cost = float(square.sum())
@@ -61,50 +64,58 @@ class Ground:
         centers = group_means(lines, labels, weight, self.problem.n_clusters)
         return cost_to_centers(lines, labels, np.nan_to_num(centers), weight)
 
+    def explain(self, centers: np.ndarray) -> Problem:
+        """The problem of explaining other centers, of these rows alone."""
+        if self._data is None:
+            problem, rows = self.problem, self.rows
+            self._data = problem.data
+            if len(rows) < problem.n_samples:
+                X = problem.data.take(rows).X
+                self._data = Data(X, Weights.of(self.sample.weight), problem.team)
+        return Problem(self._data, centers, self._data.nearest(centers))
+
+    def means(self, planted) -> np.ndarray:
+        """Means of the leaves of a tree."""
+        from pellucid.kernels.walk_rows import ROOT
+
+        nodes, leaves, waiting = planted.nodes, [], [ROOT]
+        while waiting:
+            node = waiting.pop()
+            if nodes["left"][node] == LEAF:
+                leaves.append(node)
+            else:
+                waiting += [nodes["right"][node], nodes["left"][node]]
+        return self._origin + planted.sums[leaves] / nodes["weight"][leaves, None]
+
     def room(self, seed: int):
         """Room for compiled loops, with random numbers of its own."""
-        from pellucid.kernels.walk_rows import Room
+        from pellucid.kernels.walk_rows import SPOT, Room
 
         n, n_nodes = len(self.rows), 2 * self.problem.n_clusters
-        numbers = np.empty((4, n), dtype=np.int64)
         return Room(
-            *numbers,
-            count=np.empty(self.sample.n_ranks.max() + 1, dtype=np.int64),
+            spots=np.empty(n, dtype=SPOT),
             extra=np.empty(n),
-            rows=np.empty(n, dtype=np.int32),
-            nodes=np.empty(n_nodes, dtype=np.int64),
+            count=np.empty(self.sample.n_ranks.max() + 1, dtype=np.int64),
+            list=np.empty(n_nodes, dtype=np.int64),
             stack=np.empty(n_nodes, dtype=np.int64),
             random=np.array([88172645463325252 + 2654435761 * seed], dtype=np.uint64),
         )
 
-    def bare(self):
-        """A tree that is nothing but a leaf, with room for as many leaves as clusters."""
-        from pellucid.kernels.walk_rows import Tree
-
-        n, n_nodes = len(self.rows), 2 * self.problem.n_clusters - 1
-        tree = Tree(
-            *np.full((5, n_nodes), LEAF, dtype=np.int64),
-            *np.zeros((2, n_nodes), dtype=np.int64),
-            sums=np.zeros((n_nodes, self.problem.n_features)),
-            weights=np.zeros(n_nodes),
-            is_stale=np.ones(n_nodes, dtype=bool),
-            gain=np.full(n_nodes, np.nan),
-            gain_feature=np.zeros(n_nodes, dtype=np.int64),
-            gain_at=np.zeros(n_nodes, dtype=np.int64),
-            rows=np.arange(n, dtype=np.int32),
-        )
-        tree.end[0] = n
-        return tree
-
     def plant(self, tree: ThresholdTree):
         """A tree with a leaf for each cluster, as compiled loops have it; its rows are not sent."""
-        planted, n = self.bare(), tree.node_count
-        planted.left[:n], planted.right[:n] = tree.children_left, tree.children_right
-        planted.feature[:n] = tree.feature
+        from pellucid.kernels.walk_rows import NODE, Tree
+
+        n_nodes = 2 * self.problem.n_clusters - 1
+        nodes = np.zeros(n_nodes, dtype=NODE)
+        nodes["left"][: tree.node_count] = tree.children_left
+        nodes["right"][: tree.node_count] = tree.children_right
+        nodes["feature"][: tree.node_count] = tree.feature
         for node in np.flatnonzero(tree.children_left != LEAF):
             values = self._values[tree.feature[node]]
-            planted.at[node] = np.searchsorted(values, tree.threshold[node], side="right") - 1
-        return planted
+            nodes["at"][node] = np.searchsorted(values, tree.threshold[node], side="right") - 1
+        nodes["end"][0] = len(self.rows)
+        rows = np.arange(len(self.rows), dtype=np.int32)
+        return Tree(nodes, np.zeros((n_nodes, self.problem.n_features)), rows)
 
     def lift(self, planted, threshold_style: ThresholdStyle) -> ThresholdTree:
         """A tree that all rows of the problem have been sent through.
@@ -118,21 +129,20 @@ class Ground:
         waiting = [(0, 0, np.arange(problem.n_samples, dtype=np.int32))]
         while waiting:
             node, number, rows = waiting.pop()
-            if planted.left[node] == LEAF:
+            left, right, feature, at = planted.nodes[["left", "right", "feature", "at"]][node]
+            if left == LEAF:
                 weight = problem.weights.values[rows]
                 likeness.append(np.bincount(labels[rows], weights=weight, minlength=k))
                 leaves.append(number)
                 continue
-            feature, at = int(planted.feature[node]), planted.at[node]
             low, high = self._values[feature][at : at + 2].tolist()
             values = problem.values(feature, rows)
             goes_left = values <= choose_threshold(low, high, "midpoint")
             interval = float(values[goes_left].max()), float(values[~goes_left].min())
             threshold = choose_threshold(*interval, threshold_style)
             children = builder.split(number, feature=feature, threshold=threshold)
-            for child, half in zip(children, (rows[goes_left], rows[~goes_left])):
-                side = planted.left if child == children[0] else planted.right
-                waiting.append((int(side[node]), child, half))
+            waiting.append((left, children[0], rows[goes_left]))
+            waiting.append((right, children[1], rows[~goes_left]))
         for leaf, cluster in zip(*linear_sum_assignment(np.array(likeness), maximize=True)):
             builder.set_cluster(leaves[leaf], cluster)
         return builder.build()

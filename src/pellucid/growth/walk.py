@@ -10,10 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pellucid._progress import Progress
+from pellucid.cuts.induced import InducedCost
 from pellucid.cuts.problem import Problem
 from pellucid.cuts.thresholds import ThresholdStyle
 from pellucid.growth.ground import Ground
 from pellucid.growth.plant import Base
+from pellucid.growth.searches import grow
 from pellucid.tree import ThresholdTree
 
 _WARMTH = 0.005
@@ -21,6 +24,15 @@ _WARMTH = 0.005
 
 _N_WALKS = 2
 """Trees that are walked from."""
+
+_N_ROUNDS = 5
+"""How often all trees are grown anew, from the means of their leaves, and walked from."""
+
+_MOST_REGROWN = 3
+"""How often at the most this is done before the next steps."""
+
+_PENALTIES = (0.0, 0.01, 0.03, 0.1)
+"""Prices on depth of trees that are grown anew."""
 
 _STAGE = 50
 """Steps between which a walk can be interrupted."""
@@ -97,7 +109,7 @@ def walk_from(
     n_steps = work.n_steps(problem, _size(problem, ground))
     walkers = _walk(ground, trees, n_steps * (1 - _LAST_PART * is_sample), _WARMTH)
     if is_sample and _size(problem) <= min(_MANY_ROWS, _MOST_VALUES / problem.n_features):
-        trees = [w.ground.lift(w.best, "midpoint") for w in walkers] + trees
+        trees = [ground.lift(walker.best, "midpoint") for walker in walkers] + trees
         ground = _everything(problem)
         n_steps = work.n_steps(problem, _size(problem))
         walkers = _walk(ground, trees, n_steps * _LAST_PART, 0.0)
@@ -107,23 +119,38 @@ def walk_from(
 class _Walker:
     """A walk, and the best tree that it has come by."""
 
-    def __init__(self, ground: Ground, planted) -> None:
-        from pellucid.kernels.walk import descend
+    def __init__(self, ground: Ground, tree: ThresholdTree) -> None:
+        from pellucid.kernels.walk import walk
 
-        self.ground, self.best = ground, planted
-        self.share = descend(ground.sample, planted, ground.room(0))
+        self.ground, self.best = ground, ground.plant(tree)
+        self._regrown = -np.inf
+        trees = (self.best,) * 3
+        self.share = walk(ground.sample, *trees, ground.room(0), 0, 0.0, 0.0)
 
     def walk(self, n_steps: int, warmth: float, seed: int) -> None:
         """Take some steps; the warmth falls to nothing."""
         from pellucid.kernels.walk import walk
 
         ground, room = self.ground, self.ground.room(seed)
-        here, trial = type(self.best)(*(array.copy() for array in self.best)), ground.bare()
+        here, trial = (type(self.best)(*(a.copy() for a in self.best)) for _ in range(2))
         cooling = warmth * (ground.cost - self.share) / max(n_steps, 1)
         for done in range(0, n_steps, _STAGE):
             some = min(_STAGE, n_steps - done)
             rest = cooling * (n_steps - done)
             self.share = walk(ground.sample, here, trial, self.best, room, some, rest, cooling)
+
+    def regrow(self) -> list[_Walker]:
+        """Walks from trees that explain the means of the best tree, which are cheap as well."""
+        if self._regrown == self.share:
+            return []
+        self._regrown = self.share
+        problem = self.ground.explain(self.ground.means(self.best))
+        quiet = Progress("", 1, 0)
+        growths = (
+            grow(InducedCost(problem, penalty), "greedy", "midpoint", quiet)
+            for penalty in _PENALTIES
+        )
+        return [_Walker(self.ground, growth.builder.build()) for growth in growths]
 
 
 def _walk(
@@ -131,21 +158,26 @@ def _walk(
 ) -> list[_Walker]:
     """Walk from the best of some trees once they are mended; best first."""
     team = ground.problem.team
-    walkers = team.map(lambda tree: _Walker(ground, ground.plant(tree)), trees)
-    walkers = sorted(
-        (walker for walker in walkers if np.isfinite(walker.share)), key=lambda w: -w.share
-    )
+    walkers = _best(team.map(lambda tree: _Walker(ground, tree), trees))
+    steps = n_steps / (_N_ROUNDS * max(len(walkers), 1))
+    steps = int(min(steps, _MOST_STEPS * ground.problem.n_clusters / _N_ROUNDS))
+    for i in range(_N_ROUNDS):
+        for _ in range(_MOST_REGROWN):
+            more = team.map(lambda walker: walker.regrow(), walkers)
+            walkers = _best([*walkers, *(walker for some in more for walker in some)])
+        seeds = {walker: i * _N_WALKS + n + 1 for n, walker in enumerate(walkers)}
+        team.map(lambda walker: walker.walk(steps, warmth, seeds[walker]), walkers)
+    return _best(walkers)
+
+
+def _best(walkers: list[_Walker]) -> list[_Walker]:
+    """The few best that differ, best first."""
     chosen: list[_Walker] = []
-    for walker in walkers:
-        if not chosen or walker.share < chosen[-1].share * (1 - _SAME):
+    for walker in sorted(walkers, key=lambda walker: -walker.share):
+        is_new = not chosen or walker.share < chosen[-1].share * (1 - _SAME)
+        if is_new and np.isfinite(walker.share) and len(chosen) < _N_WALKS:
             chosen.append(walker)
-    chosen = chosen[:_N_WALKS]
-    steps = int(min(n_steps / max(len(chosen), 1), _MOST_STEPS * ground.problem.n_clusters))
-    team.map(
-        lambda i: chosen[i].walk(steps, warmth, seed=i + 1),
-        range(len(chosen)),
-    )
-    return sorted(chosen, key=lambda walker: -walker.share)
+    return chosen
 
 
 def _find_ground(problem: Problem, starts: list[Base]) -> Ground | None:

@@ -1,7 +1,7 @@
 """The best cut of a node of a tree whose leaves are clusters of their own.
 
-First all columns at once, with the centers where they are, in coarse steps; then the few best columns
-at every threshold, with the centers moving along.
+First all columns at once, with the centers where they are, in coarse steps; then the few best
+columns at every threshold, with the centers moving along.
 """
 
 from __future__ import annotations
@@ -26,52 +26,53 @@ FINE = 1e-12
 
 @inner
 def sort_rows(rank, n_ranks, rows, begin, n, room):
-    """Fill `key` with the ranks of some rows and `order` with their places by rank."""
-    key, order, count = room.key, room.order, room.count
+    """Rank of each of some rows, and their places by rank."""
+    spots, count = room.spots, room.count
     for i in range(n):
-        key[i] = rank[rows[begin + i]]
+        spots[i].key = rank[rows[begin + i]]
+        spots[i].order = i
     if n_ranks <= 4 * n:
         for r in range(n_ranks + 1):
             count[r] = 0
         for i in range(n):
-            count[key[i] + 1] += 1
+            count[spots[i].key + 1] += 1
         for r in range(n_ranks):
             count[r + 1] += count[r]
         for i in range(n):
-            order[count[key[i]]] = i
-            count[key[i]] += 1
+            key = spots[i].key
+            spots[count[key]].order = i
+            count[key] += 1
         return
-    for i in range(n):
-        order[i] = i
     gap = 1
     while gap < n // 3:
         gap = 3 * gap + 1
     while gap > 0:
         for p in range(gap, n):
-            i, q = order[p], p
-            while q >= gap and key[order[q - gap]] > key[i]:
-                order[q] = order[q - gap]
+            i, q = spots[p].order, p
+            key = spots[i].key
+            while q >= gap and spots[spots[q - gap].order].key > key:
+                spots[q].order = spots[q - gap].order
                 q -= gap
-            order[q] = i
+            spots[q].order = i
         gap //= 3
 
 
 @reordered
-def sweep_many(lines, weight, rows, begin, n, room, sums, weights, counts, shares):
+def sweep(lines, weight, rows, begin, n, spots, sums, weights, counts, shares):
     """Largest share over the thresholds of a column, and the lowest rank that reaches it.
 
     At first all rows are on the right, as the sums have them. No cluster may be left without rows.
     """
-    near, far, key, order = room.near, room.far, room.key, room.order
     n_features = lines.shape[1]
     total, n_empty = 0.0, 0
     for c in range(len(weights)):
         total += shares[c]
         n_empty += counts[c] == 0
     best, at = -np.inf, -1
+    after = spots[0].order
     for p in range(n - 1):
-        i = order[p]
-        row, a, b = rows[begin + i], near[i], far[i]
+        i, after = after, spots[p + 1].order
+        row, a, b = rows[begin + i], spots[i].near, spots[i].far
         w = weight[row]
         more = less = 0.0
         for j in range(n_features):
@@ -95,42 +96,8 @@ def sweep_many(lines, weight, rows, begin, n, room, sums, weights, counts, share
             less /= weights[b]
         total += (more - shares[a]) + (less - shares[b])
         shares[a], shares[b] = more, less
-        if total > best + FINE * abs(total) and n_empty == 0 and key[order[p + 1]] > key[i]:
-            best, at = total, key[i]
-    return best, at
-
-
-@reordered
-def sweep_few(lines, weight, rows, begin, n, room, sums, weights, counts, shares):
-    """The same for a column of few values: squares are only worked out where the value changes."""
-    near, far, key, order = room.near, room.far, room.key, room.order
-    n_features, k = lines.shape[1], len(weights)
-    is_stale = np.zeros(k, dtype=np.bool_)
-    best, at = -np.inf, -1
-    for p in range(n - 1):
-        i = order[p]
-        row, a, b = rows[begin + i], near[i], far[i]
-        w = weight[row]
-        for j in range(n_features):
-            part = w * lines[row, j]
-            sums[a, j] += part
-            sums[b, j] -= part
-        weights[a] += w
-        weights[b] -= w
-        counts[a] += 1
-        counts[b] -= 1
-        is_stale[a] = is_stale[b] = True
-        if key[order[p + 1]] == key[i]:
-            continue
-        total, n_empty = 0.0, 0
-        for c in range(k):
-            if is_stale[c]:
-                is_stale[c] = False
-                shares[c] = share_of(sums, weights, c) if counts[c] > 0 else 0.0
-            total += shares[c]
-            n_empty += counts[c] == 0
-        if n_empty == 0 and total > best + FINE * abs(total):
-            best, at = total, key[i]
+        if total > best + FINE * abs(total) and n_empty == 0 and spots[after].key > spots[i].key:
+            best, at = total, spots[i].key
     return best, at
 
 
@@ -138,31 +105,24 @@ def sweep_few(lines, weight, rows, begin, n, room, sums, weights, counts, shares
 def sweep_columns(sample, tree, node, room, columns, n_columns, sums, weights, counts):
     """The same for some columns; also the column."""
     k, n_features = sums.shape
-    begin = tree.begin[node]
-    n = tree.end[node] - begin
+    begin = tree.nodes[node].begin
+    n = tree.nodes[node].end - begin
     S, W, N = np.empty((k, n_features)), np.empty(k), np.empty(k, dtype=np.int64)
     shares = np.empty(k)
     best, feature, at = -np.inf, -1, -1
     for f in range(n_columns):
         j = columns[f]
         for c in range(k):
-            W[c], N[c], shares[c] = weights[c], counts[c], 0.0
+            W[c], N[c] = weights[c], counts[c]
             for i in range(n_features):
                 S[c, i] = sums[c, i]
-            if N[c] > 0:
-                shares[c] = share_of(S, W, c)
-        n_ranks = sample.n_ranks[j]
-        sort_rows(sample.rank[j], n_ranks, tree.rows, begin, n, room)
-        if 4 * n_ranks < n:
-            found = sweep_few(
-                sample.lines, sample.weight, tree.rows, begin, n, room, S, W, N, shares
-            )
-        else:
-            found = sweep_many(
-                sample.lines, sample.weight, tree.rows, begin, n, room, S, W, N, shares
-            )
-        if found[0] - FINE * abs(found[0]) > best:
-            best, feature, at = found[0], j, found[1]
+            shares[c] = share_of(S, c, W[c])
+        sort_rows(sample.rank[j], sample.n_ranks[j], tree.rows, begin, n, room)
+        share, rank = sweep(
+            sample.lines, sample.weight, tree.rows, begin, n, room.spots, S, W, N, shares
+        )
+        if share - FINE * abs(share) > best:
+            best, feature, at = share, j, rank
     return best, feature, at
 
 
@@ -184,14 +144,12 @@ def pick_columns(loss, limit, columns):
 
 
 @reordered
-def scan_torn(sample, tree, node, room, means, loss):
-    """loss[j] = least sum over the steps of column j of what the rows on the left pay more there."""
-    lines, weight, rows = sample.lines, sample.weight, tree.rows
-    near, far, extra = room.near, room.far, room.extra
-    begin = tree.begin[node]
-    n, n_features = tree.end[node] - begin, lines.shape[1]
+def scan_torn(sample, rows, begin, n, room, means, loss):
+    """loss[j] = least sum over the steps of column j of what rows pay more on the left."""
+    lines, weight, spots, extra = sample.lines, sample.weight, room.spots, room.extra
+    n_features = lines.shape[1]
     for i in range(n):
-        row, a, b = rows[begin + i], near[i], far[i]
+        row, a, b = rows[begin + i], spots[i].near, spots[i].far
         more = 0.0
         for j in range(n_features):
             x = lines[row, j]
@@ -200,7 +158,8 @@ def scan_torn(sample, tree, node, room, means, loss):
     steps = np.empty(256)
     for j in range(n_features):
         code = sample.code[j]
-        steps[:] = 0.0
+        for s in range(256):
+            steps[s] = 0.0
         for i in range(n):
             steps[code[rows[begin + i]]] += extra[i]
         total, least = 0.0, np.inf
@@ -212,38 +171,45 @@ def scan_torn(sample, tree, node, room, means, loss):
 
 
 @inner
+def reach(nodes, rank, i, row):
+    """Leaf that a row reaches from a node."""
+    while nodes[i].left != NONE:
+        i = nodes[i].left if rank[nodes[i].feature, row] <= nodes[i].at else nodes[i].right
+    return i
+
+
+@inner
 def improve_cut(sample, tree, node, room):
     """Give an inner node the best cut there is for the subtrees it has; whether it is another."""
-    tree.is_stale[node] = False
-    left, right, feature, at = tree.left, tree.right, tree.feature, tree.at
-    lines, weight, rank, rows = sample.lines, sample.weight, sample.rank, tree.rows
-    n_features, begin = lines.shape[1], tree.begin[node]
-    n = tree.end[node] - begin
-    place, k = np.empty(len(left), dtype=np.int64), 0
-    means = np.empty((len(left), n_features))
+    nodes, lines, weight, rank = tree.nodes, sample.lines, sample.weight, sample.rank
+    spots, rows = room.spots, tree.rows
+    nodes[node].is_stale = False
+    n_features, begin = lines.shape[1], nodes[node].begin
+    n = nodes[node].end - begin
+    place, k = np.empty(len(nodes), dtype=np.int64), 0
+    means = np.empty((len(nodes), n_features))
     now = 0.0
-    for i in range(list_nodes(tree, node, room.nodes, room.stack)):
-        leaf = room.nodes[i]
-        if left[leaf] == NONE:
+    for p in range(list_nodes(tree, node, room.list, room.stack)):
+        i = room.list[p]
+        if nodes[i].left == NONE:
             for j in range(n_features):
-                means[k, j] = tree.sums[leaf, j] / tree.weights[leaf]
-            now += share_of(tree.sums, tree.weights, leaf)
-            place[leaf] = k
+                means[k, j] = tree.sums[i, j] / nodes[i].weight
+            now += share_of(tree.sums, i, nodes[i].weight)
+            place[i] = k
             k += 1
     sums, weights = np.zeros((k, n_features)), np.zeros(k)
     counts = np.zeros(k, dtype=np.int64)
+    left, right, feature, at = (
+        nodes[node].left,
+        nodes[node].right,
+        nodes[node].feature,
+        nodes[node].at,
+    )
     cost = -now
-    for i in range(n):
-        row = rows[begin + i]
-        leaf = left[node]
-        while left[leaf] != NONE:
-            leaf = left[leaf] if rank[feature[leaf], row] <= at[leaf] else right[leaf]
-        room.near[i] = place[leaf]
-        leaf = right[node]
-        while left[leaf] != NONE:
-            leaf = left[leaf] if rank[feature[leaf], row] <= at[leaf] else right[leaf]
-        c = place[leaf]
-        room.far[i] = c
+    for p in range(n):
+        row = rows[begin + p]
+        c = place[reach(nodes, rank, right, row)]
+        spots[p].near, spots[p].far = place[reach(nodes, rank, left, row)], c
         w = weight[row]
         weights[c] += w
         counts[c] += 1
@@ -251,65 +217,66 @@ def improve_cut(sample, tree, node, room):
             sums[c, j] += w * lines[row, j]
         cost += sample.square[row]
     loss, columns = np.empty(n_features), np.empty(N_COLUMNS, dtype=np.int64)
-    scan_torn(sample, tree, node, room, means, loss)
+    scan_torn(sample, rows, begin, n, room, means, loss)
     mine = 0.0
-    for i in range(n):
-        if rank[feature[node], rows[begin + i]] <= at[node]:
-            mine += room.extra[i]
+    for p in range(n):
+        if rank[feature, rows[begin + p]] <= at:
+            mine += room.extra[p]
     n_columns = pick_columns(loss, mine + FAR_OFF * cost, columns)
     best, j, r = sweep_columns(sample, tree, node, room, columns, n_columns, sums, weights, counts)
-    if best <= now + TIE * abs(now) or (j == feature[node] and r == at[node]):
+    if best <= now + TIE * abs(now) or (j == feature and r == at):
         return False
-    feature[node], at[node] = j, r
+    nodes[node].feature, nodes[node].at = j, r
     send_rows(sample, tree, node, room)
-    tree.is_stale[node] = False
+    nodes[node].is_stale = False
     return True
 
 
 @reordered
-def scan_lone(sample, tree, leaf, loss):
+def scan_lone(sample, rows, begin, end, sums, weight, loss):
     """loss[j] = minus the most that a step of column j gains in that column alone."""
-    lines, weight, rows = sample.lines, sample.weight, tree.rows
-    sums, weights = np.empty(256), np.empty(256)
-    W = tree.weights[leaf]
+    lines, step_sums, step_weights = sample.lines, np.empty(256), np.empty(256)
     for j in range(lines.shape[1]):
-        sums[:] = 0.0
-        weights[:] = 0.0
         code = sample.code[j]
-        for p in range(tree.begin[leaf], tree.end[leaf]):
+        for s in range(256):
+            step_sums[s] = step_weights[s] = 0.0
+        for p in range(begin, end):
             row = rows[p]
-            sums[code[row]] += weight[row] * lines[row, j]
-            weights[code[row]] += weight[row]
-        S, s, w, best = tree.sums[leaf, j], 0.0, 0.0, 0.0
-        for step in range(256):
-            s += sums[step]
-            w += weights[step]
-            if weights[step] > 0 and w < W:
-                best = max(best, s * s / w + (S - s) * (S - s) / (W - w) - S * S / W)
+            step_sums[code[row]] += sample.weight[row] * lines[row, j]
+            step_weights[code[row]] += sample.weight[row]
+        S, left, w, best = sums[j], 0.0, 0.0, 0.0
+        for s in range(256):
+            left += step_sums[s]
+            w += step_weights[s]
+            if step_weights[s] > 0 and w < weight:
+                right = S - left
+                best = max(best, left * left / w + right * right / (weight - w) - S * S / weight)
         loss[j] = -best
 
 
 @inner
 def find_split(sample, tree, leaf, room):
     """What the best split of a leaf gains; 0 if there is none."""
-    if not np.isnan(tree.gain[leaf]):
-        return tree.gain[leaf]
-    tree.gain[leaf] = 0.0
-    n, n_features = tree.end[leaf] - tree.begin[leaf], sample.lines.shape[1]
+    nodes, spots = tree.nodes, room.spots
+    if not np.isnan(nodes[leaf].gain):
+        return nodes[leaf].gain
+    nodes[leaf].gain = 0.0
+    n, n_features = nodes[leaf].end - nodes[leaf].begin, sample.lines.shape[1]
     if n < 2:
         return 0.0
     loss, columns = np.empty(n_features), np.empty(N_COLUMNS, dtype=np.int64)
-    scan_lone(sample, tree, leaf, loss)
+    begin, weight = nodes[leaf].begin, nodes[leaf].weight
+    scan_lone(sample, tree.rows, begin, begin + n, tree.sums[leaf], weight, loss)
     n_columns = pick_columns(loss, np.inf, columns)
     for i in range(n):
-        room.near[i], room.far[i] = 0, 1
+        spots[i].near, spots[i].far = 0, 1
     sums, weights = np.zeros((2, n_features)), np.zeros(2)
     counts = np.zeros(2, dtype=np.int64)
-    counts[1], weights[1] = n, tree.weights[leaf]
+    counts[1], weights[1] = n, weight
     for j in range(n_features):
         sums[1, j] = tree.sums[leaf, j]
     best, j, r = sweep_columns(sample, tree, leaf, room, columns, n_columns, sums, weights, counts)
     if j >= 0:
-        now = share_of(tree.sums, tree.weights, leaf)
-        tree.gain[leaf], tree.gain_feature[leaf], tree.gain_at[leaf] = max(best - now, 0.0), j, r
-    return tree.gain[leaf]
+        nodes[leaf].gain = max(best - share_of(tree.sums, leaf, weight), 0.0)
+        nodes[leaf].gain_feature, nodes[leaf].gain_at = j, r
+    return nodes[leaf].gain

@@ -1,7 +1,7 @@
 """Trees whose leaves are clusters of their own, as arrays that can be changed, and their rows.
 
-Such a tree costs what its leaves cost, so that a part of it can be changed and judged without a look
-at the rest. With S and W the sum and the weight of the rows of a leaf, the cost is
+Such a tree costs what its leaves cost, so that a part of it can be changed and judged without a
+look at the rest. With S and W the sum and the weight of the rows of a leaf, the cost is
 
     (squares of all rows) - (sum over the leaves of |S|^2 / W),
 
@@ -16,8 +16,8 @@ import numpy as np
 
 from pellucid.kernels._compile import inner, reordered
 
-NONE = -1
-"""No node."""
+ROOT, NONE = np.int64(0), np.int64(-1)
+"""Numbers of the root and of no node; of one type, so that loops are compiled once."""
 
 
 class Sample(NamedTuple):
@@ -45,37 +45,43 @@ class Sample(NamedTuple):
     code: np.ndarray
 
 
+NODE = np.dtype(
+    [
+        *((name, np.int64) for name in ("feature", "at", "left", "right", "parent")),
+        *((name, np.int64) for name in ("begin", "end", "gain_feature", "gain_at")),
+        *((name, np.float64) for name in ("weight", "gain")),
+        ("is_stale", np.bool_),
+    ]
+)
+"""What is known of a node.
+
+Rows of at most the rank `at` go left; children of leaves are -1. Its rows are those from `begin`
+to `end`. A leaf has their weight, and the split that adds most to the share, if that has been
+looked for: otherwise the gain is NaN. An inner node is stale if there might be a better cut for it.
+"""
+
+SPOT = np.dtype([(name, np.int32) for name in ("near", "far", "key", "order", "row")])
+"""A row of a node while its cuts are looked at.
+
+The clusters it goes to on the left and on the right, its rank, and the place of the row that comes
+at its place by rank; `row` is for rows that are put aside.
+"""
+
+
 class Tree(NamedTuple):
     """A tree over a sample; node 0 is the root, and some nodes may be free.
 
     Attributes
     ----------
-    feature, at, left, right, parent : ndarray of shape (n_nodes,)
-        Rows of at most the rank `at` go left. Children of leaves are -1.
-    begin, end : ndarray of shape (n_nodes,)
-        Where the rows of a node are in `rows`.
-    sums, weights : ndarray of shape (n_nodes, n_features) and (n_nodes,)
-        Of the rows of a leaf.
-    is_stale : ndarray of shape (n_nodes,), bool
-        Whether there might be a better cut for an inner node.
-    gain, gain_feature, gain_at : ndarray of shape (n_nodes,)
-        The best split of a leaf, and what it adds to the share; a gain of NaN is not known.
+    nodes : ndarray of shape (n_nodes,), NODE
+    sums : ndarray of shape (n_nodes, n_features)
+        Of the rows of each leaf.
     rows : ndarray of shape (n,), int32
+        Row numbers, those of each node next to each other.
     """
 
-    feature: np.ndarray
-    at: np.ndarray
-    left: np.ndarray
-    right: np.ndarray
-    parent: np.ndarray
-    begin: np.ndarray
-    end: np.ndarray
+    nodes: np.ndarray
     sums: np.ndarray
-    weights: np.ndarray
-    is_stale: np.ndarray
-    gain: np.ndarray
-    gain_feature: np.ndarray
-    gain_at: np.ndarray
     rows: np.ndarray
 
 
@@ -84,24 +90,21 @@ class Room(NamedTuple):
 
     Attributes
     ----------
-    near, far, key, order, count : ndarray of int64
-        A number for each row; the last has room for all ranks of a column.
-    extra : ndarray of shape (n,), float64
-    rows : ndarray of shape (n,), int32
-    nodes, stack : ndarray of int64
+    spots : ndarray of shape (n,), SPOT
+    extra : ndarray of shape (n,)
+        What each row pays more on the left.
+    count : ndarray of int64
+        Room for all ranks of a column.
+    list, stack : ndarray of int64
         Room for all nodes.
     random : ndarray of shape (1,), uint64
         State of the random numbers, not 0.
     """
 
-    near: np.ndarray
-    far: np.ndarray
-    key: np.ndarray
-    order: np.ndarray
-    count: np.ndarray
+    spots: np.ndarray
     extra: np.ndarray
-    rows: np.ndarray
-    nodes: np.ndarray
+    count: np.ndarray
+    list: np.ndarray
     stack: np.ndarray
     random: np.ndarray
 
@@ -118,112 +121,105 @@ def draw(random):
 
 
 @inner
-def list_nodes(tree, start, nodes, stack):
-    """Fill `nodes` with those from `start` downwards, parents first; how many there are."""
-    left, right = tree.left, tree.right
+def list_nodes(tree, start, list, stack):
+    """Fill the list with the nodes from `start` downwards, parents first; how many there are."""
+    nodes = tree.nodes
     n, height = 0, 1
     stack[0] = start
     while height > 0:
         height -= 1
-        node = stack[height]
-        nodes[n] = node
+        i = stack[height]
+        list[n] = i
         n += 1
-        if left[node] != NONE:
-            stack[height], stack[height + 1] = right[node], left[node]
+        if nodes[i].left != NONE:
+            stack[height] = nodes[i].right
+            stack[height + 1] = nodes[i].left
             height += 2
     return n
 
 
 @reordered
-def add_up(sample, tree, leaf):
+def add_up(sample, tree, i):
     """Sum and weight of the rows of a leaf."""
-    lines, weight, rows, sums = sample.lines, sample.weight, tree.rows, tree.sums
+    lines, weight, rows, sums, nodes = sample.lines, sample.weight, tree.rows, tree.sums, tree.nodes
     n_features = lines.shape[1]
     for j in range(n_features):
-        sums[leaf, j] = 0.0
+        sums[i, j] = 0.0
     total = 0.0
-    for p in range(tree.begin[leaf], tree.end[leaf]):
+    for p in range(nodes[i].begin, nodes[i].end):
         row = rows[p]
         w = weight[row]
         total += w
         for j in range(n_features):
-            sums[leaf, j] += w * lines[row, j]
-    tree.weights[leaf] = total
-    tree.gain[leaf] = np.nan
+            sums[i, j] += w * lines[row, j]
+    nodes[i].weight = total
+    nodes[i].gain = np.nan
 
 
 @reordered
-def share_of(sums, weights, c):
+def share_of(sums, c, weight):
     """|S|^2 / W."""
     total = 0.0
     for j in range(sums.shape[1]):
         total += sums[c, j] * sums[c, j]
-    return total / weights[c] if weights[c] > 0 else 0.0
+    return total / weight if weight > 0 else 0.0
 
 
 @inner
 def share_below(tree, start, room):
     """Share of all leaves from `start` downwards."""
     total = 0.0
-    for i in range(list_nodes(tree, start, room.nodes, room.stack)):
-        node = room.nodes[i]
-        if tree.left[node] == NONE:
-            total += share_of(tree.sums, tree.weights, node)
+    for p in range(list_nodes(tree, start, room.list, room.stack)):
+        i = room.list[p]
+        if tree.nodes[i].left == NONE:
+            total += share_of(tree.sums, i, tree.nodes[i].weight)
     return total
 
 
 @inner
 def send_rows(sample, tree, start, room):
     """Send the rows of a node down; whether all leaves have some."""
-    left, right, begin, end = tree.left, tree.right, tree.begin, tree.end
-    rows, aside = tree.rows, room.rows
+    nodes, rows, spots = tree.nodes, tree.rows, room.spots
     all_full = True
-    for i in range(list_nodes(tree, start, room.nodes, room.stack)):
-        node = room.nodes[i]
-        tree.is_stale[node] = True
-        if left[node] == NONE:
-            all_full &= begin[node] < end[node]
-            add_up(sample, tree, node)
+    for p in range(list_nodes(tree, start, room.list, room.stack)):
+        i = room.list[p]
+        nodes[i].is_stale = True
+        begin, end = nodes[i].begin, nodes[i].end
+        left, right = nodes[i].left, nodes[i].right
+        if left == NONE:
+            all_full &= begin < end
+            add_up(sample, tree, i)
             continue
-        rank, at = sample.rank[tree.feature[node]], tree.at[node]
-        place, n = begin[node], 0
-        for p in range(begin[node], end[node]):
-            row = rows[p]
+        rank, at = sample.rank[nodes[i].feature], nodes[i].at
+        place, n = begin, 0
+        for q in range(begin, end):
+            row = rows[q]
             if rank[row] <= at:
                 rows[place] = row
                 place += 1
             else:
-                aside[n] = row
+                spots[n].row = row
                 n += 1
-        for p in range(n):
-            rows[place + p] = aside[p]
-        begin[left[node]], end[left[node]] = begin[node], place
-        begin[right[node]], end[right[node]] = place, end[node]
-        tree.parent[left[node]] = tree.parent[right[node]] = node
+        for q in range(n):
+            rows[place + q] = spots[q].row
+        nodes[left].begin, nodes[left].end, nodes[left].parent = begin, place, i
+        nodes[right].begin, nodes[right].end, nodes[right].parent = place, end, i
     return all_full
 
 
 @inner
-def mark_above(tree, node, top):
+def mark_above(tree, i, top):
     """Whatever has changed at a node, the nodes above it may have better cuts now."""
-    while node != top:
-        node = tree.parent[node]
-        tree.is_stale[node] = True
+    while i != top:
+        i = tree.nodes[i].parent
+        tree.nodes[i].is_stale = True
 
 
 @inner
 def copy_tree(one, other):
     """Make another tree as this one is."""
-    for i in range(len(one.left)):
-        other.feature[i], other.at[i], other.parent[i] = one.feature[i], one.at[i], one.parent[i]
-        other.left[i], other.right[i] = one.left[i], one.right[i]
-        other.begin[i], other.end[i] = one.begin[i], one.end[i]
-        other.weights[i], other.is_stale[i], other.gain[i] = (
-            one.weights[i],
-            one.is_stale[i],
-            one.gain[i],
-        )
-        other.gain_feature[i], other.gain_at[i] = one.gain_feature[i], one.gain_at[i]
+    for i in range(len(one.nodes)):
+        other.nodes[i] = one.nodes[i]
         for j in range(one.sums.shape[1]):
             other.sums[i, j] = one.sums[i, j]
     for i in range(len(one.rows)):

@@ -19,13 +19,16 @@ from pellucid.growth.plant import Base
 from pellucid.growth.searches import grow
 from pellucid.tree import ThresholdTree
 
-_WARMTH = 0.005
+_WARMTH = 0.01
 """Share of the cost by which a step may make a tree dearer at first."""
+
+_LAST_WARMTH = 0.0
+"""The same for the last steps, with all rows."""
 
 _N_WALKS = 2
 """Trees that are walked from."""
 
-_N_ROUNDS = 5
+_N_ROUNDS = 3
 """How often all trees are grown anew, from the means of their leaves, and walked from."""
 
 _MOST_REGROWN = 3
@@ -112,7 +115,7 @@ def walk_from(
         trees = [ground.lift(walker.best, "midpoint") for walker in walkers] + trees
         ground = _everything(problem)
         n_steps = work.n_steps(problem, _size(problem))
-        walkers = _walk(ground, trees, n_steps * _LAST_PART, 0.0)
+        walkers = _walk(ground, trees, n_steps * _LAST_PART, _LAST_WARMTH)
     return ground.lift(walkers[0].best, threshold_style) if walkers else None
 
 

@@ -6,17 +6,17 @@ the clock nor on any other source of chance: the same data give the same tree.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from random import Random
 
 import numpy as np
 
-from pellucid._progress import Progress
-from pellucid.cuts.induced import InducedCost
 from pellucid.cuts.problem import Problem
 from pellucid.cuts.thresholds import ThresholdStyle
 from pellucid.growth.ground import Ground
 from pellucid.growth.plant import Base
-from pellucid.growth.searches import grow
+from pellucid.growth.standing import ROOT, Room, Standing
 from pellucid.tree import ThresholdTree
 
 _WARMTH = 0.01
@@ -68,9 +68,20 @@ _LAST_PART = 0.3
 """Share of the work that is kept for all rows, if at first there is a sample."""
 
 
+_NOISE = 0.25
+"""Spread of the factors that gains are multiplied by, so that not always the same leaf is split."""
+
+_ASTRAY = 0.06
+"""Share of the cost by which a change may at first be short of the goal: few that are further off
+come to be of use."""
+
+_A_STEP = 1e5
+"""Work of a step besides that of its loops."""
+
+
 @dataclass(frozen=True)
 class Work:
-    """How much to do. A step on n rows is about 12 n (columns / 8 + 3) of it.
+    """How much to do; the unit is about a nanosecond.
 
     Attributes
     ----------
@@ -83,11 +94,10 @@ class Work:
     least: float
     per_value: float
 
-    def n_steps(self, problem: Problem, n_rows: float) -> int:
-        """Steps on so many rows, of all walks together."""
+    def total(self, problem: Problem) -> float:
+        """For these data."""
         size = min(_size(problem), _MANY_ROWS) * problem.n_features * problem.n_clusters
-        a_step = 12 * n_rows * (problem.n_features / 8 + 3)
-        return int((self.least + self.per_value * size) / a_step)
+        return self.least + self.per_value * size
 
 
 def walk_from(
@@ -107,78 +117,120 @@ def walk_from(
     ground = _find_ground(problem, starts)
     if ground is None or problem.n_clusters < 2:
         return None
-    trees = [start.tree for start in starts]
-    is_sample = len(ground.rows) < problem.n_samples
-    n_steps = work.n_steps(problem, _size(problem, ground))
-    walkers = _walk(ground, trees, n_steps * (1 - _LAST_PART * is_sample), _WARMTH)
-    if is_sample and _size(problem) <= min(_MANY_ROWS, _MOST_VALUES / problem.n_features):
-        trees = [ground.lift(walker.best, "midpoint") for walker in walkers] + trees
-        ground = _everything(problem)
-        n_steps = work.n_steps(problem, _size(problem))
-        walkers = _walk(ground, trees, n_steps * _LAST_PART, _LAST_WARMTH)
-    return ground.lift(walkers[0].best, threshold_style) if walkers else None
+    trees, budget = [start.tree for start in starts], work.total(problem)
+    share = 1 - _LAST_PART * ground.is_sample
+    walkers = _walk(ground, trees, budget * share, _WARMTH)
+    if ground.is_sample and _size(problem) <= min(_MANY_ROWS, _MOST_VALUES / problem.n_features):
+        trees = [walker.best.lift("midpoint") for walker in walkers] + trees
+        walkers = _walk(_everything(problem), trees, budget * _LAST_PART, _LAST_WARMTH)
+    return walkers[0].best.lift(threshold_style) if walkers else None
 
 
 class _Walker:
     """A walk, and the best tree that it has come by."""
 
     def __init__(self, ground: Ground, tree: ThresholdTree) -> None:
-        from pellucid.kernels.walk import walk
+        self.room = Room(ground)
+        self.best = Standing(ground, self.room, tree)
+        self.most = self.best.mend(ROOT) if self.best.is_full else -math.inf
 
-        self.ground, self.best = ground, ground.plant(tree)
-        self._regrown = -np.inf
-        trees = (self.best,) * 3
-        self.share = walk(ground.sample, *trees, ground.room(0), 0, 0.0, 0.0)
+    def walk(self, work: float, warmth: float, seed: int) -> None:
+        """Take steps until so much work is done; the warmth falls to nothing."""
+        here, room, random = self.best, self.room, Random(seed)
+        cost = here.ground.cost - self.most
+        begin = room.work
+        self.n_steps = 0
+        while (done := (room.work - begin) / work) < 1:
+            room.work += _A_STEP
+            self.n_steps += 1
+            here = self._step(here, random, warmth * cost * (1 - done), _ASTRAY * cost)
 
-    def walk(self, n_steps: int, warmth: float, seed: int) -> None:
-        """Take some steps; the warmth falls to nothing."""
-        from pellucid.kernels.walk import walk
+    def _step(self, here: Standing, random: Random, warmth: float, far: float) -> Standing:
+        """Change a part of the tree and mend it; where to go on from."""
+        trial = here.copy()
+        top = _change(trial, random)
+        if top is None:
+            return here
+        before = here.share(here.leaves(top))
+        after = trial.mend(top, before - warmth, before - far)
+        if after <= before - warmth or abs(after - before) <= _SAME * abs(before):
+            return here
+        trial.mark_above(top)
+        share = trial.mend(ROOT)
+        if share > self.most * (1 + _SAME):
+            self.best, self.most = trial, share
+        return trial
 
-        ground, room = self.ground, self.ground.room(seed)
-        here, trial = (type(self.best)(*(a.copy() for a in self.best)) for _ in range(2))
-        cooling = warmth * (ground.cost - self.share) / max(n_steps, 1)
-        for done in range(0, n_steps, _STAGE):
-            some = min(_STAGE, n_steps - done)
-            rest = cooling * (n_steps - done)
-            self.share = walk(ground.sample, here, trial, self.best, room, some, rest, cooling)
 
-    def regrow(self) -> list[_Walker]:
-        """Walks from trees that explain the means of the best tree, which are cheap as well."""
-        if self._regrown == self.share:
-            return []
-        self._regrown = self.share
-        problem = self.ground.explain(self.ground.means(self.best))
-        quiet = Progress("", 1, 0)
-        growths = (
-            grow(InducedCost(problem, penalty), "greedy", "midpoint", quiet)
-            for penalty in _PENALTIES
-        )
-        return [_Walker(self.ground, growth.builder.build()) for growth in growths]
+def _change(tree: Standing, random: Random) -> int | None:
+    """Change a part of a tree at random; its top, or None if the tree is none any more.
+
+    Grow it anew, or take a leaf out and split another one, or give it a random cut at the top.
+    """
+    way = random.randrange(3)
+    if way == 0:
+        return _grow_anew(tree, random)
+    return _move_leaf(tree, random) if way == 1 else _cut_anew(tree, random)
+
+
+def _grow_anew(tree: Standing, random: Random) -> int | None:
+    """Take a part with at least three leaves out, and split what is left instead."""
+    top = random.choice(tree.inner())
+    while len(leaves := tree.leaves(top)) == 2 and top != ROOT:
+        top = tree.parent(top)
+    tree.cut_off(top)
+    for _ in leaves[1:]:
+        if _split_some(tree, tree.leaves(top), random) is None:
+            return None
+    return top
+
+
+def _move_leaf(tree: Standing, random: Random) -> int | None:
+    """Take a leaf out, and split another one; the lowest node above both."""
+    leaf = random.choice(tree.leaves())
+    top = tree.pluck(leaf)
+    leaf = _split_some(tree, [i for i in tree.leaves() if i != top], random)
+    if leaf is None:
+        return None
+    tree.mark_above(leaf)
+    while leaf not in tree.below(top):
+        top = tree.parent(top)
+    return top
+
+
+def _cut_anew(tree: Standing, random: Random) -> int | None:
+    """Give a node a random cut."""
+    top, feature = random.choice(tree.inner()), random.randrange(tree.ground.rank.shape[1])
+    return top if tree.cut(top, feature, random.random()) else None
+
+
+def _split_some(tree: Standing, leaves: list[int], random: Random) -> int | None:
+    """Split about the best of some leaves; which one, or None if none can be."""
+    gains = [tree.gain(leaf) * random.lognormvariate(0, _NOISE) for leaf in leaves]
+    best = max(range(len(leaves)), key=gains.__getitem__, default=None)
+    if best is None or gains[best] <= 0:
+        return None
+    tree.split(leaves[best])
+    return leaves[best]
 
 
 def _walk(
-    ground: Ground, trees: list[ThresholdTree], n_steps: float, warmth: float
+    ground: Ground, trees: list[ThresholdTree], work: float, warmth: float
 ) -> list[_Walker]:
     """Walk from the best of some trees once they are mended; best first."""
     team = ground.problem.team
     walkers = _best(team.map(lambda tree: _Walker(ground, tree), trees))
-    steps = n_steps / (_N_ROUNDS * max(len(walkers), 1))
-    steps = int(min(steps, _MOST_STEPS * ground.problem.n_clusters / _N_ROUNDS))
-    for i in range(_N_ROUNDS):
-        for _ in range(_MOST_REGROWN):
-            more = team.map(lambda walker: walker.regrow(), walkers)
-            walkers = _best([*walkers, *(walker for some in more for walker in some)])
-        seeds = {walker: i * _N_WALKS + n + 1 for n, walker in enumerate(walkers)}
-        team.map(lambda walker: walker.walk(steps, warmth, seeds[walker]), walkers)
+    seeds = {walker: n + 1 for n, walker in enumerate(walkers)}
+    team.map(lambda walker: walker.walk(work / len(walkers), warmth, seeds[walker]), walkers)
     return _best(walkers)
 
 
 def _best(walkers: list[_Walker]) -> list[_Walker]:
     """The few best that differ, best first."""
     chosen: list[_Walker] = []
-    for walker in sorted(walkers, key=lambda walker: -walker.share):
-        is_new = not chosen or walker.share < chosen[-1].share * (1 - _SAME)
-        if is_new and np.isfinite(walker.share) and len(chosen) < _N_WALKS:
+    for walker in sorted(walkers, key=lambda walker: -walker.most):
+        is_new = not chosen or walker.most < chosen[-1].most * (1 - _SAME)
+        if is_new and np.isfinite(walker.most) and len(chosen) < _N_WALKS:
             chosen.append(walker)
     return chosen
 
@@ -190,19 +242,22 @@ def _find_ground(problem: Problem, starts: list[Base]) -> Ground | None:
     n_rows = min(n_rows, size / 2)
     if size > _FEW_ROWS:
         labels = [start.tree.cluster[start.leaf] for start in starts]
-        costs = np.array([_price(problem, some) for some in labels])
+        costs = np.array([_price(problem.data, problem, some) for some in labels])
         while n_rows <= min(limit, size / 2):
             ground = _sample(problem, int(n_rows))
-            ratios = np.array([ground.price(some) for some in labels]) / np.maximum(costs, _TINY)
+            data = problem.data.take(ground.rows)
+            data.weights = ground.weights
+            prices = [_price(data, problem, some[ground.rows]) for some in labels]
+            ratios = np.array(prices) / np.maximum(costs, _TINY)
             if ratios.max() <= (1 + _MISJUDGED) * ratios.min():
                 return ground
             n_rows *= 2
     return _everything(problem) if size <= limit else None
 
 
-def _price(problem: Problem, labels: np.ndarray) -> float:
-    centers = np.nan_to_num(problem.data.group_centers(labels, problem.n_clusters))
-    return problem.data.cost(labels, centers)
+def _price(data, problem: Problem, labels: np.ndarray) -> float:
+    centers = np.nan_to_num(data.group_centers(labels, problem.n_clusters))
+    return data.cost(labels, centers)
 
 
 def _everything(problem: Problem) -> Ground:
@@ -223,9 +278,7 @@ def _sample(problem: Problem, n_rows: int) -> Ground:
     return Ground(problem, rows, hits * weight[rows] / chance[rows] * (ends[-1] / n_rows))
 
 
-def _size(problem: Problem, ground: Ground | None = None) -> float:
+def _size(problem: Problem) -> float:
     """Number of rows; one of whole weight is so many, since it must make no difference."""
-    if ground is not None and len(ground.rows) < problem.n_samples:
-        return len(ground.rows)
     weights = problem.weights
     return float(weights.values.sum()) if weights.are_whole else float(problem.n_samples)

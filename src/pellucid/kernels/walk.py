@@ -1,235 +1,279 @@
-"""A walk from tree to tree: change a part at random, mend it, go on from there if it is cheap."""
+"""Cuts of a tree whose leaves are clusters of their own.
+
+With S and W the sum and the weight of the rows of a leaf, such a tree costs
+
+    (squares of all rows) - (sum over the leaves of |S|^2 / W),
+
+so that the second sum, the *share*, is to be maximised, and a part of the tree can be changed and
+judged without a look at the rest.
+
+A *line* is a row as the loops have it: its values times its weight, its weight, and its weighted
+square. All are whole numbers whose sums are below 2**53, so that sums are exact in any order.
+
+Nodes are rows of an array of whole numbers; what they hold is named below. Rows whose rank in the
+column `FEATURE` is at most `AT` go left; of a leaf, these two say where it is best split, once that
+is known. Children of leaves are -1. Rows of a node are those from `BEGIN` to `END`, and a node that
+is not in use has none. A node is `STALE` if there might be a better cut for it.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from pellucid.kernels._compile import compiled, inner
-from pellucid.kernels.walk_cuts import TIE, find_split, improve_cut
-from pellucid.kernels.walk_rows import (
-    NONE,
-    ROOT,
-    add_up,
-    copy_tree,
-    draw,
-    list_nodes,
-    mark_above,
-    send_rows,
-    share_below,
-)
+from pellucid.kernels._compile import fused, inlined
 
-NOISE = 0.25
-"""Spread of the factors that gains are multiplied by, so that not always the same leaf is split."""
+FEATURE, AT, LEFT, RIGHT, BEGIN, END, PARENT, STALE = range(8)
+NEAR, FAR, KEY, ORDER, OLD_KEY, OLD_ORDER = range(6)
 
-HOPE = 0.5
-"""How many times its latest rise the share may still be short of the goal."""
+N_STEPS = 64
+"""Coarse steps of a column."""
 
-ASTRAY = 0.06
-"""Share of the cost by which a change may at first be short of the goal: few that are further off
-come to be of use."""
+N_COLUMNS = 3
+"""Columns that are looked at closely for a cut."""
+
+FAR_OFF = 0.05
+"""Share of a part's cost by which a coarse look may find a column worse than the cut there is."""
+
+TIE = 1e-9
+"""Share by which a cut must be better than the one there is."""
+
+FINE = 1e-12
+"""The same for two cuts that a node could have."""
 
 
-@inner
-def mend(sample, tree, top, room, goal, lowest):
-    """Improve cuts from a node downwards until none can be, or until there is little hope.
-
-    The node itself comes last, or else a cut that has just been changed would be taken back at
-    once; up to then, a share below the lowest is hopeless. Returns the share of that part.
-    """
-    nodes, part = tree.nodes, np.empty(len(tree.nodes), dtype=np.int64)
-    share, last = share_below(tree, top, room), 1
-    while share >= lowest:
-        is_done = True
-        for p in range(list_nodes(tree, top, part, room.stack) - 1, last - 1, -1):
-            i = part[p]
-            if nodes[i].left != NONE and nodes[i].is_stale:
-                if improve_cut(sample, tree, i, room):
-                    is_done = False
-                    mark_above(tree, i, top)
-        before, share = share, share_below(tree, top, room)
-        if last == 1:
-            last -= is_done
-        elif is_done or goal - share > HOPE * (share - before):
-            break
-    return share
-
-
-@inner
-def split_leaf(sample, tree, leaf, room):
-    """Split a leaf where it gains most."""
-    nodes = tree.nodes
-    is_used = np.zeros(len(nodes), dtype=np.bool_)
-    for p in range(list_nodes(tree, ROOT, room.list, room.stack)):
-        is_used[room.list[p]] = True
-    child = NONE
-    for side in range(2):
-        child += 1
-        while is_used[child]:
-            child += 1
-        nodes[child].left = nodes[child].right = NONE
-        if side == 0:
-            nodes[leaf].left = child
-        else:
-            nodes[leaf].right = child
-    nodes[leaf].feature, nodes[leaf].at = nodes[leaf].gain_feature, nodes[leaf].gain_at
-    send_rows(sample, tree, leaf, room)
-
-
-@inner
-def split_best(sample, tree, top, forbidden, room):
-    """Split about the best leaf below a node, and not that one; the leaf, or -1."""
-    nodes, part = tree.nodes, np.empty(len(tree.nodes), dtype=np.int64)
-    best, at = 0.0, NONE
-    for p in range(list_nodes(tree, top, part, room.stack)):
-        i = part[p]
-        if nodes[i].left == NONE and i != forbidden:
-            gain = find_split(sample, tree, i, room)
-            # Four of them have a variance of 1/3.
-            wave = draw(room.random) + draw(room.random) + draw(room.random) + draw(room.random)
-            gain *= np.exp(NOISE * np.sqrt(3.0) * (wave - 2.0))
-            if gain > best:
-                best, at = gain, i
-    if at != NONE:
-        split_leaf(sample, tree, at, room)
-    return at
-
-
-@inner
-def pick(tree, room, n_children):
-    """A random node of so many children: a leaf, or an inner node."""
-    n = 0
-    for p in range(list_nodes(tree, ROOT, room.list, room.stack)):
-        i = room.list[p]
-        if (tree.nodes[i].left == NONE) == (n_children == 0):
-            room.list[n] = i
-            n += 1
-    return room.list[int(draw(room.random) * n)]
-
-
-@inner
-def fell(sample, tree, room):
-    """Take a part with at least three leaves out; its top, and how many leaves it had."""
-    nodes = tree.nodes
-    top = pick(tree, room, np.int64(2))
-    n_leaves = (list_nodes(tree, top, room.list, room.stack) + 1) // 2
-    while top != ROOT and n_leaves == 2:
-        top = nodes[top].parent
-        n_leaves = (list_nodes(tree, top, room.list, room.stack) + 1) // 2
-    nodes[top].left = nodes[top].right = NONE
-    add_up(sample, tree, top)
-    return top, n_leaves
-
-
-@inner
-def pluck(sample, tree, room):
-    """Take a leaf out; what was beside it comes into the place of both, which is returned."""
-    nodes = tree.nodes
-    leaf = pick(tree, room, np.int64(0))
-    top = nodes[leaf].parent
-    other = nodes[top].left if nodes[top].right == leaf else nodes[top].right
-    nodes[top].feature, nodes[top].at = nodes[other].feature, nodes[other].at
-    nodes[top].left, nodes[top].right = nodes[other].left, nodes[other].right
-    send_rows(sample, tree, top, room)
-    mark_above(tree, top, ROOT)
-    return top
-
-
-@inner
-def lowest_above(tree, i, j):
-    """The lowest node that two nodes are below, or are."""
-    is_above = np.zeros(len(tree.nodes), dtype=np.bool_)
-    is_above[i] = True
-    while i != ROOT:
-        i = tree.nodes[i].parent
-        is_above[i] = True
-    while not is_above[j]:
-        j = tree.nodes[j].parent
-    return j
-
-
-@inner
-def cut_anew(sample, tree, room):
-    """Give a node a random cut; the node, or -1 if a leaf has no rows then."""
-    nodes, rows, weight = tree.nodes, tree.rows, sample.weight
-    top = pick(tree, room, np.int64(2))
-    begin, end = nodes[top].begin, nodes[top].end
-    feature = int(draw(room.random) * len(sample.n_ranks))
-    # By weight: a row of weight two is two rows.
-    total = 0.0
-    for p in range(begin, end):
-        total += weight[rows[p]]
-    rest, p = draw(room.random) * total, begin
-    while p < end - 1 and rest >= weight[rows[p]]:
-        rest -= weight[rows[p]]
-        p += 1
-    nodes[top].feature, nodes[top].at = feature, sample.rank[feature, rows[p]]
-    return top if send_rows(sample, tree, top, room) else NONE
-
-
-@inner
-def change(sample, tree, room):
-    """Change a part of a tree at random.
-
-    Grow it anew, or take a leaf out and split another one, or give it a random cut at the top.
-    Returns the top of the part, or -1 if the tree is none any more.
-    """
-    way = int(3 * draw(room.random))
-    if way == 2:
-        top = cut_anew(sample, tree, room)
-        return top
-    if way == 0:
-        top, n_missing = fell(sample, tree, room)
-        above, forbidden = top, NONE
-    else:
-        top, n_missing = pluck(sample, tree, room), np.int64(2)
-        above, forbidden = ROOT, top
-    for _ in range(n_missing - 1):
-        leaf = split_best(sample, tree, above, forbidden, room)
-        if leaf == NONE:
-            return NONE
-    if way == 1:
-        mark_above(tree, leaf, ROOT)
-        top = lowest_above(tree, leaf, top)
-    return top
-
-
-@compiled
-def walk(sample, here, trial, best, room, n_steps, warmth, cooling):
-    """Take some steps; the share of the best tree, or minus infinity if a leaf has no rows.
-
-    A step changes a part of the tree, which then is mended. If its share has not fallen by more
-    than the warmth, the walk goes on from there. The best tree of all is kept.
+@fused
+def send(rank, lines, nodes, start, rows, room, sums, shares):
+    """Send the rows of a node down; the number of leaves that come to have none.
 
     Parameters
     ----------
-    here, trial, best : Tree
-        Where the walk is, room for a tree, and the best tree so far. At first all are one and the
-        same, whose rows have not been sent; without steps, that is all that is done.
-    n_steps : int
-    warmth : float
-        At first.
-    cooling : float
-        What it falls by with each step.
+    rank : ndarray of shape (n, n_features), uint16
+        Number of different values of a column that are smaller.
+    lines : ndarray of shape (n, n_features + 2)
+    nodes : ndarray of shape (n_nodes, 8), int64
+    start : int
+    rows : ndarray of shape (n,), int32
+        Row numbers, those of each node next to each other.
+    room : ndarray of shape (6, n), int32
+    sums : ndarray of shape (n_nodes, n_features + 2)
+        Of the lines of each leaf: filled in.
+    shares : ndarray of shape (n_nodes, 2)
+        |S|^2 / W of each leaf: filled in. The second becomes NaN: what it gains by its best split
+        is not known.
     """
-    if n_steps == 0:
-        if not send_rows(sample, here, ROOT, room):
-            return -np.inf
-        return mend(sample, here, ROOT, room, -np.inf, -np.inf)
-    most = share_below(best, ROOT, room)
-    far = ASTRAY * (sample.square.sum() - most)
-    for _ in range(n_steps):
-        copy_tree(here, trial)
-        top = change(sample, trial, room)
-        warmth -= cooling
-        if top == NONE:
+    n_values = lines.shape[1]
+    stack = np.empty(len(nodes), dtype=np.int64)
+    stack[0] = start
+    height, n_empty = 1, 0
+    while height > 0:
+        height -= 1
+        i = stack[height]
+        begin, end, left, right = nodes[i, BEGIN], nodes[i, END], nodes[i, LEFT], nodes[i, RIGHT]
+        nodes[i, STALE] = left >= 0
+        if left < 0:
+            for j in range(n_values):
+                sums[i, j] = 0.0
+            for p in range(begin, end):
+                for j in range(n_values):
+                    sums[i, j] += lines[rows[p], j]
+            total = 0.0
+            for j in range(n_values - 2):
+                total += sums[i, j] * sums[i, j]
+            if begin == end:
+                n_empty += 1
+                total = 0.0
+            else:
+                total /= sums[i, n_values - 2]
+            shares[i, 0], shares[i, 1] = total, np.nan
             continue
-        before = share_below(here, top, room)
-        after = mend(sample, trial, top, room, before - warmth, before - far)
-        if after > before - warmth and abs(after - before) > TIE * abs(before):
-            mark_above(trial, top, ROOT)
-            share = mend(sample, trial, ROOT, room, -np.inf, -np.inf)
-            copy_tree(trial, here)
-            if share > most + TIE * abs(most):
-                most = share
-                copy_tree(here, best)
-    return most
+        feature, at, place, n = nodes[i, FEATURE], nodes[i, AT], begin, 0
+        for p in range(begin, end):
+            row = rows[p]
+            if rank[row, feature] <= at:
+                rows[place] = row
+                place += 1
+            else:
+                room[0, n] = row
+                n += 1
+        for p in range(n):
+            rows[place + p] = room[0, p]
+        nodes[left, BEGIN], nodes[left, END], nodes[left, PARENT] = begin, place, i
+        nodes[right, BEGIN], nodes[right, END], nodes[right, PARENT] = place, end, i
+        stack[height], stack[height + 1] = right, left
+        height += 2
+    return n_empty
+
+
+@inlined
+def tear(rank, code, lines, nodes, node, rows, sums, room, right, means, norms, steps, loss):
+    """Look at all columns of an inner node at once, in coarse steps, the centers where they are.
+
+    Says which leaves each row reaches on the left and on the right (`room`), what the sums of
+    leaves are if all rows go right, and, for each column, the least sum over its steps of what rows
+    pay more on the left (`loss`). Returns the same sum for the node's own cut.
+    """
+    n_features, begin = rank.shape[1], nodes[node, BEGIN]
+    for i in range(len(nodes)):
+        norm, weight = 0.0, sums[i, n_features]
+        for j in range(n_features):
+            means[i, j] = sums[i, j] / weight if weight > 0 else 0.0
+            norm += means[i, j] * means[i, j]
+        norms[i] = norm
+    own = 0.0
+    for p in range(nodes[node, END] - begin):
+        row = rows[begin + p]
+        a, b = nodes[node, LEFT], nodes[node, RIGHT]
+        while nodes[a, LEFT] >= 0:
+            a = nodes[a, LEFT + (rank[row, nodes[a, FEATURE]] > nodes[a, AT])]
+        while nodes[b, LEFT] >= 0:
+            b = nodes[b, LEFT + (rank[row, nodes[b, FEATURE]] > nodes[b, AT])]
+        room[NEAR, p], room[FAR, p] = a, b
+        apart = 0.0
+        for j in range(n_features):
+            right[b, j] += lines[row, j]
+            apart += lines[row, j] * (means[b, j] - means[a, j])
+        right[b, n_features] += lines[row, n_features]
+        extra = 2 * apart + lines[row, n_features] * (norms[a] - norms[b])
+        for j in range(n_features):
+            steps[j, code[row, j], 0] += extra
+        if rank[row, nodes[node, FEATURE]] <= nodes[node, AT]:
+            own += extra
+    for j in range(n_features):
+        total = least = 0.0
+        for s in range(N_STEPS - 1):
+            total += steps[j, s, 0]
+            least = min(least, total)
+        loss[j] = least
+    return own
+
+
+@inlined
+def scan(code, lines, begin, end, rows, sums, leaf, room, right, steps, loss):
+    """The same for a leaf, half of which is to go left: minus what a cut gains in its column."""
+    n_features = code.shape[1]
+    for j in range(n_features + 1):
+        right[1, j] = sums[leaf, j]
+    for p in range(begin, end):
+        row = rows[p]
+        room[NEAR, p - begin], room[FAR, p - begin] = 0, 1
+        weight = lines[row, n_features]
+        for j in range(n_features):
+            steps[j, code[row, j], 0] += lines[row, j]
+            steps[j, code[row, j], 1] += weight
+    for j in range(n_features):
+        left = weight = least = 0.0
+        for s in range(N_STEPS - 1):
+            left += steps[j, s, 0]
+            weight += steps[j, s, 1]
+            rest, other = sums[leaf, j] - left, sums[leaf, n_features] - weight
+            if weight > 0 and other > 0:
+                least = min(least, -left * left / weight - rest * rest / other)
+        loss[j] = least + sums[leaf, j] * sums[leaf, j] / sums[leaf, n_features]
+
+
+@inlined
+def sort(rank, rows, begin, n, column, room, count):
+    """Places of some rows by their rank, and these ranks: eight bits at a time."""
+    most = 0
+    for p in range(n):
+        room[ORDER, p], room[KEY, p] = p, rank[rows[begin + p], column]
+        most = max(most, room[KEY, p])
+    shift = 0
+    while shift == 0 or most >> shift > 0:
+        for s in range(257):
+            count[s] = 0
+        for p in range(n):
+            room[OLD_KEY, p], room[OLD_ORDER, p] = room[KEY, p], room[ORDER, p]
+            count[((room[KEY, p] >> shift) & 255) + 1] += 1
+        for s in range(256):
+            count[s + 1] += count[s]
+        for p in range(n):
+            s = (room[OLD_KEY, p] >> shift) & 255
+            room[KEY, count[s]], room[ORDER, count[s]] = room[OLD_KEY, p], room[OLD_ORDER, p]
+            count[s] += 1
+        shift += 8
+
+
+@fused
+def find_cut(rank, code, lines, nodes, node, rows, sums, shares, room, by_weight):
+    """The best cut of a node for the subtrees it has, or the best split of a leaf.
+
+    First all columns in coarse steps, with the centers where they are; then the few best of them at
+    every rank, with the centers moving along. No leaf may be left without rows.
+
+    Returns what the share gains, or 0 if there is no better cut; the column and the rank; and about
+    how many nanoseconds this has taken, counted from the sizes of what was done.
+
+    Parameters
+    ----------
+    code : ndarray of shape (n, n_features), uint8
+        Ranks in coarse steps.
+    by_weight : bool
+        Whether a row counts by its weight in the time.
+    """
+    n_features, begin, end = rank.shape[1], nodes[node, BEGIN], nodes[node, END]
+    n, is_leaf = end - begin, nodes[node, LEFT] < 0
+    desk = np.zeros((3, len(nodes), n_features + 1))
+    right, moving, means = desk[0], desk[1], desk[2]
+    parts, norms = np.empty(len(nodes)), np.empty(len(nodes))
+    steps, loss = np.zeros((n_features, N_STEPS, 2)), np.empty(n_features)
+    count = np.empty(257, dtype=np.int64)
+    now, limit, weight, n_leaves = 0.0, 0.0, 0.0, 0
+    for i in range(len(nodes)):
+        if nodes[i, LEFT] < 0 and begin <= nodes[i, BEGIN] < nodes[i, END] <= end:
+            now += shares[i, 0]
+            limit += FAR_OFF * (sums[i, n_features + 1] - shares[i, 0])
+            weight += sums[i, n_features]
+            n_leaves += 1
+    if is_leaf:
+        n_leaves = 2
+        scan(code, lines, begin, end, rows, sums, node, room, right, steps, loss)
+    else:
+        limit += tear(
+            rank, code, lines, nodes, node, rows, sums, room, right, means, norms, steps, loss
+        )
+    best, feature, at, n_columns = now + TIE * abs(now), -1, -1, 0
+    while n_columns < min(N_COLUMNS, n_features):
+        column = 0
+        for j in range(n_features):
+            if loss[j] < loss[column]:
+                column = j
+        if loss[column] > limit:
+            break
+        loss[column] = np.inf
+        n_columns += 1
+        sort(rank, rows, begin, n, column, room, count)
+        total, n_full = 0.0, 0
+        for c in range(len(nodes)):
+            square = 0.0
+            for j in range(n_features + 1):
+                moving[c, j] = right[c, j]
+            for j in range(n_features):
+                square += right[c, j] * right[c, j]
+            parts[c] = square / right[c, n_features] if right[c, n_features] > 0 else 0.0
+            total += parts[c]
+            n_full += right[c, n_features] > 0
+        for p in range(n - 1):
+            place = room[ORDER, p]
+            row, a, b = rows[begin + place], room[NEAR, place], room[FAR, place]
+            more = less = 0.0
+            n_full += moving[a, n_features] == 0
+            for j in range(n_features):
+                high, low = moving[a, j] + lines[row, j], moving[b, j] - lines[row, j]
+                moving[a, j], moving[b, j] = high, low
+                more += high * high
+                less += low * low
+            moving[a, n_features] += lines[row, n_features]
+            moving[b, n_features] -= lines[row, n_features]
+            more /= moving[a, n_features]
+            if moving[b, n_features] > 0:
+                less /= moving[b, n_features]
+            else:
+                n_full -= 1
+            total += (more - parts[a]) + (less - parts[b])
+            parts[a], parts[b] = more, less
+            if room[KEY, p + 1] > room[KEY, p] and n_full == n_leaves:
+                if total > best + FINE * abs(total):
+                    best, feature, at = total, column, room[KEY, p]
+    work = (weight if by_weight else n) * (30 + 3 * n_features + n_columns * (15 + 2 * n_features))
+    return best - now if feature >= 0 else 0.0, feature, at, work

@@ -6,7 +6,6 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.cuts.problem import Problem
-from pellucid.numeric.fixed_point import Weights
 
 _N_CODES = 64
 """Steps in which columns are looked at first."""
@@ -16,15 +15,11 @@ _BITS = 52
 
 
 class Ground:
-    """Rows of a problem, all of them or a sample.
+    """The rows of a problem. They take about ten bytes a value, sparse data as well.
 
     Parameters
     ----------
     problem : Problem
-    rows : ndarray of int
-        Row numbers, ascending.
-    weight : ndarray of shape (n,)
-        How much each of them counts.
 
     Attributes
     ----------
@@ -38,55 +33,49 @@ class Ground:
     values : list of ndarray
         The different values of each column.
     cost : float
-        What the rows would pay as a single cluster at the origin.
+        What the rows would pay as a single cluster at the origin, in squared units.
+    unit : float
+        Of the values.
     """
 
-    def __init__(self, problem: Problem, rows: np.ndarray, weight: np.ndarray) -> None:
-        self.problem, self.rows, self.weights = problem, rows, Weights.of(weight)
-        X = _dense(problem, rows)
-        n, n_features = X.shape
-        self.rank = np.empty((n, n_features), dtype=np.uint16)
-        self.code = np.empty((n, n_features), dtype=np.uint8)
-        self.values: list[np.ndarray] = [np.empty(0)] * n_features
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        X = problem.data.rows
+        X = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
+        self.rank = np.empty(X.shape, dtype=np.uint16)
+        self.code = np.empty(X.shape, dtype=np.uint8)
+        self.values: list[np.ndarray] = [np.empty(0)] * X.shape[1]
 
         def work(j: int) -> None:
             self.values[j], rank = np.unique(X[:, j], return_inverse=True)
-            self.rank[:, j], self.code[:, j] = rank, _codes(rank, weight, len(self.values[j]))
+            self.rank[:, j] = rank
+            self.code[:, j] = _codes(rank, problem.weights.values, len(self.values[j]))
 
-        problem.team.map(work, range(n_features))
-        self.lines = self._lines(X - problem.centers.mean(axis=0))
+        problem.team.map(work, range(X.shape[1]))
+        # A mean of the rows would depend on their order, and on rows being repeated or weighted.
+        self._origin = problem.centers.mean(axis=0)
+        weights, X = problem.weights, X - self._origin
+        weight = weights.values[:, None]
+        self.unit = _unit((weight * np.abs(X)).sum(axis=0).max())
+        # A row of whole weight is that many rows, to the bit.
+        if weights.are_whole:
+            X = weight * np.rint(X / self.unit)
+        else:
+            X = np.rint(weight * X / self.unit)
+        square = np.einsum("ij,ij->i", X, X) / weights.values
+        fine = _unit(square.sum())
+        self.lines = np.column_stack([X, weights.units / weights.one, np.rint(square / fine) * fine])
         self.cost = float(self.lines[:, -1].sum())
 
-    def _lines(self, X: np.ndarray) -> np.ndarray:
-        """The rows in whole numbers; a row of whole weight is that many rows, to the bit."""
-        weights = self.weights
-        weight = weights.values[:, None]
-        unit = _unit((weight * np.abs(X)).sum(axis=0).max())
-        if weights.are_whole:
-            X = weight * np.rint(X / unit)
-        else:
-            X = np.rint(weight * X / unit)
-        square = np.einsum("ij,ij->i", X, X) / weights.units
-        unit = _unit(square.sum())
-        return np.column_stack([X, weights.units, np.rint(square / unit) * unit])
-
-    @property
-    def is_sample(self) -> bool:
-        """Whether there are other rows as well."""
-        return len(self.rows) < self.problem.n_samples
+    def explain(self, sums: np.ndarray) -> Problem:
+        """The problem of explaining other centers, given as sums of lines."""
+        centers, data = self._origin + self.unit * sums[:, :-2] / sums[:, -2:-1], self.problem.data
+        return Problem(data, centers, data.nearest(centers))
 
 
 def _unit(total: float) -> float:
     """The power of two of which a sum of so much has few enough."""
     return float(2.0 ** (np.frexp(total)[1] - _BITS)) if total > 0 else 1.0
-
-
-def _dense(problem: Problem, rows: np.ndarray) -> np.ndarray:
-    """Some rows as float64."""
-    X = problem.data.rows
-    part = X if len(rows) == X.shape[0] else X[rows]
-    part = part.toarray() if sparse.issparse(part) else part
-    return np.asarray(part, dtype=np.float64)
 
 
 def _codes(rank: np.ndarray, weight: np.ndarray, n_ranks: int) -> np.ndarray:

@@ -19,7 +19,7 @@ from pellucid.growth.cart import as_leaf, fits_single_precision, grow_cart
 from pellucid.growth.plant import Base, Growth
 from pellucid.growth.polish import Polished, polish_tree
 from pellucid.growth.searches import grow
-from pellucid.growth.walk import Work, walk_from
+from pellucid.growth.walk import Work, can_walk, walk_from
 from pellucid.rules import path_conditions, simplify
 from pellucid.tree import ThresholdTree, TreeBuilder
 
@@ -152,8 +152,10 @@ class Portfolio:
         """
         problem, spare = self.problem, self.budget.n_leaves / self.problem.n_clusters
         starts = list(self._starts())
-        if walks and self.effort.walk is not None and spare == 1 and not self.budget.limits_depth:
-            tree = walk_from(starts, problem, self.effort.walk, self.threshold_style)
+        walks &= self.effort.walk is not None and spare == 1 and not self.budget.limits_depth
+        if walks and can_walk(problem):
+            trees = [start.tree for start in starts]
+            tree = walk_from(trees, problem, self.effort.walk, self.threshold_style)
             if tree is not None:
                 return min(self._polish(tree), key=rank)
         candidates = (polished for start in starts for polished in self._polish(start.tree))

@@ -28,7 +28,7 @@ class Room:
     """
 
     def __init__(self, ground: Ground) -> None:
-        self.places = np.empty((6, len(ground.rows)), dtype=np.int32)
+        self.places = np.empty((6, len(ground.lines)), dtype=np.int32)
         self.work = 0.0
 
 
@@ -53,8 +53,8 @@ class Standing:
         for i in np.flatnonzero(~tree.is_leaf):
             values = ground.values[tree.feature[i]]
             self.nodes[i, AT] = np.searchsorted(values, tree.threshold[i], side="right") - 1
-        self.nodes[ROOT, BEGIN:PARENT] = 0, len(ground.rows)
-        self.rows = np.arange(len(ground.rows), dtype=np.int32)
+        self.nodes[ROOT, BEGIN:PARENT] = 0, len(ground.lines)
+        self.rows = np.arange(len(ground.lines), dtype=np.int32)
         self.sums, self.shares = np.zeros((n_nodes, ground.lines.shape[1])), np.zeros((n_nodes, 2))
         self.is_full = self.send(ROOT)
 
@@ -159,7 +159,7 @@ class Standing:
             self.sums,
             self.shares,
             room.places,
-            ground.weights.are_whole,
+            ground.problem.weights.are_whole,
         )
         room.work += work
         return gain, feature, at

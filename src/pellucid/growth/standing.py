@@ -40,7 +40,7 @@ class Standing:
     nodes, rows, sums, shares
         As `pellucid.kernels.walk` has them; some nodes may be free.
     is_full : bool
-        Whether every leaf had rows at first.
+        Whether at first there were as many leaves as clusters, all of them with rows.
     """
 
     def __init__(self, ground: Ground, room: Room, tree: ThresholdTree) -> None:
@@ -56,7 +56,7 @@ class Standing:
         self.nodes[ROOT, BEGIN:PARENT] = 0, len(ground.lines)
         self.rows = np.arange(len(ground.lines), dtype=np.int32)
         self.sums, self.shares = np.zeros((n_nodes, ground.lines.shape[1])), np.zeros((n_nodes, 2))
-        self.is_full = self.send(ROOT)
+        self.is_full = self.send(ROOT) and 2 * tree.n_leaves - 1 == n_nodes
 
     def copy(self) -> Standing:
         """The same tree, to be changed on its own."""
@@ -175,7 +175,7 @@ class Standing:
 
     def gain(self, leaf: int) -> float:
         """What the share gains if a leaf is split where it is best split."""
-        if math.isnan(known := self.shares.item(leaf, 1)):
+        if (known := self.shares.item(leaf, 1)) < 0:
             known, *cut = self.find_cut(leaf)
             self.nodes[leaf, : AT + 1] = cut
             self.shares[leaf, 1] = known

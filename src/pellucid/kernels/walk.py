@@ -58,7 +58,7 @@ def send(rank, lines, nodes, start, rows, room, sums, shares):
     sums : ndarray of shape (n_nodes, n_features + 2)
         Of the lines of each leaf: filled in.
     shares : ndarray of shape (n_nodes, 2)
-        |S|^2 / W of each leaf: filled in. The second becomes NaN: what it gains by its best split
+        |S|^2 / W of each leaf: filled in. The second becomes -1: what it gains by its best split
         is not known.
     """
     n_values = lines.shape[1]
@@ -84,7 +84,7 @@ def send(rank, lines, nodes, start, rows, room, sums, shares):
                 total = 0.0
             else:
                 total /= sums[i, n_values - 2]
-            shares[i, 0], shares[i, 1] = total, np.nan
+            shares[i, 0], shares[i, 1] = total, -1.0
             continue
         feature, at, place, n = nodes[i, FEATURE], nodes[i, AT], begin, 0
         for p in range(begin, end):

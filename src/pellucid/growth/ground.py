@@ -64,7 +64,10 @@ class Ground:
             X = np.rint(weight * X / self.unit)
         square = np.einsum("ij,ij->i", X, X) / weights.values
         fine = _unit(square.sum())
-        self.lines = np.column_stack([X, weights.units / weights.one, np.rint(square / fine) * fine])
+        self.lines = np.empty((X.shape[0], X.shape[1] + 2))
+        self.lines[:, :-2] = X
+        self.lines[:, -2] = weights.units / weights.one
+        self.lines[:, -1] = np.rint(square / fine) * fine
         self.cost = float(self.lines[:, -1].sum())
 
     def explain(self, sums: np.ndarray) -> Problem:

@@ -41,6 +41,8 @@ class Effort:
         time: what is tried must not depend on the machine.
     walk : Work or None
         For walks from tree to tree; None leaves these out.
+    n_polished : int
+        Most trees that are polished, the cheapest ones, if there are more leaves than clusters.
     n_references : int
         Number of k-means clusterings to start from.
     """
@@ -49,6 +51,7 @@ class Effort:
     beam_work: float
     deep_work: float
     walk: Work | None
+    n_polished: int
     n_references: int
 
     def uses_beam(self, problem: Problem) -> bool:
@@ -72,9 +75,9 @@ def _work(problem: Problem) -> float:
 
 
 EFFORTS = {
-    "fast": Effort(None, 0, 0, None, 1),
-    "balanced": Effort(BeamSearch(10, 5), 2e7, 2e6, Work(3e7, 80), 1),
-    "best": Effort(BeamSearch(40, 10), np.inf, 1e7, Work(3e8, 400), 5),
+    "fast": Effort(None, 0, 0, None, 1, 1),
+    "balanced": Effort(BeamSearch(10, 5), 2e7, 2e6, Work(3e8, 200), 4, 1),
+    "best": Effort(BeamSearch(40, 10), np.inf, 1e7, Work(3e9, 1000), 100, 5),
 }
 
 
@@ -141,28 +144,37 @@ class Portfolio:
         self.threshold_style = threshold_style
         self.progress = progress
 
-    def best(self, rank: Callable[[Polished], tuple], *, walks: bool) -> Polished | None:
+    def best(self, rank: Callable[[Polished], tuple], *, only_cost: bool) -> Polished | None:
         """The polished tree of lowest rank within the budget; the first of equals.
 
         Parameters
         ----------
         rank : callable
-        walks : bool
-            Whether to walk from tree to tree, which looks at nothing but the cost.
+        only_cost : bool
+            Whether nothing but the cost counts, so that trees can be told apart by it before they
+            are polished, and walked from.
         """
         problem, spare = self.problem, self.budget.n_leaves / self.problem.n_clusters
         starts = list(self._starts())
-        walks &= self.effort.walk is not None and spare == 1 and not self.budget.limits_depth
-        if walks and can_walk(problem):
-            trees = [start.tree for start in starts]
-            tree = walk_from(trees, problem, self.effort.walk, self.threshold_style)
-            if tree is not None:
-                return min(self._polish(tree), key=rank)
+        if only_cost and not self.budget.limits_depth:
+            if spare == 1 and self.effort.walk is not None and can_walk(problem):
+                trees = [start.tree for start in starts]
+                tree = walk_from(trees, problem, self.effort.walk, self.threshold_style)
+                if tree is not None:
+                    return min(self._polish(tree), key=rank)
+            if spare > 1:
+                starts = sorted(starts, key=self._price)[: self.effort.n_polished]
         candidates = (polished for start in starts for polished in self._polish(start.tree))
         best = min(candidates, key=rank, default=None)
         if best is None or _work(problem) * spare**2 > self.effort.deep_work:
             return best
         return min([best, *self._polish(best.tree, deep=True)], key=rank)
+
+    def _price(self, start: Base) -> float:
+        """The k-means cost of a tree."""
+        data, labels = self.problem.data, start.tree.cluster[start.leaf]
+        centers = data.group_centers(labels, self.problem.n_clusters)
+        return data.cost(labels, np.nan_to_num(centers))
 
     def _starts(self) -> Iterator[Base]:
         """Different trees, each with as many leaves as the budget has."""

@@ -19,16 +19,19 @@ from pellucid.growth.searches import grow
 from pellucid.growth.standing import ROOT, Room, Standing
 from pellucid.tree import ThresholdTree
 
-_N_ROUNDS = 10
-"""How often the tree is grown anew, from the means of its leaves, and walked from."""
+_N_WALKS = 2
+"""Trees that are walked from at a time."""
+
+_N_ROUNDS = 5
+"""How often they are grown anew, from the means of their leaves, and walked from."""
 
 _PENALTIES = (0.0, 0.01, 0.03, 0.1)
 """Prices on depth of trees that are grown anew."""
 
-_WARMTH = 0.01
+_WARMTH = 0.003
 """Share of the cost by which a step may make a tree dearer at first."""
 
-_ASTRAY = 0.06
+_ASTRAY = 0.03
 """Share of the cost by which a change may at first be short of the goal: few that are further off
 come to be of use."""
 
@@ -79,7 +82,7 @@ def can_walk(problem: Problem) -> bool:
 def walk_from(
     trees: list[ThresholdTree], problem: Problem, work: Work, threshold_style: ThresholdStyle
 ) -> ThresholdTree | None:
-    """The cheapest tree that a walk from the best of some trees comes by.
+    """The cheapest tree that walks from the best of some trees come by.
 
     None if each of them has a leaf without rows.
 
@@ -93,14 +96,14 @@ def walk_from(
     threshold_style : {"round", "midpoint", "data"}
         Which number of a cut's interval becomes the threshold.
     """
-    ground = Ground(problem)
-    walk = max(problem.team.map(lambda tree: Walk(ground, tree), trees), key=_share)
-    if not math.isfinite(walk.share):
-        return None
-    for seed in range(_N_ROUNDS):
-        walk = max([walk, *walk.regrow()], key=_share)
-        walk.go_on(work.total(problem) / _N_ROUNDS, seed)
-    return walk.best.lift(threshold_style)
+    ground, team = Ground(problem), problem.team
+    walks = _best(team.map(lambda tree: Walk(ground, tree), trees))
+    for i in range(_N_ROUNDS):
+        walks = _best([*walks, *(other for walk in walks for other in walk.regrow())])
+        part = work.total(problem) / (_N_ROUNDS * len(walks)) if walks else 0
+        tasks = [(walk, i * _N_WALKS + n) for n, walk in enumerate(walks)]
+        team.map(lambda task: task[0].go_on(part, seed=task[1]), tasks)
+    return _best(walks)[0].best.lift(threshold_style) if walks else None
 
 
 class Walk:
@@ -215,8 +218,14 @@ def _split_some(tree: Standing, leaves: list[int], random: Random) -> int | None
     return best
 
 
-def _share(walk: Walk) -> float:
-    return walk.share
+def _best(walks: list[Walk]) -> list[Walk]:
+    """The few best walks that differ, best first."""
+    chosen: list[Walk] = []
+    for walk in sorted(walks, key=lambda walk: -walk.share):
+        is_new = not chosen or walk.share < chosen[-1].share * (1 - _SAME)
+        if is_new and math.isfinite(walk.share) and len(chosen) < _N_WALKS:
+            chosen.append(walk)
+    return chosen
 
 
 def _n_rows(problem: Problem) -> float:

@@ -28,10 +28,10 @@ NEAR, FAR, KEY, ORDER, OLD_KEY, OLD_ORDER = range(6)
 N_STEPS = 64
 """Coarse steps of a column."""
 
-N_COLUMNS = 3
+N_COLUMNS = 4
 """Columns that are looked at closely for a cut."""
 
-FAR_OFF = 0.05
+FAR_OFF = 0.2
 """Share of a part's cost by which a coarse look may find a column worse than the cut there is."""
 
 TIE = 1e-9

@@ -46,11 +46,11 @@ class ExplainableKMeans(BaseThresholdTree):
 
     Polishing alternates better cuts, better labels of leaves and centers at the means of the
     clusters while the cost falls. A walk changes a part of the tree at random (grows it anew, moves
-    a leaf elsewhere, or gives it another cut), then improves all cuts as long as the cost falls, and
-    goes on from there unless the tree has become much dearer; five times, trees are also grown anew
-    from the means of the leaves. The cheapest tree on the way is kept. There is no walk on more than
-    32,768 rows or 524,288 values, with a limit on depth or conditions, or with a price on them:
-    then every tree is polished.
+    a leaf elsewhere, or gives it another cut), then improves all cuts as long as the cost falls,
+    and goes on from there unless the tree has become much dearer; five times, trees are also grown
+    anew from the means of the leaves. The cheapest tree on the way is kept. There is no walk on
+    more than 32,768 rows or 524,288 values (rows × columns, sparse data as well), nor with
+    `max_depth`, `max_conditions` or a `depth_penalty`: then every tree is polished.
 
     How much is tried depends on the size of the data and never on the clock or on chance, so
     results can be repeated; "balanced" is meant to stay within five times what

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 
 from pellucid._progress import Progress
@@ -100,9 +101,9 @@ def walk_from(
     walks = _best(team.map(lambda tree: Walk(ground, tree), trees))
     for i in range(_N_ROUNDS):
         walks = _best([*walks, *(other for walk in walks for other in walk.regrow())])
-        part = work.total(problem) / (_N_ROUNDS * len(walks)) if walks else 0
-        tasks = [(walk, i * _N_WALKS + n) for n, walk in enumerate(walks)]
-        team.map(lambda task: task[0].go_on(part, seed=task[1]), tasks)
+        part = work.total(problem) / (_N_ROUNDS * max(len(walks), 1))
+        tasks = [partial(walk.go_on, part, i * _N_WALKS + n) for n, walk in enumerate(walks)]
+        team.map(lambda task: task(), tasks)
     return _best(walks)[0].best.lift(threshold_style) if walks else None
 
 

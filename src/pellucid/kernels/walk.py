@@ -272,8 +272,8 @@ def find_cut(rank, code, lines, nodes, node, rows, sums, shares, room, by_weight
                 n_full -= 1
             total += (more - parts[a]) + (less - parts[b])
             parts[a], parts[b] = more, less
-            if room[KEY, p + 1] > room[KEY, p] and n_full == n_leaves:
-                if total > best + FINE * abs(total):
-                    best, feature, at = total, column, room[KEY, p]
+            is_cut = room[KEY, p + 1] > room[KEY, p] and n_full == n_leaves
+            if is_cut and total > best + FINE * abs(total):
+                best, feature, at = total, column, room[KEY, p]
     work = (weight if by_weight else n) * (30 + 3 * n_features + n_columns * (15 + 2 * n_features))
     return best - now if feature >= 0 else 0.0, feature, at, work

@@ -27,9 +27,9 @@ _AUTO_PENALTY = 0.03
 class ExplainableKMeans(BaseThresholdTree):
     """k-means whose clusters are the leaves of a small threshold tree, as cheap as can be found.
 
-    Grows trees by several methods, polishes each of them, and keeps the one of least k-means cost
-    that has no more than `n_leaves` leaves (and keeps to `max_depth` and `max_conditions`). The
-    clusters are those of the tree: near to the reference, but not bound to it.
+    Grows trees by several methods, improves them, and keeps the one of least k-means cost that has
+    no more than `n_leaves` leaves (and keeps to `max_depth` and `max_conditions`). The clusters are
+    those of the tree: near to the reference, but not bound to it.
 
     What is tried, for each reference:
 
@@ -37,15 +37,24 @@ class ExplainableKMeans(BaseThresholdTree):
       polished;
     - ``"balanced"``: also the trees of ExGreedy and IMM, and, where rows × columns × clusters are
       at most 20 million, all three by beam search (10 trees, 5 cuts a leaf) and, with more leaves
-      than clusters, CART's; where rows × columns × leaves² ÷ clusters are at most 2 million, the
-      best is polished deeply, which exchanges leaves too;
-    - ``"best"``: the same with wide beams (40 trees, 10 cuts) whatever the size, deep polish up to
-      10 million, and five k-means references.
+      than clusters, CART's. With one leaf for each cluster, walks from the two best of them, and
+      the tree they end at is polished. With more leaves, the four cheapest are polished; where rows
+      × columns × leaves² ÷ clusters are at most 2 million, the best of these is polished deeply,
+      which exchanges leaves too;
+    - ``"best"``: the same with wide beams (40 trees, 10 cuts) whatever the size, walks several
+      times as long, every tree polished, deep polish up to 10 million, and five k-means references.
 
     Polishing alternates better cuts, better labels of leaves and centers at the means of the
-    clusters while the cost falls. How much is tried depends on the size of the data and never on
-    the clock, so results can be repeated; "balanced" is meant to stay within a few times what
-    ``KMeans(n_init=10)`` takes.
+    clusters while the cost falls. A walk changes a part of the tree at random (grows it anew, moves
+    a leaf elsewhere, or gives it another cut), then improves all cuts as long as the cost falls,
+    and goes on from there unless the tree has become much dearer; five times, trees are also grown
+    anew from the means of the leaves. The cheapest tree on the way is kept. There is no walk on
+    more than 32,768 rows or 524,288 values (rows × columns, sparse data as well), nor with
+    `max_depth`, `max_conditions` or a `depth_penalty`: then every tree is polished.
+
+    How much is tried depends on the size of the data and never on the clock or on chance, so
+    results can be repeated; "balanced" is meant to stay within five times what
+    ``KMeans(n_init=10)`` takes, plus a second.
 
     Parameters
     ----------
@@ -155,7 +164,7 @@ class ExplainableKMeans(BaseThresholdTree):
         found = []
         for posed in self._problems(problem, n_references):
             portfolio = Portfolio(posed, effort, budget, penalty, self.threshold_style, progress)
-            if (polished := portfolio.best(rank)) is not None:
+            if (polished := portfolio.best(rank, only_cost=ranking == 0)) is not None:
                 found.append((polished, posed))
         if not found:
             raise ValueError(self._too_narrow(problem.n_clusters))

@@ -19,6 +19,7 @@ from pellucid.growth.cart import as_leaf, fits_single_precision, grow_cart
 from pellucid.growth.plant import Base, Growth
 from pellucid.growth.polish import Polished, polish_tree
 from pellucid.growth.searches import grow
+from pellucid.growth.walk import Work, can_walk, walk_from
 from pellucid.rules import path_conditions, simplify
 from pellucid.tree import ThresholdTree, TreeBuilder
 
@@ -38,6 +39,10 @@ class Effort:
         Rows times columns times clusters up to which beam search is worth its time, and rows times
         columns times leaves squared over clusters up to which the exchange of leaves is. Work, not
         time: what is tried must not depend on the machine.
+    walk : Work or None
+        For walks from tree to tree; None leaves these out.
+    n_polished : int
+        Most trees that are polished, the cheapest ones, if there are more leaves than clusters.
     n_references : int
         Number of k-means clusterings to start from.
     """
@@ -45,6 +50,8 @@ class Effort:
     beam: BeamSearch | None
     beam_work: float
     deep_work: float
+    walk: Work | None
+    n_polished: int
     n_references: int
 
     def uses_beam(self, problem: Problem) -> bool:
@@ -68,9 +75,9 @@ def _work(problem: Problem) -> float:
 
 
 EFFORTS = {
-    "fast": Effort(None, 0, 0, 1),
-    "balanced": Effort(BeamSearch(10, 5), 2e7, 2e6, 1),
-    "best": Effort(BeamSearch(40, 10), np.inf, 1e7, 5),
+    "fast": Effort(None, 0, 0, None, 1, 1),
+    "balanced": Effort(BeamSearch(10, 5), 2e7, 2e6, Work(3e8, 200), 4, 1),
+    "best": Effort(BeamSearch(40, 10), np.inf, 1e7, Work(3e9, 1000), 100, 5),
 }
 
 
@@ -137,21 +144,46 @@ class Portfolio:
         self.threshold_style = threshold_style
         self.progress = progress
 
-    def best(self, rank: Callable[[Polished], tuple]) -> Polished | None:
-        """The polished tree of lowest rank within the budget; the first of equals."""
-        best = min(self._candidates(), key=rank, default=None)
-        leaves = self.budget.n_leaves / self.problem.n_clusters
-        if best is None or _work(self.problem) * leaves**2 > self.effort.deep_work:
+    def best(self, rank: Callable[[Polished], tuple], *, only_cost: bool) -> Polished | None:
+        """The polished tree of lowest rank within the budget; the first of equals.
+
+        Parameters
+        ----------
+        rank : callable
+        only_cost : bool
+            Whether nothing but the cost counts, so that trees can be told apart by it before they
+            are polished, and walked from.
+        """
+        problem, spare = self.problem, self.budget.n_leaves / self.problem.n_clusters
+        starts = list(self._starts())
+        if only_cost and not self.budget.limits_depth:
+            if spare == 1 and self.effort.walk is not None and can_walk(problem):
+                trees = [start.tree for start in starts]
+                tree = walk_from(trees, problem, self.effort.walk, self.threshold_style)
+                if tree is not None:
+                    return min(self._polish(tree), key=rank)
+            if spare > 1:
+                starts = sorted(starts, key=self._price)[: self.effort.n_polished]
+        candidates = (polished for start in starts for polished in self._polish(start.tree))
+        best = min(candidates, key=rank, default=None)
+        if best is None or _work(problem) * spare**2 > self.effort.deep_work:
             return best
         return min([best, *self._polish(best.tree, deep=True)], key=rank)
 
-    def _candidates(self) -> Iterator[Polished]:
+    def _price(self, start: Base) -> float:
+        """The k-means cost of a tree."""
+        data, labels = self.problem.data, start.tree.cluster[start.leaf]
+        centers = data.group_centers(labels, self.problem.n_clusters)
+        return data.cost(labels, np.nan_to_num(centers))
+
+    def _starts(self) -> Iterator[Base]:
+        """Different trees, each with as many leaves as the budget has."""
         seen: list[ThresholdTree] = []
         for growth in self._growths():
-            tree = self._expand(growth)
-            if tree not in seen:
-                seen.append(tree)
-                yield from self._polish(tree)
+            base = self._expand(growth)
+            if base.tree not in seen:
+                seen.append(base.tree)
+                yield base
             self.progress.step()
 
     def _growths(self) -> Iterator[Growth]:
@@ -175,12 +207,11 @@ class Portfolio:
             for penalty in SHALLOW:
                 yield grow(InducedCost(problem, penalty), "greedy", self.threshold_style, quiet)
 
-    def _expand(self, growth: Growth) -> ThresholdTree:
+    def _expand(self, growth: Growth) -> Base:
         """The tree with as many leaves as the budget has, if they are of use."""
-        tree = growth.builder.build()
-        if self.budget.n_leaves <= tree.n_leaves:
-            return tree
-        base = Base(tree, growth.leaf_of_rows)
+        base = Base(growth.builder.build(), growth.leaf_of_rows)
+        if self.budget.n_leaves <= base.tree.n_leaves:
+            return base
         more = grow_best_first(
             SurrogateCost(self.problem),
             self.threshold_style,
@@ -188,8 +219,8 @@ class Portfolio:
             self.budget.n_leaves,
             base,
         )
-        expanded = more.builder.build()
-        return expanded if self.budget.allows(expanded) else tree
+        expanded = Base(more.builder.build(), more.leaf_of_rows)
+        return expanded if self.budget.allows(expanded.tree) else base
 
     def _polish(self, tree: ThresholdTree, deep: bool = False) -> Iterator[Polished]:
         """The tree polished, and as it was where polish would take it out of the budget."""

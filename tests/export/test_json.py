@@ -154,6 +154,8 @@ def test_categories_of_a_document_are_checked():
         ([{"column": "a"}], r"features\[0\].is is missing"),
         ([{"column": "c", "is": 1}], r"features\[0\] is 'c', expected one of columns"),
         ([{"column": "a", "is": [1]}], r"features\[0\].is is \[1\], expected a string"),
+        ([{"column": "a", "is": 1, "otherwise": 2}], r"features\[0\].otherwise is"),
+        ([{"column": "a", "is": 1, "else": "2"}], r"features\[0\].else is unknown"),
         ([{"column": "a", "is": 1}, {"column": "a", "is": 1}], r"features\[1\] is there before"),
     ):
         with pytest.raises(ValueError, match=message):

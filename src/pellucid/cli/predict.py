@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from pellucid.cli import CommandError, check_target
+from pellucid.cli.preparing import as_category
 from pellucid.cli.reading import STDIN, Source, read_source
 from pellucid.cli.show import count, show_notice
 from pellucid.cli.writing import CLUSTER, RULE, write_rows
@@ -64,7 +65,7 @@ def _asked_about(source: Source, explanation: Explanation, model: Path) -> pl.Da
     columns = []
     for name in explanation.feature_names_in_.tolist():
         is_number = name in asked
-        if not is_number and not any(isinstance(a, Indicator) and a.column == name for a in asked):
+        if not is_number and not any(_is_about(a, name) for a in asked):
             continue
         if name not in source.table.columns:
             raise CommandError(
@@ -74,5 +75,31 @@ def _asked_about(source: Source, explanation: Explanation, model: Path) -> pl.Da
         dtype = source.table.schema[name]
         if is_number and not (dtype.is_numeric() or dtype == pl.Null):
             raise CommandError(f"column {name!r} is not numeric (its type is {dtype})")
-        columns.append(pl.col(name).cast(pl.Float64) if is_number else pl.col(name))
+        column = source.table[name]
+        known = [a.value for a in explanation.tree_columns_ if _is_about(a, name)]
+        columns.append(column.cast(pl.Float64) if is_number else _like(column, known))
     return source.table.select(columns) if columns else source.table
+
+
+def _is_about(description: str | Indicator, column: str) -> bool:
+    return isinstance(description, Indicator) and description.column == column
+
+
+def _like(column: pl.Series, categories: list) -> pl.Series:
+    """Categories of the kind that the model knows: a file of other rows may look different."""
+    column = as_category(column)
+    kinds = {type(value) for value in categories if value is not None}
+    if kinds == {str}:
+        return column.cast(pl.String)
+    if kinds <= {int, float} and column.dtype == pl.String:
+        numbers = column.cast(pl.Float64, strict=False)
+        # What is no number is no category of the model either, but it is not missing.
+        other = max(value for value in categories if value is not None) + 1.0
+        return (
+            pl.select(
+                pl.when(numbers.is_null() & column.is_not_null()).then(other).otherwise(numbers)
+            )
+            .to_series()
+            .alias(column.name)
+        )
+    return column

@@ -131,7 +131,8 @@ def prepare(
         reserved=reserved,
     )
     table = source.table.select(chosen.used).with_columns(
-        pl.col(chosen.numbers).cast(pl.Float64), pl.col(chosen.categories).cast(pl.String)
+        pl.col(chosen.numbers).cast(pl.Float64),
+        *(as_category(source.table[name]) for name in chosen.categories),
     )
     table, rows, fill = _without_gaps(source, table, chosen, missing, reserved)
     content = Content.of(table)
@@ -142,6 +143,15 @@ def prepare(
     if given is not None and given.dtype.kind not in "iu":
         given = given.astype(str)
     return Prepared(source, chosen, rows, table, encoding, features, center, scale, given, fill)
+
+
+def as_category(column: pl.Series) -> pl.Series:
+    """A column of categories: numbers, truth values and texts as they are, all else as text.
+
+    A model that knows 1 and 2 asks a database, and the next file, about these and not about texts.
+    """
+    plain = column.dtype.is_integer() or column.dtype in (pl.Float32, pl.Float64, pl.Boolean)
+    return column if plain else column.cast(pl.String)
 
 
 def _without_gaps(

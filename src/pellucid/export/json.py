@@ -13,7 +13,8 @@ The schema, version 1, is one object:
 ``features``
     What the tree looks at: null for the columns themselves; otherwise a list of names and, for
     the column that is 1 where a category holds, of ``{"column": name, "is": value}``, the value
-    being null where "missing" is the category.
+    being null where "missing" is the category. ``"otherwise"`` beside them, which may be absent,
+    is the other category in words, where the column has only two.
 ``fill``
     What a missing value counts as, by column; null if that is nowhere said.
 ``clusters``
@@ -173,10 +174,11 @@ def _feature(name: str | Indicator) -> str | dict[str, Any]:
     if not isinstance(name, Indicator):
         return name
     what = f"a category of column {name.column!r}"
-    return {
+    feature = {
         "column": name.column,
         "is": None if name.value is None else plain_value(name.value, what),
     }
+    return feature if name.otherwise is None else {**feature, "otherwise": name.otherwise}
 
 
 def _fill(explanation: Explanation) -> dict[str, Any] | None:

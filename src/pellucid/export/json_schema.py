@@ -92,11 +92,14 @@ def _features(features: Any, columns: list[str] | None) -> list[str | Indicator]
         if isinstance(feature, str):
             column, name = feature, feature
         else:
-            _keys(_kind(feature, dict, place), ("column", "is"), place)
+            _keys(_kind(feature, dict, place), ("column", "is"), place, optional=("otherwise",))
             column, value = _kind(feature["column"], str, f"{place}.column"), feature["is"]
             if value is not None:
                 _scalar(value, f"{place}.is")
-            name = Indicator(column, value)
+            otherwise = feature.get("otherwise")
+            if otherwise is not None:
+                _kind(otherwise, str, f"{place}.otherwise")
+            name = Indicator(column, value, otherwise)
         if columns is None or column not in columns:
             raise _wrong(place, column, "one of columns")
         names.append(name)
@@ -201,13 +204,15 @@ def _once(values: list, place: str) -> None:
         raise ValueError(f"not an explanation: {place}[{at}] is there before, {values[at]!r}")
 
 
-def _keys(value: dict, expected: tuple[str, ...], place: str) -> None:
+def _keys(
+    value: dict, expected: tuple[str, ...], place: str, optional: tuple[str, ...] = ()
+) -> None:
     at = f"{place}." if place else ""
     for key in expected:
         if key not in value:
             raise ValueError(f"not an explanation: {at}{key} is missing")
     for key in value:
-        if key not in expected:
+        if key not in expected + optional:
             raise ValueError(f"not an explanation: {at}{key} is unknown")
 
 

@@ -1,0 +1,111 @@
+"""A tree that was grown on scaled and 0/1 columns says the same in the units of the file."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from pellucid.cli.app import app
+from pellucid.cli.choices import METHODS, Choices
+from pellucid.cli.fitting import find_reference, fit_method
+from pellucid.cli.preparing import prepare
+from pellucid.cli.reading import Source
+
+
+def mixed(seed: int) -> pl.DataFrame:
+    random = np.random.default_rng(seed)
+    n = 150
+    return pl.DataFrame(
+        {
+            "large": random.normal(1e6, 2e5, n).round(-3),
+            "small": random.exponential(1e-3, n),
+            "whole": random.integers(0, 20, n),
+            "kind": random.choice(["a", "b", "c"], n),
+            "gappy": [None if v < 0.1 else v for v in random.random(n).tolist()],
+            "flag": random.random(n) > 0.5,
+        }
+    )
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("missing", ["drop", "median"])
+def test_rows_have_the_clusters_of_the_tree_on_scaled_columns(seed, missing):
+    table = mixed(seed)
+    prepared = prepare(Source("table", table), missing=missing)
+    reference = find_reference(prepared, 5, seed)
+    used = table[prepared.rows]
+    for method in ("exshallow", "exkmc", "spex"):
+        fitted = fit_method(prepared, method, reference, Choices())
+        assert prepared.is_scaled
+        found = fitted.explanation.predict(used)
+        assert found.tolist() == fitted.model.labels_.tolist()
+        leaves = fitted.explanation.apply(used)
+        assert leaves.tolist() == fitted.leaf.tolist()
+        shown = {rule.leaf: rule.n_samples for rule in fitted.explanation._leaf_rules}
+        assert shown == {leaf: int((leaves == leaf).sum()) for leaf in shown}
+
+
+def test_what_is_clustered_is_scaled_once():
+    prepared = prepare(Source("table", mixed(0)))
+    numbers = [j for j, name in enumerate(prepared.encoding.names) if isinstance(name, str)]
+    np.testing.assert_allclose(prepared.Z[:, numbers].mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(prepared.Z[:, numbers].std(axis=0), 1)
+    assert set(np.unique(np.delete(prepared.Z, numbers, axis=1)).tolist()) == {0.0, 1.0}
+    assert prepared.Z is prepared.Z
+
+
+def test_every_method_has_a_name_on_the_command_line():
+    from pellucid.cli.options import Method
+
+    assert {method.value for method in Method} == set(METHODS)
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def test_rows_are_given_the_clusters_that_explain_gave_them(tmp_path):
+    """Codes, truth values and texts as categories, in a file and in one that looks different."""
+    table = pl.DataFrame(
+        {
+            "code": [1, 2, 3] * 40,
+            "flag": [True, True, False, False] * 30,
+            "word": ["1", "2", "x", "y"] * 30,
+        }
+    )
+    table.write_csv(tmp_path / "data.csv")
+    for name in table.columns:
+        options = ("--columns", name, "--categorical", name, "-k", table[name].n_unique())
+        files = ("--model", tmp_path / "model.json", "--output", tmp_path / "rows.csv")
+        result = run("explain", tmp_path / "data.csv", *options, *files)
+        assert result.exit_code == 0, result.stderr
+        told = run("predict", tmp_path / "model.json", tmp_path / "data.csv")
+        assert told.stdout == (tmp_path / "rows.csv").read_text()
+        assert pl.read_csv(tmp_path / "rows.csv").group_by(name, "cluster").len().height == len(
+            table[name].unique()
+        )
+
+
+def clusters(text: str, by: str) -> dict:
+    return {row[by]: row["cluster"] for row in pl.read_csv(io.StringIO(text)).to_dicts()}
+
+
+@pytest.mark.parametrize(
+    ("known", "others"),
+    # Only numbers are left in a column of words, or a word comes into one of numbers.
+    [(["1", "2", "x", "y"], ["1", "2"]), (["1", "2", "3"], ["1", "2", "other"])],
+)
+def test_categories_are_known_again_in_a_file_that_looks_different(tmp_path, known, others):
+    for name, values in (("data.csv", known * 30), ("others.csv", others)):
+        (tmp_path / name).write_text("\n".join(["kind", *values, ""]))
+    options = ("--categorical", "kind", "-k", len(known), "--output", tmp_path / "rows.csv")
+    result = run("explain", tmp_path / "data.csv", *options, "--model", tmp_path / "model.json")
+    assert result.exit_code == 0, result.stderr
+    told = run("predict", tmp_path / "model.json", tmp_path / "others.csv").stdout
+    expected = {str(k): c for k, c in clusters((tmp_path / "rows.csv").read_text(), "kind").items()}
+    found = {str(k): c for k, c in clusters(told, "kind").items()}
+    assert {k: found[k] for k in ("1", "2")} == {k: expected[k] for k in ("1", "2")}

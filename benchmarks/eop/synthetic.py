@@ -49,9 +49,9 @@ def sections(settings: Settings) -> list[Section]:
             "parameters. Complexity: members of the ensemble; neighbours that the average row "
             "consults, and one for the classifier. On all columns at once, a linear SVM is soon "
             "wrong about half of the weight, which would end the boosting. Levels of N-EOP need "
-            "cover but 1 % of the rows here. Where N-EOP falls short, it is at late levels: a list "
-            "answers a row by one pair of columns, and boosting by the votes of all, which tells "
-            "on rows of patterns in 3 and 4 columns and where patterns overlap.",
+            "cover but 1 % of the rows here. On other sets of this kind, N-EOP lost most at late "
+            "levels, probably because a list answers a row by one pair of columns, and boosting by "
+            "the votes of all.",
         ),
         _pair_sheet(
             rows,

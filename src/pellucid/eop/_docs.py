@@ -22,7 +22,8 @@ _TEXTS = {
     regions : {"box", "nonparametric", "polyhedron", "ellipse"}, default="box"
         Shape of the regions. Boxes are intervals with round ends. Nonparametric: places whose
         ⌈1 / max_error⌉ nearest training rows are rightly classified to at least 1 - max_error,
-        counted by closeness. Polyhedra are hulls.""",
+        counted by closeness; as many are consulted, up to 50, where more errors are allowed
+        later. Polyhedra are hulls.""",
     "common": """max_dim : int, default=2
         Columns of a projection at the most.
     projections : "all" or int, default="all"

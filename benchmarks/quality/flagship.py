@@ -70,7 +70,8 @@ def _job(store: Store, name: str, size: str, seed: int, settings: Settings, peer
 def _warm_up(X, centers) -> None:
     """Compile what is needed, on a few rows."""
     few = X[:: max(1, X.shape[0] // 500)]
-    ExplainableKMeans(reference=centers[:3], n_leaves=6).fit(few)
+    for n_leaves in (3, 6):
+        ExplainableKMeans(reference=centers[:3], n_leaves=n_leaves).fit(few)
 
 
 def _best_peer(peers: list[Row], name: str, size: str, seed: int) -> tuple[str, float]:

@@ -56,6 +56,10 @@ class Boxes(Regions):
         return (np.isfinite(self.lower) | np.isfinite(self.upper)).sum(axis=1).astype(float)
 
 
+EVERYWHERE = "everywhere"
+"""A box without ends in words."""
+
+
 def describe_interval(low: float, high: float, name: str) -> str:
     """An interval in words; empty when it has no end."""
     if np.isinf(low):
@@ -75,7 +79,7 @@ def describe_box(lower: np.ndarray, upper: np.ndarray, names: Sequence[str]) -> 
     '13.5 < x1 ≤ 25 and 0.4 < x7 ≤ 1.3'
     """
     parts = [describe_interval(*ends) for ends in zip(lower, upper, names)]
-    return " and ".join(filter(None, parts)) or "everywhere"
+    return " and ".join(filter(None, parts)) or EVERYWHERE
 
 
 class BoxFinder(ShapeFinder):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.eop._classifier import EOPClassifier
+from pellucid.eop.boxes import EVERYWHERE
 from pellucid.eop.pieces import Piece
 from pellucid.rules import RuleList
 
@@ -37,15 +38,25 @@ class ClusterPlaces:
 
     def __str__(self) -> str:
         head = (
-            f"cluster {self.cluster}: {self.n_samples:,} rows, {100 * self.coverage:.1f} % of "
+            f"cluster {self.cluster}: {_rows(self.n_samples)}, {100 * self.coverage:.1f} % of "
             f"them in {len(self.places)} place{'s' * (len(self.places) != 1)}"
         )
         lines = [
-            f"    {place.level + 1}. {place.text} ({place.support:,.10g} rows, "
+            f"    {place.level + 1}. {_where(place)} ({_rows(place.support)}, "
             f"{100 * place.purity:.1f} % pure)"
             for place in self.places
         ]
         return "\n".join([head, *lines])
+
+
+def _rows(number: float) -> str:
+    return f"{number:,.10g} row{'s' * (number != 1)}"
+
+
+def _where(place: Piece) -> str:
+    """A place in words; a level speaks of the rows that those before it have left."""
+    rest = place.level > 0 and place.text == EVERYWHERE
+    return f"{place.text} else" if rest else place.text
 
 
 class ClusterRegions(RuleList):

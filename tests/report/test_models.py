@@ -107,7 +107,10 @@ def test_the_levels_of_a_model_of_regions_are_told(regions_file, iris):
 
 @pytest.mark.parametrize("shape", ["polyhedron", "ellipse", "nonparametric"])
 def test_regions_of_any_shape_are_drawn(shape, iris, tmp_path, open_page):
-    model = EOPClassifier("linear_svm", regions=shape, random_state=0, max_levels=2)
+    # Without a price on columns, levels have two, and so a shape.
+    model = EOPClassifier(
+        "linear_svm", regions=shape, complexity_penalty=0, random_state=0, max_levels=2
+    )
     model.fit(iris.iloc[:, :3], np.repeat(["a", "b", "</script>"], 50))
     path = model.report(tmp_path / "r.html", iris.iloc[:, :3])
     page = open_page(path)

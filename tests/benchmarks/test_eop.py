@@ -144,8 +144,8 @@ def test_a_promise_is_kept_or_missed():
 
 def test_early_levels_are_counted():
     def row(pattern, features, level, level_features, rows):
-        names = ("pattern", "features", "level", "level_features", "rows")
-        return dict(zip(names, map(str, (pattern, features, level, level_features, rows))))
+        names = ("dataset", "pattern", "features", "level", "level_features", "rows")
+        return dict(zip(names, map(str, ("DS1", pattern, features, level, level_features, rows))))
 
     rows = [
         row(-1, "", 0, "0 1", 9), row(-1, "", 1, "2 4", 9), row(-1, "", -1, "", 9),
@@ -153,7 +153,9 @@ def test_early_levels_are_counted():
     ]  # fmt: skip
     assert patterns.early_share(rows, 1) == 0.6
     assert patterns.early_share(rows, 2) == 0.7
-    assert patterns.n_projections_found(rows, 2) == (1, 2)
+    *found, chance = patterns.n_projections_found(rows, 2)
+    assert found == [1, 2]
+    assert chance == pytest.approx(3 / 45)
 
 
 def test_real_sets_are_found_and_merged(tmp_path):

@@ -170,7 +170,9 @@ class BaseThresholdTree(EstimatorExportMixin, ClusterMixin, BaseEstimator):
         )
         names = np.array(reference.names)
         known = reference.labels >= 0
-        purity = leaf_purity(leaf[known], (position == reference.labels)[known], weight[known])
+        known = slice(None) if known.all() else known
+        agrees = position[known] == reference.labels[known]
+        purity = leaf_purity(leaf[known], agrees, weight[known])
 
         self.tree_ = tree
         self.n_leaves_ = tree.n_leaves

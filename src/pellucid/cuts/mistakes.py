@@ -9,6 +9,9 @@ from pellucid.cuts.search import Cut, edge_cuts, open_bins, search_columns
 from pellucid.cuts.separated import Objective, Owned, scan_counts, scan_separated
 from pellucid.numeric.rows import divide_rows
 
+_LEAST_ROWS = 2**16
+"""Fewest rows worth a task of their own."""
+
 _SMALL = 2**22
 """Bytes of counts that are kept without asking how large the data are."""
 
@@ -84,9 +87,16 @@ class Mistakes(CenterCutCriterion):
         """Rows cut off from their own center become passive on the side where they are."""
         center_left = np.zeros(self.problem.n_clusters, dtype=bool)
         center_left[centers_left] = True
-        near, far = divide_rows(cell.active, left)
-        near, off_near = divide_rows(near, center_left.take(self.problem.labels.take(near)))
-        off_far, far = divide_rows(far, center_left.take(self.problem.labels.take(far)))
+        labels, team = self.problem.labels, self.problem.team
+
+        def share(block: tuple[int, int]) -> tuple[np.ndarray, ...]:
+            near, far = divide_rows(cell.active[slice(*block)], left[slice(*block)])
+            near, off_near = divide_rows(near, center_left.take(labels.take(near)))
+            off_far, far = divide_rows(far, center_left.take(labels.take(far)))
+            return near, far, off_near, off_far
+
+        parts = team.map(share, team.blocks(len(left), _LEAST_ROWS))
+        near, far, off_near, off_far = map(np.concatenate, zip(*parts))
         heritage = [
             {"parent": (cell.memo["counts"], cell.centers, lost)} if "counts" in cell.memo else {}
             for lost in (off_far, off_near)
@@ -95,6 +105,8 @@ class Mistakes(CenterCutCriterion):
 
     def _local_labels(self, cell: Cell, rows: np.ndarray) -> np.ndarray:
         """Own center of each row, as a place in the cell's centers."""
+        if len(rows) == self.problem.n_samples and len(cell.centers) == self.problem.n_clusters:
+            return self.problem.labels
         place = np.zeros(self.problem.n_clusters, dtype=self.problem.labels.dtype)
         place[cell.centers] = np.arange(len(cell.centers))
         return place.take(self.problem.labels.take(rows))

@@ -38,9 +38,9 @@ class ExplainableKMeans(BaseThresholdTree):
     - ``"balanced"``: also the trees of ExGreedy and IMM, and, where rows × columns × clusters are
       at most 20 million, all three by beam search (10 trees, 5 cuts a leaf) and, with more leaves
       than clusters, CART's. With one leaf for each cluster, walks from the two best of them, and
-      the tree they end at is polished. With more leaves, the four cheapest are polished; where rows
-      × columns × leaves² ÷ clusters are at most 2 million, the best of these is polished deeply,
-      which exchanges leaves too;
+      the tree they end at is polished. With more leaves, the three cheapest are polished, or two
+      where rows × columns × leaves² ÷ clusters are above 5 million; where they are at most 400,000,
+      the best of these is polished deeply, which exchanges leaves too;
     - ``"best"``: the same with wide beams (40 trees, 10 cuts) whatever the size, walks several
       times as long, every tree polished, deep polish up to 10 million, and five k-means references.
 

@@ -35,10 +35,12 @@ class Effort:
     ----------
     beam : BeamSearch or None
         For the trees that are not grown greedily; None leaves these out.
-    beam_work, deep_work : float
-        Rows times columns times clusters up to which beam search is worth its time, and rows times
-        columns times leaves squared over clusters up to which the exchange of leaves is. Work, not
-        time: what is tried must not depend on the machine.
+    beam_work : float
+        Rows times columns times clusters up to which beam search is worth its time. Work, not time:
+        what is tried must not depend on the machine.
+    deep_work, polish_work : float
+        Rows times columns times leaves squared over clusters up to which the exchange of leaves is
+        worth its time, and up to which all of `n_polished` trees are; beyond it, half of them.
     walk : Work or None
         For walks from tree to tree; None leaves these out.
     n_polished : int
@@ -50,6 +52,7 @@ class Effort:
     beam: BeamSearch | None
     beam_work: float
     deep_work: float
+    polish_work: float
     walk: Work | None
     n_polished: int
     n_references: int
@@ -75,9 +78,9 @@ def _work(problem: Problem) -> float:
 
 
 EFFORTS = {
-    "fast": Effort(None, 0, 0, None, 1, 1),
-    "balanced": Effort(BeamSearch(10, 5), 2e7, 2e6, Work(3e8, 200), 4, 1),
-    "best": Effort(BeamSearch(40, 10), np.inf, 1e7, Work(3e9, 1000), 100, 5),
+    "fast": Effort(None, 0, 0, 0, None, 1, 1),
+    "balanced": Effort(BeamSearch(10, 5), 2e7, 4e5, 5e6, Work(3e8, 200), 3, 1),
+    "best": Effort(BeamSearch(40, 10), np.inf, 1e7, np.inf, Work(3e9, 1000), 100, 5),
 }
 
 
@@ -163,12 +166,19 @@ class Portfolio:
                 if tree is not None:
                     return min(self._polish(tree), key=rank)
             if spare > 1:
-                starts = sorted(starts, key=self._price)[: self.effort.n_polished]
+                starts = sorted(starts, key=self._price)[: self._n_polished(spare)]
         candidates = (polished for start in starts for polished in self._polish(start.tree))
         best = min(candidates, key=rank, default=None)
-        if best is None or _work(problem) * spare**2 > self.effort.deep_work:
+        if best is None or self._work(spare) > self.effort.deep_work:
             return best
         return min([best, *self._polish(best.tree, deep=True)], key=rank)
+
+    def _work(self, spare: float) -> float:
+        return _work(self.problem) * spare**2
+
+    def _n_polished(self, spare: float) -> int:
+        n, few = self.effort.n_polished, self._work(spare) <= self.effort.polish_work
+        return n if few else -(-n // 2)
 
     def _price(self, start: Base) -> float:
         """The k-means cost of a tree."""

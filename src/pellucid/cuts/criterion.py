@@ -47,7 +47,7 @@ class Criterion(ABC):
     """
 
     in_any_order = False
-    """Whether cells may be worked on side by side: nothing is remembered but in the cells."""
+    """Whether cells may be worked on side by side: no answer depends on what others left behind."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem

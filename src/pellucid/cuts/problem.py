@@ -134,11 +134,13 @@ class Problem:
         kept = self._kept_columns
         if kept is None:
             return column_values(self.X, feature, rows)
-        if feature not in kept:
-            if len(kept) == _MOST_KEPT:
+        # In one look: another thread may clear what is kept at any time.
+        if (column := kept.get(feature)) is None:
+            if len(kept) >= _MOST_KEPT:
                 kept.clear()
-            kept[feature] = np.ascontiguousarray(self.X[:, feature], dtype=np.float64)
-        return kept[feature][rows]
+            column = np.ascontiguousarray(self.X[:, feature], dtype=np.float64)
+            kept[feature] = column
+        return column[rows]
 
     def slots(self, rows: np.ndarray) -> np.ndarray:
         """Place of each row of the data in `rows`, -1 elsewhere; only CSC columns need it."""

@@ -32,6 +32,12 @@ class Memory:
     _lines: dict[tuple, tuple[float, float]] = field(default_factory=dict)
     _below: dict[tuple, tuple[Memory, Memory]] = field(default_factory=dict)
 
+    @property
+    def n_searches(self) -> int:
+        """How many times this cell and those below it were searched."""
+        below = (half for halves in self._below.values() for half in halves)
+        return len(self.penalties) + sum(half.n_searches for half in below)
+
     def knows(self, penalty: float) -> bool:
         """Whether the best cut is known at a penalty."""
         i = bisect_left(self.penalties, penalty)
@@ -97,14 +103,16 @@ class RememberedInducedCost(InducedCost):
     ----------
     memory : Memory
         Of the root.
-    n_searches : int
-        How many times a cell was searched.
     """
 
     def __init__(self, problem: Problem, depth_penalty: float = 0.0) -> None:
         super().__init__(problem, depth_penalty)
         self.memory = Memory()
-        self.n_searches = 0
+
+    @property
+    def n_searches(self) -> int:
+        """How many times a cell was searched."""
+        return self.memory.n_searches
 
     def root(self) -> Cell:
         """The cell that holds everything."""
@@ -119,7 +127,6 @@ class RememberedInducedCost(InducedCost):
         memory: Memory = cell.memo["memory"]
         if not memory.knows(self.depth_penalty):
             cut, depth = super().best_cut(cell), 0.0
-            self.n_searches += 1
             if cut is not None:
                 # One name for a cut, whichever of its thresholds the search came upon.
                 cut = cut._replace(at=self.interval(cell, cut)[0])

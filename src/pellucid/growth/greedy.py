@@ -24,7 +24,7 @@ def grow_greedily(
         below: list[int] = []
         for number, divided in zip(level, for_each_cell(criterion, divide, level, plant.cells)):
             if divided is not None:
-                below += plant.split(number, divided.cut, divided)
+                below += plant.accept(number, divided)
                 progress.step()
         level = below
     return plant.growth()

@@ -6,9 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.cuts.problem import Problem
-
-_N_CODES = 64
-"""Steps in which columns are looked at first."""
+from pellucid.kernels.walk_layout import N_STEPS
 
 _BITS = 52
 """Sums of lines have at most so many: they are exact in float64."""
@@ -83,7 +81,7 @@ def _unit(total: float) -> float:
 
 def _codes(rank: np.ndarray, weight: np.ndarray, n_ranks: int) -> np.ndarray:
     """Ranks in few steps of about the same weight."""
-    if n_ranks <= _N_CODES:
+    if n_ranks <= N_STEPS:
         return rank
     ends = np.cumsum(np.bincount(rank, weights=weight))
-    return np.minimum(ends * (_N_CODES / ends[-1]), _N_CODES - 1)[rank]
+    return np.minimum(ends * (N_STEPS / ends[-1]), N_STEPS - 1)[rank]

@@ -126,10 +126,13 @@ class Plant:
         threshold = choose_threshold(low, high, self.threshold_style)
         return Divided(cut, threshold, *self.criterion.divide(cell, cut.feature, threshold))
 
-    def split(self, number: int, cut: Cut, divided: Divided | None = None) -> tuple[int, int]:
-        """Cut a leaf, which may have been divided already; returns its children."""
-        divided = divided or self.divide(number, cut)
-        cell = self.cells.pop(number)
+    def split(self, number: int, cut: Cut) -> tuple[int, int]:
+        """Cut a leaf; returns its children."""
+        return self.accept(number, self.divide(number, cut))
+
+    def accept(self, number: int, divided: Divided) -> tuple[int, int]:
+        """Put what a leaf was divided into in its place; returns its children."""
+        cut, cell = divided.cut, self.cells.pop(number)
         children = self.builder.split(number, feature=cut.feature, threshold=divided.threshold)
         for child, half in zip(children, (divided.left, divided.right)):
             self.cells[child] = half

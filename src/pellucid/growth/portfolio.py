@@ -1,4 +1,4 @@
-"""Several ways to a tree, each polished; the best tree of all is kept."""
+"""Several ways to a tree; the best are walked from or polished, and the best of all is kept."""
 
 from __future__ import annotations
 

@@ -9,10 +9,10 @@ from scipy.optimize import linear_sum_assignment
 
 from pellucid.cuts.thresholds import ThresholdStyle, choose_threshold
 from pellucid.growth.ground import Ground
+from pellucid.kernels.walk_layout import AT, BEGIN, END, FEATURE, LEFT, PARENT, RIGHT, STALE
 from pellucid.tree import ThresholdTree, TreeBuilder
 
 ROOT, NONE = 0, -1
-FEATURE, AT, LEFT, RIGHT, BEGIN, END, PARENT, STALE = range(8)
 
 _HOPE = 0.5
 """How many times its latest rise a share may still be short of the goal."""

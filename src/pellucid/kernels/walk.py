@@ -10,10 +10,10 @@ judged without a look at the rest.
 A *line* is a row as the loops have it: its values times its weight, its weight, and its weighted
 square. All are whole numbers whose sums are below 2**53, so that sums are exact in any order.
 
-Nodes are rows of an array of whole numbers; what they hold is named below. Rows whose rank in the
-column `FEATURE` is at most `AT` go left; of a leaf, these two say where it is best split, once that
-is known. Children of leaves are -1. Rows of a node are those from `BEGIN` to `END`, and a node that
-is not in use has none. A node is `STALE` if there might be a better cut for it.
+Nodes are rows of an array of whole numbers; what they hold is named in `walk_layout`. Rows whose
+rank in the column `FEATURE` is at most `AT` go left; of a leaf, these two say where it is best
+split, once that is known. Children of leaves are -1. Rows of a node are those from `BEGIN` to
+`END`, and a node that is not in use has none. A node is `STALE` if there might be a better cut.
 """
 
 from __future__ import annotations
@@ -21,12 +21,19 @@ from __future__ import annotations
 import numpy as np
 
 from pellucid.kernels._compile import fused, inlined
+from pellucid.kernels.walk_layout import (
+    AT,
+    BEGIN,
+    END,
+    FEATURE,
+    LEFT,
+    N_STEPS,
+    PARENT,
+    RIGHT,
+    STALE,
+)
 
-FEATURE, AT, LEFT, RIGHT, BEGIN, END, PARENT, STALE = range(8)
 NEAR, FAR, KEY, ORDER, OLD_KEY, OLD_ORDER = range(6)
-
-N_STEPS = 64
-"""Coarse steps of a column."""
 
 N_COLUMNS = 4
 """Columns that are looked at closely for a cut."""

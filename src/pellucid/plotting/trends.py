@@ -9,6 +9,7 @@ import numpy as np
 
 from pellucid.plotting.palette import cluster_color
 from pellucid.plotting.text import LINE_HEIGHT, wrap
+from pellucid.xclusters.series import lines_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -111,15 +112,7 @@ def _note(model: Any, rules: Any) -> str:
 
 
 def _read(model: Any, series: Any, times: Any) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    if hasattr(series, "entities"):
-        times = series.times if times is None else times
-        series = series.series
-    lines = [np.asarray(one, dtype=np.float64) for one in series]
-    if len(lines) != len(model.labels_):
-        raise ValueError(
-            f"{len(lines)} series, but the model was fitted on {len(model.labels_)} rows; give "
-            "the series that it was fitted on"
-        )
+    lines, times = lines_of(model, series, times)
     if times is None:
         return lines, [np.arange(len(one)) for one in lines]
     times = [np.asarray(times)] * len(lines) if np.ndim(times[0]) == 0 else list(times)

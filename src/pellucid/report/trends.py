@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.report.profiles import short
+from pellucid.xclusters.series import lines_of
 
 _MOST_TIMES = 160
 """Points of a line; of more times, every so-many-th."""
@@ -23,15 +24,7 @@ def describe_trends(model: Any, series: Any, times: Any = None) -> dict[str, Any
     times : array of shape (n_times,), optional
         When they were measured; those of a `SeriesTable`, or 0, 1, ..., when left out.
     """
-    if hasattr(series, "entities"):
-        times = series.times if times is None else times
-        series = series.series
-    lines = [np.asarray(one, dtype=np.float64) for one in series]
-    if len(lines) != len(model.labels_):
-        raise ValueError(
-            f"{len(lines)} series, but the model was fitted on {len(model.labels_)} rows; give "
-            "the series that it was fitted on"
-        )
+    lines, times = lines_of(model, series, times)
     n_times = max(map(len, lines))
     if times is not None and len(times) < n_times:
         raise ValueError(f"{len(times)} times, but there are series of {n_times} values")

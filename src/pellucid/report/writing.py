@@ -32,35 +32,22 @@ def report_html(
     made: dict[str, str] | None = None,
 ) -> str:
     """The report as a string; the parameters are those of :func:`write_report`."""
+    shown = {
+        "title": title,
+        "rows": rows,
+        "reference": reference,
+        "max_points": max_points,
+        "n_typical": n_typical,
+        "made": made,
+    }
     if hasattr(model, "levels_"):
         from pellucid.report.regions import make_regions_payload
 
-        payload = make_regions_payload(
-            model,
-            X,
-            title=title,
-            rows=rows,
-            reference=reference,
-            max_points=max_points,
-            n_typical=n_typical,
-            made=made,
-        )
-        return render(payload)
+        return render(make_regions_payload(model, X, **shown))
     explanation = Explanation.of(model, feature_names=_new_names(model, X))
     fitted = model if fitted is None and not isinstance(model, Explanation) else fitted
-    payload = make_payload(
-        Subject(explanation, fitted, X),
-        X,
-        title=title,
-        rows=rows,
-        reference=reference,
-        trade_off=trade_off,
-        max_points=max_points,
-        n_typical=n_typical,
-        series=series,
-        times=times,
-        made=made,
-    )
+    subject = Subject(explanation, fitted, X)
+    payload = make_payload(subject, X, trade_off=trade_off, series=series, times=times, **shown)
     return render(payload)
 
 

@@ -42,6 +42,23 @@ class SeriesTable:
         return len(self.weights)
 
 
+def lines_of(model: Any, series: Any, times: Any) -> tuple[list[np.ndarray], Any]:
+    """The series that a model was fitted on, one array each, and when they were measured.
+
+    A :class:`SeriesTable` knows its times; those that are given come first.
+    """
+    if hasattr(series, "entities"):
+        times = series.times if times is None else times
+        series = series.series
+    lines = [np.asarray(one, dtype=np.float64) for one in series]
+    if len(lines) != len(model.labels_):
+        raise ValueError(
+            f"{len(lines)} series, but the model was fitted on {len(model.labels_)} rows; give "
+            "the series that it was fitted on"
+        )
+    return lines, times
+
+
 def series_from_long(
     table: Any,
     *,

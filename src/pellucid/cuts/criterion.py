@@ -93,8 +93,9 @@ class Criterion(ABC):
         """
         near, far = self._bounding_centers(cell, cut)
         column, passive = self._columns(cell, cut.feature)
-        low = max([*near, column.largest(at_most=cut.at)])
-        return low, min([*far, column.smallest(above=cut.at), passive.smallest(above=low)])
+        low, high = column.around(cut.at)
+        low = max([*near, low])
+        return low, min([*far, high, passive.around(low)[1]])
 
     def _columns(self, cell: Cell, feature: int) -> tuple[BinnedColumn, BinnedColumn]:
         """A column for the active and for the passive rows, read once for each cut."""

@@ -7,7 +7,6 @@ import numpy as np
 from pellucid.cuts.criterion import Cell, CenterCutCriterion
 from pellucid.cuts.search import Cut, edge_cuts, open_bins, search_columns
 from pellucid.cuts.separated import Objective, Owned, scan_counts, scan_separated
-from pellucid.numeric.rows import divide_rows
 
 _LEAST_ROWS = 2**16
 """Fewest rows worth a task of their own."""
@@ -85,18 +84,22 @@ class Mistakes(CenterCutCriterion):
 
     def share_out(self, cell: Cell, left: np.ndarray, centers_left: np.ndarray):
         """Rows cut off from their own center become passive on the side where they are."""
+        from pellucid.kernels.rows import share_owned
+
         center_left = np.zeros(self.problem.n_clusters, dtype=bool)
         center_left[centers_left] = True
         labels, team = self.problem.labels, self.problem.team
 
-        def share(block: tuple[int, int]) -> tuple[np.ndarray, ...]:
-            near, far = divide_rows(cell.active[slice(*block)], left[slice(*block)])
-            near, off_near = divide_rows(near, center_left.take(labels.take(near)))
-            off_far, far = divide_rows(far, center_left.take(labels.take(far)))
-            return near, far, off_near, off_far
+        def share(block: tuple[int, int]) -> list[np.ndarray]:
+            rows = cell.active[slice(*block)]
+            room = np.empty((3, len(rows) + 1), dtype=rows.dtype)
+            sizes = share_owned(rows, left[slice(*block)], labels, center_left, *room)
+            return [part[:size] for part, size in zip(room, sizes)]
 
         parts = team.map(share, team.blocks(len(left), _LEAST_ROWS))
-        near, far, off_near, off_far = map(np.concatenate, zip(*parts))
+        near, far, off = map(np.concatenate, zip(*parts))
+        home_left = center_left.take(labels.take(off))
+        off_near, off_far = off[~home_left], off[home_left]
         heritage = [
             {"parent": (cell.memo["counts"], cell.centers, lost)} if "counts" in cell.memo else {}
             for lost in (off_far, off_near)

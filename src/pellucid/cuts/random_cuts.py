@@ -138,8 +138,7 @@ class _Column:
     def at_most(self, threshold: float) -> np.ndarray:
         return self.values <= threshold
 
-    def largest(self, at_most: float) -> float:
-        return float(np.max(self.values, where=self.values <= at_most, initial=-np.inf))
-
-    def smallest(self, above: float) -> float:
-        return float(np.min(self.values, where=self.values > above, initial=np.inf))
+    def around(self, at: float) -> tuple[float, float]:
+        left = self.values <= at
+        low = np.max(self.values, where=left, initial=-np.inf)
+        return float(low), float(np.min(self.values, where=~left, initial=np.inf))

@@ -141,62 +141,26 @@ class BinnedColumn:
     """
 
     def __init__(self, problem: Problem, feature: int, rows: np.ndarray) -> None:
-        self.problem, self.feature, self.rows = problem, feature, rows
-        column = problem.bins.dense_column(feature, problem.n_samples)
-        self.codes = column if len(rows) == problem.n_samples else column.take(rows)
-
-    def values(self, places: np.ndarray) -> np.ndarray:
-        """Values at some places of `rows`."""
-        return self.problem.values(self.feature, self.rows[places])
+        self.rows = rows
+        self._edges = problem.bins.edges[feature]
+        codes = problem.bins.dense_column(feature, problem.n_samples)
+        self._column = codes, problem.column(feature), rows
 
     def at_most(self, threshold: float) -> np.ndarray:
         """Which rows go left at the threshold."""
-        code, on_edge = self._locate(threshold)
-        if on_edge:
-            return self.codes <= code
-        left = self.codes < code
-        unsure = np.flatnonzero(self.codes == code)
-        left[unsure] = self.values(unsure) <= threshold
+        from pellucid.kernels.rows import find_left
+
+        left = np.empty(len(self.rows), dtype=bool)
+        find_left(*self._column, self._edges.searchsorted(threshold), threshold, left)
         return left
 
-    def largest(self, at_most: float) -> float:
-        """Largest value up to a threshold; minus infinity if there is none."""
-        code, on_edge = self._locate(at_most)
-        if not on_edge:
-            values = self._in_bin(code)
-            found = np.max(values, where=values <= at_most, initial=-np.inf)
-            if found > -np.inf:
-                return float(found)
-        last = code if on_edge else code - 1
-        if last < 0:
-            return -np.inf
-        # A mask times codes, all of one small type: many are compared at a time.
-        top = (self.codes * (self.codes <= last)).max(initial=0)
-        return float(np.max(self._in_bin(top), initial=-np.inf))
+    def around(self, at: float) -> tuple[float, float]:
+        """Largest value up to a threshold and the smallest above it; infinities if there is none."""
+        from pellucid.kernels.rows import look_around
 
-    def smallest(self, above: float) -> float:
-        """Smallest value above a threshold; infinity if there is none."""
-        code, on_edge = self._locate(above)
-        if not on_edge:
-            values = self._in_bin(code)
-            found = np.min(values, where=values > above, initial=np.inf)
-            if found < np.inf:
-                return float(found)
-        none = np.iinfo(self.codes.dtype).max
-        bottom = np.where(self.codes > code, self.codes, none).min(initial=none)
-        if bottom <= code:
-            return np.inf
-        return float(np.min(self._in_bin(bottom), initial=np.inf))
-
-    def _in_bin(self, code: int) -> np.ndarray:
-        """Values of the rows in a bin."""
-        return self.values(np.flatnonzero(self.codes == code))
-
-    def _locate(self, threshold: float) -> tuple[int, bool]:
-        """Code of a threshold, and whether it is an edge, so that codes decide for all rows."""
-        edges = self.problem.bins.edges[self.feature]
-        code = int(np.searchsorted(edges, threshold))
-        return code, bool(edges[code] == threshold)
+        if not len(self.rows):
+            return -np.inf, np.inf
+        return look_around(*self._column, self._edges.searchsorted(at), float(at))
 
 
 def open_bins(problem: Problem, feature: int, rows: np.ndarray, wanted: np.ndarray):

@@ -81,7 +81,7 @@ class TornSearch:
             return None
         best = cuts[0]
         column = BinnedColumn(self.problem, best.feature, self.torn.rows)
-        return best._replace(at=column.largest(at_most=best.at))
+        return best._replace(at=column.around(best.at)[0])
 
     def best_features(self, number: int) -> np.ndarray:
         """The columns with the best cuts, ascending, whatever the bins of the columns are."""

@@ -194,7 +194,7 @@ class Routes:
         """One of the thresholds that divide the rows of the node as its own does."""
         at = self.threshold[node]
         column = BinnedColumn(self.problem, int(self.feature[node]), self.rows[node])
-        low, high = column.largest(at_most=at), column.smallest(above=at)
+        low, high = column.around(at)
         is_cut = np.isfinite(low) and np.isfinite(high)
         return choose_threshold(low, high, style) if is_cut else at
 

@@ -48,24 +48,22 @@ def sparse_costs(data, indices, indptr, places, scale, per_unit, out):
                 out[i, c] += np.int64(np.rint(gap * gap * factor)) - term[j, c]
 
 
-@compiled
+@fused
 def pick_nearest(scores, half, doubt, out):
     """out[i] = the center c of the largest scores[i, c] - half[c]; -1 if it is in doubt.
 
-    Returns how many are.
+    In doubt it is if the second largest is no further below than `doubt`. All numbers are finite.
+    Returns how many rows are in doubt.
     """
     n_open = 0
     for i in range(len(out)):
-        best, second, at = -np.inf, -np.inf, -1
-        for c in range(len(half)):
+        best, second, at = scores[i, 0] - half[0], -np.inf, 0
+        for c in range(1, len(half)):
             value = scores[i, c] - half[c]
-            if value > best:
-                second = best
-                best = value
-                at = c
-            elif value > second:
-                second = value
-        if not best - second > doubt[i]:
+            second = max(second, min(value, best))
+            at = c if value > best else at
+            best = max(best, value)
+        if not best - second > doubt:
             at = -1
             n_open += 1
         out[i] = at
@@ -97,23 +95,26 @@ def sparse_sums(data, indices, indptr, first, last, labels, weight, sums):
 
 
 @fused
-def dense_spread(X, labels, weight, origins, totals, sums):
+def dense_spread(X, labels, others, weight, origins, totals, sums):
     """Add up, about the origin o of a row's group: weight, squares, and first moments.
 
-    totals[g] = (weight, weight |x - o|^2), sums[g, j] = weight (x_j - o_j). Label -1 is in no
-    group.
+    totals[s, g] = (weight, weight |x - o|^2), sums[s, g, j] = weight (x_j - o_j), with s = 0 for
+    the rows that both groupings put into g, 1 for those that only `labels` does and 2 for those
+    that only `others` does. Label -1 is in no group.
     """
     n_features = X.shape[1]
     for i in range(X.shape[0]):
-        g = labels[i]
-        if g >= 0:
-            square, factor = 0.0, weight[i]
-            for j in range(n_features):
-                gap = X[i, j] - origins[g, j]
-                square += gap * gap
-                sums[g, j] += factor * gap
-            totals[g, 0] += factor
-            totals[g, 1] += factor * square
+        apart = labels[i] != others[i]
+        for turn in range(1 + apart):
+            g, s = others[i] if turn else labels[i], apart + turn
+            if g >= 0:
+                square, factor = 0.0, weight[i]
+                for j in range(n_features):
+                    gap = X[i, j] - origins[g, j]
+                    square += gap * gap
+                    sums[s, g, j] += factor * gap
+                totals[s, g, 0] += factor
+                totals[s, g, 1] += factor * square
 
 
 @compiled

@@ -1,8 +1,53 @@
-"""Rows of a cell, divided between the two sides of a cut."""
+"""Rows of a cell, and the two sides of a cut.
+
+`column` has the codes and `values` the values of one feature for all rows of the data; `code` is
+that of the threshold, so that values are looked up in its bin alone.
+"""
 
 from __future__ import annotations
 
+import numpy as np
+
 from pellucid.kernels._compile import compiled
+
+
+@compiled
+def look_around(column, values, rows, code, at):
+    """Largest value of the rows up to `at`, and the smallest above it; infinities if there is none.
+
+    Where the bin of `at` has none, they are in the next bins that hold any row.
+    """
+    low, high = -np.inf, np.inf
+    near = far = code
+    for turn in range(2):
+        for i in range(len(rows)):
+            row = np.uint64(rows[i])
+            b = np.int64(column[row])
+            if b == near or b == far:
+                value = np.float64(values[row])
+                low = value if low < value <= at else low
+                high = value if at < value < high else high
+        if turn or (low > -np.inf and high < np.inf):
+            break
+        near, far = -1, 2**31
+        for i in range(len(rows)):
+            b = np.int64(column[np.uint64(rows[i])])
+            # Without a branch: nothing foretells on which side the next row is.
+            left, right = b if b < code else -1, b if b > code else 2**31
+            near = left if left > near else near
+            far = right if right < far else far
+    return low, high
+
+
+@compiled
+def find_left(column, values, rows, code, threshold, left):
+    """left[i] = whether row i has at most the threshold."""
+    for i in range(len(rows)):
+        row = np.uint64(rows[i])
+        b = np.int64(column[row])
+        left[i] = b < code
+        if b == code:
+            left[i] = values[row] <= threshold
 
 
 @compiled
@@ -21,6 +66,23 @@ def share_rows(rows, left, near, far):
 
 
 @compiled
+def share_owned(rows, left, labels, center_left, near, far, off):
+    """The same, but `off` has the rows whose own center goes the other way.
+
+    Returns how many there are of each.
+    """
+    p = q = r = np.uint64(0)
+    for i in range(len(rows)):
+        row = rows[i]
+        here, home = np.uint64(left[i]), np.uint64(center_left[labels[np.uint64(row)]])
+        near[p] = far[q] = off[r] = row
+        p += here & home
+        q += np.uint64(1) - (here | home)
+        r += here ^ home
+    return p, q, r
+
+
+@compiled
 def find_wanted(column, rows, wanted, places):
     """Fill `places` with those in `rows` of the rows in wanted bins; how many there are.
 
@@ -29,5 +91,5 @@ def find_wanted(column, rows, wanted, places):
     n = 0
     for i in range(len(rows)):
         places[n] = i
-        n += wanted[column[rows[i]]]
+        n += wanted[column[np.uint64(rows[i])]]
     return n

@@ -92,27 +92,15 @@ def _spread(X, labels, others, weight, origins, team: Team) -> tuple[np.ndarray,
         if others is not labels:
             sparse_spread(*parts, others, weight, origins, totals[2], sums[2])
         return totals, sums
-    starts = range(0, X.shape[0], _BLOCK_ROWS)
-    # Three times the groups in a row: every row is in one of the first two, and those that the
-    # groupings do not agree on once more in one of the third.
-    thrice = np.tile(origins, (3, 1))
+    first, second = (one.astype(np.intp, copy=False) for one in (labels, others))
 
     def work(start: int) -> tuple[np.ndarray, np.ndarray]:
         totals, sums = nothing()
-        flat = thrice, totals.reshape(-1, 2), sums.reshape(3 * n_groups, -1)
         for rows, part in row_major(X, start, min(start + _BLOCK_ROWS, X.shape[0])):
-            # Wide and signed: small labels have no room for -1, nor for three times the groups.
-            first, heavy = labels[rows].astype(np.intp, copy=False), weight[rows]
-            if others is not labels:
-                second = others[rows].astype(np.intp, copy=False)
-                apart = first != second
-                again = np.where(apart & (second >= 0), second + 2 * n_groups, -1)
-                dense_spread(part, again, heavy, *flat)
-                first = first + n_groups * (apart & (first >= 0))
-            dense_spread(part, first, heavy, *flat)
+            dense_spread(part, first[rows], second[rows], weight[rows], origins, totals, sums)
         return totals, sums
 
-    parts = team.map(work, starts)
+    parts = team.map(work, range(0, X.shape[0], _BLOCK_ROWS))
     return sum(part[0] for part in parts), sum(part[1] for part in parts)
 
 

@@ -37,37 +37,55 @@ def nearest_centers(X, centers: np.ndarray, team: Team) -> np.ndarray:
 
     def work(block: tuple[int, int]) -> None:
         with np.errstate(over="ignore", invalid="ignore"):
-            for rows, lines, scores, sizes in score(X, *block, turned):
-                doubt = unit * (sizes + half.max())
-                if pick_nearest(scores, half, doubt, labels[rows]):
-                    open_ = np.flatnonzero(labels[rows] < 0)
-                    labels[rows.start + open_] = _by_squares(lines[open_], centers)
+            for rows, lines, scores, size in score(X, *block, turned):
+                doubt = unit * (size + half.max())
+                some = labels[rows]
+                if not np.isfinite(doubt):
+                    some[:] = _by_squares(lines, centers)
+                elif pick_nearest(scores, half, doubt, some):
+                    open_ = np.flatnonzero(some < 0)
+                    some[open_] = look_closer(lines[open_], scores[open_])
+
+    def look_closer(lines, scores: np.ndarray) -> np.ndarray:
+        """The same where a row is not as large as all of its block together."""
+        doubts = unit * (_sizes(lines) + half.max())
+        values = scores - half
+        found, best = values.argmax(axis=1), values.max(axis=1)
+        open_ = np.flatnonzero((values >= (best - doubts)[:, None]).sum(axis=1) > 1)
+        found[open_] = _by_squares(lines[open_], centers)
+        return found
 
     team.map(work, team.blocks(len(labels), 2 * _ROWS))
     return labels
 
 
 def _dense_scores(X, begin: int, end: int, turned: np.ndarray) -> Iterator[tuple]:
-    """Blocks of rows with x . c for every center, a line a row, and |x|^2."""
+    """Blocks of rows with x . c for every center, a line a row, and the sum of all |x|^2."""
     step = min(max(_PRODUCTS // turned.size, 8), _ROWS)
+    scores = np.empty((step, turned.shape[1]))
     for span, lines in row_major(X, begin, end):
         for first in range(0, len(lines), step):
             few = lines[first : first + step]
             start = span.start + first
-            sizes = np.einsum("ij,ij->i", few, few)
-            yield slice(start, start + len(few)), few, few @ turned, sizes
+            some = np.matmul(few, turned, out=scores[: len(few)])
+            yield slice(start, start + len(few)), few, some, np.einsum("ij,ij->", few, few)
 
 
 def _sparse_scores(X, begin: int, end: int, turned: np.ndarray) -> Iterator[tuple]:
     """The same for CSR rows."""
-    ones = np.ones(X.shape[1])
     step = max(_PRODUCTS // turned.shape[1], 1)
     for start in range(begin, end, step):
         rows = slice(start, min(start + step, end))
         part = X if len(range(start, end)) == X.shape[0] <= step else X[rows]
         part = part.astype(np.float64, copy=False)
-        squares = sparse.csr_array((part.data**2, part.indices, part.indptr), shape=part.shape)
-        yield rows, part, part @ turned, squares @ ones
+        yield rows, part, part @ turned, np.einsum("i,i->", part.data, part.data)
+
+
+def _sizes(lines) -> np.ndarray:
+    """|x|^2 of each row."""
+    if sparse.issparse(lines):
+        return np.asarray(lines.multiply(lines).sum(axis=1)).ravel()
+    return np.einsum("ij,ij->i", lines, lines)
 
 
 def _by_squares(lines, centers: np.ndarray) -> np.ndarray:

@@ -155,7 +155,7 @@ class BinnedColumn:
         return left
 
     def around(self, at: float) -> tuple[float, float]:
-        """Largest value up to a threshold and the smallest above it; infinities if there is none."""
+        """Largest value up to a threshold and the smallest above it, or infinities."""
         from pellucid.kernels.rows import look_around
 
         if not len(self.rows):

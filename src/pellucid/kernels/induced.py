@@ -38,21 +38,21 @@ def find_nearest(rows, near, cost, weight, place, own, other, margin, home, sums
     place[c] is the place of center c among those of the cell, -1 for the others; `home` is the
     place of `own`.
     """
-    base = np.int64(0)
+    base, one = np.int64(0), np.uint64(1)
     for i in range(len(rows)):
-        row = rows[i]
-        p = 0
+        # Unsigned, so that no index is looked at for being counted from the end.
+        row, p = np.uint64(rows[i]), np.uint64(0)
         while place[near[row, p]] < 0:
-            p += 1
-        q = p + 1
+            p += one
+        q = p + one
         while place[near[row, q]] < 0:
-            q += 1
+            q += one
         own[i], other[i] = near[row, p], near[row, q]
-        margin[i] = cost[row, q] - cost[row, p]
+        extra, at = cost[row, q] - cost[row, p], np.uint64(place[near[row, p]])
+        margin[i], home[i] = extra, at
         base += cost[row, p]
-        home[i] = place[own[i]]
-        sums[home[i], 0] += weight[i]
-        sums[home[i], 1] += margin[i]
+        sums[at, 0] += weight[i]
+        sums[at, 1] += extra
     return base
 
 
@@ -79,15 +79,15 @@ def tally_induced(
     """
     n_gaps = len(base) - 2
     for i in range(len(rows)):
-        row = rows[i]
-        b = codes[row]
+        row = np.uint64(rows[i])
+        b = np.uint64(codes[row])
         levels[2, b] += weight[i]
         own, moving = rank[owns[i]], first_left[b] - 1
         if moving < own:
             sign, last = -1, own - 1 - (moving if moving > 0 else 0)
         else:
             sign, last = 1, (moving if moving < n_gaps else n_gaps - 1) - own
-        gap, p, moved, least = 0, 0, np.int64(0), np.int64(0)
+        gap, p, moved, least = 0, np.uint64(0), np.int64(0), np.int64(0)
         away, extra = sign * (rank[others[i]] - own), margins[i]
         while gap <= last:
             if away > gap:
@@ -100,15 +100,15 @@ def tally_induced(
                         first += 1
                 elif end == moving + 1:
                     moved = extra
-                base[first] += extra
-                base[end] -= extra
+                base[np.uint64(first)] += extra
+                base[np.uint64(end)] -= extra
                 gap = stop
             else:
                 r = rank[near[row, p]]
                 away, extra = sign * (r - own) if r >= 0 else -1, cost[row, p] - least
                 if r == own:
                     least = extra
-                p += 1
+                p += np.uint64(1)
         if sign < 0:
             levels[0, b] += moved
             change[i] = moved

@@ -23,7 +23,7 @@ def look_around(column, values, rows, code, at):
         for i in range(len(rows)):
             row = np.uint64(rows[i])
             b = np.int64(column[row])
-            if b == near or b == far:
+            if b in (near, far):
                 value = np.float64(values[row])
                 low = value if low < value <= at else low
                 high = value if at < value < high else high

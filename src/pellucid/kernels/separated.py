@@ -27,23 +27,37 @@ from pellucid.kernels._compile import compiled
 
 @compiled
 def count_weights(features, codes, rows, own, weight, counts):
-    """counts[j, c, b] += weight of the rows of center c in bin b of column j."""
-    for j in features:
+    """counts[j, c, b] += weight of the rows of center c in bin b of column j.
+
+    Two columns at a time: while one sum is on its way back to memory, the other can go on.
+    """
+    for f in range(0, len(features), 2):
+        j, has_next = features[f], f + 1 < len(features)
+        k = features[f + 1] if has_next else j
         for i in range(len(rows)):
             # Unsigned, so that no index is looked at for being counted from the end.
-            c, b = np.uint64(own[i]), np.uint64(codes[j, np.uint64(rows[i])])
-            counts[j, c, b] += weight[i]
+            row, c = np.uint64(rows[i]), np.uint64(own[i])
+            counts[j, c, np.uint64(codes[j, row])] += weight[i]
+            if has_next:
+                counts[k, c, np.uint64(codes[k, row])] += weight[i]
 
 
 @compiled
 def count_rows(features, codes, rows, own, weight, prices, weights, costs):
     """Add up weights and prices by center and bin, from the rows of dense columns."""
-    for f in range(len(features)):
-        j = features[f]
+    for f in range(0, len(features), 2):
+        j, has_next = features[f], f + 1 < len(features)
+        g = f + 1 if has_next else f
+        k = features[g]
         for i in range(len(rows)):
-            c, b = np.uint64(own[i]), np.uint64(codes[j, np.uint64(rows[i])])
+            row, c = np.uint64(rows[i]), np.uint64(own[i])
+            b = np.uint64(codes[j, row])
             weights[f, c, b] += weight[i]
             costs[f, c, b] += prices[i]
+            if has_next:
+                b = np.uint64(codes[k, row])
+                weights[g, c, b] += weight[i]
+                costs[g, c, b] += prices[i]
 
 
 @compiled

@@ -25,7 +25,7 @@ def test_without_a_place_for_the_cache_everything_works():
 
 def test_machine_code_is_kept_for_the_next_process(tmp_path):
     code = (
-        f"{FIT}; from pellucid.kernels.costs import pick_nearest as loop;"
+        f"{FIT}; from pellucid.kernels.costs import dense_nearest as loop;"
         "print(sum(loop.stats.cache_hits.values()))"
     )
     assert run(code, NUMBA_CACHE_DIR=str(tmp_path)).stdout.split() == ["2", "0"]

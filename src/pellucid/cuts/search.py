@@ -7,7 +7,7 @@ first, and in them only the bins that could hold a better cut.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -156,11 +156,30 @@ class BinnedColumn:
 
     def around(self, at: float) -> tuple[float, float]:
         """Largest value up to a threshold and the smallest above it, or infinities."""
-        from pellucid.kernels.rows import look_around
-
         if not len(self.rows):
             return -np.inf, np.inf
-        return look_around(*self._column, self._edges.searchsorted(at), float(at))
+        code, width = self._edges.searchsorted(at), len(self._edges)
+        low, high = self._within([code], at)
+        if low == -np.inf or high == np.inf:  # in the next bins that hold any row, then
+            codes = self._column[0].take(self.rows)
+            is_there = np.bincount(codes, minlength=width) > 0
+            near, far = np.flatnonzero(is_there[:code]), np.flatnonzero(is_there[code + 1 :])
+            low = max(low, self._within(near[-1:], at)[0])
+            high = min(high, self._within(code + 1 + far[:1], at)[1])
+        return low, high
+
+    def _within(self, bins: Sequence[int], at: float) -> tuple[float, float]:
+        """The same among the rows in some bins."""
+        from pellucid.kernels.rows import find_wanted
+
+        codes, values, rows = self._column
+        wanted = np.zeros(len(self._edges), dtype=bool)
+        wanted[bins] = True
+        places = np.empty(len(rows) + 1, dtype=np.int32)
+        found = values[rows[places[: find_wanted(codes, rows, wanted, places)]]]
+        left = found <= at
+        low = np.max(found, where=left, initial=-np.inf)
+        return float(low), float(np.min(found, where=~left, initial=np.inf))
 
 
 def open_bins(problem: Problem, feature: int, rows: np.ndarray, wanted: np.ndarray):

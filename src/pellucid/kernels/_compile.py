@@ -31,8 +31,8 @@ inner = _kept_on_disk(no_cpython_wrapper=True, no_cfunc_wrapper=True)
 inlined = _kept_on_disk(inline="always")
 """Copied into the loop that calls it, where a call for every row would cost too much."""
 
-fused = _kept_on_disk(fastmath={"contract", "reassoc", "nnan", "nsz"})
-"""For sums of finite numbers in any fixed order, products added without rounding in between."""
+fused = _kept_on_disk(fastmath={"contract", "reassoc", "nsz"})
+"""For sums in any fixed order, products added without rounding in between."""
 
 reordered = _kept_on_disk(
     no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={"reassoc", "contract", "nsz"}

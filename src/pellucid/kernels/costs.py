@@ -6,6 +6,9 @@ import numpy as np
 
 from pellucid.kernels._compile import compiled, fused
 
+BLOCK_ROWS = 4096
+"""Rows that `dense_spread` sums together; fixed, so that sums do not depend on the threads."""
+
 
 @compiled
 def dense_costs(X, centers, scale, per_unit, out):
@@ -49,25 +52,59 @@ def sparse_costs(data, indices, indptr, places, scale, per_unit, out):
 
 
 @fused
-def pick_nearest(scores, half, doubt, out):
-    """out[i] = the center c of the largest scores[i, c] - half[c]; -1 if it is in doubt.
+def dense_nearest(X, centers, half, top, unit, out):
+    """out[i] = the center c of the largest X[i] . centers[c] - half[c]; -1 if it is in doubt.
 
-    In doubt it is if the second largest is no further below than `doubt`. All numbers are finite.
-    Returns how many rows are in doubt.
+    In doubt it is if the second comes as close as unit (|x|^2 + top). Two rows and two centers at a
+    time, since each number that is read then serves twice; of an odd number of rows the last is
+    looked at twice, and the centers are even in number.
     """
-    n_open = 0
+    n, n_features = X.shape
+    for i in range(0, n, 2):
+        k = i + 1 if i + 1 < n else i
+        size, other_size = top, top
+        for j in range(n_features):
+            size += X[i, j] * X[i, j]
+            other_size += X[k, j] * X[k, j]
+        best = second = other_best = other_second = -np.inf
+        at = other_at = -1
+        for c in range(0, len(half), 2):
+            a = other_a = -half[c]
+            b = other_b = -half[c + 1]
+            for j in range(n_features):
+                x, y, left, right = X[i, j], X[k, j], centers[c, j], centers[c + 1, j]
+                a += x * left
+                b += x * right
+                other_a += y * left
+                other_b += y * right
+            for turn in range(2):
+                value, other = (b, other_b) if turn else (a, other_a)
+                low = value if value < best else best
+                second = low if low > second else second
+                at = c + turn if value > best else at
+                best = value if value > best else best
+                low = other if other < other_best else other_best
+                other_second = low if low > other_second else other_second
+                other_at = c + turn if other > other_best else other_at
+                other_best = other if other > other_best else other_best
+        out[i] = at if best - second > unit * size else -1
+        out[k] = other_at if other_best - other_second > unit * other_size else -1
+
+
+@compiled
+def pick_nearest(scores, half, doubt, out):
+    """out[i] = the center c of the largest scores[i, c] - half[c]; -1 if it is in doubt."""
     for i in range(len(out)):
-        best, second, at = scores[i, 0] - half[0], -np.inf, 0
-        for c in range(1, len(half)):
+        best, second, at = -np.inf, -np.inf, -1
+        for c in range(len(half)):
             value = scores[i, c] - half[c]
-            second = max(second, min(value, best))
-            at = c if value > best else at
-            best = max(best, value)
-        if not best - second > doubt:
-            at = -1
-            n_open += 1
-        out[i] = at
-    return n_open
+            if value > best:
+                second = best
+                best = value
+                at = c
+            elif value > second:
+                second = value
+        out[i] = at if best - second > doubt[i] else -1
 
 
 @compiled
@@ -95,26 +132,29 @@ def sparse_sums(data, indices, indptr, first, last, labels, weight, sums):
 
 
 @fused
-def dense_spread(X, labels, others, weight, origins, totals, sums):
+def dense_spread(X, begin, labels, others, weight, origins, totals, sums):
     """Add up, about the origin o of a row's group: weight, squares, and first moments.
 
-    totals[s, g] = (weight, weight |x - o|^2), sums[s, g, j] = weight (x_j - o_j), with s = 0 for
-    the rows that both groupings put into g, 1 for those that only `labels` does and 2 for those
-    that only `others` does. Label -1 is in no group.
+    totals[b, s, g] = (weight, weight |x - o|^2), sums[b, s, g, j] = weight (x_j - o_j), with b for
+    the block of rows, s = 0 for the rows that both groupings put into g, 1 for those that only
+    `labels` does and 2 for those that only `others` does. X has the rows from `begin` on, all else
+    is for all rows. Label -1 is in no group.
     """
     n_features = X.shape[1]
     for i in range(X.shape[0]):
-        apart = labels[i] != others[i]
+        row = np.uint64(begin + i)
+        b = np.uint64((begin + i) // BLOCK_ROWS)
+        apart = labels[row] != others[row]
         for turn in range(1 + apart):
-            g, s = others[i] if turn else labels[i], apart + turn
+            g, s = others[row] if turn else labels[row], np.uint64(apart + turn)
             if g >= 0:
-                square, factor = 0.0, weight[i]
+                square, factor, group = 0.0, weight[row], np.uint64(g)
                 for j in range(n_features):
-                    gap = X[i, j] - origins[g, j]
+                    gap = X[i, j] - origins[group, j]
                     square += gap * gap
-                    sums[s, g, j] += factor * gap
-                totals[s, g, 0] += factor
-                totals[s, g, 1] += factor * square
+                    sums[b, s, group, j] += factor * gap
+                totals[b, s, group, 0] += factor
+                totals[b, s, group, 1] += factor * square
 
 
 @compiled

@@ -12,34 +12,6 @@ from pellucid.kernels._compile import compiled
 
 
 @compiled
-def look_around(column, values, rows, code, at):
-    """Largest value of the rows up to `at`, and the smallest above it; infinities if there is none.
-
-    Where the bin of `at` has none, they are in the next bins that hold any row.
-    """
-    low, high = -np.inf, np.inf
-    near = far = code
-    for turn in range(2):
-        for i in range(len(rows)):
-            row = np.uint64(rows[i])
-            b = np.int64(column[row])
-            if b in (near, far):
-                value = np.float64(values[row])
-                low = value if low < value <= at else low
-                high = value if at < value < high else high
-        if turn or (low > -np.inf and high < np.inf):
-            break
-        near, far = -1, 2**31
-        for i in range(len(rows)):
-            b = np.int64(column[np.uint64(rows[i])])
-            # Without a branch: nothing foretells on which side the next row is.
-            left, right = b if b < code else -1, b if b > code else 2**31
-            near = left if left > near else near
-            far = right if right < far else far
-    return low, high
-
-
-@compiled
 def find_left(column, values, rows, code, threshold, left):
     """left[i] = whether row i has at most the threshold."""
     for i in range(len(rows)):

@@ -8,9 +8,6 @@ from scipy import sparse
 from pellucid.numeric.blocks import row_major
 from pellucid.numeric.team import ALONE, Team
 
-_BLOCK_ROWS = 4096
-"""Rows summed together; fixed, so that sums do not depend on the number of threads."""
-
 _BLOCK_COLUMNS = 8
 """Columns worth a task of their own: a cache line of a row-major matrix."""
 
@@ -78,30 +75,28 @@ def _spread(X, labels, others, weight, origins, team: Team) -> tuple[np.ndarray,
     Three times: of rows that both groupings put there, of those that only the first does, and of
     those that only the second does.
     """
-    from pellucid.kernels.costs import dense_spread, sparse_spread
+    from pellucid.kernels.costs import BLOCK_ROWS, dense_spread, sparse_spread
 
     n_groups = len(origins)
-
-    def nothing() -> tuple[np.ndarray, np.ndarray]:
-        return np.zeros((3, n_groups, 2)), np.zeros((3, *origins.shape))
-
+    n_blocks = 1 if sparse.issparse(X) else -(-X.shape[0] // BLOCK_ROWS)
+    totals = np.zeros((n_blocks, 3, n_groups, 2))
+    sums = np.zeros((n_blocks, 3, *origins.shape))
     if sparse.issparse(X):
-        totals, sums = nothing()
         parts = (X.data, X.indices, X.indptr)
-        sparse_spread(*parts, labels, weight, origins, totals[1], sums[1])
+        sparse_spread(*parts, labels, weight, origins, totals[0, 1], sums[0, 1])
         if others is not labels:
-            sparse_spread(*parts, others, weight, origins, totals[2], sums[2])
-        return totals, sums
-    first, second = (one.astype(np.intp, copy=False) for one in (labels, others))
+            sparse_spread(*parts, others, weight, origins, totals[0, 2], sums[0, 2])
+        return totals[0], sums[0]
+    groupings = [one.astype(np.intp, copy=False) for one in (labels, others)]
 
-    def work(start: int) -> tuple[np.ndarray, np.ndarray]:
-        totals, sums = nothing()
-        for rows, part in row_major(X, start, min(start + _BLOCK_ROWS, X.shape[0])):
-            dense_spread(part, first[rows], second[rows], weight[rows], origins, totals, sums)
-        return totals, sums
+    def work(blocks: tuple[int, int]) -> None:
+        begin, end = (min(block * BLOCK_ROWS, X.shape[0]) for block in blocks)
+        for rows, part in row_major(X, begin, end):
+            by_row = (*groupings, weight)
+            dense_spread(part, rows.start, *by_row, origins, totals, sums)
 
-    parts = team.map(work, range(0, X.shape[0], _BLOCK_ROWS))
-    return sum(part[0] for part in parts), sum(part[1] for part in parts)
+    team.map(work, team.blocks(n_blocks, 1))
+    return totals.sum(axis=0), sums.sum(axis=0)
 
 
 def size_about(X, weight: np.ndarray, origin: np.ndarray, team: Team = ALONE) -> float:

@@ -15,10 +15,10 @@ from pellucid.numeric.blocks import row_major
 from pellucid.numeric.team import Team
 
 _ROWS = 2048
-"""Rows whose scores are found together, at the most."""
+"""Rows that are looked at closely together, and fewest that are worth half a task."""
 
 _PRODUCTS = 400_000
-"""Products that a matrix library leaves to one thread: there are threads enough already."""
+"""Products of sparse rows that are held at a time."""
 
 _DOUBT = 1e-13
 """More than rounding can add up to, for each column and unit of |x|^2 + |c|^2."""
@@ -26,66 +26,49 @@ _DOUBT = 1e-13
 
 def nearest_centers(X, centers: np.ndarray, team: Team) -> np.ndarray:
     """Nearest center of each row of a dense or CSR matrix, the lowest of equals."""
-    from pellucid.kernels.costs import pick_nearest
-
     labels = np.empty(X.shape[0], dtype=np.intp)
     with np.errstate(over="ignore", invalid="ignore"):
         half = 0.5 * (centers**2).sum(axis=1)
     unit = _DOUBT * (centers.shape[1] + 8)
-    turned = np.ascontiguousarray(centers.T)
-    score = _sparse_scores if sparse.issparse(X) else _dense_scores
+    score = _sparse_nearest if sparse.issparse(X) else _dense_nearest
 
     def work(block: tuple[int, int]) -> None:
         with np.errstate(over="ignore", invalid="ignore"):
-            for rows, lines, scores, size in score(X, *block, turned):
-                doubt = unit * (size + half.max())
-                some = labels[rows]
-                if not np.isfinite(doubt):
-                    some[:] = _by_squares(lines, centers)
-                elif pick_nearest(scores, half, doubt, some):
-                    open_ = np.flatnonzero(some < 0)
-                    some[open_] = look_closer(lines[open_], scores[open_])
-
-    def look_closer(lines, scores: np.ndarray) -> np.ndarray:
-        """The same where a row is not as large as all of its block together."""
-        doubts = unit * (_sizes(lines) + half.max())
-        values = scores - half
-        found, best = values.argmax(axis=1), values.max(axis=1)
-        open_ = np.flatnonzero((values >= (best - doubts)[:, None]).sum(axis=1) > 1)
-        found[open_] = _by_squares(lines[open_], centers)
-        return found
+            for rows, lines in score(X, *block, centers, half, unit, labels):
+                open_ = np.flatnonzero(labels[rows] < 0)
+                if len(open_):
+                    labels[rows.start + open_] = _by_squares(lines[open_], centers)
 
     team.map(work, team.blocks(len(labels), 2 * _ROWS))
     return labels
 
 
-def _dense_scores(X, begin: int, end: int, turned: np.ndarray) -> Iterator[tuple]:
-    """Blocks of rows with x . c for every center, a line a row, and the sum of all |x|^2."""
-    step = min(max(_PRODUCTS // turned.size, 8), _ROWS)
-    scores = np.empty((step, turned.shape[1]))
-    for span, lines in row_major(X, begin, end):
-        for first in range(0, len(lines), step):
-            few = lines[first : first + step]
-            start = span.start + first
-            some = np.matmul(few, turned, out=scores[: len(few)])
-            yield slice(start, start + len(few)), few, some, np.einsum("ij,ij->", few, few)
+def _dense_nearest(X, begin, end, centers, half, unit, labels) -> Iterator[tuple]:
+    """Fill blocks of labels, with -1 where scores do not decide; yields them with their rows."""
+    from pellucid.kernels.costs import dense_nearest
+
+    top = half.max()
+    if len(half) % 2:  # one more that is nearest to nothing
+        centers = np.concatenate([centers, np.zeros((1, X.shape[1]))])
+        half = np.append(half, np.inf)
+    for rows, lines in row_major(X, begin, end):
+        dense_nearest(lines, centers, half, top, unit, labels[rows])
+        yield rows, lines
 
 
-def _sparse_scores(X, begin: int, end: int, turned: np.ndarray) -> Iterator[tuple]:
+def _sparse_nearest(X, begin, end, centers, half, unit, labels) -> Iterator[tuple]:
     """The same for CSR rows."""
-    step = max(_PRODUCTS // turned.shape[1], 1)
+    from pellucid.kernels.costs import pick_nearest
+
+    ones, turned = np.ones(X.shape[1]), np.ascontiguousarray(centers.T)
+    step = max(_PRODUCTS // len(centers), 1)
     for start in range(begin, end, step):
         rows = slice(start, min(start + step, end))
         part = X if len(range(start, end)) == X.shape[0] <= step else X[rows]
         part = part.astype(np.float64, copy=False)
-        yield rows, part, part @ turned, np.einsum("i,i->", part.data, part.data)
-
-
-def _sizes(lines) -> np.ndarray:
-    """|x|^2 of each row."""
-    if sparse.issparse(lines):
-        return np.asarray(lines.multiply(lines).sum(axis=1)).ravel()
-    return np.einsum("ij,ij->i", lines, lines)
+        squares = sparse.csr_array((part.data**2, part.indices, part.indptr), shape=part.shape)
+        pick_nearest(part @ turned, half, unit * (squares @ ones + half.max()), labels[rows])
+        yield rows, part
 
 
 def _by_squares(lines, centers: np.ndarray) -> np.ndarray:

@@ -33,8 +33,14 @@ def explain_rows(
     return RuleList(explanations)
 
 
-def leaf_purity(leaf: np.ndarray, agrees: np.ndarray, weight: np.ndarray) -> dict[int, float]:
+def leaf_purity(
+    leaf: np.ndarray, agrees: np.ndarray, weight: np.ndarray | None = None
+) -> dict[int, float]:
     """By leaf, the share of its rows, by weight, that agree with what it says."""
-    total = np.bincount(leaf, weights=weight)
-    pure = np.bincount(leaf, weights=weight * agrees)
+    if weight is None:  # whole numbers are quicker to count
+        total = np.bincount(leaf)
+        pure = np.bincount(leaf[agrees], minlength=len(total))
+    else:
+        total = np.bincount(leaf, weights=weight)
+        pure = np.bincount(leaf, weights=weight * agrees)
     return {int(i): float(pure[i] / total[i]) for i in np.flatnonzero(total > 0)}

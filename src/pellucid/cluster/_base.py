@@ -164,7 +164,7 @@ class BaseThresholdTree(EstimatorExportMixin, ClusterMixin, BaseEstimator):
 
     def _store(self, data: Data, reference: Reference, tree: ThresholdTree, leaf: np.ndarray):
         """Everything that every fitted estimator shows."""
-        weight, position = data.weights.values, tree.cluster[leaf]
+        position = tree.cluster[leaf]
         (centers, inertia), (_, reference_inertia) = data.centers_and_costs(
             position, reference.labels, reference.centers
         )
@@ -172,13 +172,14 @@ class BaseThresholdTree(EstimatorExportMixin, ClusterMixin, BaseEstimator):
         known = reference.labels >= 0
         known = slice(None) if known.all() else known
         agrees = position[known] == reference.labels[known]
-        purity = leaf_purity(leaf[known], agrees, weight[known])
+        weight = None if data.weights.are_ones else data.weights.values[known]
+        purity = leaf_purity(leaf[known], agrees, weight)
 
         self.tree_ = tree
         self.n_leaves_ = tree.n_leaves
         self.cluster_names_ = names
         self.cluster_centers_ = centers
-        self.labels_ = names[position]
+        self.labels_ = _name(position, names)
         self.inertia_ = inertia
         self.reference_centers_ = reference.centers
         self.reference_labels_ = _name(reference.labels, names)
@@ -281,6 +282,8 @@ def _pose(data: Data, reference: Reference) -> Problem:
 
 
 def _name(labels: np.ndarray, names: np.ndarray) -> np.ndarray:
+    if np.array_equal(names, np.arange(len(names))):  # also -1 is as it should be
+        return labels.astype(names.dtype, copy=False)
     if (labels >= 0).all():
         return names[labels]
     return np.where(labels >= 0, names[labels], -1)

@@ -135,9 +135,7 @@ class ExKMC(BaseThresholdTree):
         builder, gains = growth.builder, growth.gains
         n_base = len(builder.splits) - len(gains)
         self._builder, self._stages = builder, range(n_base, len(builder.splits) + 1)
-        rows = np.arange(problem.n_samples)
-        position = builder.build().cluster[growth.leaf_of_rows]
-        final = int(problem.costs[rows, position].sum())
+        final = sum(map(SurrogateCost(problem).paid, growth.leaves.values()))
         # Whole units, so the steps back from the final cost are exact.
         units = final + np.cumsum([0, *gains[::-1]], dtype=np.int64)[::-1]
         self.surrogate_costs_ = units * problem.cost_unit

@@ -5,11 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from pellucid.cuts.criterion import Cell, CenterCutCriterion
-from pellucid.cuts.search import Cut, edge_cuts, open_bins, search_columns
+from pellucid.cuts.search import LEAST_ROWS, Cut, edge_cuts, open_bins, search_columns
 from pellucid.cuts.separated import Objective, Owned, scan_counts, scan_separated
-
-_LEAST_ROWS = 2**16
-"""Fewest rows worth a task of their own."""
 
 _SMALL = 2**22
 """Bytes of counts that are kept without asking how large the data are."""
@@ -96,7 +93,7 @@ class Mistakes(CenterCutCriterion):
             sizes = share_owned(rows, left[slice(*block)], labels, center_left, *room)
             return [part[:size] for part, size in zip(room, sizes)]
 
-        parts = team.map(share, team.blocks(len(left), _LEAST_ROWS))
+        parts = team.map(share, team.blocks(len(left), LEAST_ROWS))
         near, far, off = map(np.concatenate, zip(*parts))
         home_left = center_left.take(labels.take(off))
         off_near, off_far = off[~home_left], off[home_left]

@@ -13,6 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from pellucid.cuts.problem import Problem
+from pellucid.numeric.team import Team
+
+LEAST_ROWS = 2**16
+"""Fewest rows that are worth a task of their own, if there is little to do for each."""
 
 
 class Cut(NamedTuple):
@@ -141,7 +145,7 @@ class BinnedColumn:
     """
 
     def __init__(self, problem: Problem, feature: int, rows: np.ndarray) -> None:
-        self.rows = rows
+        self.team, self.rows = problem.team, rows
         self._edges = problem.bins.edges[feature]
         codes = problem.bins.dense_column(feature, problem.n_samples)
         self._column = codes, problem.column(feature), rows
@@ -150,8 +154,14 @@ class BinnedColumn:
         """Which rows go left at the threshold."""
         from pellucid.kernels.rows import find_left
 
-        left = np.empty(len(self.rows), dtype=bool)
-        find_left(*self._column, self._edges.searchsorted(threshold), threshold, left)
+        codes, values, rows = self._column
+        left, code = np.empty(len(rows), dtype=bool), self._edges.searchsorted(threshold)
+
+        def work(block: tuple[int, int]) -> None:
+            some = slice(*block)
+            find_left(codes, values, rows[some], code, threshold, left[some])
+
+        self.team.map(work, self.team.blocks(len(rows), LEAST_ROWS))
         return left
 
     def around(self, at: float) -> tuple[float, float]:
@@ -170,13 +180,10 @@ class BinnedColumn:
 
     def _within(self, bins: Sequence[int], at: float) -> tuple[float, float]:
         """The same among the rows in some bins."""
-        from pellucid.kernels.rows import find_wanted
-
         codes, values, rows = self._column
         wanted = np.zeros(len(self._edges), dtype=bool)
         wanted[bins] = True
-        places = np.empty(len(rows) + 1, dtype=np.int32)
-        found = values[rows[places[: find_wanted(codes, rows, wanted, places)]]]
+        found = values[rows[_places(self.team, codes, rows, wanted)]]
         left = found <= at
         low = np.max(found, where=left, initial=-np.inf)
         return float(low), float(np.min(found, where=~left, initial=np.inf))
@@ -184,12 +191,21 @@ class BinnedColumn:
 
 def open_bins(problem: Problem, feature: int, rows: np.ndarray, wanted: np.ndarray):
     """Places in `rows`, codes and values of the rows in the wanted bins, sorted by value."""
-    from pellucid.kernels.rows import find_wanted
-
     column = problem.bins.dense_column(feature, problem.n_samples)
-    places = np.empty(len(rows) + 1, dtype=np.int32)
-    places = places[: find_wanted(column, rows, wanted, places)].copy()
+    places = _places(problem.team, column, rows, wanted)
     inside = rows[places]
     values = problem.values(feature, inside)
     order = np.argsort(values, kind="stable")
     return places[order], column.take(inside[order]), values[order]
+
+
+def _places(team: Team, column: np.ndarray, rows: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Where in `rows` those in the wanted bins stand."""
+    from pellucid.kernels.rows import find_wanted
+
+    def work(block: tuple[int, int]) -> np.ndarray:
+        some = rows[slice(*block)]
+        room = np.empty(len(some) + 1, dtype=np.int32)
+        return room[: find_wanted(column, some, wanted, block[0], room)]
+
+    return np.concatenate(team.map(work, team.blocks(len(rows), LEAST_ROWS)))

@@ -59,8 +59,12 @@ class SurrogateCost(Criterion):
 
         features = np.arange(problem.n_features)
         cuts = search_columns(problem, features, len(active), scan, refine, NOTHING, n_best=n)
-        before = int(self._totals(cell)[:-2].min())
+        before = self.paid(cell)
         return [cut._replace(gain=before - cut.objective) for cut in cuts]
+
+    def paid(self, cell: Cell) -> int:
+        """What the rows of the cell pay at the center that is cheapest for them."""
+        return int(self._totals(cell)[:-2].min())
 
     def cluster(self, cell: Cell) -> int:
         """The center that is cheapest for the rows of the cell, the lowest of equals."""

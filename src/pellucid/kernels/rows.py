@@ -55,13 +55,21 @@ def share_owned(rows, left, labels, center_left, near, far, off):
 
 
 @compiled
-def find_wanted(column, rows, wanted, places):
-    """Fill `places` with those in `rows` of the rows in wanted bins; how many there are.
+def find_wanted(column, rows, wanted, begin, places):
+    """Fill `places` with those of the rows in wanted bins, counted from `begin`.
 
     There is one place more than there are rows: each is written down, and stays if it is wanted.
+    Returns how many there are.
     """
-    n = 0
+    n = np.uint64(0)
     for i in range(len(rows)):
-        places[n] = i
-        n += wanted[column[np.uint64(rows[i])]]
+        places[n] = begin + i
+        n += np.uint64(wanted[column[np.uint64(rows[i])]])
     return n
+
+
+@compiled
+def note_leaf(rows, number, leaf):
+    """leaf[row] = number for some rows."""
+    for i in range(len(rows)):
+        leaf[np.uint64(rows[i])] = number

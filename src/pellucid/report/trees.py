@@ -68,7 +68,7 @@ def agreement_and_purity(
     """How true a tree is to the reference: in all, and by leaf; -1 is no cluster."""
     known = reference >= 0
     position, wanted = tree.cluster[leaf][known], reference[known]
-    purity = leaf_purity(leaf[known], position == wanted, np.ones(len(wanted)))
+    purity = leaf_purity(leaf[known], position == wanted)
     # As metrics.reference_agreement has it, of whole numbers and so without a sort of the rows.
     n = int(max(position.max(initial=0), wanted.max(initial=0))) + 1
     table = np.bincount(position * n + wanted, minlength=n * n).reshape(n, n)

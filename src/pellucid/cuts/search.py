@@ -147,21 +147,17 @@ class BinnedColumn:
     def __init__(self, problem: Problem, feature: int, rows: np.ndarray) -> None:
         self.team, self.rows = problem.team, rows
         self._edges = problem.bins.edges[feature]
-        codes = problem.bins.dense_column(feature, problem.n_samples)
-        self._column = codes, problem.column(feature), rows
+        self._codes = problem.bins.dense_column(feature, problem.n_samples)
+        self._values = problem.column(feature)
 
     def at_most(self, threshold: float) -> np.ndarray:
         """Which rows go left at the threshold."""
-        from pellucid.kernels.rows import find_left
-
-        codes, values, rows = self._column
-        left, code = np.empty(len(rows), dtype=bool), self._edges.searchsorted(threshold)
-
-        def work(block: tuple[int, int]) -> None:
-            some = slice(*block)
-            find_left(codes, values, rows[some], code, threshold, left[some])
-
-        self.team.map(work, self.team.blocks(len(rows), LEAST_ROWS))
+        code = self._edges.searchsorted(threshold)
+        table = np.zeros(len(self._edges), dtype=np.uint8)
+        table[:code], table[code] = 1, 2
+        found = _look_up(self.team, self._codes, self.rows, table)
+        left, unsure = found == 1, np.flatnonzero(found == 2)
+        left[unsure] = self._values[self.rows[unsure]] <= threshold
         return left
 
     def around(self, at: float) -> tuple[float, float]:
@@ -171,8 +167,7 @@ class BinnedColumn:
         code, width = self._edges.searchsorted(at), len(self._edges)
         low, high = self._within([code], at)
         if low == -np.inf or high == np.inf:  # in the next bins that hold any row, then
-            codes = self._column[0].take(self.rows)
-            is_there = np.bincount(codes, minlength=width) > 0
+            is_there = np.bincount(self._codes.take(self.rows), minlength=width) > 0
             near, far = np.flatnonzero(is_there[:code]), np.flatnonzero(is_there[code + 1 :])
             low = max(low, self._within(near[-1:], at)[0])
             high = min(high, self._within(code + 1 + far[:1], at)[1])
@@ -180,32 +175,36 @@ class BinnedColumn:
 
     def _within(self, bins: Sequence[int], at: float) -> tuple[float, float]:
         """The same among the rows in some bins."""
-        codes, values, rows = self._column
-        wanted = np.zeros(len(self._edges), dtype=bool)
-        wanted[bins] = True
-        found = values[rows[_places(self.team, codes, rows, wanted)]]
+        found = self._values[self.rows[self._places(bins)]]
         left = found <= at
         low = np.max(found, where=left, initial=-np.inf)
         return float(low), float(np.min(found, where=~left, initial=np.inf))
+
+    def _places(self, bins: Sequence[int]) -> np.ndarray:
+        """Where in `rows` those in some bins stand."""
+        wanted = np.zeros(len(self._edges), dtype=bool)
+        wanted[bins] = True
+        return np.flatnonzero(_look_up(self.team, self._codes, self.rows, wanted))
 
 
 def open_bins(problem: Problem, feature: int, rows: np.ndarray, wanted: np.ndarray):
     """Places in `rows`, codes and values of the rows in the wanted bins, sorted by value."""
     column = problem.bins.dense_column(feature, problem.n_samples)
-    places = _places(problem.team, column, rows, wanted)
+    places = np.flatnonzero(_look_up(problem.team, column, rows, wanted))
     inside = rows[places]
     values = problem.values(feature, inside)
     order = np.argsort(values, kind="stable")
     return places[order], column.take(inside[order]), values[order]
 
 
-def _places(team: Team, column: np.ndarray, rows: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Where in `rows` those in the wanted bins stand."""
-    from pellucid.kernels.rows import find_wanted
+def _look_up(team: Team, column: np.ndarray, rows: np.ndarray, table: np.ndarray) -> np.ndarray:
+    """What a table says of the code of each row; it holds bytes or truth values."""
+    from pellucid.kernels.rows import look_up_codes
 
-    def work(block: tuple[int, int]) -> np.ndarray:
-        some = rows[slice(*block)]
-        room = np.empty(len(some) + 1, dtype=np.int32)
-        return room[: find_wanted(column, some, wanted, block[0], room)]
-
-    return np.concatenate(team.map(work, team.blocks(len(rows), LEAST_ROWS)))
+    table, found = table.view(np.uint8), np.empty(len(rows), dtype=table.dtype)
+    room = found.view(np.uint8)
+    team.map(
+        lambda block: look_up_codes(column, rows[slice(*block)], table, room[slice(*block)]),
+        team.blocks(len(rows), LEAST_ROWS),
+    )
+    return found

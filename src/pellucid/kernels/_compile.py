@@ -22,7 +22,7 @@ def _kept_on_disk(**options: object) -> Callable:
     return compile_loop
 
 
-compiled = _kept_on_disk()
+compiled = _kept_on_disk(no_cfunc_wrapper=True)
 """For loops that are called from Python."""
 
 inner = _kept_on_disk(no_cpython_wrapper=True, no_cfunc_wrapper=True)
@@ -31,7 +31,7 @@ inner = _kept_on_disk(no_cpython_wrapper=True, no_cfunc_wrapper=True)
 inlined = _kept_on_disk(inline="always")
 """Copied into the loop that calls it, where a call for every row would cost too much."""
 
-fused = _kept_on_disk(fastmath={"contract", "reassoc", "nsz"})
+fused = _kept_on_disk(no_cfunc_wrapper=True, fastmath={"contract", "reassoc", "nsz"})
 """For sums in any fixed order, products added without rounding in between."""
 
 reordered = _kept_on_disk(

@@ -21,6 +21,7 @@ class Mistakes(CenterCutCriterion):
     """
 
     in_any_order = True
+    one_thread_below = 2 * LEAST_ROWS
 
     def best_center_cuts(self, cell: Cell, features: np.ndarray, n: int) -> list[Cut]:
         """Cuts with the fewest mistakes."""

@@ -58,11 +58,14 @@ def test_the_simplest_within_one_standard_error():
     assert sorted(tested) == list(range(60))
 
 
-@pytest.mark.parametrize("regions", ["nonparametric", "box"])
-def test_a_list_that_is_cut_short_is_one_with_fewer_levels(regions):
+@pytest.mark.parametrize(
+    ("regions", "leftover"),
+    [("nonparametric", "majority"), ("nonparametric", "neighbours"), ("box", "majority")],
+)
+def test_a_list_that_is_cut_short_is_one_with_fewer_levels(regions, leftover):
     X, y = make_three_features(500, random_state=0)
     X_test, y_test = make_three_features(300, random_state=1)
-    kind = EOP("linear_svm", regions)
+    kind = EOP("linear_svm", regions, leftover=leftover)
     model = kind._make(0.1, 0.0).fit(X, y)
     stages = list(kind._stages(model, y, X_test, y_test))
     assert len(stages) == model.n_levels_ + 1 > 3

@@ -136,7 +136,7 @@ class ATEOPClassifier(BaseEOP):
             n_candidates=self.n_candidates,
             min_support=self.min_support,
             max_levels=self.max_levels,
-            relax=False,
+            relax=0.0,
             choose="both",
             confidence=self.confidence,
         )

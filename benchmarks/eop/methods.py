@@ -24,7 +24,7 @@ COLUMNS = (
     *("chosen", "seconds"),
 )
 
-_MEMBERS = 150
+MOST_MEMBERS = 150
 _PRUNING = (0.04, 0.02, 0.013, 0.008, 0.005, 0.003, 0.002, 0.001, 0.0005, 0.0)
 
 
@@ -102,7 +102,7 @@ def _boosts(make: Callable[[int], Any]) -> Callable:
     """As many members as are best by cross-validation; then all rows are used."""
 
     def fit(X, y, quick):
-        most = 20 if quick else _MEMBERS
+        most = 20 if quick else MOST_MEMBERS
         right = np.zeros(most)
         for train, test in folds(y):
             staged = make(most).fit(X[train], y[train]).staged_predict(X[test])

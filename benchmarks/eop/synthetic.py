@@ -6,7 +6,7 @@ import numpy as np
 
 from benchmarks.eop import figures, published, sets
 from benchmarks.eop.choice import N_FOLDS
-from benchmarks.eop.methods import COLUMNS, MEASURES, METHODS, measure
+from benchmarks.eop.methods import COLUMNS, MEASURES, METHODS, MOST_MEMBERS, measure
 from benchmarks.jobs import Job
 from benchmarks.page import Section, Sheet
 from benchmarks.settings import Settings
@@ -108,7 +108,9 @@ def _note_on_boosting(rows: list[Row]) -> str:
         "get the answer of the level whose neighbours speak most for it "
         '(`leftover="neighbours"`), which asks no more neighbours than before; a level covers at '
         "least 2 % of the rows. The paper's way, with as many errors as it takes, levels of 1 % "
-        f"and the most frequent class for the rest, has {means('eop_svm_majority')}."
+        f"and the most frequent class for the rest, has {means('eop_svm_majority')}. Boosting has "
+        f"{MOST_MEMBERS} members at the most (in the paper 118 in the mean, 217 at the most) and "
+        "would gain by more: on ten of those other sets 300 were 1.2 points more accurate."
     )
 
 

@@ -58,6 +58,7 @@ def _on_synthetic(rows) -> list[Claim]:
             f"{100 * gap:+.1f} points less",
             gap <= POINTS_BELOW_BOOSTING,
         ),
+        _by_majority(get),
         _fewer("N-EOP takes fewer operations than boosting (table 1)", get, "eop_svm", "boosting"),
         _fewer("N-EOP is less complex than CART on most sets (table 2)", get, "n_eop", "cart"),
         _by_neighbours(rows),
@@ -66,6 +67,15 @@ def _on_synthetic(rows) -> list[Claim]:
         _few_points("R-EOP", get, "r_eop", 3),
     ]
     return found + _telling(rows, "generated data, table 6")
+
+
+def _by_majority(get) -> Claim:
+    gap = figures.mean(get("boosting", "accuracy") - get("eop_svm_majority", "accuracy"))
+    return Claim(
+        "the same, rows in no region put into their most frequent class, as in the paper",
+        f"{100 * gap:+.1f} points less",
+        gap <= POINTS_BELOW_BOOSTING,
+    )
 
 
 def _getter(rows):
@@ -141,9 +151,9 @@ def _on_real(rows) -> list[Claim]:
 
 
 def _on_ateop(rows) -> list[Claim]:
-    """The default bears the claim; a lesser confidence stands beside it."""
+    """The default bears the claim; a greater confidence stands beside it."""
     text = "ATEOP is right on at least 1 − ε of the test rows that it answers (figure 9)"
-    titles = {"default": text, "0.8": f"{text}, with confidence=0.8"}
+    titles = {"default": text, "0.95": f"{text}, with confidence=0.95"}
     claims = []
     for name, title in titles.items():
         chosen = [row for row in rows if row["confidence"] == name]
@@ -158,7 +168,16 @@ def _on_ateop(rows) -> list[Claim]:
             f"{far} missed by more than two standard errors of the test"
         )
         claims.append(Claim(title, found, all(kept)))
+        claims.append(_on_further_rows(chosen))
     return claims
+
+
+def _on_further_rows(rows) -> Claim:
+    kept = [ateop.keeps_its_promise(row, "further_inside") for row in rows]
+    surplus = [float(row["further_inside"]) - 1 + float(row["error"]) for row in rows]
+    found = f"{sum(kept)} of {len(kept)} runs, at worst {100 * np.nanmin(surplus):+.1f} points"
+    text = "the same, judged by 30,000 further rows of each set instead of its 1,000 test rows"
+    return Claim(text, found, all(kept))
 
 
 def _on_patterns(rows) -> list[Claim]:

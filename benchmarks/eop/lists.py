@@ -21,8 +21,10 @@ MOST_LEVELS = 30
 class EOP:
     """EOP of one kind: parameters by cross-validation, figures on test rows.
 
-    The number of levels is among the parameters. A list that is cut short is what `max_levels`
-    gives, so one fit shows all of them, as one tree shows all its prunings.
+    Where simple lists are wanted, the number of levels is among the parameters. A list that is
+    cut short is what `max_levels` gives, so one fit shows all of them, as one tree shows all its
+    prunings. Where accuracy is wanted, lists are as long as they grow: the best of so many
+    lengths is mostly a matter of luck.
 
     Parameters
     ----------
@@ -32,8 +34,14 @@ class EOP:
         Whether to take the most accurate parameters instead of the simplest good ones.
     errors : sequence of float
         ε to choose from.
+    penalties : sequence of float
+        η to choose from.
     min_support : float, default=0.03
         Share of the training rows that a level must cover.
+    leftover : {"majority", "neighbours"}, default="majority"
+        What answers rows in no region.
+    relax : bool or float, default=True
+        Errors that may be allowed at the most.
     """
 
     def __init__(
@@ -42,22 +50,27 @@ class EOP:
         regions: str,
         wants_accuracy: bool = False,
         errors: Sequence[float] = ERRORS,
+        penalties: Sequence[float] = PENALTIES,
         min_support: float = 0.03,
+        leftover: str = "majority",
+        relax: bool | float = True,
     ) -> None:
         self.base, self.regions = base, regions
         self.wants_accuracy = wants_accuracy
-        self.errors, self.min_support = errors, min_support
+        self.errors, self.penalties, self.min_support = errors, penalties, min_support
+        self.leftover, self.relax = leftover, relax
 
     def fit(self, X: np.ndarray, y: np.ndarray, quick: bool) -> tuple[EOPClassifier, str]:
         """The chosen model, fitted on all rows, and what was chosen."""
-        grid = [(0.2, 0.0)] if quick else list(product(self.errors, PENALTIES))
+        grid = [(0.2, 0.0)] if quick else list(product(self.errors, self.penalties))
+        lengths = range(MOST_LEVELS if self.wants_accuracy else 1, MOST_LEVELS + 1)
         right: dict = defaultdict(float)
         sizes: dict = defaultdict(list)
         for train, test in folds(y):
             for error, penalty in grid:
                 model = self._make(error, penalty).fit(X[train], y[train])
                 stages = list(self._stages(model, y[train], X[test], y[test]))
-                for n_levels in range(1, MOST_LEVELS + 1):
+                for n_levels in lengths:
                     # A list that has ended earlier stays as it is.
                     n_right, size = stages[min(n_levels, len(stages) - 1)]
                     right[error, penalty, n_levels] += n_right
@@ -100,6 +113,8 @@ class EOP:
             max_error=error,
             complexity_penalty=penalty,
             min_support=self.min_support,
+            leftover=self.leftover,
+            relax=self.relax,
             max_levels=n_levels,
             random_state=0,
             n_jobs=2,
@@ -113,10 +128,17 @@ class EOP:
         for number, level in enumerate(model.levels_):
             known[level.covered] = number
         given = answers(model, X_test)
+        spoken_for, best = np.zeros(len(found), dtype=y.dtype), np.full(len(found), -1.0)
         for n_levels in range(len(model.levels_) + 1):
             is_left = (found < 0) | (found >= n_levels)
             left = y[known >= n_levels]
             answer = np.full(len(found), _most_common(left if len(left) else y))
+            if n_levels and self.leftover == "neighbours":
+                level = model.levels_[n_levels - 1]
+                score = level.regions.score(X_test[:, level.features])
+                spoken_for = np.where(score > best, given[:, n_levels - 1], spoken_for)
+                best = np.maximum(score, best)
+                answer = spoken_for.copy()
             rows = np.flatnonzero(~is_left)
             answer[rows] = given[rows, found[rows]]
             levels = model.levels_[:n_levels]

@@ -73,6 +73,12 @@ def generate(number: int, quick: bool = False) -> tuple:
     )
 
 
+def further_rows(number: int, quick: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """Many more rows of the same patterns, and their classes, to judge more closely by."""
+    n_samples = 5000 if quick else 30_000
+    return make_eop_patterns(n_samples, **difficulty(number), random_state=number)
+
+
 def split_generated(number: int, quick: bool = False) -> Split:
     """Two thirds to learn from."""
     X, y, *_ = generate(number, quick)

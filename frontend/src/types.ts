@@ -165,8 +165,8 @@ export interface RegionsPayload {
   facts: ClusterFacts[];
   levels: Level[];
   answered: number;
-  /** What rows in no region are said to be, if anything, and how often that was right. */
-  leftover: { answer: number | null; purity: number };
+  /** What rows in no region are said to be, if anything, or that each is answered by its neighbours; how often that was right. */
+  leftover: { answer: number | null; byNeighbours: boolean; purity: number };
   measures: { coverage: number; error: number | null; heldOutError: number | null; effort: number };
   rules: string;
   made: Record<string, string>;

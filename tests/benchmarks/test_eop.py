@@ -58,11 +58,14 @@ def test_the_simplest_within_one_standard_error():
     assert sorted(tested) == list(range(60))
 
 
-@pytest.mark.parametrize("regions", ["nonparametric", "box"])
-def test_a_list_that_is_cut_short_is_one_with_fewer_levels(regions):
+@pytest.mark.parametrize(
+    ("regions", "leftover"),
+    [("nonparametric", "majority"), ("nonparametric", "neighbours"), ("box", "majority")],
+)
+def test_a_list_that_is_cut_short_is_one_with_fewer_levels(regions, leftover):
     X, y = make_three_features(500, random_state=0)
     X_test, y_test = make_three_features(300, random_state=1)
-    kind = EOP("linear_svm", regions)
+    kind = EOP("linear_svm", regions, leftover=leftover)
     model = kind._make(0.1, 0.0).fit(X, y)
     stages = list(kind._stages(model, y, X_test, y_test))
     assert len(stages) == model.n_levels_ + 1 > 3
@@ -138,8 +141,23 @@ def test_a_promise_is_kept_or_missed():
     slightly, clearly = row(0.89, 0.1, 100), row(0.8, 0.1, 1000)
     assert not ateop.keeps_its_promise(slightly)
     assert [ateop.is_beyond_chance(r) for r in (slightly, clearly)] == [False, True]
-    told = claims._on_ateop([{**slightly, "confidence": "default"}])
-    assert [claim.verdict for claim in told] == ["misses"]
+    told = claims._on_ateop([{**slightly, "confidence": "default", "further_inside": "0.91"}])
+    assert [claim.verdict for claim in told] == ["misses", "holds"]
+    assert told[1].found == "1 of 1 runs, at worst +1.0 points"
+
+
+def test_further_rows_are_others_of_the_same_patterns():
+    X, y = sets.further_rows(3, quick=True)
+    known, _, pattern, patterns = sets.generate(3)
+    assert not np.isin(X, known).any()
+    for number, one in enumerate(patterns):
+        near = [
+            np.linalg.norm((rows[:, one.features] - one.center) / 0.1, axis=1) < 1
+            for rows in (X, known)
+        ]
+        assert near[0].mean() == pytest.approx(near[1].mean(), abs=0.03)
+        assert (y[near[0]] == one.label).mean() > 0.6
+        assert near[1][pattern == number].mean() > 0.6
 
 
 def test_early_levels_are_counted():

@@ -18,6 +18,7 @@ from pellucid.eop.problem import project
 MODELS = [
     EOPClassifier("stump", regions="box"),
     EOPClassifier("linear_svm", regions="nonparametric", leftover="abstain"),
+    EOPClassifier(regions="nonparametric", leftover="neighbours", relax=0.2, max_error=0.05),
     EOPClassifier("knn", regions="ellipse", n_bootstraps=3, relax=False, leftover="abstain"),
     EOPClassifier("logistic", regions="polyhedron", choose="error", n_candidates=2),
     EOPClassifier(DecisionTreeClassifier(max_depth=2, random_state=0), projections=4),
@@ -201,6 +202,93 @@ def test_max_levels_and_max_dim(patterns):
     model = EOPClassifier(max_levels=1, max_dim=3, projections=30, random_state=0).fit(X, y)
     assert model.n_levels_ == 1
     assert len(model.levels_[0].features) <= 3
+
+
+def test_rows_in_no_region_are_answered_by_the_level_their_neighbours_speak_most_for(patterns):
+    X, y, test, _ = patterns
+    names = np.array(["no", "yes"])
+    model = EOPClassifier(
+        "linear_svm",
+        regions="nonparametric",
+        leftover="neighbours",
+        relax=False,
+        max_error=0.05,
+        random_state=0,
+    )
+    with pytest.warns(ConvergenceWarning, match="the rest gets the answer that its neighbours"):
+        model.fit(X, names[y])
+    left = np.flatnonzero(model.abstained(test))
+    assert len(left) > 30
+    assert (model.apply(test)[left] == -1).all()
+    answers, shares = model.predict(test), model.predict_proba(test)
+    told = model.explain(test)
+    for row in left.tolist():
+        scores = [lv.regions.score(test[[row]][:, lv.features])[0] for lv in model.levels_]
+        best = model.levels_[int(np.argmax(scores))]
+        answer = names[best.classifier.predict(test[[row]][:, best.features])[0]]
+        assert answers[row] == told[row].answer == answer
+        assert told[row].abstained
+        assert f"level {np.argmax(scores) + 1} comes closest" in told[row].text
+        assert told[row].names == tuple(f"x{f}" for f in best.features)
+    assert (names[shares.argmax(axis=1)] == answers).all()
+    assert np.allclose(shares.sum(axis=1), 1)
+    majority = clone(model).set_params(leftover="majority")
+    with pytest.warns(ConvergenceWarning):
+        majority.fit(X, names[y])
+    inside = np.setdiff1d(np.arange(len(test)), left)
+    assert (majority.predict(test)[inside] == answers[inside]).all()
+
+
+def test_what_is_said_of_rows_in_no_region_holds_for_new_rows():
+    """Left-over training rows are judged without themselves, or they would all be right."""
+    X, y = make_eop_patterns(9000, 6, pattern_dims=(2, 2, 2), width=(0.1, 0.2), random_state=1)
+    X, test, y, truth = X[:2000], X[2000:], y[:2000], y[2000:]
+    model = EOPClassifier(
+        "linear_svm", regions="nonparametric", leftover="neighbours", relax=0.2, random_state=0
+    ).fit(X, y)
+    left = model.abstained(test)
+    right = (model.predict(test) == truth)[left].mean()
+    said = model.explain()[-1]
+    assert said.by_neighbours
+    assert said.share == model.leftover_share_ > 0.1
+    assert said.purity == pytest.approx(right, abs=0.05)
+    assert f"{100 * said.purity:.1f} % of such rows rightly" in str(said)
+
+
+def test_leftover_by_neighbours_without_regions_is_the_most_frequent_class():
+    random = np.random.RandomState(0)
+    X, y = random.normal(size=(200, 3)), np.append(random.randint(0, 2, 190), [1] * 10)
+    model = EOPClassifier(
+        regions="nonparametric", leftover="neighbours", relax=False, max_error=0.0, random_state=0
+    )
+    with pytest.warns(ConvergenceWarning, match="no region was found .* most frequent class"):
+        model.fit(X, y)
+    assert (model.predict(X) == np.bincount(y).argmax()).all()
+    assert not model.explain()[-1].by_neighbours
+
+
+def test_leftover_by_neighbours_needs_neighbours(patterns):
+    X, y, _, _ = patterns
+    with pytest.raises(ValueError, match=r'regions="nonparametric" has; got regions=\'box\''):
+        EOPClassifier(leftover="neighbours").fit(X, y)
+
+
+@pytest.mark.parametrize("regions", ["box", "nonparametric"])
+def test_no_more_errors_are_allowed_than_relax_says(patterns, regions):
+    X, y, _, _ = patterns
+    model = EOPClassifier(regions=regions, max_error=0.05, random_state=0)
+
+    def allowed(relax):
+        fitted = clone(model).set_params(relax=relax).fit(X, y)
+        return [level.max_error for level in fitted.levels_]
+
+    everything = allowed(True)
+    assert max(everything) > 0.2
+    assert allowed(1.0) == everything
+    for relax in (0.1, 0.2):
+        some = allowed(relax)
+        assert max(some) <= relax
+        assert some == [error for error in everything if error <= relax]
 
 
 # What goes wrong.

@@ -12,6 +12,7 @@ from pellucid import ATEOPClassifier, EOPClassifier
 CLASSIFIERS = [
     EOPClassifier(),
     EOPClassifier("linear_svm", regions="nonparametric", calibration=0),
+    EOPClassifier(regions="nonparametric", leftover="neighbours", relax=0.2, calibration=0),
     EOPClassifier("knn", regions="ellipse", calibration=0.2, n_bootstraps=3),
     EOPClassifier(RidgeClassifier(), regions="polyhedron", projections=4, n_bootstraps=2),
     ATEOPClassifier("logistic", max_error=0.2, leftover="majority"),

@@ -30,12 +30,12 @@ function leadWords({ data, names }: RegionsState): string {
   const columns = data.levels.every((level) => level.columns.length <= 2) ? "one or two columns" : "a few columns";
   const pictures = isOne ? `One picture of ${columns} tells where they are` : `${count(data.levels.length)} pictures of ${columns}, looked at in turn, tell where they are`;
   const left = data.rows - data.answered;
-  const { answer } = data.leftover;
+  const { answer, byNeighbours } = data.leftover;
   if (!data.levels.length) {
     const so = answer === null ? "none gets an answer" : `all are taken for ${names.plain(answer).toLowerCase()}`;
     return `No region was found in which they could be told apart, so ${so}.`;
   }
-  const rest = answer === null ? "get no answer" : `are taken for ${names.plain(answer).toLowerCase()}`;
+  const rest = byNeighbours ? "are answered by what most of their neighbours speak for" : answer === null ? "get no answer" : `are taken for ${names.plain(answer).toLowerCase()}`;
   const others = left ? `; the other ${share(left)} ${rest}` : "";
   const right = data.measures.error === null ? "" : ` In training ${percent(1 - data.measures.error)} of those in a region were told rightly.`;
   return `${pictures}. ${share(data.answered)} of the ${data.rowsAre} lie in a region of ${isOne ? "it" : "one of them"}${others}.${right}`;

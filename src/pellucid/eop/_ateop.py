@@ -35,7 +35,8 @@ class ATEOPClassifier(BaseEOP):
         allowed: so sure is the exact (Clopper-Pearson) bound of a binomial share. It takes rows:
         at 0.9, with ``max_error=0.05``, a region without a single error needs 45 of them. At 0
         it is enough that they have no more errors themselves, but as the largest of many regions
-        is taken, those are often too lucky.
+        is taken, those are often too lucky. The bound is that of one region, and takes no
+        account of this choice.
     {common}
     n_candidates : int or None, default=20
         Projections that compete: those whose classifiers have fewest errors, and those that have
@@ -136,7 +137,7 @@ class ATEOPClassifier(BaseEOP):
             n_candidates=self.n_candidates,
             min_support=self.min_support,
             max_levels=self.max_levels,
-            relax=False,
+            relax=0.0,
             choose="both",
             confidence=self.confidence,
         )

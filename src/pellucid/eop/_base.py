@@ -19,8 +19,14 @@ from pellucid._fitted_on import remember, rows_of
 from pellucid._input import read_sample_weight, read_X
 from pellucid._progress import Progress
 from pellucid.eop.calibration import hold_out
-from pellucid.eop.decision_list import Answers, complexity, consult, probabilities
-from pellucid.eop.explanations import Leftover, LevelRule, explain_rows, level_rules
+from pellucid.eop.decision_list import (
+    Answers,
+    complexity,
+    consult,
+    probabilities,
+    shares_by_answer,
+)
+from pellucid.eop.explanations import LevelRule, explain_rows, level_rules
 from pellucid.eop.kinds import (
     BASES,
     SHAPES,
@@ -30,6 +36,7 @@ from pellucid.eop.kinds import (
     read_classes,
 )
 from pellucid.eop.learning import Learned, Learner, Settings
+from pellucid.eop.leftovers import Leftover, answer_all, count_guesses
 from pellucid.eop.problem import Problem
 from pellucid.eop.projections import list_projections
 from pellucid.numeric.fixed_point import Weights
@@ -87,6 +94,11 @@ class BaseEOP(ClassifierMixin, BaseEstimator):
         self
         """
         self._validate_params()
+        if self.leftover == "neighbours" and self.regions != "nonparametric":
+            raise ValueError(
+                'leftover="neighbours" goes by the neighbours of a row, which only '
+                f'regions="nonparametric" has; got regions={self.regions!r}'
+            )
         numbers = read_X(self, X, reset=True)
         y = read_classes(self, y, numbers)
         weight = as_repetitions(read_sample_weight(sample_weight, numbers.shape[0]))
@@ -141,6 +153,7 @@ class BaseEOP(ClassifierMixin, BaseEstimator):
         self.leftover_share_ = problem.total(learned.left) / int(problem.units.sum())
         self.leftover_shares_ = units / units.sum()
         self._leftover_answer = int(np.argmax(units))
+        self._leftover_counts = count_guesses(problem, learned.left, learned.guess)
         self._total = float(problem.weights.values.sum())
         self.abstain_label_ = free_label(self.classes_)
 
@@ -162,6 +175,8 @@ class BaseEOP(ClassifierMixin, BaseEstimator):
         """Warn when there is less than was asked for, and say what there is."""
         covered = f"{self.n_levels_} levels cover {100 * self.coverage_:.1f} % of the training rows"
         rest = "gets no answer" if self.leftover == "abstain" else "gets the most frequent class"
+        if self._asks_neighbours:
+            rest = "gets the answer that its neighbours speak for"
         if learned.is_interrupted:
             text = f"the search was interrupted: {covered}, the rest {rest}"
         elif not self.levels_:
@@ -186,6 +201,21 @@ class BaseEOP(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return consult(self.levels_, read_X(self, X, reset=False))
 
+    @property
+    def _asks_neighbours(self) -> bool:
+        """Whether rows in no region are answered by their neighbours."""
+        return self.leftover == "neighbours" and bool(self.levels_)
+
+    def _answers(self, X: Any) -> tuple[Answers, np.ndarray]:
+        """What the levels say, and the answers with those for rows in no region filled in."""
+        check_is_fitted(self)
+        numbers = read_X(self, X, reset=False)
+        found = consult(self.levels_, numbers)
+        if self.leftover == "abstain":
+            return found, found.answer
+        answer = None if self._asks_neighbours else self._leftover_answer
+        return found, answer_all(self.levels_, numbers, found, answer)
+
     def predict(self, X: Any) -> np.ndarray:
         """Class of each row: that of the first level whose regions hold it.
 
@@ -194,24 +224,29 @@ class BaseEOP(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             With ``leftover="abstain"``, `abstain_label_` where no region holds the row.
         """
-        answer = self._consult(X).answer
-        if self.leftover == "majority":
-            return self.classes_[np.where(answer >= 0, answer, self._leftover_answer)]
+        answer = self._answers(X)[1]
+        if self.leftover != "abstain":
+            return self.classes_[answer]
         return np.append(self.classes_, self.abstain_label_)[answer]
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Shares of the classes among the training rows with the same answer in the same region.
 
         One more row that is answered rightly is counted in, so that no class is certain. Rows in
-        no region get the shares of the training rows that were left over.
+        no region get the shares of the training rows that were left over, with
+        ``leftover="neighbours"`` of those among them with the same answer.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
             Columns in the order of `classes_`.
         """
-        found = self._consult(X)
-        return probabilities(self.levels_, found, self.leftover_shares_)
+        found, answer = self._answers(X)
+        shares = probabilities(self.levels_, found, self.leftover_shares_)
+        if self._asks_neighbours:
+            left = found.level < 0
+            shares[left] = shares_by_answer(self._leftover_counts[None])[0, answer[left]]
+        return shares
 
     def abstained(self, X: Any) -> np.ndarray:
         """Whether no region holds each row."""
@@ -244,14 +279,21 @@ class BaseEOP(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", default_names(self.n_features_in_))
         rules: list[LevelRule] = level_rules(self.levels_, names, self.classes_, self._total)
-        answer = None if self.leftover == "abstain" else self.classes_[self._leftover_answer]
-        purity = float(self.leftover_shares_[self._leftover_answer])
-        leftover = Leftover(answer, self.leftover_share_, purity)
+        leftover = self._describe_leftover()
         if X is None:
             return RuleList([*rules, leftover])
         numbers = read_X(self, X, reset=False)
         found = consult(self.levels_, numbers)
         return RuleList(explain_rows(self.levels_, rules, leftover, numbers, found, self.classes_))
+
+    def _describe_leftover(self) -> Leftover:
+        if self._asks_neighbours:
+            counts = self._leftover_counts
+            right = float(np.trace(counts) / counts.sum()) if counts.any() else float("nan")
+            return Leftover(None, self.leftover_share_, right, by_neighbours=True)
+        answer = None if self.leftover == "abstain" else self.classes_[self._leftover_answer]
+        purity = float(self.leftover_shares_[self._leftover_answer])
+        return Leftover(answer, self.leftover_share_, purity)
 
     def report(self, path: Any, X: Any = None, **options: Any) -> Any:
         """Write a report, one HTML file: see :func:`pellucid.report.write_report`.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
-from sklearn.utils._param_validation import StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from pellucid.eop._base import BaseEOP
 from pellucid.eop._docs import common_parameters
@@ -40,12 +41,16 @@ class EOPClassifier(BaseEOP):
     n_candidates : int or None, default=8
         Of so many of the best projections regions are found, and those that cover most held-out
         rows, less the penalty for their columns, are taken; None for all. The paper has one.
-    leftover : {"majority", "abstain"}, default="majority"
-        What rows in no region get: the most frequent class of such rows, or no answer.
-    relax : bool, default=True
+    leftover : {"majority", "neighbours", "abstain"}, default="majority"
+        What rows in no region get: the most frequent class of such rows; with nonparametric
+        regions, the answer of the level at which most of their neighbours, by closeness, are
+        rightly classified, though they are too few for a region; or no answer. `apply` and
+        `abstained` tell in all three cases that no region holds them.
+    relax : bool or float, default=True
         Whether to allow half as many errors again, as often as it takes, when no region is found;
         otherwise the search ends there. It also ends when the most frequent class of what is
-        left is as good.
+        left is as good, or, given a number, rather than to allow a larger share of errors than
+        this.
     min_support : float, default=0.03
         Share of the training rows that a level, and each of its regions that has a shape, must
         cover to be worth its words.
@@ -95,7 +100,8 @@ class EOPClassifier(BaseEOP):
     _parameter_constraints: dict = {
         **BaseEOP._parameter_constraints,
         "choose": [StrOptions({"both", "error", "coverage"})],
-        "relax": ["boolean"],
+        "leftover": [StrOptions({"majority", "neighbours", "abstain"})],
+        "relax": ["boolean", Interval(Real, 0, 1, closed="both")],
     }
 
     _learner = EOPLearner
@@ -112,7 +118,7 @@ class EOPClassifier(BaseEOP):
         choose: str = "both",
         n_candidates: int | None = 8,
         leftover: str = "majority",
-        relax: bool = True,
+        relax: bool | float = True,
         min_support: float = 0.03,
         max_levels: int | None = None,
         calibration: float = 0.3,
@@ -146,6 +152,6 @@ class EOPClassifier(BaseEOP):
             n_candidates=self.n_candidates,
             min_support=self.min_support,
             max_levels=self.max_levels,
-            relax=self.relax,
+            relax=float(self.relax),
             choose=self.choose,
         )

@@ -133,10 +133,15 @@ def probabilities(levels: Sequence[Level], answers: Answers, leftover: np.ndarra
     """
     found = np.tile(leftover, (len(answers.level), 1))
     for number, level in enumerate(levels):
-        table = level.counts + np.eye(len(leftover))
-        own = np.diagonal(table, axis1=1, axis2=2)
-        np.einsum("rii->ri", table)[:] = np.maximum(own, table.max(axis=2) * (1 + 1e-9))
-        table /= table.sum(axis=2, keepdims=True)
+        table = shares_by_answer(level.counts)
         rows = answers.level == number
         found[rows] = table[answers.region[rows], answers.answer[rows]]
     return found
+
+
+def shares_by_answer(counts: np.ndarray) -> np.ndarray:
+    """Counts by region, answer and true class as shares; see `probabilities`."""
+    table = counts + np.eye(counts.shape[-1])
+    own = np.diagonal(table, axis1=1, axis2=2)
+    np.einsum("rii->ri", table)[:] = np.maximum(own, table.max(axis=2) * (1 + 1e-9))
+    return table / table.sum(axis=2, keepdims=True)

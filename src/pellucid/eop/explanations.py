@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from pellucid.eop.decision_list import Answers, Level
+from pellucid.eop.leftovers import Leftover, most_spoken_for
 from pellucid.eop.nonparametric import NeighbourRegion
 from pellucid.eop.pieces import Piece, level_pieces
 from pellucid.eop.problem import project
@@ -46,24 +47,6 @@ class LevelRule:
             region = piece.region
             lines.append(f"        {piece.condition}: {piece.answer} ({piece.figures})")
         return "\n".join(lines)
-
-
-@dataclass(frozen=True)
-class Leftover:
-    """What becomes of rows that no region holds."""
-
-    answer: Any
-    """The class they are given, or None if there is no answer."""
-    share: float
-    purity: float
-
-    def __str__(self) -> str:
-        what = "no answer" if self.answer is None else f"{self.answer}"
-        figures = f"{100 * self.share:.1f} % of the rows" if self.share else "no training rows"
-        if self.answer is not None:
-            rows = "such rows" if self.share else "all rows"
-            figures += f", {100 * self.purity:.1f} % of {rows} are {self.answer}"
-        return f"in no region: {what} ({figures})"
 
 
 @dataclass(frozen=True)
@@ -158,6 +141,9 @@ def explain_rows(
         )
         for row in range(X.shape[0])
     ]
+    if leftover.by_neighbours:
+        for one in _by_neighbours(levels, rules, leftover, X, answers, classes):
+            found[one.row] = one
     for number, (level, rule) in enumerate(zip(levels, rules)):
         rows = np.flatnonzero(answers.level == number)
         P = project(X, level.features, rows)
@@ -171,7 +157,8 @@ def explain_rows(
             bounds, text = piece.bounds, f"{piece.text} ({piece.figures})"
             if around is not None:
                 bounds = dict(zip(rule.names, map(tuple, around[0][i].tolist())))
-                text = _amid(level.regions.n_neighbors, bounds, around[1][i], piece)
+                amid = _amid(level.regions.n_neighbors, bounds, around[1][i])
+                text = f"{amid} ({piece.figures})"
             found[row] = EOPExplanation(
                 row=row,
                 answer=answer,
@@ -185,6 +172,39 @@ def explain_rows(
                 text=text,
             )
     return found
+
+
+def _by_neighbours(levels, rules, leftover, X, answers, classes) -> Iterator[EOPExplanation]:
+    """Of the rows in no region, which neighbours speak for the answer."""
+    left = np.flatnonzero(answers.level < 0)
+    at, answer = most_spoken_for(levels, X, left)
+    figures = _leftover_figures(leftover)
+    for number in np.unique(at).tolist():
+        level, names = levels[number], rules[number].names
+        chosen = np.flatnonzero(at == number)
+        P = project(X, level.features, left[chosen])
+        ends, scores = np.stack(level.regions.neighbours(P), axis=2), level.regions.score(P)
+        for i, position in enumerate(chosen.tolist()):
+            bounds = dict(zip(names, map(tuple, ends[i].tolist())))
+            amid = _amid(level.regions.n_neighbors, bounds, scores[i])
+            yield EOPExplanation(
+                row=int(left[position]),
+                answer=classes[answer[position]],
+                level=-1,
+                region=-1,
+                names=names,
+                values=tuple(P[i].tolist()),
+                bounds=bounds,
+                support=0.0,
+                purity=leftover.purity,
+                text=f"no region holds it, and level {number + 1} comes closest: {amid}{figures}",
+            )
+
+
+def _leftover_figures(leftover: Leftover) -> str:
+    if not leftover.share:
+        return ""
+    return f" ({100 * leftover.purity:.1f} % of training rows in no region are rightly answered)"
 
 
 def _why_left(leftover: Leftover) -> str:
@@ -201,9 +221,9 @@ def _empty_piece(level: Level, rule: LevelRule, region: int, answer: Any) -> Pie
     return Piece(rule.level, region, answer, level.features, text, "", {}, 0.0, 0.0, float("nan"))
 
 
-def _amid(n_neighbors: int, bounds: dict, score: float, piece: Piece) -> str:
+def _amid(n_neighbors: int, bounds: dict, score: float) -> str:
     within = " and ".join(describe_extent(name, *ends) for name, ends in bounds.items())
     return (
         f"{within} holds its {n_neighbors} nearest neighbours, of whom, by closeness, "
-        f"{100 * score:.1f} % are rightly classified ({piece.figures})"
+        f"{100 * score:.1f} % are rightly classified"
     )

@@ -26,7 +26,7 @@ class Settings:
     n_candidates: int | None
     min_support: float
     max_levels: int | None
-    relax: bool
+    relax: float
     choose: str
     confidence: float = 0.0
 
@@ -43,6 +43,9 @@ class Learned:
         Rows that no level answers.
     level, region : ndarray of int
         Where each row is answered; -1 for those rows.
+    guess : ndarray of int
+        For rows that no level answers, what the level says whose neighbours speak most for it,
+        each row without itself; -1 where there is no such level.
     n_tried, n_skipped : int
         Projections, over all levels, and those on which the base classifier could not be fitted.
     is_interrupted, is_exhausted : bool
@@ -55,6 +58,7 @@ class Learned:
     left: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     level: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     region: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    guess: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     n_tried: int = 0
     n_skipped: int = 0
     is_interrupted: bool = False
@@ -106,7 +110,7 @@ class Learner:
         self.total, self.fitted_total = problem.units.sum(), problem.total(fitted)
         self.held_total = problem.total(held)
         everywhere = np.full(len(problem.y), -1, dtype=np.int64)
-        self.learned = Learned(level=everywhere, region=everywhere.copy())
+        self.learned = Learned(level=everywhere, region=everywhere.copy(), guess=everywhere.copy())
 
     def learn(self) -> Learned:
         """Find all levels. Ctrl-C ends the search with the levels so far."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from pellucid.eop.learning import Candidate, Learner
+from pellucid.eop.nonparametric import NeighbourRegion
+from pellucid.eop.regions import Found
 
 RELAX_BY = 1.5
 """Factor by which the allowed error grows when nothing is found."""
@@ -12,6 +14,8 @@ RELAX_BY = 1.5
 
 class EOPLearner(Learner):
     """Algorithm 1: a projection by its score, then the regions in it; more errors if need be."""
+
+    _best_score: np.ndarray | None = None
 
     def _next_level(self):
         seed = int(self.random.randint(2**31 - 1))
@@ -35,9 +39,27 @@ class EOPLearner(Learner):
         largest = self.problem.class_units(self.rows).max()
         give_up = 1 - largest / self.problem.total(self.rows)
         found = [max_error]
-        while settings.relax and found[-1] < give_up:
-            found.append(min(found[-1] * RELAX_BY, 1.0) if found[-1] > 0 else 0.01)
+        while found[-1] < give_up:
+            more = min(found[-1] * RELAX_BY, 1.0) if found[-1] > 0 else 0.01
+            if more > settings.relax:
+                break
+            found.append(more)
         return found
+
+    def _add(self, candidate: Candidate, found: Found, max_error: float) -> None:
+        if isinstance(found.after, NeighbourRegion):
+            self._listen(candidate, found.after)
+        super()._add(candidate, found, max_error)
+
+    def _listen(self, candidate: Candidate, region: NeighbourRegion) -> None:
+        """Remember what the neighbours of each row speak for, if more than those before."""
+        rows = np.concatenate([self.rows, self.held])
+        if self._best_score is None:
+            self._best_score = np.full(len(self.problem.y), -1.0)
+        better = region.scores > self._best_score[rows]
+        answers = np.concatenate([candidate.fitted.answers, candidate.held_answers])
+        self._best_score[rows[better]] = region.scores[better]
+        self.learned.guess[rows[better]] = answers[better]
 
     def _best(self, shortlist: list[Candidate], max_error: float, seed: int):
         """The candidate whose regions cover most, columns charged; None if none has any."""

@@ -83,6 +83,7 @@ def make_regions_payload(
             "answer": None
             if leftover.answer is None
             else int(np.flatnonzero(model.classes_ == leftover.answer)[0]),
+            "byNeighbours": leftover.by_neighbours,
             "purity": short(float(leftover.purity)),
         },
         "measures": _measures(model),

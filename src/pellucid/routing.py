@@ -236,17 +236,12 @@ def _read_only(array: np.ndarray) -> np.ndarray:
 
 def column_values(X, feature: int, rows: np.ndarray) -> np.ndarray:
     """Values of one column of a dense or canonical CSC matrix for some rows, as float64."""
-    return dense_column(X, feature)[rows].astype(np.float64, copy=False)
-
-
-def dense_column(X, feature: int) -> np.ndarray:
-    """One column of a dense or canonical CSC matrix, zeros and all."""
     if not sparse.issparse(X):
-        return X[:, feature]
+        return X[rows, feature].astype(np.float64, copy=False)
     column = np.zeros(X.shape[0])
     entries = slice(X.indptr[feature], X.indptr[feature + 1])
     column[X.indices[entries]] = X.data[entries]
-    return column
+    return column[rows]
 
 
 def canonical_csc(X) -> sparse.csc_array:

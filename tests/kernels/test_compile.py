@@ -30,3 +30,19 @@ def test_machine_code_is_kept_for_the_next_process(tmp_path):
     )
     assert run(code, NUMBA_CACHE_DIR=str(tmp_path)).stdout.split() == ["2", "0"]
     assert run(code, NUMBA_CACHE_DIR=str(tmp_path)).stdout.split() == ["2", "1"]
+
+
+def test_the_garbage_collector_rests_while_loops_are_compiled_and_no_longer(tmp_path):
+    code = (
+        "import gc; from numba.core import event; from pellucid.kernels import _compile\n"
+        "states = []\n"
+        "class Watch(event.Listener):\n"
+        "    def on_start(self, event): states.append(gc.isenabled())\n"
+        "    def on_end(self, event): pass\n"
+        "event.register('numba:compile', Watch())\n"
+        f"{FIT}; print(any(states), len(states) > 0, gc.isenabled())"
+    )
+    done = run(code, NUMBA_CACHE_DIR=str(tmp_path))
+    assert done.stdout.split() == ["2", "False", "True", "True"]
+    was_off = run(f"import gc; gc.disable(); {FIT}; print(gc.isenabled())")
+    assert was_off.stdout.split() == ["2", "False"]

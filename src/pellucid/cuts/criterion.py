@@ -49,11 +49,13 @@ class Criterion(ABC):
     in_any_order = False
     """Whether cells may be worked on side by side: no answer depends on what others left behind."""
 
-    one_thread_below = 0
-    """Rows of a cell that has next to nothing to share out among threads."""
-
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
+
+    @property
+    def one_thread_below(self) -> int:
+        """Rows of a cell that has next to nothing to share out among threads."""
+        return 0
 
     def root(self) -> Cell:
         """The cell that holds everything."""

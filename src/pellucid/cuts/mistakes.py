@@ -21,7 +21,11 @@ class Mistakes(CenterCutCriterion):
     """
 
     in_any_order = True
-    one_thread_below = 2 * LEAST_ROWS
+
+    @property
+    def one_thread_below(self) -> int:
+        """Rows of a cell that has next to nothing to share out: sparse columns are read whole."""
+        return 0 if self.problem.bins.is_sparse else 2 * LEAST_ROWS
 
     def best_center_cuts(self, cell: Cell, features: np.ndarray, n: int) -> list[Cut]:
         """Cuts with the fewest mistakes."""

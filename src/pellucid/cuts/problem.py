@@ -11,7 +11,7 @@ from scipy import sparse
 from pellucid.numeric.bins import Bins, make_bins
 from pellucid.numeric.fixed_point import Data, Weights
 from pellucid.numeric.team import Team
-from pellucid.routing import dense_column
+from pellucid.routing import column_values
 
 _LEAST_VALUES = 150_000
 """Values worth a task of their own."""
@@ -131,20 +131,16 @@ class Problem:
 
     def values(self, feature: int, rows: np.ndarray) -> np.ndarray:
         """Values of a column for some rows, as float64."""
-        return self.column(feature)[rows].astype(np.float64, copy=False)
-
-    def column(self, feature: int) -> np.ndarray:
-        """All values of a column."""
         kept = self._kept_columns
         if kept is None:
-            return dense_column(self.X, feature)
+            return column_values(self.X, feature, rows)
         # In one look: another thread may clear what is kept at any time.
         if (column := kept.get(feature)) is None:
             if len(kept) >= _MOST_KEPT:
                 kept.clear()
             column = np.ascontiguousarray(self.X[:, feature], dtype=np.float64)
             kept[feature] = column
-        return column
+        return column[rows]
 
     def slots(self, rows: np.ndarray) -> np.ndarray:
         """Place of each row of the data in `rows`, -1 elsewhere; only CSC columns need it."""

@@ -145,19 +145,18 @@ class BinnedColumn:
     """
 
     def __init__(self, problem: Problem, feature: int, rows: np.ndarray) -> None:
-        self.team, self.rows = problem.team, rows
+        self.problem, self.feature, self.rows = problem, feature, rows
         self._edges = problem.bins.edges[feature]
         self._codes = problem.bins.dense_column(feature, problem.n_samples)
-        self._values = problem.column(feature)
 
     def at_most(self, threshold: float) -> np.ndarray:
         """Which rows go left at the threshold."""
         code = self._edges.searchsorted(threshold)
         table = np.zeros(len(self._edges), dtype=np.uint8)
         table[:code], table[code] = 1, 2
-        found = _look_up(self.team, self._codes, self.rows, table)
+        found = _look_up(self.problem.team, self._codes, self.rows, table)
         left, unsure = found == 1, np.flatnonzero(found == 2)
-        left[unsure] = self._values[self.rows[unsure]] <= threshold
+        left[unsure] = self._values(unsure) <= threshold
         return left
 
     def around(self, at: float) -> tuple[float, float]:
@@ -169,22 +168,23 @@ class BinnedColumn:
         if low == -np.inf or high == np.inf:  # in the next bins that hold any row, then
             is_there = np.bincount(self._codes.take(self.rows), minlength=width) > 0
             near, far = np.flatnonzero(is_there[:code]), np.flatnonzero(is_there[code + 1 :])
-            low = max(low, self._within(near[-1:], at)[0])
-            high = min(high, self._within(code + 1 + far[:1], at)[1])
+            more = self._within([*near[-1:], *(code + 1 + far[:1])], at)
+            low, high = max(low, more[0]), min(high, more[1])
         return low, high
 
     def _within(self, bins: Sequence[int], at: float) -> tuple[float, float]:
         """The same among the rows in some bins."""
-        found = self._values[self.rows[self._places(bins)]]
+        wanted = np.zeros(len(self._edges), dtype=bool)
+        wanted[bins] = True
+        places = np.flatnonzero(_look_up(self.problem.team, self._codes, self.rows, wanted))
+        found = self._values(places)
         left = found <= at
         low = np.max(found, where=left, initial=-np.inf)
         return float(low), float(np.min(found, where=~left, initial=np.inf))
 
-    def _places(self, bins: Sequence[int]) -> np.ndarray:
-        """Where in `rows` those in some bins stand."""
-        wanted = np.zeros(len(self._edges), dtype=bool)
-        wanted[bins] = True
-        return np.flatnonzero(_look_up(self.team, self._codes, self.rows, wanted))
+    def _values(self, places: np.ndarray) -> np.ndarray:
+        """Values at some places of `rows`."""
+        return self.problem.values(self.feature, self.rows[places])
 
 
 def open_bins(problem: Problem, feature: int, rows: np.ndarray, wanted: np.ndarray):

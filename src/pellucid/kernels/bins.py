@@ -32,15 +32,10 @@ def dense_codes(X, begin, edges, n_edges, low, scale, table, codes, few, mixed, 
         at = begin + start
         for first in range(0, n_features, COLUMNS_TOGETHER):
             n_columns = n_features - first
-            if n_columns >= COLUMNS_TOGETHER:  # a loop of known length is unrolled
-                n_columns = COLUMNS_TOGETHER
-                for i in range(size):
-                    for f in range(COLUMNS_TOGETHER):
-                        lines[f, i] = X[start + i, first + f]
-            else:
-                for i in range(size):
-                    for f in range(n_columns):
-                        lines[f, i] = X[start + i, first + f]
+            n_columns = n_columns if n_columns < COLUMNS_TOGETHER else COLUMNS_TOGETHER
+            for i in range(size):
+                for f in range(n_columns):
+                    lines[f, i] = X[start + i, first + f]
             for f in range(n_columns):
                 j = first + f
                 bottom, factor = low[j], scale[j]

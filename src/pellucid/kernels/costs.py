@@ -56,16 +56,16 @@ def dense_nearest(X, centers, half, top, unit, out):
     """out[i] = the center c of the largest X[i] . centers[c] - half[c]; -1 if it is in doubt.
 
     In doubt it is if the second comes as close as unit (|x|^2 + top). Two rows and two centers at a
-    time, since each number that is read then serves twice; of an odd number of rows the last is
-    looked at twice, and the centers are even in number.
+    time, since each number that is read then serves twice; both rows get the larger doubt of the
+    two together. Of an odd number of rows the last is looked at twice; the centers are even in
+    number.
     """
     n, n_features = X.shape
     for i in range(0, n, 2):
         k = i + 1 if i + 1 < n else i
-        size, other_size = top, top
+        size = top
         for j in range(n_features):
-            size += X[i, j] * X[i, j]
-            other_size += X[k, j] * X[k, j]
+            size += X[i, j] * X[i, j] + X[k, j] * X[k, j]
         best = second = other_best = other_second = -np.inf
         at = other_at = -1
         for c in range(0, len(half), 2):
@@ -88,7 +88,7 @@ def dense_nearest(X, centers, half, top, unit, out):
                 other_at = c + turn if other > other_best else other_at
                 other_best = other if other > other_best else other_best
         out[i] = at if best - second > unit * size else -1
-        out[k] = other_at if other_best - other_second > unit * other_size else -1
+        out[k] = other_at if other_best - other_second > unit * size else -1
 
 
 @compiled

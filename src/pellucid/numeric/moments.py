@@ -83,9 +83,12 @@ def _spread(X, labels, others, weight, origins, team: Team) -> tuple[np.ndarray,
     sums = np.zeros((n_blocks, 3, *origins.shape))
     if sparse.issparse(X):
         parts = (X.data, X.indices, X.indptr)
-        sparse_spread(*parts, labels, weight, origins, totals[0, 1], sums[0, 1])
-        if others is not labels:
-            sparse_spread(*parts, others, weight, origins, totals[0, 2], sums[0, 2])
+
+        def add_up(s: int) -> None:
+            groups = (labels, others)[s - 1]
+            sparse_spread(*parts, groups, weight, origins, totals[0, s], sums[0, s])
+
+        team.map(add_up, [1] if others is labels else [1, 2])
         return totals[0], sums[0]
     groupings = [one.astype(np.intp, copy=False) for one in (labels, others)]
 

@@ -203,6 +203,9 @@ def _look_up(team: Team, column: np.ndarray, rows: np.ndarray, table: np.ndarray
 
     table, found = table.view(np.uint8), np.empty(len(rows), dtype=table.dtype)
     room = found.view(np.uint8)
+    if len(rows) < 2 * LEAST_ROWS:
+        look_up_codes(column, rows, table, room)
+        return found
     team.map(
         lambda block: look_up_codes(column, rows[slice(*block)], table, room[slice(*block)]),
         team.blocks(len(rows), LEAST_ROWS),

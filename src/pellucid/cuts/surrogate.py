@@ -10,7 +10,7 @@ from pellucid.cuts.criterion import Cell, Criterion
 from pellucid.cuts.search import Cut, open_bins, search_columns
 from pellucid.cuts.stored_prices import StoredPrices
 
-_CHUNK = 2**16
+_CHUNK = 2**17
 """Sums that are added up and judged together: few enough to stay in cache."""
 
 _WORTH_KEEPING = 2048

@@ -81,7 +81,7 @@ def make_bins(X, centers: np.ndarray, team: Team = ALONE) -> Bins:
     n_clusters = len(centers)
     width = QUANTILES if n_samples >= _MANY_ROWS else -(-QUANTILES // 2)
     width *= 2 if n_samples >= 8 * _MANY_ROWS else 1
-    width += 2 * n_clusters if n_clusters > width // 3 else 0
+    width = max(width, 2 * n_clusters)
     dtype = np.uint8 if width <= 256 else np.uint16
     edges, n_edges, few, slots = _find_edges(X, centers, width, team)
     every = np.arange(n_features)

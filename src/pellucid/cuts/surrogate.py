@@ -13,6 +13,9 @@ from pellucid.cuts.stored_prices import StoredPrices
 _CHUNK = 2**17
 """Sums that are added up and judged together: few enough to stay in cache."""
 
+_SMALL = 2**22
+"""Bytes of sums that are kept for as long as a cell is searched, to look into columns."""
+
 _WORTH_KEEPING = 2048
 """Rows of a cell whose sums are quicker to subtract from than to add up again."""
 
@@ -50,8 +53,9 @@ class SurrogateCost(Criterion):
         def refine(feature: int, limit: int) -> np.ndarray:
             sums, wanted, (edge_cost, edge, _) = look(feature, limit)
             places, codes, values = open_bins(problem, feature, active, wanted)
-            below, left = np.zeros_like(sums), np.empty(len(totals), dtype=np.int64)
-            np.cumsum(sums[:-1], axis=0, out=below[1:])
+            left, last = np.empty(len(totals), dtype=np.int64), int(codes[-1]) if len(codes) else 0
+            below = np.zeros((last + 1, len(totals)), dtype=np.int64)
+            np.cumsum(sums[:last], axis=0, out=below[1:])
             cost, at = sweep_surrogate(values, codes, lines(places), below, totals, left)
             on_edge = (int(edge_cost), problem.bins.edges[feature, edge])
             # Objects, since whole numbers of this size do not fit into floats.
@@ -125,7 +129,10 @@ class SurrogateCost(Criterion):
         bins, prices, totals = self.problem.bins, self._prices, self._totals(cell)
         width, n_prices = bins.edges.shape[1], len(totals)
         parent, rows = cell.memo.pop("parent", (None, cell.active))
-        kept = self._room(cell, (self.problem.n_features, width, n_prices))
+        shape = (self.problem.n_features, width, n_prices)
+        kept = self._room(cell, shape)
+        if kept is None and 8 * np.prod(shape) <= _SMALL:
+            kept = np.empty(shape, dtype=np.int64)
         step = max(1, _CHUNK // (width * n_prices))
         begins = width * np.arange(step + 1)
         which = np.tile(np.arange(width, dtype=bins.codes.dtype), step)

@@ -166,7 +166,7 @@ class SurrogateCost(Criterion):
             return sums[0], wanted, found[feature, 0]
 
         def lines(places: np.ndarray) -> np.ndarray:
-            return prices[cell.active[places]]
+            return prices.take(cell.active[places], axis=0)
 
         return scan, look, lines, totals
 

@@ -74,9 +74,22 @@ def generate(number: int, quick: bool = False) -> tuple:
 
 
 def further_rows(number: int, quick: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """Many more rows of the same patterns, and their classes, to judge more closely by."""
-    n_samples = 5000 if quick else 30_000
-    return make_eop_patterns(n_samples, **difficulty(number), random_state=number)
+    """Many more rows of the same patterns, and their classes, to judge more closely by.
+
+    Drawn by another generator: the same one would give out some of its numbers again.
+    """
+    X, _, _, patterns = generate(number, quick)
+    n_samples, random = 5000 if quick else 30_000, np.random.RandomState(1000 + number)
+    of_row = random.randint(len(patterns), size=n_samples)
+    of_row[random.rand(n_samples) < difficulty(number)["background"]] = -1
+    further = random.uniform(size=(n_samples, X.shape[1]))
+    y = random.randint(2, size=n_samples)
+    for one, pattern in enumerate(patterns):
+        rows = np.flatnonzero(of_row == one)
+        values = random.multivariate_normal(pattern.center, pattern.covariance, size=len(rows))
+        further[np.ix_(rows, pattern.features)] = values
+        y[rows] = pattern.label
+    return further, y
 
 
 def split_generated(number: int, quick: bool = False) -> Split:

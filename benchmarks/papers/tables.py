@@ -180,7 +180,10 @@ def _time_sheet(rows: list[Row], published: dict) -> Sheet:
     headings = ["data", "k-means", *(TITLES[method] for method in ALL_METHODS)]
     note = (
         "Seconds, those of k-means included: ours (the paper's, on its own machine; for "
-        f"information). Those of {TITLES[star.METHOD]} include its goal, KMC."
+        f"information). Those of {TITLES[star.METHOD]} include its goal, KMC. Much of it was "
+        "measured beside other work on the machine: only the order of magnitude means anything. "
+        "Where a seed was disturbed so much that even that is lost (Covtype, from the twelfth "
+        "on), its seconds are left out."
     )
     return Sheet("Table 4: seconds", headings, lines, note)
 

@@ -160,6 +160,11 @@ def test_further_rows_are_others_of_the_same_patterns():
         assert near[1][pattern == number].mean() > 0.6
 
 
+@pytest.mark.parametrize("number", [2, 5, 8])
+def test_further_rows_repeat_no_number_of_the_set(number):
+    assert not np.isin(sets.generate(number)[0], sets.further_rows(number)[0]).any()
+
+
 def test_early_levels_are_counted():
     def row(pattern, features, level, level_features, rows):
         names = ("dataset", "pattern", "features", "level", "level_features", "rows")

@@ -177,14 +177,18 @@ class BinnedColumn:
         wanted = np.zeros(len(self._edges), dtype=bool)
         wanted[bins] = True
         places = np.flatnonzero(_look_up(self.problem.team, self._codes, self.rows, wanted))
-        found = self._values(places)
-        left = found <= at
-        low = np.max(found, where=left, initial=-np.inf)
-        return float(low), float(np.min(found, where=~left, initial=np.inf))
+        return values_around(self._values(places), at)
 
     def _values(self, places: np.ndarray) -> np.ndarray:
         """Values at some places of `rows`."""
         return self.problem.values(self.feature, self.rows[places])
+
+
+def values_around(values: np.ndarray, at: float) -> tuple[float, float]:
+    """Largest of some values up to a threshold and the smallest above it, or infinities."""
+    left = values <= at
+    low = np.max(values, where=left, initial=-np.inf)
+    return float(low), float(np.min(values, where=~left, initial=np.inf))
 
 
 def open_bins(problem: Problem, feature: int, rows: np.ndarray, wanted: np.ndarray):
@@ -203,9 +207,6 @@ def _look_up(team: Team, column: np.ndarray, rows: np.ndarray, table: np.ndarray
 
     table, found = table.view(np.uint8), np.empty(len(rows), dtype=table.dtype)
     room = found.view(np.uint8)
-    if len(rows) < 2 * LEAST_ROWS:
-        look_up_codes(column, rows, table, room)
-        return found
     team.map(
         lambda block: look_up_codes(column, rows[slice(*block)], table, room[slice(*block)]),
         team.blocks(len(rows), LEAST_ROWS),

@@ -90,12 +90,11 @@ def _spread(X, labels, others, weight, origins, team: Team) -> tuple[np.ndarray,
 
         team.map(add_up, [1] if others is labels else [1, 2])
         return totals[0], sums[0]
-    groupings = [one.astype(np.intp, copy=False) for one in (labels, others)]
+    by_row = (*(one.astype(np.intp, copy=False) for one in (labels, others)), weight)
 
     def work(blocks: tuple[int, int]) -> None:
         begin, end = (min(block * BLOCK_ROWS, X.shape[0]) for block in blocks)
         for rows, part in row_major(X, begin, end):
-            by_row = (*groupings, weight)
             dense_spread(part, rows.start, *by_row, origins, totals, sums)
 
     team.map(work, team.blocks(n_blocks, 1))

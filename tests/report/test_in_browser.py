@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 
 import numpy as np
 import pandas as pd
@@ -230,6 +231,18 @@ def test_nothing_is_wider_than_the_screen(open_page, hostile_file, file, width):
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+def _once_changed(page, expression, before, *, seconds=10):
+    """What an expression gives as soon as it differs.
+
+    Asked from here: Playwright's own waiting evaluates strings inside the page as soon as the
+    first answer is no, and the page's policy forbids that.
+    """
+    end = time.monotonic() + seconds
+    while (found := page.evaluate(expression)) == before and time.monotonic() < end:
+        page.wait_for_timeout(20)
+    return found
+
+
 def test_colours_are_lighter_on_a_dark_page_and_light_ones_on_paper(open_page, tmp_path):
     X = np.random.default_rng(0).normal(size=(300, 3))
     path = IMM(10, random_state=0).fit(X).report(tmp_path / "r.html", X)
@@ -237,8 +250,7 @@ def test_colours_are_lighter_on_a_dark_page_and_light_ones_on_paper(open_page, t
     page = open_page(path)
     light = page.evaluate(color)
     page.emulate_media(color_scheme="dark")
-    page.wait_for_function(f"{color} !== '{light}'", timeout=5000)
-    dark = page.evaluate(color)
+    dark = _once_changed(page, color, light)
     brightness = [sum(map(int, re.findall(r"\d+", value))) for value in (light, dark)]
     assert brightness[0] < brightness[1]
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")

@@ -234,7 +234,7 @@ def _read_only(array: np.ndarray) -> np.ndarray:
     return view
 
 
-def column_values(X, feature: int, rows: np.ndarray) -> np.ndarray:
+def column_values(X, feature: int, rows: np.ndarray | slice) -> np.ndarray:
     """Values of one column of a dense or canonical CSC matrix for some rows, as float64."""
     if not sparse.issparse(X):
         return X[rows, feature].astype(np.float64, copy=False)

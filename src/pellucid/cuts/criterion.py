@@ -165,7 +165,7 @@ class CenterCutCriterion(Criterion):
         if len(cell.centers) < 2:
             return []
         coordinates = self.problem.centers[cell.centers]
-        spread = np.flatnonzero(coordinates.max(axis=0) > coordinates.min(axis=0))
+        spread = (coordinates != coordinates[0]).any(axis=0).nonzero()[0]
         return self.best_center_cuts(cell, spread, n) if len(spread) else []
 
     @abstractmethod

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from pellucid.cuts.criterion import Cell, CenterCutCriterion
 from pellucid.cuts.search import LEAST_ROWS, Cut, edge_cuts, open_bins, search_columns
-from pellucid.cuts.separated import Objective, Owned, scan_counts, scan_separated
+from pellucid.cuts.separated import (
+    Objective,
+    Owned,
+    SeparatedScan,
+    scan_counts,
+    scan_separated,
+)
 
 _SMALL = 2**22
 """Bytes of counts that are kept without asking how large the data are."""
@@ -29,60 +37,61 @@ class Mistakes(CenterCutCriterion):
 
     def best_center_cuts(self, cell: Cell, features: np.ndarray, n: int) -> list[Cut]:
         """Cuts with the fewest mistakes."""
-        from pellucid.kernels.gaps import sweep_bins
-
-        problem, active, bins = self.problem, cell.active, self.problem.bins
-        counts = self._counts(cell)
-        sums, scan, position = self._tally(cell, counts)
-        terms, n_gaps = self._terms(sums), len(cell.centers) - 1
+        scan = self._scan(cell)
 
         def refine(feature: int, limit: float) -> np.ndarray:
-            found = np.empty((problem.n_features, n_gaps, 3))
-            amount, _, below, wanted = scan(np.array([feature]), found, limit)
-            cuts = edge_cuts(found[feature], bins.edges[feature])
-            places, codes, values = open_bins(problem, feature, active, wanted)
-            inside = active[places]
-            weight = problem.weights.units_of(inside)
-            loses = codes > bins.center_code[feature][problem.labels[inside]]
-            change = np.where(loses, -weight, weight)
-            sweep_bins(
-                values, codes, change, weight, position[feature], bins.edges[feature], amount,
-                below, terms, (0.0, 0.0), None, cuts,
-            )  # fmt: skip
-            return cuts
+            return self._look_into(cell, scan, feature, limit)
 
-        size = bins.edges.shape[1] * len(cell.centers) if len(counts) else len(active)
-        return search_columns(problem, features, size, scan, refine, np.inf, n_gaps, n)
+        n_gaps = len(cell.centers) - 1
+        return search_columns(
+            self.problem, features, self._size(cell), scan, refine, np.inf, n_gaps, n
+        )
 
-    def _objective(self, sums: np.ndarray) -> Objective:
-        """The number of mistakes; depth has no price."""
-        return Objective(self._terms(sums), np.zeros((2, self.problem.n_features)))
+    def _look_into(self, cell: Cell, scan: SeparatedScan, feature: int, limit: float) -> np.ndarray:
+        """Fewest mistakes and threshold in each gap of a column, if they are few enough."""
+        from pellucid.kernels.gaps import sweep_bins
 
-    def _terms(self, sums: np.ndarray) -> tuple[float, float, float, float]:
-        """What the objective is made of, as `pellucid.kernels.gaps` has it."""
-        return (self.problem.weights.one, 0.0, float(sums[:, 0].sum()), 0.0)
+        problem, bins = self.problem, self.problem.bins
+        found, amount, below, wanted = scan.look(feature, limit)
+        cuts = edge_cuts(found, bins.edges[feature])
+        places, codes, values = open_bins(problem, feature, cell.active, wanted)
+        inside = cell.active.take(places)
+        weight = problem.weights.units_of(inside)
+        loses = codes > bins.center_code[feature].take(problem.labels.take(inside))
+        change = np.where(loses, -weight, weight)
+        about = (scan.position[feature], bins.edges[feature], amount, below, scan.objective.terms)
+        sweep_bins(values, codes, change, weight, *about, (0.0, 0.0), None, cuts)
+        return cuts
 
-    def _tally(self, cell: Cell, counts: np.ndarray):
-        """Weight of the rows of each center, how to scan columns, and where the centers are."""
-        places = self._places(cell)
+    def _size(self, cell: Cell) -> int:
+        """Numbers that a scan looks at for each feature."""
+        is_counted = len(cell.memo.get("counts", ())) > 0
+        return (
+            self.problem.bins.edges.shape[1] * len(cell.centers) if is_counted else len(cell.active)
+        )
+
+    def _scan(self, cell: Cell) -> SeparatedScan:
+        """How to scan columns: from counts where they are kept, or else from the data."""
+        problem, places, counts = self.problem, self._places(cell), self._counts(cell)
         if len(counts):
-            return *self._from_counts(counts, places), places[1]
-        return *self._from_rows(cell, places), places[1]
-
-    def _from_counts(self, counts: np.ndarray, places: tuple[np.ndarray, np.ndarray]):
-        """The first two from counts at hand."""
-        sums = counts[0].sum(axis=1)[:, None].repeat(2, axis=1)
-        return sums, scan_counts(self.problem, counts, sums, places, self._objective(sums))
-
-    def _from_rows(self, cell: Cell, places: tuple[np.ndarray, np.ndarray]):
-        """The same, from the data."""
-        problem, rows = self.problem, cell.active
+            sums = counts[0].sum(axis=1)[:, None].repeat(2, axis=1)
+            return scan_counts(problem, counts, sums, places, self._objective(sums))
+        rows = cell.active
         weight, own = problem.weights.units_of(rows), self._local_labels(cell, rows)
         # Weights are whole and their total is below 2**52, so that sums of floats are exact.
         mine = np.bincount(own, weights=weight, minlength=len(cell.centers)).astype(np.int64)
         sums = mine[:, None].repeat(2, axis=1)
         owned = Owned(rows, own, weight, weight, sums, 0)
-        return sums, scan_separated(problem, owned, places, self._objective(sums))
+        return scan_separated(problem, owned, places, self._objective(sums))
+
+    def _objective(self, sums: np.ndarray) -> Objective:
+        """The number of mistakes; depth has no price."""
+        terms = (self.problem.weights.one, 0.0, float(sums[:, 0].sum()), 0.0)
+        return Objective(terms, self._no_killers)
+
+    @cached_property
+    def _no_killers(self) -> np.ndarray:
+        return np.zeros((2, self.problem.n_features))
 
     def share_out(self, cell: Cell, left: np.ndarray, centers_left: np.ndarray):
         """Rows cut off from their own center become passive on the side where they are."""

@@ -142,6 +142,15 @@ class Problem:
             kept[feature] = column
         return column[rows]
 
+    def column(self, feature: int) -> np.ndarray:
+        """Values of a column for all rows, without a copy where there is one."""
+        kept = self._kept_columns
+        if kept is not None and (column := kept.get(feature)) is not None:
+            return column
+        if sparse.issparse(self.X):
+            return column_values(self.X, feature, slice(None))
+        return self.X[:, feature]
+
     def slots(self, rows: np.ndarray) -> np.ndarray:
         """Place of each row of the data in `rows`, -1 elsewhere; only CSC columns need it."""
         if not self.bins.is_sparse:
@@ -152,5 +161,7 @@ class Problem:
 
     def feature_blocks(self, features: np.ndarray, size: int) -> list[np.ndarray]:
         """The features in blocks that are worth a task each, with `size` numbers a feature."""
+        if self.team.n_threads == 1 or len(features) * size < 2 * _LEAST_VALUES:
+            return [features]
         least = -(-_LEAST_VALUES // max(size, 1))
         return [features[slice(*block)] for block in self.team.blocks(len(features), least)]

@@ -7,13 +7,12 @@ first, and in them only the bins that could hold a better cut.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from pellucid.cuts.problem import Problem
-from pellucid.numeric.team import Team
 
 LEAST_ROWS = 2**16
 """Fewest rows that are worth a task of their own, if there is little to do for each."""
@@ -76,11 +75,13 @@ def search_columns(
     goal : float or int, optional
         What the objective must be below to matter; `nothing` when left out.
     """
-    found = np.full((problem.n_features, n_gaps, 3), nothing)
+    found = np.empty((problem.n_features, n_gaps, 3), dtype=type(nothing))
+    found.fill(nothing)
     blocks = problem.feature_blocks(features, size)
     problem.team.map(lambda block: scan(block, found), blocks)
-    values, edge, bound = np.moveaxis(found[features], 2, 0)
-    least = bound.min(axis=1)
+    if len(features) < len(found):
+        found = found[features]
+    values, edge, least = found[:, :, 0], found[:, :, 1], found[:, :, 2].min(axis=1)
     opened: dict[int, np.ndarray] = {}
 
     most = nothing if goal is None else goal
@@ -94,13 +95,13 @@ def search_columns(
             return i <= np.argmin(values.min(axis=1))
         return least[i] <= top
 
-    waiting = np.argsort(least, kind="stable")
-    waiting = waiting[(least[waiting] <= limit()) & (least[waiting] < nothing)]
+    top = limit()
+    waiting = (least <= top if top < nothing else least < nothing).nonzero()[0]
+    waiting = waiting[least[waiting].argsort(kind="stable")].tolist()
     # The most promising column often decides, so that the whole team turns to it first.
     start, step = 0, 1
     while start < len(waiting):
-        top = limit()
-        promising = [int(i) for i in waiting[start : start + step] if may_win(i, top)]
+        promising = [i for i in waiting[start : start + step] if may_win(i, top)]
         start, step = start + step, problem.team.n_threads
         if not promising:
             break
@@ -108,9 +109,11 @@ def search_columns(
         for i, cuts in zip(promising, looked):
             opened[i] = cuts[:, 1]
             values[i] = cuts[:, 0]
-    places = np.argwhere((values <= limit()) & (values < most))
-    if n_best == 1:  # all are equal, so that of the lowest column wins
-        places = places[places[:, 0] == places[:1, 0]]
+        top = limit()
+    if n_best == 1:  # of equals the first, which is the lowest column and threshold
+        places = [divmod(int(values.argmin()), n_gaps)]
+    else:
+        places = np.argwhere(values <= top).tolist()
     cuts = [
         Cut(
             values[i, g].item(),
@@ -119,14 +122,18 @@ def search_columns(
                 opened[i][g] if i in opened else problem.bins.edges[features[i], int(edge[i, g])]
             ),
         )
-        for i, g in places.tolist()
+        for i, g in places
+        if values[i, g] < most
     ]
     return sorted(cuts)[:n_best]
 
 
 def edge_cuts(found: np.ndarray, edges: np.ndarray) -> np.ndarray:
     """Objective and threshold of the best edge in each gap of a column."""
-    return np.column_stack([found[:, 0], edges[found[:, 1].astype(np.intp)]])
+    cuts = np.empty((len(found), 2))
+    cuts[:, 0] = found[:, 0]
+    cuts[:, 1] = edges[found[:, 1].astype(np.intp)]
+    return cuts
 
 
 def _nth_smallest(values: np.ndarray, n: int) -> float:
@@ -146,42 +153,37 @@ class BinnedColumn:
 
     def __init__(self, problem: Problem, feature: int, rows: np.ndarray) -> None:
         self.problem, self.feature, self.rows = problem, feature, rows
-        self._edges = problem.bins.edges[feature]
-        self._codes = problem.bins.dense_column(feature, problem.n_samples)
+        self._split: tuple[np.ndarray, float, float] | None = None
 
     def at_most(self, threshold: float) -> np.ndarray:
         """Which rows go left at the threshold."""
-        code = self._edges.searchsorted(threshold)
-        table = np.zeros(len(self._edges), dtype=np.uint8)
-        table[:code], table[code] = 1, 2
-        found = _look_up(self.problem.team, self._codes, self.rows, table)
-        left, unsure = found == 1, np.flatnonzero(found == 2)
-        left[unsure] = self._values(unsure) <= threshold
-        return left
+        return self._look(threshold)[0]
 
     def around(self, at: float) -> tuple[float, float]:
         """Largest value up to a threshold and the smallest above it, or infinities."""
-        if not len(self.rows):
-            return -np.inf, np.inf
-        code, width = self._edges.searchsorted(at), len(self._edges)
-        low, high = self._within([code], at)
-        if low == -np.inf or high == np.inf:  # in the next bins that hold any row, then
-            is_there = np.bincount(self._codes.take(self.rows), minlength=width) > 0
-            near, far = np.flatnonzero(is_there[:code]), np.flatnonzero(is_there[code + 1 :])
-            more = self._within([*near[-1:], *(code + 1 + far[:1])], at)
-            low, high = max(low, more[0]), min(high, more[1])
-        return low, high
+        return self._look(at)[1:]
 
-    def _within(self, bins: Sequence[int], at: float) -> tuple[float, float]:
-        """The same among the rows in some bins."""
-        wanted = np.zeros(len(self._edges), dtype=bool)
-        wanted[bins] = True
-        places = np.flatnonzero(_look_up(self.problem.team, self._codes, self.rows, wanted))
-        return values_around(self._values(places), at)
+    def _look(self, at: float) -> tuple[np.ndarray, float, float]:
+        """Both; all thresholds between two neighbouring values have the same answers."""
+        if self._split is None or not self._split[1] <= at < self._split[2]:
+            self._split = self._look_again(at)
+        return self._split
 
-    def _values(self, places: np.ndarray) -> np.ndarray:
-        """Values at some places of `rows`."""
-        return self.problem.values(self.feature, self.rows[places])
+    def _look_again(self, at: float) -> tuple[np.ndarray, float, float]:
+        from pellucid.kernels.rows import split_rows
+
+        problem, rows, team = self.problem, self.rows, self.problem.team
+        left = np.empty(len(rows), dtype=bool)
+        codes = problem.bins.dense_column(self.feature, problem.n_samples)
+        values, code = (
+            problem.column(self.feature),
+            problem.bins.edges[self.feature].searchsorted(at),
+        )
+        ends = team.map(
+            lambda part: split_rows(codes, values, rows[part], code, at, left[part]),
+            [slice(*block) for block in team.blocks(len(rows), LEAST_ROWS)],
+        )
+        return left, max(low for low, _ in ends), min(high for _, high in ends)
 
 
 def values_around(values: np.ndarray, at: float) -> tuple[float, float]:
@@ -193,22 +195,18 @@ def values_around(values: np.ndarray, at: float) -> tuple[float, float]:
 
 def open_bins(problem: Problem, feature: int, rows: np.ndarray, wanted: np.ndarray):
     """Places in `rows`, codes and values of the rows in the wanted bins, sorted by value."""
-    column = problem.bins.dense_column(feature, problem.n_samples)
-    places = np.flatnonzero(_look_up(problem.team, column, rows, wanted))
-    inside = rows[places]
+    from pellucid.kernels.rows import places_in_bins
+
+    column, team = problem.bins.dense_column(feature, problem.n_samples), problem.team
+
+    def look(block: tuple[int, int]) -> np.ndarray:
+        places = np.empty(block[1] - block[0] + 1, dtype=np.intp)
+        n = places_in_bins(column, rows[slice(*block)], wanted, places)
+        return places[:n] + block[0]
+
+    parts = team.map(look, team.blocks(len(rows), LEAST_ROWS))
+    places = parts[0] if len(parts) == 1 else np.concatenate(parts)
+    inside = rows.take(places)
     values = problem.values(feature, inside)
-    order = np.argsort(values, kind="stable")
-    return places[order], column.take(inside[order]), values[order]
-
-
-def _look_up(team: Team, column: np.ndarray, rows: np.ndarray, table: np.ndarray) -> np.ndarray:
-    """What a table says of the code of each row; it holds bytes or truth values."""
-    from pellucid.kernels.rows import look_up_codes
-
-    table, found = table.view(np.uint8), np.empty(len(rows), dtype=table.dtype)
-    room = found.view(np.uint8)
-    team.map(
-        lambda block: look_up_codes(column, rows[slice(*block)], table, room[slice(*block)]),
-        team.blocks(len(rows), LEAST_ROWS),
-    )
-    return found
+    order = values.argsort(kind="stable")
+    return places.take(order), column.take(inside.take(order)), values.take(order)

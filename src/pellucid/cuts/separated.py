@@ -12,6 +12,9 @@ from pellucid.cuts.problem import Problem
 _CHUNK = 2**16
 """Sums that are added up and judged together: few enough to stay in cache."""
 
+_SMALL = 2**22
+"""Bytes of amounts that are kept to look into columns."""
+
 
 class Owned(NamedTuple):
     """The rows of a cell with their own centers.
@@ -47,14 +50,10 @@ class Objective(NamedTuple):
 
 def scan_separated(
     problem: Problem, owned: Owned, places: tuple[np.ndarray, np.ndarray], objective: Objective
-) -> Callable:
-    """How to scan columns: ``scan(features, found, limit)``.
-
-    It fills found[j, g] as `judge_edges` does, and returns amount, fall, below and wanted bins of
-    the last feature.
-    """
+) -> SeparatedScan:
+    """How to scan columns, from the rows."""
     count = _count_stored if problem.bins.is_sparse else _count_rows
-    return _scan(problem, count(problem, owned, places[1]), owned, places, objective)
+    return SeparatedScan(problem, count(problem, owned, places[1]), owned, places, objective)
 
 
 def scan_counts(
@@ -63,35 +62,84 @@ def scan_counts(
     sums: np.ndarray,
     places: tuple[np.ndarray, np.ndarray],
     objective: Objective,
-) -> Callable:
+) -> SeparatedScan:
     """The same from counts that are at hand: prices are weights."""
     nothing = np.empty(0, dtype=np.int64)
     owned = Owned(nothing, nothing, nothing, nothing, sums, 0)
-    return _scan(problem, lambda few: (few, counts, counts), owned, places, objective)
+    return SeparatedScan(problem, lambda few: (few, counts, counts), owned, places, objective)
 
 
-def _scan(problem, count, owned: Owned, places, objective: Objective) -> Callable:
-    from pellucid.kernels.gaps import judge_edges
-    from pellucid.kernels.separated import tally_separated
+class SeparatedScan:
+    """Columns, judged by what thresholds separate.
 
-    bins, (center_code, position) = problem.bins, places
-    top = int(position[:, -1].max()) + 2
-    step = max(1, _CHUNK // (len(owned.sums) * _mean_width(bins, position)))
+    Parameters
+    ----------
+    problem : Problem
+    count : callable
+        ``count(features)`` tells which lines of which arrays hold weights and prices by center and
+        bin.
+    owned : Owned
+    places : pair of ndarray
+        Codes of the centers by feature, as they come and ascending.
+    objective : Objective
+    """
 
-    def scan(block: np.ndarray, found: np.ndarray, limit: float = -np.inf):
-        wanted = np.zeros(bins.edges.shape[1], dtype=bool)
-        levels = np.empty((3, min(step, len(block)), top), dtype=np.int64)
-        terms, killers, depths = objective
+    def __init__(self, problem, count, owned: Owned, places, objective: Objective) -> None:
+        self.problem, self.owned, self.objective = problem, owned, objective
+        self._count, (self._center_code, self.position) = count, places
+        bins, self._top = problem.bins, int(self.position[:, -1].max()) + 2
+        width = len(owned.sums) * _mean_width(bins, self.position)
+        self._step = max(1, _CHUNK // width)
+        self._keeps = 24 * problem.n_features * self._top <= _SMALL
+        self._kept: list[tuple[np.ndarray, np.ndarray]] = []
+
+    def __call__(self, block: np.ndarray, found: np.ndarray) -> None:
+        """Fill found[j, g] as `judge_edges` does."""
+        wanted = np.zeros(self.problem.bins.edges.shape[1], dtype=bool)
+        for start in range(0, len(block), self._step):
+            few = block[start : start + self._step]
+            levels = self._tally(few)
+            self._judge(
+                few, self.position, levels, self.problem.bins.inside, -np.inf, found, wanted
+            )
+            if self._keeps:
+                self._kept.append((few, levels))
+
+    def look(self, feature: int, limit: float):
+        """found[feature]; amounts and weights below at the edges; bins that could reach a limit."""
+        inside = self.problem.bins.inside[feature : feature + 1]
+        wanted = np.zeros(inside.shape[1], dtype=bool)
+        found = np.empty((1, self.position.shape[1] - 1, 3))
+        levels = self._levels(feature)
+        here = (self.position[feature : feature + 1], levels, inside)
+        self._judge(np.zeros(1, dtype=np.intp), *here, limit, found, wanted, at=feature)
+        return found[0], levels[0, 0], levels[2, 0], wanted
+
+    def _levels(self, feature: int) -> np.ndarray:
+        """Amount, fall and below of one column."""
+        for few, levels in self._kept:
+            if few[0] <= feature <= few[-1]:
+                place = few.searchsorted(feature)
+                return levels[:, place : place + 1]
+        return self._tally(np.array([feature]))
+
+    def _tally(self, few: np.ndarray) -> np.ndarray:
+        from pellucid.kernels.separated import tally_separated
+
+        levels = np.zeros((3, len(few), self._top), dtype=np.int64)
+        levels[0] = self.owned.base
+        about = (self.owned.sums, self._center_code, self.position)
+        tally_separated(few, *self._count(few), *about, *levels)
+        return levels
+
+    def _judge(self, few, position, levels, inside, limit, found, wanted, at=None) -> None:
+        from pellucid.kernels.gaps import judge_edges
+
+        terms, killers, depths = self.objective
         scratch = None if depths is None else depths.copy()
-        for start in range(0, len(block), step):
-            few = block[start : start + step]
-            levels[0], levels[1:] = owned.base, 0
-            tally_separated(few, *count(few), owned.sums, center_code, position, *levels)
-            how = (bins.inside, terms, killers, scratch, limit)
-            judge_edges(few, position, *levels, *how, found, wanted)
-        return *levels[:, len(few) - 1], wanted
-
-    return scan
+        if at is not None:
+            killers = np.ascontiguousarray(killers[:, at : at + 1])
+        judge_edges(few, position, *levels, inside, terms, killers, scratch, limit, found, wanted)
 
 
 def _mean_width(bins, position: np.ndarray) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from typing import Literal
 
 ThresholdStyle = Literal["round", "midpoint", "data"]
@@ -41,26 +40,37 @@ def _roundest(low: float, high: float) -> float:
 
     A number on a coarser power of ten never has more significant digits than one on a finer
     one, within one interval, so the coarsest grid that meets the interval has the answer.
-    Fractions keep the arithmetic exact; the float nearest to the decimal may still fall
+    Whole numbers keep the arithmetic exact; the float nearest to the decimal may still fall
     outside a very narrow interval, which then is looked at on the next finer grid.
     """
     if low <= 0 < high:
         return 0.0
-    exact_low, exact_high = Fraction(low), Fraction(high)
-    middle = (exact_low + exact_high) / 2
+    (a, b), (c, d) = low.as_integer_ratio(), high.as_integer_ratio()
     finest = math.floor(math.log10(max(abs(low), abs(high)))) - 17
     coarsest = finest + 18
     for exponent in range(coarsest, finest - 1, -1):
         if _is_between_multiples(low, high, exponent):
             continue
-        step = Fraction(10) ** exponent
-        first, last = math.ceil(exact_low / step), math.ceil(exact_high / step) - 1
+        # Multiples of up / down, of which one is 1.
+        up, down = 10 ** max(exponent, 0), 10 ** max(-exponent, 0)
+        first, last = _ceil(a * down, b * up), _ceil(c * down, d * up) - 1
         if first <= last:
-            multiple = min(max(round(middle / step), first), last)
-            value = float(multiple * step)
+            middle = _round((a * d + c * b) * down, 2 * b * d * up)
+            value = min(max(middle, first), last) * up / down
             if low <= value < high:
                 return value
     return low
+
+
+def _ceil(top: int, bottom: int) -> int:
+    """The least whole number that is not below a fraction."""
+    return -(-top // bottom)
+
+
+def _round(top: int, bottom: int) -> int:
+    """The whole number nearest to a fraction, the even one of two."""
+    whole, rest = divmod(top, bottom)
+    return whole + (2 * rest > bottom or (2 * rest == bottom and whole % 2 == 1))
 
 
 def _is_between_multiples(low: float, high: float, exponent: int) -> bool:

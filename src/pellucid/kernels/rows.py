@@ -8,10 +8,42 @@ from pellucid.kernels._compile import compiled
 
 
 @compiled
-def look_up_codes(column, rows, table, found):
-    """found[i] = table[b] with b the code of row i, `column` having the codes of all rows."""
+def places_in_bins(column, rows, wanted, places):
+    """Fill `places` with each i for which the bin of row i is wanted, `column` having the codes of
+    all rows; returns how many there are. It has one place more than it needs.
+    """
+    n = np.uint64(0)
     for i in range(len(rows)):
-        found[i] = table[column[np.uint64(rows[i])]]
+        places[n] = i
+        n += np.uint64(wanted[column[np.uint64(rows[i])]])
+    return n
+
+
+@compiled
+def split_rows(column, values, rows, code, at, left):
+    """left[i] = whether the value of row i is at most `at`, whose code is `code`; returns the
+    largest value that is, and the smallest that is not.
+
+    `column` has the codes of all rows, `values` their values. These are looked up only in the bin
+    of the threshold and in the nearest bins so far that hold any row.
+    """
+    low, high = -np.inf, np.inf
+    near, far = -1, len(column) + 65536
+    for i in range(len(rows)):
+        row = np.uint64(rows[i])
+        b = np.int64(column[row])
+        goes = b < code
+        if b >= near and b <= far:
+            value = np.float64(values[row])
+            goes = value <= at
+            if goes:
+                low = value if b > near or value > low else low
+                near = b
+            else:
+                high = value if b < far or value < high else high
+                far = b
+        left[i] = goes
+    return low, high
 
 
 @compiled

@@ -77,7 +77,9 @@ class Team:
 
         Only for work whose result does not depend on where the ranges end.
         """
-        wanted = 1 if self.n_threads == 1 else 2 * self.n_threads
+        if self.n_threads == 1 or total < 2 * least:
+            return [(0, total)]
+        wanted = 2 * self.n_threads
         n = max(1, min(wanted, total // max(least, 1)))
         ends = [total * i // n for i in range(n + 1)]
         return list(zip(ends[:-1], ends[1:]))

@@ -18,6 +18,10 @@ LEAST_ROWS = 2**16
 """Fewest rows that are worth a task of their own, if there is little to do for each."""
 
 
+_MANY_VALUES = 512
+"""Values that are quicker to sort in two steps."""
+
+
 class Cut(NamedTuple):
     """A cut of one cell; the better of two cuts is the smaller.
 
@@ -208,5 +212,21 @@ def open_bins(problem: Problem, feature: int, rows: np.ndarray, wanted: np.ndarr
     places = parts[0] if len(parts) == 1 else np.concatenate(parts)
     inside = rows.take(places)
     values = problem.values(feature, inside)
-    order = values.argsort(kind="stable")
+    order = _order(values)
     return places.take(order), column.take(inside.take(order)), values.take(order)
+
+
+def _order(values: np.ndarray) -> np.ndarray:
+    """Places of some values from small to large, equal ones in their order.
+
+    NumPy sorts numbers of 16 bits, and what is all but sorted, in time of their number: values are
+    brought near to their places by the former, and into them by the latter.
+    """
+    if len(values) >= _MANY_VALUES:
+        low = float(values.min())
+        span = float(values.max()) - low
+        scale = 65535 / span if span > 0 else 0.0
+        if 0 < scale < np.inf:
+            near = ((values - low) * scale).astype(np.uint16).argsort(kind="stable")
+            return near.take(values.take(near).argsort(kind="stable"))
+    return values.argsort(kind="stable")

@@ -199,21 +199,22 @@ def values_around(values: np.ndarray, at: float) -> tuple[float, float]:
 
 def open_bins(problem: Problem, feature: int, rows: np.ndarray, wanted: np.ndarray):
     """Places in `rows`, codes and values of the rows in the wanted bins, sorted by value."""
-    from pellucid.kernels.rows import places_in_bins
+    from pellucid.kernels.rows import open_rows
 
-    column, team = problem.bins.dense_column(feature, problem.n_samples), problem.team
+    codes, team = problem.bins.dense_column(feature, problem.n_samples), problem.team
+    column = problem.column(feature)
 
-    def look(block: tuple[int, int]) -> np.ndarray:
-        places = np.empty(block[1] - block[0] + 1, dtype=np.intp)
-        n = places_in_bins(column, rows[slice(*block)], wanted, places)
-        return places[:n] + block[0]
+    def look(block: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+        size = block[1] - block[0]
+        places, values = np.empty(size + 1, dtype=np.intp), np.empty(size)
+        n = open_rows(codes, column, rows[slice(*block)], wanted, places, values)
+        return places[:n] + block[0], values[:n]
 
     parts = team.map(look, team.blocks(len(rows), LEAST_ROWS))
-    places = parts[0] if len(parts) == 1 else np.concatenate(parts)
-    inside = rows.take(places)
-    values = problem.values(feature, inside)
+    places, values = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts))
     order = _order(values)
-    return places.take(order), column.take(inside.take(order)), values.take(order)
+    places = places.take(order)
+    return places, codes.take(rows.take(places)), values.take(order)
 
 
 def _order(values: np.ndarray) -> np.ndarray:

@@ -8,14 +8,17 @@ from pellucid.kernels._compile import compiled
 
 
 @compiled
-def places_in_bins(column, rows, wanted, places):
-    """Fill `places` with each i for which the bin of row i is wanted, `column` having the codes of
-    all rows; returns how many there are. It has one place more than it needs.
+def open_rows(column, values, rows, wanted, places, found):
+    """Fill `places` with each i for which the bin of row i is wanted, and `found` with the value of
+    that row; returns how many there are. `column` and `values` are of all rows. `places` has room
+    for one more than needed, since every i is written and stays where its turn has come.
     """
     n = np.uint64(0)
     for i in range(len(rows)):
         places[n] = i
         n += np.uint64(wanted[column[np.uint64(rows[i])]])
+    for p in range(n):
+        found[p] = values[np.uint64(rows[places[p]])]
     return n
 
 

@@ -29,17 +29,25 @@ from pellucid.kernels._compile import compiled
 def count_weights(features, codes, rows, own, weight, counts):
     """counts[j, c, b] += weight of the rows of center c in bin b of column j.
 
-    Two columns at a time: while one sum is on its way back to memory, the other can go on.
+    Four columns at a time: while one sum is on its way back to memory, others can go on.
     """
-    for f in range(0, len(features), 2):
-        j, has_next = features[f], f + 1 < len(features)
-        k = features[f + 1] if has_next else j
+    n = len(features)
+    for f in range(0, n - 3, 4):
+        j, k, l, m = features[f], features[f + 1], features[f + 2], features[f + 3]
         for i in range(len(rows)):
             # Unsigned, so that no index is looked at for being counted from the end.
+            row, c, more = np.uint64(rows[i]), np.uint64(own[i]), weight[i]
+            in_j, in_k = np.uint64(codes[j, row]), np.uint64(codes[k, row])
+            in_l, in_m = np.uint64(codes[l, row]), np.uint64(codes[m, row])
+            counts[j, c, in_j] += more
+            counts[k, c, in_k] += more
+            counts[l, c, in_l] += more
+            counts[m, c, in_m] += more
+    for f in range(n - n % 4, n):
+        j = features[f]
+        for i in range(len(rows)):
             row, c = np.uint64(rows[i]), np.uint64(own[i])
             counts[j, c, np.uint64(codes[j, row])] += weight[i]
-            if has_next:
-                counts[k, c, np.uint64(codes[k, row])] += weight[i]
 
 
 @compiled
@@ -50,14 +58,13 @@ def count_rows(features, codes, rows, own, weight, prices, weights, costs):
         g = f + 1 if has_next else f
         k = features[g]
         for i in range(len(rows)):
-            row, c = np.uint64(rows[i]), np.uint64(own[i])
-            b = np.uint64(codes[j, row])
-            weights[f, c, b] += weight[i]
-            costs[f, c, b] += prices[i]
+            row, c, more, price = np.uint64(rows[i]), np.uint64(own[i]), weight[i], prices[i]
+            in_j, in_k = np.uint64(codes[j, row]), np.uint64(codes[k, row])
+            weights[f, c, in_j] += more
+            costs[f, c, in_j] += price
             if has_next:
-                b = np.uint64(codes[k, row])
-                weights[g, c, b] += weight[i]
-                costs[g, c, b] += prices[i]
+                weights[g, c, in_k] += more
+                costs[g, c, in_k] += price
 
 
 @compiled

@@ -30,11 +30,6 @@ class Mistakes(CenterCutCriterion):
 
     in_any_order = True
 
-    @property
-    def one_thread_below(self) -> int:
-        """Rows of a cell that has next to nothing to share out: sparse columns are read whole."""
-        return 0 if self.problem.bins.is_sparse else 2 * LEAST_ROWS
-
     def best_center_cuts(self, cell: Cell, features: np.ndarray, n: int) -> list[Cut]:
         """Cuts with the fewest mistakes."""
         scan = self._scan(cell)
@@ -103,14 +98,12 @@ class Mistakes(CenterCutCriterion):
 
         def share(block: tuple[int, int]) -> list[np.ndarray]:
             rows = cell.active[slice(*block)]
-            room = np.empty((3, len(rows) + 1), dtype=rows.dtype)
+            room = np.empty((4, len(rows) + 1), dtype=rows.dtype)
             sizes = share_owned(rows, left[slice(*block)], labels, center_left, *room)
             return [part[:size] for part, size in zip(room, sizes)]
 
         parts = team.map(share, team.blocks(len(left), LEAST_ROWS))
-        near, far, off = map(np.concatenate, zip(*parts))
-        home_left = center_left.take(labels.take(off))
-        off_near, off_far = off[~home_left], off[home_left]
+        near, far, off_near, off_far = map(np.concatenate, zip(*parts))
         heritage = [
             {"parent": (cell.memo["counts"], cell.centers, lost)} if "counts" in cell.memo else {}
             for lost in (off_far, off_near)
@@ -135,13 +128,13 @@ class Mistakes(CenterCutCriterion):
         if "parent" in memo:
             inherited, centers, lost = memo.pop("parent")
             counts = inherited.take(np.searchsorted(centers, cell.centers), axis=1)
-            rows, sign = lost, -1
+            rows, weight = lost, -problem.weights.units_of(lost)
         elif not bins.is_sparse and 8 * np.prod(shape) <= max(_SMALL, problem.X.nbytes // 4):
             counts = np.zeros(shape, dtype=np.int64)
-            rows, sign = cell.active, 1
+            rows, weight = cell.active, problem.weights.units_of(cell.active)
         else:
             return np.empty((0, 0, 0), dtype=np.int64)
-        own, weight = self._local_labels(cell, rows), sign * problem.weights.units_of(rows)
+        own = self._local_labels(cell, rows)
         problem.team.map(
             lambda block: count_weights(block, bins.codes, rows, own, weight, counts),
             problem.feature_blocks(np.arange(problem.n_features), len(rows)),

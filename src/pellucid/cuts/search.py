@@ -201,20 +201,24 @@ def open_bins(problem: Problem, feature: int, rows: np.ndarray, wanted: np.ndarr
     """Places in `rows`, codes and values of the rows in the wanted bins, sorted by value."""
     from pellucid.kernels.rows import open_rows
 
-    codes, team = problem.bins.dense_column(feature, problem.n_samples), problem.team
-    column = problem.column(feature)
+    column, team = problem.bins.dense_column(feature, problem.n_samples), problem.team
+    all_values = problem.column(feature)
 
-    def look(block: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+    def look(block: tuple[int, int]) -> tuple[np.ndarray, ...]:
         size = block[1] - block[0]
-        places, values = np.empty(size + 1, dtype=np.intp), np.empty(size)
-        n = open_rows(codes, column, rows[slice(*block)], wanted, places, values)
-        return places[:n] + block[0], values[:n]
+        places, codes, values = (
+            np.empty(size + 1, np.intp),
+            np.empty(size, column.dtype),
+            np.empty(size),
+        )
+        some = rows[slice(*block)]
+        n = open_rows(column, all_values, some, wanted, places, codes, values)
+        return places[:n] + block[0], codes[:n], values[:n]
 
     parts = team.map(look, team.blocks(len(rows), LEAST_ROWS))
-    places, values = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts))
-    order = _order(values)
-    places = places.take(order)
-    return places, codes.take(rows.take(places)), values.take(order)
+    opened = parts[0] if len(parts) == 1 else list(map(np.concatenate, zip(*parts)))
+    order = _order(opened[-1])
+    return tuple(part.take(order) for part in opened)
 
 
 def _order(values: np.ndarray) -> np.ndarray:

@@ -8,17 +8,19 @@ from pellucid.kernels._compile import compiled
 
 
 @compiled
-def open_rows(column, values, rows, wanted, places, found):
-    """Fill `places` with each i for which the bin of row i is wanted, and `found` with the value of
-    that row; returns how many there are. `column` and `values` are of all rows. `places` has room
-    for one more than needed, since every i is written and stays where its turn has come.
+def open_rows(column, values, rows, wanted, places, codes, found):
+    """Fill `places` with each i for which the bin of row i is wanted, `codes` and `found` with the
+    code and value of that row; returns how many there are. `column` and `values` are of all rows.
+    `places` has room for one more than needed, since every i is written and stays where its turn
+    has come.
     """
     n = np.uint64(0)
     for i in range(len(rows)):
         places[n] = i
         n += np.uint64(wanted[column[np.uint64(rows[i])]])
     for p in range(n):
-        found[p] = values[np.uint64(rows[places[p]])]
+        row = np.uint64(rows[places[p]])
+        codes[p], found[p] = column[row], values[row]
     return n
 
 
@@ -50,22 +52,24 @@ def split_rows(column, values, rows, code, at, left):
 
 
 @compiled
-def share_owned(rows, left, labels, center_left, near, far, off):
+def share_owned(rows, left, labels, center_left, near, far, off_near, off_far):
     """Fill `near` with the rows that go left with their own center, `far` with those that go right
-    with it, and `off` with those that do not go where it goes.
+    with it, `off_near` and `off_far` with those that go left and right without it.
 
-    Each has one place more than it needs: every row is written to all three, and stays where its
+    Each has one place more than it needs: every row is written to all of them, and stays where its
     turn has come. Returns how many there are of each.
     """
-    p = q = r = np.uint64(0)
+    p = q = r = s = np.uint64(0)
     for i in range(len(rows)):
         row = rows[i]
         here, home = np.uint64(left[i]), np.uint64(center_left[labels[np.uint64(row)]])
-        near[p] = far[q] = off[r] = row
-        p += here & home
+        near[p] = far[q] = off_near[r] = off_far[s] = row
+        both = here & home
+        p += both
         q += np.uint64(1) - (here | home)
-        r += here ^ home
-    return p, q, r
+        r += here - both
+        s += home - both
+    return p, q, r, s
 
 
 @compiled

@@ -33,16 +33,16 @@ def count_weights(features, codes, rows, own, weight, counts):
     """
     n = len(features)
     for f in range(0, n - 3, 4):
-        j, k, l, m = features[f], features[f + 1], features[f + 2], features[f + 3]
+        j, k, p, q = features[f], features[f + 1], features[f + 2], features[f + 3]
         for i in range(len(rows)):
             # Unsigned, so that no index is looked at for being counted from the end.
             row, c, more = np.uint64(rows[i]), np.uint64(own[i]), weight[i]
             in_j, in_k = np.uint64(codes[j, row]), np.uint64(codes[k, row])
-            in_l, in_m = np.uint64(codes[l, row]), np.uint64(codes[m, row])
+            in_p, in_q = np.uint64(codes[p, row]), np.uint64(codes[q, row])
             counts[j, c, in_j] += more
             counts[k, c, in_k] += more
-            counts[l, c, in_l] += more
-            counts[m, c, in_m] += more
+            counts[p, c, in_p] += more
+            counts[q, c, in_q] += more
     for f in range(n - n % 4, n):
         j = features[f]
         for i in range(len(rows)):

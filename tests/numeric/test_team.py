@@ -1,5 +1,8 @@
 """Threads: order of results, nested calls, errors."""
 
+import threading
+import time
+
 import pytest
 
 from pellucid.numeric.team import Team
@@ -24,3 +27,40 @@ def test_work_that_shares_out_work_does_not_wait_for_ever():
 def test_errors_reach_the_caller():
     with Team(2) as team, pytest.raises(ZeroDivisionError):
         team.map(lambda i: 1 // i, [1, 0, 2])
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 5])
+def test_what_is_begun_ahead_is_finished_when_asked_for(n_threads):
+    with Team(n_threads) as team:
+        ahead = team.ahead(lambda i: i * i, range(50))
+        assert team.map(lambda i: -i, range(50)) == [-i for i in range(50)]
+        assert ahead.finish() == [i * i for i in range(50)]
+
+
+def test_work_ahead_goes_on_while_the_caller_does_something_else():
+    begun = threading.Event()
+    with Team(2) as team:
+        ahead = team.ahead(lambda i: (begun.set(), threading.get_ident())[1], [0])
+        assert begun.wait(30)
+        assert ahead.finish() != [threading.get_ident()]
+
+
+def test_errors_ahead_reach_whoever_asks():
+    with Team(2) as team:
+        ahead = team.ahead(lambda i: 1 // i, [1, 0, 2])
+        with pytest.raises(ZeroDivisionError):
+            ahead.finish()
+
+
+def test_work_ahead_that_nobody_asks_for_is_given_up():
+    done, first = [], threading.Event()
+
+    def work(i):
+        first.set()
+        time.sleep(0.01)
+        done.append(i)
+
+    with Team(2) as team:
+        team.ahead(work, range(1000))
+        assert first.wait(30)
+    assert 1 <= len(done) < 1000

@@ -5,14 +5,62 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
-from typing import TypeVar
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import Generic, TypeVar
 
 import joblib
 
 _Result = TypeVar("_Result")
 
 _local = threading.local()
+
+
+class Shared(Generic[_Result]):
+    """A list that threads work through together, each taking what comes next.
+
+    Parameters
+    ----------
+    work : callable
+    items : sequence
+    """
+
+    def __init__(self, work: Callable[..., _Result], items: Sequence) -> None:
+        self._work, self._waiting = work, deque(enumerate(items))
+        self._results: list = [None] * len(items)
+        self.others: list[Future] = []
+
+    def take_part(self) -> None:
+        """Work as long as there is something left to begin with."""
+        was_worker = getattr(_local, "is_worker", False)
+        _local.is_worker = True
+        try:
+            while self._waiting:
+                try:
+                    i, item = self._waiting.popleft()
+                except IndexError:  # somebody else was quicker
+                    return
+                self._results[i] = self._work(item)
+        except BaseException:
+            self._waiting.clear()
+            raise
+        finally:
+            _local.is_worker = was_worker
+
+    def finish(self) -> list[_Result]:
+        """Take part, wait for the others, and return the results in the order of the items."""
+        # The caller works too: it is awake already, and may be done before the others are.
+        try:
+            self.take_part()
+        finally:
+            begun = [other for other in self.others if not other.cancel()]
+            wait(begun)
+        for other in begun:
+            other.result()
+        return self._results
+
+    def give_up(self) -> None:
+        """Begin with nothing more."""
+        self._waiting.clear()
 
 
 class Team:
@@ -26,51 +74,45 @@ class Team:
     def __init__(self, n_threads: int = 1) -> None:
         self.n_threads = n_threads
         self._pool: ThreadPoolExecutor | None = None
+        self._ahead: list[Shared] = []
 
     def __enter__(self) -> Team:
         return self
 
     def __exit__(self, *exception: object) -> None:
+        for shared in self._ahead:
+            shared.give_up()
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
             self._pool = None
 
     def map(self, work: Callable[..., _Result], items: Sequence) -> list[_Result]:
         """``work(item)`` for all items; the results are in the order of the items."""
-        # A worker that waited for other workers could wait for ever.
-        if self.n_threads == 1 or len(items) < 2 or getattr(_local, "is_worker", False):
+        if len(items) < 2 or not self._is_free():
             return [work(item) for item in items]
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(self.n_threads - 1)
-        results: list = [None] * len(items)
-        waiting = deque(enumerate(items))
+        return self._share(work, items, len(items) - 1).finish()
 
-        def take_part() -> None:
-            _local.is_worker = True
-            try:
-                while waiting:
-                    try:
-                        i, item = waiting.popleft()
-                    except IndexError:  # somebody else was quicker
-                        return
-                    results[i] = work(item)
-            except BaseException:
-                waiting.clear()
-                raise
-            finally:
-                _local.is_worker = False
+    def ahead(self, work: Callable[..., _Result], items: Sequence) -> Shared[_Result]:
+        """The same for later, while the caller does something else; see `Shared.finish`.
 
-        # The caller works too: it is awake already, and may be done before the others are.
-        n_others = min(self.n_threads, len(items)) - 1
-        others = [self._pool.submit(take_part) for _ in range(n_others)]
-        try:
-            take_part()
-        finally:
-            begun = [other for other in others if not other.cancel()]
-            wait(begun)
-        for other in begun:
-            other.result()
-        return results
+        What the caller shares out in the meantime, it may have to do alone.
+        """
+        n_others = len(items) if self._is_free() else 0
+        shared = self._share(work, items, n_others)
+        self._ahead.append(shared)
+        return shared
+
+    def _is_free(self) -> bool:
+        # A worker that waited for other workers could wait for ever.
+        return self.n_threads > 1 and not getattr(_local, "is_worker", False)
+
+    def _share(self, work: Callable[..., _Result], items: Sequence, n_others: int) -> Shared:
+        shared = Shared(work, items)
+        for _ in range(min(self.n_threads - 1, n_others)):
+            if self._pool is None:
+                self._pool = ThreadPoolExecutor(self.n_threads - 1)
+            shared.others.append(self._pool.submit(shared.take_part))
+        return shared
 
     def blocks(self, total: int, least: int) -> list[tuple[int, int]]:
         """Ranges that cover 0 .. total, a few for each thread, of at least `least` each.

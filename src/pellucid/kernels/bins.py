@@ -8,28 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from pellucid.kernels._compile import compiled, inner
+from pellucid.kernels._compile import compiled
 
 ROWS_TOGETHER, COLUMNS_TOGETHER = 256, 32
 """Values that `dense_codes` turns on their side together: few enough to stay in the nearest cache.
 The rows are even in number.
 """
-
-
-@inner
-def turn(X, start, first, n_rows, n_columns, lines):
-    """lines[f, i] = X[start + i, first + f].
-
-    Two rows at a time, whose numbers are stored together. All whole numbers are unsigned here and
-    below, where it matters: of an index that may be negative it is asked every time whether it is.
-    """
-    one = np.uint64(1)
-    for i in range(np.uint64(0), n_rows, np.uint64(2)):
-        row = start + i
-        other = row + one if i + one < n_rows else row
-        for f in range(n_columns):
-            lines[f, i] = X[row, first + f]
-            lines[f, i + one] = X[other, first + f]
 
 
 @compiled
@@ -39,16 +23,25 @@ def dense_codes(X, begin, edges, n_edges, low, scale, table, codes, few, mixed, 
 
     A block of rows and some columns at a time: turned on their side, the values of a column are
     next to each other. `lines` and `slots` are room for them: made outside, they need not be
-    compiled.
+    compiled. Indices are unsigned where it matters: of others it is asked every time whether they
+    are negative.
     """
+    one = np.uint64(1)
     top = float(table.shape[1] - 1)
     n_features = X.shape[1]
     for start in range(0, len(X), ROWS_TOGETHER):
-        n_rows = np.uint64(min(len(X) - start, ROWS_TOGETHER))
+        size = len(X) - start
+        n_rows = np.uint64(size if size < ROWS_TOGETHER else ROWS_TOGETHER)
         at = np.uint64(begin + start)
         for first in range(0, n_features, COLUMNS_TOGETHER):
-            n_columns = np.uint64(min(n_features - first, COLUMNS_TOGETHER))
-            turn(X, np.uint64(start), np.uint64(first), n_rows, n_columns, lines)
+            size = n_features - first
+            n_columns = np.uint64(size if size < COLUMNS_TOGETHER else COLUMNS_TOGETHER)
+            for i in range(np.uint64(0), n_rows, np.uint64(2)):
+                row = np.uint64(start) + i  # two rows, whose numbers are stored together
+                other = row + one if i + one < n_rows else row
+                for f in range(n_columns):
+                    lines[f, i] = X[row, np.uint64(first) + f]
+                    lines[f, i + one] = X[other, np.uint64(first) + f]
             for f in range(n_columns):
                 j = np.uint64(first) + f
                 bottom, factor = low[j], scale[j]

@@ -39,8 +39,10 @@ def leaf_purity(
     """By leaf, the share of its rows, by weight, that agree with what it says."""
     if weight is None:  # whole numbers are quicker to count
         total = np.bincount(leaf)
-        pure = np.bincount(leaf[agrees], minlength=len(total))
+        wrong = leaf.take(np.flatnonzero(~agrees))  # most often there are few
+        pure = total - np.bincount(wrong, minlength=len(total))
     else:
         total = np.bincount(leaf, weights=weight)
         pure = np.bincount(leaf, weights=weight * agrees)
-    return {int(i): float(pure[i] / total[i]) for i in np.flatnonzero(total > 0)}
+    reached = np.flatnonzero(total > 0)
+    return dict(zip(reached.tolist(), (pure[reached] / total[reached]).tolist()))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pellucid.encoding import Indicator
-from pellucid.tree import ThresholdTree
+from pellucid.tree import LEAF, ThresholdTree
 from pellucid.wording import alike, format_number, is_category, words_of
 
 
@@ -235,23 +235,40 @@ def leaf_rules(
     purity : dict of int to float, optional
         Purity by leaf number; NaN where it is missing.
     """
-    total = tree.weighted_n_node_samples[0]
     names = default_names(tree.n_features) if feature_names is None else feature_names
+    clusters, reached = tree.cluster.tolist(), tree.n_node_samples.tolist()
+    weight = tree.weighted_n_node_samples.tolist()
     rules = []
-    for leaf in tree.leaves.tolist():
-        cluster = int(tree.cluster[leaf])
-        weight = tree.weighted_n_node_samples[leaf]
+    for leaf, conditions in _leaf_conditions(tree, names):
+        cluster = clusters[leaf]
         rules.append(
             Rule(
                 leaf=leaf,
                 cluster=cluster if labels is None else labels[cluster],
-                conditions=simplify(path_conditions(tree, leaf, names)),
-                n_samples=int(tree.n_node_samples[leaf]),
-                share=float(weight / total) if total > 0 else 0.0,
+                conditions=simplify(conditions),
+                n_samples=reached[leaf],
+                share=weight[leaf] / weight[0] if weight[0] > 0 else 0.0,
                 purity=float((purity or {}).get(leaf, np.nan)),
             )
         )
     return rules
+
+
+def _leaf_conditions(
+    tree: ThresholdTree, names: Sequence[str | Indicator]
+) -> Iterator[tuple[int, tuple[Condition, ...]]]:
+    """Every leaf, left to right, with all conditions on the way to it: each is made but once."""
+    features, thresholds = tree.feature.tolist(), tree.threshold.tolist()
+    children = list(zip(tree.children_left.tolist(), tree.children_right.tolist()))
+    ways: list[tuple[Condition, ...]] = [()] * tree.node_count
+    for node, halves in enumerate(children):  # parents first
+        if halves[0] == LEAF:
+            yield node, ways[node]
+            continue
+        feature = features[node]
+        name = _name(names[feature])
+        for child, left in zip(halves, (True, False)):
+            ways[child] = (*ways[node], Condition(feature, thresholds[node], left, name))
 
 
 def cluster_rules(rules: Sequence[Rule], labels: Sequence) -> RuleList:

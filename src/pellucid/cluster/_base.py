@@ -164,7 +164,7 @@ class BaseThresholdTree(EstimatorExportMixin, ClusterMixin, BaseEstimator):
 
     def _store(self, data: Data, reference: Reference, tree: ThresholdTree, leaf: np.ndarray):
         """Everything that every fitted estimator shows."""
-        position = tree.cluster[leaf]
+        position = tree.cluster.take(leaf)
         (centers, inertia), (_, reference_inertia) = data.centers_and_costs(
             position, reference.labels, reference.centers
         )
@@ -274,10 +274,13 @@ class BaseThresholdTree(EstimatorExportMixin, ClusterMixin, BaseEstimator):
 
 def _pose(data: Data, reference: Reference) -> Problem:
     """The problem on the rows that count."""
-    weight, labels = data.weights.values, reference.labels
-    counted = np.flatnonzero((weight > 0) & (labels >= 0))
-    if len(counted) == len(labels):
+    labels = reference.labels
+    counts = labels >= 0
+    if not data.weights.are_ones:
+        counts &= data.weights.values > 0
+    if counts.all():
         return Problem(data, reference.centers, labels)
+    counted = np.flatnonzero(counts)
     return Problem(data.take(counted), reference.centers, labels[counted])
 
 

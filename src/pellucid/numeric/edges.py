@@ -22,7 +22,8 @@ class Slots(NamedTuple):
         """Slots of values, as floats; a line a column."""
         with np.errstate(over="ignore", invalid="ignore"):
             place = (values - self.low[:, None]) * self.scale[:, None]
-        place[~(place > 0)] = 0
+        # Of 0 and what is not a number, 0.
+        np.fmax(place, 0.0, out=place)
         return np.floor(np.minimum(place, self.number, out=place), out=place)
 
     def ends(self, values: np.ndarray) -> np.ndarray:
@@ -34,12 +35,16 @@ class Slots(NamedTuple):
         with np.errstate(all="ignore"):
             # The largest difference to `low` that is still in the slot, then the largest number
             # that has it: half a unit in the last place of the difference is rounded away.
-            apart = (slot + 1) / scale
-            apart[apart * scale >= slot + 1] *= _LESS
+            above = slot + 1
+            apart = above / scale
+            apart = np.where(apart * scale >= above, apart * _LESS, apart)
             end = (low + apart) + 0.5 * np.spacing(apart)
-            high = self.of(end) > slot
-            end[high] -= np.abs(end[high]) * (1 - _LESS)
-            found = (slot < self.number) & (end > values) & (self.of(end) == slot)
+            reached = self.of(end)
+            high = reached > slot
+            if high.any():
+                end[high] -= np.abs(end[high]) * (1 - _LESS)
+                reached = self.of(end)
+            found = (slot < self.number) & (end > values) & (reached == slot)
         return np.where(found, end, values)
 
 
@@ -89,17 +94,21 @@ def choose_edges(
     distinct = is_new.sum(axis=1)
     few = distinct <= room
     wanted = np.full((len(samples), min(distinct.max(), width - 1)), np.inf)
-    _keep(wanted, np.flatnonzero(few), samples[few], is_new[few])
+    if few.any():
+        values = _moved_up(samples[few], is_new[few])[:, : wanted.shape[1]]
+        wanted[few, : values.shape[1]] = values
     if not few.all():
-        many = ~few
+        many = slice(None) if not few.any() else ~few
         some = Slots(slots.low[many], slots.scale[many], slots.number)
         n = room[many].max() - 1
         wanted[many, :n] = _quantiles(samples[many], lengths[many], room[many], some, n)
-    candidates = np.sort(np.concatenate([coordinates, wanted], axis=1), axis=1)
+    candidates = np.concatenate([coordinates, wanted], axis=1)
+    candidates.sort(axis=1)
+    candidates = _moved_up(candidates, _is_new(candidates))
     edges = np.full((len(samples), width), np.inf)
-    is_new = _is_new(candidates)
-    _keep(edges, np.arange(len(samples)), candidates, is_new)
-    return edges, is_new.sum(axis=1), few
+    n = min(width, candidates.shape[1])
+    edges[:, :n] = candidates[:, :n]
+    return edges, (edges < np.inf).sum(axis=1), few
 
 
 def _is_new(values: np.ndarray) -> np.ndarray:
@@ -109,24 +118,30 @@ def _is_new(values: np.ndarray) -> np.ndarray:
     return is_new
 
 
-def _keep(out: np.ndarray, lines: np.ndarray, values: np.ndarray, kept: np.ndarray) -> None:
-    """Move the kept values of each line to the front of lines of `out`."""
-    line, place = np.nonzero(kept)
-    n_kept = np.bincount(line, minlength=len(kept))
-    rank = np.arange(len(line)) - (np.cumsum(n_kept) - n_kept)[line]
-    out[lines[line], rank] = values[line, place]
+def _moved_up(values: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    """The kept values of each line, which are ascending, and infinity after them."""
+    left_out = ~kept
+    if not (values[left_out] < np.inf).any():
+        return values
+    values = np.where(left_out, np.inf, values)
+    values.sort(axis=1)
+    return values
 
 
 def _quantiles(samples, lengths, room, slots: Slots, n: int) -> np.ndarray:
     """Edges at the quantiles of the columns; infinity for those that are not needed."""
     turn = np.arange(1, n + 1)
-    is_needed = turn < room[:, None]
+    is_spare = turn >= room[:, None]
     places = turn * lengths[:, None] // room[:, None]
-    values = np.take_along_axis(samples, np.where(is_needed, places, 0), axis=1)
-    values[~is_needed] = np.inf
+    places[is_spare] = 0
+    places += samples.shape[1] * np.arange(len(samples))[:, None]
+    values = samples.ravel().take(places)
+    values[is_spare] = np.inf
+    edges = slots.ends(values)
+    edges[is_spare] = np.inf
     before = np.zeros(values.shape, dtype=bool)
-    before[:, 1:] = is_needed[:, 1:] & (values[:, 1:] == values[:, :-1])
-    edges = np.where(is_needed, slots.ends(values), np.inf)
+    np.equal(values[:, 1:], values[:, :-1], out=before[:, 1:])
+    before[is_spare] = False
     if before.any():
         first = np.zeros_like(before)
         first[:, :-1] = before[:, 1:] & ~before[:, :-1]
@@ -138,13 +153,10 @@ def _quantiles(samples, lengths, room, slots: Slots, n: int) -> np.ndarray:
 
 def codes_of(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
     """Number of edges of the column strictly below each value; a line a column in both."""
-    first = np.zeros(values.shape, dtype=np.int64)
-    last = np.full(values.shape, edges.shape[1] - 1)
-    for _ in range(int(edges.shape[1]).bit_length()):
-        middle = (first + last) >> 1
-        is_below = np.take_along_axis(edges, middle, axis=1) < values
-        first, last = np.where(is_below, middle + 1, first), np.where(is_below, last, middle)
-    return first
+    codes = np.empty(values.shape, dtype=np.int64)
+    for line, some, ends in zip(codes, values, edges):
+        line[:] = ends.searchsorted(some)
+    return codes
 
 
 def shortcuts(edges: np.ndarray, slots: Slots) -> np.ndarray:
@@ -160,10 +172,13 @@ def shortcuts(edges: np.ndarray, slots: Slots) -> np.ndarray:
     place = (slot.astype(np.int32) + n_slots * np.arange(n_features)[:, None])[is_edge]
     span = np.bincount(place, minlength=n_features * n_slots).astype(np.int32)
     first = span.reshape(n_features, n_slots).cumsum(axis=1, dtype=np.int32).ravel() - span
-    is_last = np.append(place[1:] != place[:-1], True)
     with np.errstate(over="ignore"):
         is_end = (slots.of(np.nextafter(edges, np.inf)) > slot)[is_edge]
-    span[place[is_last & is_end]] -= 1
-    inner = np.flatnonzero(span)
-    first[inner] = -1 - 2 * first[inner] - (span[inner] > 16)
+    is_last = np.ones(len(place), dtype=bool)
+    np.not_equal(place[1:], place[:-1], out=is_last[:-1])
+    place = place[is_last]
+    n_inner = span[place] - is_end[is_last]
+    several = n_inner > 0
+    place = place[several]
+    first[place] = -1 - 2 * first[place] - (n_inner[several] > 16)
     return first.reshape(n_features, n_slots)

@@ -124,6 +124,7 @@ class ExKMC(BaseThresholdTree):
         if hasattr(self.base, "tree_"):
             return Base(self.base.tree_)
         if isinstance(self.base, str):
+            problem.price_ahead()
             growth = grow_greedily(Mistakes(problem), self.threshold_style, progress)
         else:
             self.base._validate_params()

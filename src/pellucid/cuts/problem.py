@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.numeric.bins import Bins, make_bins
-from pellucid.numeric.fixed_point import Data, Weights
+from pellucid.numeric.fixed_point import BegunCosts, Data, Weights
 from pellucid.numeric.team import Team
 from pellucid.routing import column_values
 
@@ -39,6 +39,7 @@ class Problem:
         # The searches read the labels over and over: small numbers are quicker to read.
         self.labels = labels.astype(np.uint8 if len(centers) <= 256 else np.int32)
         self._kept_columns: dict[int, np.ndarray] | None = None
+        self._begun_costs: BegunCosts | None = None
 
     @property
     def X(self):
@@ -75,9 +76,18 @@ class Problem:
         """The columns as codes."""
         return make_bins(self.X, self.centers, self.team)
 
+    def price_ahead(self) -> None:
+        """Let other threads begin with the costs, which will be asked for."""
+        _ = self.bins  # by the whole team, before others turn to the costs
+        self._begun_costs = self.data.begin_costs(self.centers, room=2)
+
     @cached_property
     def _priced(self) -> tuple[np.ndarray, float]:
-        return self.data.costs(self.centers, room=2)
+        begun, self._begun_costs = self._begun_costs, None
+        if begun is None:
+            return self.data.costs(self.centers, room=2)
+        begun.work.finish()
+        return begun.costs, begun.unit
 
     @property
     def costs(self) -> np.ndarray:

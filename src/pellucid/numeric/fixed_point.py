@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -18,10 +19,13 @@ from scipy import sparse
 from pellucid.numeric.blocks import row_major
 from pellucid.numeric.moments import cost_to_centers, group_means, means_and_costs, size_about
 from pellucid.numeric.nearest import nearest_centers
-from pellucid.numeric.team import ALONE, Team
+from pellucid.numeric.team import ALONE, Shared, Team
 
 LEAST_ROWS = 4096
 """Fewest rows worth a task of their own."""
+
+_PRICED_TOGETHER = 2 * LEAST_ROWS
+"""Rows that are priced in one go: few enough that nobody waits long for the last."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,14 @@ class Weights:
     def total_of(self, rows: np.ndarray) -> float:
         """Total weight of some rows."""
         return float(len(rows)) if self.are_ones else float(self.values[rows].sum())
+
+
+class BegunCosts(NamedTuple):
+    """Costs and their unit, and the work on them that has to be finished first."""
+
+    costs: np.ndarray
+    unit: float
+    work: Shared
 
 
 class Data:
@@ -118,6 +130,14 @@ class Data:
         unit : float
             What one unit is worth, a power of two.
         """
+        begun = self.begin_costs(centers, room, unit)
+        begun.work.finish()
+        return begun.costs, begun.unit
+
+    def begin_costs(
+        self, centers: np.ndarray, room: int = 0, unit: float | None = None
+    ) -> BegunCosts:
+        """The same for later: other threads begin with it while the caller does something else."""
         dense_costs, sparse_costs = self.cost_loops()
         weights = self.weights
         unit = self.cost_unit(centers) if unit is None else unit
@@ -137,8 +157,9 @@ class Data:
             if weights.are_whole and not weights.are_ones:
                 costs[part, : len(centers)] *= weights.units[part, None]
 
-        self.team.map(work, self.team.blocks(len(costs), LEAST_ROWS))
-        return costs, unit
+        starts = range(0, len(costs), _PRICED_TOGETHER)
+        blocks = [(start, min(start + _PRICED_TOGETHER, len(costs))) for start in starts]
+        return BegunCosts(costs, unit, self.team.ahead(work, blocks))
 
     @staticmethod
     def cost_loops():

@@ -169,7 +169,7 @@ class CenterCutCriterion(Criterion):
 
     def _places(self, cell: Cell) -> tuple[np.ndarray, np.ndarray]:
         """Codes of the cell's centers by feature, as they come and ascending."""
-        center_code = self.problem.bins.center_code[:, cell.centers]
+        center_code = self.problem.bins.center_code.take(cell.centers, axis=1)
         return center_code, np.sort(center_code, axis=1)
 
     def _bounding_centers(self, cell, cut):

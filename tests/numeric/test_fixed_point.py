@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from pellucid.kernels.costs import dense_costs, unscaled_costs
 from pellucid.numeric.fixed_point import Data, Weights
 
 
@@ -65,3 +66,40 @@ def test_weights_in_whole_units():
     assert not parts.are_whole
     assert parts.units.sum() < 2**52
     np.testing.assert_allclose(parts.units / parts.one, [0.5, 0.25, 1 / 3], rtol=1e-12)
+
+
+@pytest.mark.parametrize("top", [1, 2**20, 2**51, 2**52 - 1, 2**52, 2**60])
+def test_costs_are_rounded_alike_whether_quickly_or_not(top):
+    """What is too large for the quick way is told."""
+    rng = np.random.default_rng(top % 1000)
+    X = np.sqrt(rng.integers(0, 4 * top + 1, size=(50, 5)) / 4)
+    X[0] = 0
+    X[0, 0] = np.sqrt(float(top))
+    centers = np.array([np.zeros(5), X[1]])
+    for unit in (1.0, 2.0**-40, 2.0**200):
+        expected, found = np.empty((2, 50, 2), dtype=np.int64)
+        scaled = X * np.sqrt(unit), centers * np.sqrt(unit)
+        dense_costs(*scaled, np.ones(50), 1 / unit, expected)
+        is_right = unscaled_costs(*scaled, 1 / unit, found)
+        assert is_right == (expected.max() < 2**52)
+        if is_right:
+            np.testing.assert_array_equal(found, expected)
+
+
+def test_halves_are_rounded_to_the_even_number():
+    X = np.arange(0.5, 9).reshape(-1, 1)
+    found = np.empty((9, 1), dtype=np.int64)
+    assert unscaled_costs(X, np.zeros((1, 1)), 2.0, found)
+    assert found[:, 0].tolist() == [round(2 * x * x) for x in X[:, 0].tolist()]
+
+
+def test_costs_of_rows_far_off_are_the_same_dense_and_sparse():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(5000, 3)) * (rng.random((5000, 3)) < 0.5)
+    X[[7, 4500]] *= 1e8
+    weights = Weights.of(np.ones(len(X)))
+    expected, unit = Data(sparse.csc_array(X), weights).costs(X[:4])
+    found, same_unit = Data(X, weights).costs(X[:4])
+    assert same_unit == unit
+    assert expected.max() >= 2**52
+    np.testing.assert_array_equal(found, expected)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pellucid.kernels._compile import compiled, fused
+from pellucid.kernels._compile import compiled, contracted, fused
 
 BLOCK_ROWS = 4096
 """Rows that `dense_spread` sums together; fixed, so that sums do not depend on the threads."""
@@ -12,7 +12,10 @@ BLOCK_ROWS = 4096
 
 @compiled
 def dense_costs(X, centers, scale, per_unit, out):
-    """out[i, c] = sum over j of round(scale[i] (X[i, j] - centers[c, j])^2 per_unit)."""
+    """out[i, c] = sum over j of round(scale[i] (X[i, j] - centers[c, j])^2 per_unit).
+
+    `per_unit` is a power of two.
+    """
     n_centers, n_features = centers.shape
     for i in range(X.shape[0]):
         factor = scale[i] * per_unit
@@ -22,6 +25,32 @@ def dense_costs(X, centers, scale, per_unit, out):
                 gap = X[i, j] - centers[c, j]
                 total += np.int64(np.rint(gap * gap * factor))
             out[i, c] = total
+
+
+_SHIFT = 2.0**52
+_SHIFT_BITS = int(np.float64(_SHIFT).view(np.int64))
+
+
+@contracted
+def unscaled_costs(X, centers, per_unit, out):
+    """The same for rows that all have the scale 1; returns whether it could be done.
+
+    Above 2^52, floats are whole numbers, and their bits count them: a number below 2^52 is rounded
+    by adding 2^52, to the same side as elsewhere. The bits of larger ones add up to less than they
+    should, but to 2^52 or more. To multiply by a power of two rounds nothing, so that it makes no
+    difference whether the product is rounded before it is added.
+    """
+    n_centers, n_features = centers.shape
+    seen = np.int64(0)
+    for i in range(X.shape[0]):
+        for c in range(n_centers):
+            total = np.int64(-n_features * _SHIFT_BITS)
+            for j in range(n_features):
+                gap = X[i, j] - centers[c, j]
+                total += np.float64(gap * gap * per_unit + _SHIFT).view(np.int64)
+            out[i, c] = total
+            seen |= total
+    return seen >> 52 == 0
 
 
 @compiled

@@ -26,8 +26,7 @@ class AbsoluteData(Data):
     objective = "kmedians"
     too_wide_to = "add up"
 
-    @staticmethod
-    def cost_loops():
+    def cost_loops(self):
         """The compiled loops over dense and over CSR rows."""
         from pellucid.kernels.absolute import dense_costs, sparse_costs
 

@@ -27,6 +27,9 @@ LEAST_ROWS = 4096
 _PRICED_TOGETHER = 2 * LEAST_ROWS
 """Rows that are priced in one go: few enough that nobody waits long for the last."""
 
+_MANY_ROWS = 1024
+"""Rows of which few cost 2^52 units if all cost less than 2^61."""
+
 
 @dataclass(frozen=True)
 class Weights:
@@ -152,7 +155,7 @@ class Data:
                 indptr = X.indptr[block[0] : block[1] + 1]
                 sparse_costs(X.data, X.indices, indptr, places, scale[part], 1 / unit, costs[part])
             else:
-                for rows, lines in row_major(X, *block):
+                for rows, lines in row_major(X, *block, at_most=LEAST_ROWS):
                     dense_costs(lines, centers, scale[rows], 1 / unit, costs[rows])
             if weights.are_whole and not weights.are_ones:
                 costs[part, : len(centers)] *= weights.units[part, None]
@@ -161,12 +164,17 @@ class Data:
         blocks = [(start, min(start + _PRICED_TOGETHER, len(costs))) for start in starts]
         return BegunCosts(costs, unit, self.team.ahead(work, blocks))
 
-    @staticmethod
-    def cost_loops():
+    def cost_loops(self):
         """The compiled loops over dense and over CSR rows."""
-        from pellucid.kernels.costs import dense_costs, sparse_costs
+        from pellucid.kernels.costs import dense_costs, sparse_costs, unscaled_costs
 
-        return dense_costs, sparse_costs
+        def quickest(lines, centers, scale, per_unit, costs) -> None:
+            if not unscaled_costs(lines, centers, per_unit, costs):
+                dense_costs(lines, centers, scale, per_unit, costs)
+
+        # Of few rows, many cost too much for the quicker loop.
+        quick = self.weights.are_whole and self.X.shape[0] >= _MANY_ROWS
+        return quickest if quick else dense_costs, sparse_costs
 
     def nearest(self, centers: np.ndarray) -> np.ndarray:
         """Nearest center of each row, whatever its weight; the lowest of equals."""

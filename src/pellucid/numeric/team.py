@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Generic, TypeVar
+from weakref import WeakSet
 
 import joblib
 
@@ -74,13 +75,13 @@ class Team:
     def __init__(self, n_threads: int = 1) -> None:
         self.n_threads = n_threads
         self._pool: ThreadPoolExecutor | None = None
-        self._ahead: list[Shared] = []
+        self._ahead: WeakSet[Shared] = WeakSet()
 
     def __enter__(self) -> Team:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        for shared in self._ahead:
+        for shared in list(self._ahead):
             shared.give_up()
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
@@ -99,7 +100,7 @@ class Team:
         """
         n_others = len(items) if self._is_free() else 0
         shared = self._share(work, items, n_others)
-        self._ahead.append(shared)
+        self._ahead.add(shared)
         return shared
 
     def _is_free(self) -> bool:

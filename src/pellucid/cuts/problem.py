@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from pellucid.numeric.bins import Bins, make_bins
+from pellucid.numeric.bins import Bins
 from pellucid.numeric.fixed_point import BegunCosts, Data, Weights
 from pellucid.numeric.team import Team
 from pellucid.routing import column_values
@@ -74,7 +74,7 @@ class Problem:
     @cached_property
     def bins(self) -> Bins:
         """The columns as codes."""
-        return make_bins(self.X, self.centers, self.team)
+        return self.data.bins(self.centers)
 
     def price_ahead(self) -> None:
         """Let other threads begin with the costs, which will be asked for."""

@@ -8,6 +8,7 @@ of any edge a value lies; what happens inside a bin is looked up in the data, wh
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -73,43 +74,77 @@ class Bins:
         return column
 
 
-def make_bins(X, centers: np.ndarray, team: Team = ALONE) -> Bins:
-    """Quantise the columns of a dense or CSC matrix."""
-    from pellucid.kernels import bins as kernels
+class Edges(NamedTuple):
+    """What is known of the bins before the values are looked at; see `Bins`.
 
-    n_samples, n_features = X.shape
-    n_clusters = len(centers)
+    Attributes
+    ----------
+    few : ndarray of shape (n_features,), bool
+        Columns in which every value of the sample is an edge.
+    slots : Slots
+    table : ndarray of shape (n_features, n_slots)
+        Of codes by slots; empty for CSC data.
+    """
+
+    edges: np.ndarray
+    n_edges: np.ndarray
+    zero_code: np.ndarray
+    center_code: np.ndarray
+    few: np.ndarray
+    slots: Slots
+    table: np.ndarray
+
+
+def find_edges(X, centers: np.ndarray, team: Team = ALONE) -> Edges:
+    """The edges of the columns of a dense or CSC matrix, found by a sample."""
+    n_samples, n_clusters = X.shape[0], len(centers)
     width = QUANTILES if n_samples >= _MANY_ROWS else -(-QUANTILES // 2)
     width *= 2 if n_samples >= 8 * _MANY_ROWS else 1
     width = max(width, 2 * n_clusters)
-    dtype = np.uint8 if width <= 256 else np.uint16
-    edges, n_edges, few, slots = _find_edges(X, centers, width, team)
-    every = np.arange(n_features)
-    center_code = codes_of(np.ascontiguousarray(centers.T), edges)
-    zero_code = (edges < 0).sum(axis=1)
+    edges, n_edges, few, slots = _choose(X, centers, width, team)
+    return Edges(
+        edges=edges,
+        n_edges=n_edges,
+        zero_code=(edges < 0).sum(axis=1),
+        center_code=codes_of(np.ascontiguousarray(centers.T), edges),
+        few=few,
+        slots=slots,
+        table=np.empty((0, 0)) if sparse.issparse(X) else shortcuts(edges, slots),
+    )
+
+
+def make_bins(X, centers: np.ndarray, team: Team = ALONE, found: Edges | None = None) -> Bins:
+    """Quantise the columns of a dense or CSC matrix, whose edges may have been found before."""
+    from pellucid.kernels import bins as kernels
+
+    found = find_edges(X, centers, team) if found is None else found
+    edges, n_edges, zero_code, few = found.edges, found.n_edges, found.zero_code, found.few
+    n_samples, n_features = X.shape
+    dtype = np.uint8 if edges.shape[1] <= 256 else np.uint16
     # In a bin whose rows all have the value of its edge there is nothing to look for. In columns of
     # many values hardly any bin is like that, and none is looked at.
-    mixed = np.zeros((n_features, width), dtype=np.uint8)
+    mixed = np.zeros(edges.shape, dtype=np.uint8)
     mixed[~few] = 1
     if sparse.issparse(X):
         codes = np.empty((1, X.nnz), dtype=dtype)
         kernels.entry_codes(X.data, X.indptr, edges, n_edges, codes[0], mixed)
+        every = np.arange(n_features)
         mixed[every, zero_code] |= edges[every, zero_code] != 0
         indices, indptr = X.indices, X.indptr
     else:
         codes = np.empty((n_features, n_samples), dtype=dtype)
-        table = shortcuts(edges, slots)
 
         def work(block: tuple[int, int]) -> None:
             lines = np.zeros((kernels.COLUMNS_TOGETHER, kernels.ROWS_TOGETHER))
             room = (lines, np.empty(kernels.ROWS_TOGETHER, dtype=np.int32))
-            how = (edges, n_edges, slots.low, slots.scale, table, codes, few, mixed, *room)
+            slots = found.slots
+            how = (edges, n_edges, slots.low, slots.scale, found.table, codes, few, mixed, *room)
             for rows, part in row_major(X, *block):
                 kernels.dense_codes(part, rows.start, *how)
 
         team.map(work, team.blocks(n_samples, _LEAST_ROWS))
         indices, indptr = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32)
-    inside = np.ones((n_features, width), dtype=bool)
+    inside = np.ones(edges.shape, dtype=bool)
     inside[:, 1:] = np.nextafter(edges[:, :-1], np.inf) < edges[:, 1:]
     inside &= mixed == 1
     return Bins(
@@ -120,12 +155,12 @@ def make_bins(X, centers: np.ndarray, team: Team = ALONE) -> Bins:
         edges=edges,
         n_edges=n_edges,
         inside=inside,
-        center_code=center_code,
+        center_code=found.center_code,
         is_sparse=sparse.issparse(X),
     )
 
 
-def _find_edges(X, centers: np.ndarray, width: int, team: Team):
+def _choose(X, centers: np.ndarray, width: int, team: Team):
     """Edges of all columns, filled up with infinity; how many; whether they are all values of the
     sample; the slots.
     """

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
+from pellucid.numeric.bins import Bins, Edges, find_edges, make_bins
 from pellucid.numeric.blocks import row_major
 from pellucid.numeric.moments import cost_to_centers, group_means, means_and_costs, size_about
 from pellucid.numeric.nearest import nearest_centers
@@ -102,6 +103,7 @@ class Data:
     def __init__(self, X, weights: Weights, team: Team = ALONE) -> None:
         self.X, self.weights, self.team = X, weights, team
         self._sized: tuple[np.ndarray, float] | None = None
+        self._edges: tuple[np.ndarray, Edges] | None = None
 
     @cached_property
     def rows(self):
@@ -177,8 +179,20 @@ class Data:
         return quickest if quick else dense_costs, sparse_costs
 
     def nearest(self, centers: np.ndarray) -> np.ndarray:
-        """Nearest center of each row, whatever its weight; the lowest of equals."""
-        return nearest_centers(self.rows, centers, self.team)
+        """Nearest center of each row, whatever its weight; the lowest of equals.
+
+        Threads to spare find the edges of the columns, for which `bins` is asked next.
+        """
+
+        def meanwhile() -> None:
+            self._edges = centers, find_edges(self.X, centers, self.team)
+
+        return nearest_centers(self.rows, centers, self.team, meanwhile)
+
+    def bins(self, centers: np.ndarray) -> Bins:
+        """The columns as codes; every center lies at an edge."""
+        known, edges = self._edges or (None, None)
+        return make_bins(self.X, centers, self.team, edges if known is centers else None)
 
     def group_centers(self, labels: np.ndarray, n_groups: int) -> np.ndarray:
         """Center at which each group of rows pays least; NaN for an empty group."""

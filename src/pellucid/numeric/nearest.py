@@ -6,7 +6,7 @@ best comes closer than that, the squares are added up in the order of the column
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from scipy import sparse
@@ -24,8 +24,13 @@ _DOUBT = 1e-13
 """More than rounding can add up to, for each column and unit of |x|^2 + |c|^2."""
 
 
-def nearest_centers(X, centers: np.ndarray, team: Team) -> np.ndarray:
-    """Nearest center of each row of a dense or CSR matrix, the lowest of equals."""
+def nearest_centers(
+    X, centers: np.ndarray, team: Team, meanwhile: Callable[[], object] | None = None
+) -> np.ndarray:
+    """Nearest center of each row of a dense or CSR matrix, the lowest of equals.
+
+    What is to be done `meanwhile` is done by this thread if others can begin with the rows.
+    """
     labels = np.empty(X.shape[0], dtype=np.intp)
     with np.errstate(over="ignore", invalid="ignore"):
         half = 0.5 * (centers**2).sum(axis=1)
@@ -39,7 +44,13 @@ def nearest_centers(X, centers: np.ndarray, team: Team) -> np.ndarray:
                 if len(open_):
                     labels[rows.start + open_] = _by_squares(lines[open_], centers)
 
-    team.map(work, team.blocks(len(labels), 2 * _ROWS))
+    blocks = team.blocks(len(labels), 2 * _ROWS, each=4)
+    if meanwhile is None or len(blocks) == 1:
+        team.map(work, blocks)
+    else:
+        begun = team.ahead(work, blocks)
+        meanwhile()
+        begun.finish()
     return labels
 
 

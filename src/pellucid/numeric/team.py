@@ -115,14 +115,14 @@ class Team:
             shared.others.append(self._pool.submit(shared.take_part))
         return shared
 
-    def blocks(self, total: int, least: int) -> list[tuple[int, int]]:
-        """Ranges that cover 0 .. total, a few for each thread, of at least `least` each.
+    def blocks(self, total: int, least: int, each: int = 2) -> list[tuple[int, int]]:
+        """Ranges that cover 0 .. total, `each` for each thread, of at least `least` each.
 
         Only for work whose result does not depend on where the ranges end.
         """
         if self.n_threads == 1 or total < 2 * least:
             return [(0, total)]
-        wanted = 2 * self.n_threads
+        wanted = each * self.n_threads
         n = max(1, min(wanted, total // max(least, 1)))
         ends = [total * i // n for i in range(n + 1)]
         return list(zip(ends[:-1], ends[1:]))

@@ -16,7 +16,7 @@ from pellucid.numeric.team import count_threads
 from pellucid.routing import canonical_csc
 
 
-def read_X(estimator: Any, X: Any, *, reset: bool):
+def read_X(estimator: Any, X: Any, *, reset: bool, check: bool = True):
     """`X` as a float array or CSC matrix of finite numbers, with width and names checked.
 
     Parameters
@@ -26,6 +26,8 @@ def read_X(estimator: Any, X: Any, *, reset: bool):
     X : array-like, sparse matrix, or pandas, polars or pyarrow table
     reset : bool
         True in `fit`.
+    check : bool
+        Whether to look for numbers that are not finite, or leave that open.
 
     Returns
     -------
@@ -36,7 +38,7 @@ def read_X(estimator: Any, X: Any, *, reset: bool):
     if sparse.issparse(numbers):
         numbers = canonical_csc(numbers)
         values = numbers.data
-    if not all_finite(values, partial(count_threads, getattr(estimator, "n_jobs", None))):
+    if check and not all_finite(values, partial(count_threads, getattr(estimator, "n_jobs", None))):
         refuse_infinite(estimator, numbers)
     return numbers
 
@@ -78,7 +80,7 @@ def refuse_infinite(estimator: Any, X) -> None:
                 f"Input X contains {what}: {name}, first at row {rows[0]}. "
                 f"{type(estimator).__name__} needs finite numbers: drop such rows, or fill them "
                 "in, for example with sklearn.impute.SimpleImputer"
-            )
+            ) from None
 
 
 def read_sample_weight(sample_weight: Any, n_samples: int) -> np.ndarray:

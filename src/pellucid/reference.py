@@ -65,8 +65,14 @@ def find_reference(
         What to do with label -1.
     original_X : object
         The data as the user gave them, for estimators that know column names.
+
+    Raises
+    ------
+    NotFinite
+        Where a number of the data is NaN or infinite.
     """
     if reference is None:
+        data.require_finite()
         k = DEFAULT_N_CLUSTERS if n_clusters is None else n_clusters
         return _default_reference(data, k, random_state)
     if hasattr(reference, "fit") or hasattr(reference, "predict"):
@@ -149,6 +155,7 @@ def _from_array(reference, data: Data, noise) -> Reference:
 
 
 def _from_given_labels(given: np.ndarray, data: Data, noise) -> Reference:
+    data.require_finite()
     X = data.X
     if len(given) != X.shape[0]:
         raise ValueError(
@@ -182,6 +189,7 @@ def _from_estimator(estimator, data: Data, noise, original_X) -> Reference:
     X, sample_weight = data.X, data.weights.values
     table = X if original_X is None else original_X
     if not _is_fitted(estimator):
+        data.require_finite()
         estimator = clone(estimator)
         takes_weight = "sample_weight" in inspect.signature(estimator.fit).parameters
         estimator.fit(table, **({"sample_weight": sample_weight} if takes_weight else {}))
@@ -196,6 +204,7 @@ def _from_estimator(estimator, data: Data, noise, original_X) -> Reference:
                 f"{X.shape[1]} columns of X nor labels for its {X.shape[0]} rows; pass the labels "
                 "themselves as reference"
             )
+        data.require_finite()
         labels = estimator.predict(table)
     return _from_given_labels(np.asarray(labels), data, noise)
 

@@ -122,6 +122,25 @@ def test_missing_and_infinite_values_are_located(method, blobs):
     assert not hasattr(method(3), "tree_")
 
 
+@pytest.mark.parametrize("form", [np.array, np.asfortranarray, np.float32, sparse.csr_array])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("row", [3, 20_000])
+def test_values_that_are_not_finite_are_located_whatever_the_reference(form, bad, n_jobs, row):
+    """Also where the search for the nearest centers is to find them."""
+    X, labels = make_blobs(20_001, 5, centers=3, random_state=0)
+    centers = X[[0, 1, 2]]
+    fitted = KMeans(3, n_init=1, random_state=0).fit(X)
+    X[row, 4] = bad
+    for reference in (centers, centers[:1], labels, fitted, KMeans(3, n_init=1)):
+        for objective in ("kmeans", "kmedians"):
+            model = IMM(reference=reference, objective=objective, n_jobs=n_jobs)
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                with pytest.raises(ValueError, match=f"column 4, first at row {row}"):
+                    model.fit(form(X))
+
+
 @given(tiny_data(), st.sampled_from(METHODS))
 @settings(max_examples=100, deadline=None)
 def test_a_weight_is_a_number_of_copies(data, method):

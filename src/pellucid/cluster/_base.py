@@ -24,6 +24,7 @@ from pellucid.explanations import explain_rows, leaf_purity
 from pellucid.export._mixin import EstimatorExportMixin
 from pellucid.growth.plant import Growth
 from pellucid.growth.polish import ROUNDS, polish_tree
+from pellucid.numeric.finite import NotFinite
 from pellucid.numeric.fixed_point import Data, Weights
 from pellucid.numeric.objectives import OBJECTIVES
 from pellucid.numeric.team import Team, count_threads
@@ -130,18 +131,23 @@ class BaseThresholdTree(EstimatorExportMixin, ClusterMixin, BaseEstimator):
             raise ValueError(
                 f"polish lowers the k-means cost; leave it out with objective={self._cost!r}"
             )
-        numbers = read_X(self, X, reset=True)
+        # Numbers that are not finite show while the reference is found.
+        numbers = read_X(self, X, reset=True, check=False)
         weight = read_sample_weight(sample_weight, numbers.shape[0])
         with Team(count_threads(self.n_jobs)) as team:
-            data = OBJECTIVES[self._cost](numbers, Weights.of(weight), team)
-            reference = find_reference(
-                self.reference,
-                data,
-                n_clusters=self.n_clusters,
-                random_state=self.random_state,
-                noise=self.noise,
-                original_X=X,
-            )
+            data = OBJECTIVES[self._cost](numbers, Weights.of(weight), team, is_finite=False)
+            try:
+                reference = find_reference(
+                    self.reference,
+                    data,
+                    n_clusters=self.n_clusters,
+                    random_state=self.random_state,
+                    noise=self.noise,
+                    original_X=X,
+                )
+            except NotFinite:
+                refuse_infinite(self, numbers)
+                raise
             yield data, reference, _pose(data, reference)
 
     def _finish(self, problem: Problem, growth: Growth) -> tuple[ThresholdTree, np.ndarray]:

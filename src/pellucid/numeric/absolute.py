@@ -36,6 +36,7 @@ class AbsoluteData(Data):
         """Nearest center of each row, whatever its weight; the lowest of equals."""
         from pellucid.kernels.absolute import dense_nearest, sparse_nearest
 
+        self.require_finite()
         labels = np.empty(self.X.shape[0], dtype=np.intp)
         X, places = self.rows, np.ascontiguousarray(centers.T)
 

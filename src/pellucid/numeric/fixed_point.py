@@ -18,6 +18,7 @@ from scipy import sparse
 
 from pellucid.numeric.bins import Bins, Edges, find_edges, make_bins
 from pellucid.numeric.blocks import row_major
+from pellucid.numeric.finite import NotFinite, all_finite
 from pellucid.numeric.moments import cost_to_centers, group_means, means_and_costs, size_about
 from pellucid.numeric.nearest import nearest_centers
 from pellucid.numeric.team import ALONE, Shared, Team
@@ -95,13 +96,16 @@ class Data:
     X : ndarray or CSC matrix of shape (n_samples, n_features)
     weights : Weights
     team : Team
+    is_finite : bool
+        Whether all numbers are known to be finite. Otherwise `nearest` or `require_finite` comes
+        before all else.
     """
 
     objective = "kmeans"
     too_wide_to = "square"
 
-    def __init__(self, X, weights: Weights, team: Team = ALONE) -> None:
-        self.X, self.weights, self.team = X, weights, team
+    def __init__(self, X, weights: Weights, team: Team = ALONE, *, is_finite: bool = True) -> None:
+        self.X, self.weights, self.team, self._is_finite = X, weights, team, is_finite
         self._sized: tuple[np.ndarray, float] | None = None
         self._edges: tuple[np.ndarray, Edges] | None = None
 
@@ -109,6 +113,13 @@ class Data:
     def rows(self):
         """The data with rows at hand: CSR in place of CSC."""
         return self.X.tocsr() if sparse.issparse(self.X) else self.X
+
+    def require_finite(self) -> None:
+        """Raise `NotFinite` if a number is NaN or infinite."""
+        values = self.X.data if sparse.issparse(self.X) else self.X
+        if not (self._is_finite or all_finite(values, lambda: self.team.n_threads)):
+            raise NotFinite
+        self._is_finite = True
 
     def take(self, rows: np.ndarray) -> Data:
         """Data of some of the rows."""
@@ -181,13 +192,17 @@ class Data:
     def nearest(self, centers: np.ndarray) -> np.ndarray:
         """Nearest center of each row, whatever its weight; the lowest of equals.
 
-        Threads to spare find the edges of the columns, for which `bins` is asked next.
+        Threads to spare find the edges of the columns, for which `bins` is asked next. Raises
+        `NotFinite` if a number is NaN or infinite.
         """
 
         def meanwhile() -> None:
-            self._edges = centers, find_edges(self.X, centers, self.team)
+            with np.errstate(invalid="ignore", over="ignore"):
+                self._edges = centers, find_edges(self.X, centers, self.team)
 
-        return nearest_centers(self.rows, centers, self.team, meanwhile)
+        labels = nearest_centers(self.rows, centers, self.team, meanwhile)
+        self._is_finite = True
+        return labels
 
     def bins(self, centers: np.ndarray) -> Bins:
         """The columns as codes; every center lies at an edge."""

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.numeric.blocks import row_major
+from pellucid.numeric.finite import NotFinite
 from pellucid.numeric.team import Team
 
 _ROWS = 2048
@@ -29,7 +30,9 @@ def nearest_centers(
 ) -> np.ndarray:
     """Nearest center of each row of a dense or CSR matrix, the lowest of equals.
 
-    What is to be done `meanwhile` is done by this thread if others can begin with the rows.
+    What is to be done `meanwhile` is done by this thread if others can begin with the rows. Raises
+    `NotFinite` where a number is not finite: a row with such a number is always in doubt, so that
+    there is no need to have looked before.
     """
     labels = np.empty(X.shape[0], dtype=np.intp)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -42,15 +45,21 @@ def nearest_centers(
             for rows, lines in score(X, *block, centers, half, unit, labels):
                 open_ = np.flatnonzero(labels[rows] < 0)
                 if len(open_):
-                    labels[rows.start + open_] = _by_squares(lines[open_], centers)
+                    doubtful = lines[open_]
+                    numbers = doubtful.data if sparse.issparse(doubtful) else doubtful
+                    if not np.isfinite(numbers).all():
+                        raise NotFinite
+                    labels[rows.start + open_] = _by_squares(doubtful, centers)
 
     blocks = team.blocks(len(labels), 2 * _ROWS, each=4)
     if meanwhile is None or len(blocks) == 1:
         team.map(work, blocks)
     else:
         begun = team.ahead(work, blocks)
-        meanwhile()
-        begun.finish()
+        try:
+            meanwhile()
+        finally:
+            begun.finish()
     return labels
 
 

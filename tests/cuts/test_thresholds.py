@@ -1,6 +1,7 @@
 """The threshold that is shown lies in its interval, and no rounder number does."""
 
 import math
+from fractions import Fraction
 
 import pytest
 from hypothesis import given
@@ -65,3 +66,30 @@ def test_neighbouring_floats_have_one_threshold():
     high = math.nextafter(low, 2)
     for style in ("round", "midpoint", "data"):
         assert choose_threshold(low, high, style) == low
+
+
+def roundest_by_fractions(low, high):
+    """The multiple of the largest power of ten in the interval, nearest to its middle."""
+    if low <= 0 < high:
+        return 0.0
+    first, last = Fraction(low), Fraction(high)
+    finest = math.floor(math.log10(max(abs(low), abs(high)))) - 17
+    for exponent in range(finest + 18, finest - 1, -1):
+        step = Fraction(10) ** exponent
+        begin, end = math.ceil(first / step), math.ceil(last / step) - 1
+        if begin <= end:
+            value = float(min(max(round((first + last) / 2 / step), begin), end) * step)
+            if low <= value < high:
+                return value
+    return low
+
+
+@given(intervals)
+def test_the_same_number_by_fractions(interval):
+    assert choose_threshold(*interval, "round") == roundest_by_fractions(*interval)
+
+
+@given(st.integers(-(10**6), 10**6), st.integers(1, 100), st.sampled_from([1, 2, 4, 8, 10, 1000]))
+def test_the_same_number_by_fractions_on_grids(start, width, parts):
+    low, high = start / parts, (start + width) / parts
+    assert choose_threshold(low, high, "round") == roundest_by_fractions(low, high)

@@ -170,17 +170,24 @@ class BaseThresholdTree(EstimatorExportMixin, ClusterMixin, BaseEstimator):
 
     def _store(self, data: Data, reference: Reference, tree: ThresholdTree, leaf: np.ndarray):
         """Everything that every fitted estimator shows."""
-        position = tree.cluster.take(leaf)
-        (centers, inertia), (_, reference_inertia) = data.centers_and_costs(
-            position, reference.labels, reference.centers
-        )
-        names = np.array(reference.names)
-        known = reference.labels >= 0
-        known = slice(None) if known.all() else known
-        agrees = position[known] == reference.labels[known]
-        weight = None if data.weights.are_ones else data.weights.values[known]
-        purity = leaf_purity(leaf[known], agrees, weight)
+        position, names = tree.cluster.take(leaf), np.array(reference.names)
 
+        def describe() -> None:
+            known = reference.labels >= 0
+            known = slice(None) if known.all() else known
+            agrees = position[known] == reference.labels[known]
+            weight = None if data.weights.are_ones else data.weights.values[known]
+            self._leaf_rules = leaf_rules(
+                tree,
+                feature_names=self._names_in(),
+                labels=names.tolist(),
+                purity=leaf_purity(leaf[known], agrees, weight),
+            )
+            self.rules_ = cluster_rules(self._leaf_rules, names.tolist())
+
+        (centers, inertia), (_, reference_inertia) = data.centers_and_costs(
+            position, reference.labels, reference.centers, describe
+        )
         self.tree_ = tree
         self.n_leaves_ = tree.n_leaves
         self.cluster_names_ = names
@@ -190,10 +197,6 @@ class BaseThresholdTree(EstimatorExportMixin, ClusterMixin, BaseEstimator):
         self.reference_centers_ = reference.centers
         self.reference_labels_ = _name(reference.labels, names)
         self.reference_inertia_ = reference_inertia
-        self._leaf_rules = leaf_rules(
-            tree, feature_names=self._names_in(), labels=names.tolist(), purity=purity
-        )
-        self.rules_ = cluster_rules(self._leaf_rules, names.tolist())
 
     def _names_in(self):
         return getattr(self, "feature_names_in_", None)

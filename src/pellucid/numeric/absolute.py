@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy import sparse
 
@@ -60,7 +62,11 @@ class AbsoluteData(Data):
         return absolute_cost(self.X, labels, centers, self.weights.values, self.team)
 
     def centers_and_costs(
-        self, labels: np.ndarray, others: np.ndarray, origins: np.ndarray
+        self,
+        labels: np.ndarray,
+        others: np.ndarray,
+        origins: np.ndarray,
+        besides: Callable[[], object] | None = None,
     ) -> list[tuple[np.ndarray, float]]:
         """For two groupings, the medians and what the rows pay; an empty group keeps its origin."""
         found = []
@@ -68,6 +74,8 @@ class AbsoluteData(Data):
             medians = self.group_centers(groups, len(origins))
             medians = np.where(np.isnan(medians), origins, medians)
             found.append((medians, self.cost(groups, medians)))
+        if besides is not None:
+            besides()
         return found
 
     def most_to_pay(self, centers: np.ndarray, origin: np.ndarray | None = None) -> float:

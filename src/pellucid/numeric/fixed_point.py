@@ -9,6 +9,7 @@ same data, same tree, bit for bit.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -192,15 +193,15 @@ class Data:
     def nearest(self, centers: np.ndarray) -> np.ndarray:
         """Nearest center of each row, whatever its weight; the lowest of equals.
 
-        Threads to spare find the edges of the columns, for which `bins` is asked next. Raises
+        Besides, the edges of the columns are found, which `bins` is going to ask for. Raises
         `NotFinite` if a number is NaN or infinite.
         """
 
-        def meanwhile() -> None:
+        def besides() -> None:
             with np.errstate(invalid="ignore", over="ignore"):
                 self._edges = centers, find_edges(self.X, centers, self.team)
 
-        labels = nearest_centers(self.rows, centers, self.team, meanwhile)
+        labels = nearest_centers(self.rows, centers, self.team, besides)
         self._is_finite = True
         return labels
 
@@ -218,10 +219,15 @@ class Data:
         return cost_to_centers(self.X, labels, centers, self.weights.values, self.team)
 
     def centers_and_costs(
-        self, labels: np.ndarray, others: np.ndarray, origins: np.ndarray
+        self,
+        labels: np.ndarray,
+        others: np.ndarray,
+        origins: np.ndarray,
+        besides: Callable[[], object] | None = None,
     ) -> list[tuple[np.ndarray, float]]:
         """For two groupings, their centers and what the rows pay; see `means_and_costs`."""
-        return means_and_costs(self.X, labels, others, self.weights.values, origins, self.team)
+        weight = self.weights.values
+        return means_and_costs(self.X, labels, others, weight, origins, self.team, besides)
 
     def most_to_pay(self, centers: np.ndarray, origin: np.ndarray | None = None) -> float:
         """A bound on what all rows together pay at any one of the centers.

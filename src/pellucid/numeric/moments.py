@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy import sparse
 
@@ -52,14 +54,15 @@ def means_and_costs(
     weight: np.ndarray,
     origins: np.ndarray,
     team: Team = ALONE,
+    besides: Callable[[], object] | None = None,
 ) -> list[tuple[np.ndarray, float]]:
     """Mean of each group of rows, and the cost of the rows to those means, in one read.
 
     For two groupings of the rows, which have most of them in common. Moments are taken about
     `origins`, which should lie near the means; an empty group keeps its origin as its mean.
-    Label -1 is in no group.
+    Label -1 is in no group. See `Team.map` for `besides`.
     """
-    totals, sums = _spread(X, labels, others, weight, origins, team)
+    totals, sums = _spread(X, labels, others, weight, origins, team, besides)
     return [_mean_and_cost(totals[0] + totals[s], sums[0] + sums[s], origins) for s in (1, 2)]
 
 
@@ -69,7 +72,9 @@ def _mean_and_cost(totals, sums, origins) -> tuple[np.ndarray, float]:
     return origins + shift, max(float(cost), 0.0)
 
 
-def _spread(X, labels, others, weight, origins, team: Team) -> tuple[np.ndarray, np.ndarray]:
+def _spread(
+    X, labels, others, weight, origins, team: Team, besides=None
+) -> tuple[np.ndarray, np.ndarray]:
     """Weight and squares of each group about its origin, and the first moments.
 
     Three times: of rows that both groupings put there, of those that only the first does, and of
@@ -88,7 +93,7 @@ def _spread(X, labels, others, weight, origins, team: Team) -> tuple[np.ndarray,
             groups = (labels, others)[s - 1]
             sparse_spread(*parts, groups, weight, origins, totals[0, s], sums[0, s])
 
-        team.map(add_up, [1] if others is labels else [1, 2])
+        team.map(add_up, [1] if others is labels else [1, 2], besides)
         return totals[0], sums[0]
     by_row = (*(one.astype(np.intp, copy=False) for one in (labels, others)), weight)
 
@@ -97,7 +102,7 @@ def _spread(X, labels, others, weight, origins, team: Team) -> tuple[np.ndarray,
         for rows, part in row_major(X, begin, end):
             dense_spread(part, rows.start, *by_row, origins, totals, sums)
 
-    team.map(work, team.blocks(n_blocks, 1))
+    team.map(work, team.blocks(n_blocks, 1, each=4), besides)
     return totals.sum(axis=0), sums.sum(axis=0)
 
 

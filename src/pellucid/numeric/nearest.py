@@ -26,13 +26,12 @@ _DOUBT = 1e-13
 
 
 def nearest_centers(
-    X, centers: np.ndarray, team: Team, meanwhile: Callable[[], object] | None = None
+    X, centers: np.ndarray, team: Team, besides: Callable[[], object] | None = None
 ) -> np.ndarray:
     """Nearest center of each row of a dense or CSR matrix, the lowest of equals.
 
-    What is to be done `meanwhile` is done by this thread if others can begin with the rows. Raises
-    `NotFinite` where a number is not finite: a row with such a number is always in doubt, so that
-    there is no need to have looked before.
+    Raises `NotFinite` where a number is not finite: a row with such a number is always in doubt, so
+    that there is no need to have looked before. See `Team.map` for `besides`.
     """
     labels = np.empty(X.shape[0], dtype=np.intp)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -51,15 +50,7 @@ def nearest_centers(
                         raise NotFinite
                     labels[rows.start + open_] = _by_squares(doubtful, centers)
 
-    blocks = team.blocks(len(labels), 2 * _ROWS, each=4)
-    if meanwhile is None or len(blocks) == 1:
-        team.map(work, blocks)
-    else:
-        begun = team.ahead(work, blocks)
-        try:
-            meanwhile()
-        finally:
-            begun.finish()
+    team.map(work, team.blocks(len(labels), 2 * _ROWS, each=4), besides)
     return labels
 
 

@@ -87,11 +87,28 @@ class Team:
             self._pool.shutdown(cancel_futures=True)
             self._pool = None
 
-    def map(self, work: Callable[..., _Result], items: Sequence) -> list[_Result]:
-        """``work(item)`` for all items; the results are in the order of the items."""
+    def map(
+        self,
+        work: Callable[..., _Result],
+        items: Sequence,
+        besides: Callable[[], object] | None = None,
+    ) -> list[_Result]:
+        """``work(item)`` for all items; the results are in the order of the items.
+
+        What is to be done `besides` is done by the caller, while others begin with the items.
+        """
         if len(items) < 2 or not self._is_free():
-            return [work(item) for item in items]
-        return self._share(work, items, len(items) - 1).finish()
+            results = [work(item) for item in items]
+            if besides is not None:
+                besides()
+            return results
+        shared = self._share(work, items, len(items) - 1)
+        try:
+            if besides is not None:
+                besides()
+        finally:
+            results = shared.finish()
+        return results
 
     def ahead(self, work: Callable[..., _Result], items: Sequence) -> Shared[_Result]:
         """The same for later, while the caller does something else; see `Shared.finish`.

@@ -77,7 +77,7 @@ class Problem:
 
     @cached_property
     def _priced(self) -> tuple[np.ndarray, float]:
-        return self.data.costs(self.centers, room=2)
+        return self.data.costs(self.centers)
 
     @property
     def costs(self) -> np.ndarray:
@@ -86,7 +86,7 @@ class Problem:
 
     @property
     def costs_with_room(self) -> np.ndarray:
-        """The same, with two more columns that a criterion may use."""
+        """The same in one piece, if with more columns than there are centers."""
         return self._priced[0]
 
     @property
@@ -110,8 +110,8 @@ class Problem:
     def with_costs(self, centers: np.ndarray, costs: np.ndarray, unit: float) -> Problem:
         """The same data with other centers, whose costs are known.
 
-        The costs need room for two more columns. The columns of the data keep their bins, which
-        are none the worse for it unless cuts are sought between centers.
+        The costs may have further columns. The columns of the data keep their bins, which are none
+        the worse for it unless cuts are sought between centers.
         """
         other = Problem(self.data, centers, self.labels)
         other.__dict__["bins"] = self.bins

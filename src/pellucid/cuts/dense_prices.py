@@ -13,7 +13,11 @@ _CHUNK = 2**17
 _SMALL = 2**22
 """Bytes of sums that are kept for as long as a cell is searched, to look into columns."""
 
-_ROWS_TOGETHER = 1024
+TOGETHER = 4
+"""Numbers of a line that take no longer to add up than fewer do."""
+
+_NEAR = 2**12
+"""Numbers in the lines of rows that are added up together: few enough for the nearest cache."""
 
 
 class DenseSums:
@@ -56,45 +60,51 @@ class DenseSums:
         # Of the last number of the lines, it is enough to count the rows.
         self.rows, self.totals = rows, np.append(gains, len(rows))
 
-    def blocks(self, features: np.ndarray) -> list[tuple[int, int]]:
-        """Ranges of neighbouring features, to be worked on one after the other."""
+    def blocks(self, features: np.ndarray) -> list[np.ndarray]:
+        """The features in blocks to be worked on one after the other."""
         step = max(1, _CHUNK // (self._shape[1] * self._shape[2]))
-        first, last = features[0], features[-1] + 1
-        return [(i, min(i + step, last)) for i in range(first, last, step)]
+        return [features[i : i + step] for i in range(0, len(features), step)]
 
-    def add_up(self, first: int, last: int):
-        """Of columns first .. last: where the bins of each begin, their codes and their sums."""
+    def add_up(self, features: np.ndarray):
+        """Of some neighbouring columns: where the bins of each begin, their codes and their sums."""
         if self._sums is None:
-            return self._levels(self._add(first, last, self.rows))
-        sums = self._sums[first:last]
+            return self._anew(features)
+        sums = self._sums[features[0] : features[-1] + 1]
         if self._gone is None:
             sums.fill(0)
-            self._add(first, last, self.rows, sums)
+            self._add(features, self.rows, sums)
         else:
-            sums -= self._add(first, last, self._gone)
+            gone = np.zeros_like(sums)
+            self._add(features, self._gone, gone)
+            sums -= gone
         return self._levels(sums)
 
     def column(self, feature: int):
         """The same of one column, once they have been added up."""
         if self._sums is None:
-            return self.add_up(feature, feature + 1)
+            return self._anew(np.array([feature]))
         return self._levels(self._sums[feature : feature + 1])
+
+    def probe(self, features: np.ndarray):
+        """Some columns, in any order, and the same of them, for this once."""
+        yield features, self._anew(features)
+
+    def _anew(self, features: np.ndarray):
+        sums = np.zeros((len(features), *self._shape[1:]), dtype=np.int64)
+        self._add(features, self.rows, sums)
+        return self._levels(sums)
 
     def lines_at(self, places: np.ndarray) -> np.ndarray:
         """Lines of the rows at some places of the cell."""
         return self.rivals.lines_of(self.rows[places])
 
-    def _add(self, first: int, last: int, rows: np.ndarray, sums: np.ndarray | None = None):
+    def _add(self, features: np.ndarray, rows: np.ndarray, sums: np.ndarray) -> None:
         from pellucid.kernels.surrogate import add_by_bin
 
-        if sums is None:
-            sums = np.zeros((last - first, *self._shape[1:]), dtype=np.int64)
-        near = np.empty((_ROWS_TOGETHER, self._shape[2]), dtype=np.int64)
-        codes = self.problem.bins.codes
-        add_by_bin(np.arange(first, last), codes, rows, *self.rivals, near, sums)
-        return sums
+        n_sums = self._shape[2]
+        near = np.empty((max(_NEAR // n_sums, 64), n_sums), dtype=np.int64)
+        add_by_bin(features, self.problem.bins.codes, rows, *self.rivals, near, sums)
 
     def _levels(self, sums: np.ndarray):
         n, width, n_sums = sums.shape
-        which = np.tile(np.arange(width, dtype=self.problem.bins.codes.dtype), n)
-        return width * np.arange(n + 1), which, sums.reshape(-1, n_sums)
+        return width * np.arange(n + 1), np.tile(np.arange(width), n), sums.reshape(-1, n_sums)

@@ -35,8 +35,8 @@ _LEAST_ROWS = 2**13
 
 _ROWS_TOGETHER = 128
 
-_PARTS = 8
-"""Of the rows of a cell."""
+_PARTS = np.array([0, 1, 2, 4, 8])
+"""Where parts of a cell's rows begin and end, in eighths: after the first, little may be left."""
 
 _SAMPLE = 64
 """Rows that are asked for the center which is likely to be the cheapest for all."""
@@ -75,7 +75,7 @@ class Rivals(NamedTuple):
 
     def include(self, star: int, rivals: np.ndarray) -> bool:
         """Whether these are rivals of the same star, and all of the others among them."""
-        return self.star == star and bool(np.isin(rivals, self.rivals).all())
+        return self.star == star and set(self.rivals.tolist()).issuperset(rivals.tolist())
 
 
 class Standing:
@@ -112,17 +112,23 @@ class Standing:
         if star is None:
             some = rows[:: -(-len(rows) // _SAMPLE) or 1]
             star = int(np.argmin(costs[some, :n].mean(axis=0))) if len(rows) else 0
-        ends = len(rows) * np.arange(_PARTS + 1) // _PARTS
-        sums = np.zeros((_PARTS, 3, n), dtype=np.int64)
-        levels = np.zeros((_PARTS, 3), dtype=np.int64)
+        ends, n_parts = len(rows) * _PARTS // _PARTS[-1], len(_PARTS) - 1
+        shift = (n - 1).bit_length()
+        share = 2**shift / max(n - 1, 1)
+        sums = np.zeros((n_parts, 3, n), dtype=np.int64)
+        levels = np.zeros((n_parts, 3), dtype=np.int64)
 
         def work(block: tuple[int, int]) -> None:
             near = np.empty((_ROWS_TOGETHER, n), dtype=np.int64)
             some = slice(*block)
             parts = ends[block[0] : block[1] + 1]
-            weigh_centers(rows, parts, costs, star, near, sums[some], levels[some])
+            how = (costs, star, shift, share, near)
+            weigh_centers(rows, parts, *how, sums[some], levels[some])
 
-        team.map(work, team.blocks(_PARTS, -(-_PARTS * _LEAST_ROWS // max(len(rows), 1))))
+        if len(rows) < _LEAST_ROWS:
+            work((0, n_parts))
+        else:
+            team.map(work, [(p, p + 1) for p in range(n_parts)])
         return cls(star, sums, levels, ends)
 
     def without(self, other: Standing) -> Standing:
@@ -144,6 +150,15 @@ class Standing:
     def rivals(self, gain: int) -> np.ndarray:
         """All centers to which cuts may send a side that gain this much (at least 1)."""
         return np.flatnonzero(self._most_gains >= gain)
+
+    def with_next_best(self, rivals: np.ndarray, n: int) -> np.ndarray:
+        """The rivals and the likeliest n of the others, if there are as many of any use."""
+        if not n:
+            return rivals
+        others = self._most_gains.copy()
+        others[rivals] = 0
+        likeliest = np.argsort(-others, kind="stable")[:n]
+        return np.sort(np.concatenate([rivals, likeliest[others[likeliest] > 0]]))
 
     @cached_property
     def _most_gains(self) -> np.ndarray:

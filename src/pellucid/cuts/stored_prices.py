@@ -62,11 +62,12 @@ class PriceSums:
         """Bytes that the sums need."""
         return 8 * int(self.entries.begins[-1]) * self.rivals.n_sums
 
-    def add_up(self, first: int, last: int):
-        """Of columns first .. last: where the bins of each begin, their codes and their sums."""
+    def add_up(self, features: np.ndarray):
+        """Of some neighbouring columns: where the bins of each begin, their codes and their sums."""
         from pellucid.kernels.surrogate import add_stored, add_zeros
 
         indices, indptr, begins, which, zero_at, entry = self.entries
+        first, last = features[0], features[-1] + 1
         begins = begins[first : last + 1]
         start, end = begins[0], begins[-1]
         if self.kept is None:
@@ -76,22 +77,26 @@ class PriceSums:
             sums = self.kept[start:end]
         begins = begins - start
         add_zeros(begins, zero_at[first:last] - start, self.totals, sums)
-        return begins, which[start:end], sums
+        return begins, which[start:end].astype(np.intp), sums
 
     def column(self, feature: int):
         """The same of one column."""
-        return self.add_up(feature, feature + 1)
+        return self.add_up(np.array([feature]))
+
+    def probe(self, features: np.ndarray):
+        """Some columns, in any order, and the same of each."""
+        for j in features:
+            yield np.array([j]), self.column(j)
+
+    def blocks(self, features: np.ndarray) -> list[np.ndarray]:
+        """The features in blocks to be worked on one after the other."""
+        n_sums = self.entries.begins[-1] * self.rivals.n_sums
+        step = max(1, _CHUNK * len(self.entries.zero_at) // max(n_sums, 1))
+        return [features[i : i + step] for i in range(0, len(features), step)]
 
     def lines_at(self, places: np.ndarray) -> np.ndarray:
         """Lines of the rows at some places of the cell."""
         return self.lines[self.places[places]]
-
-    def blocks(self, features: np.ndarray) -> list[tuple[int, int]]:
-        """Ranges of neighbouring features, to be worked on one after the other."""
-        n_sums = self.entries.begins[-1] * self.rivals.n_sums
-        step = max(1, _CHUNK * len(self.entries.zero_at) // max(n_sums, 1))
-        first, last = features[0], features[-1] + 1
-        return [(i, min(i + step, last)) for i in range(first, last, step)]
 
 
 class StoredPrices:

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from pellucid.cuts.criterion import Cell, Criterion
-from pellucid.cuts.dense_prices import DenseSums
+from pellucid.cuts.dense_prices import TOGETHER, DenseSums
 from pellucid.cuts.rival_centers import Rivals, Standing
 from pellucid.cuts.search import Cut, open_bins, search_columns
 from pellucid.cuts.stored_prices import PriceSums, StoredPrices
@@ -18,8 +18,11 @@ _WORTH_KEEPING = 2048
 _PROBED = 2
 """Columns that are looked at first: in one of them a cut is mostly nearly as good as the best."""
 
-_WORTH_PROBING = 4
-"""Columns for each of these, and centers, that are too many to look at all of them."""
+_STRONGEST = 7
+"""Centers to which such cuts send a side."""
+
+_WORTH_PROBING = 160
+"""Columns times centers that are too many to look at where fewer may do."""
 
 _PAIRS = 3
 """Pairs of centers that are weighed in the time that a center takes in one column."""
@@ -49,12 +52,19 @@ class SurrogateCost(Criterion):
     def best_cuts(self, cell: Cell, n: int = 1) -> list[Cut]:
         """Cuts of least surrogate cost; the gain is the decrease, in units of cost."""
         standing = self._standing(cell)
-        if not standing.most_gain:
+        if not (most := standing.most_gain):
             return []
-        # A cut that gains no less goes to no other centers, be it the best or as good as the best.
-        wanted = standing.rivals(1) if n > 1 else self._rivals(cell, self._probe(cell))
+        wanted = standing.rivals(1 if n > 1 else (most + 1) // 2)
+        probes = n == 1 and self.problem.n_features * len(wanted) >= _WORTH_PROBING
+        if probes:
+            wanted = self._rivals(cell, self._probe(cell))
         sums = self._sums(cell, wanted)
         cuts = self._search(cell, sums, n)
+        if n == 1 and cuts and not probes:
+            # Cuts that are only as good matter too: of equals, that of the first column is taken.
+            needed = standing.rivals(max(cuts[0].gain, 1))
+            if not sums.rivals.include(standing.star, needed):
+                cuts = self._search(cell, self._add_up(cell, needed, keep=False), n)
         cell.memo.pop("entries", None)
         return cuts
 
@@ -104,19 +114,15 @@ class SurrogateCost(Criterion):
         Columns in which star and its strongest rival are far apart are likely to have good cuts.
         """
         problem, standing = self.problem, self._standing(cell)
-        n_probed = min(_PROBED, problem.n_features // _WORTH_PROBING)
-        if not n_probed or len(standing.rivals(1)) < _WORTH_PROBING:
-            return 1
         centers, rival = problem.centers, int(np.argmax(standing.alone))
         apart = np.abs(centers[rival] - centers[standing.star])
-        sums = self._add_up(cell, standing.rivals(max(standing.most_gain // 2, 1)), keep=False)
-        scan = self._scan(sums, 0)
+        probed = np.argsort(-apart, kind="stable")[:_PROBED]
+        strongest = np.argsort(-standing.alone, kind="stable")[:_STRONGEST]
+        sums = self._add_up(cell, np.sort(strongest), keep=False)
         found = np.empty((problem.n_features, 1, 3), dtype=np.int64)
-        gain = 1
-        for j in np.argsort(-apart, kind="stable")[:n_probed].tolist():
-            scan(np.array([j]), sums.add_up(j, j + 1), -1, found)
-            gain = max(gain, -int(found[j, 0, 0]))
-        return gain
+        for features, levels in sums.probe(probed):
+            judge(features, levels, sums, 0, problem.bins.inside, -1, found)
+        return max(1, -int(found[probed, 0, 0].min()))
 
     def _rivals(self, cell: Cell, gain: int) -> np.ndarray:
         """All centers besides star to which cuts that gain as much may send a side."""
@@ -149,6 +155,8 @@ class SurrogateCost(Criterion):
     def _add_up(self, cell: Cell, wanted: np.ndarray, *, keep: bool) -> DenseSums | PriceSums:
         """Sums by bin of some rivals, added up anew."""
         problem, rows, standing = self.problem, cell.active, self._standing(cell)
+        if not problem.bins.is_sparse:
+            wanted = standing.with_next_best(wanted, -(len(wanted) + 1) % TOGETHER)
         rivals = Rivals(self._costs, standing.star, wanted, problem.n_samples.bit_length())
         if problem.bins.is_sparse:
             return self._stored.sums_of(rows, rivals, cell.memo, keep=keep)
@@ -164,48 +172,56 @@ class SurrogateCost(Criterion):
     def _stored(self) -> StoredPrices:
         return StoredPrices(self.problem)
 
-    def _scan(self, sums: DenseSums | PriceSums, paid: int):
-        """How to judge the edges of neighbouring columns; says which bins could reach a limit."""
-        from pellucid.kernels.surrogate import scan_surrogate
-
-        bins, totals, shift = self.problem.bins, sums.totals, sums.rivals.shift
-
-        def scan(features: np.ndarray, levels: tuple, limit: int, found: np.ndarray) -> np.ndarray:
-            wanted, room = np.zeros(bins.edges.shape[1], dtype=bool), np.empty_like(totals)
-            how = (totals, shift, paid, bins.inside, limit)
-            scan_surrogate(features, *levels, *how, room, found, wanted)
-            return wanted
-
-        return scan
-
     def _search(self, cell: Cell, sums: DenseSums | PriceSums, n: int) -> list[Cut]:
         """The best cuts whose sides go to star or to its rivals."""
-        from pellucid.kernels.surrogate import NOTHING, sweep_surrogate
+        from pellucid.kernels.surrogate import NOTHING
 
-        problem, totals, paid = self.problem, sums.totals, self.paid(cell)
-        edges, judge = problem.bins.edges, self._scan(sums, paid)
+        problem, paid = self.problem, self.paid(cell)
+        bins, one = problem.bins, np.zeros(1, dtype=np.intp)
 
         def scan(block: np.ndarray, found: np.ndarray) -> None:
-            for first, last in sums.blocks(block):
-                judge(np.arange(first, last), sums.add_up(first, last), -1, found)
+            for few in sums.blocks(block):
+                judge(few, sums.add_up(few), sums, paid, bins.inside, -1, found)
 
         def refine(feature: int, limit: int) -> np.ndarray:
-            levels = begins, which, by_bin = sums.column(feature)
-            found = np.empty((problem.n_features, 1, 3), dtype=np.int64)
-            wanted = judge(np.array([feature]), levels, limit, found)
-            places, codes, values = open_bins(problem, feature, cell.active, wanted)
-            below = np.zeros((edges.shape[1] + 1, len(totals)), dtype=np.int64)
-            below[1:][which] = by_bin
-            np.cumsum(below, axis=0, out=below)
-            lines, room = sums.lines_at(places), np.empty_like(totals)
-            gain, at = sweep_surrogate(values, codes, lines, below, totals, room)
-            cost, edge, _ = found[feature, 0]
-            on_edge = (int(cost), edges[feature, edge])
+            found, levels = np.empty((1, 1, 3), dtype=np.int64), sums.column(feature)
+            inside = bins.inside[feature : feature + 1]
+            wanted = judge(one, levels, sums, paid, inside, limit, found)
+            lines, at = self._open(cell, sums, feature, levels, wanted)
+            levels = np.array([0, len(lines)]), np.arange(len(lines)), lines
+            judge(one, levels, sums, paid, np.zeros((1, len(lines)), dtype=bool), -1, found)
+            cost, place, _ = found[0, 0].tolist()
             # Objects, since whole numbers of this size do not fit into floats.
-            inside = (paid - int(gain) if gain >= 0 else NOTHING, at)
-            return np.array([min(on_edge, inside)], dtype=object)
+            return np.array([(cost, at[place])], dtype=object)
 
-        features = np.arange(problem.n_features)
-        size = len(cell.active)
+        features, size = np.arange(problem.n_features), len(cell.active)
         cuts = search_columns(problem, features, size, scan, refine, NOTHING, n_best=n)
         return [cut._replace(gain=paid - cut.objective) for cut in cuts]
+
+    def _open(self, cell: Cell, sums: DenseSums | PriceSums, feature: int, levels, wanted):
+        """Sums of a column by bin, or by value in the wanted bins, and where to cut above each."""
+        _, which, by_bin = levels
+        places, codes, values = open_bins(self.problem, feature, cell.active, wanted)
+        edges, closed = self.problem.bins.edges[feature], ~wanted[which]
+        which, by_bin = which[closed], by_bin[closed]
+        if not len(values):
+            return by_bin, edges[which]
+        first = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
+        by_value = np.add.reduceat(sums.lines_at(places), first)
+        codes, values = codes[first], values[first]
+        # The cut above the last value of a bin is the one at its edge.
+        last = np.flatnonzero(np.concatenate([codes[1:] != codes[:-1], [True]]))
+        values[last] = edges[codes[last]]
+        order = np.argsort(np.concatenate([codes, which]), kind="stable")
+        at = np.concatenate([values, edges[which]])
+        return np.concatenate([by_value, by_bin])[order], at[order]
+
+
+def judge(features, levels, sums, paid, inside, limit, found) -> np.ndarray:
+    """Judge the edges of neighbouring columns; says which bins of the last could reach a limit."""
+    from pellucid.kernels.surrogate import scan_surrogate
+
+    totals, shift = sums.totals, sums.rivals.shift
+    wanted, room = np.zeros(max(inside.shape[1], 1), dtype=bool), np.empty_like(totals)
+    scan_surrogate(features, *levels, totals, shift, paid, inside, limit, room, found, wanted)
+    return wanted

@@ -20,14 +20,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from pellucid.kernels._compile import compiled, inner
+from pellucid.kernels._compile import compiled, inlined, inner
 
 NOTHING = 2**62
 """More than any cost."""
 
 
 @compiled
-def weigh_centers(rows, ends, costs, star, near, sums, levels):
+def weigh_centers(rows, ends, costs, star, shift, share, near, sums, levels):
     """Sums over some rows of what they pay at each center, and of what each center could gain.
 
     With D[c] as above, m their mean and u the largest of them (star apart), and x+ = max(0, x), for
@@ -36,38 +36,37 @@ def weigh_centers(rows, ends, costs, star, near, sums, levels):
         sums[p, 0, c] -= D[c],    sums[p, 1, c] += D[c]+,    sums[p, 2, c] += (D[c] - v)+,
         levels[p, 0] += v,        levels[p, 1] += u,         levels[p, 2] += cost at star,
 
-    where v = min(0, (m + u) / 2), as good as any other number. A block of rows is copied together
+    where v = min(0, (m + u) / 2), as good as any other number; m is the sum of all D[c] / 2**shift,
+    which fits where that of D[c] might not, times `share`. A block of rows is copied together
     first, into `near`: many rows are on their way from memory at a time.
     """
-    k, block, shift = np.uint64(near.shape[1]), len(near), 0
-    while 1 << shift < k:
-        shift += 1
-    share = float(1 << shift) / float(k - 1 if k > 1 else 1)
+    k, block = np.uint64(near.shape[1]), len(near)
     for p in range(len(sums)):
-        total, alone, paired = sums[p, 0], sums[p, 1], sums[p, 2]
         for start in range(ends[p], ends[p + 1], block):
-            some = rows[start : min(start + block, ends[p + 1])]
-            size = np.uint64(len(some))
+            size = np.uint64(block if block < ends[p + 1] - start else ends[p + 1] - start)
+            some = rows[start:]
             for i in range(size):
                 row = np.uint64(some[i])
                 for c in range(k):
                     near[i, c] = costs[row, c]
             for i in range(size):
-                own, mean = near[i, star], np.int64(0)
+                own, most = near[i, star], np.int64(-NOTHING)
+                near[i, star] = NOTHING + own  # which is not the largest D
+                mean = np.int64(NOTHING >> shift)
                 for c in range(k):
                     better = own - near[i, c]
                     near[i, c] = better
-                    mean += better >> shift  # or the sum might not fit
-                near[i, star] = most = np.int64(-NOTHING)
-                for c in range(k):
-                    most = max(most, near[i, c])
+                    mean += better >> shift
+                    most = better if better > most else most
                 near[i, star] = 0
-                level = min(0, (np.int64(mean * share) + most) >> 1)
+                level = (np.int64(mean * share) + most) >> 1
+                level = level if level < 0 else np.int64(0)
                 for c in range(k):
                     better = near[i, c]
-                    total[c] -= better
-                    alone[c] += max(better, 0)
-                    paired[c] += max(better - level, 0)
+                    over = better - level
+                    sums[p, 0, c] -= better
+                    sums[p, 1, c] += better if better > 0 else 0
+                    sums[p, 2, c] += over if over > 0 else 0
                 levels[p, 0] += level
                 levels[p, 1] += most
                 levels[p, 2] += own
@@ -114,30 +113,30 @@ def add_by_bin(features, codes, rows, costs, star, rivals, shift, near, sums):
     """sums[f, b] += lines of the rows in bin b of the f-th feature; dense columns.
 
     The features are gone through together, a block of rows at a time, whose lines are in `near`:
-    they stay in cache. Numbers of rows and bins are unsigned, so that none is looked at for being
-    counted from the end. Short lines are added two numbers at a time, since it would take longer to
-    begin a loop that is made for long ones.
+    they stay in cache. A loop whose length is known beforehand is quicker for short lines.
     """
     block, width = len(near), np.uint64(len(rivals) + 1)
-    one, two = np.uint64(1), np.uint64(2)
     for start in range(0, len(rows), block):
         some = rows[start : start + block]
-        size = np.uint64(len(some))
         compare_prices(some, costs, star, rivals, shift, near)
         for f in range(len(features)):
             code, part = codes[features[f]], sums[f]
-            for i in range(size):
-                b, c = np.uint64(code[np.uint64(some[i])]), np.uint64(0)
-                if width < 8:
-                    while c + one < width:
-                        here, next_ = part[b, c] + near[i, c], part[b, c + one] + near[i, c + one]
-                        part[b, c], part[b, c + one] = here, next_
-                        c += two
-                    if c < width:
-                        part[b, c] += near[i, c]
-                else:
-                    for c in range(width):
-                        part[b, c] += near[i, c]
+            if width == 4:
+                add_lines(some, code, near, np.uint64(4), part)
+            else:
+                add_lines(some, code, near, width, part)
+
+
+@inlined
+def add_lines(rows, code, lines, width, sums):
+    """sums[b] += lines of the rows in bin b.
+
+    Numbers of rows and bins are unsigned, so that none is looked at for being counted from the end.
+    """
+    for i in range(np.uint64(len(rows))):
+        b = np.uint64(code[np.uint64(rows[i])])
+        for c in range(width):
+            sums[b, c] += lines[i, c]
 
 
 @compiled
@@ -262,30 +261,3 @@ def scan_surrogate(
         found[j, 0, 0] = paid - best if at >= 0 else NOTHING
         found[j, 0, 1] = at
         found[j, 0, 2] = paid - bound if bound >= 0 else NOTHING
-
-
-@compiled
-def sweep_surrogate(values, codes, lines, below, totals, left):
-    """Most gain strictly inside the bins of the given rows, sorted by value, and its threshold.
-
-    lines[i] is that of the row of values[i]; below[b], of all rows in bins before b, added up.
-    `left` is room for sums. Without a cut there, the gain is -1.
-    """
-    k, n = len(totals) - 1, len(values)
-    best, at = np.int64(-1), np.nan
-    for i in range(n):
-        b = codes[i]
-        if i == 0 or codes[i - 1] != b:
-            for c in range(k):
-                left[c] = below[b, c]
-        for c in range(k):
-            left[c] += lines[i, c]
-        if i + 1 < n and codes[i + 1] == b and values[i + 1] != values[i]:
-            near, far = np.int64(0), np.int64(0)
-            for c in range(k):
-                here, there = left[c], totals[c] - left[c]
-                near = here if here > near else near
-                far = there if there > far else far
-            if near + far > best:
-                best, at = near + far, values[i]
-    return best, at

@@ -169,6 +169,11 @@ class Problem:
         slot[rows] = np.arange(len(rows), dtype=np.int32)
         return slot
 
+    @property
+    def too_few_to_share(self) -> int:
+        """Rows whose values in all columns are not worth two tasks."""
+        return 2 * _LEAST_VALUES // self.n_features
+
     def feature_blocks(self, features: np.ndarray, size: int) -> list[np.ndarray]:
         """The features in blocks that are worth a task each, with `size` numbers a feature."""
         if self.team.n_threads == 1 or len(features) * size < 2 * _LEAST_VALUES:

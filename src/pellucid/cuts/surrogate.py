@@ -40,6 +40,11 @@ class SurrogateCost(Criterion):
 
     in_any_order = True
 
+    @property
+    def one_thread_below(self) -> int:
+        """Rows of a cell whose columns are too little work to be shared out."""
+        return self.problem.too_few_to_share
+
     def root(self) -> Cell:
         """The cell that holds everything."""
         _ = self._costs  # by the whole team, before its members turn to cells of their own

@@ -54,7 +54,7 @@ def test_sums_are_what_they_are_said_to_be(costs, star):
         assert standing.reach == most.sum()
         level = np.minimum(0, (mean + most) / 2).sum()
         assert abs(standing.base - level) <= n_rows * (1 + k)  # v is rounded, which does not matter
-    assert (standing.paired >= standing.alone).all()
+        assert (standing.paired >= standing.alone).all()
 
 
 @given(whole_costs, st.data())
@@ -213,7 +213,7 @@ def test_rivals_that_were_not_looked_at_first_are_looked_at_after_all(any_size, 
     X = np.arange(60.0)[:, None] + 1
     problem = problem_of(sparse.csc_array(X) if is_sparse else X, X[:9].copy())
     row, center = np.ogrid[:60, :9]
-    better = np.where((row + center) % 2, 10, -11)
+    better = np.where(row % 2 == 1, 10, -11) + 0 * center
     better[:, 0], better[:, 8] = 0, np.where(np.arange(60) < 20, -20, 3)
     criterion = SurrogateCost(problem.with_costs(problem.centers, 100 - better, 1.0))
     rows = np.arange(30, dtype=np.int32)

@@ -68,7 +68,7 @@ class DenseSums:
         return [features[i : i + step] for i in range(0, len(features), step)]
 
     def add_up(self, features: np.ndarray):
-        """Of neighbouring columns: where the bins of each begin, their codes and their sums."""
+        """Of some neighbouring columns: where the bins of each begin, their codes and sums."""
         if self._sums is None:
             return self._anew(features)
         sums = self._sums[features[0] : features[-1] + 1]

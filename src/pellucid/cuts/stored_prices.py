@@ -63,7 +63,7 @@ class PriceSums:
         return 8 * int(self.entries.begins[-1]) * self.rivals.n_sums
 
     def add_up(self, features: np.ndarray):
-        """Of neighbouring columns: where the bins of each begin, their codes and their sums."""
+        """Of some neighbouring columns: where the bins of each begin, their codes and sums."""
         from pellucid.kernels.surrogate import add_stored, add_zeros
 
         indices, indptr, begins, which, zero_at, entry = self.entries

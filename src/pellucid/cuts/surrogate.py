@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -57,18 +57,15 @@ class SurrogateCost(Criterion):
     def best_cuts(self, cell: Cell, n: int = 1) -> list[Cut]:
         """Cuts of least surrogate cost; the gain is the decrease, in units of cost."""
         standing = self._standing(cell)
-        if not (most := standing.most_gain):
+        if not standing.most_gain:
             return []
-        wanted = standing.rivals(1 if n > 1 else (most + 1) // 2)
-        probes = n == 1 and self.problem.n_features * len(wanted) >= _WORTH_PROBING
-        if probes:
-            wanted = self._rivals(cell, self._probe(cell))
+        wanted, is_enough = self._first_rivals(cell, n)
         sums = self._sums(cell, wanted)
         cuts = self._search(cell, sums, n)
-        if n == 1 and cuts and not probes:
+        if cuts and not is_enough:
             # Cuts that are only as good matter too: of equals, that of the first column is taken.
-            needed = standing.rivals(max(cuts[0].gain, 1))
-            if not sums.rivals.include(standing.star, needed):
+            gain, has_all = max(cuts[0].gain, 1), partial(sums.rivals.include, standing.star)
+            if not (has_all(standing.rivals(gain)) or has_all(needed := self._rivals(cell, gain))):
                 cuts = self._search(cell, self._add_up(cell, needed, keep=False), n)
         cell.memo.pop("entries", None)
         return cuts
@@ -112,6 +109,20 @@ class SurrogateCost(Criterion):
         if cell.memo["standing"].star != cheapest:
             cell.memo["standing"] = self._stand(cell.active, cheapest)
         return cell.memo["standing"]
+
+    def _first_rivals(self, cell: Cell, n: int) -> tuple[np.ndarray, bool]:
+        """Centers to look at besides star, and whether no others can matter to the n best cuts."""
+        problem, standing = self.problem, self._standing(cell)
+        n_rows = len(cell.active)
+        if n > 1 or (problem.bins.is_sparse and 2 * n_rows > problem.n_samples):
+            return standing.rivals(1), True  # sums that are kept serve all cells to come
+        likely = standing.rivals((standing.most_gain + 1) // 2)
+        parent, _ = cell.memo.get("parent", (None, None))
+        is_there = parent is not None and parent.rivals.include(standing.star, likely)
+        n_sums = problem.n_features * len(likely)
+        if is_there or problem.bins.is_sparse or n_sums < _WORTH_PROBING:
+            return likely, False
+        return self._rivals(cell, self._probe(cell)), True
 
     def _probe(self, cell: Cell) -> int:
         """What the best cut gains at least, but no less than 1.
@@ -211,15 +222,21 @@ class SurrogateCost(Criterion):
         which, by_bin = which[closed], by_bin[closed]
         if not len(values):
             return by_bin, edges[which]
-        first = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
-        by_value = np.add.reduceat(sums.lines_at(places), first)
-        codes, values = codes[first], values[first]
+        lines = sums.lines_at(places)
+        is_new = values[1:] != values[:-1]
+        if not is_new.all():
+            first = np.flatnonzero(np.concatenate([[True], is_new]))
+            lines, codes, values = np.add.reduceat(lines, first), codes[first], values[first]
         # The cut above the last value of a bin is the one at its edge.
         last = np.flatnonzero(np.concatenate([codes[1:] != codes[:-1], [True]]))
         values[last] = edges[codes[last]]
-        order = np.argsort(np.concatenate([codes, which]), kind="stable")
-        at = np.concatenate([values, edges[which]])
-        return np.concatenate([by_value, by_bin])[order], at[order]
+        by_value = np.arange(len(codes)) + which.searchsorted(codes)
+        rest = np.arange(len(which)) + codes.searchsorted(which)
+        n_lines = len(codes) + len(which)
+        at, lines_there = np.empty(n_lines), np.empty((n_lines, lines.shape[1]), dtype=np.int64)
+        at[by_value], at[rest] = values, edges[which]
+        lines_there[by_value], lines_there[rest] = lines, by_bin
+        return lines_there, at
 
 
 def judge(features, levels, sums, paid, inside, limit, found) -> np.ndarray:

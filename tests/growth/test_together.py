@@ -28,16 +28,17 @@ def cells(*sizes):
 
 
 @pytest.mark.parametrize(
-    ("in_any_order", "sizes", "side_by_side"),
+    ("in_any_order", "one_thread_below", "sizes", "side_by_side"),
     [
-        (True, (4000, 4000), True),
-        (False, (4000, 4000), False),  # the order matters
-        (True, (8000, 100), False),  # one thread would wait for the other
-        (True, (40, 40), False),  # too little to do
-        (True, (8000,), False),
+        (True, 0, (4000, 4000), True),
+        (False, 0, (4000, 4000), False),  # the order matters
+        (True, 0, (8000, 100), False),  # one thread would wait for the other
+        (True, 9000, (8000, 100), True),  # but has nothing to do in the larger cell either
+        (True, 9000, (40, 40), False),  # too little to do
+        (True, 0, (8000,), False),
     ],
 )
-def test_where_cells_are_worked_on(in_any_order, sizes, side_by_side):
+def test_where_cells_are_worked_on(in_any_order, one_thread_below, sizes, side_by_side):
     threads, both_are_here = set(), threading.Barrier(2, timeout=30)
 
     def work(number):
@@ -48,6 +49,7 @@ def test_where_cells_are_worked_on(in_any_order, sizes, side_by_side):
 
     with Team(2) as team:
         numbers, criterion = list(range(len(sizes))), Criterion(team, in_any_order)
+        criterion.one_thread_below = one_thread_below
         found = for_each_cell(criterion, work, numbers, cells(*sizes))
     assert found == [10 * n for n in numbers]
     assert len(threads) == 1 + side_by_side

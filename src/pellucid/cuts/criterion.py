@@ -52,6 +52,11 @@ class Criterion(ABC):
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
 
+    @property
+    def one_thread_below(self) -> int:
+        """Rows of a cell that has next to nothing to share out among threads."""
+        return 0
+
     def root(self) -> Cell:
         """The cell that holds everything."""
         rows = np.arange(self.problem.n_samples, dtype=np.int32)

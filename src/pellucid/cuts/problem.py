@@ -79,13 +79,13 @@ class Problem:
     def price_ahead(self) -> None:
         """Let other threads begin with the costs, which will be asked for."""
         _ = self.bins  # by the whole team, before others turn to the costs
-        self._begun_costs = self.data.begin_costs(self.centers, room=2)
+        self._begun_costs = self.data.begin_costs(self.centers)
 
     @cached_property
     def _priced(self) -> tuple[np.ndarray, float]:
         begun, self._begun_costs = self._begun_costs, None
         if begun is None:
-            return self.data.costs(self.centers, room=2)
+            return self.data.costs(self.centers)
         begun.work.finish()
         return begun.costs, begun.unit
 
@@ -96,7 +96,7 @@ class Problem:
 
     @property
     def costs_with_room(self) -> np.ndarray:
-        """The same, with two more columns that a criterion may use."""
+        """The same in one piece, if with more columns than there are centers."""
         return self._priced[0]
 
     @property
@@ -120,8 +120,8 @@ class Problem:
     def with_costs(self, centers: np.ndarray, costs: np.ndarray, unit: float) -> Problem:
         """The same data with other centers, whose costs are known.
 
-        The costs need room for two more columns. The columns of the data keep their bins, which
-        are none the worse for it unless cuts are sought between centers.
+        The costs may have further columns. The columns of the data keep their bins, which are none
+        the worse for it unless cuts are sought between centers.
         """
         other = Problem(self.data, centers, self.labels)
         other.__dict__["bins"] = self.bins
@@ -168,6 +168,11 @@ class Problem:
         slot = np.full(self.n_samples, -1, dtype=np.int32)
         slot[rows] = np.arange(len(rows), dtype=np.int32)
         return slot
+
+    @property
+    def too_few_to_share(self) -> int:
+        """Rows whose values in all columns are not worth two tasks."""
+        return 2 * _LEAST_VALUES // self.n_features
 
     def feature_blocks(self, features: np.ndarray, size: int) -> list[np.ndarray]:
         """The features in blocks that are worth a task each, with `size` numbers a feature."""

@@ -1,8 +1,8 @@
-"""Prices of rows added up by bin, for CSC data, in time of the stored entries."""
+"""Lines of rows added up by bin, for CSC data, in time of the stored entries."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.cuts.problem import Problem
+from pellucid.cuts.rival_centers import Rivals
 
 _CHUNK = 2**16
 """Sums that are added up and judged together: few enough to stay in cache."""
@@ -28,101 +29,124 @@ class Entries(NamedTuple):
 
 @dataclass(frozen=True)
 class PriceSums:
-    """Sums by bin of some columns of the prices, for the rows of a cell.
+    """Sums by bin of the lines of a cell's rows.
 
     Attributes
     ----------
     entries : Entries
-    columns : ndarray of int
-        Which of the prices: centers that cannot be the cheapest are left out.
-    prices : ndarray of shape (n_rows, n_columns), int64
+    rivals : Rivals
+    lines : ndarray of shape (n_rows, n_sums), int64
         By the row numbers of the entries; 0 for rows that are not in the cell.
-    is_local : bool
-        Whether rows are numbered by their places in the cell.
-    kept : ndarray of shape (n_bins, n_columns), int64, or None
+    places : ndarray of int
+        Where in `lines` the rows of the cell are.
+    totals : ndarray of shape (n_sums,), int64
+        Sums over all rows of the cell.
+    kept : ndarray of shape (n_bins, n_sums), int64, or None
         The sums, where they are kept for the cells that this one is divided into.
     """
 
     entries: Entries
-    columns: np.ndarray
-    prices: np.ndarray
-    is_local: bool
+    rivals: Rivals
+    lines: np.ndarray
+    places: np.ndarray
+    totals: np.ndarray
     kept: np.ndarray | None
 
-    def columns_between(self, first: int, last: int, totals: np.ndarray):
-        """Of columns first .. last: where the bins of each begin, their codes and their sums."""
+    @property
+    def is_kept(self) -> bool:
+        """Whether the sums are kept."""
+        return self.kept is not None
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the sums need."""
+        return 8 * int(self.entries.begins[-1]) * self.rivals.n_sums
+
+    def add_up(self, features: np.ndarray):
+        """Of some neighbouring columns: where the bins of each begin, their codes and sums."""
         from pellucid.kernels.surrogate import add_stored, add_zeros
 
         indices, indptr, begins, which, zero_at, entry = self.entries
+        first, last = features[0], features[-1] + 1
         begins = begins[first : last + 1]
         start, end = begins[0], begins[-1]
         if self.kept is None:
-            sums = np.empty((end - start, len(self.columns)), dtype=np.int64)
-            add_stored(first, last, indices, indptr, entry, start, self.prices, sums)
+            sums = np.empty((end - start, self.rivals.n_sums), dtype=np.int64)
+            add_stored(first, last, indices, indptr, entry, start, self.lines, sums)
         else:
             sums = self.kept[start:end]
         begins = begins - start
-        add_zeros(begins, zero_at[first:last] - start, totals, sums)
-        return begins, which[start:end], sums
+        add_zeros(begins, zero_at[first:last] - start, self.totals, sums)
+        return begins, which[start:end].astype(np.intp), sums
 
-    def blocks(self, features: np.ndarray) -> list[tuple[int, int]]:
-        """Ranges of neighbouring features, to be worked on one after the other."""
-        n_sums = self.entries.begins[-1] * len(self.columns)
+    def column(self, feature: int):
+        """The same of one column."""
+        return self.add_up(np.array([feature]))
+
+    def probe(self, features: np.ndarray):
+        """Some columns, in any order, and the same of each."""
+        for j in features:
+            yield np.array([j]), self.column(j)
+
+    def blocks(self, features: np.ndarray) -> list[np.ndarray]:
+        """The features in blocks to be worked on one after the other."""
+        n_sums = self.entries.begins[-1] * self.rivals.n_sums
         step = max(1, _CHUNK * len(self.entries.zero_at) // max(n_sums, 1))
-        first, last = features[0], features[-1] + 1
-        return [(i, min(i + step, last)) for i in range(first, last, step)]
+        return [features[i : i + step] for i in range(0, len(features), step)]
+
+    def lines_at(self, places: np.ndarray) -> np.ndarray:
+        """Lines of the rows at some places of the cell."""
+        return self.lines[self.places[places]]
 
 
 class StoredPrices:
-    """All stored entries with the prices of their rows.
+    """All stored entries, and sums of the lines of their rows.
 
     Parameters
     ----------
     problem : Problem
         Of CSC data.
-    prices : ndarray of shape (n_samples, n_prices), int64
-        Costs of each row, the least of them, and 1.
     """
 
-    def __init__(self, problem: Problem, prices: np.ndarray) -> None:
-        self.problem, self.prices = problem, prices
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
 
-    def sums_of(self, rows: np.ndarray, totals: np.ndarray) -> PriceSums:
-        """Sums of some rows; kept if these are most of the rows and there is the memory."""
-        if 2 * len(rows) <= self.problem.n_samples:
-            entries = self._entries_of(rows)
-            prices = self.prices[rows]
-            columns = _rivals(prices, totals)
-            few = np.ascontiguousarray(prices[:, columns])
-            return PriceSums(entries, columns, few, True, None)
-        columns = _rivals(self.prices[rows], totals)
-        prices = np.zeros((len(self.prices), len(columns)), dtype=np.int64)
-        prices[rows] = self.prices[rows[:, None], columns]
-        shape = (self._all.begins[-1], len(columns))
-        if 8 * np.prod(shape) > max(2**24, self.problem.X.data.nbytes // 4):
-            return PriceSums(self._all, columns, prices, False, None)
-        return PriceSums(self._all, columns, prices, False, self._add_up(prices, shape))
+    def sums_of(self, rows: np.ndarray, rivals: Rivals, memo: dict, *, keep: bool) -> PriceSums:
+        """Sums of some rows; kept, if at all, of most of the rows and where there is the memory.
 
-    def without(self, sums: PriceSums, rows: np.ndarray) -> PriceSums:
-        """Kept sums less those of some rows, in place.
-
-        Centers that cannot be the cheapest for any of the rows cannot be it for some of them.
+        The entries of the rows are left in the memo, for when other rivals are asked for.
         """
+        mine = rivals.lines_of(rows)
+        totals = mine.sum(axis=0)
+        if 2 * len(rows) <= self.problem.n_samples:
+            if "entries" not in memo:
+                memo["entries"] = self._entries_of(rows)
+            return PriceSums(memo["entries"], rivals, mine, np.arange(len(rows)), totals, None)
+        lines = np.zeros((self.problem.n_samples, rivals.n_sums), dtype=np.int64)
+        lines[rows] = mine
+        sums = PriceSums(self._all, rivals, lines, rows, totals, None)
+        if not keep or sums.nbytes > max(2**24, self.problem.X.data.nbytes // 4):
+            return sums
+        return replace(sums, kept=self._add_up(lines))
+
+    def without(self, sums: PriceSums, gone: np.ndarray, rows: np.ndarray) -> PriceSums:
+        """Kept sums less those of some rows, in place; `rows` remain."""
         from pellucid.kernels.surrogate import take_rows
 
         by_row = self._by_row
-        take_rows(rows, by_row.indptr, by_row.data, sums.prices, sums.kept)
-        return sums
+        take_rows(gone, by_row.indptr, by_row.data, sums.lines, sums.kept)
+        return replace(sums, places=rows, totals=sums.totals - sums.lines[gone].sum(axis=0))
 
-    def _add_up(self, prices: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+    def _add_up(self, lines: np.ndarray) -> np.ndarray:
         from pellucid.kernels.surrogate import add_stored
 
         indices, indptr, begins, _, _, entry = self._all
-        kept, team = np.empty(shape, dtype=np.int64), self.problem.team
+        kept = np.empty((begins[-1], lines.shape[1]), dtype=np.int64)
+        team = self.problem.team
 
         def work(block: tuple[int, int]) -> None:
             start, end = begins[block[0]], begins[block[1]]
-            add_stored(*block, indices, indptr, entry, start, prices, kept[start:end])
+            add_stored(*block, indices, indptr, entry, start, lines, kept[start:end])
 
         team.map(work, team.blocks(len(begins) - 1, 16))
         return kept
@@ -154,12 +178,3 @@ class StoredPrices:
         place = np.full(width, -1)
         list_bins(codes, indptr, bins.zero_code, place, begins, which, zero_at, entry)
         return Entries(indices, indptr, begins, which, zero_at, entry)
-
-
-def _rivals(prices: np.ndarray, totals: np.ndarray) -> np.ndarray:
-    """Columns of the prices that matter: centers that no row prefers to the cheapest do not."""
-    costs = prices[:, :-2]
-    cheapest = np.argmin(totals[:-2])
-    matters = (costs < costs[:, [cheapest]]).any(axis=0)
-    matters[cheapest] = True
-    return np.append(np.flatnonzero(matters), [len(totals) - 2, len(totals) - 1])

@@ -2,221 +2,248 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
 from pellucid.cuts.criterion import Cell, Criterion
+from pellucid.cuts.dense_prices import TOGETHER, DenseSums
+from pellucid.cuts.rival_centers import Rivals, Standing
 from pellucid.cuts.search import Cut, open_bins, search_columns
-from pellucid.cuts.stored_prices import StoredPrices
-
-_CHUNK = 2**17
-"""Sums that are added up and judged together: few enough to stay in cache."""
-
-_SMALL = 2**22
-"""Bytes of sums that are kept for as long as a cell is searched, to look into columns."""
+from pellucid.cuts.stored_prices import PriceSums, StoredPrices
 
 _WORTH_KEEPING = 2048
 """Rows of a cell whose sums are quicker to subtract from than to add up again."""
+
+_PROBED = 2
+"""Columns that are looked at first: in one of them a cut is mostly nearly as good as the best."""
+
+_STRONGEST = 7
+"""Centers to which such cuts send a side."""
+
+_WORTH_PROBING = 160
+"""Columns times centers that are too many to look at where fewer may do."""
+
+_PAIRS = 3
+"""Pairs of centers that are weighed in the time that a center takes in one column."""
 
 
 class SurrogateCost(Criterion):
     """Least surrogate cost (ExKMC). Any cut between two values will do, centers or not.
 
     A cell is finished when all its rows are cheapest at one and the same center: no cut can
-    gain anything there. Of the two sides of a cut only the smaller is added up by bin; the other
-    has what is left of their parent's sums.
+    gain anything there. Elsewhere a cut is sought that is likely to be good, and then the best one
+    among those that send their sides to centers by which as much could be gained. Of the two sides
+    of a cut only the smaller is added up by bin; the other has what is left of their parent's sums,
+    unless it has to do with other centers.
     """
 
     in_any_order = True
 
+    @property
+    def one_thread_below(self) -> int:
+        """Rows of a cell whose columns are too little work to be shared out."""
+        return self.problem.too_few_to_share
+
     def root(self) -> Cell:
         """The cell that holds everything."""
-        _ = self._prices  # by the whole team, before its members turn to cells of their own
+        _ = self._costs  # by the whole team, before its members turn to cells of their own
         return super().root()
 
     def most_gain(self, cell: Cell) -> int | None:
-        """What the cell would save if each of its rows paid at its own cheapest center."""
-        *totals, least, n_rows = self._totals(cell).tolist()
-        return None if n_rows == 0 or min(totals) == least else min(totals) - least
+        """What no cut of the cell gains more than."""
+        return self._standing(cell).most_gain or None
 
     def best_cuts(self, cell: Cell, n: int = 1) -> list[Cut]:
         """Cuts of least surrogate cost; the gain is the decrease, in units of cost."""
-        from pellucid.kernels.surrogate import NOTHING, sweep_surrogate
-
-        problem, active = self.problem, cell.active
-        if self.most_gain(cell) is None:
+        standing = self._standing(cell)
+        if not standing.most_gain:
             return []
-        sums_of = self._stored if problem.bins.is_sparse else self._dense
-        scan, look, lines, totals = sums_of(cell)
-
-        def refine(feature: int, limit: int) -> np.ndarray:
-            sums, wanted, (edge_cost, edge, _) = look(feature, limit)
-            places, codes, values = open_bins(problem, feature, active, wanted)
-            left, last = np.empty(len(totals), dtype=np.int64), int(codes[-1]) if len(codes) else 0
-            below = np.zeros((last + 1, len(totals)), dtype=np.int64)
-            np.cumsum(sums[:last], axis=0, out=below[1:])
-            cost, at = sweep_surrogate(values, codes, lines(places), below, totals, left)
-            on_edge = (int(edge_cost), problem.bins.edges[feature, edge])
-            # Objects, since whole numbers of this size do not fit into floats.
-            return np.array([min(on_edge, (int(cost), at))], dtype=object)
-
-        features = np.arange(problem.n_features)
-        cuts = search_columns(problem, features, len(active), scan, refine, NOTHING, n_best=n)
-        before = self.paid(cell)
-        return [cut._replace(gain=before - cut.objective) for cut in cuts]
+        wanted, is_enough = self._first_rivals(cell, n)
+        sums = self._sums(cell, wanted)
+        cuts = self._search(cell, sums, n)
+        if cuts and not is_enough:
+            # Cuts that are only as good matter too: of equals, that of the first column is taken.
+            gain, has_all = max(cuts[0].gain, 1), partial(sums.rivals.include, standing.star)
+            if not (has_all(standing.rivals(gain)) or has_all(needed := self._rivals(cell, gain))):
+                cuts = self._search(cell, self._add_up(cell, needed, keep=False), n)
+        cell.memo.pop("entries", None)
+        return cuts
 
     def paid(self, cell: Cell) -> int:
         """What the rows of the cell pay at the center that is cheapest for them."""
-        return int(self._totals(cell)[:-2].min())
+        return int(self._totals(cell).min())
 
     def cluster(self, cell: Cell) -> int:
         """The center that is cheapest for the rows of the cell, the lowest of equals."""
-        return int(np.argmin(self._totals(cell)[:-2]))
+        return int(np.argmin(self._totals(cell)))
 
     def share_out(self, cell: Cell, left: np.ndarray, centers_left: np.ndarray):
-        """Both sides have their part of the totals, and remember their parent's sums."""
+        """Both sides know how the centers stand, and one remembers its parent's sums."""
         active, dropped, memos = super().share_out(cell, left, centers_left)
         small = int(len(active[1]) < len(active[0]))
-        some = self._add_up(active[small])
-        memos[small]["totals"] = some
-        memos[1 - small]["totals"] = self._totals(cell) - some
+        standing = self._standing(cell)
+        some = self._stand(active[small], standing.star)
+        memos[small]["standing"], memos[1 - small]["standing"] = some, standing.without(some)
         if "sums" in cell.memo:
             memos[1 - small]["parent"] = (cell.memo.pop("sums"), active[small])
-            self._n_kept -= 1
         return active, dropped, memos
 
-    @cached_property
-    def _prices(self) -> np.ndarray:
-        """For each row its costs, the least of them, and 1."""
-        problem, prices = self.problem, self.problem.costs_with_room
-        prices[:, -1] = 1
-        step = max(1, _CHUNK // prices.shape[1])
+    @property
+    def _costs(self) -> np.ndarray:
+        return self.problem.costs_with_room
 
-        def work(start: int) -> None:
-            some = prices[start : start + step]
-            least = some[:, -2]
-            least[:] = some[:, 0]
-            for c in range(1, problem.n_clusters):
-                np.minimum(least, some[:, c], out=least)
-
-        problem.team.map(work, range(0, len(prices), step))
-        return prices
+    def _stand(self, rows: np.ndarray, star: int | None = None) -> Standing:
+        problem = self.problem
+        return Standing.of(rows, self._costs, problem.n_clusters, problem.team, star)
 
     def _totals(self, cell: Cell) -> np.ndarray:
-        """Sums of the prices of all rows of the cell."""
-        if "totals" not in cell.memo:
-            cell.memo["totals"] = self._add_up(cell.active)
-        return cell.memo["totals"]
+        """What the rows of the cell pay at each center."""
+        if "standing" not in cell.memo:
+            cell.memo["standing"] = self._stand(cell.active)
+        return cell.memo["standing"].totals
 
-    def _add_up(self, rows: np.ndarray) -> np.ndarray:
-        from pellucid.kernels.surrogate import add_by_bin
+    def _standing(self, cell: Cell) -> Standing:
+        """How the centers stand, compared with the one that is cheapest for the cell."""
+        cheapest = self.cluster(cell)
+        if cell.memo["standing"].star != cheapest:
+            cell.memo["standing"] = self._stand(cell.active, cheapest)
+        return cell.memo["standing"]
 
-        # As if all were in one bin: a loop less to compile.
-        totals = np.zeros((1, 1, self.problem.n_clusters + 2), dtype=np.int64)
-        one_bin = np.zeros((1, self.problem.n_samples), dtype=np.uint8)
-        add_by_bin(np.array([0]), one_bin, rows, self._prices, self._near(), totals)
-        return totals[0, 0]
+    def _first_rivals(self, cell: Cell, n: int) -> tuple[np.ndarray, bool]:
+        """Centers to look at besides star, and whether no others can matter to the n best cuts."""
+        problem, standing = self.problem, self._standing(cell)
+        n_rows = len(cell.active)
+        if n > 1 or (problem.bins.is_sparse and 2 * n_rows > problem.n_samples):
+            return standing.rivals(1), True  # sums that are kept serve all cells to come
+        likely = standing.rivals((standing.most_gain + 1) // 2)
+        parent, _ = cell.memo.get("parent", (None, None))
+        is_there = parent is not None and parent.rivals.include(standing.star, likely)
+        n_sums = problem.n_features * len(likely)
+        if is_there or problem.bins.is_sparse or n_sums < _WORTH_PROBING:
+            return likely, False
+        return self._rivals(cell, self._probe(cell)), True
 
-    def _near(self) -> np.ndarray:
-        """Room for the prices of some rows."""
-        return np.empty((1024, self.problem.n_clusters + 2), dtype=np.int64)
+    def _probe(self, cell: Cell) -> int:
+        """What the best cut gains at least, but no less than 1.
 
-    def _dense(self, cell: Cell):
-        """How to scan the columns and to look into one; prices of the rows there; totals."""
-        from pellucid.kernels.surrogate import add_by_bin, scan_surrogate
+        Columns in which star and its strongest rival are far apart are likely to have good cuts.
+        """
+        problem, standing = self.problem, self._standing(cell)
+        centers, rival = problem.centers, int(np.argmax(standing.alone))
+        apart = np.abs(centers[rival] - centers[standing.star])
+        probed = np.argsort(-apart, kind="stable")[:_PROBED]
+        strongest = np.argsort(-standing.alone, kind="stable")[:_STRONGEST]
+        sums = self._add_up(cell, np.sort(strongest), keep=False)
+        found = np.empty((problem.n_features, 1, 3), dtype=np.int64)
+        for features, levels in sums.probe(probed):
+            judge(features, levels, sums, 0, problem.bins.inside, -1, found)
+        return max(1, -int(found[probed, 0, 0].min()))
 
-        bins, prices, totals = self.problem.bins, self._prices, self._totals(cell)
-        width, n_prices = bins.edges.shape[1], len(totals)
-        parent, rows = cell.memo.pop("parent", (None, cell.active))
-        shape = (self.problem.n_features, width, n_prices)
-        kept = self._room(cell, shape)
-        if kept is None and 8 * np.prod(shape) <= _SMALL:
-            kept = np.empty(shape, dtype=np.int64)
-        step = max(1, _CHUNK // (width * n_prices))
-        begins = width * np.arange(step + 1)
-        which = np.tile(np.arange(width, dtype=bins.codes.dtype), step)
+    def _rivals(self, cell: Cell, gain: int) -> np.ndarray:
+        """All centers besides star to which cuts that gain as much may send a side."""
+        standing = self._standing(cell)
+        rivals, n_pairs = standing.rivals(gain), standing.n_pairs(gain)
+        n_unsure = len(rivals) - np.count_nonzero(standing.alone >= gain)
+        if not n_pairs or n_pairs > _PAIRS * n_unsure * self.problem.n_features:
+            return rivals
+        if standing.ends is None:
+            standing = self._stand(cell.active, standing.star)
+        return standing.fewest_rivals(gain, cell.active, self._costs)
 
-        def scan(block: np.ndarray, found: np.ndarray) -> None:
-            wanted = np.empty(width, dtype=bool)
-            scratch = np.empty((step if kept is None else 0, width, n_prices), dtype=np.int64)
-            near, below = self._near(), np.empty_like(totals)
-            for start in range(0, len(block), step):
-                few = block[start : start + step]
-                span = slice(few[0], few[-1] + 1)
-                sums = scratch[: len(few)] if kept is None else kept[span]
-                sums.fill(0)
-                add_by_bin(few, bins.codes, rows, prices, near, sums)
-                if parent is not None:
-                    np.subtract(parent[span], sums, out=sums)
-                levels = (begins[: len(few) + 1], which, sums.reshape(-1, n_prices))
-                scan_surrogate(few, *levels, totals, bins.inside, -1, below, found, wanted)
-
-        def look(feature: int, limit: int):
-            only, wanted = np.array([feature]), np.empty(width, dtype=bool)
-            below = np.empty_like(totals)
-            found = np.empty((self.problem.n_features, 1, 3), dtype=np.int64)
-            if kept is None:
-                sums = np.zeros((1, width, n_prices), dtype=np.int64)
-                add_by_bin(only, bins.codes, cell.active, prices, self._near(), sums)
+    def _sums(self, cell: Cell, wanted: np.ndarray) -> DenseSums | PriceSums:
+        """Sums by bin, at least of the wanted rivals."""
+        memo, standing = cell.memo, self._standing(cell)
+        parent, gone = memo.pop("parent", (None, None))
+        if parent is not None and parent.rivals.include(standing.star, wanted):
+            if self.problem.bins.is_sparse:
+                sums = self._stored.without(parent, gone, cell.active)
             else:
-                sums = kept[feature : feature + 1]
-            levels = (begins[:2], which, sums[0])
-            scan_surrogate(only, *levels, totals, bins.inside, limit, below, found, wanted)
-            return sums[0], wanted, found[feature, 0]
-
-        def lines(places: np.ndarray) -> np.ndarray:
-            return prices.take(cell.active[places], axis=0)
-
-        return scan, look, lines, totals
-
-    def _room(self, cell: Cell, shape: tuple[int, int, int]) -> np.ndarray | None:
-        """Where to keep the cell's sums; None where it is not worth the time or the memory."""
-        allowed = max(2**24, self.problem.X.nbytes // 4) // (8 * np.prod(shape))
-        if len(cell.active) < _WORTH_KEEPING or self._n_kept >= allowed:
-            return None
-        self._n_kept += 1
-        cell.memo["sums"] = np.empty(shape, dtype=np.int64)
-        return cell.memo["sums"]
-
-    _n_kept = 0
-
-    def _stored(self, cell: Cell):
-        """The same for CSC columns."""
-        from pellucid.kernels.surrogate import scan_surrogate
-
-        bins, stored = self.problem.bins, self._stored_prices
-        parent, gone = cell.memo.pop("parent", (None, None))
-        if parent is not None:
-            sums = stored.without(parent, gone)
+                sums = parent.without(gone, cell.active, standing)
         else:
-            sums = stored.sums_of(cell.active, self._totals(cell))
-        if sums.kept is not None:
-            cell.memo["sums"] = sums
-            self._n_kept += 1
-        totals, width = self._totals(cell)[sums.columns], bins.edges.shape[1]
+            self._n_bytes -= 0 if parent is None else parent.nbytes
+            sums = self._add_up(cell, wanted, keep=True)
+            self._n_bytes += sums.nbytes if sums.is_kept else 0
+        if sums.is_kept:
+            memo["sums"] = sums
+        return sums
 
-        def scan(block: np.ndarray, found: np.ndarray) -> None:
-            wanted, below = np.empty(width, dtype=bool), np.empty_like(totals)
-            for first, last in sums.blocks(block):
-                few, levels = np.arange(first, last), sums.columns_between(first, last, totals)
-                scan_surrogate(few, *levels, totals, bins.inside, -1, below, found, wanted)
+    def _add_up(self, cell: Cell, wanted: np.ndarray, *, keep: bool) -> DenseSums | PriceSums:
+        """Sums by bin of some rivals, added up anew."""
+        problem, rows, standing = self.problem, cell.active, self._standing(cell)
+        if not problem.bins.is_sparse:
+            wanted = standing.with_next_best(wanted, -(len(wanted) + 1) % TOGETHER)
+        rivals = Rivals(self._costs, standing.star, wanted, problem.n_samples.bit_length())
+        if problem.bins.is_sparse:
+            return self._stored.sums_of(rows, rivals, cell.memo, keep=keep)
+        room = max(2**24, problem.X.nbytes // 4) - self._n_bytes
+        keep = keep and len(rows) >= _WORTH_KEEPING
+        keep = keep and 8 * problem.bins.edges.size * rivals.n_sums <= room
+        return DenseSums(problem, rivals, rows, standing, keep=keep)
 
-        def look(feature: int, limit: int):
-            only, wanted = np.array([feature]), np.zeros(width, dtype=bool)
-            below = np.empty_like(totals)
-            found = np.empty((self.problem.n_features, 1, 3), dtype=np.int64)
-            levels = sums.columns_between(feature, feature + 1, totals)
-            scan_surrogate(only, *levels, totals, bins.inside, limit, below, found, wanted)
-            by_code = np.zeros((width, len(totals)), dtype=np.int64)
-            by_code[levels[1]] = levels[2]
-            return by_code, wanted, found[feature, 0]
-
-        def lines(places: np.ndarray) -> np.ndarray:
-            return sums.prices[places if sums.is_local else cell.active[places]]
-
-        return scan, look, lines, totals
+    _n_bytes = 0
+    """Of sums that are kept for cells to come."""
 
     @cached_property
-    def _stored_prices(self) -> StoredPrices:
-        return StoredPrices(self.problem, self._prices)
+    def _stored(self) -> StoredPrices:
+        return StoredPrices(self.problem)
+
+    def _search(self, cell: Cell, sums: DenseSums | PriceSums, n: int) -> list[Cut]:
+        """The best cuts whose sides go to star or to its rivals."""
+        from pellucid.kernels.surrogate import NOTHING
+
+        problem, paid = self.problem, self.paid(cell)
+        bins, one = problem.bins, np.zeros(1, dtype=np.intp)
+
+        def scan(block: np.ndarray, found: np.ndarray) -> None:
+            for few in sums.blocks(block):
+                judge(few, sums.add_up(few), sums, paid, bins.inside, -1, found)
+
+        def refine(feature: int, limit: int) -> np.ndarray:
+            found, levels = np.empty((1, 1, 3), dtype=np.int64), sums.column(feature)
+            inside = bins.inside[feature : feature + 1]
+            wanted = judge(one, levels, sums, paid, inside, limit, found)
+            lines, at = self._open(cell, sums, feature, levels, wanted)
+            levels = np.array([0, len(lines)]), np.arange(len(lines)), lines
+            judge(one, levels, sums, paid, np.zeros((1, len(lines)), dtype=bool), -1, found)
+            cost, place, _ = found[0, 0].tolist()
+            # Objects, since whole numbers of this size do not fit into floats.
+            return np.array([(cost, at[place])], dtype=object)
+
+        features, size = np.arange(problem.n_features), len(cell.active)
+        cuts = search_columns(problem, features, size, scan, refine, NOTHING, n_best=n)
+        return [cut._replace(gain=paid - cut.objective) for cut in cuts]
+
+    def _open(self, cell: Cell, sums: DenseSums | PriceSums, feature: int, levels, wanted):
+        """Sums of a column by bin, or by value in the wanted bins, and where to cut above each."""
+        _, which, by_bin = levels
+        places, codes, values = open_bins(self.problem, feature, cell.active, wanted)
+        edges, closed = self.problem.bins.edges[feature], ~wanted[which]
+        which, by_bin = which[closed], by_bin[closed]
+        if not len(values):
+            return by_bin, edges[which]
+        lines = sums.lines_at(places)
+        is_new = values[1:] != values[:-1]
+        if not is_new.all():
+            first = np.flatnonzero(np.concatenate([[True], is_new]))
+            lines, codes, values = np.add.reduceat(lines, first), codes[first], values[first]
+        # The cut above the last value of a bin is the one at its edge.
+        last = np.flatnonzero(np.concatenate([codes[1:] != codes[:-1], [True]]))
+        values[last] = edges[codes[last]]
+        by_value = np.arange(len(codes)) + which.searchsorted(codes)
+        rest = np.arange(len(which)) + codes.searchsorted(which)
+        n_lines = len(codes) + len(which)
+        at, lines_there = np.empty(n_lines), np.empty((n_lines, lines.shape[1]), dtype=np.int64)
+        at[by_value], at[rest] = values, edges[which]
+        lines_there[by_value], lines_there[rest] = lines, by_bin
+        return lines_there, at
+
+
+def judge(features, levels, sums, paid, inside, limit, found) -> np.ndarray:
+    """Judge the edges of neighbouring columns; says which bins of the last could reach a limit."""
+    from pellucid.kernels.surrogate import scan_surrogate
+
+    totals, shift = sums.totals, sums.rivals.shift
+    wanted, room = np.zeros(max(inside.shape[1], 1), dtype=bool), np.empty_like(totals)
+    scan_surrogate(features, *levels, totals, shift, paid, inside, limit, room, found, wanted)
+    return wanted

@@ -106,9 +106,9 @@ class Plant:
         leaf = base.tree.apply(problem.X) if base.leaf is None else base.leaf
         small = np.uint16 if len(self.builder.nodes) <= 2**16 else np.intp  # quicker to sort
         order = np.argsort(leaf.astype(small), kind="stable").astype(np.int32)
-        ends = np.searchsorted(leaf[order], np.arange(len(self.builder.nodes) + 1))
+        reached = np.bincount(leaf, minlength=len(self.builder.nodes))
+        ends = np.concatenate([[0], np.cumsum(reached)])
         root = self.cells.pop(0)
-        reached = np.diff(ends)
         weight = problem.weights
         weights = [weight.total_of(order[a:b]) for a, b in zip(ends[:-1], ends[1:])]
         for number in reversed(range(len(self.builder.nodes))):

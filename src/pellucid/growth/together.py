@@ -29,7 +29,8 @@ def for_each_cell(
     """``work(number)`` for some of the cells, in the order of the numbers or side by side."""
     team, sizes = criterion.problem.team, [len(cells[number].active) for number in numbers]
     largest = max(sizes, default=0)
-    fair = sum(sizes) >= max(_FAIR * team.n_threads * largest, _LEAST_ROWS)
+    shared = largest if largest >= criterion.one_thread_below else 0
+    fair = sum(sizes) >= max(_FAIR * team.n_threads * shared, _LEAST_ROWS)
     if criterion.in_any_order and fair:
         return team.map(work, numbers)
     return [work(number) for number in numbers]

@@ -1,0 +1,118 @@
+"""Lines of rows added up by bin, for dense data."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from pellucid.cuts.problem import Problem
+from pellucid.cuts.rival_centers import Rivals, Standing
+
+_CHUNK = 2**17
+"""Sums that are added up and judged together: few enough to stay in cache."""
+
+_SMALL = 2**22
+"""Bytes of sums that are kept for as long as a cell is searched, to look into columns."""
+
+TOGETHER = 4
+"""Numbers of a line that take no longer to add up than fewer do."""
+
+_NEAR = 2**12
+"""Numbers in the lines of rows that are added up together: few enough for the nearest cache."""
+
+
+class DenseSums:
+    """Sums by bin of the lines of a cell's rows, of dense data.
+
+    Parameters
+    ----------
+    problem : Problem
+    rivals : Rivals
+    rows : ndarray of int32
+    standing : Standing
+        Of the cell.
+    keep : bool
+        Whether the sums are to be kept for the cells that this one is divided into.
+    """
+
+    def __init__(
+        self, problem: Problem, rivals: Rivals, rows: np.ndarray, standing: Standing, *, keep: bool
+    ) -> None:
+        self.problem, self.rivals, self.is_kept = problem, rivals, keep
+        self._shape = (problem.n_features, problem.bins.edges.shape[1], rivals.n_sums)
+        stays = keep or self.nbytes <= _SMALL
+        self._sums = np.empty(self._shape, dtype=np.int64) if stays else None
+        self._gone: np.ndarray | None = None
+        self._be_about(rows, standing)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the sums need."""
+        return 8 * int(np.prod(self._shape))
+
+    def without(self, gone: np.ndarray, rows: np.ndarray, standing: Standing) -> DenseSums:
+        """Kept sums less those of some rows, in place; `rows` remain, and stand like this."""
+        self._gone = gone
+        self._be_about(rows, standing)
+        return self
+
+    def _be_about(self, rows: np.ndarray, standing: Standing) -> None:
+        gains = standing.totals[self.rivals.star] - standing.totals[self.rivals.rivals]
+        # Of the last number of the lines, it is enough to count the rows.
+        self.rows, self.totals = rows, np.append(gains, len(rows))
+
+    def blocks(self, features: np.ndarray) -> list[np.ndarray]:
+        """The features in blocks to be worked on one after the other."""
+        step = max(1, _CHUNK // (self._shape[1] * self._shape[2]))
+        return [features[i : i + step] for i in range(0, len(features), step)]
+
+    def add_up(self, features: np.ndarray):
+        """Of some neighbouring columns: where the bins of each begin, their codes and sums."""
+        if self._sums is None:
+            return self._anew(features)
+        sums = self._sums[features[0] : features[-1] + 1]
+        if self._gone is None:
+            sums.fill(0)
+            self._add(features, self.rows, sums)
+        else:
+            gone = np.zeros_like(sums)
+            self._add(features, self._gone, gone)
+            sums -= gone
+        return self._levels(sums)
+
+    def column(self, feature: int):
+        """The same of one column, once they have been added up."""
+        if self._sums is None:
+            return self._anew(np.array([feature]))
+        return self._levels(self._sums[feature : feature + 1])
+
+    def probe(self, features: np.ndarray):
+        """Some columns, in any order, and the same of them, for this once."""
+        yield features, self._anew(features)
+
+    def _anew(self, features: np.ndarray):
+        sums = np.zeros((len(features), *self._shape[1:]), dtype=np.int64)
+        self._add(features, self.rows, sums)
+        return self._levels(sums)
+
+    def lines_at(self, places: np.ndarray) -> np.ndarray:
+        """Lines of the rows at some places of the cell."""
+        return self.rivals.lines_of(self.rows[places])
+
+    def _add(self, features: np.ndarray, rows: np.ndarray, sums: np.ndarray) -> None:
+        from pellucid.kernels.surrogate import add_by_bin
+
+        n_sums = self._shape[2]
+        near = np.empty((max(_NEAR // n_sums, 64), n_sums), dtype=np.int64)
+        add_by_bin(features, self.problem.bins.codes, rows, *self.rivals, near, sums)
+
+    def _levels(self, sums: np.ndarray):
+        n, width, n_sums = sums.shape
+        return *_every_bin(n, width), sums.reshape(-1, n_sums)
+
+
+@lru_cache(maxsize=32)
+def _every_bin(n: int, width: int) -> tuple[np.ndarray, np.ndarray]:
+    """Where the bins of n columns begin, if all have as many, and the codes of all bins."""
+    return width * np.arange(n + 1), np.tile(np.arange(width), n)

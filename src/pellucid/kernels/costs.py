@@ -7,7 +7,7 @@ import numpy as np
 from pellucid.kernels._compile import compiled, contracted, fused
 
 BLOCK_ROWS = 4096
-"""Rows that `dense_spread` sums together; fixed, so that sums do not depend on the threads."""
+"""Rows that `dense_spread` is given together; fixed, so that sums do not depend on the threads."""
 
 
 @compiled
@@ -161,29 +161,28 @@ def sparse_sums(data, indices, indptr, first, last, labels, weight, sums):
 
 
 @fused
-def dense_spread(X, begin, labels, others, weight, origins, totals, sums):
+def dense_spread(X, labels, others, weight, origins, heft, squares, sums):
     """Add up, about the origin o of a row's group: weight, squares, and first moments.
 
-    totals[b, s, g] = (weight, weight |x - o|^2), sums[b, s, g, j] = weight (x_j - o_j), with b for
-    the block of rows, s = 0 for the rows that both groupings put into g, 1 for those that only
-    `labels` does and 2 for those that only `others` does. X has the rows from `begin` on, all else
-    is for all rows. Label -1 is in no group.
+    heft[p] = weight, squares[p] = weight |x - o|^2, sums[p, j] = weight (x_j - o_j). The rows that
+    both groupings put into group g have the place p = g; those that only `labels` does come after
+    all groups, then those that only `others` does. Label -1 is in no group.
     """
-    n_features = X.shape[1]
-    for i in range(X.shape[0]):
-        row = np.uint64(begin + i)
-        b = np.uint64((begin + i) // BLOCK_ROWS)
-        apart = labels[row] != others[row]
+    n_groups, n_features = origins.shape
+    for i in range(np.uint64(len(X))):
+        own, other, factor = labels[i], others[i], weight[i]
+        apart = own != other
         for turn in range(1 + apart):
-            g, s = others[row] if turn else labels[row], np.uint64(apart + turn)
+            g = other if turn else own
             if g >= 0:
-                square, factor, group = 0.0, weight[row], np.uint64(g)
+                group = np.uint64(g)
+                place, square = group + np.uint64((apart + turn) * n_groups), 0.0
                 for j in range(n_features):
                     gap = X[i, j] - origins[group, j]
                     square += gap * gap
-                    sums[b, s, group, j] += factor * gap
-                totals[b, s, group, 0] += factor
-                totals[b, s, group, 1] += factor * square
+                    sums[place, j] += factor * gap
+                heft[place] += factor
+                squares[place] += factor * square
 
 
 @compiled

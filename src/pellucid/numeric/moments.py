@@ -82,28 +82,31 @@ def _spread(
     """
     from pellucid.kernels.costs import BLOCK_ROWS, dense_spread, sparse_spread
 
-    n_groups = len(origins)
-    n_blocks = 1 if sparse.issparse(X) else -(-X.shape[0] // BLOCK_ROWS)
-    totals = np.zeros((n_blocks, 3, n_groups, 2))
-    sums = np.zeros((n_blocks, 3, *origins.shape))
+    n_groups, n_features = origins.shape
     if sparse.issparse(X):
+        totals, sums = np.zeros((3, n_groups, 2)), np.zeros((3, n_groups, n_features))
         parts = (X.data, X.indices, X.indptr)
 
         def add_up(s: int) -> None:
             groups = (labels, others)[s - 1]
-            sparse_spread(*parts, groups, weight, origins, totals[0, s], sums[0, s])
+            sparse_spread(*parts, groups, weight, origins, totals[s], sums[s])
 
         team.map(add_up, [1] if others is labels else [1, 2], besides)
-        return totals[0], sums[0]
-    by_row = (*(one.astype(np.intp, copy=False) for one in (labels, others)), weight)
+        return totals, sums
+    n_blocks, n_places = -(-X.shape[0] // BLOCK_ROWS), 3 * n_groups
+    heft, squares = np.zeros((2, n_blocks, n_places))
+    sums = np.zeros((n_blocks, n_places, n_features))
+    labels, others = (one.astype(np.intp, copy=False) for one in (labels, others))
 
     def work(blocks: tuple[int, int]) -> None:
         begin, end = (min(block * BLOCK_ROWS, X.shape[0]) for block in blocks)
-        for rows, part in row_major(X, begin, end):
-            dense_spread(part, rows.start, *by_row, origins, totals, sums)
+        for rows, part in row_major(X, begin, end, at_most=BLOCK_ROWS):
+            by_row, b = (labels[rows], others[rows], weight[rows]), rows.start // BLOCK_ROWS
+            dense_spread(part, *by_row, origins, heft[b], squares[b], sums[b])
 
     team.map(work, team.blocks(n_blocks, 1, each=4), besides)
-    return totals.sum(axis=0), sums.sum(axis=0)
+    totals = np.stack([heft.sum(axis=0), squares.sum(axis=0)], axis=1)
+    return totals.reshape(3, n_groups, 2), sums.sum(axis=0).reshape(3, n_groups, n_features)
 
 
 def size_about(X, weight: np.ndarray, origin: np.ndarray, team: Team = ALONE) -> float:

@@ -40,6 +40,7 @@ whole_costs = st.integers(1, 6).flatmap(
 )
 
 
+@settings(deadline=None)
 @given(whole_costs, st.integers(0, 5))
 def test_sums_are_what_they_are_said_to_be(costs, star):
     n_rows, k = costs.shape
@@ -57,6 +58,7 @@ def test_sums_are_what_they_are_said_to_be(costs, star):
         assert (standing.paired >= standing.alone).all()
 
 
+@settings(deadline=None)
 @given(whole_costs, st.data())
 def test_no_cut_gains_more_than_is_said_and_none_needs_a_center_that_is_left_out(costs, data):
     standing = stand(costs)
@@ -74,6 +76,7 @@ def test_no_cut_gains_more_than_is_said_and_none_needs_a_center_that_is_left_out
         assert gain_of(costs, left, [standing.star]) == 0
 
 
+@settings(deadline=None)
 @given(whole_costs, st.integers(1, 60))
 def test_pairs_are_counted(costs, gain):
     standing = stand(costs)
@@ -169,7 +172,7 @@ def any_size(monkeypatch):
     return monkeypatch
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(tiny_data(max_rows=14, max_clusters=6), st.booleans(), st.booleans())
 def test_cuts_of_tiny_data(data, is_sparse, probes):
     with pytest.MonkeyPatch.context() as patch:

@@ -45,7 +45,7 @@ def grow_best_first(
             if cut is not None:
                 heapq.heappush(heap, (-cut.gain, True, number, cut))
 
-    n_ahead = 3 * criterion.problem.team.n_threads if criterion.in_any_order else 1
+    n_ahead = 2 * criterion.problem.team.n_threads if criterion.in_any_order else 1
     for number in sorted(plant.cells):
         consider(number)
     while heap and len(plant.cells) < n_leaves:

@@ -64,3 +64,19 @@ def test_work_ahead_that_nobody_asks_for_is_given_up():
         team.ahead(work, range(1000))
         assert first.wait(30)
     assert 1 <= len(done) < 1000
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 5])
+@pytest.mark.parametrize("n_items", [0, 1, 50])
+def test_what_is_done_besides_is_done_once_by_the_caller(n_threads, n_items):
+    seen = []
+    with Team(n_threads) as team:
+        besides = lambda: seen.append(threading.get_ident())  # noqa: E731
+        assert team.map(lambda i: -i, range(n_items), besides) == [-i for i in range(n_items)]
+    assert seen == [threading.get_ident()]
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_an_error_in_the_items_comes_before_one_besides(n_threads):
+    with Team(n_threads) as team, pytest.raises(ZeroDivisionError):
+        team.map(lambda i: 1 // i, [1, 0, 2], lambda: [][0])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from pellucid.cuts.problem import Problem
@@ -107,5 +109,10 @@ class DenseSums:
 
     def _levels(self, sums: np.ndarray):
         n, width, n_sums = sums.shape
-        which = np.broadcast_to(np.arange(width), (n, width)).reshape(-1)  # quicker than to tile
-        return width * np.arange(n + 1), which, sums.reshape(-1, n_sums)
+        return *_every_bin(n, width), sums.reshape(-1, n_sums)
+
+
+@lru_cache(maxsize=32)
+def _every_bin(n: int, width: int) -> tuple[np.ndarray, np.ndarray]:
+    """Where the bins of n columns begin, if all have as many, and the codes of all bins."""
+    return width * np.arange(n + 1), np.tile(np.arange(width), n)

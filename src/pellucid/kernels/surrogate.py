@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pellucid.kernels._compile import compiled, inlined, inner
+from pellucid.kernels._compile import compiled, inner
 
 NOTHING = 2**62
 """More than any cost."""
@@ -113,7 +113,8 @@ def add_by_bin(features, codes, rows, costs, star, rivals, shift, near, sums):
     """sums[f, b] += lines of the rows in bin b of the f-th feature; dense columns.
 
     The features are gone through together, a block of rows at a time, whose lines are in `near`:
-    they stay in cache. A loop whose length is known beforehand is quicker for short lines.
+    they stay in cache. Numbers of rows and bins are unsigned, so that none is looked at for being
+    counted from the end.
     """
     block, width = len(near), np.uint64(len(rivals) + 1)
     for start in range(0, len(rows), block):
@@ -121,22 +122,10 @@ def add_by_bin(features, codes, rows, costs, star, rivals, shift, near, sums):
         compare_prices(some, costs, star, rivals, shift, near)
         for f in range(len(features)):
             code, part = codes[features[f]], sums[f]
-            if width == 4:
-                add_lines(some, code, near, np.uint64(4), part)
-            else:
-                add_lines(some, code, near, width, part)
-
-
-@inlined
-def add_lines(rows, code, lines, width, sums):
-    """sums[b] += lines of the rows in bin b.
-
-    Numbers of rows and bins are unsigned, so that none is looked at for being counted from the end.
-    """
-    for i in range(np.uint64(len(rows))):
-        b = np.uint64(code[np.uint64(rows[i])])
-        for c in range(width):
-            sums[b, c] += lines[i, c]
+            for i in range(np.uint64(len(some))):
+                b = np.uint64(code[np.uint64(some[i])])
+                for c in range(width):
+                    part[b, c] += near[i, c]
 
 
 @compiled

@@ -18,8 +18,8 @@ _SMALL = 2**22
 TOGETHER = 4
 """Numbers of a line that take no longer to add up than fewer do."""
 
-_NEAR = 2**12
-"""Numbers in the lines of rows that are added up together: few enough for the nearest cache."""
+_NEAR = 2**16
+"""Numbers in the lines of rows that are added up together: few enough to stay in cache."""
 
 
 class DenseSums:
@@ -103,9 +103,10 @@ class DenseSums:
     def _add(self, features: np.ndarray, rows: np.ndarray, sums: np.ndarray) -> None:
         from pellucid.kernels.surrogate import add_by_bin
 
-        n_sums = self._shape[2]
-        near = np.empty((max(_NEAR // n_sums, 64), n_sums), dtype=np.int64)
-        add_by_bin(features, self.problem.bins.codes, rows, *self.rivals, near, sums)
+        step = max(_NEAR // self._shape[2], 64)
+        for start in range(0, len(rows), step):
+            some = rows[start : start + step]
+            add_by_bin(features, self.problem.bins.codes, some, self.rivals.lines_of(some), sums)
 
     def _levels(self, sums: np.ndarray):
         n, width, n_sums = sums.shape

@@ -109,23 +109,18 @@ def compare_prices(rows, costs, star, rivals, shift, lines):
 
 
 @compiled
-def add_by_bin(features, codes, rows, costs, star, rivals, shift, near, sums):
+def add_by_bin(features, codes, rows, lines, sums):
     """sums[f, b] += lines of the rows in bin b of the f-th feature; dense columns.
 
-    The features are gone through together, a block of rows at a time, whose lines are in `near`:
-    they stay in cache. Numbers of rows and bins are unsigned, so that none is looked at for being
-    counted from the end.
+    Numbers of rows and bins are unsigned, so that none is looked at for being counted from the end.
     """
-    block, width = len(near), np.uint64(len(rivals) + 1)
-    for start in range(0, len(rows), block):
-        some = rows[start : start + block]
-        compare_prices(some, costs, star, rivals, shift, near)
-        for f in range(len(features)):
-            code, part = codes[features[f]], sums[f]
-            for i in range(np.uint64(len(some))):
-                b = np.uint64(code[np.uint64(some[i])])
-                for c in range(width):
-                    part[b, c] += near[i, c]
+    width = np.uint64(lines.shape[1])
+    for f in range(len(features)):
+        code, part = codes[features[f]], sums[f]
+        for i in range(np.uint64(len(rows))):
+            b = np.uint64(code[np.uint64(rows[i])])
+            for c in range(width):
+                part[b, c] += lines[i, c]
 
 
 @compiled

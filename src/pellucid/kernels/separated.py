@@ -29,21 +29,18 @@ from pellucid.kernels._compile import compiled
 def count_weights(features, codes, rows, own, weight, counts):
     """counts[j, c, b] += weight of the rows of center c in bin b of column j.
 
-    Four columns at a time: while one sum is on its way back to memory, others can go on.
+    Two columns at a time: while one sum is on its way back to memory, the other can go on. Codes
+    are read before any sum is written, since it might have been written over them.
     """
     n = len(features)
-    for f in range(0, n, 4):
+    for f in range(0, n, 2):
         j, k = features[f], features[min(f + 1, n - 1)]
-        p, q = features[min(f + 2, n - 1)], features[min(f + 3, n - 1)]
         for i in range(len(rows)):
             # Unsigned, so that no index is looked at for being counted from the end.
             row, c, more = np.uint64(rows[i]), np.uint64(own[i]), weight[i]
             in_j, in_k = np.uint64(codes[j, row]), np.uint64(codes[k, row])
-            in_p, in_q = np.uint64(codes[p, row]), np.uint64(codes[q, row])
             counts[j, c, in_j] += more
             counts[k, c, in_k] += more if f + 1 < n else 0
-            counts[p, c, in_p] += more if f + 2 < n else 0
-            counts[q, c, in_q] += more if f + 3 < n else 0
 
 
 @compiled

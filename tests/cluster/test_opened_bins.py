@@ -7,15 +7,18 @@ from hypothesis import strategies as st
 import oracles
 from fitting import fit_exactly as fit
 from pellucid import IMM, ExGreedy, ExKMC, ExShallow
+from pellucid.cuts import separated
 from pellucid.numeric import bins
 from strategies import tiny_data
 
 
-@pytest.fixture(scope="module", params=[2, 5], autouse=True)
+@pytest.fixture(scope="module", params=[(2, 0), (5, separated._SMALL)], autouse=True)
 def few_bins(request):
-    before, bins.QUANTILES = bins.QUANTILES, request.param
+    """Few bins, and what is known of them kept or not."""
+    before = bins.QUANTILES, separated._SMALL
+    bins.QUANTILES, separated._SMALL = request.param
     yield
-    bins.QUANTILES = before
+    bins.QUANTILES, separated._SMALL = before
 
 
 @given(tiny_data(max_rows=14))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from pellucid.cuts.criterion import Cell, CenterCutCriterion
+from pellucid.cuts.opened import Opened, look_inside
 from pellucid.cuts.problem import Problem
 from pellucid.cuts.search import Cut, edge_cuts, open_bins, search_columns
 from pellucid.cuts.separated import Objective, Owned, scan_separated
@@ -65,14 +68,14 @@ class InducedCost(CenterCutCriterion):
         return more + self.depth_penalty * longer / float(problem.weights.values.sum())
 
     def _search(self, n, cell, features, ranked, owned, killers, terms) -> list[Cut]:
-        from pellucid.kernels.gaps import judge_edges, sweep_bins
         from pellucid.kernels.induced import tally_induced
 
         problem, bins, rows = self.problem, self.problem.bins, owned.rows
         near, cost = problem.ranked
         places, n_gaps = self._places(cell), len(cell.centers) - 1
         depths = np.zeros(len(cell.centers) + 1) if self.depth_penalty else None
-        separated = scan_separated(problem, owned, places, Objective(terms, killers, depths))
+        objective = Objective(terms, killers, depths)
+        separated = scan_separated(problem, owned, places, objective)
 
         def scan(block: np.ndarray, found: np.ndarray) -> None:
             # A row cut off from its nearest center pays its margin or more: a bound, no cut yet.
@@ -98,20 +101,15 @@ class InducedCost(CenterCutCriterion):
             parts = problem.team.map(tally, problem.team.blocks(len(rows), _LEAST_ROWS))
             levels, base = (sum(part[i] for part in parts) for i in (0, 1))
             base[0] += owned.base
-            amount, below = _along_edges(levels, base, position)
-            scratch = None if depths is None else depths.copy()
-            found, wanted = np.empty((problem.n_features, n_gaps, 3)), np.zeros(len(edges), bool)
-            about = (np.array([feature]), places[1], amount[None], levels[1:2], below[None])
-            how = (bins.inside, terms, killers, scratch)
-            judge_edges(*about, *how, limit, found, wanted)
-            if n == 1 and (best := found[feature, :, 0].min()) < limit:
-                wanted.fill(False)
-                judge_edges(*about, *how, best, found, wanted)
-            cuts = edge_cuts(found[feature], edges)
+            levels, inside = _along_edges(levels, base, position), bins.inside[feature]
+            judge = partial(objective.judge_column, feature, position, levels, inside)
+            found, wanted = judge(limit)
+            if n == 1 and (best := found[:, 0].min()) < limit:
+                found, wanted = judge(best)
+            cuts = edge_cuts(found, edges)
             at, codes, values = open_bins(problem, feature, rows, wanted)
-            moves = (values, codes, change[at], owned.weight[at], position, edges)
-            killer = (killers[0, feature], killers[1, feature])
-            sweep_bins(*moves, amount, below, terms, killer, scratch, cuts)
+            opened = Opened(values, codes, change[at], owned.weight[at])
+            look_inside(opened, feature, position, edges, levels, objective, cuts)
             return cuts
 
         return search_columns(problem, features, len(rows), scan, refine, np.inf, n_gaps, n)
@@ -138,8 +136,11 @@ class InducedCost(CenterCutCriterion):
         return (own, other, margin), Owned(rows, home, weight, margin, sums, base)
 
 
-def _along_edges(levels: np.ndarray, base: np.ndarray, position: np.ndarray):
-    """Induced cost at every edge, and the weight of the rows to its left, from `tally_induced`."""
+def _along_edges(levels: np.ndarray, base: np.ndarray, position: np.ndarray) -> np.ndarray:
+    """Induced cost at every edge, its fall inside the bin before, and the weight of the rows to the
+    left, from `tally_induced`.
+    """
     gap = np.searchsorted(position, np.arange(levels.shape[1]), side="right") - 1
     moved = np.cumsum(levels[0] - levels[1])
-    return np.cumsum(base)[gap] + moved - moved[position[gap]], np.cumsum(levels[2])
+    amount = np.cumsum(base)[gap] + moved - moved[position[gap]]
+    return np.array([amount, levels[1], np.cumsum(levels[2])])

@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from pellucid.cuts.amounts import AmountsAlone
 from pellucid.cuts.criterion import Cell, CenterCutCriterion
 from pellucid.cuts.search import LEAST_ROWS, Cut, edge_cuts, open_bins, search_columns
 from pellucid.cuts.separated import (
@@ -44,18 +45,20 @@ class Mistakes(CenterCutCriterion):
 
     def _look_into(self, cell: Cell, scan: SeparatedScan, feature: int, limit: float) -> np.ndarray:
         """Fewest mistakes and threshold in each gap of a column, if they are few enough."""
-        from pellucid.kernels.gaps import sweep_bins
+        from pellucid.kernels.separated import sweep_weights
 
-        problem, bins = self.problem, self.problem.bins
-        found, amount, below, wanted = scan.look(feature, limit)
+        problem, bins, one = self.problem, self.problem.bins, self.problem.weights.one
+        found, levels, wanted = scan.look(feature, limit)
         cuts = edge_cuts(found, bins.edges[feature])
         places, codes, values = open_bins(problem, feature, cell.active, wanted)
         inside = cell.active.take(places)
         weight = problem.weights.units_of(inside)
         loses = codes > bins.center_code[feature].take(problem.labels.take(inside))
         change = np.where(loses, -weight, weight)
-        about = (scan.position[feature], bins.edges[feature], amount, below, scan.objective.terms)
-        sweep_bins(values, codes, change, weight, *about, (0.0, 0.0), None, cuts)
+        cuts[:, 0] *= one  # a power of two, so that nothing is lost
+        where = (scan.position[feature], bins.edges[feature], levels[0])
+        sweep_weights(values, codes, change, *where, cuts)
+        cuts[:, 0] /= one
         return cuts
 
     def _size(self, cell: Cell) -> int:
@@ -82,7 +85,7 @@ class Mistakes(CenterCutCriterion):
     def _objective(self, sums: np.ndarray) -> Objective:
         """The number of mistakes; depth has no price."""
         terms = (self.problem.weights.one, 0.0, float(sums[:, 0].sum()), 0.0)
-        return Objective(terms, self._no_killers)
+        return AmountsAlone(terms, self._no_killers)
 
     @cached_property
     def _no_killers(self) -> np.ndarray:

@@ -47,6 +47,24 @@ class Objective(NamedTuple):
     killers: np.ndarray
     depths: np.ndarray | None = None
 
+    def judge(self, features, position, levels, inside, limit, found, wanted):
+        """See `judge_edges`, which can be used side by side like this."""
+        from pellucid.kernels.gaps import judge_edges
+
+        scratch = None if self.depths is None else self.depths.copy()
+        how = (inside, self.terms, self.killers, scratch, limit)
+        judge_edges(features, position, *levels, *how, found, wanted)
+
+    def judge_column(self, feature: int, position, levels, inside, limit: float):
+        """The best edge and a bound for each gap of one column; bins that could reach a limit."""
+        found = np.empty((1, len(position) - 1, 3))
+        wanted, only = np.zeros(len(inside), dtype=bool), np.zeros(1, dtype=np.intp)
+        killers = np.ascontiguousarray(self.killers[:, feature : feature + 1])
+        lines = [level[None] for level in levels]
+        mine = self._replace(killers=killers)
+        mine.judge(only, position[None], lines, inside[None], limit, found, wanted)
+        return found[0], wanted
+
 
 def scan_separated(
     problem: Problem, owned: Owned, places: tuple[np.ndarray, np.ndarray], objective: Objective
@@ -91,37 +109,39 @@ class SeparatedScan:
         width = len(owned.sums) * _mean_width(bins, self.position)
         self._step = max(1, _CHUNK // width)
         self._keeps = 24 * problem.n_features * self._top <= _SMALL
-        self._kept: list[tuple[np.ndarray, np.ndarray]] = []
+        self._kept: list[tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray]] = []
 
     def __call__(self, block: np.ndarray, found: np.ndarray) -> None:
         """Fill found[j, g] as `judge_edges` does."""
-        wanted = np.zeros(self.problem.bins.edges.shape[1], dtype=bool)
+        inside = self.problem.bins.inside
+        wanted = np.zeros(inside.shape[1], dtype=bool)
         for start in range(0, len(block), self._step):
             few = block[start : start + self._step]
             levels = self._tally(few)
-            self._judge(
-                few, self.position, levels, self.problem.bins.inside, -np.inf, found, wanted
-            )
+            how = (self.position, levels, inside, -np.inf, found, wanted)
+            bounds = self.objective.judge(few, *how)
             if self._keeps:
-                self._kept.append((few, levels))
+                self._kept.append((few, levels, bounds, found[few]))
 
     def look(self, feature: int, limit: float):
-        """found[feature]; amounts and weights below at the edges; bins that could reach a limit."""
-        inside = self.problem.bins.inside[feature : feature + 1]
-        wanted = np.zeros(inside.shape[1], dtype=bool)
-        found = np.empty((1, self.position.shape[1] - 1, 3))
-        levels = self._levels(feature)
-        here = (self.position[feature : feature + 1], levels, inside)
-        self._judge(np.zeros(1, dtype=np.intp), *here, limit, found, wanted, at=feature)
-        return found[0], levels[0, 0], levels[2, 0], wanted
+        """found[feature]; amount, fall and below at its edges; bins that could reach a limit."""
+        position, inside = self.position[feature], self.problem.bins.inside[feature]
+        levels, bounds, found = self._known(feature)
+        if bounds is None:
+            found, wanted = self.objective.judge_column(feature, position, levels, inside, limit)
+        else:
+            wanted, (first, last) = np.zeros(len(inside), dtype=bool), position[[0, -1]]
+            most = limit * self.objective.terms[0]
+            np.less_equal(bounds[first:last], most, out=wanted[first + 1 : last + 1])
+        return found, levels, wanted
 
-    def _levels(self, feature: int) -> np.ndarray:
-        """Amount, fall and below of one column."""
-        for few, levels in self._kept:
+    def _known(self, feature: int):
+        """Amount, fall and below of one column; bounds and what was found, where that is kept."""
+        for few, levels, bounds, found in self._kept:
             if few[0] <= feature <= few[-1]:
                 place = few.searchsorted(feature)
-                return levels[:, place : place + 1]
-        return self._tally(np.array([feature]))
+                return levels[:, place], None if bounds is None else bounds[place], found[place]
+        return self._tally(np.array([feature]))[:, 0], None, None
 
     def _tally(self, few: np.ndarray) -> np.ndarray:
         from pellucid.kernels.separated import tally_separated
@@ -131,15 +151,6 @@ class SeparatedScan:
         about = (self.owned.sums, self._center_code, self.position)
         tally_separated(few, *self._count(few), *about, *levels)
         return levels
-
-    def _judge(self, few, position, levels, inside, limit, found, wanted, at=None) -> None:
-        from pellucid.kernels.gaps import judge_edges
-
-        terms, killers, depths = self.objective
-        scratch = None if depths is None else depths.copy()
-        if at is not None:
-            killers = np.ascontiguousarray(killers[:, at : at + 1])
-        judge_edges(few, position, *levels, inside, terms, killers, scratch, limit, found, wanted)
 
 
 def _mean_width(bins, position: np.ndarray) -> int:

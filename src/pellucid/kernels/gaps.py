@@ -1,4 +1,4 @@
-"""Cuts between centers: objectives at the edges, bounds inside the bins, the sweep.
+"""Cuts between centers: objectives at the edges, bounds inside the bins.
 
 Words used throughout, for one feature of one cell. *Positions* are the codes of the cell's
 centers, ascending; gap g holds the thresholds from position g up to, not including, position
@@ -113,49 +113,3 @@ def judge_edges(
                 if is_inside and value < bound:
                     bound = value
             found[j, g, 0], found[j, g, 1], found[j, g, 2] = best, at, bound
-
-
-@compiled
-def sweep_bins(
-    values, codes, change, weight, position, edges, amount, below, terms, killers, depths, cuts
-):
-    """Best thresholds strictly inside the bins of the given rows, which are sorted by value.
-
-    The amount at edge b - 1 is known; going through the values of bin b in order, each row's
-    `change` is added as it goes left. Where one is better than cuts[g], the objective and
-    threshold of gap g, it takes its place.
-    """
-    divisor, penalty, total, least = terms
-    n_centers, n = len(position), len(values)
-    g, b = 0, -1
-    spent, passed = np.int64(0), np.int64(0)
-    for i in range(n):
-        if codes[i] != b:
-            b = np.int64(codes[i])
-            while position[g + 1] < b:
-                g += 1
-            spent, passed = amount[b - 1], below[b - 1]
-        spent += change[i]
-        passed += weight[i]
-        value = values[i]
-        if i + 1 < n and values[i + 1] == value:
-            continue
-        more = i + 1 < n and codes[i + 1] == b
-        # Past the last value of a bin comes its edge; where a center sits on that edge, the
-        # thresholds between the two are cuts of their own.
-        if not more and (b != position[g + 1] or value >= edges[b]):
-            continue
-        n_left = g + 1
-        if passed < n_left * least or total - passed < (n_centers - n_left) * least:
-            found = np.inf
-        elif divisor > 0:
-            found = spent / divisor
-        else:
-            found = 1.0 if spent == 0 else np.inf
-        if depths is not None and found <= cuts[g, 0]:
-            share = passed / total if total > 0 else 0.0
-            found += depth_price(
-                share, share, n_left, n_centers, penalty, killers[0], killers[1], depths
-            )
-        if found < cuts[g, 0] or (found == cuts[g, 0] and value < cuts[g, 1]):
-            cuts[g, 0], cuts[g, 1] = found, value

@@ -120,3 +120,30 @@ def tally_separated(
                 below[f, t] += lighter
                 amount[f, t] += cheaper if t < e else total - cheaper
                 fall[f, t] += cost if t > e else 0
+
+
+@compiled
+def sweep_weights(values, codes, change, position, edges, amount, cuts):
+    """Least amounts strictly inside the bins of the given rows, which are sorted by value.
+
+    The amount at edge b - 1 is known; going through the values of bin b in order, each row's
+    `change` is added as it goes left. Where one is less than cuts[g], the amount and threshold of
+    gap g, or as little at a lower threshold, it takes its place.
+    """
+    n, g, b, spent = len(values), 0, -1, np.int64(0)
+    for i in range(n):
+        if codes[i] != b:
+            b = np.int64(codes[i])
+            while position[g + 1] < b:
+                g += 1
+            spent = amount[b - 1]
+        spent += change[i]
+        value, more = values[i], i + 1 < n and codes[i + 1] == b
+        # Past the last value of a bin comes its edge; where a center sits on that edge, the
+        # thresholds between the two are cuts of their own.
+        if more and values[i + 1] == value:
+            continue
+        if not more and (b != position[g + 1] or value >= edges[b]):
+            continue
+        if spent < cuts[g, 0] or (spent == cuts[g, 0] and value < cuts[g, 1]):
+            cuts[g, 0], cuts[g, 1] = spent, value

@@ -18,7 +18,7 @@ from strategies import tiny_data
 
 def stand(costs, star=None, team=ALONE):
     rows = np.arange(len(costs), dtype=np.int32)
-    standing = Standing.of(rows, costs, costs.shape[1], team, star)
+    standing = Standing.of(rows, costs, team, star)
     if star is None and standing.cheapest != standing.star:
         return stand(costs, standing.cheapest)
     return standing

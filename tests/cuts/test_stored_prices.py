@@ -37,7 +37,7 @@ def rivals_of(problem):
 
 
 def standing_of(problem, rows):
-    return Standing.of(rows, problem.costs, N_CLUSTERS, ALONE, 1)
+    return Standing.of(rows, problem.costs, ALONE, 1)
 
 
 def some_rows(seed, n_rows=N_SAMPLES):

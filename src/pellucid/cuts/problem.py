@@ -92,11 +92,6 @@ class Problem:
     @property
     def costs(self) -> np.ndarray:
         """Weighted squared distance of each row to each center, in whole units."""
-        return self._priced[0][:, : self.n_clusters]
-
-    @property
-    def costs_with_room(self) -> np.ndarray:
-        """The same in one piece, if with more columns than there are centers."""
         return self._priced[0]
 
     @property
@@ -120,8 +115,8 @@ class Problem:
     def with_costs(self, centers: np.ndarray, costs: np.ndarray, unit: float) -> Problem:
         """The same data with other centers, whose costs are known.
 
-        The costs may have further columns. The columns of the data keep their bins, which are none
-        the worse for it unless cuts are sought between centers.
+        The columns of the data keep their bins, which are none the worse for it unless cuts are
+        sought between centers.
         """
         other = Problem(self.data, centers, self.labels)
         other.__dict__["bins"] = self.bins

@@ -47,7 +47,7 @@ class Rivals(NamedTuple):
 
     Attributes
     ----------
-    costs : ndarray of shape (n_samples, n_clusters or more), int64
+    costs : ndarray of shape (n_samples, n_clusters), int64
     star : int
     rivals : ndarray of int
         The centers besides star, ascending.
@@ -102,16 +102,14 @@ class Standing:
         self.totals = dearer + paid
 
     @classmethod
-    def of(cls, rows: np.ndarray, costs: np.ndarray, n: int, team: Team, star=None) -> Standing:
-        """How n centers stand among some rows, compared with the one that is likely the cheapest.
-
-        The costs have a column for each center and perhaps more.
-        """
+    def of(cls, rows: np.ndarray, costs: np.ndarray, team: Team, star=None) -> Standing:
+        """How centers stand among some rows, compared with the one that is likely the cheapest."""
         from pellucid.kernels.surrogate import weigh_centers
 
+        n = costs.shape[1]
         if star is None:
             some = rows[:: -(-len(rows) // _SAMPLE) or 1]
-            star = int(np.argmin(costs[some, :n].mean(axis=0))) if len(rows) else 0
+            star = int(np.argmin(costs[some].mean(axis=0))) if len(rows) else 0
         ends, n_parts = len(rows) * _PARTS // _PARTS[-1], len(_PARTS) - 1
         shift = (n - 1).bit_length()
         share = 2**shift / max(n - 1, 1)

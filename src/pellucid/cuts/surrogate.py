@@ -91,11 +91,10 @@ class SurrogateCost(Criterion):
 
     @property
     def _costs(self) -> np.ndarray:
-        return self.problem.costs_with_room
+        return self.problem.costs
 
     def _stand(self, rows: np.ndarray, star: int | None = None) -> Standing:
-        problem = self.problem
-        return Standing.of(rows, self._costs, problem.n_clusters, problem.team, star)
+        return Standing.of(rows, self._costs, self.problem.team, star)
 
     def _totals(self, cell: Cell) -> np.ndarray:
         """What the rows of the cell pay at each center."""

@@ -71,7 +71,7 @@ def apply_split(state: PolishState, split: Split, new: int | None) -> None:
     if new is not None:
         routes.cluster[children[1]] = new
         return
-    costs = state.costs.units[:, : state.problem.n_clusters]
+    costs = state.costs.units
     totals = [costs[routes.rows[child]].sum(axis=0) for child in children]
     for child, total in zip(children, totals):
         routes.cluster[child] = int(np.argmin(total))

@@ -128,37 +128,31 @@ class Data:
         X = X.tocsc() if sparse.issparse(X) else X
         return type(self)(X, Weights.of(self.weights.values[rows]), self.team)
 
-    def costs(
-        self, centers: np.ndarray, room: int = 0, unit: float | None = None
-    ) -> tuple[np.ndarray, float]:
+    def costs(self, centers: np.ndarray, unit: float | None = None) -> tuple[np.ndarray, float]:
         """What every row pays for every center, in whole units.
 
         Parameters
         ----------
         centers : ndarray of shape (n_clusters, n_features), float64
-        room : int
-            Columns to leave free at the end.
         unit : float, optional
             A power of two, at least `cost_unit`; that one when left out.
 
         Returns
         -------
-        costs : ndarray of shape (n_samples, n_clusters + room), int64
+        costs : ndarray of shape (n_samples, n_clusters), int64
         unit : float
             What one unit is worth, a power of two.
         """
-        begun = self.begin_costs(centers, room, unit)
+        begun = self.begin_costs(centers, unit)
         begun.work.finish()
         return begun.costs, begun.unit
 
-    def begin_costs(
-        self, centers: np.ndarray, room: int = 0, unit: float | None = None
-    ) -> BegunCosts:
+    def begin_costs(self, centers: np.ndarray, unit: float | None = None) -> BegunCosts:
         """The same for later: other threads begin with it while the caller does something else."""
         dense_costs, sparse_costs = self.cost_loops()
         weights = self.weights
         unit = self.cost_unit(centers) if unit is None else unit
-        costs = np.empty((self.X.shape[0], len(centers) + room), dtype=np.int64)
+        costs = np.empty((self.X.shape[0], len(centers)), dtype=np.int64)
         # Whole weights multiply the rounded distance, exactly as repeated rows would add it.
         scale = np.ones(len(costs)) if weights.are_whole else weights.values
         X, places = self.rows, np.ascontiguousarray(centers.T)
@@ -172,7 +166,7 @@ class Data:
                 for rows, lines in row_major(X, *block, at_most=LEAST_ROWS):
                     dense_costs(lines, centers, scale[rows], 1 / unit, costs[rows])
             if weights.are_whole and not weights.are_ones:
-                costs[part, : len(centers)] *= weights.units[part, None]
+                costs[part] *= weights.units[part, None]
 
         starts = range(0, len(costs), _PRICED_TOGETHER)
         blocks = [(start, min(start + _PRICED_TOGETHER, len(costs))) for start in starts]

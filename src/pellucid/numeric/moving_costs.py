@@ -9,9 +9,6 @@ import numpy as np
 
 from pellucid.numeric.fixed_point import Data
 
-_ROOM = 2
-"""Free columns beside the costs, which a criterion needs."""
-
 
 class MovingCosts:
     """The weighted squared distance of every row to every center, in whole units.
@@ -25,8 +22,7 @@ class MovingCosts:
 
     Attributes
     ----------
-    units : ndarray of shape (n_samples, n_clusters + 2), int64
-        The last two columns are for others to use.
+    units : ndarray of shape (n_samples, n_clusters), int64
     centers : ndarray of shape (n_clusters, n_features)
     """
 
@@ -34,7 +30,7 @@ class MovingCosts:
         self.data, self.centers = data, centers
         self.origin = centers.mean(axis=0)
         self.unit = self._least_unit(centers)
-        self.units, _ = data.costs(centers, _ROOM, self.unit)
+        self.units, _ = data.costs(centers, self.unit)
 
     def copy(self) -> MovingCosts:
         """Costs that can be moved without moving these."""

@@ -1,6 +1,6 @@
 """What is measured in a process of its own: peak memory, the first call, the command line.
 
-``python -m benchmarks.child memory METHOD X.npy CENTERS.npy``, ``... compilation METHOD``,
+``python -m benchmarks.child memory METHOD X.npy CENTERS.npy``, ``... compilation METHOD FORM``,
 ``... cluster FILE.csv K`` and ``... explain FILE.csv K`` print one JSON object.
 """
 
@@ -34,13 +34,16 @@ def ask(*arguments: str, **environment: str) -> dict:
     return json.loads(answer.stdout)
 
 
-def first_call(method: str) -> dict:
-    """Seconds of the first fit in this process, on a handful of rows."""
+def first_call(method: str, form: str) -> dict:
+    """Seconds of the first fit in this process, on a handful of rows, dense or CSR."""
+    from scipy import sparse
+
     from benchmarks.methods import make
 
-    X = _few_rows()
+    rows = _few_rows()
+    X = sparse.csr_array(rows) if form == "CSR" else rows
     start = perf_counter()
-    make(method, X[:3]).fit(X)
+    make(method, rows[:3]).fit(X)
     return {"seconds": perf_counter() - start}
 
 

@@ -14,26 +14,28 @@ from benchmarks.store import Store, read_rows
 
 FILE = "speed_compilation.csv"
 METHODS = ("imm", "imm+exkmc 2k", "exshallow")
+FORMS = ("dense", "CSR")
 FLOOR = 6.0
 """What was asked for: seconds of the first call at the most."""
 
 
 def jobs(settings: Settings) -> list[Job]:
     """Each method, with an empty cache and with the one that leaves behind."""
-    store = Store(settings.output / FILE, ("method",), ("cold_seconds", "warm_seconds"))
+    store = Store(settings.output / FILE, ("method", "form"), ("cold_seconds", "warm_seconds"))
     methods = METHODS[:1] if settings.quick else METHODS
-    return [_job(store, method) for method in methods]
+    return [_job(store, method, form) for form in FORMS for method in methods]
 
 
-def _job(store: Store, method: str) -> Job:
+def _job(store: Store, method: str, form: str) -> Job:
     def measure():
         with tempfile.TemporaryDirectory() as cache:
             cold, warm = (
-                child.ask("compilation", method, NUMBA_CACHE_DIR=cache)["seconds"] for _ in range(2)
+                child.ask("compilation", method, form, NUMBA_CACHE_DIR=cache)["seconds"]
+                for _ in range(2)
             )
         return {"cold_seconds": cold, "warm_seconds": warm}
 
-    return Job(store, {"method": method}, measure)
+    return Job(store, {"method": method, "form": form}, measure)
 
 
 def sections(folder: Path) -> list[Section]:
@@ -42,8 +44,8 @@ def sections(folder: Path) -> list[Section]:
     for row in read_rows(folder / FILE):
         cold, warm = float(row["cold_seconds"]), float(row["warm_seconds"])
         first = f"{cold:.1f} s (≤ {FLOOR:g}: {holds(cold, FLOOR)})"
-        lines.append([TITLES[row["method"]], first, f"{warm:.2f} s"])
-    headings = ["method", "nothing compiled yet", "next process"]
+        lines.append([TITLES[row["method"]], row["form"], first, f"{warm:.2f} s"])
+    headings = ["method", "data", "nothing compiled yet", "next process"]
     note = (
         "Seconds of the first `fit` of a new process, on 300 rows; importing Numba is part of it."
     )

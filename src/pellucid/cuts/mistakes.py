@@ -85,7 +85,9 @@ class Mistakes(CenterCutCriterion):
     def _objective(self, sums: np.ndarray) -> Objective:
         """The number of mistakes; depth has no price."""
         terms = (self.problem.weights.one, 0.0, float(sums[:, 0].sum()), 0.0)
-        return AmountsAlone(terms, self._no_killers)
+        # Of sparse columns there are mostly many, and little else has to be compiled.
+        kind = Objective if self.problem.bins.is_sparse else AmountsAlone
+        return kind(terms, self._no_killers)
 
     @cached_property
     def _no_killers(self) -> np.ndarray:

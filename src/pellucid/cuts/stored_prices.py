@@ -17,7 +17,19 @@ _CHUNK = 2**16
 
 
 class Entries(NamedTuple):
-    """Stored entries of CSC columns, and the bins that hold rows; see `list_bins`."""
+    """Stored entries of CSC columns, and the bins that hold rows, column after column.
+
+    Attributes
+    ----------
+    indices, indptr : ndarray
+        Of the columns.
+    begins, which : ndarray
+        Those of column j are which[begins[j]] .. which[begins[j + 1] - 1], ascending.
+    zero_at : ndarray
+        Where the bin of 0 of each column stands.
+    entry : ndarray
+        Where the bin of each stored entry stands.
+    """
 
     indices: np.ndarray
     indptr: np.ndarray
@@ -64,19 +76,20 @@ class PriceSums:
 
     def add_up(self, features: np.ndarray):
         """Of some neighbouring columns: where the bins of each begin, their codes and sums."""
-        from pellucid.kernels.surrogate import add_stored, add_zeros
+        from pellucid.kernels.surrogate import add_stored
 
         indices, indptr, begins, which, zero_at, entry = self.entries
         first, last = features[0], features[-1] + 1
         begins = begins[first : last + 1]
         start, end = begins[0], begins[-1]
         if self.kept is None:
-            sums = np.empty((end - start, self.rivals.n_sums), dtype=np.int64)
+            sums = np.zeros((end - start, self.rivals.n_sums), dtype=np.int64)
             add_stored(first, last, indices, indptr, entry, start, self.lines, sums)
         else:
             sums = self.kept[start:end]
         begins = begins - start
-        add_zeros(begins, zero_at[first:last] - start, self.totals, sums)
+        # Into the bin of 0 goes what the others leave of the totals.
+        sums[zero_at[first:last] - start] += self.totals - np.add.reduceat(sums, begins[:-1])
         return begins, which[start:end].astype(np.intp), sums
 
     def column(self, feature: int):
@@ -141,7 +154,7 @@ class StoredPrices:
         from pellucid.kernels.surrogate import add_stored
 
         indices, indptr, begins, _, _, entry = self._all
-        kept = np.empty((begins[-1], lines.shape[1]), dtype=np.int64)
+        kept = np.zeros((begins[-1], lines.shape[1]), dtype=np.int64)
         team = self.problem.team
 
         def work(block: tuple[int, int]) -> None:
@@ -168,13 +181,13 @@ class StoredPrices:
         return self._list(self._all.which[columns.data], columns.indices, columns.indptr)
 
     def _list(self, codes: np.ndarray, indices: np.ndarray, indptr: np.ndarray) -> Entries:
-        from pellucid.kernels.surrogate import list_bins
-
         bins = self.problem.bins
         n_features, width = bins.edges.shape
-        begins = np.empty(n_features + 1, dtype=np.int64)
-        which = np.empty(min(len(codes) + n_features, width * n_features), dtype=bins.codes.dtype)
-        zero_at, entry = np.empty(n_features, dtype=np.int64), np.empty(len(codes), dtype=np.int32)
-        place = np.full(width, -1)
-        list_bins(codes, indptr, bins.zero_code, place, begins, which, zero_at, entry)
-        return Entries(indices, indptr, begins, which, zero_at, entry)
+        first = width * np.arange(n_features, dtype=np.int32 if bins.edges.size < 2**31 else None)
+        at, zero = np.repeat(first, np.diff(indptr)) + codes, first + bins.zero_code
+        is_there = np.zeros(bins.edges.size, dtype=bool)
+        is_there[at] = is_there[zero] = True
+        place = np.cumsum(is_there, dtype=np.int32) - 1
+        begins = np.concatenate([[0], place[width - 1 :: width] + 1], dtype=np.int64)
+        which = (np.flatnonzero(is_there) % width).astype(bins.codes.dtype)
+        return Entries(indices, indptr, begins, which, place[zero], place[at])

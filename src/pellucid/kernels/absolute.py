@@ -21,25 +21,25 @@ def dense_costs(X, centers, scale, per_unit, out):
 
 
 @compiled
-def sparse_costs(data, indices, indptr, places, scale, per_unit, out):
+def sparse_costs(data, indices, indptr, places, scale, per_unit, term, out):
     """The same for the rows of a CSR matrix, in time of the stored entries.
 
     places[j, c] is centers[c, j]. Whole numbers cancel exactly: start from the cost of an all-zero
-    row, then replace the terms of the stored entries.
+    row, then replace the terms of the stored entries. `term` is room for those of 0, and for their
+    sums.
     """
     n_features, n_centers = places.shape
-    term = np.empty((n_features, n_centers), dtype=np.int64)
-    origin = np.empty(n_centers, dtype=np.int64)
     for i in range(len(indptr) - 1):
         factor = scale[i] * per_unit
         if i == 0 or scale[i] != scale[i - 1]:
-            origin[:] = 0
-            for j in range(n_features):
-                for c in range(n_centers):
+            for c in range(n_centers):
+                total = np.int64(0)
+                for j in range(n_features):
                     term[j, c] = np.int64(np.rint(abs(places[j, c]) * factor))
-                    origin[c] += term[j, c]
+                    total += term[j, c]
+                term[n_features, c] = total
         for c in range(n_centers):
-            out[i, c] = origin[c]
+            out[i, c] = term[n_features, c]
         for p in range(indptr[i], indptr[i + 1]):
             j, value = indices[p], np.float64(data[p])
             for c in range(n_centers):

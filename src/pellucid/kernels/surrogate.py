@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pellucid.kernels._compile import compiled, inner
+from pellucid.kernels._compile import compiled
 
 NOTHING = 2**62
 """More than any cost."""
@@ -124,57 +124,8 @@ def add_by_bin(features, codes, rows, lines, sums):
 
 
 @compiled
-def list_bins(codes, indptr, zero_code, place, begins, which, zero_at, entry):
-    """The bins of CSC columns that hold rows, column after column and ascending.
-
-    Those of column j are which[begins[j]] .. which[begins[j + 1] - 1]; zero_at[j] is where the bin
-    of 0 stands, and entry[p] the bin of a stored entry. `place` is -1 for every code.
-    """
-    end = 0
-    for j in range(len(zero_code)):
-        begin, end = end, end + 1
-        begins[j] = begin
-        which[begin] = zero_code[j]
-        place[zero_code[j]] = begin
-        for p in range(indptr[j], indptr[j + 1]):
-            b = codes[p]
-            if place[b] < 0:
-                place[b] = begin
-                which[end] = b
-                end += 1
-        put_in_order(which, begin, end, place)
-        for s in range(begin, end):
-            place[which[s]] = s
-        zero_at[j] = place[zero_code[j]]
-        for p in range(indptr[j], indptr[j + 1]):
-            entry[p] = place[codes[p]]
-        for s in range(begin, end):
-            place[which[s]] = -1
-    begins[len(zero_code)] = end
-
-
-@inner
-def put_in_order(which, begin, end, place):
-    """Sort the bins in which[begin] .. which[end - 1], those with a place."""
-    if end - begin > 32:
-        s = begin
-        for b in range(len(place)):
-            if place[b] >= 0:
-                which[s] = b
-                s += 1
-        return
-    for i in range(begin + 1, end):
-        b, s = which[i], i
-        while s > begin and which[s - 1] > b:
-            which[s] = which[s - 1]
-            s -= 1
-        which[s] = b
-
-
-@compiled
 def add_stored(first, last, indices, indptr, entry, start, lines, sums):
-    """sums[s - start] = lines of the stored entries in bin s, added up; columns first .. last."""
-    sums[:] = 0
+    """sums[s - start] += lines of the stored entries in bin s; columns first .. last."""
     for p in range(indptr[first], indptr[last]):
         row, s = indices[p], entry[p] - start
         for c in range(sums.shape[1]):
@@ -189,18 +140,6 @@ def take_rows(rows, indptr, entry, lines, sums):
         for p in range(indptr[row], indptr[row + 1]):
             for c in range(sums.shape[1]):
                 sums[entry[p], c] -= lines[row, c]
-
-
-@compiled
-def add_zeros(begins, zero_at, totals, sums):
-    """Put into the bin of 0 of each column what the others leave of the totals."""
-    for f in range(len(zero_at)):
-        for c in range(len(totals)):
-            rest = totals[c]
-            for s in range(begins[f], begins[f + 1]):
-                if s != zero_at[f]:
-                    rest -= sums[s, c]
-            sums[zero_at[f], c] = rest
 
 
 @compiled

@@ -161,7 +161,9 @@ class Data:
             part = slice(*block)
             if sparse.issparse(X):
                 indptr = X.indptr[block[0] : block[1] + 1]
-                sparse_costs(X.data, X.indices, indptr, places, scale[part], 1 / unit, costs[part])
+                room = np.empty((len(places) + 1, len(centers)), dtype=np.int64)
+                how = (places, scale[part], 1 / unit, room, costs[part])
+                sparse_costs(X.data, X.indices, indptr, *how)
             else:
                 for rows, lines in row_major(X, *block, at_most=LEAST_ROWS):
                     dense_costs(lines, centers, scale[rows], 1 / unit, costs[rows])

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 
 from pellucid.datasets import make_eop_patterns
+from pellucid.datasets._patterns import draw_rows
 
 N_GENERATED = 10
 TRAIN_SHARE = 2 / 3
@@ -82,14 +83,7 @@ def further_rows(number: int, quick: bool = False) -> tuple[np.ndarray, np.ndarr
     n_samples, random = 5000 if quick else 30_000, np.random.RandomState(1000 + number)
     of_row = random.randint(len(patterns), size=n_samples)
     of_row[random.rand(n_samples) < difficulty(number)["background"]] = -1
-    further = random.uniform(size=(n_samples, X.shape[1]))
-    y = random.randint(2, size=n_samples)
-    for one, pattern in enumerate(patterns):
-        rows = np.flatnonzero(of_row == one)
-        values = random.multivariate_normal(pattern.center, pattern.covariance, size=len(rows))
-        further[np.ix_(rows, pattern.features)] = values
-        y[rows] = pattern.label
-    return further, y
+    return draw_rows(patterns, of_row, X.shape[1], random)
 
 
 def split_generated(number: int, quick: bool = False) -> Split:

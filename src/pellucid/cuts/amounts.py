@@ -40,11 +40,8 @@ class AmountsAlone(Objective):
             for numbers in (keys, least)
         )
         lines = np.empty((*keys.shape, 3))
-        lines[:, :, 0], lines[:, :, 1], lines[:, :, 2] = (
-            keys >> shift,
-            keys & (2**shift - 1),
-            bounds,
-        )
+        lines[:, :, 0], lines[:, :, 2] = keys >> shift, bounds
+        lines[:, :, 1] = keys & (2**shift - 1)
         lines[:, :, ::2] /= one
         np.copyto(lines[:, :, 2], np.inf, where=bounds == _NEVER)
         lines[places[:, :-1] == places[:, 1:]] = (np.inf, -1, np.inf)

@@ -8,7 +8,7 @@ import numpy as np
 
 from pellucid.cuts.criterion import Cell, CenterCutCriterion
 from pellucid.cuts.problem import Problem
-from pellucid.cuts.search import Cut, values_around
+from pellucid.cuts.search import Cut
 from pellucid.numeric.moves import Trees
 from pellucid.numeric.team import ALONE, Team
 
@@ -139,4 +139,6 @@ class _Column:
         return self.values <= threshold
 
     def around(self, at: float) -> tuple[float, float]:
-        return values_around(self.values, at)
+        left = self.at_most(at)
+        low = np.max(self.values, where=left, initial=-np.inf)
+        return float(low), float(np.min(self.values, where=~left, initial=np.inf))

@@ -17,7 +17,6 @@ from pellucid.cuts.problem import Problem
 LEAST_ROWS = 2**16
 """Fewest rows that are worth a task of their own, if there is little to do for each."""
 
-
 _MANY_VALUES = 512
 """Values that are quicker to sort in two steps."""
 
@@ -179,22 +178,13 @@ class BinnedColumn:
         problem, rows, team = self.problem, self.rows, self.problem.team
         left = np.empty(len(rows), dtype=bool)
         codes = problem.bins.dense_column(self.feature, problem.n_samples)
-        values, code = (
-            problem.column(self.feature),
-            problem.bins.edges[self.feature].searchsorted(at),
-        )
+        values = problem.column(self.feature)
+        code = problem.bins.edges[self.feature].searchsorted(at)
         ends = team.map(
             lambda part: split_rows(codes, values, rows[part], code, at, left[part]),
             [slice(*block) for block in team.blocks(len(rows), LEAST_ROWS)],
         )
         return left, max(low for low, _ in ends), min(high for _, high in ends)
-
-
-def values_around(values: np.ndarray, at: float) -> tuple[float, float]:
-    """Largest of some values up to a threshold and the smallest above it, or infinities."""
-    left = values <= at
-    low = np.max(values, where=left, initial=-np.inf)
-    return float(low), float(np.min(values, where=~left, initial=np.inf))
 
 
 def open_bins(problem: Problem, feature: int, rows: np.ndarray, wanted: np.ndarray):
@@ -205,13 +195,9 @@ def open_bins(problem: Problem, feature: int, rows: np.ndarray, wanted: np.ndarr
     all_values = problem.column(feature)
 
     def look(block: tuple[int, int]) -> tuple[np.ndarray, ...]:
-        size = block[1] - block[0]
-        places, codes, values = (
-            np.empty(size + 1, np.intp),
-            np.empty(size, column.dtype),
-            np.empty(size),
-        )
         some = rows[slice(*block)]
+        places, values = np.empty(len(some) + 1, dtype=np.intp), np.empty(len(some))
+        codes = np.empty(len(some), dtype=column.dtype)
         n = open_rows(column, all_values, some, wanted, places, codes, values)
         return places[:n] + block[0], codes[:n], values[:n]
 

@@ -72,11 +72,12 @@ class SurrogateCost(Criterion):
 
     def paid(self, cell: Cell) -> int:
         """What the rows of the cell pay at the center that is cheapest for them."""
-        return int(self._totals(cell).min())
+        standing = self._some_standing(cell)
+        return int(standing.totals[standing.cheapest])
 
     def cluster(self, cell: Cell) -> int:
         """The center that is cheapest for the rows of the cell, the lowest of equals."""
-        return int(np.argmin(self._totals(cell)))
+        return self._some_standing(cell).cheapest
 
     def share_out(self, cell: Cell, left: np.ndarray, centers_left: np.ndarray):
         """Both sides know how the centers stand, and one remembers its parent's sums."""
@@ -96,18 +97,18 @@ class SurrogateCost(Criterion):
     def _stand(self, rows: np.ndarray, star: int | None = None) -> Standing:
         return Standing.of(rows, self._costs, self.problem.team, star)
 
-    def _totals(self, cell: Cell) -> np.ndarray:
-        """What the rows of the cell pay at each center."""
+    def _some_standing(self, cell: Cell) -> Standing:
+        """How the centers stand, compared with whichever of them."""
         if "standing" not in cell.memo:
             cell.memo["standing"] = self._stand(cell.active)
-        return cell.memo["standing"].totals
+        return cell.memo["standing"]
 
     def _standing(self, cell: Cell) -> Standing:
-        """How the centers stand, compared with the one that is cheapest for the cell."""
-        cheapest = self.cluster(cell)
-        if cell.memo["standing"].star != cheapest:
-            cell.memo["standing"] = self._stand(cell.active, cheapest)
-        return cell.memo["standing"]
+        """The same, compared with the one that is cheapest for the cell."""
+        standing = self._some_standing(cell)
+        if standing.star != standing.cheapest:
+            standing = cell.memo["standing"] = self._stand(cell.active, standing.cheapest)
+        return standing
 
     def _first_rivals(self, cell: Cell, n: int) -> tuple[np.ndarray, bool]:
         """Centers to look at besides star, and whether no others can matter to the n best cuts."""

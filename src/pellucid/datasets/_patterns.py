@@ -109,14 +109,22 @@ def make_eop_patterns(
     pattern = np.full(n_samples, -1)
     pattern[n_background:] = np.arange(n_samples - n_background) % max(len(dims), 1)
     random.shuffle(pattern)
-    X = random.uniform(size=(n_samples, n_features))
-    y = random.randint(2, size=n_samples)
+    X, y = draw_rows(patterns, pattern, n_features, random)
+    return (X, y, pattern, patterns) if return_patterns else (X, y)
+
+
+def draw_rows(
+    patterns: Sequence[Pattern], pattern: np.ndarray, n_features: int, random: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of the patterns with these numbers, and their classes; number -1 is background."""
+    X = random.uniform(size=(len(pattern), n_features))
+    y = random.randint(2, size=len(pattern))
     for number, found in enumerate(patterns):
         rows = np.flatnonzero(pattern == number)
         values = random.multivariate_normal(found.center, found.covariance, size=len(rows))
         X[np.ix_(rows, found.features)] = values
         y[rows] = found.label
-    return (X, y, pattern, patterns) if return_patterns else (X, y)
+    return X, y
 
 
 def _check_patterns(n_samples, n_features, dims, background, width) -> None:

@@ -45,7 +45,9 @@ def grow_best_first(
             if cut is not None:
                 heapq.heappush(heap, (-cut.gain, True, number, cut))
 
-    n_ahead = 2 * criterion.problem.team.n_threads if criterion.in_any_order else 1
+    n_threads = criterion.problem.team.n_threads
+    # A thread that has found its cut goes on with the next cell; one alone would not gain by it.
+    n_ahead = 2 * n_threads if n_threads > 1 and criterion.in_any_order else 1
     for number in sorted(plant.cells):
         consider(number)
     while heap and len(plant.cells) < n_leaves:

@@ -33,7 +33,7 @@ def split_rows(column, values, rows, code, at, left):
     of the threshold and in the nearest bins so far that hold any row.
     """
     low, high = -np.inf, np.inf
-    near, far = -1, len(column) + 65536
+    near, far = -1, 1 << 30  # less than any code, and more
     for i in range(len(rows)):
         row = np.uint64(rows[i])
         b = np.int64(column[row])

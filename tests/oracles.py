@@ -70,15 +70,19 @@ def mistakes(data, rows, centers, feature, low):
     return float(sum(data.weight[i] for i in lost))
 
 
-def average_depth(n_rows, n_centers, row_share, center_share):
-    """EvalWAD by its own recursion; the center share is a pair (left, all)."""
+def average_depth(n_centers, row_share, center_share, spared=(0.0, 0.0)):
+    """EvalWAD by its own recursion, less what either side is spared at the top.
+
+    The center share is a pair (left, all). The two sides are added first: equal cuts are equal only
+    if all who compare them round alike.
+    """
     if n_centers == 1:
         return 0.0
     part, whole = center_share
     n_left = min(max(-(-n_centers * part // whole), 1), n_centers - 1)
-    left = average_depth(n_rows * row_share, n_left, row_share, center_share)
-    right = average_depth(n_rows * (1 - row_share), n_centers - n_left, row_share, center_share)
-    return 1.0 + row_share * left + (1.0 - row_share) * right
+    left = average_depth(n_left, row_share, center_share) - spared[0]
+    right = average_depth(n_centers - n_left, row_share, center_share) - spared[1]
+    return 1.0 + (row_share * left + (1.0 - row_share) * right)
 
 
 def shallow_objective(data, rows, centers, feature, low, penalty, above):
@@ -90,8 +94,8 @@ def shallow_objective(data, rows, centers, feature, low, penalty, above):
         return price
     total = sum(data.weight[i] for i in rows)
     share = sum(data.weight[i] for i in left) / total if total > 0 else 0.0
-    size = average_depth(total, len(centers), share, (len(near), len(centers)))
-    size -= ((feature, "left") in above) * share + ((feature, "right") in above) * (1.0 - share)
+    spared = ((feature, "left") in above, (feature, "right") in above)
+    size = average_depth(len(centers), share, (len(near), len(centers)), spared)
     return price + penalty * size
 
 

@@ -19,12 +19,13 @@ class BalancedMistakes(Mistakes):
     def best_center_cuts(self, cell: Cell, features: np.ndarray, n: int) -> list[Cut]:
         """Cuts with the least ratio."""
         mistakes, n_gaps = self._scan(cell), len(cell.centers) - 1
+        one, in_all = self.problem.weights.one, np.empty((self.problem.n_features, n_gaps, 3))
         fewer = np.minimum(np.arange(1, n_gaps + 1), np.arange(n_gaps, 0, -1))
 
         def scan(block: np.ndarray, found: np.ndarray) -> None:
-            mistakes(block, found)
-            found[block, :, 0] /= fewer
-            found[block, :, 2] /= fewer
+            mistakes(block, in_all)
+            found[block] = in_all[block]
+            found[block, :, ::2] /= fewer[:, None]
 
         def refine(feature: int, limit: float) -> np.ndarray:
             most = limit * fewer.max() * (1 + 1e-12)  # and a little more, for rounding
@@ -33,4 +34,5 @@ class BalancedMistakes(Mistakes):
             return cuts
 
         size = self._size(cell)
-        return search_columns(self.problem, features, size, scan, refine, np.inf, n_gaps, n)
+        cuts = search_columns(self.problem, features, size, scan, refine, np.inf, n_gaps, n)
+        return [cut._replace(objective=cut.objective / one) for cut in cuts]

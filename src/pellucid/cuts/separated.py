@@ -74,19 +74,6 @@ def scan_separated(
     return SeparatedScan(problem, count(problem, owned, places[1]), owned, places, objective)
 
 
-def scan_counts(
-    problem: Problem,
-    counts: np.ndarray,
-    sums: np.ndarray,
-    places: tuple[np.ndarray, np.ndarray],
-    objective: Objective,
-) -> SeparatedScan:
-    """The same from counts that are at hand: prices are weights."""
-    nothing = np.empty(0, dtype=np.int64)
-    owned = Owned(nothing, nothing, nothing, nothing, sums, 0)
-    return SeparatedScan(problem, lambda few: (few, counts, counts), owned, places, objective)
-
-
 class SeparatedScan:
     """Columns, judged by what thresholds separate.
 
@@ -109,7 +96,7 @@ class SeparatedScan:
         width = len(owned.sums) * _mean_width(bins, self.position)
         self._step = max(1, _CHUNK // width)
         self._keeps = 24 * problem.n_features * self._top <= _SMALL
-        self._kept: list[tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray]] = []
+        self._kept: list[tuple[np.ndarray, np.ndarray]] = []
 
     def __call__(self, block: np.ndarray, found: np.ndarray) -> None:
         """Fill found[j, g] as `judge_edges` does."""
@@ -118,30 +105,23 @@ class SeparatedScan:
         for start in range(0, len(block), self._step):
             few = block[start : start + self._step]
             levels = self._tally(few)
-            how = (self.position, levels, inside, -np.inf, found, wanted)
-            bounds = self.objective.judge(few, *how)
+            self.objective.judge(few, self.position, levels, inside, -np.inf, found, wanted)
             if self._keeps:
-                self._kept.append((few, levels, bounds, found[few]))
+                self._kept.append((few, levels))
 
-    def look(self, feature: int, limit: float):
-        """found[feature]; amount, fall and below at its edges; bins that could reach a limit."""
+    def look(self, feature: int, limit: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """found[feature]; amounts at its edges; bins that could reach a limit."""
         position, inside = self.position[feature], self.problem.bins.inside[feature]
-        levels, bounds, found = self._known(feature)
-        if bounds is None:
-            found, wanted = self.objective.judge_column(feature, position, levels, inside, limit)
-        else:
-            wanted, (first, last) = np.zeros(len(inside), dtype=bool), position[[0, -1]]
-            most = limit * self.objective.terms[0]
-            np.less_equal(bounds[first:last], most, out=wanted[first + 1 : last + 1])
-        return found, levels, wanted
+        levels = self._known(feature)
+        found, wanted = self.objective.judge_column(feature, position, levels, inside, limit)
+        return found, levels[0], wanted
 
-    def _known(self, feature: int):
-        """Amount, fall and below of one column; bounds and what was found, where that is kept."""
-        for few, levels, bounds, found in self._kept:
+    def _known(self, feature: int) -> np.ndarray:
+        """Amount, fall and below of one column."""
+        for few, levels in self._kept:
             if few[0] <= feature <= few[-1]:
-                place = few.searchsorted(feature)
-                return levels[:, place], None if bounds is None else bounds[place], found[place]
-        return self._tally(np.array([feature]))[:, 0], None, None
+                return levels[:, few.searchsorted(feature)]
+        return self._tally(np.array([feature]))[:, 0]
 
     def _tally(self, few: np.ndarray) -> np.ndarray:
         from pellucid.kernels.separated import tally_separated

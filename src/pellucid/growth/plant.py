@@ -12,6 +12,7 @@ from pellucid.cuts.criterion import Cell, Criterion
 from pellucid.cuts.search import Cut
 from pellucid.cuts.thresholds import ThresholdStyle, choose_threshold
 from pellucid.growth.together import for_each_cell
+from pellucid.numeric.rows import order_by
 from pellucid.tree import LEAF, ThresholdTree, TreeBuilder
 
 
@@ -104,8 +105,7 @@ class Plant:
         """Put the rows into the leaves of a tree that is there already."""
         problem = self.criterion.problem
         leaf = base.tree.apply(problem.X) if base.leaf is None else base.leaf
-        small = np.uint16 if len(self.builder.nodes) <= 2**16 else np.intp  # quicker to sort
-        order = np.argsort(leaf.astype(small), kind="stable").astype(np.int32)
+        order = order_by(leaf, len(self.builder.nodes))
         reached = np.bincount(leaf, minlength=len(self.builder.nodes))
         ends = np.concatenate([[0], np.cumsum(reached)])
         root = self.cells.pop(0)

@@ -52,27 +52,6 @@ def split_rows(column, values, rows, code, at, left):
 
 
 @compiled
-def share_owned(rows, left, labels, center_left, near, far, off_near, off_far):
-    """Fill `near` with the rows that go left with their own center, `far` with those that go right
-    with it, `off_near` and `off_far` with those that go left and right without it.
-
-    Each has one place more than it needs: every row is written to all of them, and stays where its
-    turn has come. Returns how many there are of each.
-    """
-    p = q = r = s = np.uint64(0)
-    for i in range(len(rows)):
-        row = rows[i]
-        here, home = np.uint64(left[i]), np.uint64(center_left[labels[np.uint64(row)]])
-        near[p] = far[q] = off_near[r] = off_far[s] = row
-        both = here & home
-        p += both
-        q += np.uint64(1) - (here | home)
-        r += here - both
-        s += home - both
-    return p, q, r, s
-
-
-@compiled
 def note_leaf(rows, number, leaf):
     """leaf[row] = number for some rows."""
     for i in range(len(rows)):

@@ -7,7 +7,7 @@ from scipy import sparse
 from pellucid.cuts import dense_prices, stored_prices
 from pellucid.cuts.dense_prices import DenseSums
 from pellucid.cuts.problem import Problem
-from pellucid.cuts.rival_centers import Rivals, Standing
+from pellucid.cuts.rival_centers import Prices, Rivals, Standing
 from pellucid.cuts.stored_prices import StoredPrices
 from pellucid.numeric.fixed_point import Data, Weights
 from pellucid.numeric.team import ALONE
@@ -33,11 +33,11 @@ def problem():
 
 
 def rivals_of(problem):
-    return Rivals(problem.costs, 1, np.array([0, 3]), N_SAMPLES.bit_length())
+    return Rivals(problem.prices, 1, np.array([0, 3]), N_SAMPLES.bit_length())
 
 
 def standing_of(problem, rows):
-    return Standing.of(rows, problem.costs, ALONE, 1)
+    return Standing.of(rows, problem.prices, ALONE, 1)
 
 
 def some_rows(seed, n_rows=N_SAMPLES):

@@ -68,6 +68,12 @@ def test_weights_in_whole_units():
     np.testing.assert_allclose(parts.units / parts.one, [0.5, 0.25, 1 / 3], rtol=1e-12)
 
 
+def quick_costs(X, centers, unit, found):
+    half, odd = divmod(round(-np.log2(unit)), 2)
+    root, shift, place = 2.0**half, 2.0 ** (52 - odd), np.arange(len(X), dtype=np.int32)
+    return unscaled_costs(X, centers * root, root, shift, np.empty(X.shape[1]), place, found)
+
+
 @pytest.mark.parametrize("top", [1, 2**20, 2**51, 2**52 - 1, 2**52, 2**60])
 def test_costs_are_rounded_alike_whether_quickly_or_not(top):
     """What is too large for the quick way is told."""
@@ -76,11 +82,11 @@ def test_costs_are_rounded_alike_whether_quickly_or_not(top):
     X[0] = 0
     X[0, 0] = np.sqrt(float(top))
     centers = np.array([np.zeros(5), X[1]])
-    for unit in (1.0, 2.0**-40, 2.0**200):
+    for unit in (1.0, 2.0**-40, 2.0**-41, 2.0**200):
         expected, found = np.empty((2, 50, 2), dtype=np.int64)
         scaled = X * np.sqrt(unit), centers * np.sqrt(unit)
         dense_costs(*scaled, np.ones(50), 1 / unit, expected)
-        is_right = unscaled_costs(*scaled, 1 / unit, found)
+        is_right = quick_costs(*scaled, unit, found)
         assert is_right == (expected.max() < 2**52)
         if is_right:
             np.testing.assert_array_equal(found, expected)
@@ -89,7 +95,7 @@ def test_costs_are_rounded_alike_whether_quickly_or_not(top):
 def test_halves_are_rounded_to_the_even_number():
     X = np.arange(0.5, 9).reshape(-1, 1)
     found = np.empty((9, 1), dtype=np.int64)
-    assert unscaled_costs(X, np.zeros((1, 1)), 2.0, found)
+    assert quick_costs(X, np.zeros((1, 1)), 0.5, found)
     assert found[:, 0].tolist() == [round(2 * x * x) for x in X[:, 0].tolist()]
 
 

@@ -12,7 +12,6 @@ from pellucid.cuts.criterion import Cell, CenterCutCriterion
 from pellucid.cuts.problem import Problem
 from pellucid.cuts.search import Cut, edge_cuts, open_bins, search_columns
 from pellucid.cuts.separated import Objective, Owned, SeparatedScan, scan_separated
-from pellucid.numeric.rows import order_by
 
 _SMALL = 2**22
 """Bytes of counts that are kept without asking how large the data are."""
@@ -73,9 +72,8 @@ class Mistakes(CenterCutCriterion):
 
     def root(self) -> Cell:
         """The cell that holds everything, its rows center by center."""
-        problem = self.problem
-        rows = order_by(problem.labels, problem.n_clusters)
-        return Cell(rows, rows[:0], np.arange(problem.n_clusters))
+        rows = self.problem.by_center
+        return Cell(rows, rows[:0], np.arange(self.problem.n_clusters))
 
     def best_center_cuts(self, cell: Cell, features: np.ndarray, n: int) -> list[Cut]:
         """Cuts with the fewest mistakes."""

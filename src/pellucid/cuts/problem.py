@@ -8,8 +8,10 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
+from pellucid.cuts.rival_centers import Prices
 from pellucid.numeric.bins import Bins
 from pellucid.numeric.fixed_point import BegunCosts, Data, Weights
+from pellucid.numeric.rows import order_by
 from pellucid.numeric.team import Team
 from pellucid.routing import column_values
 
@@ -77,22 +79,35 @@ class Problem:
         return self.data.bins(self.centers)
 
     def price_ahead(self) -> None:
-        """Let other threads begin with the costs, which will be asked for."""
+        """Let other threads begin with the costs, which will be asked for.
+
+        Rows of one center are given places next to each other: most of them stay together.
+        """
         _ = self.bins  # by the whole team, before others turn to the costs
-        self._begun_costs = self.data.begin_costs(self.centers)
+        self._begun_costs = self.data.begin_costs(self.centers, place=_inverse(self.by_center))
 
     @cached_property
-    def _priced(self) -> tuple[np.ndarray, float]:
+    def by_center(self) -> np.ndarray:
+        """The rows, center by center."""
+        return order_by(self.labels, self.n_clusters)
+
+    @cached_property
+    def _priced(self) -> tuple[Prices, float]:
         begun, self._begun_costs = self._begun_costs, None
-        if begun is None:
-            return self.data.costs(self.centers)
+        begun = self.data.begin_costs(self.centers) if begun is None else begun
         begun.work.finish()
-        return begun.costs, begun.unit
+        return Prices(begun.costs, begun.place), begun.unit
+
+    @property
+    def prices(self) -> Prices:
+        """Weighted squared distance of each row to each center, in whole units."""
+        return self._priced[0]
 
     @property
     def costs(self) -> np.ndarray:
-        """Weighted squared distance of each row to each center, in whole units."""
-        return self._priced[0]
+        """The same in the order of the rows."""
+        costs, place = self.prices
+        return costs if place is None else costs[place]
 
     @property
     def cost_unit(self) -> float:
@@ -120,7 +135,7 @@ class Problem:
         """
         other = Problem(self.data, centers, self.labels)
         other.__dict__["bins"] = self.bins
-        other.__dict__["_priced"] = costs, unit
+        other.__dict__["_priced"] = Prices(costs), unit
         return other
 
     def keeping_columns(self) -> Problem:
@@ -175,3 +190,10 @@ class Problem:
             return [features]
         least = -(-_LEAST_VALUES // max(size, 1))
         return [features[slice(*block)] for block in self.team.blocks(len(features), least)]
+
+
+def _inverse(order: np.ndarray) -> np.ndarray:
+    """Where each row stands in an order."""
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order), dtype=order.dtype)
+    return place

@@ -42,12 +42,30 @@ _SAMPLE = 64
 """Rows that are asked for the center which is likely to be the cheapest for all."""
 
 
+class Prices(NamedTuple):
+    """What rows pay at the centers.
+
+    Attributes
+    ----------
+    costs : ndarray of shape (n_samples, n_clusters), int64
+    place : ndarray of shape (n_samples,), int32, or None
+        The line of `costs` that each row has; of its own number when left out.
+    """
+
+    costs: np.ndarray
+    place: np.ndarray | None = None
+
+    def lines(self, rows: np.ndarray) -> np.ndarray:
+        """The lines of some rows."""
+        return rows if self.place is None else self.place.take(rows)
+
+
 class Rivals(NamedTuple):
     """Centers that the sides of a cut may go to, and what rows pay there.
 
     Attributes
     ----------
-    costs : ndarray of shape (n_samples, n_clusters), int64
+    prices : Prices
     star : int
     rivals : ndarray of int
         The centers besides star, ascending.
@@ -55,7 +73,7 @@ class Rivals(NamedTuple):
         Binary digits of a line's last number that count rows; see `kernels.surrogate`.
     """
 
-    costs: np.ndarray
+    prices: Prices
     star: int
     rivals: np.ndarray
     shift: int
@@ -70,7 +88,8 @@ class Rivals(NamedTuple):
         from pellucid.kernels.surrogate import compare_prices
 
         lines = np.empty((len(rows), self.n_sums), dtype=np.int64)
-        compare_prices(rows, *self, lines)
+        costs, _ = self.prices
+        compare_prices(self.prices.lines(rows), costs, self.star, self.rivals, self.shift, lines)
         return lines
 
     def include(self, star: int, rivals: np.ndarray) -> bool:
@@ -102,10 +121,11 @@ class Standing:
         self.totals = dearer + paid
 
     @classmethod
-    def of(cls, rows: np.ndarray, costs: np.ndarray, team: Team, star=None) -> Standing:
+    def of(cls, rows: np.ndarray, prices: Prices, team: Team, star=None) -> Standing:
         """How centers stand among some rows, compared with the one that is likely the cheapest."""
         from pellucid.kernels.surrogate import weigh_centers
 
+        rows, costs = prices.lines(rows), prices.costs
         n = costs.shape[1]
         if star is None:
             some = rows[:: -(-len(rows) // _SAMPLE) or 1]
@@ -180,7 +200,7 @@ class Standing:
         itself = self.base + 2 * mine >= gain
         return int(partners.sum() - itself.sum()) // 2
 
-    def fewest_rivals(self, gain: int, rows: np.ndarray, costs: np.ndarray) -> np.ndarray:
+    def fewest_rivals(self, gain: int, rows: np.ndarray, prices: Prices) -> np.ndarray:
         """The same, but of pairs only those are left whose rows' larger D add up to the gain.
 
         `rows` are those that the parts were made of. The parts are gone through one by one, and
@@ -188,6 +208,7 @@ class Standing:
         """
         from pellucid.kernels.surrogate import pair_centers
 
+        rows, costs = prices.lines(rows), prices.costs
         centers = self.rivals(gain)
         alone = self.alone[centers] >= gain
         first, second = np.triu_indices(len(centers), 1)

@@ -8,7 +8,7 @@ import numpy as np
 
 from pellucid.cuts.criterion import Cell, Criterion
 from pellucid.cuts.dense_prices import TOGETHER, DenseSums
-from pellucid.cuts.rival_centers import Rivals, Standing
+from pellucid.cuts.rival_centers import Prices, Rivals, Standing
 from pellucid.cuts.search import Cut, open_bins, search_columns
 from pellucid.cuts.stored_prices import PriceSums, StoredPrices
 
@@ -47,7 +47,7 @@ class SurrogateCost(Criterion):
 
     def root(self) -> Cell:
         """The cell that holds everything."""
-        _ = self._costs  # by the whole team, before its members turn to cells of their own
+        _ = self._prices  # by the whole team, before its members turn to cells of their own
         return super().root()
 
     def most_gain(self, cell: Cell) -> int | None:
@@ -91,11 +91,11 @@ class SurrogateCost(Criterion):
         return active, dropped, memos
 
     @property
-    def _costs(self) -> np.ndarray:
-        return self.problem.costs
+    def _prices(self) -> Prices:
+        return self.problem.prices
 
     def _stand(self, rows: np.ndarray, star: int | None = None) -> Standing:
-        return Standing.of(rows, self._costs, self.problem.team, star)
+        return Standing.of(rows, self._prices, self.problem.team, star)
 
     def _some_standing(self, cell: Cell) -> Standing:
         """How the centers stand, compared with whichever of them."""
@@ -149,7 +149,7 @@ class SurrogateCost(Criterion):
             return rivals
         if standing.ends is None:
             standing = self._stand(cell.active, standing.star)
-        return standing.fewest_rivals(gain, cell.active, self._costs)
+        return standing.fewest_rivals(gain, cell.active, self._prices)
 
     def _sums(self, cell: Cell, wanted: np.ndarray) -> DenseSums | PriceSums:
         """Sums by bin, at least of the wanted rivals."""
@@ -173,7 +173,7 @@ class SurrogateCost(Criterion):
         problem, rows, standing = self.problem, cell.active, self._standing(cell)
         if not problem.bins.is_sparse:
             wanted = standing.with_next_best(wanted, -(len(wanted) + 1) % TOGETHER)
-        rivals = Rivals(self._costs, standing.star, wanted, problem.n_samples.bit_length())
+        rivals = Rivals(self._prices, standing.star, wanted, problem.n_samples.bit_length())
         if problem.bins.is_sparse:
             return self._stored.sums_of(rows, rivals, cell.memo, keep=keep)
         room = max(2**24, problem.X.nbytes // 4) - self._n_bytes

@@ -31,6 +31,9 @@ def for_each_cell(
     largest = max(sizes, default=0)
     shared = largest if largest >= criterion.one_thread_below else 0
     fair = sum(sizes) >= max(_FAIR * team.n_threads * shared, _LEAST_ROWS)
-    if criterion.in_any_order and fair:
-        return team.map(work, numbers)
-    return [work(number) for number in numbers]
+    if not (criterion.in_any_order and fair):
+        return [work(number) for number in numbers]
+    # The largest first, so that no thread is left alone with it in the end.
+    order = sorted(range(len(numbers)), key=lambda i: -sizes[i])
+    results = dict(zip(order, team.map(lambda i: work(numbers[i]), order)))
+    return [results[i] for i in range(len(numbers))]

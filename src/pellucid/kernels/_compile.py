@@ -61,9 +61,6 @@ inner = _kept_on_disk(no_cpython_wrapper=True, no_cfunc_wrapper=True)
 inlined = _kept_on_disk(inline="always")
 """Copied into the loop that calls it, where a call for every row would cost too much."""
 
-contracted = _kept_on_disk(no_cfunc_wrapper=True, fastmath={"contract"})
-"""For products that may be added without rounding in between, and nothing else."""
-
 fused = _kept_on_disk(no_cfunc_wrapper=True, fastmath={"contract", "reassoc", "nsz"})
 """For sums in any fixed order, products added without rounding in between."""
 

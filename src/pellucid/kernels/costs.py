@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pellucid.kernels._compile import compiled, contracted, fused
+from pellucid.kernels._compile import compiled, fused
 
 BLOCK_ROWS = 4096
 """Rows that `dense_spread` is given together; fixed, so that sums do not depend on the threads."""
@@ -27,28 +27,30 @@ def dense_costs(X, centers, scale, per_unit, out):
             out[i, c] = total
 
 
-_SHIFT = 2.0**52
-_SHIFT_BITS = int(np.float64(_SHIFT).view(np.int64))
+@compiled
+def unscaled_costs(X, centers, root, shift, line, place, out):
+    """The same for rows that all have the scale 1, that of row i at out[place[i]]; returns whether
+    it could be done.
 
-
-@contracted
-def unscaled_costs(X, centers, per_unit, out):
-    """The same for rows that all have the scale 1; returns whether it could be done.
-
-    Above 2^52, floats are whole numbers, and their bits count them: a number below 2^52 is rounded
-    by adding 2^52, to the same side as elsewhere. The bits of larger ones add up to less than they
-    should, but to 2^52 or more. To multiply by a power of two rounds nothing, so that it makes no
-    difference whether the product is rounded before it is added.
+    Rows and `centers` are multiplied by `root`, a power of two, which rounds nothing: `per_unit` is
+    its square, or twice that. `shift` is 2^52 or, in the other case, 2^51. From there up to twice
+    as much, floats are multiples of 1 or of 1/2, and their bits count these: a number is rounded by
+    adding `shift`, to the same side as elsewhere. The bits of larger ones add up to less than they
+    should, but to 2^52 or more. `line` is room for a row.
     """
     n_centers, n_features = centers.shape
     seen = np.int64(0)
+    none = -n_features * np.float64(shift).view(np.int64)
     for i in range(X.shape[0]):
+        for j in range(n_features):
+            line[j] = X[i, j] * root
+        row = np.uint64(place[i])
         for c in range(n_centers):
-            total = np.int64(-n_features * _SHIFT_BITS)
+            total = none
             for j in range(n_features):
-                gap = X[i, j] - centers[c, j]
-                total += np.float64(gap * gap * per_unit + _SHIFT).view(np.int64)
-            out[i, c] = total
+                gap = line[j] - centers[c, j]
+                total += np.float64(gap * gap + shift).view(np.int64)
+            out[row, c] = total
             seen |= total
     return seen >> 52 == 0
 

@@ -102,7 +102,7 @@ def compare_prices(rows, costs, star, rivals, shift, lines):
         row = np.uint64(rows[i])
         own, best = costs[row, star], np.int64(0)
         for c in range(n):
-            better = own - costs[row, rivals[c]]
+            better = own - costs[row, np.uint64(rivals[c])]
             lines[i, c] = better
             best = max(best, better)
         lines[i, n] = (((best + (1 << shift) - 1) >> shift) << shift) + 1

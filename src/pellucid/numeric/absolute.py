@@ -34,6 +34,9 @@ class AbsoluteData(Data):
 
         return dense_costs, sparse_costs
 
+    def _quick_loop(self, centers: np.ndarray, unit: float, place: np.ndarray | None) -> None:
+        return None
+
     def nearest(self, centers: np.ndarray) -> np.ndarray:
         """Nearest center of each row, whatever its weight; the lowest of equals."""
         from pellucid.kernels.absolute import dense_nearest, sparse_nearest

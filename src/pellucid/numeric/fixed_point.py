@@ -33,6 +33,9 @@ _PRICED_TOGETHER = 2 * LEAST_ROWS
 _MANY_ROWS = 1024
 """Rows of which few cost 2^52 units if all cost less than 2^61."""
 
+_LARGE = 2.0**500
+"""Numbers that could be too large to square."""
+
 
 @dataclass(frozen=True)
 class Weights:
@@ -79,11 +82,15 @@ class Weights:
 
 
 class BegunCosts(NamedTuple):
-    """Costs and their unit, and the work on them that has to be finished first."""
+    """Costs and their unit, and the work on them that has to be finished first.
+
+    Those of row i are at costs[i], or at costs[place[i]].
+    """
 
     costs: np.ndarray
     unit: float
     work: Shared
+    place: np.ndarray | None
 
 
 class Data:
@@ -147,44 +154,79 @@ class Data:
         begun.work.finish()
         return begun.costs, begun.unit
 
-    def begin_costs(self, centers: np.ndarray, unit: float | None = None) -> BegunCosts:
-        """The same for later: other threads begin with it while the caller does something else."""
-        dense_costs, sparse_costs = self.cost_loops()
-        weights = self.weights
+    def begin_costs(
+        self, centers: np.ndarray, unit: float | None = None, place: np.ndarray | None = None
+    ) -> BegunCosts:
+        """The same for later: other threads begin with it while the caller does something else.
+
+        Rows that are asked for together may be given places next to each other; only costs that
+        are quick to find are put there.
+        """
+        weights, X = self.weights, self.rows
         unit = self.cost_unit(centers) if unit is None else unit
-        costs = np.empty((self.X.shape[0], len(centers)), dtype=np.int64)
+        costs = np.empty((X.shape[0], len(centers)), dtype=np.int64)
         # Whole weights multiply the rounded distance, exactly as repeated rows would add it.
         scale = np.ones(len(costs)) if weights.are_whole else weights.values
-        X, places = self.rows, np.ascontiguousarray(centers.T)
+        price = self._quick_loop(centers, unit, place)
+        if sparse.issparse(X) or price is None:
+            price, place = self._plain_loop(centers, scale, unit), None
 
         def work(block: tuple[int, int]) -> None:
-            part = slice(*block)
+            price(block, costs)
+            if weights.are_whole and not weights.are_ones:
+                rows = slice(*block) if place is None else place[slice(*block)]
+                costs[rows] *= weights.units[slice(*block), None]
+
+        starts = range(0, len(costs), _PRICED_TOGETHER)
+        blocks = [(start, min(start + _PRICED_TOGETHER, len(costs))) for start in starts]
+        return BegunCosts(costs, unit, self.team.ahead(work, blocks), place)
+
+    def _plain_loop(self, centers: np.ndarray, scale: np.ndarray, unit: float) -> Callable:
+        """How to price a block of rows, dense or sparse."""
+        dense_costs, sparse_costs = self.cost_loops()
+        X, places = self.rows, np.ascontiguousarray(centers.T)
+
+        def price(block: tuple[int, int], costs: np.ndarray) -> None:
             if sparse.issparse(X):
-                indptr = X.indptr[block[0] : block[1] + 1]
+                part, indptr = slice(*block), X.indptr[block[0] : block[1] + 1]
                 room = np.empty((len(places) + 1, len(centers)), dtype=np.int64)
                 how = (places, scale[part], 1 / unit, room, costs[part])
                 sparse_costs(X.data, X.indices, indptr, *how)
             else:
                 for rows, lines in row_major(X, *block, at_most=LEAST_ROWS):
                     dense_costs(lines, centers, scale[rows], 1 / unit, costs[rows])
-            if weights.are_whole and not weights.are_ones:
-                costs[part] *= weights.units[part, None]
 
-        starts = range(0, len(costs), _PRICED_TOGETHER)
-        blocks = [(start, min(start + _PRICED_TOGETHER, len(costs))) for start in starts]
-        return BegunCosts(costs, unit, self.team.ahead(work, blocks))
+        return price
+
+    def _quick_loop(
+        self, centers: np.ndarray, unit: float, place: np.ndarray | None
+    ) -> Callable | None:
+        """The same for dense rows of whole weight; None where many may cost too much for it."""
+        from pellucid.kernels.costs import dense_costs, unscaled_costs
+
+        X, (half, odd) = self.rows, divmod(1 - int(np.frexp(unit)[1]), 2)
+        root, shift = 2.0**half, 2.0 ** (52 - odd)
+        turned = centers * root
+        is_small = np.abs(turned).max(initial=0.0) < _LARGE
+        if not (self.weights.are_whole and X.shape[0] >= _MANY_ROWS and is_small):
+            return None
+        place = np.arange(X.shape[0], dtype=np.int32) if place is None else place
+
+        def price(block: tuple[int, int], costs: np.ndarray) -> None:
+            line = np.empty(len(centers.T))
+            for rows, lines in row_major(X, *block, at_most=LEAST_ROWS):
+                if not unscaled_costs(lines, turned, root, shift, line, place[rows], costs):
+                    found = np.empty((len(lines), len(centers)), dtype=np.int64)
+                    dense_costs(lines, centers, np.ones(len(lines)), 1 / unit, found)
+                    costs[place[rows]] = found
+
+        return price
 
     def cost_loops(self):
         """The compiled loops over dense and over CSR rows."""
-        from pellucid.kernels.costs import dense_costs, sparse_costs, unscaled_costs
+        from pellucid.kernels.costs import dense_costs, sparse_costs
 
-        def quickest(lines, centers, scale, per_unit, costs) -> None:
-            if not unscaled_costs(lines, centers, per_unit, costs):
-                dense_costs(lines, centers, scale, per_unit, costs)
-
-        # Of few rows, many cost too much for the quicker loop.
-        quick = self.weights.are_whole and self.X.shape[0] >= _MANY_ROWS
-        return quickest if quick else dense_costs, sparse_costs
+        return dense_costs, sparse_costs
 
     def nearest(self, centers: np.ndarray) -> np.ndarray:
         """Nearest center of each row, whatever its weight; the lowest of equals.

@@ -166,25 +166,28 @@ def sparse_sums(data, indices, indptr, first, last, labels, weight, sums):
 def dense_spread(X, labels, others, weight, origins, heft, squares, sums):
     """Add up, about the origin o of a row's group: weight, squares, and first moments.
 
-    heft[p] = weight, squares[p] = weight |x - o|^2, sums[p, j] = weight (x_j - o_j). The rows that
-    both groupings put into group g have the place p = g; those that only `labels` does come after
-    all groups, then those that only `others` does. Label -1 is in no group.
+    For each block b of BLOCK_ROWS rows by itself, heft[b, p] = weight, squares[b, p] =
+    weight |x - o|^2, sums[b, p, j] = weight (x_j - o_j). The rows that both groupings put into
+    group g have the place p = g; those that only `labels` does come after all groups, then those
+    that only `others` does. Label -1 is in no group.
     """
     n_groups, n_features = origins.shape
-    for i in range(np.uint64(len(X))):
-        own, other, factor = labels[i], others[i], weight[i]
-        apart = own != other
-        for turn in range(1 + apart):
-            g = other if turn else own
-            if g >= 0:
-                group = np.uint64(g)
-                place, square = group + np.uint64((apart + turn) * n_groups), 0.0
-                for j in range(n_features):
-                    gap = X[i, j] - origins[group, j]
-                    square += gap * gap
-                    sums[place, j] += factor * gap
-                heft[place] += factor
-                squares[place] += factor * square
+    for b in range(len(heft)):
+        begin, end = b * BLOCK_ROWS, (b + 1) * BLOCK_ROWS
+        for i in range(np.uint64(begin), np.uint64(end if end < len(X) else len(X))):
+            own, other, factor = labels[i], others[i], weight[i]
+            apart = own != other
+            for turn in range(1 + apart):
+                g = other if turn else own
+                if g >= 0:
+                    group = np.uint64(g)
+                    place, square = group + np.uint64((apart + turn) * n_groups), 0.0
+                    for j in range(n_features):
+                        gap = X[i, j] - origins[group, j]
+                        square += gap * gap
+                        sums[b, place, j] += factor * gap
+                    heft[b, place] += factor
+                    squares[b, place] += factor * square
 
 
 @compiled

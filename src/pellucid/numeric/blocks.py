@@ -15,15 +15,13 @@ def row_major(
     begin: int,
     end: int,
     columns: slice = slice(None),
-    at_most: int | None = None,
 ) -> Iterator[tuple[slice, np.ndarray]]:
     """Rows begin .. end (and some columns) in row-major float64 blocks, each with its row range.
 
-    Rows that are copied come in blocks that stay in cache, others in one, or in blocks of
-    `at_most`.
+    Rows that are copied come in blocks that stay in cache, others in one.
     """
     is_ready = X.flags.c_contiguous and X.dtype == np.float64 and columns == slice(None)
-    step = (at_most or end - begin) if is_ready else _COPIED_ROWS
+    step = end - begin if is_ready else _COPIED_ROWS
     for start in range(begin, end, max(step, 1)):
         rows = slice(start, min(start + step, end))
         yield rows, np.ascontiguousarray(X[rows, columns], dtype=np.float64)

@@ -193,7 +193,7 @@ class Data:
                 how = (places, scale[part], 1 / unit, room, costs[part])
                 sparse_costs(X.data, X.indices, indptr, *how)
             else:
-                for rows, lines in row_major(X, *block, at_most=LEAST_ROWS):
+                for rows, lines in row_major(X, *block):
                     dense_costs(lines, centers, scale[rows], 1 / unit, costs[rows])
 
         return price
@@ -214,7 +214,7 @@ class Data:
 
         def price(block: tuple[int, int], costs: np.ndarray) -> None:
             line = np.empty(len(centers.T))
-            for rows, lines in row_major(X, *block, at_most=LEAST_ROWS):
+            for rows, lines in row_major(X, *block):
                 if not unscaled_costs(lines, turned, root, shift, line, place[rows], costs):
                     found = np.empty((len(lines), len(centers)), dtype=np.int64)
                     dense_costs(lines, centers, np.ones(len(lines)), 1 / unit, found)

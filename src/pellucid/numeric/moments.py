@@ -100,8 +100,9 @@ def _spread(
 
     def work(blocks: tuple[int, int]) -> None:
         begin, end = (min(block * BLOCK_ROWS, X.shape[0]) for block in blocks)
-        for rows, part in row_major(X, begin, end, at_most=BLOCK_ROWS):
-            by_row, b = (labels[rows], others[rows], weight[rows]), rows.start // BLOCK_ROWS
+        for rows, part in row_major(X, begin, end):
+            by_row = labels[rows], others[rows], weight[rows]
+            b = slice(rows.start // BLOCK_ROWS, -(-rows.stop // BLOCK_ROWS))
             dense_spread(part, *by_row, origins, heft[b], squares[b], sums[b])
 
     team.map(work, team.blocks(n_blocks, 1, each=4), besides)

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from pellucid.cuts.search import _MANY_VALUES, _order
+from pellucid.cuts.search import _MANY_VALUES, order_of
 
 N = 3 * _MANY_VALUES
 RANDOM = np.random.RandomState(0)
@@ -25,5 +25,5 @@ VALUES = {
 def test_equal_values_keep_their_order(values):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = _order(values)
+        found = order_of(values)
     assert found.tolist() == sorted(range(len(values)), key=lambda i: values[i])

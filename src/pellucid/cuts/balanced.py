@@ -16,6 +16,8 @@ class BalancedMistakes(Mistakes):
     with the fewest mistakes; only to compare gaps, mistakes are divided.
     """
 
+    is_cut_in_place = False
+
     def best_center_cuts(self, cell: Cell, features: np.ndarray, n: int) -> list[Cut]:
         """Cuts with the least ratio."""
         mistakes, n_gaps = self._scan(cell), len(cell.centers) - 1

@@ -6,6 +6,9 @@ import numpy as np
 
 from pellucid.numeric.bins import Bins
 
+NEVER = np.int64(2**61)
+"""More than any amount."""
+
 
 class CountedScan:
     """Columns, judged by the weight of the rows that thresholds separate.
@@ -21,21 +24,19 @@ class CountedScan:
 
     def __init__(self, bins: Bins, counts: np.ndarray, places) -> None:
         self._inside, self._counts, (self._center_code, self.position) = bins.inside, counts, places
-        self._amount, self._least = np.zeros((2, len(counts), counts.shape[2]), dtype=np.int64)
+        shape = (len(counts), counts.shape[2])
+        self._amount, self._least = np.zeros(shape, np.int64), np.full(shape, NEVER)
         self._found = np.empty(0)
 
     def __call__(self, block: np.ndarray, found: np.ndarray) -> None:
         """Fill found[j, g] as `judge_counts` does."""
         from pellucid.kernels.owned import judge_counts
 
+        members = np.arange(self._counts.shape[1])
         about = (self._counts, self._center_code, self.position, self._inside)
-        judge_counts(block, *about, self._amount, self._least, found)
+        judge_counts(block, members, *about, self._amount, self._least, found)
         self._found = found
 
     def look(self, feature: int, limit: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """found[feature]; amounts at its edges; bins that could reach a limit."""
-        first, last = self.position[feature, [0, -1]]
-        wanted = np.zeros(self._least.shape[1], dtype=bool)
-        between = slice(first + 1, last + 1)
-        np.less_equal(self._least[feature, between], limit, out=wanted[between])
-        return self._found[feature], self._amount[feature], wanted
+        return self._found[feature], self._amount[feature], self._least[feature] <= limit

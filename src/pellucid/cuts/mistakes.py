@@ -9,7 +9,7 @@ import numpy as np
 
 from pellucid.cuts.counted import CountedScan
 from pellucid.cuts.criterion import Cell, CenterCutCriterion
-from pellucid.cuts.problem import Problem
+from pellucid.cuts.owned_rows import Halves, OwnedRows
 from pellucid.cuts.search import Cut, edge_cuts, open_bins, search_columns
 from pellucid.cuts.separated import Objective, Owned, SeparatedScan, scan_separated
 
@@ -17,47 +17,12 @@ _SMALL = 2**22
 """Bytes of counts that are kept without asking how large the data are."""
 
 
-class _Cut(NamedTuple):
-    """Some rows cut in two, in pairs for the left and the right side.
-
-    Attributes
-    ----------
-    low, high : float
-        Largest value on the left and smallest on the right.
-    kept, lost : pair of ndarray
-        Rows that are on the side of their own center, and those that are not.
-    sizes : ndarray of int
-        Rows that each center keeps.
-    """
-
-    low: float
-    high: float
-    kept: tuple[np.ndarray, np.ndarray]
-    lost: tuple[np.ndarray, np.ndarray]
-    sizes: np.ndarray
-
-
 class _Sides(NamedTuple):
-    """A cell, cut by any threshold from `low` up to, not including, `high`.
-
-    Attributes
-    ----------
-    centers : pair of ndarray
-        Places of the centers that go left and right.
-    active, cut_off, passive : pair of ndarray
-        Rows that stay with their centers, that are cut off from them, and that had been before.
-    kept : ndarray of int
-        Rows that each center keeps.
-    """
+    """A cell, cut in a column, and the rows that its centers keep."""
 
     feature: int
-    low: float
-    high: float
-    centers: tuple[np.ndarray, np.ndarray]
-    active: tuple[np.ndarray, np.ndarray]
-    cut_off: tuple[np.ndarray, np.ndarray]
-    kept: np.ndarray
-    passive: tuple[np.ndarray, np.ndarray]
+    halves: Halves
+    kept: OwnedRows
 
 
 class Mistakes(CenterCutCriterion):
@@ -69,6 +34,11 @@ class Mistakes(CenterCutCriterion):
     """
 
     in_any_order = True
+
+    @property
+    def is_cut_in_place(self) -> bool:
+        """Whether a greedy search may overwrite the rows and counts of a cell with its children's."""
+        return self._fit(self.problem.n_clusters)
 
     def root(self) -> Cell:
         """The cell that holds everything, its rows center by center."""
@@ -113,7 +83,7 @@ class Mistakes(CenterCutCriterion):
 
     def _scan(self, cell: Cell) -> CountedScan | SeparatedScan:
         """How to scan columns, in units of weight: from counts if they are kept, or the data."""
-        problem, places, counts = self.problem, self._places(cell), self._counts(cell)
+        problem, places, counts = self.problem, self._places(cell), self.counts(cell)
         if counts is not None:
             return CountedScan(problem.bins, counts, places)
         rows = cell.active
@@ -131,62 +101,47 @@ class Mistakes(CenterCutCriterion):
 
     def interval(self, cell: Cell, cut: Cut) -> tuple[float, float]:
         """All thresholds that cut the cell alike."""
-        sides = self._sides(cell, cut.feature, cut.at)
-        return sides.low, sides.high
+        halves = self._sides(cell, cut.feature, cut.at).halves
+        return halves.low, halves.high
 
     def divide(self, cell: Cell, feature: int, threshold: float) -> tuple[Cell, Cell]:
-        """The two sides; rows cut off from their own center become passive where they are."""
-        sides, cut_here = self._sides(cell, feature, threshold, threshold), {feature}
-        counts, halves = cell.memo.get("counts"), []
-        for turn, places in enumerate(sides.centers):
-            memo = {"ends": _ends(sides.kept.take(places))}
-            if counts is not None:
-                memo["parent"] = counts, places, sides.cut_off[1 - turn]
-            passive = sides.cut_off[turn]
-            if len(cell.passive):
-                passive = np.concatenate([passive, sides.passive[turn]])
-            cuts = [cell.cut_left, cell.cut_right]
-            cuts[turn] = cuts[turn] | cut_here
-            halves.append(Cell(sides.active[turn], passive, cell.centers[places], *cuts, memo))
-        return halves[0], halves[1]
+        """The two sides; rows cut off from their own center become passive where they are.
 
-    def _sides(self, cell: Cell, feature: int, at: float, for_passive: float | None = None):
-        """The rows, cut; passive ones by the lowest threshold that will do, unless told otherwise.
-
-        The latest sides of a cell are remembered.
+        The threshold is out of the interval of a cut.
         """
+        (_, halves, kept), counts = self._sides(cell, feature, threshold), cell.memo.get("counts")
+        left = self.problem.centers[cell.centers, feature] <= threshold
+        sizes, cells = kept.ends - kept.begins, []
+        for turn, is_mine in enumerate((left, ~left)):
+            members = is_mine.nonzero()[0]
+            memo = {"ends": _ends(sizes.take(members))}
+            if counts is not None:
+                memo["parent"] = counts, members, halves.cut_off[1 - turn]
+            cuts = [cell.cut_left, cell.cut_right]
+            cuts[turn] = cuts[turn] | {feature}
+            about = (halves.passive[turn], cell.centers[members], *cuts, memo)
+            cells.append(Cell(kept.of(members), *about))
+        return cells[0], cells[1]
+
+    def _sides(self, cell: Cell, feature: int, at: float) -> _Sides:
+        """The cell, cut; its latest sides are remembered."""
         known: _Sides | None = cell.memo.get("sides")
-        if known is not None and known.feature == feature and known.low <= at < known.high:
-            return known
-        column = _Column(self.problem, feature)
-        coordinates = self.problem.centers[cell.centers, feature]
-        left = coordinates <= at
-        cut = column.cut(cell.active, self._row_ends(cell), left, at)
-        low = max([cut.low, *coordinates[left].tolist()])
-        high = min([cut.high, *coordinates[~left].tolist()])
-        passive = cell.passive, cell.passive
-        if len(cell.passive):
-            ends = np.array([0, len(cell.passive)])
-            by_itself = column.cut(
-                cell.passive, ends, np.ones(1, dtype=bool), low if for_passive is None else at
-            )
-            high = min(high, by_itself.high)
-            passive = by_itself.kept[0], by_itself.lost[1]
-        centers = left.nonzero()[0], (~left).nonzero()[0]
-        about = (cut.kept, cut.lost, cut.sizes, passive)
-        cell.memo["sides"] = sides = _Sides(feature, low, high, centers, *about)
+        if known is not None and known.feature == feature:
+            if known.halves.low <= at < known.halves.high:
+                return known
+        ends, places = self.row_ends(cell), self.problem.centers[cell.centers, feature]
+        kept = OwnedRows(cell.active.copy(), ends[:-1], ends[1:].copy())
+        how = (np.arange(len(places)), cell.passive, feature, at, places)
+        cell.memo["sides"] = sides = _Sides(feature, kept.divide(self.problem, *how), kept)
         return sides
 
-    def _row_ends(self, cell: Cell) -> np.ndarray:
+    def row_ends(self, cell: Cell) -> np.ndarray:
         """Where the rows of the cell's centers begin and end."""
         if "ends" not in cell.memo:
-            labels = self.problem.labels.take(cell.active)
-            mine = np.bincount(labels, minlength=self.problem.n_clusters)
-            cell.memo["ends"] = _ends(mine.take(cell.centers))
+            labels = self.problem.labels.take(cell.active)  # which are ascending
+            starts = labels.searchsorted(cell.centers.astype(labels.dtype))
+            cell.memo["ends"] = np.append(starts, len(labels))
         return cell.memo["ends"]
-
-    def _passive_values(self, cell: Cell, feature: int) -> np.ndarray:
-        return self.problem.values(feature, cell.passive)
 
     def _local_labels(self, cell: Cell, rows: np.ndarray) -> np.ndarray:
         """Own center of each row, as a place in the cell's centers."""
@@ -194,7 +149,13 @@ class Mistakes(CenterCutCriterion):
         place[cell.centers] = np.arange(len(cell.centers))
         return place.take(self.problem.labels.take(rows))
 
-    def _counts(self, cell: Cell) -> np.ndarray | None:
+    def _fit(self, n_centers: int) -> bool:
+        """Whether counts for so many centers are small enough to be kept."""
+        problem = self.problem
+        n_bytes = 8 * problem.bins.edges.size * n_centers
+        return not problem.bins.is_sparse and n_bytes <= max(_SMALL, problem.X.nbytes // 4)
+
+    def counts(self, cell: Cell) -> np.ndarray | None:
         """Weight of the active rows by feature, center and bin, where it is kept."""
         from pellucid.kernels.separated import count_weights
 
@@ -205,7 +166,7 @@ class Mistakes(CenterCutCriterion):
             inherited, places, rows = memo.pop("parent")
             counts = inherited.take(places, axis=1)
             own, weight = self._local_labels(cell, rows), -problem.weights.units_of(rows)
-        elif not bins.is_sparse and 8 * np.prod(shape) <= max(_SMALL, problem.X.nbytes // 4):
+        elif self._fit(len(cell.centers)):
             counts = np.zeros(shape, dtype=np.int64)
             rows, own = cell.active, problem.labels
             if len(rows) == len(own):  # in their own order, which is quicker to read
@@ -221,29 +182,6 @@ class Mistakes(CenterCutCriterion):
         )
         memo["counts"] = counts
         return counts
-
-
-class _Column:
-    """A column by which rows can be cut in two."""
-
-    def __init__(self, problem: Problem, feature: int) -> None:
-        self.edges, self.values = problem.bins.edges[feature], problem.column(feature)
-        self.codes = problem.bins.dense_column(feature, problem.n_samples)
-
-    def cut(self, rows: np.ndarray, ends: np.ndarray, center_left: np.ndarray, at: float) -> _Cut:
-        """Cut rows that stand center by center; `ends` says where, and the next which go left."""
-        from pellucid.kernels.owned import divide_owned
-
-        n, sizes = len(rows), np.diff(ends)
-        n_left = int(sizes[center_left].sum())
-        # Each center's rows end up in a place of their own, whichever side they are on.
-        kept, lost = np.empty((2, n + 2), dtype=rows.dtype)
-        kept, lost = (kept[: n_left + 1], kept[n_left + 1 :]), (lost[n_left + 1 :], lost[: n_left + 1])
-        code = self.edges.searchsorted(at)
-        how = (self.codes, self.values, code, at, center_left, *kept, *lost, sizes)
-        low, high, n_kept, n_lost = divide_owned(rows, ends, *how)
-        kept = kept[0][: n_kept[0]], kept[1][: n_kept[1]]
-        return _Cut(low, high, kept, (lost[0][: n_lost[0]], lost[1][: n_lost[1]]), sizes)
 
 
 def _ends(sizes: np.ndarray) -> np.ndarray:

@@ -203,11 +203,11 @@ def open_bins(problem: Problem, feature: int, rows: np.ndarray, wanted: np.ndarr
 
     parts = team.map(look, team.blocks(len(rows), LEAST_ROWS))
     opened = parts[0] if len(parts) == 1 else list(map(np.concatenate, zip(*parts)))
-    order = _order(opened[-1])
+    order = order_of(opened[-1])
     return tuple(part.take(order) for part in opened)
 
 
-def _order(values: np.ndarray) -> np.ndarray:
+def order_of(values: np.ndarray) -> np.ndarray:
     """Places of some values from small to large, equal ones in their order.
 
     NumPy sorts numbers of 16 bits, and what is all but sorted, in time of their number: values are

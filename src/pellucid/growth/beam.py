@@ -10,7 +10,7 @@ from pellucid._progress import Progress
 from pellucid.cuts.criterion import Cell, Criterion
 from pellucid.cuts.search import Cut
 from pellucid.cuts.thresholds import ThresholdStyle, choose_threshold
-from pellucid.growth.plant import Growth
+from pellucid.growth.plant import Growth, set_counts
 from pellucid.tree import TreeBuilder
 
 
@@ -205,20 +205,5 @@ class _Nursery:
             waiting += [(right, branch.right), (left, branch.left)]
         for number, cell in leaves.items():
             builder.set_cluster(number, self.criterion.cluster(cell))
-        _set_counts(builder, leaves, problem.weights)
+        set_counts(builder, leaves, problem.weights)
         return Growth(builder, gains, leaves)
-
-
-def _set_counts(builder: TreeBuilder, leaves: dict[int, Cell], weights) -> None:
-    """Rows and weight of all nodes, from those of the leaves; children come after their parents."""
-    counts: dict[int, tuple[int, float]] = {}
-    for number in reversed(range(len(builder.nodes))):
-        if number in leaves:
-            cell = leaves[number]
-            weight = weights.total_of(cell.active) + weights.total_of(cell.passive)
-            counts[number] = (len(cell.active) + len(cell.passive), weight)
-        else:
-            node = builder.nodes[number]
-            (n, weight), (m, more) = counts[node.left], counts[node.right]
-            counts[number] = (n + m, weight + more)
-        builder.set_counts(number, *counts[number])

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pellucid._progress import Progress
 from pellucid.cuts.criterion import Criterion
+from pellucid.cuts.mistakes import Mistakes
 from pellucid.cuts.thresholds import ThresholdStyle
+from pellucid.growth.in_place import grow_in_place
 from pellucid.growth.plant import Divided, Growth, Plant
 from pellucid.growth.together import for_each_cell
 
@@ -13,6 +15,8 @@ def grow_greedily(
     criterion: Criterion, threshold_style: ThresholdStyle, progress: Progress
 ) -> Growth:
     """Cut all leaves of a level, from left to right, then those of the next."""
+    if isinstance(criterion, Mistakes) and criterion.is_cut_in_place:
+        return grow_in_place(criterion, threshold_style, progress)
     plant = Plant(criterion, threshold_style)
 
     def divide(number: int) -> Divided | None:

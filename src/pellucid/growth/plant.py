@@ -12,6 +12,7 @@ from pellucid.cuts.criterion import Cell, Criterion
 from pellucid.cuts.search import Cut
 from pellucid.cuts.thresholds import ThresholdStyle, choose_threshold
 from pellucid.growth.together import for_each_cell
+from pellucid.numeric.fixed_point import Weights
 from pellucid.numeric.rows import order_by
 from pellucid.tree import LEAF, ThresholdTree, TreeBuilder
 
@@ -165,3 +166,18 @@ class Plant:
             self.builder.set_cluster(number, self.criterion.cluster(cell))
         weight = weights.total_of(cell.active) + weights.total_of(cell.passive)
         self.builder.set_counts(number, len(cell.active) + len(cell.passive), weight)
+
+
+def set_counts(builder: TreeBuilder, leaves: dict[int, Cell], weights: Weights) -> None:
+    """Rows and weight of all nodes, from those of the leaves; children come after their parents."""
+    counts: dict[int, tuple[int, float]] = {}
+    for number in reversed(range(len(builder.nodes))):
+        if number in leaves:
+            cell = leaves[number]
+            weight = weights.total_of(cell.active) + weights.total_of(cell.passive)
+            counts[number] = (len(cell.active) + len(cell.passive), weight)
+        else:
+            node = builder.nodes[number]
+            (n, weight), (m, more) = counts[node.left], counts[node.right]
+            counts[number] = (n + m, weight + more)
+        builder.set_counts(number, *counts[number])

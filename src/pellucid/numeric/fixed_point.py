@@ -77,8 +77,8 @@ class Weights:
         return self.units[: len(rows)] if self.are_ones else self.units[rows]
 
     def total_of(self, rows: np.ndarray) -> float:
-        """Total weight of some rows."""
-        return float(len(rows)) if self.are_ones else float(self.values[rows].sum())
+        """Total weight of some rows, whatever their order."""
+        return float(len(rows)) if self.are_ones else float(self.units[rows].sum()) / self.one
 
 
 class BegunCosts(NamedTuple):

@@ -1,0 +1,156 @@
+"""Greedy growth by mistakes, cell after cell in the place of the one before (IMM).
+
+What a search that goes back must keep, a greedy one can overwrite: a center takes its rows and its
+counts with it into whatever cell it comes. The same tree as other searches by
+`pellucid.cuts.mistakes` would find, with less to copy and to remember.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pellucid._progress import Progress
+from pellucid.cuts.counted import NEVER
+from pellucid.cuts.criterion import Cell
+from pellucid.cuts.mistakes import Mistakes
+from pellucid.cuts.owned_rows import OwnedRows
+from pellucid.cuts.thresholds import ThresholdStyle, choose_threshold
+from pellucid.growth.plant import Growth, set_counts
+from pellucid.tree import TreeBuilder
+
+_LEAST_ROWS = 2**16
+"""Rows of the second largest cell that are worth a thread of their own."""
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A cell: its centers, and the rows in it that are cut off from their own."""
+
+    centers: np.ndarray
+    passive: np.ndarray
+
+
+@dataclass(frozen=True)
+class _Split:
+    """A cut, and the two sides of it."""
+
+    feature: int
+    low: float
+    high: float
+    sides: tuple[_Part, _Part]
+
+
+def grow_in_place(
+    criterion: Mistakes, threshold_style: ThresholdStyle, progress: Progress
+) -> Growth:
+    """Cut all leaves of a level, from left to right, then those of the next."""
+    problem, ground = criterion.problem, _Ground(criterion)
+    builder, parts = TreeBuilder(problem.n_features), {0: ground.whole}
+    level, gains = [0], []
+    while level:
+        below: list[int] = []
+        for number, split in zip(level, ground.cut_all([parts[number] for number in level])):
+            if split is not None:
+                threshold = choose_threshold(split.low, split.high, threshold_style)
+                children = builder.split(number, feature=split.feature, threshold=threshold)
+                del parts[number]
+                parts.update(zip(children, split.sides))
+                gains.append(0.0)
+                below += children
+                progress.step()
+        level = below
+    leaves = {number: ground.cell(part) for number, part in parts.items()}
+    for number, cell in leaves.items():
+        builder.set_cluster(number, criterion.cluster(cell))
+    set_counts(builder, leaves, problem.weights)
+    return Growth(builder, gains, leaves)
+
+
+class _Ground:
+    """The rows of all centers, which stay together, and their counts."""
+
+    def __init__(self, criterion: Mistakes) -> None:
+        self.problem, root = criterion.problem, criterion.root()
+        self._counts, ends = criterion.counts(root), criterion.row_ends(root)
+        self._owned = OwnedRows(root.active.copy(), ends[:-1], ends[1:].copy())
+        self.whole = _Part(root.centers, root.passive)
+
+    def cut_all(self, parts: list[_Part]) -> list[_Split | None]:
+        """Cut some cells, side by side if there is enough to do."""
+        sizes = [self._owned.number_of(part.centers) for part in parts]
+        if len(sizes) < 2 or sorted(sizes)[-2] < _LEAST_ROWS:
+            return [self._cut(part) for part in parts]
+        # The largest first, so that no thread is left alone with it in the end.
+        order = sorted(range(len(parts)), key=lambda i: -sizes[i])
+        splits = dict(zip(order, self.problem.team.map(lambda i: self._cut(parts[i]), order)))
+        return [splits[i] for i in range(len(parts))]
+
+    def cell(self, part: _Part) -> Cell:
+        """What is in a cell."""
+        return Cell(self._owned.of(part.centers), part.passive, part.centers)
+
+    def _cut(self, part: _Part) -> _Split | None:
+        """The best cut of a cell, which is made; the cell is no more."""
+        problem, centers = self.problem, part.centers
+        best = self._best_cut(centers) if len(centers) > 1 else None
+        if best is None:
+            return None
+        feature, at = best
+        places = problem.centers[:, feature]
+        halves = self._owned.divide(problem, centers, part.passive, feature, at, places)
+        left = places[centers] <= at
+        sides = centers[left], centers[~left]
+        self._uncount(halves.cut_off, sides)
+        parts = (_Part(sides[0], halves.passive[0]), _Part(sides[1], halves.passive[1]))
+        return _Split(feature, halves.low, halves.high, parts)
+
+    def _best_cut(self, centers: np.ndarray) -> tuple[int, float] | None:
+        """Column and threshold with the fewest mistakes; of equals the lowest."""
+        from pellucid.kernels.owned import judge_counts
+
+        bins = self.problem.bins
+        amount, least = np.zeros(bins.edges.shape, np.int64), np.full(bins.edges.shape, NEVER)
+        found = np.empty((len(bins.edges), 1, 3))
+        codes = bins.center_code.take(centers, axis=1)
+        position = np.array([codes.min(axis=1), codes.max(axis=1)]).T.copy()
+        about = (self._counts, bins.center_code, position, bins.inside, amount, least, found)
+        judge_counts(np.arange(len(found)), centers, *about)
+        fewest, bounds = found[:, 0, 0], found[:, 0, 2]
+        feature = int(fewest.argmin())
+        best = float(fewest[feature])
+        if best == np.inf:
+            return None
+        at = float(bins.edges[feature, int(found[feature, 0, 1])])
+        while True:
+            # The column most likely to hold a better cut.
+            j = int(bounds.argmin())
+            if (bounds[j], j) > (best, feature):
+                return feature, at
+            bounds[j] = np.inf
+            inside = self._look_into(centers, j, amount[j], least[j], best, np.sort(codes[j]))
+            if inside < (best, feature, at):
+                best, feature, at = inside
+
+    def _look_into(self, centers, feature: int, amount, least, limit: float, position):
+        """Fewest mistakes strictly inside the bins of a column, the column, and the threshold."""
+        from pellucid.kernels.separated import sweep_weights
+
+        opened = self._owned.look_into(self.problem, centers, feature, least, int(limit))
+        cuts = np.full((len(position) - 1, 2), np.inf)
+        sweep_weights(*opened, position, self.problem.bins.edges[feature], amount, cuts)
+        mistakes, at = min(map(tuple, cuts.tolist()))
+        return mistakes, feature, at
+
+    def _uncount(self, cut_off, sides) -> None:
+        """Take rows out of the counts of the centers that they are cut off from."""
+        from pellucid.kernels.separated import count_weights
+
+        problem = self.problem
+        # Of a center that is alone nothing is asked any more.
+        wanted = [rows for rows, others in zip(cut_off, sides[::-1]) if len(others) > 1]
+        for rows in wanted:
+            own, weight = problem.labels.take(rows), -problem.weights.units_of(rows)
+            every = np.arange(problem.n_features)
+            count_weights(every, problem.bins.codes, rows, own, weight, self._counts)

@@ -185,9 +185,7 @@ class BaseThresholdTree(EstimatorExportMixin, ClusterMixin, BaseEstimator):
             )
             self.rules_ = cluster_rules(self._leaf_rules, names.tolist())
 
-        (centers, inertia), (_, reference_inertia) = data.centers_and_costs(
-            position, reference.labels, reference.centers, describe
-        )
+        (centers, inertia), (_, reference_inertia) = data.beside_reference(position, describe)
         self.tree_ = tree
         self.n_leaves_ = tree.n_leaves
         self.cluster_names_ = names
@@ -287,10 +285,12 @@ def _pose(data: Data, reference: Reference) -> Problem:
     counts = labels >= 0
     if not data.weights.are_ones:
         counts &= data.weights.values > 0
-    if counts.all():
-        return Problem(data, reference.centers, labels)
-    counted = np.flatnonzero(counts)
-    return Problem(data.take(counted), reference.centers, labels[counted])
+    data.refer_to(labels, reference.centers)
+    if not counts.all():
+        counted = np.flatnonzero(counts)
+        data, labels = data.take(counted), labels[counted]
+        data.refer_to(labels, reference.centers)
+    return Problem(data, reference.centers, labels)
 
 
 def _name(labels: np.ndarray, names: np.ndarray) -> np.ndarray:

@@ -38,6 +38,7 @@ class Mistakes(CenterCutCriterion):
     @property
     def is_cut_in_place(self) -> bool:
         """Whether a greedy search may overwrite the rows and counts of a cell with its children's."""
+        self.problem.sort_rows()
         return self._fit(self.problem.n_clusters)
 
     def root(self) -> Cell:

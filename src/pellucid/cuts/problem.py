@@ -78,12 +78,22 @@ class Problem:
         """The columns as codes."""
         return self.data.bins(self.centers)
 
+    def sort_rows(self) -> None:
+        """Make the bins and, while others are at it, put the rows in order."""
+        if "bins" not in self.__dict__:
+            self.__dict__["bins"] = self.data.bins(self.centers, lambda: self.by_center)
+
+    def measure_ahead(self) -> None:
+        """Let other threads measure the clustering, which will be asked for in the end."""
+        if self.data.objective == "kmeans" and not self.bins.is_sparse:
+            _ = self.data.spread
+
     def price_ahead(self) -> None:
         """Let other threads begin with the costs, which will be asked for.
 
         Rows of one center are given places next to each other: most of them stay together.
         """
-        _ = self.bins  # by the whole team, before others turn to the costs
+        self.sort_rows()  # by the whole team, before others turn to the costs
         self._begun_costs = self.data.begin_costs(self.centers, place=_inverse(self.by_center))
 
     @cached_property

@@ -13,7 +13,6 @@ from pellucid.cuts.thresholds import ThresholdStyle, choose_threshold
 from pellucid.growth.greedy import grow_greedily
 from pellucid.growth.plant import Growth
 from pellucid.metrics import weighted_average_depth, weighted_average_explanation_size
-from pellucid.numeric.moments import means_and_costs
 from pellucid.tradeoff import TradeOff, TradeOffPoint
 from pellucid.tree import ThresholdTree
 
@@ -158,10 +157,7 @@ class Along:
 def measure(problem: Problem, tree: ThresholdTree, growth: Growth) -> dict[str, float]:
     """What a tree that has been grown for a problem is worth."""
     position = tree.cluster[growth.leaf_of_rows]
-    weight = problem.weights.values
-    (_, cost), (_, reference) = means_and_costs(
-        problem.X, position, problem.labels, weight, problem.centers, problem.team
-    )
+    (_, cost), (_, reference) = problem.data.beside_reference(position)
     return {
         "cost": cost,
         "npc": cost / reference if reference > 0 else (1.0 if cost == 0 else inf),

@@ -47,6 +47,7 @@ def grow_in_place(
 ) -> Growth:
     """Cut all leaves of a level, from left to right, then those of the next."""
     problem, ground = criterion.problem, _Ground(criterion)
+    problem.measure_ahead()
     builder, parts = TreeBuilder(problem.n_features), {0: ground.whole}
     level, gains = [0], []
     while level:

@@ -163,10 +163,10 @@ def sparse_sums(data, indices, indptr, first, last, labels, weight, sums):
 
 
 @fused
-def dense_spread(X, labels, others, weight, origins, heft, squares, sums):
+def dense_spread(X, rows, labels, others, weight, origins, heft, squares, sums):
     """Add up, about the origin o of a row's group: weight, squares, and first moments.
 
-    For each block b of BLOCK_ROWS rows by itself, heft[b, p] = weight, squares[b, p] =
+    For each block b of BLOCK_ROWS of the `rows` by itself, heft[b, p] = weight, squares[b, p] =
     weight |x - o|^2, sums[b, p, j] = weight (x_j - o_j). The rows that both groupings put into
     group g have the place p = g; those that only `labels` does come after all groups, then those
     that only `others` does. Label -1 is in no group.
@@ -174,7 +174,8 @@ def dense_spread(X, labels, others, weight, origins, heft, squares, sums):
     n_groups, n_features = origins.shape
     for b in range(len(heft)):
         begin, end = b * BLOCK_ROWS, (b + 1) * BLOCK_ROWS
-        for i in range(np.uint64(begin), np.uint64(end if end < len(X) else len(X))):
+        for r in range(np.uint64(begin), np.uint64(end if end < len(rows) else len(rows))):
+            i = np.uint64(rows[r])
             own, other, factor = labels[i], others[i], weight[i]
             apart = own != other
             for turn in range(1 + apart):

@@ -81,6 +81,12 @@ class AbsoluteData(Data):
             besides()
         return found
 
+    def beside_reference(
+        self, labels: np.ndarray, besides: Callable[[], object] | None = None
+    ) -> list[tuple[np.ndarray, float]]:
+        """The same for a grouping and for the clustering that the data refer to."""
+        return self.centers_and_costs(labels, *self._reference, besides)
+
     def most_to_pay(self, centers: np.ndarray, origin: np.ndarray | None = None) -> float:
         """A bound by the triangle: |x - c| <= |x - o| + |c - o|."""
         origin = centers.mean(axis=0) if origin is None else origin

@@ -7,6 +7,7 @@ of any edge a value lies; what happens inside a bin is looked up in the data, wh
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -113,8 +114,17 @@ def find_edges(X, centers: np.ndarray, team: Team = ALONE) -> Edges:
     )
 
 
-def make_bins(X, centers: np.ndarray, team: Team = ALONE, found: Edges | None = None) -> Bins:
-    """Quantise the columns of a dense or CSC matrix, whose edges may have been found before."""
+def make_bins(
+    X,
+    centers: np.ndarray,
+    team: Team = ALONE,
+    found: Edges | None = None,
+    besides: Callable[[], object] | None = None,
+) -> Bins:
+    """Quantise the columns of a dense or CSC matrix, whose edges may have been found before.
+
+    See `Team.map` for `besides`.
+    """
     from pellucid.kernels import bins as kernels
 
     found = find_edges(X, centers, team) if found is None else found
@@ -142,7 +152,7 @@ def make_bins(X, centers: np.ndarray, team: Team = ALONE, found: Edges | None = 
             for rows, part in row_major(X, *block):
                 kernels.dense_codes(part, rows.start, *how)
 
-        team.map(work, team.blocks(n_samples, _LEAST_ROWS))
+        team.map(work, team.blocks(n_samples, _LEAST_ROWS, each=4), besides)
         indices, indptr = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32)
     inside = np.ones(edges.shape, dtype=bool)
     inside[:, 1:] = np.nextafter(edges[:, :-1], np.inf) < edges[:, 1:]

@@ -20,7 +20,13 @@ from scipy import sparse
 from pellucid.numeric.bins import Bins, Edges, find_edges, make_bins
 from pellucid.numeric.blocks import row_major
 from pellucid.numeric.finite import NotFinite, all_finite
-from pellucid.numeric.moments import cost_to_centers, group_means, means_and_costs, size_about
+from pellucid.numeric.moments import (
+    BegunSpread,
+    cost_to_centers,
+    group_means,
+    means_and_costs,
+    size_about,
+)
 from pellucid.numeric.nearest import nearest_centers
 from pellucid.numeric.team import ALONE, Shared, Team
 
@@ -116,6 +122,7 @@ class Data:
         self.X, self.weights, self.team, self._is_finite = X, weights, team, is_finite
         self._sized: tuple[np.ndarray, float] | None = None
         self._edges: tuple[np.ndarray, Edges] | None = None
+        self._reference: tuple[np.ndarray, np.ndarray] | None = None
 
     @cached_property
     def rows(self):
@@ -128,6 +135,16 @@ class Data:
         if not (self._is_finite or all_finite(values, lambda: self.team.n_threads)):
             raise NotFinite
         self._is_finite = True
+
+    def refer_to(self, labels: np.ndarray, centers: np.ndarray) -> None:
+        """Remember a clustering of the rows that much is going to be asked about."""
+        self._reference = labels, centers
+
+    @cached_property
+    def spread(self) -> BegunSpread:
+        """How the rows lie about their own centers there; other threads begin with it."""
+        labels, centers = self._reference
+        return BegunSpread(self.X, labels, self.weights.values, centers, self.team)
 
     def take(self, rows: np.ndarray) -> Data:
         """Data of some of the rows."""
@@ -243,10 +260,11 @@ class Data:
         self._is_finite = True
         return labels
 
-    def bins(self, centers: np.ndarray) -> Bins:
-        """The columns as codes; every center lies at an edge."""
+    def bins(self, centers: np.ndarray, besides: Callable[[], object] | None = None) -> Bins:
+        """The columns as codes; every center lies at an edge. See `Team.map` for `besides`."""
         known, edges = self._edges or (None, None)
-        return make_bins(self.X, centers, self.team, edges if known is centers else None)
+        edges = edges if known is centers else None
+        return make_bins(self.X, centers, self.team, edges, besides)
 
     def group_centers(self, labels: np.ndarray, n_groups: int) -> np.ndarray:
         """Center at which each group of rows pays least; NaN for an empty group."""
@@ -267,13 +285,25 @@ class Data:
         weight = self.weights.values
         return means_and_costs(self.X, labels, others, weight, origins, self.team, besides)
 
+    def beside_reference(
+        self, labels: np.ndarray, besides: Callable[[], object] | None = None
+    ) -> list[tuple[np.ndarray, float]]:
+        """The same for a grouping and for the clustering that the data refer to."""
+        others, origins = self._reference
+        known = None if sparse.issparse(self.X) else self.spread.result
+        about = (self.X, labels, others, self.weights.values, origins, self.team)
+        return means_and_costs(*about, besides, known)
+
     def most_to_pay(self, centers: np.ndarray, origin: np.ndarray | None = None) -> float:
         """A bound on what all rows together pay at any one of the centers.
 
         For any point o, |x - c|^2 <= 2|x - o|^2 + 2|c - o|^2: the sum over all rows is bounded
         by their distances to one point, however far outliers lie. That point is the middle of
-        the centers unless `origin` says otherwise.
+        the centers, unless `origin` says otherwise, or each row's own center is known.
         """
+        if origin is None and self._reference is not None and centers is self._reference[1]:
+            spread, apart = self.spread.result, ((centers[:, None] - centers) ** 2).sum(axis=2)
+            return float(2 * spread.squares.sum() + 2 * (apart @ spread.weight).max())
         origin = centers.mean(axis=0) if origin is None else origin
         apart = ((centers - origin) ** 2).sum(axis=1).max()
         return 2 * self._size(origin) + 2 * self.weights.values.sum() * apart

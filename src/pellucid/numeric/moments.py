@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -12,6 +14,9 @@ from pellucid.numeric.team import ALONE, Team
 
 _BLOCK_COLUMNS = 8
 """Columns worth a task of their own: a cache line of a row-major matrix."""
+
+_MOST_GONE = 0.75
+"""Share of a group whose moments can be taken away without losing digits that matter."""
 
 
 def group_means(
@@ -39,12 +44,61 @@ def group_means(
         return sums / totals[:, None]
 
 
+class Spread(NamedTuple):
+    """Moments of groups of rows, each about its origin.
+
+    Attributes
+    ----------
+    weight, squares : ndarray of shape (n_groups,)
+        Weight of the rows, and their weighted squared distances to the origin.
+    sums : ndarray of shape (n_groups, n_features)
+        Weighted sums of their differences to the origin.
+    """
+
+    weight: np.ndarray
+    squares: np.ndarray
+    sums: np.ndarray
+
+    def plus(self, other: Spread) -> Spread:
+        """Of the rows of both."""
+        return Spread(*(mine + theirs for mine, theirs in zip(self, other)))
+
+    def minus(self, other: Spread) -> Spread:
+        """Without the rows of the other."""
+        return Spread(*(mine - theirs for mine, theirs in zip(self, other)))
+
+    def mean_and_cost(self, origins: np.ndarray) -> tuple[np.ndarray, float]:
+        """Mean of each group, its origin if it is empty, and the cost of all rows to the means."""
+        weight = self.weight[:, None]
+        shift = np.divide(self.sums, weight, out=np.zeros_like(self.sums), where=weight > 0)
+        cost = self.squares.sum() - self.weight @ (shift**2).sum(axis=1)
+        return origins + shift, max(float(cost), 0.0)
+
+
+class BegunSpread:
+    """The spread of rows about the origins of their groups, which other threads begin with.
+
+    Parameters
+    ----------
+    X, labels, weight, origins, team
+        As of `means_and_costs`.
+    """
+
+    def __init__(self, X, labels, weight, origins, team: Team) -> None:
+        # In few parts: whoever is at something else meanwhile is not to be disturbed.
+        self._finish = _begin(X, None, labels, labels, weight, origins, team, each=1)
+
+    @cached_property
+    def result(self) -> Spread:
+        """The spread."""
+        return self._finish(None)[0]
+
+
 def cost_to_centers(
     X, labels: np.ndarray, centers: np.ndarray, weight: np.ndarray, team: Team = ALONE
 ) -> float:
     """Weighted sum of squared distances of the rows to ``centers[labels]``; label -1 is free."""
-    totals, _ = _spread(X, labels, labels, weight, centers, team)
-    return float(totals[:2, :, 1].sum())
+    return float(BegunSpread(X, labels, weight, centers, team).result.squares.sum())
 
 
 def means_and_costs(
@@ -55,30 +109,34 @@ def means_and_costs(
     origins: np.ndarray,
     team: Team = ALONE,
     besides: Callable[[], object] | None = None,
+    known: Spread | None = None,
 ) -> list[tuple[np.ndarray, float]]:
     """Mean of each group of rows, and the cost of the rows to those means, in one read.
 
     For two groupings of the rows, which have most of them in common. Moments are taken about
     `origins`, which should lie near the means; an empty group keeps its origin as its mean.
-    Label -1 is in no group. See `Team.map` for `besides`.
+    Label -1 is in no group. See `Team.map` for `besides`. Where the spread of the second grouping of
+    dense rows is `known`, only those are read that the first puts elsewhere.
     """
-    totals, sums = _spread(X, labels, others, weight, origins, team, besides)
-    return [_mean_and_cost(totals[0] + totals[s], sums[0] + sums[s], origins) for s in (1, 2)]
+    if known is not None:
+        moved = np.flatnonzero(labels != others)
+        _, come, gone = _begin(X, moved, labels, others, weight, origins, team)(besides)
+        # What is left of a group has all its digits, unless it is next to nothing.
+        if (gone.weight <= _MOST_GONE * known.weight).all():
+            spreads = known.minus(gone).plus(come), known
+            return [spread.mean_and_cost(origins) for spread in spreads]
+        besides = None
+    both, first, second = _begin(X, None, labels, others, weight, origins, team)(besides)
+    return [both.plus(spread).mean_and_cost(origins) for spread in (first, second)]
 
 
-def _mean_and_cost(totals, sums, origins) -> tuple[np.ndarray, float]:
-    shift = np.divide(sums, totals[:, :1], out=np.zeros_like(sums), where=totals[:, :1] > 0)
-    cost = totals[:, 1].sum() - totals[:, 0] @ (shift**2).sum(axis=1)
-    return origins + shift, max(float(cost), 0.0)
+def _begin(
+    X, rows: np.ndarray | None, labels, others, weight, origins, team: Team, each: int = 4
+) -> Callable:
+    """Spread of the rows (some of them, if they are dense) that both groupings put into a group, of
+    those that only the first does, and of those that only the second does.
 
-
-def _spread(
-    X, labels, others, weight, origins, team: Team, besides=None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Weight and squares of each group about its origin, and the first moments.
-
-    Three times: of rows that both groupings put there, of those that only the first does, and of
-    those that only the second does.
+    Others begin with it; what is returned takes part, after what is to be done besides.
     """
     from pellucid.kernels.costs import BLOCK_ROWS, dense_spread, sparse_spread
 
@@ -88,26 +146,46 @@ def _spread(
         parts = (X.data, X.indices, X.indptr)
 
         def add_up(s: int) -> None:
-            groups = (labels, others)[s - 1]
+            groups = labels if s < 2 else others
             sparse_spread(*parts, groups, weight, origins, totals[s], sums[s])
 
-        team.map(add_up, [1] if others is labels else [1, 2], besides)
-        return totals, sums
-    n_blocks, n_places = -(-X.shape[0] // BLOCK_ROWS), 3 * n_groups
+        def finish_sparse(besides: Callable[[], object] | None) -> list[Spread]:
+            team.map(add_up, [0] if others is labels else [1, 2], besides)
+            return [Spread(*total.T, mine) for total, mine in zip(totals, sums)]
+
+        return finish_sparse
+    labels, others = (one.astype(np.intp, copy=False) for one in (labels, others))
+    if rows is not None and not (X.flags.c_contiguous and X.dtype == np.float64):
+        X, labels, others, weight = (part[rows] for part in (X, labels, others, weight))
+        rows = None
+    n = X.shape[0] if rows is None else len(rows)
+    n_blocks, n_places = -(-n // BLOCK_ROWS), 3 * n_groups
     heft, squares = np.zeros((2, n_blocks, n_places))
     sums = np.zeros((n_blocks, n_places, n_features))
-    labels, others = (one.astype(np.intp, copy=False) for one in (labels, others))
 
     def work(blocks: tuple[int, int]) -> None:
-        begin, end = (min(block * BLOCK_ROWS, X.shape[0]) for block in blocks)
-        for rows, part in row_major(X, begin, end):
-            by_row = labels[rows], others[rows], weight[rows]
-            b = slice(rows.start // BLOCK_ROWS, -(-rows.stop // BLOCK_ROWS))
-            dense_spread(part, *by_row, origins, heft[b], squares[b], sums[b])
+        begin, end = (min(block * BLOCK_ROWS, n) for block in blocks)
+        if rows is not None:
+            b, by_row = slice(*blocks), (labels, others, weight)
+            dense_spread(X, rows[begin:end], *by_row, origins, heft[b], squares[b], sums[b])
+            return
+        for part, lines in row_major(X, begin, end):
+            by_row = labels[part], others[part], weight[part]
+            b = slice(part.start // BLOCK_ROWS, -(-part.stop // BLOCK_ROWS))
+            every = np.arange(len(lines))
+            dense_spread(lines, every, *by_row, origins, heft[b], squares[b], sums[b])
 
-    team.map(work, team.blocks(n_blocks, 1, each=4), besides)
-    totals = np.stack([heft.sum(axis=0), squares.sum(axis=0)], axis=1)
-    return totals.reshape(3, n_groups, 2), sums.sum(axis=0).reshape(3, n_groups, n_features)
+    begun = team.ahead(work, team.blocks(n_blocks, 1, each))
+
+    def finish(besides: Callable[[], object] | None) -> list[Spread]:
+        if besides is not None:
+            besides()
+        begun.finish()
+        added = [part.sum(axis=0) for part in (heft, squares, sums)]
+        places = [slice(s * n_groups, (s + 1) * n_groups) for s in range(3)]
+        return [Spread(*(part[place] for part in added)) for place in places]
+
+    return finish
 
 
 def size_about(X, weight: np.ndarray, origin: np.ndarray, team: Team = ALONE) -> float:

@@ -6,9 +6,6 @@ import numpy as np
 
 from pellucid.numeric.bins import Bins
 
-NEVER = np.int64(2**61)
-"""More than any amount."""
-
 
 class CountedScan:
     """Columns, judged by the weight of the rows that thresholds separate.
@@ -24,8 +21,7 @@ class CountedScan:
 
     def __init__(self, bins: Bins, counts: np.ndarray, places) -> None:
         self._inside, self._counts, (self._center_code, self.position) = bins.inside, counts, places
-        shape = (len(counts), counts.shape[2])
-        self._amount, self._least = np.zeros(shape, np.int64), np.full(shape, NEVER)
+        self._amount, self._least = np.empty((2, len(counts), counts.shape[2]), dtype=np.int64)
         self._found = np.empty(0)
 
     def __call__(self, block: np.ndarray, found: np.ndarray) -> None:

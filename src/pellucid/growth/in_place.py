@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from pellucid._progress import Progress
-from pellucid.cuts.counted import NEVER
 from pellucid.cuts.criterion import Cell
 from pellucid.cuts.mistakes import Mistakes
 from pellucid.cuts.owned_rows import OwnedRows
@@ -112,7 +111,7 @@ class _Ground:
         from pellucid.kernels.owned import judge_counts
 
         bins = self.problem.bins
-        amount, least = np.zeros(bins.edges.shape, np.int64), np.full(bins.edges.shape, NEVER)
+        amount, least = np.empty((2, *bins.edges.shape), dtype=np.int64)
         found = np.empty((len(bins.edges), 1, 3))
         codes = bins.center_code.take(centers, axis=1)
         position = np.array([codes.min(axis=1), codes.max(axis=1)]).T.copy()
@@ -152,6 +151,10 @@ class _Ground:
         # Of a center that is alone nothing is asked any more.
         wanted = [rows for rows, others in zip(cut_off, sides[::-1]) if len(others) > 1]
         for rows in wanted:
-            own, weight = problem.labels.take(rows), -problem.weights.units_of(rows)
-            every = np.arange(problem.n_features)
-            count_weights(every, problem.bins.codes, rows, own, weight, self._counts)
+            about = (rows, problem.labels.take(rows), -problem.weights.units_of(rows))
+            problem.team.map(
+                lambda block, about=about: count_weights(
+                    block, problem.bins.codes, *about, self._counts
+                ),
+                problem.feature_blocks(np.arange(problem.n_features), len(rows)),
+            )

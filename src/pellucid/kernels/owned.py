@@ -26,17 +26,17 @@ def judge_counts(features, members, counts, center_code, position, inside, amoun
     """found[j, g] = least amount over the edges of gap g, the lowest edge that has it, a bound.
 
     Besides, amount[j, t] at the edges, and least[j, b], the bound for all thresholds strictly inside
-    bin b: there, rows may go left whose centers are left, and others stay. `position` has the codes
-    between which the gaps lie, the first and the last those of members. Where nothing is known, the
-    bounds are `NEVER` before; the amounts are 0.
+    bin b: there, rows may go left whose centers are left, and others stay. Elsewhere it is `NEVER`.
+    `position` has the codes between which the gaps lie, the first and the last those of members.
     """
     for f in range(len(features)):
         j = features[f]
         n_gaps = position.shape[1] - 1
         first, last = position[j, 0], position[j, n_gaps]
         spent, fall = amount[j], least[j]
-        for t in range(first + 1, last + 1):
-            fall[t] = 0
+        for t in range(len(spent)):
+            spent[t] = 0
+            fall[t] = 0 if first < t <= last else NEVER
         for i in range(len(members)):
             mine, e = counts[j, members[i]], center_code[j, members[i]]
             below, total = np.int64(0), np.int64(0)

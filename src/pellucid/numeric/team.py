@@ -1,11 +1,17 @@
-"""Threads over blocks of rows or columns. No result may depend on how many there are."""
+"""Threads over blocks of rows or columns. No result may depend on how many there are.
+
+Work is handed out dozens of times while a tree grows, and much of it takes less than a millisecond.
+An executor of the standard library needs a good part of that for its futures and for every thread
+that it starts, which it waits for; a queue and two locks do here.
+"""
 
 from __future__ import annotations
 
 import threading
+from _thread import start_new_thread
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from queue import SimpleQueue
 from typing import Generic, TypeVar
 from weakref import WeakSet
 
@@ -28,9 +34,44 @@ class Shared(Generic[_Result]):
     def __init__(self, work: Callable[..., _Result], items: Sequence) -> None:
         self._work, self._waiting = work, deque(enumerate(items))
         self._results: list = [None] * len(items)
-        self.others: list[Future] = []
+        self._lock, self._last_leaves = threading.Lock(), threading.Lock()
+        self._last_leaves.acquire()
+        self._n_others, self._is_closed = 0, False
+        self._error: BaseException | None = None
 
-    def take_part(self) -> None:
+    def join(self) -> None:
+        """Take part beside whoever asked for the results, who is told of errors."""
+        with self._lock:
+            if self._is_closed:
+                return
+            self._n_others += 1
+        try:
+            self._take_part()
+        except BaseException as error:
+            self._error = error
+        finally:
+            with self._lock:
+                self._n_others -= 1
+                if self._is_closed and not self._n_others:
+                    self._last_leaves.release()
+
+    def finish(self) -> list[_Result]:
+        """Take part, wait for the others, and return the results in the order of the items."""
+        # The caller works too: it is awake already, and may be done before the others are.
+        try:
+            self._take_part()
+        finally:
+            self._wait()
+        if self._error is not None:
+            raise self._error
+        return self._results
+
+    def give_up(self) -> None:
+        """Begin with nothing more, and wait until nobody is at it."""
+        self._waiting.clear()
+        self._wait()
+
+    def _take_part(self) -> None:
         """Work as long as there is something left to begin with."""
         was_worker = getattr(_local, "is_worker", False)
         _local.is_worker = True
@@ -47,21 +88,21 @@ class Shared(Generic[_Result]):
         finally:
             _local.is_worker = was_worker
 
-    def finish(self) -> list[_Result]:
-        """Take part, wait for the others, and return the results in the order of the items."""
-        # The caller works too: it is awake already, and may be done before the others are.
-        try:
-            self.take_part()
-        finally:
-            begun = [other for other in self.others if not other.cancel()]
-            wait(begun)
-        for other in begun:
-            other.result()
-        return self._results
+    def _wait(self) -> None:
+        with self._lock:
+            is_busy, self._is_closed = self._n_others > 0 and not self._is_closed, True
+        if is_busy:
+            self._last_leaves.acquire()
 
-    def give_up(self) -> None:
-        """Begin with nothing more."""
-        self._waiting.clear()
+
+def _work_on(lists: SimpleQueue) -> None:
+    """What a thread of a team does: one list after the other, until there is none."""
+    while True:
+        shared = lists.get()
+        if shared is None:
+            return
+        shared.join()
+        shared = None  # nothing is kept while there is nothing to do
 
 
 class Team:
@@ -74,7 +115,8 @@ class Team:
 
     def __init__(self, n_threads: int = 1) -> None:
         self.n_threads = n_threads
-        self._pool: ThreadPoolExecutor | None = None
+        self._lists: SimpleQueue = SimpleQueue()
+        self._n_started = 0
         self._ahead: WeakSet[Shared] = WeakSet()
 
     def __enter__(self) -> Team:
@@ -83,9 +125,9 @@ class Team:
     def __exit__(self, *exception: object) -> None:
         for shared in list(self._ahead):
             shared.give_up()
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
-            self._pool = None
+        for _ in range(self._n_started):
+            self._lists.put(None)
+        self._n_started = 0
 
     def map(
         self,
@@ -127,9 +169,10 @@ class Team:
     def _share(self, work: Callable[..., _Result], items: Sequence, n_others: int) -> Shared:
         shared = Shared(work, items)
         for _ in range(min(self.n_threads - 1, n_others)):
-            if self._pool is None:
-                self._pool = ThreadPoolExecutor(self.n_threads - 1)
-            shared.others.append(self._pool.submit(shared.take_part))
+            if self._n_started < self.n_threads - 1:
+                start_new_thread(_work_on, (self._lists,))
+                self._n_started += 1
+            self._lists.put(shared)
         return shared
 
     def blocks(self, total: int, least: int, each: int = 2) -> list[tuple[int, int]]:

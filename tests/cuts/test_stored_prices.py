@@ -7,7 +7,7 @@ from scipy import sparse
 from pellucid.cuts import dense_prices, stored_prices
 from pellucid.cuts.dense_prices import DenseSums
 from pellucid.cuts.problem import Problem
-from pellucid.cuts.rival_centers import Prices, Rivals, Standing
+from pellucid.cuts.rival_centers import Rivals, Standing
 from pellucid.cuts.stored_prices import StoredPrices
 from pellucid.numeric.fixed_point import Data, Weights
 from pellucid.numeric.team import ALONE

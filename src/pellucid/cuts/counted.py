@@ -15,24 +15,30 @@ class CountedScan:
     bins : Bins
     counts : ndarray of shape (n_features, n_centers, width), int64
         Weight by column, center and bin.
-    places : pair of ndarray
-        Codes of the centers by feature, as they come and ascending.
+    members : ndarray of int
+        The centers of the cell.
+    center_code : ndarray of shape (n_features, n_centers)
+        Codes of the centers.
+    position : ndarray of shape (n_features, n_gaps + 1)
+        Codes between which the best thresholds are sought, from the least of members to the most.
     """
 
-    def __init__(self, bins: Bins, counts: np.ndarray, places) -> None:
-        self._inside, self._counts, (self._center_code, self.position) = bins.inside, counts, places
-        self._amount, self._least = np.empty((2, len(counts), counts.shape[2]), dtype=np.int64)
+    def __init__(self, bins: Bins, counts, members, center_code, position) -> None:
+        self._about = (counts, counts[0].sum(axis=1), center_code, position, bins.inside)
+        self._members, self.position = members, position
+        self._amount, self._least = np.zeros((2, *bins.edges.shape), dtype=np.int64)
         self._found = np.empty(0)
 
     def __call__(self, block: np.ndarray, found: np.ndarray) -> None:
         """Fill found[j, g] as `judge_counts` does."""
         from pellucid.kernels.owned import judge_counts
 
-        members = np.arange(self._counts.shape[1])
-        about = (self._counts, self._center_code, self.position, self._inside)
-        judge_counts(block, members, *about, self._amount, self._least, found)
+        judge_counts(block, self._members, *self._about, self._amount, self._least, found)
         self._found = found
 
     def look(self, feature: int, limit: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """found[feature]; amounts at its edges; bins that could reach a limit."""
-        return self._found[feature], self._amount[feature], self._least[feature] <= limit
+        first, last = self.position[feature, [0, -1]]
+        wanted = self._least[feature] <= limit
+        wanted[: first + 1] = wanted[last + 1 :] = False
+        return self._found[feature], self._amount[feature], wanted

@@ -37,7 +37,7 @@ class Mistakes(CenterCutCriterion):
 
     @property
     def is_cut_in_place(self) -> bool:
-        """Whether a greedy search may overwrite the rows and counts of a cell with its children's."""
+        """Whether a greedy search may overwrite what it knows of a cell with its children."""
         self.problem.sort_rows()
         return self._fit(self.problem.n_clusters)
 
@@ -86,7 +86,7 @@ class Mistakes(CenterCutCriterion):
         """How to scan columns, in units of weight: from counts if they are kept, or the data."""
         problem, places, counts = self.problem, self._places(cell), self.counts(cell)
         if counts is not None:
-            return CountedScan(problem.bins, counts, places)
+            return CountedScan(problem.bins, counts, np.arange(counts.shape[1]), *places)
         rows = cell.active
         weight, own = problem.weights.units_of(rows), self._local_labels(cell, rows)
         # Weights are whole and their total is below 2**52, so that sums of floats are exact.
@@ -127,9 +127,9 @@ class Mistakes(CenterCutCriterion):
     def _sides(self, cell: Cell, feature: int, at: float) -> _Sides:
         """The cell, cut; its latest sides are remembered."""
         known: _Sides | None = cell.memo.get("sides")
-        if known is not None and known.feature == feature:
-            if known.halves.low <= at < known.halves.high:
-                return known
+        is_known = known is not None and known.feature == feature
+        if is_known and known.halves.low <= at < known.halves.high:
+            return known
         ends, places = self.row_ends(cell), self.problem.centers[cell.centers, feature]
         kept = OwnedRows(cell.active.copy(), ends[:-1], ends[1:].copy())
         how = (np.arange(len(places)), cell.passive, feature, at, places)

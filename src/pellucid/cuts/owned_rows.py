@@ -44,15 +44,18 @@ class OwnedRows(NamedTuple):
         return int((self.ends[members] - self.begins[members]).sum())
 
     def look_into(
-        self, problem: Problem, members: np.ndarray, feature: int, least: np.ndarray, limit: int
+        self, problem: Problem, members: np.ndarray, feature: int, wanted: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Values, codes and changes of the rows in bins whose bound reaches a limit, by value."""
+        """Values, codes and changes of the rows in the wanted bins, by value.
+
+        The change is what a row adds to the mistakes as it goes left.
+        """
         from pellucid.kernels.owned import open_owned
 
         bins, n = problem.bins, self.number_of(members) + 1
         codes, values, change = np.empty(n, np.int32), np.empty(n), np.empty(n, np.int64)
         about = (bins.codes[feature], problem.column(feature), bins.center_code[feature])
-        how = (problem.weights.units, least, limit, codes, values, change)
+        how = (problem.weights.units, wanted, codes, values, change)
         n = open_owned(members, *self, *about, *how)
         order = order_of(values[:n])
         return values.take(order), codes.take(order), change.take(order)
@@ -66,14 +69,31 @@ class OwnedRows(NamedTuple):
         at: float,
         places: np.ndarray,
     ) -> Halves:
-        """Cut a cell; what its centers lose is theirs no longer. `places` has their coordinates."""
+        """Cut a cell; what its centers lose is theirs no longer. `places` has their coordinates.
+
+        Passive rows are cut by the lowest threshold of the interval, and bound it from above.
+        """
+        low, high, cut_off = self._cut(problem, members, feature, at, places)
+        mine = places[members]
+        low = max([low, *mine[mine <= at].tolist()])
+        high = min([high, *mine[mine > at].tolist()])
+        if not len(passive):
+            return Halves(low, high, cut_off, cut_off)
+        # As if they had a center far to the left.
+        ends, only = np.array([0, len(passive)]), np.zeros(1, dtype=np.intp)
+        others = OwnedRows(passive.copy(), ends[:1], ends[1:])
+        _, next_one, (_, right) = others._cut(problem, only, feature, low, np.array([-np.inf]))
+        halves = others.of(only), right
+        both = tuple(np.concatenate(pair) for pair in zip(cut_off, halves))
+        return Halves(low, min(high, next_one), cut_off, both)
+
+    def _cut(self, problem: Problem, members, feature: int, at: float, places):
+        """Largest value on the left, smallest on the right, and who goes where without a center."""
         from pellucid.kernels.owned import divide_owned
 
-        bins, n = problem.bins, self.number_of(members) + len(passive) + 1
+        bins, n = problem.bins, self.number_of(members) + 1
         column = bins.dense_column(feature, problem.n_samples), problem.column(feature)
-        off, sizes = np.empty((2, n), dtype=self.rows.dtype), np.empty(4, dtype=np.intp)
-        how = (passive, *column, bins.edges[feature], at, places, off, sizes)
-        low, high = divide_owned(members, *self, *how)
-        n_near, n_far, *n_passive = sizes.tolist()
-        passive = off[0, : n_passive[0]], off[1, : n_passive[1]]
-        return Halves(low, high, (off[0, :n_near], off[1, :n_far]), passive)
+        code = bins.edges[feature].searchsorted(at)
+        off, sizes = np.empty((2, n), dtype=self.rows.dtype), np.empty(2, dtype=np.intp)
+        low, high = divide_owned(members, *self, *column, code, at, places, off, sizes)
+        return low, high, (off[0, : sizes[0]], off[1, : sizes[1]])

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pellucid._progress import Progress
+from pellucid.cuts.counted import CountedScan
 from pellucid.cuts.criterion import Cell
 from pellucid.cuts.mistakes import Mistakes
 from pellucid.cuts.owned_rows import OwnedRows
@@ -98,7 +99,7 @@ class _Ground:
         if best is None:
             return None
         feature, at = best
-        places = problem.centers[:, feature]
+        places = problem.centers[:, feature].copy()
         halves = self._owned.divide(problem, centers, part.passive, feature, at, places)
         left = places[centers] <= at
         sides = centers[left], centers[~left]
@@ -108,15 +109,12 @@ class _Ground:
 
     def _best_cut(self, centers: np.ndarray) -> tuple[int, float] | None:
         """Column and threshold with the fewest mistakes; of equals the lowest."""
-        from pellucid.kernels.owned import judge_counts
-
-        bins = self.problem.bins
-        amount, least = np.empty((2, *bins.edges.shape), dtype=np.int64)
-        found = np.empty((len(bins.edges), 1, 3))
+        bins, every = self.problem.bins, np.arange(self.problem.n_features)
         codes = bins.center_code.take(centers, axis=1)
         position = np.array([codes.min(axis=1), codes.max(axis=1)]).T.copy()
-        about = (self._counts, bins.center_code, position, bins.inside, amount, least, found)
-        judge_counts(np.arange(len(found)), centers, *about)
+        scan = CountedScan(bins, self._counts, centers, bins.center_code, position)
+        found = np.empty((len(every), 1, 3))
+        scan(every, found)
         fewest, bounds = found[:, 0, 0], found[:, 0, 2]
         feature = int(fewest.argmin())
         best = float(fewest[feature])
@@ -129,15 +127,16 @@ class _Ground:
             if (bounds[j], j) > (best, feature):
                 return feature, at
             bounds[j] = np.inf
-            inside = self._look_into(centers, j, amount[j], least[j], best, np.sort(codes[j]))
+            inside = self._look_into(scan, centers, j, best, np.sort(codes[j]))
             if inside < (best, feature, at):
                 best, feature, at = inside
 
-    def _look_into(self, centers, feature: int, amount, least, limit: float, position):
+    def _look_into(self, scan: CountedScan, centers, feature: int, limit: float, position):
         """Fewest mistakes strictly inside the bins of a column, the column, and the threshold."""
         from pellucid.kernels.separated import sweep_weights
 
-        opened = self._owned.look_into(self.problem, centers, feature, least, int(limit))
+        _, amount, wanted = scan.look(feature, limit)
+        opened = self._owned.look_into(self.problem, centers, feature, wanted)
         cuts = np.full((len(position) - 1, 2), np.inf)
         sweep_weights(*opened, position, self.problem.bins.edges[feature], amount, cuts)
         mistakes, at = min(map(tuple, cuts.tolist()))

@@ -115,8 +115,8 @@ def means_and_costs(
 
     For two groupings of the rows, which have most of them in common. Moments are taken about
     `origins`, which should lie near the means; an empty group keeps its origin as its mean.
-    Label -1 is in no group. See `Team.map` for `besides`. Where the spread of the second grouping of
-    dense rows is `known`, only those are read that the first puts elsewhere.
+    Label -1 is in no group. See `Team.map` for `besides`. Where the spread of the second grouping
+    of dense rows is `known`, only those are read that the first puts elsewhere.
     """
     if known is not None:
         moved = np.flatnonzero(labels != others)

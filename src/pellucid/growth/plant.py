@@ -38,13 +38,15 @@ class Growth:
     @cached_property
     def leaf_of_rows(self) -> np.ndarray:
         """Leaf of each row, by the numbers of the tree that the builder builds."""
+        from pellucid.kernels.rows import note_leaf
+
         cells = self.leaves.values()
         n_samples = sum(len(cell.active) + len(cell.passive) for cell in cells)
         leaf = np.empty(n_samples, dtype=np.intp)
         for number, node in enumerate(self.builder.preorder()):
             if node in self.leaves:
-                leaf[self.leaves[node].active] = number
-                leaf[self.leaves[node].passive] = number
+                note_leaf(self.leaves[node].active, number, leaf)
+                note_leaf(self.leaves[node].passive, number, leaf)
         return leaf
 
 

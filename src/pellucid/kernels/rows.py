@@ -49,3 +49,10 @@ def split_rows(column, values, rows, code, at, left):
                 far = b
         left[i] = goes
     return low, high
+
+
+@compiled
+def note_leaf(rows, number, leaf):
+    """leaf[row] = number for some rows."""
+    for i in range(len(rows)):
+        leaf[np.uint64(rows[i])] = number

@@ -47,6 +47,15 @@ def test_costs_are_the_weighted_absolute_distances(data, weight):
         np.testing.assert_array_equal(same, costs)
 
 
+def test_costs_of_many_rows_are_absolute_distances_too(data):
+    X, centers = data
+    few, unit = AbsoluteData(X, Weights.of(np.ones(300))).costs(centers)
+    many, larger = AbsoluteData(np.tile(X, (8, 1)), Weights.of(np.ones(2400))).costs(centers)
+    np.testing.assert_allclose(
+        many * larger, np.tile(few * unit, (8, 1)), rtol=1e-9, atol=larger * 8
+    )
+
+
 @each_weight
 def test_total_cost_is_that_of_the_own_center(data, weight):
     X, centers = data

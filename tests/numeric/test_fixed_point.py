@@ -58,6 +58,29 @@ def test_sums_never_overflow():
         assert (costs.astype(float).sum(axis=0) < 2.0**62).all()
 
 
+@pytest.mark.parametrize("weight", [np.ones(5000), np.arange(5000.0) % 3 + 1, np.full(5000, 0.3)])
+def test_costs_are_where_they_are_wanted(weight):
+    rng = np.random.default_rng(0)
+    X, place = rng.normal(size=(5000, 3)), rng.permutation(5000).astype(np.int32)
+    X[17] *= 1e8  # too dear for the quick loop
+    data = Data(X, Weights.of(weight))
+    expected, unit = data.costs(X[:4])
+    begun = data.begin_costs(X[:4], place=place)
+    begun.work.finish()
+    found = begun.costs if begun.place is None else begun.costs[begun.place]
+    assert (begun.place is None) == (weight[0] == 0.3)
+    assert begun.unit == unit
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_a_total_does_not_depend_on_the_order():
+    rng = np.random.default_rng(0)
+    weights, rows = Weights.of(rng.random(1000)), np.arange(1000)
+    total = weights.total_of(rows)
+    assert all(weights.total_of(rng.permutation(rows)) == total for _ in range(20))
+    assert total == pytest.approx(weights.values.sum(), rel=1e-12)
+
+
 def test_weights_in_whole_units():
     whole = Weights.of(np.array([1.0, 3.0]))
     assert whole.are_whole

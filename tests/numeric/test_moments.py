@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from pellucid.numeric.moments import cost_to_centers, means_and_costs
+from pellucid.numeric.moments import BegunSpread, cost_to_centers, means_and_costs
+from pellucid.numeric.team import ALONE, Team
 
 N_SAMPLES, N_FEATURES = 40, 3
 
@@ -42,3 +43,36 @@ def test_labels_of_any_width(form, n_groups, label_type, least):
     distances = (weight * ((X - origins[labels]) ** 2).sum(axis=1))[labels >= 0]
     cost = cost_to_centers(form(X), labels.astype(label_type), origins, weight)
     assert cost == pytest.approx(distances.sum())
+
+
+@pytest.mark.parametrize("form", [np.asarray, np.asfortranarray, np.float32])
+@pytest.mark.parametrize("moved", [0.0, 0.1, 1.0])
+@pytest.mark.parametrize("least", [0, -1])
+def test_only_moved_rows_are_read_again(form, moved, least):
+    """Whether few rows are elsewhere or all of them, and whatever the threads."""
+    rng = np.random.default_rng(0)
+    X = np.round(rng.normal(size=(9000, N_FEATURES)), 3).astype(np.float32).astype(float)
+    weight, origins = rng.random(9000) + 0.1, rng.normal(size=(4, N_FEATURES))
+    others = rng.integers(least, 4, size=9000)
+    labels = np.where(rng.random(9000) < moved, rng.integers(least, 4, size=9000), others)
+    found = []
+    with Team(2) as team:
+        for threads in (ALONE, team):
+            known = BegunSpread(form(X), others, weight, origins, threads).result
+            about = (form(X), labels, others, weight, origins, threads)
+            found.append(means_and_costs(*about, known=known))
+    for (centers, cost), (same, same_cost), group in zip(*found, (labels, others)):
+        expected, expected_cost = by_hand(X, group, weight, origins)
+        np.testing.assert_allclose(centers, expected, atol=1e-12)
+        assert cost == pytest.approx(expected_cost)
+        np.testing.assert_array_equal(centers, same)
+        assert cost == same_cost
+
+
+def test_a_group_that_nearly_all_rows_leave_keeps_its_digits():
+    X = np.concatenate([np.full((1000, 1), 1e8), [[1.0], [1.0 + 1e-7]]])
+    others, labels = np.zeros(1002, dtype=np.intp), np.repeat([1, 0], [1000, 2])
+    origins, weight = np.zeros((2, 1)), np.ones(1002)
+    known = BegunSpread(X, others, weight, origins, ALONE).result
+    (centers, _), _ = means_and_costs(X, labels, others, weight, origins, known=known)
+    assert centers[0, 0] == pytest.approx(1.0 + 5e-8, rel=1e-14)

@@ -109,12 +109,13 @@ class _Ground:
 
     def _best_cut(self, centers: np.ndarray) -> tuple[int, float] | None:
         """Column and threshold with the fewest mistakes; of equals the lowest."""
-        bins, every = self.problem.bins, np.arange(self.problem.n_features)
+        problem, bins, every = self.problem, self.problem.bins, np.arange(self.problem.n_features)
         codes = bins.center_code.take(centers, axis=1)
         position = np.array([codes.min(axis=1), codes.max(axis=1)]).T.copy()
         scan = CountedScan(bins, self._counts, centers, bins.center_code, position)
         found = np.empty((len(every), 1, 3))
-        scan(every, found)
+        blocks = problem.feature_blocks(every, bins.edges.shape[1] * len(centers))
+        problem.team.map(lambda block: scan(block, found), blocks)
         fewest, bounds = found[:, 0, 0], found[:, 0, 2]
         feature = int(fewest.argmin())
         best = float(fewest[feature])

@@ -141,8 +141,10 @@ class Data:
         self._reference = labels, centers
 
     @cached_property
-    def spread(self) -> BegunSpread:
+    def spread(self) -> BegunSpread | None:
         """How the rows lie about their own centers there; other threads begin with it."""
+        if self._reference is None:
+            return None
         labels, centers = self._reference
         return BegunSpread(self.X, labels, self.weights.values, centers, self.team)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,6 +37,22 @@ class Cell:
     cut_left: frozenset[int] = frozenset()
     cut_right: frozenset[int] = frozenset()
     memo: dict = field(default_factory=dict, compare=False)
+
+
+class CutRows(NamedTuple):
+    """Rows on either side of a threshold.
+
+    Attributes
+    ----------
+    low, high : float
+        Largest value on the left and smallest on the right.
+    left, right : ndarray of int32
+    """
+
+    low: float
+    high: float
+    left: np.ndarray
+    right: np.ndarray
 
 
 class Criterion(ABC):
@@ -93,24 +110,25 @@ class Criterion(ABC):
     def interval(self, cell: Cell, cut: Cut) -> tuple[float, float]:
         """All thresholds that cut the cell alike: from the first up to, not including, the second.
 
-        Passive rows go one way or the other too, and must go it under every threshold: they
-        bound the interval from above.
+        A criterion that makes rows passive says more: they must go one way or the other under every
+        threshold too.
         """
         near, far = self._bounding_centers(cell, cut)
-        column, passive = self._columns(cell, cut.feature)
-        low, high = column.around(cut.at)
-        low = max([*near, low])
-        return low, min([*far, high, passive.around(low)[1]])
+        known = self._cut_rows(cell, cut.feature, cut.at)
+        return max([*near, known.low]), min([*far, known.high])
 
-    def _columns(self, cell: Cell, feature: int) -> tuple[BinnedColumn, BinnedColumn]:
-        """A column for the active and for the passive rows, read once for each cut."""
-        if cell.memo.get("feature") != feature:
-            cell.memo["feature"] = feature
-            cell.memo["columns"] = (
-                BinnedColumn(self.problem, feature, cell.active),
-                BinnedColumn(self.problem, feature, cell.passive),
-            )
-        return cell.memo["columns"]
+    def _cut_rows(self, cell: Cell, feature: int, at: float) -> CutRows:
+        """The active rows, cut; the latest cut of a cell is remembered."""
+        last, known = cell.memo.get("cut", (None, None))
+        if last != feature or not known.low <= at < known.high:
+            known = self.cut_rows(cell.active, feature, at)
+            cell.memo["cut"] = feature, known
+        return known
+
+    def cut_rows(self, rows: np.ndarray, feature: int, at: float) -> CutRows:
+        """Some rows, cut by a threshold."""
+        column = BinnedColumn(self.problem, feature, rows)
+        return CutRows(*column.around(at), *divide_rows(rows, column.at_most(at)))
 
     def _bounding_centers(self, cell: Cell, cut: Cut) -> tuple[list[float], list[float]]:
         """Center coordinates that a threshold must keep on its left, and on its right."""
@@ -120,41 +138,17 @@ class Criterion(ABC):
         """The two sides of a cut."""
         centers_left = self.problem.centers[cell.centers, feature] <= threshold
         near, far = cell.centers[centers_left], cell.centers[~centers_left]
-        column, passive = self._columns(cell, feature)
-        left = column.at_most(threshold)
-        active, dropped, memos = self.share_out(cell, left, near)
-        if len(cell.passive):
-            left = passive.at_most(threshold)
-            dropped = (
-                np.concatenate([dropped[0], cell.passive[left]]),
-                np.concatenate([dropped[1], cell.passive[~left]]),
-            )
-        cuts, more = (cell.cut_left, cell.cut_right), {feature}
+        known = self._cut_rows(cell, feature, threshold)
+        memos, cuts, more = self.memos(cell, known), (cell.cut_left, cell.cut_right), {feature}
+        none = cell.active[:0]
         return (
-            Cell(active[0], dropped[0], near, cuts[0] | more, cuts[1], memos[0]),
-            Cell(active[1], dropped[1], far, cuts[0], cuts[1] | more, memos[1]),
+            Cell(known.left, none, near, cuts[0] | more, cuts[1], memos[0]),
+            Cell(known.right, none, far, cuts[0], cuts[1] | more, memos[1]),
         )
 
-    def share_out(self, cell: Cell, left: np.ndarray, centers_left: np.ndarray):
-        """Who is where after a cut, as pairs for the left and the right side.
-
-        Parameters
-        ----------
-        cell : Cell
-        left : ndarray of bool
-            Which of the active rows go left.
-        centers_left : ndarray of int
-            Centers that go left.
-
-        Returns
-        -------
-        active, dropped : pairs of ndarray
-            Active rows, and rows that become passive; none do by default.
-        memos : pair of dict
-            What the new cells are to remember.
-        """
-        nothing = cell.active[:0]
-        return divide_rows(cell.active, left), (nothing, nothing), ({}, {})
+    def memos(self, cell: Cell, cut: CutRows) -> tuple[dict, dict]:
+        """What the two sides of a cut are to remember; nothing by default."""
+        return {}, {}
 
 
 class CenterCutCriterion(Criterion):

@@ -9,7 +9,7 @@ import numpy as np
 from pellucid.cuts.criterion import Cell, CenterCutCriterion
 from pellucid.cuts.opened import Opened, look_inside
 from pellucid.cuts.problem import Problem
-from pellucid.cuts.search import Cut, edge_cuts, open_bins, search_columns
+from pellucid.cuts.search import BinnedColumn, Cut, edge_cuts, open_bins, search_columns
 from pellucid.cuts.separated import Objective, Owned, scan_separated
 
 _LEAST_ROWS = 16384
@@ -58,7 +58,7 @@ class InducedCost(CenterCutCriterion):
         in_cell = np.zeros(problem.n_clusters, dtype=bool)
         in_cell[cell.centers] = True
         center_left = problem.centers[:, cut.feature] <= cut.at
-        left = self._columns(cell, cut.feature)[0].at_most(cut.at)
+        left = BinnedColumn(problem, cut.feature, active).at_most(cut.at)
         before, after = pay(active, left, near, cost, center_left, in_cell)
         spared = (cut.feature in cell.cut_left, cut.feature in cell.cut_right)
         sides = problem.weights.total_of(active[left]), problem.weights.total_of(active[~left])

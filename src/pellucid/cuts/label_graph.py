@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pellucid.cuts.criterion import Cell, Criterion
+from pellucid.cuts.criterion import Cell, Criterion, CutRows
 from pellucid.cuts.search import Cut, open_bins, search_columns
 
 _CHUNK = 2**16
@@ -76,14 +76,13 @@ class LabelGraph(Criterion):
         """The cluster with most weight in the cell, the lowest of equals."""
         return int(np.argmax(self._totals(cell)))
 
-    def share_out(self, cell: Cell, left: np.ndarray, centers_left: np.ndarray):
+    def memos(self, cell: Cell, cut: CutRows) -> tuple[dict, dict]:
         """Both sides remember their parent's sums, and each other's rows."""
-        active, dropped, memos = super().share_out(cell, left, centers_left)
-        if "kept" in cell.memo:
-            for memo, mine, other in zip(memos, active, active[::-1]):
-                is_smaller = (len(mine), mine is active[1]) < (len(other), other is active[1])
-                memo["parent"] = None if is_smaller else (cell.memo["kept"], other)
-        return active, dropped, memos
+        if "kept" not in cell.memo:
+            return {}, {}
+        larger = {"parent": (cell.memo["kept"], min(cut.left, cut.right, key=len))}
+        smaller = {"parent": None}
+        return (smaller, larger) if len(cut.left) <= len(cut.right) else (larger, smaller)
 
     @cached_property
     def _whole(self) -> np.ndarray:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pellucid.cuts.criterion import CutRows
 from pellucid.cuts.problem import Problem
 from pellucid.cuts.search import order_of
 
@@ -79,11 +80,7 @@ class OwnedRows(NamedTuple):
         high = min([high, *mine[mine > at].tolist()])
         if not len(passive):
             return Halves(low, high, cut_off, cut_off)
-        # As if they had a center far to the left.
-        ends, only = np.array([0, len(passive)]), np.zeros(1, dtype=np.intp)
-        others = OwnedRows(passive.copy(), ends[:1], ends[1:])
-        _, next_one, (_, right) = others._cut(problem, only, feature, low, np.array([-np.inf]))
-        halves = others.of(only), right
+        _, next_one, *halves = cut_rows(problem, passive, feature, low)
         both = tuple(np.concatenate(pair) for pair in zip(cut_off, halves))
         return Halves(low, min(high, next_one), cut_off, both)
 
@@ -97,3 +94,11 @@ class OwnedRows(NamedTuple):
         off, sizes = np.empty((2, n), dtype=self.rows.dtype), np.empty(2, dtype=np.intp)
         low, high = divide_owned(members, *self, *column, code, at, places, off, sizes)
         return low, high, (off[0, : sizes[0]], off[1, : sizes[1]])
+
+
+def cut_rows(problem: Problem, rows: np.ndarray, feature: int, at: float) -> CutRows:
+    """Rows cut by a threshold, as if they had one center, far to the left."""
+    ends, only = np.array([0, len(rows)]), np.zeros(1, dtype=np.intp)
+    owned = OwnedRows(rows.copy(), ends[:1], ends[1:])
+    low, high, (_, right) = owned._cut(problem, only, feature, at, np.array([-np.inf]))
+    return CutRows(low, high, owned.of(only), right)

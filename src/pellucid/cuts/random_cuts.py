@@ -6,10 +6,11 @@ from typing import Literal
 
 import numpy as np
 
-from pellucid.cuts.criterion import Cell, CenterCutCriterion
+from pellucid.cuts.criterion import Cell, CenterCutCriterion, CutRows
 from pellucid.cuts.problem import Problem
 from pellucid.cuts.search import Cut
 from pellucid.numeric.moves import Trees
+from pellucid.numeric.rows import divide_rows
 from pellucid.numeric.team import ALONE, Team
 
 Objective = Literal["kmeans", "kmedians"]
@@ -113,32 +114,16 @@ class GivenCuts(CenterCutCriterion):
         node = cell.memo["node"]
         return [Cut(0.0, int(self.tree.feature[node]), float(self.tree.threshold[node]))]
 
-    def share_out(self, cell: Cell, left: np.ndarray, centers_left: np.ndarray):
+    def memos(self, cell: Cell, cut: CutRows) -> tuple[dict, dict]:
         """Both sides remember their node of the tree that was drawn."""
         node = cell.memo["node"]
-        active, dropped, _ = super().share_out(cell, left, centers_left)
-        return active, dropped, tuple({"node": s[node]} for s in (self.tree.left, self.tree.right))
+        return {"node": self.tree.left[node]}, {"node": self.tree.right[node]}
 
-    def _columns(self, cell: Cell, feature: int):
+    def cut_rows(self, rows: np.ndarray, feature: int, at: float) -> CutRows:
+        """Some rows, cut by a threshold."""
         # So few columns are looked at that none is worth quantising.
-        if cell.memo.get("feature") != feature:
-            cell.memo["feature"] = feature
-            cell.memo["columns"] = tuple(
-                _Column(self.problem.values(feature, rows)) for rows in (cell.active, cell.passive)
-            )
-        return cell.memo["columns"]
-
-
-class _Column:
-    """The values of one column for some rows, with the questions that a cut asks."""
-
-    def __init__(self, values: np.ndarray) -> None:
-        self.values = values
-
-    def at_most(self, threshold: float) -> np.ndarray:
-        return self.values <= threshold
-
-    def around(self, at: float) -> tuple[float, float]:
-        left = self.at_most(at)
-        low = np.max(self.values, where=left, initial=-np.inf)
-        return float(low), float(np.min(self.values, where=~left, initial=np.inf))
+        values = self.problem.values(feature, rows)
+        left = values <= at
+        low = float(np.max(values, where=left, initial=-np.inf))
+        high = float(np.min(values, where=~left, initial=np.inf))
+        return CutRows(low, high, *divide_rows(rows, left))

@@ -143,10 +143,9 @@ class RememberedInducedCost(InducedCost):
 
     def _expected_depth(self, cell: Cell, cut: Cut) -> float:
         """DExp of a cut; only to tell where two cuts change places."""
-        units = self.problem.weights.units_of(cell.active)
-        left = self._columns(cell, cut.feature)[0].at_most(cut.at)
-        whole = float(units.sum())
-        share = float(units[left].sum()) / whole if whole > 0 else 0.0
+        weights, left = self.problem.weights, self._cut_rows(cell, cut.feature, cut.at).left
+        whole = float(weights.units_of(cell.active).sum())
+        share = float(weights.units_of(left).sum()) / whole if whole > 0 else 0.0
         n_centers = len(cell.centers)
         n_left = int((self.problem.centers[cell.centers, cut.feature] <= cut.at).sum())
         depths = [0.0, 0.0]

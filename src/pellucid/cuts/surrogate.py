@@ -6,8 +6,9 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from pellucid.cuts.criterion import Cell, Criterion
+from pellucid.cuts.criterion import Cell, Criterion, CutRows
 from pellucid.cuts.dense_prices import TOGETHER, DenseSums
+from pellucid.cuts.owned_rows import cut_rows
 from pellucid.cuts.rival_centers import Prices, Rivals, Standing
 from pellucid.cuts.search import Cut, open_bins, search_columns
 from pellucid.cuts.stored_prices import PriceSums, StoredPrices
@@ -79,16 +80,19 @@ class SurrogateCost(Criterion):
         """The center that is cheapest for the rows of the cell, the lowest of equals."""
         return self._some_standing(cell).cheapest
 
-    def share_out(self, cell: Cell, left: np.ndarray, centers_left: np.ndarray):
+    def cut_rows(self, rows: np.ndarray, feature: int, at: float) -> CutRows:
+        """Some rows, cut by a threshold."""
+        return cut_rows(self.problem, rows, feature, at)
+
+    def memos(self, cell: Cell, cut: CutRows) -> tuple[dict, dict]:
         """Both sides know how the centers stand, and one remembers its parent's sums."""
-        active, dropped, memos = super().share_out(cell, left, centers_left)
-        small = int(len(active[1]) < len(active[0]))
-        standing = self._standing(cell)
-        some = self._stand(active[small], standing.star)
+        sides, memos, standing = (cut.left, cut.right), ({}, {}), self._standing(cell)
+        small = int(len(cut.right) < len(cut.left))
+        some = self._stand(sides[small], standing.star)
         memos[small]["standing"], memos[1 - small]["standing"] = some, standing.without(some)
         if "sums" in cell.memo:
-            memos[1 - small]["parent"] = (cell.memo.pop("sums"), active[small])
-        return active, dropped, memos
+            memos[1 - small]["parent"] = (cell.memo.pop("sums"), sides[small])
+        return memos
 
     @property
     def _prices(self) -> Prices:

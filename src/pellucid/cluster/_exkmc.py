@@ -130,7 +130,7 @@ class ExKMC(BaseThresholdTree):
             self.base._validate_params()
             base = clone(self.base)
             return Base(*base._finish(problem, base._grow(problem, progress)))
-        return Base(growth.builder.build(), growth.leaf_of_rows)
+        return Base.of(growth)
 
     def _store_growth(self, problem, growth):
         builder, gains = growth.builder, growth.gains

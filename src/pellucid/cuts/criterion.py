@@ -28,7 +28,8 @@ class Cell:
     cut_left, cut_right : frozenset of int
         Features of which a cut above sent this cell left (right).
     memo : dict
-        What a criterion wants to remember of the cell.
+        What a criterion wants to remember of the cell; of the leaf of a tree that is gone on from,
+        `likely` is its cluster there.
     """
 
     active: np.ndarray

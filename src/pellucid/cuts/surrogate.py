@@ -104,7 +104,7 @@ class SurrogateCost(Criterion):
     def _some_standing(self, cell: Cell) -> Standing:
         """How the centers stand, compared with whichever of them."""
         if "standing" not in cell.memo:
-            cell.memo["standing"] = self._stand(cell.active)
+            cell.memo["standing"] = self._stand(cell.active, cell.memo.get("likely"))
         return cell.memo["standing"]
 
     def _standing(self, cell: Cell) -> Standing:

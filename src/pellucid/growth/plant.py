@@ -14,7 +14,7 @@ from pellucid.cuts.thresholds import ThresholdStyle, choose_threshold
 from pellucid.growth.together import for_each_cell
 from pellucid.numeric.fixed_point import Weights
 from pellucid.numeric.rows import order_by
-from pellucid.tree import LEAF, ThresholdTree, TreeBuilder
+from pellucid.tree import ThresholdTree, TreeBuilder
 
 
 @dataclass(frozen=True)
@@ -52,10 +52,40 @@ class Growth:
 
 @dataclass(frozen=True)
 class Base:
-    """A tree to go on from, and the leaf of each row where that is known already."""
+    """A tree to go on from.
+
+    Attributes
+    ----------
+    tree : ThresholdTree
+    leaf : ndarray of shape (n_samples,), optional
+        Leaf of each row, where that is known already.
+    rows : list of ndarray, optional
+        The same the other way round: the rows of each node, none of those that are no leaves.
+    """
 
     tree: ThresholdTree
     leaf: np.ndarray | None = None
+    rows: list[np.ndarray] | None = None
+
+    @classmethod
+    def of(cls, growth: Growth) -> Base:
+        """What has been grown."""
+        none = np.empty(0, dtype=np.int32)
+        rows = [
+            np.concatenate([growth.leaves[node].active, growth.leaves[node].passive])
+            if node in growth.leaves
+            else none
+            for node in growth.builder.preorder()
+        ]
+        return cls(growth.builder.build(), rows=rows)
+
+    def rows_by_node(self, X) -> list[np.ndarray]:
+        """The rows of each node, none of those that are no leaves."""
+        if self.rows is not None:
+            return self.rows
+        leaf, n_nodes = self.tree.apply(X) if self.leaf is None else self.leaf, self.tree.node_count
+        ends = np.cumsum(np.bincount(leaf, minlength=n_nodes))
+        return np.split(order_by(leaf, n_nodes), ends[:-1])
 
 
 class Divided(NamedTuple):
@@ -104,23 +134,12 @@ class Plant:
 
     def _take_over(self, base: Base) -> None:
         """Put the rows into the leaves of a tree that is there already."""
-        problem = self.criterion.problem
-        leaf = base.tree.apply(problem.X) if base.leaf is None else base.leaf
-        order = order_by(leaf, len(self.builder.nodes))
-        reached = np.bincount(leaf, minlength=len(self.builder.nodes))
-        ends = np.concatenate([[0], np.cumsum(reached)])
-        root = self.cells.pop(0)
-        weight = problem.weights
-        weights = [weight.total_of(order[a:b]) for a, b in zip(ends[:-1], ends[1:])]
-        for number in reversed(range(len(self.builder.nodes))):
-            node = self.builder.nodes[number]
-            if node.left == LEAF:
-                rows = order[ends[number] : ends[number + 1]]
-                self.cells[number] = Cell(rows, rows[:0], root.centers)
-            else:
-                reached[number] = reached[node.left] + reached[node.right]
-                weights[number] = weights[node.left] + weights[node.right]
-                self.builder.set_counts(number, reached[number], weights[number])
+        problem, root = self.criterion.problem, self.cells.pop(0)
+        for number, rows in enumerate(base.rows_by_node(problem.X)):
+            if base.tree.is_leaf[number]:
+                likely = {"likely": int(base.tree.cluster[number])}
+                self.cells[number] = Cell(rows, rows[:0], root.centers, memo=likely)
+        set_counts(self.builder, self.cells, problem.weights)
 
     def divide(self, number: int, cut: Cut) -> Divided:
         """What cutting a leaf would make of it."""

@@ -76,3 +76,16 @@ def test_a_group_that_nearly_all_rows_leave_keeps_its_digits():
     known = BegunSpread(X, others, weight, origins, ALONE).result
     (centers, _), _ = means_and_costs(X, labels, others, weight, origins, known=known)
     assert centers[0, 0] == pytest.approx(1.0 + 5e-8, rel=1e-14)
+
+
+@pytest.mark.parametrize("weight", [np.ones(500), np.random.default_rng(1).random(500)])
+def test_sparse_columns_far_from_zero_keep_their_digits(weight):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 3)) + np.array([1e9, 0.0, 1e9])
+    X[:, 1] *= rng.random(500) < 0.3
+    labels, origins = rng.integers(0, 3, size=500), np.zeros((3, 3))
+    origins[:] = X.mean(axis=0)
+    (centers, cost), _ = means_and_costs(sparse.csc_array(X), labels, labels, weight, origins)
+    expected, expected_cost = by_hand(X, labels, weight, origins)
+    np.testing.assert_allclose(centers - origins, expected - origins, atol=1e-6)
+    assert cost == pytest.approx(expected_cost, rel=1e-6)

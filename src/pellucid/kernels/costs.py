@@ -192,24 +192,30 @@ def dense_spread(X, rows, labels, others, weight, origins, heft, squares, sums):
 
 
 @compiled
-def sparse_spread(data, indices, indptr, labels, weight, origins, totals, sums):
+def sparse_spread(data, indices, indptr, labels, weight, origins, totals, sums, stored):
     """The same for all rows of a CSC matrix, in time of its stored entries.
 
-    As if all entries were 0 first, then each stored one put right.
+    Of each group: totals[g, 0] = weight, totals[g, 1] = squares. `stored` is room, all 0, for the
+    weight and the number of the entries of each group in a column, and for its rows: all others
+    are 0, and none where there are as many entries as rows, whatever rounding leaves.
     """
     for i in range(len(labels)):
         if labels[i] >= 0:
             totals[labels[i], 0] += weight[i]
-    for g in range(len(origins)):
-        for j in range(origins.shape[1]):
-            at = origins[g, j]
-            totals[g, 1] += totals[g, 0] * at * at
-            sums[g, j] = -totals[g, 0] * at
+            stored[labels[i], 2] += 1
     for j in range(len(indptr) - 1):
         for p in range(indptr[j], indptr[j + 1]):
             i = indices[p]
             g = labels[i]
             if g >= 0:
-                value, at = np.float64(data[p]), origins[g, j]
-                totals[g, 1] += weight[i] * ((value - at) * (value - at) - at * at)
-                sums[g, j] += weight[i] * value
+                gap = np.float64(data[p]) - origins[g, j]
+                totals[g, 1] += weight[i] * gap * gap
+                sums[g, j] += weight[i] * gap
+                stored[g, 0] += weight[i]
+                stored[g, 1] += 1
+        for g in range(len(origins)):
+            if stored[g, 1] < stored[g, 2]:
+                rest, at = totals[g, 0] - stored[g, 0], origins[g, j]
+                totals[g, 1] += rest * at * at
+                sums[g, j] -= rest * at
+            stored[g, 0] = stored[g, 1] = 0

@@ -186,8 +186,8 @@ class Data:
         costs = np.empty((X.shape[0], len(centers)), dtype=np.int64)
         # Whole weights multiply the rounded distance, exactly as repeated rows would add it.
         scale = np.ones(len(costs)) if weights.are_whole else weights.values
-        price = self._quick_loop(centers, unit, place)
-        if sparse.issparse(X) or price is None:
+        price = None if sparse.issparse(X) else self._quick_loop(centers, unit, place)
+        if price is None:
             price, place = self._plain_loop(centers, scale, unit), None
 
         def work(block: tuple[int, int]) -> None:
@@ -223,9 +223,10 @@ class Data:
         """The same for dense rows of whole weight; None where many may cost too much for it."""
         from pellucid.kernels.costs import dense_costs, unscaled_costs
 
-        X, (half, odd) = self.rows, divmod(1 - int(np.frexp(unit)[1]), 2)
+        X, (half, odd) = self.X, divmod(1 - int(np.frexp(unit)[1]), 2)
         root, shift = 2.0**half, 2.0 ** (52 - odd)
-        turned = centers * root
+        with np.errstate(over="ignore"):
+            turned = centers * root
         is_small = np.abs(turned).max(initial=0.0) < _LARGE
         if not (self.weights.are_whole and X.shape[0] >= _MANY_ROWS and is_small):
             return None

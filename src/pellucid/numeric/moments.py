@@ -147,7 +147,8 @@ def _begin(
 
         def add_up(s: int) -> None:
             groups = labels if s < 2 else others
-            sparse_spread(*parts, groups, weight, origins, totals[s], sums[s])
+            room = np.zeros((n_groups, 3))
+            sparse_spread(*parts, groups, weight, origins, totals[s], sums[s], room)
 
         def finish_sparse(besides: Callable[[], object] | None) -> list[Spread]:
             team.map(add_up, [0] if others is labels else [1, 2], besides)

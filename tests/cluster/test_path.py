@@ -84,13 +84,16 @@ def test_ties_and_coinciding_rows_do_not_lead_astray(data):
     check_against_grid(data, path, brute_force(data, GRID[::6], n_jobs=1))
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_points_are_what_fits_at_their_penalties_give(seed):
+@pytest.mark.parametrize(
+    ("seed", "objective"), [(0, "kmeans"), (1, "kmeans"), (2, "kmeans"), (0, "kmedians")]
+)
+def test_points_are_what_fits_at_their_penalties_give(seed, objective):
     data = noisy_blobs(seed)
-    path = ExShallow(reference=data.centers).path(data.X, data.weight)
+    about = {"reference": data.centers, "objective": objective}
+    path = ExShallow(**about).path(data.X, data.weight)
     for point in path:
         for penalty in (point.penalty, *point.penalties):
-            model = ExShallow(reference=data.centers, depth_penalty=penalty)
+            model = ExShallow(**about, depth_penalty=penalty)
             model.fit(data.X, sample_weight=data.weight)
             assert model.tree_ == point.tree
         assert point.cost == model.inertia_

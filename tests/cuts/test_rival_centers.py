@@ -9,9 +9,9 @@ from scipy import sparse
 from pellucid.cuts import surrogate
 from pellucid.cuts.criterion import Cell
 from pellucid.cuts.problem import Problem
-from pellucid.cuts.rival_centers import Prices, Rivals, Standing
+from pellucid.cuts.rival_centers import Rivals, Standing
 from pellucid.cuts.surrogate import SurrogateCost
-from pellucid.numeric.fixed_point import Data, Weights
+from pellucid.numeric.fixed_point import Data, Prices, Weights
 from pellucid.numeric.team import ALONE, Team
 from strategies import tiny_data
 

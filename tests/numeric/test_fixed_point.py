@@ -67,8 +67,8 @@ def test_costs_are_where_they_are_wanted(weight):
     expected, unit = data.costs(X[:4])
     begun = data.begin_costs(X[:4], place=place)
     begun.work.finish()
-    found = begun.costs if begun.place is None else begun.costs[begun.place]
-    assert (begun.place is None) == (weight[0] == 0.3)
+    found = begun.prices.costs[begun.prices.lines(np.arange(5000))]
+    assert (begun.prices.place is None) == (weight[0] == 0.3)
     assert begun.unit == unit
     np.testing.assert_array_equal(found, expected)
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 
+from pellucid.cuts.owned_rows import CutRows, cut_rows
 from pellucid.cuts.problem import Problem
-from pellucid.cuts.search import BinnedColumn, Cut
-from pellucid.numeric.rows import divide_rows
+from pellucid.cuts.search import Cut
 
 
 @dataclass(frozen=True)
@@ -38,22 +37,6 @@ class Cell:
     cut_left: frozenset[int] = frozenset()
     cut_right: frozenset[int] = frozenset()
     memo: dict = field(default_factory=dict, compare=False)
-
-
-class CutRows(NamedTuple):
-    """Rows on either side of a threshold.
-
-    Attributes
-    ----------
-    low, high : float
-        Largest value on the left and smallest on the right.
-    left, right : ndarray of int32
-    """
-
-    low: float
-    high: float
-    left: np.ndarray
-    right: np.ndarray
 
 
 class Criterion(ABC):
@@ -128,8 +111,7 @@ class Criterion(ABC):
 
     def cut_rows(self, rows: np.ndarray, feature: int, at: float) -> CutRows:
         """Some rows, cut by a threshold."""
-        column = BinnedColumn(self.problem, feature, rows)
-        return CutRows(*column.around(at), *divide_rows(rows, column.at_most(at)))
+        return cut_rows(self.problem, rows, feature, at)
 
     def _bounding_centers(self, cell: Cell, cut: Cut) -> tuple[list[float], list[float]]:
         """Center coordinates that a threshold must keep on its left, and on its right."""

@@ -6,7 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
-from pellucid.cuts.criterion import Cell, Criterion, CutRows
+from pellucid.cuts.criterion import Cell, Criterion
+from pellucid.cuts.owned_rows import CutRows
 from pellucid.cuts.search import Cut, open_bins, search_columns
 
 _CHUNK = 2**16

@@ -108,7 +108,7 @@ class Mistakes(CenterCutCriterion):
     def divide(self, cell: Cell, feature: int, threshold: float) -> tuple[Cell, Cell]:
         """The two sides; rows cut off from their own center become passive where they are.
 
-        The threshold is out of the interval of a cut.
+        The threshold is one of the interval of a cut.
         """
         (_, halves, kept), counts = self._sides(cell, feature, threshold), cell.memo.get("counts")
         left = self.problem.centers[cell.centers, feature] <= threshold

@@ -6,9 +6,24 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pellucid.cuts.criterion import CutRows
 from pellucid.cuts.problem import Problem
 from pellucid.cuts.search import order_of
+
+
+class CutRows(NamedTuple):
+    """Rows on either side of a threshold.
+
+    Attributes
+    ----------
+    low, high : float
+        Largest value on the left and smallest on the right.
+    left, right : ndarray of int32
+    """
+
+    low: float
+    high: float
+    left: np.ndarray
+    right: np.ndarray
 
 
 class Halves(NamedTuple):

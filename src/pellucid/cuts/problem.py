@@ -8,10 +8,9 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from pellucid.cuts.rival_centers import Prices
 from pellucid.numeric.bins import Bins
-from pellucid.numeric.fixed_point import BegunCosts, Data, Weights
-from pellucid.numeric.rows import order_by
+from pellucid.numeric.fixed_point import BegunCosts, Data, Prices, Weights
+from pellucid.numeric.rows import order_by, places_in
 from pellucid.numeric.team import Team
 from pellucid.routing import column_values
 
@@ -94,7 +93,7 @@ class Problem:
         Rows of one center are given places next to each other: most of them stay together.
         """
         self.sort_rows()  # by the whole team, before others turn to the costs
-        self._begun_costs = self.data.begin_costs(self.centers, place=_inverse(self.by_center))
+        self._begun_costs = self.data.begin_costs(self.centers, place=places_in(self.by_center))
 
     @cached_property
     def by_center(self) -> np.ndarray:
@@ -106,7 +105,7 @@ class Problem:
         begun, self._begun_costs = self._begun_costs, None
         begun = self.data.begin_costs(self.centers) if begun is None else begun
         begun.work.finish()
-        return Prices(begun.costs, begun.place), begun.unit
+        return begun.prices, begun.unit
 
     @property
     def prices(self) -> Prices:
@@ -200,10 +199,3 @@ class Problem:
             return [features]
         least = -(-_LEAST_VALUES // max(size, 1))
         return [features[slice(*block)] for block in self.team.blocks(len(features), least)]
-
-
-def _inverse(order: np.ndarray) -> np.ndarray:
-    """Where each row stands in an order."""
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order), dtype=order.dtype)
-    return place

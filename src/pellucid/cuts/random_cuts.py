@@ -6,7 +6,8 @@ from typing import Literal
 
 import numpy as np
 
-from pellucid.cuts.criterion import Cell, CenterCutCriterion, CutRows
+from pellucid.cuts.criterion import Cell, CenterCutCriterion
+from pellucid.cuts.owned_rows import CutRows
 from pellucid.cuts.problem import Problem
 from pellucid.cuts.search import Cut
 from pellucid.numeric.moves import Trees

@@ -28,6 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pellucid.numeric.fixed_point import Prices
 from pellucid.numeric.team import Team
 
 _LEAST_ROWS = 2**13
@@ -40,24 +41,6 @@ _PARTS = np.array([0, 1, 2, 4, 8])
 
 _SAMPLE = 64
 """Rows that are asked for the center which is likely to be the cheapest for all."""
-
-
-class Prices(NamedTuple):
-    """What rows pay at the centers.
-
-    Attributes
-    ----------
-    costs : ndarray of shape (n_samples, n_clusters), int64
-    place : ndarray of shape (n_samples,), int32, or None
-        The line of `costs` that each row has; of its own number when left out.
-    """
-
-    costs: np.ndarray
-    place: np.ndarray | None = None
-
-    def lines(self, rows: np.ndarray) -> np.ndarray:
-        """The lines of some rows."""
-        return rows if self.place is None else self.place.take(rows)
 
 
 class Rivals(NamedTuple):
@@ -88,8 +71,8 @@ class Rivals(NamedTuple):
         from pellucid.kernels.surrogate import compare_prices
 
         lines = np.empty((len(rows), self.n_sums), dtype=np.int64)
-        costs, _ = self.prices
-        compare_prices(self.prices.lines(rows), costs, self.star, self.rivals, self.shift, lines)
+        places, about = self.prices.lines(rows), (self.star, self.rivals, self.shift)
+        compare_prices(places, self.prices.costs, *about, lines)
         return lines
 
     def include(self, star: int, rivals: np.ndarray) -> bool:

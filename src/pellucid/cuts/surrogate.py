@@ -6,12 +6,13 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from pellucid.cuts.criterion import Cell, Criterion, CutRows
+from pellucid.cuts.criterion import Cell, Criterion
 from pellucid.cuts.dense_prices import TOGETHER, DenseSums
-from pellucid.cuts.owned_rows import cut_rows
-from pellucid.cuts.rival_centers import Prices, Rivals, Standing
+from pellucid.cuts.owned_rows import CutRows
+from pellucid.cuts.rival_centers import Rivals, Standing
 from pellucid.cuts.search import Cut, open_bins, search_columns
 from pellucid.cuts.stored_prices import PriceSums, StoredPrices
+from pellucid.numeric.fixed_point import Prices
 
 _WORTH_KEEPING = 2048
 """Rows of a cell whose sums are quicker to subtract from than to add up again."""
@@ -79,10 +80,6 @@ class SurrogateCost(Criterion):
     def cluster(self, cell: Cell) -> int:
         """The center that is cheapest for the rows of the cell, the lowest of equals."""
         return self._some_standing(cell).cheapest
-
-    def cut_rows(self, rows: np.ndarray, feature: int, at: float) -> CutRows:
-        """Some rows, cut by a threshold."""
-        return cut_rows(self.problem, rows, feature, at)
 
     def memos(self, cell: Cell, cut: CutRows) -> tuple[dict, dict]:
         """Both sides know how the centers stand, and one remembers its parent's sums."""

@@ -18,6 +18,7 @@ from pellucid.cuts.mistakes import Mistakes
 from pellucid.cuts.owned_rows import OwnedRows
 from pellucid.cuts.thresholds import ThresholdStyle, choose_threshold
 from pellucid.growth.plant import Growth, set_counts
+from pellucid.growth.together import largest_first
 from pellucid.tree import TreeBuilder
 
 _LEAST_ROWS = 2**16
@@ -83,10 +84,7 @@ class _Ground:
         sizes = [self._owned.number_of(part.centers) for part in parts]
         if len(sizes) < 2 or sorted(sizes)[-2] < _LEAST_ROWS:
             return [self._cut(part) for part in parts]
-        # The largest first, so that no thread is left alone with it in the end.
-        order = sorted(range(len(parts)), key=lambda i: -sizes[i])
-        splits = dict(zip(order, self.problem.team.map(lambda i: self._cut(parts[i]), order)))
-        return [splits[i] for i in range(len(parts))]
+        return largest_first(self.problem.team, self._cut, parts, sizes)
 
     def cell(self, part: _Part) -> Cell:
         """What is in a cell."""

@@ -130,7 +130,8 @@ class Plant:
         self.cells: dict[int, Cell] = {0: criterion.root()}
         if base is not None:
             self._take_over(base)
-        for_each_cell(criterion, self._settle, list(self.cells), self.cells)
+        for_each_cell(criterion, self._name, list(self.cells), self.cells)
+        set_counts(self.builder, self.cells, criterion.problem.weights)
 
     def _take_over(self, base: Base) -> None:
         """Put the rows into the leaves of a tree that is there already."""
@@ -139,7 +140,6 @@ class Plant:
             if base.tree.is_leaf[number]:
                 likely = {"likely": int(base.tree.cluster[number])}
                 self.cells[number] = Cell(rows, rows[:0], root.centers, memo=likely)
-        set_counts(self.builder, self.cells, problem.weights)
 
     def divide(self, number: int, cut: Cut) -> Divided:
         """What cutting a leaf would make of it."""
@@ -158,7 +158,8 @@ class Plant:
         children = self.builder.split(number, feature=cut.feature, threshold=divided.threshold)
         for child, half in zip(children, (divided.left, divided.right)):
             self.cells[child] = half
-            self._settle(child)
+            self._name(child)
+            self.builder.set_counts(child, *_count(half, self.criterion.problem.weights))
         cell.memo.clear()  # what the halves need of it, they have
         self.gains.append(cut.gain)
         self._divided.append(cell)
@@ -179,12 +180,9 @@ class Plant:
                 self.builder.set_cluster(number, self.criterion.cluster(cell))
         return Growth(self.builder, self.gains, self.cells)
 
-    def _settle(self, number: int) -> None:
-        cell, weights = self.cells[number], self.criterion.problem.weights
+    def _name(self, number: int) -> None:
         if self.name_all:
-            self.builder.set_cluster(number, self.criterion.cluster(cell))
-        weight = weights.total_of(cell.active) + weights.total_of(cell.passive)
-        self.builder.set_counts(number, len(cell.active) + len(cell.passive), weight)
+            self.builder.set_cluster(number, self.criterion.cluster(self.cells[number]))
 
 
 def set_counts(builder: TreeBuilder, leaves: dict[int, Cell], weights: Weights) -> None:
@@ -192,11 +190,15 @@ def set_counts(builder: TreeBuilder, leaves: dict[int, Cell], weights: Weights) 
     counts: dict[int, tuple[int, float]] = {}
     for number in reversed(range(len(builder.nodes))):
         if number in leaves:
-            cell = leaves[number]
-            weight = weights.total_of(cell.active) + weights.total_of(cell.passive)
-            counts[number] = (len(cell.active) + len(cell.passive), weight)
+            counts[number] = _count(leaves[number], weights)
         else:
             node = builder.nodes[number]
             (n, weight), (m, more) = counts[node.left], counts[node.right]
             counts[number] = (n + m, weight + more)
         builder.set_counts(number, *counts[number])
+
+
+def _count(cell: Cell, weights: Weights) -> tuple[int, float]:
+    """Rows and weight of a cell."""
+    weight = weights.total_of(cell.active) + weights.total_of(cell.passive)
+    return len(cell.active) + len(cell.passive), weight

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from pellucid.cuts.criterion import Cell, Criterion
+from pellucid.numeric.team import Team
 
 _Result = TypeVar("_Result")
 
@@ -33,7 +34,16 @@ def for_each_cell(
     fair = sum(sizes) >= max(_FAIR * team.n_threads * shared, _LEAST_ROWS)
     if not (criterion.in_any_order and fair):
         return [work(number) for number in numbers]
-    # The largest first, so that no thread is left alone with it in the end.
-    order = sorted(range(len(numbers)), key=lambda i: -sizes[i])
-    results = dict(zip(order, team.map(lambda i: work(numbers[i]), order)))
-    return [results[i] for i in range(len(numbers))]
+    return largest_first(team, work, numbers, sizes)
+
+
+def largest_first(
+    team: Team, work: Callable[..., _Result], items: Sequence, sizes: Sequence[int]
+) -> list[_Result]:
+    """``work(item)`` for all items, the largest first: no thread is left alone with it in the end.
+
+    The results are in the order of the items.
+    """
+    order = sorted(range(len(items)), key=lambda i: -sizes[i])
+    results = dict(zip(order, team.map(lambda i: work(items[i]), order)))
+    return [results[i] for i in range(len(items))]

@@ -87,16 +87,30 @@ class Weights:
         return float(len(rows)) if self.are_ones else float(self.units[rows].sum()) / self.one
 
 
-class BegunCosts(NamedTuple):
-    """Costs and their unit, and the work on them that has to be finished first.
+class Prices(NamedTuple):
+    """What rows pay at the centers.
 
-    Those of row i are at costs[i], or at costs[place[i]].
+    Attributes
+    ----------
+    costs : ndarray of shape (n_samples, n_clusters), int64
+    place : ndarray of shape (n_samples,), int32, or None
+        The line of `costs` that each row has; of its own number when left out.
     """
 
     costs: np.ndarray
+    place: np.ndarray | None = None
+
+    def lines(self, rows: np.ndarray) -> np.ndarray:
+        """The lines of some rows."""
+        return rows if self.place is None else self.place.take(rows)
+
+
+class BegunCosts(NamedTuple):
+    """Prices and their unit, and the work on them that has to be finished first."""
+
+    prices: Prices
     unit: float
     work: Shared
-    place: np.ndarray | None
 
 
 class Data:
@@ -171,7 +185,7 @@ class Data:
         """
         begun = self.begin_costs(centers, unit)
         begun.work.finish()
-        return begun.costs, begun.unit
+        return begun.prices.costs, begun.unit
 
     def begin_costs(
         self, centers: np.ndarray, unit: float | None = None, place: np.ndarray | None = None
@@ -198,7 +212,7 @@ class Data:
 
         starts = range(0, len(costs), _PRICED_TOGETHER)
         blocks = [(start, min(start + _PRICED_TOGETHER, len(costs))) for start in starts]
-        return BegunCosts(costs, unit, self.team.ahead(work, blocks), place)
+        return BegunCosts(Prices(costs, place), unit, self.team.ahead(work, blocks))
 
     def _plain_loop(self, centers: np.ndarray, scale: np.ndarray, unit: float) -> Callable:
         """How to price a block of rows, dense or sparse."""

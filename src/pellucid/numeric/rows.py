@@ -15,3 +15,10 @@ def order_by(groups: np.ndarray, n_groups: int) -> np.ndarray:
     small = np.uint8 if n_groups <= 2**8 else np.uint16 if n_groups <= 2**16 else np.intp
     # Numbers of up to 16 bits are sorted in time of their number.
     return np.argsort(groups.astype(small, copy=False), kind="stable").astype(np.int32)
+
+
+def places_in(order: np.ndarray) -> np.ndarray:
+    """Where each row stands in an order of all rows."""
+    places = np.empty_like(order)
+    places[order] = np.arange(len(order), dtype=order.dtype)
+    return places

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from pellucid.cuts import surrogate
+from pellucid.cuts import pairs, surrogate
 from pellucid.cuts.criterion import Cell
 from pellucid.cuts.problem import Problem
 from pellucid.cuts.rival_centers import Rivals, Standing
@@ -103,7 +103,7 @@ def test_threads_do_not_matter():
     costs = np.random.default_rng(0).integers(0, 2**40, size=(20_000, 5))
     with Team(3) as team:
         together = stand(costs, 1, team)
-    np.testing.assert_array_equal(together.sums, stand(costs, 1).sums)
+    np.testing.assert_array_equal(together.table, stand(costs, 1).table)
 
 
 def test_costs_as_large_as_can_be_do_not_overflow():
@@ -165,28 +165,31 @@ def problem_of(X, centers, weight=None):
     return Problem(data, centers, data.nearest(centers))
 
 
-@pytest.fixture
-def any_size(monkeypatch):
-    """Everything that is done in large cells is done in small ones."""
-    monkeypatch.setattr(surrogate, "_WORTH_KEEPING", 1)
-    return monkeypatch
+HOWEVER_MANY, NONE = np.inf, -1  # pairs of centers to look at one by one
 
 
-@settings(max_examples=60, deadline=None)
-@given(tiny_data(max_rows=14, max_clusters=6), st.booleans(), st.booleans())
-def test_cuts_of_tiny_data(data, is_sparse, probes):
+@settings(max_examples=120, deadline=None)
+@given(
+    tiny_data(max_rows=14, max_clusters=6),
+    st.booleans(),
+    st.booleans(),
+    st.sampled_from([NONE, 2, HOWEVER_MANY]),
+)
+def test_cuts_of_tiny_data(data, is_sparse, probes, n_pairs):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(surrogate, "_WORTH_KEEPING", 1)
         patch.setattr(surrogate, "_WORTH_PROBING", 0 if probes else np.inf)
+        patch.setattr(pairs, "_MOST_PAIRS", n_pairs)
         X = sparse.csc_array(data.X) if is_sparse else data.X
         criterion = SurrogateCost(problem_of(X, data.centers, data.weight))
         check_downwards(criterion, criterion.root(), 2)
 
 
+@pytest.mark.parametrize("n_pairs", [NONE, HOWEVER_MANY])
 @pytest.mark.parametrize("probes", [True, False])
-@pytest.mark.parametrize("kind", ["plain", "rounded", "float32", "weights", "sparse"])
-def test_cuts_of_blobs(any_size, kind, probes):
-    any_size.setattr(surrogate, "_WORTH_PROBING", 0 if probes else np.inf)
+@pytest.mark.parametrize("kind", ["plain", "rounded", "float32", "by column", "weights", "sparse"])
+def test_cuts_of_blobs(monkeypatch, kind, probes, n_pairs):
+    monkeypatch.setattr(surrogate, "_WORTH_PROBING", 0 if probes else np.inf)
+    monkeypatch.setattr(pairs, "_MOST_PAIRS", n_pairs)
     rng = np.random.default_rng(len(kind))
     centers = rng.normal(size=(12, 5)) * 4
     X = centers[rng.integers(12, size=400)] + 2 * rng.normal(size=(400, 5))
@@ -195,6 +198,8 @@ def test_cuts_of_blobs(any_size, kind, probes):
         X, centers = np.round(X), np.round(centers)
     elif kind == "float32":
         X = X.astype(np.float32)
+    elif kind == "by column":
+        X = np.asfortranarray(X)
     elif kind == "sparse":
         X = sparse.csc_array(np.where(rng.random(X.shape) < 0.6, 0, X))
     criterion = SurrogateCost(problem_of(X, centers, weight))
@@ -202,7 +207,7 @@ def test_cuts_of_blobs(any_size, kind, probes):
 
 
 @pytest.mark.parametrize("is_sparse", [True, False])
-def test_rivals_that_were_not_looked_at_first_are_looked_at_after_all(any_size, is_sparse):
+def test_rivals_that_were_not_looked_at_first_are_looked_at_after_all(monkeypatch, is_sparse):
     """Seven centers promise much to every other row, one keeps its promise to neighbours."""
     searched = []
     original = SurrogateCost._search
@@ -211,8 +216,9 @@ def test_rivals_that_were_not_looked_at_first_are_looked_at_after_all(any_size, 
         searched.append(sums.rivals.rivals.tolist())
         return original(self, cell, sums, n)
 
-    any_size.setattr(SurrogateCost, "_search", search)
-    any_size.setattr(surrogate, "_WORTH_PROBING", np.inf)
+    monkeypatch.setattr(SurrogateCost, "_search", search)
+    monkeypatch.setattr(surrogate, "_WORTH_PROBING", np.inf)
+    monkeypatch.setattr(pairs, "_MOST_PAIRS", NONE)
     X = np.arange(60.0)[:, None] + 1
     problem = problem_of(sparse.csc_array(X) if is_sparse else X, X[:9].copy())
     row, center = np.ogrid[:60, :9]
@@ -241,7 +247,7 @@ def test_a_single_center_and_rows_that_are_all_alike_have_no_cut():
     assert criterion.paid(empty) == 0
 
 
-def test_several_cuts_are_those_of_all_centers(any_size):
+def test_several_cuts_are_those_of_all_centers():
     rng = np.random.default_rng(3)
     X = np.round(rng.normal(size=(200, 6)) * 3)
     problem = problem_of(X, X[:8].copy())

@@ -87,22 +87,11 @@ def test_sparse_sums_less_those_of_some_rows(problem):
 
 
 @pytest.mark.parametrize("small", [0, 2**22])
-@pytest.mark.parametrize("keep", [True, False])
-def test_dense_sums_of_some_rows(keep, small, monkeypatch):
+def test_dense_sums_of_some_rows(small, monkeypatch):
     monkeypatch.setattr(dense_prices, "_SMALL", small)
     problem, rows = make_problem(is_sparse=False), some_rows(3, 50)
-    sums = DenseSums(problem, rivals_of(problem), rows, standing_of(problem, rows), keep=keep)
+    sums = DenseSums(problem, rivals_of(problem), rows, standing_of(problem, rows))
     assert_right(sums, problem, rows)
-
-
-def test_dense_sums_less_those_of_some_rows():
-    problem, rows = make_problem(is_sparse=False), some_rows(4)
-    sums = DenseSums(problem, rivals_of(problem), rows, standing_of(problem, rows), keep=True)
-    sums.add_up(EVERY)
-    for n_left in (47, 20, 3):
-        rows, gone = rows[:n_left], rows[n_left:]
-        sums = sums.without(gone, rows, standing_of(problem, rows))
-        assert_right(sums, problem, rows)
 
 
 @pytest.mark.parametrize("is_sparse", [True, False])
@@ -114,7 +103,7 @@ def test_blocks_of_columns_cover_all_of_them(is_sparse, monkeypatch):
     if is_sparse:
         sums = StoredPrices(problem).sums_of(rows, rivals, {}, keep=False)
     else:
-        sums = DenseSums(problem, rivals, rows, standing_of(problem, rows), keep=False)
+        sums = DenseSums(problem, rivals, rows, standing_of(problem, rows))
     blocks = sums.blocks(np.arange(1, 5))
     assert len(blocks) > 1
     assert np.concatenate(blocks).tolist() == [1, 2, 3, 4]

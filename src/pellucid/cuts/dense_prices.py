@@ -32,35 +32,20 @@ class DenseSums:
     rows : ndarray of int32
     standing : Standing
         Of the cell.
-    keep : bool
-        Whether the sums are to be kept for the cells that this one is divided into.
     """
 
+    is_kept = False
+
     def __init__(
-        self, problem: Problem, rivals: Rivals, rows: np.ndarray, standing: Standing, *, keep: bool
+        self, problem: Problem, rivals: Rivals, rows: np.ndarray, standing: Standing
     ) -> None:
-        self.problem, self.rivals, self.is_kept = problem, rivals, keep
+        self.problem, self.rivals, self.rows = problem, rivals, rows
         self._shape = (problem.n_features, problem.bins.edges.shape[1], rivals.n_sums)
-        stays = keep or self.nbytes <= _SMALL
-        self._sums = np.empty(self._shape, dtype=np.int64) if stays else None
-        self._gone: np.ndarray | None = None
-        self._be_about(rows, standing)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes that the sums need."""
-        return 8 * int(np.prod(self._shape))
-
-    def without(self, gone: np.ndarray, rows: np.ndarray, standing: Standing) -> DenseSums:
-        """Kept sums less those of some rows, in place; `rows` remain, and stand like this."""
-        self._gone = gone
-        self._be_about(rows, standing)
-        return self
-
-    def _be_about(self, rows: np.ndarray, standing: Standing) -> None:
-        gains = standing.totals[self.rivals.star] - standing.totals[self.rivals.rivals]
+        is_small = 8 * int(np.prod(self._shape)) <= _SMALL
+        self._sums = np.empty(self._shape, dtype=np.int64) if is_small else None
+        gains = standing.totals[rivals.star] - standing.totals[rivals.rivals]
         # Of the last number of the lines, it is enough to count the rows.
-        self.rows, self.totals = rows, np.append(gains, len(rows))
+        self.totals = np.append(gains, len(rows))
 
     def blocks(self, features: np.ndarray) -> list[np.ndarray]:
         """The features in blocks to be worked on one after the other."""
@@ -72,13 +57,8 @@ class DenseSums:
         if self._sums is None:
             return self._anew(features)
         sums = self._sums[features[0] : features[-1] + 1]
-        if self._gone is None:
-            sums.fill(0)
-            self._add(features, self.rows, sums)
-        else:
-            gone = np.zeros_like(sums)
-            self._add(features, self._gone, gone)
-            sums -= gone
+        sums.fill(0)
+        self._add(features, sums)
         return self._levels(sums)
 
     def column(self, feature: int):
@@ -93,19 +73,19 @@ class DenseSums:
 
     def _anew(self, features: np.ndarray):
         sums = np.zeros((len(features), *self._shape[1:]), dtype=np.int64)
-        self._add(features, self.rows, sums)
+        self._add(features, sums)
         return self._levels(sums)
 
     def lines_at(self, places: np.ndarray) -> np.ndarray:
         """Lines of the rows at some places of the cell."""
         return self.rivals.lines_of(self.rows[places])
 
-    def _add(self, features: np.ndarray, rows: np.ndarray, sums: np.ndarray) -> None:
+    def _add(self, features: np.ndarray, sums: np.ndarray) -> None:
         from pellucid.kernels.surrogate import add_by_bin
 
         step = max(_NEAR // self._shape[2], 64)
-        for start in range(0, len(rows), step):
-            some = rows[start : start + step]
+        for start in range(0, len(self.rows), step):
+            some = self.rows[start : start + step]
             add_by_bin(features, self.problem.bins.codes, some, self.rivals.lines_of(some), sums)
 
     def _levels(self, sums: np.ndarray):

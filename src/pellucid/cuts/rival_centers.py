@@ -23,7 +23,6 @@ row prefers to star is of no use to any cut.
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -37,7 +36,7 @@ _LEAST_ROWS = 2**13
 _ROWS_TOGETHER = 128
 
 _PARTS = np.array([0, 1, 2, 4, 8])
-"""Where parts of a cell's rows begin and end, in eighths: after the first, little may be left."""
+"""Where parts of many rows begin and end, in eighths: after the first, little may be left."""
 
 _SAMPLE = 64
 """Rows that are asked for the center which is likely to be the cheapest for all."""
@@ -87,63 +86,59 @@ class Standing:
     ----------
     star : int
         Center that the others are compared with.
-    sums : ndarray of shape (n_parts, 3, n_clusters), int64
-        Less what the rows pay at star, what they pay at each center; then `alone` and `paired`.
-    levels : ndarray of shape (n_parts, 3), int64
-        Sums of v, of the largest D of each row, and of what it pays at star.
+    table : ndarray of shape (n_parts, 3, n_clusters + 1), int64
+        Sums over parts of the rows, as `weigh_centers` finds them.
     ends : ndarray of int, optional
         Where the parts of the rows begin and end; without it, they are unknown.
+
+    Attributes
+    ----------
+    totals : ndarray of shape (n_clusters,)
+        What the rows pay at each center.
+    cheapest : int
+        The center that is cheapest for all rows; all else holds if it is star.
+    alone, paired : ndarray of shape (n_clusters,)
+    base, reach : int
+        Sums of v and of the largest D of each row.
     """
 
-    def __init__(
-        self, star: int, sums: np.ndarray, levels: np.ndarray, ends: np.ndarray | None = None
-    ) -> None:
-        self.star, self.sums, self.levels, self.ends = star, sums, levels, ends
-        dearer, self.alone, self.paired = sums.sum(axis=0)
-        self.base, self.reach, paid = levels.sum(axis=0)
+    def __init__(self, star: int, table: np.ndarray, ends: np.ndarray | None = None) -> None:
+        self.star, self.table, self.ends = star, table, ends
+        self._whole = table[0] if len(table) == 1 else table.sum(axis=0)
+        dearer, self.alone, self.paired = self._whole[:, :-1]
+        paid, self.reach, self.base = self._whole[:, -1].tolist()
         self.totals = dearer + paid
+        self.cheapest = int(self.totals.argmin())
+        self._most: np.ndarray | None = None
 
     @classmethod
     def of(cls, rows: np.ndarray, prices: Prices, team: Team, star=None) -> Standing:
         """How centers stand among some rows, compared with the one that is likely the cheapest."""
         from pellucid.kernels.surrogate import weigh_centers
 
-        rows, costs = prices.lines(rows), prices.costs
-        n = costs.shape[1]
+        lines, costs, n = prices.lines(rows), prices.costs, len(rows)
+        k = costs.shape[1]
         if star is None:
-            some = rows[:: -(-len(rows) // _SAMPLE) or 1]
-            star = int(np.argmin(costs[some].mean(axis=0))) if len(rows) else 0
-        ends, n_parts = len(rows) * _PARTS // _PARTS[-1], len(_PARTS) - 1
-        shift = (n - 1).bit_length()
-        share = 2**shift / max(n - 1, 1)
-        sums = np.zeros((n_parts, 3, n), dtype=np.int64)
-        levels = np.zeros((n_parts, 3), dtype=np.int64)
+            some = lines[:: -(-n // _SAMPLE) or 1]
+            star = int(np.argmin(costs[some].mean(axis=0))) if n else 0
+        ends = n * _PARTS // _PARTS[-1] if n >= _LEAST_ROWS else np.array([0, n])
+        table, shift = np.zeros((len(ends) - 1, 3, k + 1), dtype=np.int64), (k - 1).bit_length()
+        how = (costs, star, shift, 2**shift / max(k - 1, 1))
 
-        def work(block: tuple[int, int]) -> None:
-            near = np.empty((_ROWS_TOGETHER, n), dtype=np.int64)
-            some = slice(*block)
-            parts = ends[block[0] : block[1] + 1]
-            how = (costs, star, shift, share, near)
-            weigh_centers(rows, parts, *how, sums[some], levels[some])
+        def work(part: slice) -> None:
+            near = np.empty((_ROWS_TOGETHER, k), dtype=np.int64)
+            weigh_centers(lines, ends[part.start : part.stop + 1], *how, near, table[part])
 
-        if len(rows) < _LEAST_ROWS:
-            work((0, n_parts))
-        else:
-            team.map(work, [(p, p + 1) for p in range(n_parts)])
-        return cls(star, sums, levels, ends)
+        is_shared = len(table) > 1 and team.is_free
+        steps = range(len(table)) if is_shared else (0,)
+        team.map(work, [slice(p, p + 1 if is_shared else len(table)) for p in steps])
+        return cls(star, table, ends)
 
     def without(self, other: Standing) -> Standing:
         """The same without some of the rows, which have been compared with the same center."""
-        sums = self.sums.sum(axis=0) - other.sums.sum(axis=0)
-        levels = self.levels.sum(axis=0) - other.levels.sum(axis=0)
-        return Standing(self.star, sums[None], levels[None])
+        return Standing(self.star, (self._whole - other._whole)[None])
 
-    @cached_property
-    def cheapest(self) -> int:
-        """The center that is cheapest for all rows; what follows holds if it is star."""
-        return int(np.argmin(self.totals))
-
-    @cached_property
+    @property
     def most_gain(self) -> int:
         """No cut gains more; 0 where each row is cheapest at star."""
         return int(self._most_gains.max())
@@ -161,9 +156,15 @@ class Standing:
         likeliest = np.argsort(-others, kind="stable")[:n]
         return np.sort(np.concatenate([rivals, likeliest[others[likeliest] > 0]]))
 
-    @cached_property
+    @property
     def _most_gains(self) -> np.ndarray:
         """For each center, a bound for the gain of all cuts that send a side there."""
+        if self._most is None:
+            # Where the largest D are below 0, no pair of centers gains anything without star.
+            self._most = self._with_pairs() if self.reach > 0 else self.alone
+        return self._most
+
+    def _with_pairs(self) -> np.ndarray:
         alone, paired = self.alone, self.paired
         most, useful = alone.copy(), np.flatnonzero(alone)
         if len(useful) > 1:
@@ -182,6 +183,15 @@ class Standing:
         partners = len(mine) - np.searchsorted(mine, gain - self.base - mine)
         itself = self.base + 2 * mine >= gain
         return int(partners.sum() - itself.sum()) // 2
+
+    def pairs(self, gain: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The first and the second centers of these pairs, and what they gain at most."""
+        centers = self.rivals(gain)
+        first, second = np.triu_indices(len(centers), 1)
+        paired = self.paired[centers]
+        bounds = np.minimum(self.base + paired[first] + paired[second], self.reach)
+        likely = bounds >= gain
+        return centers[first[likely]], centers[second[likely]], bounds[likely]
 
     def fewest_rivals(self, gain: int, rows: np.ndarray, prices: Prices) -> np.ndarray:
         """The same, but of pairs only those are left whose rows' larger D add up to the gain.
@@ -205,8 +215,8 @@ class Standing:
                 break
             some = rows[begin:end]
             pair_centers(some, costs, self.star, centers, first, second, near, sums)
-            base = base - self.levels[part, 0]
-            paired = paired - self.sums[part, 2, centers]
+            base = base - self.table[part, 2, -1]
+            paired = paired - self.table[part, 2, centers]
             left = sums + base + paired[first] + paired[second] >= gain
             first, second, sums = first[left], second[left], sums[left]
         alone[first] = alone[second] = True

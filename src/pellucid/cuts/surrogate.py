@@ -9,13 +9,11 @@ import numpy as np
 from pellucid.cuts.criterion import Cell, Criterion
 from pellucid.cuts.dense_prices import TOGETHER, DenseSums
 from pellucid.cuts.owned_rows import CutRows
+from pellucid.cuts.pairs import best_paired_cut
 from pellucid.cuts.rival_centers import Rivals, Standing
 from pellucid.cuts.search import Cut, open_bins, search_columns
 from pellucid.cuts.stored_prices import PriceSums, StoredPrices
 from pellucid.numeric.fixed_point import Prices
-
-_WORTH_KEEPING = 2048
-"""Rows of a cell whose sums are quicker to subtract from than to add up again."""
 
 _PROBED = 2
 """Columns that are looked at first: in one of them a cut is mostly nearly as good as the best."""
@@ -34,10 +32,11 @@ class SurrogateCost(Criterion):
     """Least surrogate cost (ExKMC). Any cut between two values will do, centers or not.
 
     A cell is finished when all its rows are cheapest at one and the same center: no cut can
-    gain anything there. Elsewhere a cut is sought that is likely to be good, and then the best one
-    among those that send their sides to centers by which as much could be gained. Of the two sides
-    of a cut only the smaller is added up by bin; the other has what is left of their parent's sums,
-    unless it has to do with other centers.
+    gain anything there. Where few pairs of centers could be the best to send the two sides to, they
+    are looked at one by one. Elsewhere a cut is sought that is likely to be good, and then the best
+    one among those that send their sides to centers by which as much could be gained. Of sparse
+    data, only the smaller of the two sides of a cut is added up by bin; the other has what is left
+    of their parent's sums, unless it has to do with other centers.
     """
 
     in_any_order = True
@@ -61,6 +60,10 @@ class SurrogateCost(Criterion):
         standing = self._standing(cell)
         if not standing.most_gain:
             return []
+        if n == 1 and not self.problem.bins.is_sparse:
+            cut = best_paired_cut(self.problem, cell.active, standing)
+            if cut is not None:
+                return [cut]
         wanted, is_enough = self._first_rivals(cell, n)
         sums = self._sums(cell, wanted)
         cuts = self._search(cell, sums, n)
@@ -154,36 +157,25 @@ class SurrogateCost(Criterion):
 
     def _sums(self, cell: Cell, wanted: np.ndarray) -> DenseSums | PriceSums:
         """Sums by bin, at least of the wanted rivals."""
-        memo, standing = cell.memo, self._standing(cell)
+        memo = cell.memo
         parent, gone = memo.pop("parent", (None, None))
-        if parent is not None and parent.rivals.include(standing.star, wanted):
-            if self.problem.bins.is_sparse:
-                sums = self._stored.without(parent, gone, cell.active)
-            else:
-                sums = parent.without(gone, cell.active, standing)
+        if parent is not None and parent.rivals.include(self._standing(cell).star, wanted):
+            sums = self._stored.without(parent, gone, cell.active)
         else:
-            self._n_bytes -= 0 if parent is None else parent.nbytes
             sums = self._add_up(cell, wanted, keep=True)
-            self._n_bytes += sums.nbytes if sums.is_kept else 0
         if sums.is_kept:
             memo["sums"] = sums
         return sums
 
     def _add_up(self, cell: Cell, wanted: np.ndarray, *, keep: bool) -> DenseSums | PriceSums:
-        """Sums by bin of some rivals, added up anew."""
+        """Sums by bin of some rivals, added up anew; those of sparse data may be kept."""
         problem, rows, standing = self.problem, cell.active, self._standing(cell)
         if not problem.bins.is_sparse:
             wanted = standing.with_next_best(wanted, -(len(wanted) + 1) % TOGETHER)
         rivals = Rivals(self._prices, standing.star, wanted, problem.n_samples.bit_length())
         if problem.bins.is_sparse:
             return self._stored.sums_of(rows, rivals, cell.memo, keep=keep)
-        room = max(2**24, problem.X.nbytes // 4) - self._n_bytes
-        keep = keep and len(rows) >= _WORTH_KEEPING
-        keep = keep and 8 * problem.bins.edges.size * rivals.n_sums <= room
-        return DenseSums(problem, rivals, rows, standing, keep=keep)
-
-    _n_bytes = 0
-    """Of sums that are kept for cells to come."""
+        return DenseSums(problem, rivals, rows, standing)
 
     @cached_property
     def _stored(self) -> StoredPrices:

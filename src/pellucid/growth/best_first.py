@@ -6,10 +6,9 @@ import heapq
 
 from pellucid._progress import Progress
 from pellucid.cuts.criterion import Criterion
-from pellucid.cuts.search import Cut
 from pellucid.cuts.thresholds import ThresholdStyle
-from pellucid.growth.plant import Base, Divided, Growth, Plant
-from pellucid.growth.together import for_each_cell
+from pellucid.growth.ahead import LookAhead
+from pellucid.growth.plant import Base, Growth, Plant
 
 
 def grow_best_first(
@@ -32,52 +31,25 @@ def grow_best_first(
     # Entries are bounds before they are cuts; of equals the bound comes first, so that a cut is
     # made only when no cell that has not been searched could hold a better one.
     heap: list = []
-    divided: dict[int, Divided] = {}
+    ahead = LookAhead(criterion, plant.divide, n_leaves - len(plant.cells))
 
     def consider(number: int) -> None:
         bound = criterion.most_gain(plant.cells[number])
         if bound is not None:
             heapq.heappush(heap, (-bound, False, number, None))
 
-    def search(numbers: list[int]) -> None:
-        cuts = for_each_cell(
-            criterion, lambda n: criterion.best_cut(plant.cells[n]), numbers, plant.cells
-        )
-        for number, cut in zip(numbers, cuts):
-            if cut is not None:
-                heapq.heappush(heap, (-cut.gain, True, number, cut))
-
-    def divide(cuts: dict[int, Cut]) -> None:
-        def work(number: int) -> Divided:
-            found = plant.divide(number, cuts[number])
-            for half in (found.left, found.right):
-                criterion.most_gain(half)  # which is remembered
-            return found
-
-        divided.update(zip(cuts, for_each_cell(criterion, work, list(cuts), plant.cells)))
-
-    n_threads = criterion.problem.team.n_threads
-    # A thread that has found its cut goes on with the next cell; one alone would not gain by it.
-    n_ahead = 2 * n_threads if n_threads > 1 and criterion.in_any_order else 1
     for number in sorted(plant.cells):
+        ahead.expect(plant.cells[number])
         consider(number)
     while heap and len(plant.cells) < n_leaves:
         _, is_cut, number, cut = heapq.heappop(heap)
         if is_cut:
-            if number not in divided:
-                # Cuts that are likely to come next are made at the same time.
-                wanted = min(n_ahead // 2, n_leaves - len(plant.cells)) - 1
-                others = heapq.nsmallest(wanted, (entry for entry in heap if entry[1]))
-                next_ones = {n: c for *_, n, c in others if n not in divided}
-                divide({number: cut, **next_ones})
-            for child in plant.accept(number, divided.pop(number)):
-                consider(child)
+            for child in plant.accept(number, ahead.make(plant.cells[number], cut)):
+                if len(plant.cells) < n_leaves:
+                    consider(child)
             progress.step()
-            continue
-        numbers = [number]
-        while heap and not heap[0][1] and len(numbers) < n_ahead:
-            numbers.append(heapq.heappop(heap)[2])
-        search(numbers)
+        elif (cut := ahead.best_cut(plant.cells[number])) is not None:
+            heapq.heappush(heap, (-cut.gain, True, number, cut))
     while gains_matter and plant.gains and plant.gains[-1] == 0:
         plant.undo()
     return plant.growth()

@@ -21,7 +21,7 @@ def grow_greedily(
 
     def divide(number: int) -> Divided | None:
         cut = criterion.best_cut(plant.cells[number])
-        return None if cut is None else plant.divide(number, cut)
+        return None if cut is None else plant.divide(plant.cells[number], cut)
 
     level = [0]
     while level:

@@ -141,16 +141,15 @@ class Plant:
                 likely = {"likely": int(base.tree.cluster[number])}
                 self.cells[number] = Cell(rows, rows[:0], root.centers, memo=likely)
 
-    def divide(self, number: int, cut: Cut) -> Divided:
-        """What cutting a leaf would make of it."""
-        cell = self.cells[number]
+    def divide(self, cell: Cell, cut: Cut) -> Divided:
+        """What a cut would make of a cell."""
         low, high = self.criterion.interval(cell, cut)
         threshold = choose_threshold(low, high, self.threshold_style)
         return Divided(cut, threshold, *self.criterion.divide(cell, cut.feature, threshold))
 
     def split(self, number: int, cut: Cut) -> tuple[int, int]:
         """Cut a leaf; returns its children."""
-        return self.accept(number, self.divide(number, cut))
+        return self.accept(number, self.divide(self.cells[number], cut))
 
     def accept(self, number: int, divided: Divided) -> tuple[int, int]:
         """Put what a leaf was divided into in its place; returns its children."""

@@ -28,13 +28,17 @@ def for_each_cell(
     cells: dict[int, Cell],
 ) -> list[_Result]:
     """``work(number)`` for some of the cells, in the order of the numbers or side by side."""
-    team, sizes = criterion.problem.team, [len(cells[number].active) for number in numbers]
+    sizes = [len(cells[number].active) for number in numbers]
+    if not (criterion.in_any_order and is_worth_sharing(criterion, sizes)):
+        return [work(number) for number in numbers]
+    return largest_first(criterion.problem.team, work, numbers, sizes)
+
+
+def is_worth_sharing(criterion: Criterion, sizes: Sequence[int]) -> bool:
+    """Whether cells of these sizes are quicker to work on side by side."""
     largest = max(sizes, default=0)
     shared = largest if largest >= criterion.one_thread_below else 0
-    fair = sum(sizes) >= max(_FAIR * team.n_threads * shared, _LEAST_ROWS)
-    if not (criterion.in_any_order and fair):
-        return [work(number) for number in numbers]
-    return largest_first(team, work, numbers, sizes)
+    return sum(sizes) >= max(_FAIR * criterion.problem.team.n_threads * shared, _LEAST_ROWS)
 
 
 def largest_first(

@@ -34,7 +34,7 @@ def count_weights(features, codes, rows, own, weight, counts):
     """
     n = len(features)
     for f in range(0, n, 2):
-        j, k = features[f], features[min(f + 1, n - 1)]
+        j, k = features[f], features[f + 1 if f + 1 < n else f]
         for i in range(len(rows)):
             # Unsigned, so that no index is looked at for being counted from the end.
             row, c, more = np.uint64(rows[i]), np.uint64(own[i]), weight[i]

@@ -27,21 +27,22 @@ NOTHING = 2**62
 
 
 @compiled
-def weigh_centers(rows, ends, costs, star, shift, share, near, sums, levels):
+def weigh_centers(rows, ends, costs, star, shift, share, near, table):
     """Sums over some rows of what they pay at each center, and of what each center could gain.
 
     With D[c] as above, m their mean and u the largest of them (star apart), and x+ = max(0, x), for
     the rows of part p, rows[ends[p]] .. rows[ends[p + 1] - 1],
 
-        sums[p, 0, c] -= D[c],    sums[p, 1, c] += D[c]+,    sums[p, 2, c] += (D[c] - v)+,
-        levels[p, 0] += v,        levels[p, 1] += u,         levels[p, 2] += cost at star,
+        table[p, 0, c] -= D[c],            table[p, 0, k] += cost at star,
+        table[p, 1, c] += D[c]+,           table[p, 1, k] += u,
+        table[p, 2, c] += (D[c] - v)+,     table[p, 2, k] += v,
 
-    where v = min(0, (m + u) / 2), as good as any other number; m is the sum of all D[c] / 2**shift,
-    which fits where that of D[c] might not, times `share`. A block of rows is copied together
-    first, into `near`: many rows are on their way from memory at a time.
+    with k centers and v = min(0, (m + u) / 2), as good as any other number; m is the sum of all
+    D[c] / 2**shift, which fits where that of D[c] might not, times `share`. A block of rows is
+    copied together first, into `near`: many rows are on their way from memory at a time.
     """
     k, block = np.uint64(near.shape[1]), len(near)
-    for p in range(len(sums)):
+    for p in range(len(table)):
         for start in range(ends[p], ends[p + 1], block):
             size = np.uint64(block if block < ends[p + 1] - start else ends[p + 1] - start)
             some = rows[start:]
@@ -64,12 +65,12 @@ def weigh_centers(rows, ends, costs, star, shift, share, near, sums, levels):
                 for c in range(k):
                     better = near[i, c]
                     over = better - level
-                    sums[p, 0, c] -= better
-                    sums[p, 1, c] += better if better > 0 else 0
-                    sums[p, 2, c] += over if over > 0 else 0
-                levels[p, 0] += level
-                levels[p, 1] += most
-                levels[p, 2] += own
+                    table[p, 0, c] -= better
+                    table[p, 1, c] += better if better > 0 else 0
+                    table[p, 2, c] += over if over > 0 else 0
+                table[p, 2, k] += level
+                table[p, 1, k] += most
+                table[p, 0, k] += own
 
 
 @compiled

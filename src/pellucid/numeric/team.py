@@ -139,7 +139,7 @@ class Team:
 
         What is to be done `besides` is done by the caller, while others begin with the items.
         """
-        if len(items) < 2 or not self._is_free():
+        if len(items) < 2 or not self.is_free:
             results = [work(item) for item in items]
             if besides is not None:
                 besides()
@@ -157,12 +157,14 @@ class Team:
 
         What the caller shares out in the meantime, it may have to do alone.
         """
-        n_others = len(items) if self._is_free() else 0
+        n_others = len(items) if self.is_free else 0
         shared = self._share(work, items, n_others)
         self._ahead.add(shared)
         return shared
 
-    def _is_free(self) -> bool:
+    @property
+    def is_free(self) -> bool:
+        """Whether there is anybody to share with."""
         # A worker that waited for other workers could wait for ever.
         return self.n_threads > 1 and not getattr(_local, "is_worker", False)
 
@@ -178,9 +180,10 @@ class Team:
     def blocks(self, total: int, least: int, each: int = 2) -> list[tuple[int, int]]:
         """Ranges that cover 0 .. total, `each` for each thread, of at least `least` each.
 
-        Only for work whose result does not depend on where the ranges end.
+        Just one where nobody is there to share with. Only for work whose result does not depend on
+        where the ranges end.
         """
-        if self.n_threads == 1 or total < 2 * least:
+        if total < 2 * least or not self.is_free:
             return [(0, total)]
         wanted = each * self.n_threads
         n = max(1, min(wanted, total // max(least, 1)))

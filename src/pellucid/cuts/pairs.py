@@ -64,9 +64,10 @@ class _Cell:
         sums, states = np.empty((n_features, 2, width), int), np.empty((2, n_features), int)
 
         def work(block: np.ndarray) -> tuple[int, int, float]:
-            order, apart, near = np.empty((2, n + 1), np.uint32), np.empty(n, int), np.empty(n + 1)
+            order, apart = np.empty(n, np.uint32), np.empty(n, int)
+            opened, near = np.empty(n + 1, np.uint32), np.empty(n + 1)
             about = (block, pairs, bounds, *self._rows, *self._columns)
-            return cut_between(*about, *best, order, apart, near, sums, states)
+            return cut_between(*about, *best, order, apart, opened, near, sums, states)
 
         blocks = problem.feature_blocks(np.arange(n_features), n)
         return min(problem.team.map(work, blocks), key=lambda cut: (-cut[0], *cut[1:]))

@@ -19,6 +19,7 @@ from pellucid.cuts.owned_rows import OwnedRows
 from pellucid.cuts.thresholds import ThresholdStyle, choose_threshold
 from pellucid.growth.plant import Growth, set_counts
 from pellucid.growth.together import largest_first
+from pellucid.numeric.team import Shared
 from pellucid.tree import TreeBuilder
 
 _LEAST_ROWS = 2**16
@@ -27,10 +28,14 @@ _LEAST_ROWS = 2**16
 
 @dataclass(frozen=True)
 class _Part:
-    """A cell: its centers, and the rows in it that are cut off from their own."""
+    """A cell: its centers, and the rows in it that are cut off from their own.
+
+    Its counts are known once `counting` is finished.
+    """
 
     centers: np.ndarray
     passive: np.ndarray
+    counting: Shared | None = None
 
 
 @dataclass(frozen=True)
@@ -48,7 +53,6 @@ def grow_in_place(
 ) -> Growth:
     """Cut all leaves of a level, from left to right, then those of the next."""
     problem, ground = criterion.problem, _Ground(criterion)
-    problem.measure_ahead()
     builder, parts = TreeBuilder(problem.n_features), {0: ground.whole}
     level, gains = [0], []
     while level:
@@ -63,6 +67,7 @@ def grow_in_place(
                 below += children
                 progress.step()
         level = below
+        problem.measure_ahead()  # not before others have counted what the first cut leaves
     leaves = {number: ground.cell(part) for number, part in parts.items()}
     for number, cell in leaves.items():
         builder.set_cluster(number, criterion.cluster(cell))
@@ -93,6 +98,8 @@ class _Ground:
     def _cut(self, part: _Part) -> _Split | None:
         """The best cut of a cell, which is made; the cell is no more."""
         problem, centers = self.problem, part.centers
+        if part.counting is not None:
+            part.counting.finish()
         best = self._best_cut(centers) if len(centers) > 1 else None
         if best is None:
             return None
@@ -101,9 +108,10 @@ class _Ground:
         halves = self._owned.divide(problem, centers, part.passive, feature, at, places)
         left = places[centers] <= at
         sides = centers[left], centers[~left]
-        self._uncount(halves.cut_off, sides)
-        parts = (_Part(sides[0], halves.passive[0]), _Part(sides[1], halves.passive[1]))
-        return _Split(feature, halves.low, halves.high, parts)
+        # The left side comes next: others begin with the right one.
+        right = _Part(sides[1], halves.passive[1], self._uncount(halves.cut_off[0], sides[1]))
+        left = _Part(sides[0], halves.passive[0], self._uncount(halves.cut_off[1], sides[0]))
+        return _Split(feature, halves.low, halves.high, (left, right))
 
     def _best_cut(self, centers: np.ndarray) -> tuple[int, float] | None:
         """Column and threshold with the fewest mistakes; of equals the lowest."""
@@ -141,18 +149,15 @@ class _Ground:
         mistakes, at = min(map(tuple, cuts.tolist()))
         return mistakes, feature, at
 
-    def _uncount(self, cut_off, sides) -> None:
-        """Take rows out of the counts of the centers that they are cut off from."""
+    def _uncount(self, rows: np.ndarray, centers: np.ndarray) -> Shared | None:
+        """Begin to take rows out of the counts of the centers that they are cut off from."""
         from pellucid.kernels.separated import count_weights
 
+        if len(centers) < 2:  # of a center that is alone nothing is asked any more
+            return None
         problem = self.problem
-        # Of a center that is alone nothing is asked any more.
-        wanted = [rows for rows, others in zip(cut_off, sides[::-1]) if len(others) > 1]
-        for rows in wanted:
-            about = (rows, problem.labels.take(rows), -problem.weights.units_of(rows))
-            problem.team.map(
-                lambda block, about=about: count_weights(
-                    block, problem.bins.codes, *about, self._counts
-                ),
-                problem.feature_blocks(np.arange(problem.n_features), len(rows)),
-            )
+        about = (rows, problem.labels.take(rows), -problem.weights.units_of(rows))
+        return problem.team.ahead(
+            lambda block: count_weights(block, problem.bins.codes, *about, self._counts),
+            problem.feature_blocks(np.arange(problem.n_features), len(rows)),
+        )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pellucid.kernels._compile import compiled, fused, inner
+from pellucid.kernels._compile import allocating, compiled, fused, inner
 
 
 @compiled
@@ -68,7 +68,7 @@ def dense_nearest(X, places, out):
         out[i] = at
 
 
-@compiled
+@allocating
 def sparse_nearest(data, indices, indptr, places, out):
     """The same for the rows of a CSR matrix, to the bit.
 
@@ -125,7 +125,7 @@ def dense_total(X, labels, weight, centers, total):
             total[0] += weight[i] * line
 
 
-@compiled
+@allocating
 def sparse_total(data, indices, indptr, first, last, labels, weight, places, heft, total):
     """total[j] = the same for one column of a CSC matrix; heft[g] is the weight of group g."""
     n_groups = len(heft)
@@ -188,7 +188,7 @@ def lower_median(values, units, begin, end):
     return values[begin]
 
 
-@compiled
+@allocating
 def dense_medians(columns, units, starts, first, out):
     """out[g, first + j] = lower weighted median of columns[j, starts[g]:starts[g + 1]].
 
@@ -201,7 +201,7 @@ def dense_medians(columns, units, starts, first, out):
             out[g, first + j] = lower_median(columns[j], carried, starts[g], starts[g + 1])
 
 
-@compiled
+@allocating
 def sparse_medians(data, indices, indptr, first, last, labels, units, heft, out):
     """The same for columns of a CSC matrix; heft[g] is the weight of group g, in whole units.
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from pellucid.kernels._compile import compiled
+from pellucid.kernels._compile import allocating
 
 
-@compiled
+@allocating
 def best_grid_box(codes, gains, n_bins):
     """The box of bins, in two columns, whose rows have the largest sum of gains.
 
@@ -46,7 +46,7 @@ def best_grid_box(codes, gains, n_bins):
     return best
 
 
-@compiled
+@allocating
 def improve_box(columns, orders, gains, lower, upper):
     """Move the ends of a box, one column at a time, for as long as its sum of gains grows.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pellucid.kernels._compile import compiled, inner
+from pellucid.kernels._compile import allocating, inner
 from pellucid.kernels.parts import NEVER
 
 
@@ -129,7 +129,7 @@ def sweep_gap(j, g, z, n_inside, tables, place, home, pairs, amount, lost, insid
         z = y
 
 
-@compiled
+@allocating
 def list_cuts(j, rows, centers, tables, pairs, found):
     """Every cut of a part, from column j on, that no other makes superfluous.
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from pellucid.kernels._compile import compiled
+from pellucid.kernels._compile import allocating
 
 
-@compiled
+@allocating
 def judge_answers(answers, y, units, codes, subsets, n_bins, gains, losses, wrong, worth):
     """Errors of classifiers, and what the cells are worth in which they are mostly right.
 

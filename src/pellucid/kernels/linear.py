@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pellucid.kernels._compile import compiled, inner
+from pellucid.kernels._compile import allocating, compiled, inner
 
 MAX_STEPS = 30
 """Newton steps; a dozen are enough where classes overlap."""
@@ -85,7 +85,7 @@ def _solve(matrix, vector):
         vector[a] /= matrix[a, a]
 
 
-@compiled
+@allocating
 def fit_linear(columns, subsets, y, weight, n_classes, present, C, is_logistic, coef):
     """One class against the rest, for every subset of the columns.
 

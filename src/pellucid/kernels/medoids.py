@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pellucid.kernels._compile import compiled, fused
+from pellucid.kernels._compile import allocating, compiled, fused, fused_allocating
 
 
 @fused
@@ -72,7 +72,7 @@ def exchange(D, medoids, i, largest, near, to_near, second, to_second):
             to_second[o] = largest
 
 
-@compiled
+@allocating
 def first_swap(
     D, order, begin, end, is_medoid, near, to_second, pays, next_pays, scale, times, removal, found
 ):
@@ -120,7 +120,7 @@ def first_swap(
             return
 
 
-@fused
+@fused_allocating
 def asymmetry(D, begin, end):
     """Largest |D[i, j] - D[j, i]| of rows begin .. end from the diagonal on.
 

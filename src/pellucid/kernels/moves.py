@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pellucid.kernels._compile import compiled, inlined
+from pellucid.kernels._compile import allocating, inlined
 
 _BLOCK = 2**15
 """Gaps that are kept at hand for all trees."""
@@ -29,7 +29,7 @@ def in_units(value, center, scale, times, per_unit):
     return times * np.int64(np.rint((value - center) * scale * per_unit))
 
 
-@compiled
+@allocating
 def dense_moves(X, labels, scale, times, units, centers, per_unit, trees, begin, end, net, weight):
     """Add up the rows that trees begin .. end move; the first sums are those of tree `begin`."""
     feature, threshold, left, right, cluster = trees
@@ -59,7 +59,7 @@ def dense_moves(X, labels, scale, times, units, centers, per_unit, trees, begin,
                         net[t - begin, c, j] += gaps[i, j]
 
 
-@compiled
+@allocating
 def sparse_moves(
     data, indices, indptr, whole, labels, scale, times, units, centers, per_unit, trees, begin, end,
     net, weight,

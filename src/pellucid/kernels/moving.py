@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pellucid.kernels._compile import compiled, inner
+from pellucid.kernels._compile import allocating, compiled, inner
 
 
 @inner
@@ -130,7 +130,7 @@ def sort_part(order, begin, end, values):
         gap //= 3
 
 
-@compiled
+@allocating
 def sweep_dense(features, codes, n_edges, inside, rows, near, far, weight, line, lines, origin,
                 sums, weights, counts, wanted, tolerance, found):  # fmt: skip
     """found[j] = largest share over the thresholds of column j, and the lowest that reaches it.
@@ -179,7 +179,7 @@ def sweep_dense(features, codes, n_edges, inside, rows, near, far, weight, line,
         found[feature, 0], found[feature, 1] = best, at
 
 
-@compiled
+@allocating
 def sweep_sparse(order, values, near, far, weight, line, data, indices, indptr,
                  sums, weights, counts, wanted, tolerance):  # fmt: skip
     """The same for one column, whose order is known, and rows of a CSR matrix.

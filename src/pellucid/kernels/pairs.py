@@ -1,36 +1,94 @@
 """Cuts that send one side to the one and the other side to the other of two centers.
 
-Were each row sent to whichever of the two is cheaper for it, `most` would be gained. With d[i] the
-difference of what row i pays at the two, a cut loses of it
+Were each row sent to whichever of the two is cheaper for it, `most` would be gained. With d[i] what
+row i saves at the first center, less than 0 if it prefers the second, a cut that sends its left
+side to the first center loses of it
 
-    loss(t) = sum of d over the rows that go left but prefer the center of the right side,
-              and over those that go right but prefer the center of the left side,
+    loss(t) = sum of -d over the rows on the left with d < 0, and of d over those on the right with
+              d > 0,
 
-and the other way round it loses what is left of the sum `both` of all d, so that
+the other way round it loses what is left of the sum `both` of all |d|, and so
 
     gain(t) = most - min(loss(t), both - loss(t)).
 
 Leaving rows out makes losses no larger, and gains no smaller: a column in which cuts of a sample
 gain too little need not be looked at for the sake of the other rows.
+
+    order, apart : rows, those of the sample first, and their d
+    code : the codes of all rows of the data in a column
+    part : of a column, at first, for the rows seen in bin b, part[0, b] is the sum of d > 0 and
+        part[1, b] that of -d > 0; once all rows have been seen, the loss at the edge below b and a
+        bound for the gains of all cuts inside b
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from pellucid.kernels._compile import compiled
+from pellucid.kernels._compile import compiled, inner
 
 SPARED = 8
-"""Of the rows that prefer the second center, every which is in the sample; all others are."""
+"""Of the rows that do not prefer the first center, every which is in the sample; all others are."""
 
-UNSEEN = 2**62
-"""More than anything gains."""
+
+@inner
+def compare_two(rows, lines, costs, first, second, order, apart):
+    """Fill `order` and `apart`; returns the number of rows in the sample, the sum of all d > 0, and
+    the sums of |d| in the sample and of all rows. Row i has line lines[i] of the costs.
+
+    Every row is written to both of its possible places, and stays where its turn has come.
+    """
+    front, back = 0, len(rows) - 1
+    gained, seen, whole = np.int64(0), np.int64(0), np.int64(0)
+    for i in range(len(rows)):
+        better = costs[lines[i], second] - costs[lines[i], first]
+        is_in_sample = better > 0 or i % SPARED == 0
+        order[front] = order[back] = rows[i]
+        apart[front] = apart[back] = better
+        front += is_in_sample
+        back -= not is_in_sample
+        gained += better if better > 0 else 0
+        seen += better if is_in_sample else 0
+        whole += better
+    return front, gained, 2 * gained - seen, 2 * gained - whole
+
+
+@inner
+def look_inside(code, part, order, apart, most, both, best, values, start, step, opened, near):
+    """The largest gain of all cuts inside bins whose bound reaches `best`, and the lowest value
+    that has it; a row has the value values[start + row * step]. `opened` and `near` are room.
+    """
+    m, gain, at = 0, np.int64(-1), np.inf
+    for i in range(len(order)):
+        opened[m] = i
+        m += part[1, code[order[i]]] >= best
+    for p in range(m):
+        near[p] = values[start + order[opened[p]] * step]
+    gap = m // 2
+    while gap > 0:  # Shell's way to sort
+        for place in range(gap, m):
+            value, which, q = near[place], opened[place], place
+            while q >= gap and near[q - gap] > value:
+                near[q], opened[q] = near[q - gap], opened[q - gap]
+                q -= gap
+            near[q], opened[q] = value, which
+        gap //= 2
+    loss, b = np.int64(0), -1
+    for r in range(m - 1):
+        t = code[order[opened[r]]]
+        loss = (loss if t == b else part[0, t]) - apart[opened[r]]
+        b = t
+        gain_here = most - (loss if loss < both - loss else both - loss)
+        # Above the last value of a bin lies its edge.
+        if gain_here > gain and near[r + 1] > near[r] and code[order[opened[r + 1]]] == b:
+            gain, at = gain_here, near[r]
+    return gain, at
 
 
 @compiled
 def cut_between(
     features, pairs, bounds, gains, rows, lines, costs, codes, values, steps, inside, edges,
-    best, feature, at, order, apart, near, sums, states,
+    best, feature, at, order, apart, opened, near, sums, states,
 ):  # fmt: skip
     """Gain, column and threshold of the best cut of some columns between any of some pairs of
     centers if it is better than those given, which are returned otherwise; of equals, the lowest
@@ -38,110 +96,59 @@ def cut_between(
 
     No cut between pairs[q] gains more than bounds[q], and gains[c] is what sending all rows to
     center c would gain. Row i, which is row rows[i] of the data, pays costs[lines[i], c] there, and
-    has the value values[rows[i] * steps[0] + j * steps[1]] in column j. All else is room:
-
-        order, apart, near : of each row; order[0] has those of the sample from the front and all
-            others from the back, apart their d, negative if they prefer the second center;
-            order[1] and near are about rows whose values are looked up
-        sums : sums[j, c, b] is the sum of d over the rows seen in bin b that prefer center c of the
-            pair; once all rows have been, the loss at the edge below b and, where c is 1, a bound
-            for the gains of cuts inside b
-        states : states[0, j] is what no cut of column j gains more than, as far as it has not been
-            looked at; states[1, j] is how often it has been
+    has the value values[rows[i] * steps[0] + j * steps[1]] in column j. All else is room: sums[j]
+    is `part` of column j, states[0, j] what no cut in it gains more than, as far as it has not been
+    looked at, and states[1, j] how often it has been: in the sample, at the edges, inside bins.
     """
-    n_rows, n_features, width = len(rows), len(features), edges.shape[1]
+    n_features, width = len(features), edges.shape[1]
     for q in range(len(pairs)):
         if bounds[q] < best:
             continue
-        first, second, front, back = pairs[q, 0], pairs[q, 1], 0, n_rows - 1
-        gained, both = np.int64(0), np.int64(0)
-        for i in range(n_rows):
-            better = costs[lines[i], second] - costs[lines[i], first]
-            # Every row is written to both of its possible places, and stays where its turn comes.
-            order[0, front] = order[0, back] = rows[i]
-            apart[front] = apart[back] = better
-            gained += better if better > 0 else 0
-            both += better if better > 0 else -better
-            is_in_sample = better > 0 or i % SPARED == 0
-            front += is_in_sample
-            back -= not is_in_sample
+        first, second = pairs[q, 0], pairs[q, 1]
+        n_sample, gained, seen, both = compare_two(rows, lines, costs, first, second, order, apart)
         most = gains[second] + gained
-        if most < best:
-            continue
         for f in range(0, n_features, 2):  # two columns at a time, as in `kernels.separated`
             j, k = features[f], features[f + 1 if f + 1 < n_features else f]
-            states[0, j], states[1, j], states[0, k], states[1, k] = UNSEEN, 0, UNSEEN, 0
-            sums[j] = 0
-            sums[k] = 0
-            for i in range(front):
-                row, more, c = order[0, i], apart[i], np.uint8(apart[i] < 0)
-                more = -more if c else more
+            states[0, j] = states[0, k] = most
+            states[1, j] = states[1, k] = 0
+            for b in range(width):
+                sums[j, 0, b] = sums[j, 1, b] = sums[k, 0, b] = sums[k, 1, b] = 0
+            for i in range(n_sample):
+                row, side = order[i], np.uint8(apart[i] < 0)
+                size = -apart[i] if side else apart[i]
                 in_j, in_k = codes[j, row], codes[k, row]
-                sums[j, c, in_j] += more
-                sums[k, c, in_k] += more if j != k else 0
+                sums[j, side, in_j] += size
+                sums[k, side, in_k] += size if j != k else 0
         while True:
-            j = features[0]
-            for f in range(n_features):
-                j = features[f] if states[0, features[f]] > states[0, j] else j
-            if states[0, j] < best or (states[0, j] == best and j > feature):
+            column = features[0]
+            for g in range(n_features):
+                column = features[g] if states[0, features[g]] > states[0, column] else column
+            if states[0, column] < best or (states[0, column] == best and column > feature):
                 break
-            turn = states[1, j]
-            states[1, j] += 1
+            turn, gain, value, limit = states[1, column], np.int64(-1), np.inf, np.int64(-1)
+            code, part = codes[column], sums[column]
             if turn < 2:
-                loss, whole = gained, both
-                if turn == 0:
-                    loss = whole = np.int64(0)
-                    for t in range(width):
-                        loss += sums[j, 0, t]
-                        whole += sums[j, 0, t] + sums[j, 1, t]
-                else:
-                    for i in range(front, n_rows):
-                        sums[j, 1, codes[j, order[0, i]]] -= apart[i]
-                least, place, bound = whole, 0, np.int64(-1)
+                loss, whole = gained, both if turn else seen
+                for r in range(n_sample, len(order) if turn else n_sample):
+                    part[1, code[order[r]]] -= apart[r]
                 for t in range(width):
-                    a, b = sums[j, 0, t], sums[j, 1, t]
-                    low, high = loss - a, whole - loss - b
-                    gain = most - (low if low < high else high)
+                    ours, theirs = part[0, t], part[1, t]
+                    low, high = loss - ours, whole - loss - theirs
+                    most_inside = most - (low if low < high else high)
                     if turn:
-                        gain = gain if inside[j, t] else -1
-                        sums[j, 0, t], sums[j, 1, t] = loss, gain
-                    bound = gain if gain > bound else bound
-                    loss += b - a
-                    low = loss if loss < whole - loss else whole - loss
-                    place = t if low < least else place
-                    least = low if low < least else least
-                states[0, j], gain, value = bound, most - least, edges[j, place]
-                if turn and (
-                    gain > best or (gain == best and (j < feature or (j == feature and value < at)))
-                ):
-                    best, feature, at = gain, j, value
-                continue
-            states[0, j], m = -1, 0
-            for i in range(n_rows):
-                order[1, m] = i
-                m += sums[j, 1, codes[j, order[0, i]]] >= best
-            for p in range(m):
-                near[p] = values[order[0, order[1, p]] * steps[0] + j * steps[1]]
-            gap = m // 2
-            while gap > 0:  # Shell's way to sort
-                for p in range(gap, m):
-                    value, i, u = near[p], order[1, p], p
-                    while u >= gap and near[u - gap] > value:
-                        near[u], order[1, u] = near[u - gap], order[1, u - gap]
-                        u -= gap
-                    near[u], order[1, u] = value, i
-                gap //= 2
-            loss, b = np.int64(0), -1
-            for p in range(m - 1):
-                i, value = order[1, p], near[p]
-                t = codes[j, order[0, i]]
-                loss = (loss if t == b else sums[j, 0, t]) - apart[i]
-                b = t
-                # Above the last value of a bin lies its edge.
-                if near[p + 1] != value and codes[j, order[0, order[1, p + 1]]] == b:
-                    gain = most - (loss if loss < both - loss else both - loss)
-                    if gain > best or (
-                        gain == best and (j < feature or (j == feature and value < at))
-                    ):
-                        best, feature, at = gain, j, value
+                        most_inside = most_inside if inside[column, t] else -1
+                        part[0, t], part[1, t] = loss, most_inside
+                    limit = most_inside if most_inside > limit else limit
+                    loss += theirs - ours
+                    gain_here = most - (loss if loss < whole - loss else whole - loss)
+                    if gain_here > gain and turn:
+                        gain, value = gain_here, edges[column, t]
+            else:
+                here = (values, column * steps[1], steps[0], opened, near)
+                gain, value = look_inside(code, part, order, apart, most, both, best, *here)
+            states[0, column], states[1, column] = limit, turn + 1
+            if gain > best or (
+                gain == best and (column < feature or (column == feature and value < at))
+            ):
+                best, feature, at = gain, column, value
     return best, feature, at

@@ -11,7 +11,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from pellucid.kernels._compile import compiled
+from pellucid.kernels._compile import allocating, compiled
 
 NEVER = 2**62
 """More than any cost."""
@@ -68,7 +68,7 @@ def disown_rows(rows, centers, tables):
         owner[len(tables.costs) + c] = -1
 
 
-@compiled
+@allocating
 def price_pairs(rows, centers, tables, pair):
     """pair[a, b] = least sum of margins over the cuts that separate the centers a and b.
 
@@ -140,7 +140,7 @@ def two_least(total):
     return best, second
 
 
-@compiled
+@allocating
 def share_rows(rows, ranks, at, left_centers, right_centers, costs):
     """Rows of the two sides, and what those rows pay that pay the same at each of their centers.
 
@@ -172,7 +172,7 @@ def pack_rows(rows, words):
         words[i >> 6] |= np.uint64(1) << np.uint64(i & 63)
 
 
-@compiled
+@allocating
 def unpack_rows(words):
     """The rows whose bits are set, ascending."""
     rows, n = np.empty(64 * len(words), np.int32), 0

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pellucid.kernels._compile import compiled, inner
+from pellucid.kernels._compile import allocating, compiled, inner
 
 NOTHING = 2**62
 """More than any cost."""
@@ -70,7 +70,7 @@ def judge_extras(sums, n_codes, falls, rises, inside, limit, wanted):
     return best, at, bound
 
 
-@compiled
+@allocating
 def scan_dense(features, codes, n_edges, inside, rows, extra, falls, rises, found):
     """found[j] = least sum over the edges of a column, its edge, bound for the inside of the bins.
 
@@ -101,7 +101,7 @@ def scan_dense(features, codes, n_edges, inside, rows, extra, falls, rises, foun
         )
 
 
-@compiled
+@allocating
 def scan_sparse(features, codes, indices, indptr, zero_code, n_edges, inside, extra, falls, rises,
                 found):  # fmt: skip
     """The same for CSC columns; here `extra` is that of every row of the data, 0 for most."""
@@ -125,7 +125,7 @@ def scan_sparse(features, codes, indices, indptr, zero_code, n_edges, inside, ex
         )
 
 
-@compiled
+@allocating
 def open_extras(codes, n_codes, inside, rows, extra, falls, rises, limit):
     """Sums at the edges of one column, the best edge, and the rows that are worth a look.
 

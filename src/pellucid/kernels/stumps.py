@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from pellucid.kernels._compile import compiled
+from pellucid.kernels._compile import allocating
 
 
-@compiled
+@allocating
 def best_stumps(orders, columns, y, units, n_classes, ends, classes, wrong):
     """The stump of least error of every column.
 

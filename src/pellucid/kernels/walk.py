@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pellucid.kernels._compile import fused, inlined
+from pellucid.kernels._compile import fused_allocating, inlined
 from pellucid.kernels.walk_layout import (
     AT,
     BEGIN,
@@ -48,7 +48,7 @@ FINE = 1e-12
 """The same for two cuts that a node could have."""
 
 
-@fused
+@fused_allocating
 def send(rank, lines, nodes, start, rows, room, sums, shares):
     """Send the rows of a node down; the number of leaves that come to have none.
 
@@ -201,7 +201,7 @@ def sort(rank, rows, begin, n, column, room, count):
         shift += 8
 
 
-@fused
+@fused_allocating
 def find_cut(rank, code, lines, nodes, node, rows, sums, shares, room, by_weight):
     """The best cut of a node for the subtrees it has, or the best split of a leaf.
 

@@ -88,6 +88,11 @@ def test_pairs_are_counted(costs, gain):
         if standing.base + paired[a] + paired[b] >= gain
     ]
     assert standing.n_pairs(gain) == (len(pairs) if standing.reach >= gain else 0)
+    first, second, bounds = standing.pairs(gain)
+    assert len(first) == standing.n_pairs(gain)
+    for a, b, bound in zip(first, second, bounds):
+        larger = (costs[:, [standing.star]] - costs[:, [a, b]]).max(axis=1)
+        assert larger.sum() <= bound
 
 
 def test_sums_of_some_rows_can_be_taken_away():
@@ -186,7 +191,9 @@ def test_cuts_of_tiny_data(data, is_sparse, probes, n_pairs):
 
 @pytest.mark.parametrize("n_pairs", [NONE, HOWEVER_MANY])
 @pytest.mark.parametrize("probes", [True, False])
-@pytest.mark.parametrize("kind", ["plain", "rounded", "float32", "by column", "weights", "sparse"])
+@pytest.mark.parametrize(
+    "kind", ["plain", "rounded", "float32", "by column", "backwards", "weights", "sparse"]
+)
 def test_cuts_of_blobs(monkeypatch, kind, probes, n_pairs):
     monkeypatch.setattr(surrogate, "_WORTH_PROBING", 0 if probes else np.inf)
     monkeypatch.setattr(pairs, "_MOST_PAIRS", n_pairs)
@@ -200,10 +207,30 @@ def test_cuts_of_blobs(monkeypatch, kind, probes, n_pairs):
         X = X.astype(np.float32)
     elif kind == "by column":
         X = np.asfortranarray(X)
+    elif kind == "backwards":
+        X = X[:, ::-1]
     elif kind == "sparse":
         X = sparse.csc_array(np.where(rng.random(X.shape) < 0.6, 0, X))
     criterion = SurrogateCost(problem_of(X, centers, weight))
     check_downwards(criterion, criterion.root(), 4)
+
+
+def test_columns_of_large_cells_are_shared_out():
+    rng = np.random.default_rng(0)
+    centers = rng.normal(size=(5, 9)) * 2
+    X = centers[rng.integers(5, size=40_000)] + rng.normal(size=(40_000, 9))
+    found = []
+    for n_threads in (1, 3):
+        with Team(n_threads) as team:
+            data = Data(X, Weights.of(np.ones(len(X))), team)
+            criterion = SurrogateCost(Problem(data, centers, data.nearest(centers)))
+            blocks = criterion.problem.feature_blocks(np.arange(9), len(X))
+            assert len(blocks) == (1 if n_threads == 1 else 2)
+            cell = criterion.root()
+            standing = criterion._standing(cell)
+            found.append(pairs.best_paired_cut(criterion.problem, cell.active, standing))
+    assert found[0] is not None
+    assert found[0] == found[1] == SurrogateCost(criterion.problem).best_cuts(cell, 2)[0]
 
 
 @pytest.mark.parametrize("is_sparse", [True, False])

@@ -24,6 +24,14 @@ def test_work_that_shares_out_work_does_not_wait_for_ever():
         assert team.map(inner, range(10)) == [45 * i for i in range(10)]
 
 
+def test_a_worker_has_nobody_to_share_with():
+    with Team(3) as team:
+        assert team.is_free
+        inside = team.map(lambda _: (team.is_free, team.blocks(100, 1)), range(4))
+    assert inside == [(False, [(0, 100)])] * 4
+    assert not Team(1).is_free
+
+
 def test_errors_reach_the_caller():
     with Team(2) as team, pytest.raises(ZeroDivisionError):
         team.map(lambda i: 1 // i, [1, 0, 2])

@@ -61,10 +61,11 @@ class _Cell:
 
         problem, n, pairs = self._problem, self._n_rows, np.array([first, second]).T.copy()
         n_features, width = problem.bins.edges.shape
-        sums, states = np.empty((n_features, 2, width), int), np.empty((2, n_features), int)
+        sums = np.empty((n_features, 2, width), np.int64)
+        states = np.empty((2, n_features), np.int64)
 
         def work(block: np.ndarray) -> tuple[int, int, float]:
-            order, apart = np.empty(n, np.uint32), np.empty(n, int)
+            order, apart = np.empty(n, np.uint32), np.empty(n, np.int64)
             opened, near = np.empty(n + 1, np.uint32), np.empty(n + 1)
             about = (block, pairs, bounds, *self._rows, *self._columns)
             return cut_between(*about, *best, order, apart, opened, near, sums, states)

@@ -46,7 +46,7 @@ def sparse_costs(data, indices, indptr, places, scale, per_unit, term, out):
                 out[i, c] += np.int64(np.rint(abs(value - places[j, c]) * factor)) - term[j, c]
 
 
-@compiled
+@allocating
 def dense_nearest(X, places, out):
     """Center of least sum over j of |X[i, j] - places[j, c]|, the lowest of equals.
 

@@ -38,7 +38,7 @@ class CountedScan:
 
     def look(self, feature: int, limit: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """found[feature]; amounts at its edges; bins that could reach a limit."""
-        first, last = self.position[feature, [0, -1]]
+        first, last = self.position.item(feature, 0), self.position.item(feature, -1)
         wanted = self._least[feature] <= limit
         wanted[: first + 1] = wanted[last + 1 :] = False
         return self._found[feature], self._amount[feature], wanted

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from functools import cached_property
 from typing import NamedTuple
 
@@ -139,9 +140,9 @@ class Mistakes(CenterCutCriterion):
     def row_ends(self, cell: Cell) -> np.ndarray:
         """Where the rows of the cell's centers begin and end."""
         if "ends" not in cell.memo:
-            labels = self.problem.labels.take(cell.active)  # which are ascending
-            starts = labels.searchsorted(cell.centers.astype(labels.dtype))
-            cell.memo["ends"] = np.append(starts, len(labels))
+            active, label = cell.active, self.problem.labels.item  # of the rows, ascending
+            starts = [bisect_left(active, center, key=label) for center in cell.centers.tolist()]
+            cell.memo["ends"] = np.array([*starts, len(active)])
         return cell.memo["ends"]
 
     def _local_labels(self, cell: Cell, rows: np.ndarray) -> np.ndarray:

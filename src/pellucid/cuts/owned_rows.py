@@ -57,7 +57,7 @@ class OwnedRows(NamedTuple):
 
     def number_of(self, members: np.ndarray) -> int:
         """How many that are."""
-        return int((self.ends[members] - self.begins[members]).sum())
+        return int(self.ends.take(members).sum() - self.begins.take(members).sum())
 
     def look_into(
         self, problem: Problem, members: np.ndarray, feature: int, wanted: np.ndarray
@@ -101,19 +101,27 @@ class OwnedRows(NamedTuple):
 
     def _cut(self, problem: Problem, members, feature: int, at: float, places):
         """Largest value on the left, smallest on the right, and who goes where without a center."""
-        from pellucid.kernels.owned import divide_owned
-
-        bins, n = problem.bins, self.number_of(members) + 1
-        column = bins.dense_column(feature, problem.n_samples), problem.column(feature)
-        code = bins.edges[feature].searchsorted(at)
-        off, sizes = np.empty((2, n), dtype=self.rows.dtype), np.empty(2, dtype=np.intp)
-        low, high = divide_owned(members, *self, *column, code, at, places, off, sizes)
+        n, dtype = self.number_of(members) + 1, self.rows.dtype
+        off, sizes = np.empty((2, n), dtype=dtype), np.empty(2, dtype=np.intp)
+        low, high = _divide(problem, feature, at, (members, *self), places, off, sizes)
         return low, high, (off[0, : sizes[0]], off[1, : sizes[1]])
 
 
 def cut_rows(problem: Problem, rows: np.ndarray, feature: int, at: float) -> CutRows:
     """Rows cut by a threshold, as if they had one center, far to the left."""
-    ends, only = np.array([0, len(rows)]), np.zeros(1, dtype=np.intp)
-    owned = OwnedRows(rows.copy(), ends[:1], ends[1:])
-    low, high, (_, right) = owned._cut(problem, only, feature, at, np.array([-np.inf]))
-    return CutRows(low, high, owned.of(only), right)
+    kept, ends = rows.copy(), np.array([len(rows)])
+    off, sizes = np.empty((2, len(rows) + 1), dtype=rows.dtype), np.empty(2, dtype=np.intp)
+    low, high = _divide(problem, feature, at, (_ONLY, kept, _ONLY, ends), _FAR_LEFT, off, sizes)
+    return CutRows(low, high, kept[: ends[0]], off[1, : sizes[1]])
+
+
+_ONLY, _FAR_LEFT = np.zeros(1, dtype=np.intp), np.array([-np.inf])
+
+
+def _divide(problem: Problem, feature: int, at: float, owned: tuple, *room) -> tuple[float, float]:
+    """Cut rows in place; see `divide_owned`."""
+    from pellucid.kernels.owned import divide_owned
+
+    bins = problem.bins
+    column = bins.dense_column(feature, problem.n_samples), problem.column(feature)
+    return divide_owned(*owned, *column, bins.edges[feature].searchsorted(at), at, *room)

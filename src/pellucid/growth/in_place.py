@@ -86,10 +86,11 @@ class _Ground:
 
     def cut_all(self, parts: list[_Part]) -> list[_Split | None]:
         """Cut some cells, side by side if there is enough to do."""
-        sizes = [self._owned.number_of(part.centers) for part in parts]
-        if len(sizes) < 2 or sorted(sizes)[-2] < _LEAST_ROWS:
-            return [self._cut(part) for part in parts]
-        return largest_first(self.problem.team, self._cut, parts, sizes)
+        if len(parts) > 1 and self.problem.n_samples >= 2 * _LEAST_ROWS:
+            sizes = [self._owned.number_of(part.centers) for part in parts]
+            if sorted(sizes)[-2] >= _LEAST_ROWS:
+                return largest_first(self.problem.team, self._cut, parts, sizes)
+        return [self._cut(part) for part in parts]
 
     def cell(self, part: _Part) -> Cell:
         """What is in a cell."""
@@ -98,9 +99,11 @@ class _Ground:
     def _cut(self, part: _Part) -> _Split | None:
         """The best cut of a cell, which is made; the cell is no more."""
         problem, centers = self.problem, part.centers
+        if len(centers) < 2:
+            return None
         if part.counting is not None:
             part.counting.finish()
-        best = self._best_cut(centers) if len(centers) > 1 else None
+        best = self._best_cut(centers)
         if best is None:
             return None
         feature, at = best
@@ -117,7 +120,9 @@ class _Ground:
         """Column and threshold with the fewest mistakes; of equals the lowest."""
         problem, bins, every = self.problem, self.problem.bins, np.arange(self.problem.n_features)
         codes = bins.center_code.take(centers, axis=1)
-        position = np.array([codes.min(axis=1), codes.max(axis=1)]).T.copy()
+        position = np.empty((len(every), 2), dtype=codes.dtype)
+        codes.min(axis=1, out=position[:, 0])
+        codes.max(axis=1, out=position[:, 1])
         scan = CountedScan(bins, self._counts, centers, bins.center_code, position)
         found = np.empty((len(every), 1, 3))
         blocks = problem.feature_blocks(every, bins.edges.shape[1] * len(centers))

@@ -152,7 +152,7 @@ def make_bins(
             for rows, part in row_major(X, *block):
                 kernels.dense_codes(part, rows.start, *how)
 
-        team.map(work, team.blocks(n_samples, _LEAST_ROWS, each=4), besides)
+        team.map(work, team.blocks(n_samples, _LEAST_ROWS, each=8), besides)
         indices, indptr = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32)
     inside = np.ones(edges.shape, dtype=bool)
     inside[:, 1:] = np.nextafter(edges[:, :-1], np.inf) < edges[:, 1:]

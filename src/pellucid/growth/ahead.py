@@ -19,7 +19,8 @@ class LookAhead:
 
     When one is asked for that is not known yet, all threads look for it and for others that are
     likely to come next, each for one after the other. A cut is likely if fewer cuts gain more than
-    are going to be made. What is found does not depend on who looked for it, and when.
+    are going to be made; before it is made, those that are not known yet count as well. What is
+    found does not depend on who looked for it, and when.
 
     Parameters
     ----------
@@ -71,13 +72,18 @@ class LookAhead:
         sizes = [len(cell.active) for bound, _, cell in first if self._is_likely(-bound)]
         return is_worth_sharing(self._criterion, sizes)
 
-    def _is_likely(self, gain: float) -> bool:
-        return len(self._gains) - bisect_right(self._gains, gain) < self._n_cuts
+    def _is_likely(self, gain: float, n_others: int = 0) -> bool:
+        return n_others + len(self._gains) - bisect_right(self._gains, gain) < self._n_cuts
+
+    def _n_waiting_for(self, gain: float) -> int:
+        """Cells that may have cuts which gain more."""
+        with self._lock:
+            return sum(-bound > gain for bound, *_ in self._waiting)
 
     def _work(self, _: int) -> None:
         while (cell := self._next()) is not None:
             cut = self._find(cell)
-            if cut is not None and self._is_likely(cut.gain):
+            if cut is not None and self._is_likely(cut.gain, self._n_waiting_for(cut.gain)):
                 self._divide(cell, cut)
 
     def _next(self) -> Cell | None:

@@ -122,7 +122,7 @@ class _Distances:
 
     def __init__(self, data: AbsoluteData) -> None:
         self.data = data
-        self._plain = AbsoluteData(data.X, Weights.of(np.ones(data.X.shape[0])), data.team)
+        self._plain = AbsoluteData(data.X, Weights.equal(data.X.shape[0]), data.team)
 
     def to(self, centers: np.ndarray) -> np.ndarray:
         costs, unit = self._plain.costs(centers)

@@ -114,7 +114,7 @@ def find_reference(
         raise CommandError(f"-k {k} is more than the {n_rows} rows", hint="ask for fewer clusters")
     with working(f"{CLUSTERINGS[objective]}, {count(k, 'cluster')}"):
         if objective == "kmedians":
-            data = AbsoluteData(prepared.Z, Weights.of(np.ones(n_rows)))
+            data = AbsoluteData(prepared.Z, Weights.equal(n_rows))
             return cluster_by_medians(data, k, seed)[1]
         return KMeans(k, n_init=number_of_starts(n_rows), random_state=seed).fit(prepared.Z)
 

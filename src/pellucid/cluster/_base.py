@@ -133,9 +133,11 @@ class BaseThresholdTree(EstimatorExportMixin, ClusterMixin, BaseEstimator):
             )
         # Numbers that are not finite show while the reference is found.
         numbers = read_X(self, X, reset=True, check=False)
-        weight = read_sample_weight(sample_weight, numbers.shape[0])
+        n = numbers.shape[0]
+        given = sample_weight is not None
+        weights = Weights.of(read_sample_weight(sample_weight, n)) if given else Weights.equal(n)
         with Team(count_threads(self.n_jobs)) as team:
-            data = OBJECTIVES[self._cost](numbers, Weights.of(weight), team, is_finite=False)
+            data = OBJECTIVES[self._cost](numbers, weights, team, is_finite=False)
             try:
                 reference = find_reference(
                     self.reference,

@@ -59,6 +59,9 @@ def _kept_on_disk(*, makes_arrays: bool = False, **options: object) -> Callable:
 compiled = _kept_on_disk(no_cfunc_wrapper=True)
 """For loops that are called from Python."""
 
+pruned = _kept_on_disk(no_cfunc_wrapper=True, no_rewrites=False)
+"""As `compiled`, without the branches that arguments which are None rule out."""
+
 allocating = _kept_on_disk(no_cfunc_wrapper=True, makes_arrays=True)
 """As `compiled`, for loops that make arrays of their own."""
 

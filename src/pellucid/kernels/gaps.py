@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pellucid.kernels._compile import compiled, inner
+from pellucid.kernels._compile import inner, pruned
 
 
 @inner
@@ -56,7 +56,7 @@ def depth_price(low, high, n_left, n_centers, penalty, left_killer, right_killer
     return penalty * depths[top + 1]
 
 
-@compiled
+@pruned
 def judge_edges(
     features, position, amount, fall, below, inside, terms, killers, depths, limit, found, wanted
 ):

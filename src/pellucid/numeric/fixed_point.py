@@ -64,10 +64,15 @@ class Weights:
     are_ones: bool
 
     @classmethod
+    def equal(cls, n_samples: int) -> Weights:
+        """1 for every row."""
+        return cls(np.ones(n_samples, dtype=np.int64), 1.0, np.ones(n_samples), True)
+
+    @classmethod
     def of(cls, sample_weight: np.ndarray) -> Weights:
         """Whole weights stay as they are; fractions are rounded to 2**-52 of the total."""
         if (sample_weight == 1).all():
-            return cls(np.ones(len(sample_weight), dtype=np.int64), 1.0, sample_weight, True)
+            return cls.equal(len(sample_weight))
         total = sample_weight.sum()
         whole = np.all(sample_weight == np.rint(sample_weight)) and total < 2.0**52
         one = 1.0 if whole else 2.0 ** (51 - np.frexp(total)[1])

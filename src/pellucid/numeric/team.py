@@ -7,10 +7,12 @@ that it starts, which it waits for; a queue and two locks do here.
 
 from __future__ import annotations
 
+import os
 import threading
 from _thread import start_new_thread
 from collections import deque
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from queue import SimpleQueue
 from typing import Generic, TypeVar
 from weakref import WeakSet
@@ -198,7 +200,14 @@ ALONE = Team(1)
 def count_threads(n_jobs: int | None) -> int:
     """Threads that an estimator's `n_jobs` allows."""
     if n_jobs is None:
-        return joblib.cpu_count()
+        allowed = getattr(os, "sched_getaffinity", lambda _: ())(0)
+        return _n_cpus(len(allowed), os.environ.get("LOKY_MAX_CPU_COUNT"))
     if n_jobs == 0:
         raise ValueError("n_jobs=0 asks for no thread at all; use a positive number, -1 or None")
     return joblib.effective_n_jobs(n_jobs) if n_jobs < 0 else n_jobs
+
+
+@lru_cache(maxsize=16)
+def _n_cpus(n_allowed: int, limit: str | None) -> int:
+    """What joblib makes of the machine and of these limits, which takes a while to find out."""
+    return joblib.cpu_count()

@@ -115,7 +115,7 @@ class _Price:
 
     def __init__(self, objective: str, X: Any, n_clusters: int) -> None:
         self.X, self._n_clusters = X, n_clusters
-        self._data = OBJECTIVES[objective](X, Weights.of(np.ones(X.shape[0])))
+        self._data = OBJECTIVES[objective](X, Weights.equal(X.shape[0]))
 
     def of(self, position: np.ndarray) -> float:
         centers = np.nan_to_num(self._data.group_centers(position, self._n_clusters))

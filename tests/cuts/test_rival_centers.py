@@ -183,7 +183,7 @@ HOWEVER_MANY, NONE = np.inf, -1  # pairs of centers to look at one by one
 def test_cuts_of_tiny_data(data, is_sparse, probes, n_pairs):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(surrogate, "_WORTH_PROBING", 0 if probes else np.inf)
-        patch.setattr(pairs, "_MOST_PAIRS", n_pairs)
+        patch.setattr(pairs, "_MORE_PAIRS", n_pairs)
         X = sparse.csc_array(data.X) if is_sparse else data.X
         criterion = SurrogateCost(problem_of(X, data.centers, data.weight))
         check_downwards(criterion, criterion.root(), 2)
@@ -196,7 +196,7 @@ def test_cuts_of_tiny_data(data, is_sparse, probes, n_pairs):
 )
 def test_cuts_of_blobs(monkeypatch, kind, probes, n_pairs):
     monkeypatch.setattr(surrogate, "_WORTH_PROBING", 0 if probes else np.inf)
-    monkeypatch.setattr(pairs, "_MOST_PAIRS", n_pairs)
+    monkeypatch.setattr(pairs, "_MORE_PAIRS", n_pairs)
     rng = np.random.default_rng(len(kind))
     centers = rng.normal(size=(12, 5)) * 4
     X = centers[rng.integers(12, size=400)] + 2 * rng.normal(size=(400, 5))
@@ -228,7 +228,7 @@ def test_columns_of_large_cells_are_shared_out():
             assert len(blocks) == (1 if n_threads == 1 else 2)
             cell = criterion.root()
             standing = criterion._standing(cell)
-            found.append(pairs.best_paired_cut(criterion.problem, cell.active, standing))
+            found.append(pairs.best_paired_cut(criterion.problem, cell.active, standing).cut)
     assert found[0] is not None
     assert found[0] == found[1] == SurrogateCost(criterion.problem).best_cuts(cell, 2)[0]
 
@@ -245,7 +245,7 @@ def test_rivals_that_were_not_looked_at_first_are_looked_at_after_all(monkeypatc
 
     monkeypatch.setattr(SurrogateCost, "_search", search)
     monkeypatch.setattr(surrogate, "_WORTH_PROBING", np.inf)
-    monkeypatch.setattr(pairs, "_MOST_PAIRS", NONE)
+    monkeypatch.setattr(pairs, "_MORE_PAIRS", NONE)
     X = np.arange(60.0)[:, None] + 1
     problem = problem_of(sparse.csc_array(X) if is_sparse else X, X[:9].copy())
     row, center = np.ogrid[:60, :9]

@@ -6,6 +6,8 @@ before a column is looked at.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from pellucid.cuts.problem import Problem
@@ -15,27 +17,46 @@ from pellucid.cuts.search import Cut
 _MOST_PAIRS = 12
 """Pairs that take less time than all centers together."""
 
+_FEW_ROWS, _MORE_PAIRS = 4096, 48
+"""Rows of which more pairs do: to look at all centers together takes more steps between loops."""
 
-def best_paired_cut(problem: Problem, rows: np.ndarray, standing: Standing) -> Cut | None:
-    """The cut of some rows of dense data that gains most.
 
-    None if there is no cut that gains anything, or if too many pairs of centers would have to be
-    looked at.
+class Paired(NamedTuple):
+    """What looking at pairs has found.
+
+    Attributes
+    ----------
+    cut : Cut or None
+        The best cut. None if no cut gains anything, or if too many pairs would have to be looked
+        at to know.
+    rivals : ndarray of int or None
+        In that case, all centers besides star that the best cut may send a side to, if it is worth
+        knowing.
     """
-    star, alone, likely = standing.star, standing.alone, (standing.most_gain + 1) // 2
-    if np.count_nonzero(alone >= likely) + standing.n_pairs(likely) > _MOST_PAIRS:
-        return None
-    cell, rivals = _Cell(problem, rows, standing), (-alone).argsort(kind="stable")
-    rivals = rivals[: np.count_nonzero(alone)]
+
+    cut: Cut | None
+    rivals: np.ndarray | None = None
+
+
+def best_paired_cut(problem: Problem, rows: np.ndarray, standing: Standing) -> Paired:
+    """The cut of some rows of dense data that gains most."""
+    star, alone = standing.star, standing.alone
+    most_pairs = _MORE_PAIRS if len(rows) < _FEW_ROWS else _MOST_PAIRS
+    if np.count_nonzero(alone >= (standing.most_gain + 1) // 2) > most_pairs:
+        return Paired(None)
+    cell, rivals = _Cell(problem, rows, standing), np.flatnonzero(alone)
     best = cell.best_between(rivals, np.full_like(rivals, star), alone[rivals], _NOTHING)
     if standing.reach >= best[0]:
-        if standing.n_pairs(best[0]) > _MOST_PAIRS:
-            return None
-        best = cell.best_between(*standing.pairs(best[0]), best)
+        pairs = standing.pairs(best[0])
+        if len(pairs[0]) > most_pairs:
+            pairs = standing.pairs_by_row(best[0], rows, problem.prices)
+        if len(pairs[0]) > most_pairs:
+            return Paired(None, np.union1d(np.flatnonzero(alone >= best[0]), pairs[:2]))
+        best = cell.best_between(*pairs, best)
     if best == _NOTHING:
-        return None
+        return Paired(None)
     gain, feature, at = best
-    return Cut(int(standing.totals[star]) - gain, feature, at, gain)
+    return Paired(Cut(int(standing.totals[star]) - gain, feature, at, gain))
 
 
 _NOTHING = (1, 2**40, np.inf)
@@ -59,7 +80,8 @@ class _Cell:
         """
         from pellucid.kernels.pairs import cut_between
 
-        problem, n, pairs = self._problem, self._n_rows, np.array([first, second]).T.copy()
+        problem, n, likeliest = self._problem, self._n_rows, (-bounds).argsort(kind="stable")
+        pairs, bounds = np.array([first, second]).T[likeliest], bounds[likeliest]
         n_features, width = problem.bins.edges.shape
         sums = np.empty((n_features, 2, width), np.int64)
         states = np.empty((2, n_features), np.int64)

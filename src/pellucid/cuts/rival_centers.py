@@ -193,31 +193,39 @@ class Standing:
         likely = bounds >= gain
         return centers[first[likely]], centers[second[likely]], bounds[likely]
 
-    def fewest_rivals(self, gain: int, rows: np.ndarray, prices: Prices) -> np.ndarray:
-        """The same, but of pairs only those are left whose rows' larger D add up to the gain.
+    def pairs_by_row(
+        self, gain: int, rows: np.ndarray, prices: Prices
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The same, but only those are left whose rows' larger D, the new bounds, add up to the gain.
 
         `rows` are those that the parts were made of. The parts are gone through one by one, and
         pairs given up as soon as what is left cannot make up for it.
         """
         from pellucid.kernels.surrogate import pair_centers
 
-        rows, costs = prices.lines(rows), prices.costs
+        lines, costs, base = prices.lines(rows), prices.costs, self.base
         centers = self.rivals(gain)
-        alone = self.alone[centers] >= gain
+        paired = self.paired[centers]
         first, second = np.triu_indices(len(centers), 1)
-        paired, base = self.paired[centers], self.base
         likely = base + paired[first] + paired[second] >= gain
         first, second = first[likely], second[likely]
         near = np.empty((len(centers), _ROWS_TOGETHER + 8), dtype=np.int64)
         sums = np.zeros(len(first), dtype=np.int64)
-        for part, (begin, end) in enumerate(zip(self.ends[:-1], self.ends[1:])):
+        ends = np.array([0, len(rows)]) if self.ends is None else self.ends
+        for part, (begin, end) in enumerate(zip(ends[:-1], ends[1:])):
             if not len(sums):
                 break
-            some = rows[begin:end]
+            some = lines[begin:end]
             pair_centers(some, costs, self.star, centers, first, second, near, sums)
             base = base - self.table[part, 2, -1]
             paired = paired - self.table[part, 2, centers]
             left = sums + base + paired[first] + paired[second] >= gain
             first, second, sums = first[left], second[left], sums[left]
-        alone[first] = alone[second] = True
-        return centers[alone]
+        return centers[first], centers[second], sums
+
+    def fewest_rivals(self, gain: int, rows: np.ndarray, prices: Prices) -> np.ndarray:
+        """All centers besides star that are in such a pair, or gain as much with star."""
+        is_wanted = self.alone >= gain
+        first, second, _ = self.pairs_by_row(gain, rows, prices)
+        is_wanted[first] = is_wanted[second] = True
+        return np.flatnonzero(is_wanted)

@@ -9,7 +9,7 @@ import numpy as np
 from pellucid.cuts.criterion import Cell, Criterion
 from pellucid.cuts.dense_prices import TOGETHER, DenseSums
 from pellucid.cuts.owned_rows import CutRows
-from pellucid.cuts.pairs import best_paired_cut
+from pellucid.cuts.pairs import Paired, best_paired_cut
 from pellucid.cuts.rival_centers import Rivals, Standing
 from pellucid.cuts.search import Cut, open_bins, search_columns
 from pellucid.cuts.stored_prices import PriceSums, StoredPrices
@@ -60,11 +60,14 @@ class SurrogateCost(Criterion):
         standing = self._standing(cell)
         if not standing.most_gain:
             return []
+        by_pairs = Paired(None)
         if n == 1 and not self.problem.bins.is_sparse:
-            cut = best_paired_cut(self.problem, cell.active, standing)
-            if cut is not None:
-                return [cut]
-        wanted, is_enough = self._first_rivals(cell, n)
+            by_pairs = best_paired_cut(self.problem, cell.active, standing)
+            if by_pairs.cut is not None:
+                return [by_pairs.cut]
+        wanted, is_enough = by_pairs.rivals, True
+        if wanted is None:
+            wanted, is_enough = self._first_rivals(cell, n)
         sums = self._sums(cell, wanted)
         cuts = self._search(cell, sums, n)
         if cuts and not is_enough:

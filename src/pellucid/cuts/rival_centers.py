@@ -196,7 +196,7 @@ class Standing:
     def pairs_by_row(
         self, gain: int, rows: np.ndarray, prices: Prices
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The same, but only those are left whose rows' larger D, the new bounds, add up to the gain.
+        """The same, but only those whose rows' larger D, the new bounds, add up to the gain.
 
         `rows` are those that the parts were made of. The parts are gone through one by one, and
         pairs given up as soon as what is left cannot make up for it.

@@ -38,10 +38,11 @@ class LookAhead:
         self._team, self._lock, self._numbers = criterion.problem.team, Lock(), count()
         self._is_alone = self._team.n_threads == 1 or not criterion.in_any_order
         # Bounds and cells that have not been looked at, the largest first; gains of cuts that are
-        # found but not made, ascending.
+        # found but not made, ascending; by the ids of their cells, which are kept so that no other
+        # cell gets the same one, cuts that are found and sides of those that are made.
         self._waiting: list[tuple] = []
         self._gains: list = []
-        self._cuts: dict[int, Cut | None] = {}
+        self._cuts: dict[int, tuple[Cell, Cut | None]] = {}
         self._sides: dict[int, Divided] = {}
 
     def expect(self, cell: Cell) -> None:
@@ -55,7 +56,7 @@ class LookAhead:
         """The best cut of a cell."""
         if id(cell) not in self._cuts and self._is_worth_sharing():
             self._team.map(self._work, range(self._team.n_threads))
-        return self._cuts[id(cell)] if id(cell) in self._cuts else self._find(cell)
+        return self._cuts[id(cell)][1] if id(cell) in self._cuts else self._find(cell)
 
     def make(self, cell: Cell, cut: Cut) -> Divided:
         """Make the best cut of a cell."""
@@ -98,7 +99,7 @@ class LookAhead:
     def _find(self, cell: Cell) -> Cut | None:
         cut = self._criterion.best_cut(cell)
         with self._lock:
-            self._cuts[id(cell)] = cut
+            self._cuts[id(cell)] = cell, cut
             if cut is not None:
                 insort(self._gains, cut.gain)
         return cut

@@ -43,8 +43,9 @@ def jobs(settings: Settings) -> list[Job]:
     blobs = cases.QUICK if settings.quick else cases.TABLE
     real = [] if settings.quick else cases.real(settings.data)
     found = []
-    for run in range(settings.n_seeds(usual=3)):
-        for case in (*blobs, *real):
+    # Case by case: what was measured before leaves its traces in the memory of the process.
+    for case in (*blobs, *real):
+        for run in range(settings.n_seeds(usual=3)):
             ours = ON_REAL_DATA if case.file else METHODS
             found += [_job(store, case, method, run, repeats) for method in ours]
             n_samples = case.n_samples or float("inf")

@@ -21,6 +21,10 @@ _FEW_ROWS, _MORE_PAIRS = 4096, 48
 """Rows of which more pairs do: to look at all centers together takes more steps between loops."""
 
 
+_NOTHING = (1, 2**40, np.inf)
+"""Gain, column and threshold: any cut that gains something is better."""
+
+
 class Paired(NamedTuple):
     """What looking at pairs has found.
 
@@ -57,10 +61,6 @@ def best_paired_cut(problem: Problem, rows: np.ndarray, standing: Standing) -> P
         return Paired(None)
     gain, feature, at = best
     return Paired(Cut(int(standing.totals[star]) - gain, feature, at, gain))
-
-
-_NOTHING = (1, 2**40, np.inf)
-"""Gain, column and threshold: any cut that gains something is better."""
 
 
 class _Cell:

@@ -89,7 +89,7 @@ class Standing:
     table : ndarray of shape (n_parts, 3, n_clusters + 1), int64
         Sums over parts of the rows, as `weigh_centers` finds them.
     ends : ndarray of int, optional
-        Where the parts of the rows begin and end; without it, they are unknown.
+        Where the parts of the rows begin and end; without it, all rows are one part.
 
     Attributes
     ----------

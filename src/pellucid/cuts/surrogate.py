@@ -154,8 +154,6 @@ class SurrogateCost(Criterion):
         n_unsure = len(rivals) - np.count_nonzero(standing.alone >= gain)
         if not n_pairs or n_pairs > _PAIRS * n_unsure * self.problem.n_features:
             return rivals
-        if standing.ends is None:
-            standing = self._stand(cell.active, standing.star)
         return standing.fewest_rivals(gain, cell.active, self._prices)
 
     def _sums(self, cell: Cell, wanted: np.ndarray) -> DenseSums | PriceSums:

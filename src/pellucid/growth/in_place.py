@@ -109,8 +109,8 @@ class _Ground:
         feature, at = best
         places = problem.centers[:, feature].copy()
         halves = self._owned.divide(problem, centers, part.passive, feature, at, places)
-        left = places[centers] <= at
-        sides = centers[left], centers[~left]
+        is_left = places[centers] <= at
+        sides = centers[is_left], centers[~is_left]
         # The left side comes next: others begin with the right one.
         right = _Part(sides[1], halves.passive[1], self._uncount(halves.cut_off[0], sides[1]))
         left = _Part(sides[0], halves.passive[0], self._uncount(halves.cut_off[1], sides[0]))

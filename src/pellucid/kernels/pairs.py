@@ -57,6 +57,9 @@ def compare_two(rows, lines, costs, first, second, order, apart):
 def look_inside(code, part, order, apart, most, both, best, values, start, step, opened, near):
     """The largest gain of all cuts inside bins whose bound reaches `best`, and the lowest value
     that has it; a row has the value values[start + row * step]. `opened` and `near` are room.
+
+    Values are sorted here, and not by NumPy, so that threads need not take turns in the interpreter
+    for each column; the sort of Numba takes long to compile.
     """
     m, gain, at = 0, np.int64(-1), np.inf
     for i in range(len(order)):

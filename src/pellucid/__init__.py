@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from pellucid._utils.lazy import lazy_attributes
+from pellucid._version import __version__
+
 if TYPE_CHECKING:
+    from pellucid._core.growers.beam import BeamSearch
     from pellucid.cluster import (
         BSIMM,
         EMN,
@@ -20,45 +23,21 @@ if TYPE_CHECKING:
         SpEx,
     )
     from pellucid.eop import ATEOPClassifier, EOPClassifier, explain_clusters
+    from pellucid.explanation.explanation import Explanation
+    from pellucid.explanation.pipeline import explain_pipeline
     from pellucid.export.json import from_json
     from pellucid.export.text import export_text
-    from pellucid.original_units import explain_pipeline
     from pellucid.plotting import plot_tree
-    from pellucid.portable import Explanation
     from pellucid.tree import ThresholdTree
-    from pellucid.xclusters import XClusters
-
-__version__ = "0.1.0"
-
-_HOMES = {
-    "ATEOPClassifier": "eop",
-    "BSIMM": "cluster",
-    "EMN": "cluster",
-    "EOPClassifier": "eop",
-    "IMM": "cluster",
-    "ExGreedy": "cluster",
-    "ExplainableKMeans": "cluster",
-    "ExKMC": "cluster",
-    "ExShallow": "cluster",
-    "ExShallowSearch": "cluster",
-    "OptimalTree": "cluster",
-    "RandomThresholds": "cluster",
-    "SpEx": "cluster",
-    "Explanation": "portable",
-    "ThresholdTree": "tree",
-    "XClusters": "xclusters",
-    "explain_pipeline": "original_units",
-    "explain_clusters": "eop",
-    "export_text": "export.text",
-    "from_json": "export.json",
-    "plot_tree": "plotting",
-}
+    from pellucid.xclusters._kmedoids import KMedoids
+    from pellucid.xclusters._xclusters import XClusters
 
 __all__ = [
     "BSIMM",
     "EMN",
     "IMM",
     "ATEOPClassifier",
+    "BeamSearch",
     "EOPClassifier",
     "ExGreedy",
     "ExKMC",
@@ -66,6 +45,7 @@ __all__ = [
     "ExShallowSearch",
     "ExplainableKMeans",
     "Explanation",
+    "KMedoids",
     "OptimalTree",
     "RandomThresholds",
     "SpEx",
@@ -79,12 +59,34 @@ __all__ = [
     "plot_tree",
 ]
 
-
-def __getattr__(name: str) -> object:
-    """Names are fetched on first use, so that the command line need not wait for scikit-learn."""
-    if name in _HOMES:
-        return getattr(import_module(f"pellucid.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'pellucid' has no attribute {name!r}")
+__getattr__, _, _ = lazy_attributes(
+    __name__,
+    {
+        "ATEOPClassifier": "eop",
+        "BSIMM": "cluster",
+        "BeamSearch": "_core.growers.beam",
+        "EMN": "cluster",
+        "EOPClassifier": "eop",
+        "ExGreedy": "cluster",
+        "ExKMC": "cluster",
+        "ExShallow": "cluster",
+        "ExShallowSearch": "cluster",
+        "ExplainableKMeans": "cluster",
+        "Explanation": "explanation.explanation",
+        "IMM": "cluster",
+        "KMedoids": "xclusters",
+        "OptimalTree": "cluster",
+        "RandomThresholds": "cluster",
+        "SpEx": "cluster",
+        "ThresholdTree": "tree",
+        "XClusters": "xclusters",
+        "explain_clusters": "eop",
+        "explain_pipeline": "explanation.pipeline",
+        "export_text": "export",
+        "from_json": "export",
+        "plot_tree": "plotting",
+    },
+)
 
 
 def __dir__() -> list[str]:

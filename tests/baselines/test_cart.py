@@ -8,9 +8,9 @@ from scipy import sparse
 from sklearn.datasets import load_digits, make_blobs
 from sklearn.tree import DecisionTreeClassifier
 
-from fitting import fit
+from _support.fitting import fit
+from _support.strategies import tiny_data
 from pellucid.baselines import CARTExplainer
-from strategies import tiny_data
 
 N_LEAVES = 14
 

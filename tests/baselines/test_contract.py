@@ -8,8 +8,8 @@ from sklearn.datasets import make_blobs
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import pellucid.baselines
+from _support.references import WEIGHT_CHECKS, SpreadCenters, expected_failures
 from pellucid.baselines import CARTExplainer, KDTreeExplainer
-from references import WEIGHT_CHECKS, SpreadCenters, expected_failures
 
 ESTIMATORS = [CARTExplainer(), KDTreeExplainer()]
 each = pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)

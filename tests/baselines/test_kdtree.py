@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import make_blobs
 
-from fitting import fit_exactly
+from _support.fitting import fit_exactly
+from _support.strategies import tiny_data
 from pellucid.baselines import KDTreeExplainer
-from strategies import tiny_data
 
 
 def brute_median(values, weight):

@@ -170,7 +170,7 @@ def long_names(tmp_path):
 
 @pytest.mark.parametrize("width", [64, 80, 120, 400])
 def test_long_rules_are_wrapped_and_never_cut(long_names, monkeypatch, width):
-    monkeypatch.setattr("pellucid.cli.show.PIPE_WIDTH", width)
+    monkeypatch.setattr("pellucid.cli.output.PIPE_WIDTH", width)
     file, model = long_names
     lines = run("explain", file, "-k", 8, width=width).stdout.splitlines()
     assert max(map(len, lines)) <= width
@@ -189,7 +189,7 @@ def test_long_rules_are_wrapped_and_never_cut(long_names, monkeypatch, width):
 
 
 def test_without_room_for_a_table_rules_are_printed_below_each_other(long_names, monkeypatch):
-    monkeypatch.setattr("pellucid.cli.show.PIPE_WIDTH", 50)
+    monkeypatch.setattr("pellucid.cli.output.PIPE_WIDTH", 50)
     file, model = long_names
     assert f"\n{model.rules_}\n" in run("explain", file, "-k", 8, width=50).stdout
 

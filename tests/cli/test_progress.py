@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pellucid import ExShallow
-from pellucid._progress import Progress, watching
+from pellucid._utils.progress import Progress, watching
 from pellucid.cli import progress, show
 from pellucid.cli.progress import working
 

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import oracles
-from fitting import fit_exactly as fit
+from _support import oracles
+from _support.fitting import fit_exactly as fit
+from _support.strategies import tiny_data
 from pellucid import IMM, ExGreedy, ExKMC, ExShallow
-from strategies import tiny_data
 
 
 @given(tiny_data())

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given, settings
 from sklearn.datasets import load_digits
 
-import oracles
-from fitting import fit_exactly as fit
+from _support import oracles
+from _support.fitting import fit_exactly as fit
+from _support.strategies import tiny_data
 from pellucid import EMN, IMM
-from pellucid.numeric import bins
-from strategies import tiny_data
+from pellucid._core.data import binning as bins
 
 
 @pytest.fixture(scope="module", params=[2, 5, 256])

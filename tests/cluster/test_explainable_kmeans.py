@@ -6,8 +6,8 @@ from scipy import sparse
 from sklearn.datasets import load_iris, make_blobs
 
 from pellucid import IMM, ExGreedy, ExKMC, ExplainableKMeans, ExShallow
+from pellucid.explanation.rules import path_conditions, simplify
 from pellucid.metrics import weighted_average_explanation_size
-from pellucid.rules import path_conditions, simplify
 
 
 @pytest.fixture(scope="module")

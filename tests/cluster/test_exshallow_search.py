@@ -8,11 +8,11 @@ from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits, load_iris, make_blobs
 
-from fitting import fit
+from _support.fitting import fit
+from _support.strategies import tiny_data
 from pellucid import IMM, ExGreedy, ExKMC, ExShallow, ExShallowSearch
 from pellucid.baselines import CARTExplainer
 from pellucid.metrics import weighted_average_explanation_size
-from strategies import tiny_data
 
 GRID = np.concatenate([[0.0], np.geomspace(1e-3, 1.9, 25)])
 

@@ -18,8 +18,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from _support.strategies import tiny_data
 from pellucid import EMN, IMM, ExGreedy, ExKMC, ExShallow, RandomThresholds, SpEx
-from strategies import tiny_data
 
 
 def seeded_thresholds(n_clusters=None, *, random_state=0, **parameters):

@@ -11,13 +11,13 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.exceptions import ConvergenceWarning
 
-import oracles
-from fitting import fit_exactly as fit
+from _support import oracles
+from _support.fitting import fit_exactly as fit
+from _support.strategies import tiny_data
 from pellucid import IMM, ExGreedy, ExKMC, ExShallow
+from pellucid._core.data import binning as bins
 from pellucid.baselines import CARTExplainer, KDTreeExplainer
 from pellucid.metrics import kmedians_cost, surrogate_cost
-from pellucid.numeric import bins
-from strategies import tiny_data
 
 METHODS = [IMM, ExGreedy, ExShallow, ExKMC]
 each_method = pytest.mark.parametrize("method", METHODS)

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import oracles
-from fitting import fit_exactly as fit
+from _support import oracles
+from _support.fitting import fit_exactly as fit
+from _support.strategies import tiny_data
 from pellucid import IMM, ExGreedy, ExKMC, ExShallow
-from pellucid.cuts import separated
-from pellucid.numeric import bins
-from strategies import tiny_data
+from pellucid._core.criteria import mistake_scans as separated
+from pellucid._core.data import binning as bins
 
 
 @pytest.fixture(scope="module", params=[(2, 0), (5, separated._SMALL)], autouse=True)

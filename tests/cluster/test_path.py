@@ -10,18 +10,18 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris, load_wine, make_blobs
 from sklearn.exceptions import ConvergenceWarning
 
-import oracles
+from _support import oracles
+from _support.strategies import tiny_data
 from pellucid import ExGreedy, ExShallow
-from pellucid._progress import Progress
+from pellucid._core.growers.penalty_path import Along
+from pellucid._utils.progress import Progress
 from pellucid.cluster._base import BaseThresholdTree
-from pellucid.growth.along import Along
 from pellucid.metrics import (
     kmeans_cost,
     weighted_average_depth,
     weighted_average_explanation_size,
 )
-from pellucid.tradeoff import TradeOff, TradeOffPoint
-from strategies import tiny_data
+from pellucid.tree.trade_off import TradeOff, TradeOffPoint
 
 GRID = np.concatenate([[0.0], np.geomspace(1e-4, 1.0, 60)])
 

@@ -9,6 +9,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import pellucid
 import pellucid.cluster
 import pellucid.eop
+from _support.references import WEIGHT_CHECKS, SpreadCenters, expected_failures
 from pellucid import (
     BSIMM,
     EMN,
@@ -18,13 +19,12 @@ from pellucid import (
     ExplainableKMeans,
     ExShallow,
     ExShallowSearch,
+    KMedoids,
     OptimalTree,
     RandomThresholds,
     SpEx,
     XClusters,
 )
-from pellucid.cluster import KMedoids
-from references import WEIGHT_CHECKS, SpreadCenters, expected_failures
 
 ESTIMATORS = [
     BSIMM(beam_width=3),

@@ -10,11 +10,11 @@ from scipy import sparse
 from sklearn.datasets import load_digits, make_blobs, make_moons
 from sklearn.exceptions import ConvergenceWarning
 
-import oracles
+from _support import oracles
+from _support.spex_oracle import best_cut, grow_spex, share
+from _support.strategies import tiny_data
 from pellucid import SpEx
-from pellucid.numeric import bins
-from spex_oracle import best_cut, grow_spex, share
-from strategies import tiny_data
+from pellucid._core.data import binning as bins
 
 
 @pytest.fixture(scope="module", params=[2, 5, 256])

@@ -6,14 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_digits, make_blobs
 
-from fitting import fit
+from _support.fitting import fit
+from _support.strategies import tiny_data
 from pellucid import EMN, IMM, ExGreedy, ExKMC, ExShallow, RandomThresholds, SpEx
 from pellucid.metrics import (
     surrogate_cost,
     weighted_average_depth,
     weighted_average_explanation_size,
 )
-from strategies import tiny_data
 
 METHODS = [
     IMM(),

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pellucid.eop.boxes import Boxes, BoxFinder, describe_box, round_box
+from pellucid.eop.kernels.boxes import best_grid_box, improve_box
 from pellucid.eop.problem import View
-from pellucid.kernels.boxes import best_grid_box, improve_box
+from pellucid.eop.shapes.boxes import Boxes, BoxFinder, describe_box, round_box
 
 cells = st.lists(
     st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(-4, 3)), min_size=1, max_size=20

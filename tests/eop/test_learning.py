@@ -344,9 +344,9 @@ def test_the_bound_is_exact(n, k, is_sure):
     """By the binomial distribution, counted out: so few errors in n rows at a chance of 0.05."""
     from math import comb
 
+    from pellucid.eop.ateop_learner import ATEOPLearner
     from pellucid.eop.learning import Settings
     from pellucid.eop.problem import View
-    from pellucid.eop.targeting import ATEOPLearner
 
     chance = sum(comb(n, i) * 0.05**i * 0.95 ** (n - i) for i in range(k + 1))
     assert (chance <= 0.1) == is_sure

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from pellucid.eop.linear import LinearBase
+from pellucid._core.data.dataset import Weights
+from pellucid.eop.classifiers.linear import LinearBase
 from pellucid.eop.problem import Problem
-from pellucid.numeric.fixed_point import Weights
 
 
 def make(n_classes, seed=0, n=200, weighted=True):

@@ -5,9 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pellucid.eop.neighbours import KNNClassifier
-from pellucid.eop.nonparametric import TINY, NeighbourFinder, NeighbourRegion, lowest_threshold
+from pellucid.eop.classifiers.neighbors import KNNClassifier
 from pellucid.eop.problem import View
+from pellucid.eop.shapes.nonparametric import (
+    TINY,
+    NeighbourFinder,
+    NeighbourRegion,
+    lowest_threshold,
+)
 
 
 def slow_score(place, P, right, m):

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from pellucid._core.data.dataset import Weights
+from pellucid.eop.classifiers.stumps import StumpBase
 from pellucid.eop.problem import Problem, project
 from pellucid.eop.projections import list_projections
 from pellucid.eop.scan import scan_projections
-from pellucid.eop.stumps import StumpBase
-from pellucid.numeric.fixed_point import Weights
 
 
 def test_all_subsets_in_order():

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.spatial import Delaunay
 
-from pellucid.eop.ellipses import EllipseFinder, Ellipses
-from pellucid.eop.growth import fit_radius
-from pellucid.eop.polyhedra import Polyhedra, PolyhedronFinder
 from pellucid.eop.problem import View
+from pellucid.eop.shapes.ball_growing import fit_radius
+from pellucid.eop.shapes.ellipses import EllipseFinder, Ellipses
+from pellucid.eop.shapes.polyhedra import Polyhedra, PolyhedronFinder
 
 
 def view_of(P, right, held_P, held_right, least=10):

@@ -4,9 +4,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pellucid._core.data.dataset import Weights
+from pellucid.eop.classifiers.stumps import StumpBase
 from pellucid.eop.problem import Problem
-from pellucid.eop.stumps import StumpBase
-from pellucid.numeric.fixed_point import Weights
 
 
 def problem_of(X, y, weight):

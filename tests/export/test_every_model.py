@@ -11,7 +11,7 @@ import pytest
 import pellucid
 from pellucid import Explanation, XClusters, from_json
 from pellucid.baselines import CARTExplainer, KDTreeExplainer
-from pellucid.export._mixin import EstimatorExportMixin
+from pellucid.explanation.mixins import EstimatorExportMixin
 
 TREES = [
     thing

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_digits, load_wine
 
 import pellucid
-from export_cases import category_model, explanations, hostile_model
+from _support.export_cases import category_model, explanations, hostile_model
 from pellucid import IMM, ExKMC, Explanation, from_json
 from pellucid.export import from_dict, to_dict, to_json
 
@@ -168,7 +168,7 @@ def test_categories_of_a_document_are_checked():
 def test_a_category_that_is_no_plain_value_cannot_be_written():
     from datetime import date
 
-    from pellucid.encoding import Indicator
+    from pellucid.tables.encoding import Indicator
 
     tree = IMM(2).fit([[0.0], [1.0]]).tree_
     explanation = Explanation(tree, names=[Indicator("day", date(2024, 1, 2))])

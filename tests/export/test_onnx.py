@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_wine
 
-from export_cases import category_model, explanations, hostile_model
+from _support.export_cases import category_model, explanations, hostile_model
 from pellucid import IMM, ExKMC, Explanation
-from pellucid.encoding import Encoding, Indicator
 from pellucid.export import to_onnx
+from pellucid.tables.encoding import Encoding, Indicator
 from pellucid.tree import TreeBuilder
 
 

@@ -11,10 +11,10 @@ import pytest
 import sklearn
 from sklearn.datasets import load_wine
 
-from export_cases import category_model, hostile_model
+from _support.export_cases import category_model, hostile_model
 from pellucid import IMM, ExKMC, Explanation, plot_tree
+from pellucid.explanation.conditions import format_number
 from pellucid.tree import TreeBuilder
-from pellucid.wording import format_number
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer
 
-from export_cases import category_model, explanations, hostile_model
+from _support.export_cases import category_model, explanations, hostile_model
 from pellucid import IMM, ExKMC
 from pellucid.export import to_python
 from pellucid.tree import TreeBuilder

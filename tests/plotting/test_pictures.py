@@ -8,8 +8,7 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import load_iris, load_wine
 
-import pellucid
-from pellucid import IMM, ExKMC, ExShallow, plot
+from pellucid import IMM, ExKMC, ExShallow, plotting
 from pellucid.plotting.palette import cluster_color
 from pellucid.plotting.profile import standardized_differences
 
@@ -34,7 +33,7 @@ def model(wine):
 
 
 def test_bars_are_the_standardized_differences(model, wine):
-    ax = plot.profile(model, wine, cluster=1, n_features=5)
+    ax = plotting.plot_profile(model, wine, cluster=1, n_features=5)
     here = model.predict(wine) == 1
     X = wine.to_numpy()
     expected = (X[here].mean(axis=0) - X[~here].mean(axis=0)) / X.std(axis=0)
@@ -45,7 +44,7 @@ def test_bars_are_the_standardized_differences(model, wine):
 
 
 def test_table_has_a_cell_for_each_cluster_and_feature(model, wine):
-    ax = plot.profile(model, wine, n_features=6)
+    ax = plotting.plot_profile(model, wine, n_features=6)
     assert ax.images[0].get_array().shape == (6, 4)
     assert [t.get_text() for t in ax.get_xticklabels()] == [f"cluster {c}" for c in range(4)]
 
@@ -60,13 +59,13 @@ def test_differences_of_constant_columns_and_empty_clusters():
 
 def test_unknown_cluster_is_named(model, wine):
     with pytest.raises(ValueError, match=r"no cluster 9; the clusters are \[0, 1, 2, 3\]"):
-        plot.profile(model, wine, cluster=9)
+        plotting.plot_profile(model, wine, cluster=9)
 
 
 def test_partition_draws_every_cut_on_the_two_features():
     X = load_iris(as_frame=True).data
     model = IMM(3, random_state=0).fit(X)
-    ax = plot.partition(model, X, features=("petal length (cm)", 3))
+    ax = plotting.plot_partition(model, X, features=("petal length (cm)", 3))
     cuts = model.tree_.threshold[~model.tree_.is_leaf]
     drawn = [line.get_xdata()[0] for line in ax.lines]
     assert sorted(drawn) == sorted(cuts)
@@ -77,7 +76,7 @@ def test_partition_draws_every_cut_on_the_two_features():
 
 
 def test_partition_picks_the_features_most_asked_about(model, wine):
-    ax = plot.partition(model, wine)
+    ax = plotting.plot_partition(model, wine)
     tree = model.tree_
     assert ax.get_xlabel() == wine.columns[tree.feature[0]]
 
@@ -85,27 +84,27 @@ def test_partition_picks_the_features_most_asked_about(model, wine):
 def test_partition_of_sparse_rows_draws_at_most_five_thousand():
     X = sparse.random_array((12_000, 4), density=0.5, random_state=0, format="csr")
     model = IMM(3, random_state=0).fit(X)
-    ax = plot.partition(model, X)
+    ax = plotting.plot_partition(model, X)
     assert sum(len(points.get_offsets()) for points in ax.collections) <= 5000
 
 
 @pytest.mark.parametrize("features", [(0,), ("nothing", 0), (0, 99)])
 def test_partition_refuses_columns_that_are_not_there(model, wine, features):
     with pytest.raises(ValueError, match="two columns|no column"):
-        plot.partition(model, wine, features=features)
+        plotting.plot_partition(model, wine, features=features)
 
 
 @pytest.mark.parametrize("measure", ["waes", "wad", "n_leaves"])
 def test_trade_off_has_a_point_for_each_tree(wine, measure):
     path = ExShallow(5, random_state=0).path(wine)
-    ax = plot.trade_off(path, measure=measure)
+    ax = plotting.plot_trade_off(path, measure=measure)
     points = set(map(tuple, np.column_stack(ax.lines[0].get_data()).tolist()))
     assert points == {(float(getattr(p, measure)), p.npc) for p in path}
 
 
 def test_comparison_joins_what_nothing_undercuts(wine):
     models = {"a": IMM(5, random_state=0).fit(wine), "b": ExKMC(5, random_state=0).fit(wine)}
-    ax = plot.comparison(models)
+    ax = plotting.plot_comparison(models)
     costs = {name: m.inertia_ / m.reference_inertia_ for name, m in models.items()}
     drawn = sorted(line.get_ydata()[0] for line in ax.lines[1:])
     np.testing.assert_allclose(drawn, sorted(costs.values()))
@@ -114,21 +113,14 @@ def test_comparison_joins_what_nothing_undercuts(wine):
 
 def test_wrong_measure_and_no_model_are_refused(wine):
     with pytest.raises(ValueError, match="measure is 'size'"):
-        plot.comparison([IMM(2, random_state=0).fit(wine)], measure="size")
+        plotting.plot_comparison([IMM(2, random_state=0).fit(wine)], measure="size")
     with pytest.raises(ValueError, match="no model to compare"):
-        plot.comparison([])
+        plotting.plot_comparison([])
 
 
 def test_pictures_go_into_given_axes(model, wine):
     _, ax = plt.subplots()
-    assert plot.profile(model, wine, ax=ax) is ax
-    assert plot.partition(model, wine, ax=ax) is ax
-    assert plot.comparison([model], ax=ax) is ax
+    assert plotting.plot_profile(model, wine, ax=ax) is ax
+    assert plotting.plot_partition(model, wine, ax=ax) is ax
+    assert plotting.plot_comparison([model], ax=ax) is ax
     assert model.plot(ax=ax) is ax
-
-
-def test_plot_holds_what_plotting_holds():
-    from pellucid import plotting
-
-    assert {f"plot_{name}" for name in plot.__all__} == set(plotting.__all__)
-    assert pellucid.plot is plot

@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from browsers import leave_out
+from _support.browsers import leave_out
 
 
 @pytest.fixture(scope="session")

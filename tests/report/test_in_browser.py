@@ -11,10 +11,10 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_wine
 
-from browsers import ANSWERS, serious_faults
+from _support.browsers import ANSWERS, serious_faults
 from pellucid import IMM, Explanation, ExShallow
-from pellucid.encoding import Encoding
 from pellucid.report import write_report
+from pellucid.tables.encoding import Encoding
 
 HOSTILE = '</script><img src=x onerror="window.harmed=1"><b>'
 

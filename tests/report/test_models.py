@@ -11,7 +11,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 import pellucid
-from browsers import serious_faults
+from _support.browsers import serious_faults
 from pellucid import XClusters
 from pellucid.datasets import make_card_trends
 

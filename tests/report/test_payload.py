@@ -14,11 +14,11 @@ from scipy import sparse
 from sklearn.datasets import load_iris
 
 from pellucid import IMM, ExKMC, Explanation, ExShallow
-from pellucid.encoding import Indicator
 from pellucid.plotting.profile import standardized_differences
 from pellucid.report import report_html, write_report
 from pellucid.report.columns import NumberColumn
 from pellucid.report.profiles import N_BINS, Profile
+from pellucid.tables.encoding import Indicator
 from pellucid.tree import TreeBuilder
 
 

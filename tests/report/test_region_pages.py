@@ -11,7 +11,7 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import load_iris, load_wine
 
-from browsers import ANSWERS, serious_faults
+from _support.browsers import ANSWERS, serious_faults
 from pellucid import ATEOPClassifier, EOPClassifier, explain_clusters
 from pellucid.report import report_html
 

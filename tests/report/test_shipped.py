@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 
-from browsers import AXE, FRONTEND, leave_out
+from _support.browsers import AXE, FRONTEND, leave_out
 
 
 def test_the_shipped_page_is_current():

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from pellucid.xclusters import between, dtw, measures, pairwise
-from pellucid.xclusters.distances import METRICS, column_ranges
+from pellucid.xclusters.distances.pairwise import METRICS, column_ranges
 
 
 def naive_warping(a, b, window=None):

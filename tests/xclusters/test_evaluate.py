@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pellucid.xclusters import mixture as mixture_module
 from pellucid.xclusters.evaluate import Evaluator, KMedoidsStarts, distortion_and_medoids
 from pellucid.xclusters.mixture import Mixture, check_memory
-from pellucid.xclusters.searches import bayesian_search, elbow, grid_search, look_around, two_step
+from pellucid.xclusters.strategies import bayesian_search, elbow, grid_search, look_around, two_step
 from pellucid.xclusters.trees import TreeGrower
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
-from pellucid.numeric.team import Team
+from pellucid._utils.threads import Team
 from pellucid.xclusters import k_medoids, medoids, swaps
 
 

@@ -10,7 +10,7 @@ from sklearn.metrics import accuracy_score, f1_score
 from sklearn.tree import DecisionTreeClassifier
 
 from pellucid import IMM, ExKMC
-from pellucid.xclusters.telling import MEASURES, confusion, reachable_accuracy
+from pellucid.xclusters.tree_accuracy import MEASURES, confusion, reachable_accuracy
 from pellucid.xclusters.trees import TreeGrower, renumbered
 
 

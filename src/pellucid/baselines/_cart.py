@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from pellucid._core.growers.cart import grow_cart
 from pellucid.baselines._base import BaselineTree
 from pellucid.cluster._base import common_parameters
-from pellucid.growth.cart import grow_cart
 
 
 @common_parameters

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from pellucid._core.criteria.base import Cell
+from pellucid._core.criteria.column_search import Cut
+from pellucid._core.criteria.surrogate_cost import SurrogateCost
+from pellucid._core.growers.best_first import grow_best_first
 from pellucid.baselines._base import BaselineTree
 from pellucid.cluster._base import common_parameters
-from pellucid.cuts.criterion import Cell
-from pellucid.cuts.search import Cut
-from pellucid.cuts.surrogate import SurrogateCost
-from pellucid.growth.best_first import grow_best_first
 
 _EQUAL = 1e-9
 """Variances that differ by this share or less are equal but for rounding."""

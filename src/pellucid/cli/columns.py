@@ -10,7 +10,7 @@ from difflib import get_close_matches
 import polars as pl
 
 from pellucid.cli import CommandError
-from pellucid.cli.show import show_notice
+from pellucid.cli.output import show_notice
 
 MOST_CATEGORIES = 30
 """A column of more different texts is not taken as a category unless `--categorical` names it."""

@@ -14,12 +14,12 @@ from pellucid import metrics
 from pellucid.cli import CommandError, check_target
 from pellucid.cli.choices import ANY_LEAVES, METHODS, Choices
 from pellucid.cli.fitting import CLUSTERINGS, find_reference, fit_method
+from pellucid.cli.output import cost_change, count, open_console, show_line, show_notice
 from pellucid.cli.preparing import Prepared, prepare
 from pellucid.cli.progress import working
 from pellucid.cli.reading import read_source
-from pellucid.cli.show import cost_change, count, open_console, show_line, show_notice
 from pellucid.cli.writing import check_picture, draw
-from pellucid.tradeoff import TradeOff, TradeOffPoint
+from pellucid.tree.trade_off import TradeOff, TradeOffPoint
 
 
 def compare(

@@ -14,14 +14,14 @@ from sklearn.preprocessing import StandardScaler
 
 from pellucid import IMM, export_text, metrics
 from pellucid.cli import CommandError, check_folder, check_target, replacing
-from pellucid.cli.show import cost_change, percent, show_line, show_measures, show_rules
+from pellucid.cli.output import cost_change, percent, show_line, show_measures, show_rules
 from pellucid.cli.writing import draw_tree
-from pellucid.column_sources import Source
-from pellucid.column_steps import Step
-from pellucid.portable import Explanation
+from pellucid.explanation.column_provenance import Source
+from pellucid.explanation.explanation import Explanation
+from pellucid.explanation.monotone_maps import Step
+from pellucid.explanation.restate import Cuts
 from pellucid.report import write_report
 from pellucid.report.alternatives import other_trees
-from pellucid.restate import Cuts
 from pellucid.tree import ThresholdTree
 
 N_CLUSTERS = 3

@@ -36,7 +36,7 @@ class Commands(TyperGroup):
 
 
 def _show_usage_error(error: Any) -> None:
-    from pellucid.cli.show import show_error
+    from pellucid.cli.output import show_error
 
     text = error.format_message().rstrip(".").replace("Value error, ", "")
     command = "pellucid" if error.ctx is None else error.ctx.command_path
@@ -47,7 +47,7 @@ def _show_usage_error(error: Any) -> None:
 def errors_in_one_line(debug: bool, quiet: bool = False) -> Iterator[None]:
     """Turn errors and warnings into lines on standard error, and errors into exit codes."""
     try:
-        from pellucid.cli.show import notices, show_error, warnings_in_one_line
+        from pellucid.cli.output import notices, show_error, warnings_in_one_line
 
         with warnings_in_one_line(), notices(quiet):
             yield

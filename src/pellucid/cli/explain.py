@@ -13,11 +13,7 @@ import polars as pl
 from pellucid.cli import CommandError, check_target, replacing
 from pellucid.cli.choices import METHODS, Choices, default_method
 from pellucid.cli.fitting import Fitted, find_reference, fit_method
-from pellucid.cli.preparing import prepare
-from pellucid.cli.progress import working
-from pellucid.cli.reading import PARQUET, SEPARATORS, STDIN, read_source
-from pellucid.cli.reporting import check_page, write_fitted_report
-from pellucid.cli.show import (
+from pellucid.cli.output import (
     cost_change,
     count,
     percent,
@@ -27,6 +23,10 @@ from pellucid.cli.show import (
     show_notice,
     show_rules,
 )
+from pellucid.cli.preparing import prepare
+from pellucid.cli.progress import working
+from pellucid.cli.reading import PARQUET, SEPARATORS, STDIN, read_source
+from pellucid.cli.reporting import check_page, write_fitted_report
 from pellucid.cli.writing import (
     CLUSTER,
     GRAPHS,

@@ -10,16 +10,16 @@ from sklearn.cluster import KMeans
 
 import pellucid
 from pellucid import metrics
+from pellucid._core.data.dataset import Weights
+from pellucid._core.data.medians import AbsoluteData
 from pellucid.cli import CommandError
 from pellucid.cli.choices import METHODS, Choices
-from pellucid.cli.number import choose_k
+from pellucid.cli.choose_k import choose_k
+from pellucid.cli.output import count, show_notice
 from pellucid.cli.preparing import Prepared
 from pellucid.cli.progress import working
-from pellucid.cli.show import count, show_notice
-from pellucid.kmedians import cluster_by_medians
-from pellucid.numeric.absolute import AbsoluteData
-from pellucid.numeric.fixed_point import Weights
-from pellucid.portable import Explanation
+from pellucid.explanation.explanation import Explanation
+from pellucid.reference.kmedians import cluster_by_medians
 
 MANY_ROWS = 100_000
 CLUSTERINGS = {"kmeans": "k-means", "kmedians": "k-medians"}

@@ -6,7 +6,7 @@ import platform
 import sys
 from importlib.metadata import PackageNotFoundError, version
 
-from pellucid.cli.show import show_measures
+from pellucid.cli.output import show_measures
 
 PACKAGES = (
     "numpy",
@@ -25,7 +25,7 @@ PACKAGES = (
 def info() -> None:
     """Print versions, threads and the folder of compiled code."""
     from pellucid import __version__
-    from pellucid.numeric.team import count_threads
+    from pellucid._utils.threads import count_threads
 
     show_measures(
         [
@@ -47,6 +47,6 @@ def _version(name: str) -> str:
 
 
 def _cache_folder() -> str:
-    from pellucid.kernels.costs import dense_costs
+    from pellucid._core.kernels.dataset import dense_costs
 
     return getattr(dense_costs.stats, "cache_path", None) or "not kept: no folder can be written to"

@@ -8,12 +8,12 @@ import numpy as np
 import polars as pl
 
 from pellucid.cli import CommandError, check_target
+from pellucid.cli.output import count, show_notice
 from pellucid.cli.preparing import as_category
 from pellucid.cli.reading import STDIN, Source, read_source
-from pellucid.cli.show import count, show_notice
 from pellucid.cli.writing import CLUSTER, RULE, write_rows
-from pellucid.encoding import Indicator
-from pellucid.portable import Explanation
+from pellucid.explanation.explanation import Explanation
+from pellucid.tables.encoding import Indicator
 
 
 def predict(model: Path, file: Path, output: Path | None) -> None:

@@ -10,13 +10,13 @@ import polars as pl
 
 from pellucid.cli import CommandError
 from pellucid.cli.columns import Columns, choose_columns, split_names
+from pellucid.cli.output import count, show_notice
 from pellucid.cli.reading import Source
-from pellucid.cli.show import count, show_notice
-from pellucid.column_sources import Source as Origin
-from pellucid.column_steps import Step
-from pellucid.columns import Columns as Content
-from pellucid.encoding import Encoding, Indicator
-from pellucid.restate import Cuts
+from pellucid.explanation.column_provenance import Source as Origin
+from pellucid.explanation.monotone_maps import Step
+from pellucid.explanation.restate import Cuts
+from pellucid.tables.columns import Columns as Content
+from pellucid.tables.encoding import Encoding, Indicator
 from pellucid.tree import ThresholdTree
 
 UNEVEN = 3.0

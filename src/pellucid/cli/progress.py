@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from threading import Timer
 from typing import TYPE_CHECKING, TextIO
 
-from pellucid._progress import Progress as Steps
-from pellucid._progress import watching
-from pellucid.cli import show
+from pellucid._utils.progress import Progress as Steps
+from pellucid._utils.progress import watching
+from pellucid.cli import output as show
 
 if TYPE_CHECKING:
     from rich.progress import Progress

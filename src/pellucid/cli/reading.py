@@ -16,8 +16,8 @@ import polars as pl
 import polars.selectors as cs
 
 from pellucid.cli import CommandError
+from pellucid.cli.output import show_notice
 from pellucid.cli.progress import working
-from pellucid.cli.show import show_notice
 
 SEPARATORS = {".csv": None, ".txt": None, ".tsv": "\t", ".tab": "\t"}
 """Suffixes of text, with what separates its fields; None where the first line has to tell."""

@@ -11,11 +11,11 @@ import polars as pl
 
 from pellucid.cli import CommandError, check_target, replacing
 from pellucid.cli.fitting import find_reference
+from pellucid.cli.output import count, percent, show_line, show_measures, show_notice
 from pellucid.cli.preparing import prepare
 from pellucid.cli.progress import working
 from pellucid.cli.reading import read_source
 from pellucid.cli.reporting import check_page
-from pellucid.cli.show import count, percent, show_line, show_measures, show_notice
 from pellucid.cli.writing import check_picture, draw
 
 

@@ -10,10 +10,10 @@ import polars as pl
 
 from pellucid.cli import CommandError, check_target, replacing
 from pellucid.cli.columns import split_names
+from pellucid.cli.output import count, percent, show_line, show_measures, show_notice, show_rules
 from pellucid.cli.progress import working
 from pellucid.cli.reading import read_source
 from pellucid.cli.reporting import check_page
-from pellucid.cli.show import count, percent, show_line, show_measures, show_notice, show_rules
 from pellucid.cli.writing import check_picture, draw, draw_tree, write_text
 
 
@@ -42,7 +42,7 @@ def xclusters(
 ) -> None:
     """Cluster the series of a long table so that columns of the table can explain them."""
     from pellucid import XClusters
-    from pellucid.portable import Explanation
+    from pellucid.explanation.explanation import Explanation
     from pellucid.xclusters import series_from_long
 
     for path, option in (

@@ -1,4 +1,4 @@
-"""The estimators: one file a method."""
+"""The tree estimators: one file per method."""
 
 from pellucid.cluster._bsimm import BSIMM
 from pellucid.cluster._emn import EMN
@@ -8,7 +8,6 @@ from pellucid.cluster._explainable_kmeans import ExplainableKMeans
 from pellucid.cluster._exshallow import ExShallow
 from pellucid.cluster._exshallow_search import ExShallowSearch
 from pellucid.cluster._imm import IMM
-from pellucid.cluster._kmedoids import KMedoids
 from pellucid.cluster._optimal import OptimalTree
 from pellucid.cluster._random_thresholds import RandomThresholds
 from pellucid.cluster._spex import SpEx
@@ -22,7 +21,6 @@ __all__ = [
     "ExShallow",
     "ExShallowSearch",
     "ExplainableKMeans",
-    "KMedoids",
     "OptimalTree",
     "RandomThresholds",
     "SpEx",

@@ -16,24 +16,24 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid._fitted_on import remember
-from pellucid._input import read_rows, read_sample_weight, read_X, refuse_infinite
-from pellucid._progress import Progress
-from pellucid.cuts.problem import Problem
-from pellucid.explanations import explain_rows, leaf_purity
-from pellucid.export._mixin import EstimatorExportMixin
-from pellucid.growth.plant import Growth
-from pellucid.growth.polish import ROUNDS, polish_tree
-from pellucid.numeric.finite import NotFinite
-from pellucid.numeric.fixed_point import Data, Weights
-from pellucid.numeric.objectives import OBJECTIVES
-from pellucid.numeric.team import Team, count_threads
+from pellucid._core.criteria.problem import Problem
+from pellucid._core.data.dataset import Data, Weights
+from pellucid._core.data.objectives import OBJECTIVES
+from pellucid._core.growers.growing_tree import Growth
+from pellucid._core.refine.polish import ROUNDS, polish_tree
+from pellucid._utils.finite import NotFinite
+from pellucid._utils.progress import Progress
+from pellucid._utils.threads import Team, count_threads
+from pellucid._utils.training_data import remember
+from pellucid.explanation.mixins import EstimatorExportMixin, PlotTreeMixin
+from pellucid.explanation.row_explanations import explain_rows, leaf_purity
+from pellucid.explanation.rules import RuleList, cluster_rules, leaf_rules
 from pellucid.reference import Reference, find_reference
-from pellucid.rules import RuleList, cluster_rules, leaf_rules
+from pellucid.tables.validation import read_rows, read_sample_weight, read_X, refuse_infinite
 from pellucid.tree import ThresholdTree
 
 
-class BaseThresholdTree(EstimatorExportMixin, ClusterMixin, BaseEstimator):
+class BaseThresholdTree(PlotTreeMixin, EstimatorExportMixin, ClusterMixin, BaseEstimator):
     """Base of the estimators that explain a reference clustering by a threshold tree.
 
     A subclass says how its tree grows, in `_grow`.
@@ -249,31 +249,14 @@ class BaseThresholdTree(EstimatorExportMixin, ClusterMixin, BaseEstimator):
         Returns
         -------
         RuleList
-            Of :class:`~pellucid.rules.ClusterRule`, one a cluster, or, given rows, of
-            :class:`~pellucid.rules.RowExplanation`, one a row. Prints as text.
+            Of :class:`~pellucid.explanation.rules.ClusterRule`, one a cluster, or, given rows, of
+            :class:`~pellucid.explanation.rules.RowExplanation`, one a row. Prints as text.
         """
         check_is_fitted(self)
         if X is None:
             return self.rules_
         numbers = read_X(self, X, reset=False)
         return explain_rows(self.tree_, self._leaf_rules, numbers, self._names_in())
-
-    def plot(self, *, ax: Any = None) -> Any:
-        """Draw the tree; the same as :func:`pellucid.plot_tree`.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure when left out.
-
-        Returns
-        -------
-        matplotlib Axes
-        """
-        from pellucid.plotting import plot_tree
-
-        check_is_fitted(self)
-        return plot_tree(self, ax=ax)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -345,7 +328,7 @@ _ATTRIBUTES = """tree_ : ThresholdTree
     labels_ : ndarray of shape (n_samples,)
         Cluster of each training row.
     rules_ : RuleList
-        What each cluster is, as a :class:`~pellucid.rules.ClusterRule`.
+        What each cluster is, as a :class:`~pellucid.explanation.rules.ClusterRule`.
     cluster_names_ : ndarray of shape (n_clusters,)
         Label of each cluster: 0, 1, ... or the labels of the reference in sorted order.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)

@@ -7,9 +7,9 @@ from typing import Any
 
 from sklearn.utils._param_validation import Interval
 
+from pellucid._core.criteria.mistakes import Mistakes
+from pellucid._core.growers.beam import BeamSearch
 from pellucid.cluster._base import BaseThresholdTree, common_parameters
-from pellucid.cuts.mistakes import Mistakes
-from pellucid.growth.beam import BeamSearch
 
 
 @common_parameters

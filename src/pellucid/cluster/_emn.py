@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from pellucid._core.criteria.balanced import BalancedMistakes
+from pellucid._core.growers.greedy import grow_greedily
 from pellucid.cluster._base import BaseThresholdTree, common_parameters
-from pellucid.cuts.balanced import BalancedMistakes
-from pellucid.growth.greedy import grow_greedily
 
 
 @common_parameters

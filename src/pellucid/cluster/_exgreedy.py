@@ -6,10 +6,10 @@ from typing import Any
 
 from sklearn.utils._param_validation import StrOptions
 
+from pellucid._core.criteria.induced_cost import InducedCost
+from pellucid._core.growers.beam import BeamSearch
+from pellucid._core.growers.searches import grow
 from pellucid.cluster._base import BaseThresholdTree, common_parameters
-from pellucid.cuts.induced import InducedCost
-from pellucid.growth.beam import BeamSearch
-from pellucid.growth.searches import grow
 
 
 @common_parameters
@@ -25,7 +25,7 @@ class ExGreedy(BaseThresholdTree):
         Number of clusters; that of the reference when left out, or 8 without a reference.
     search : {"greedy", "beam"} or BeamSearch, default="greedy"
         One tree, cut by cut, or many side by side: ``"beam"`` is
-        :class:`~pellucid.growth.BeamSearch` with its defaults.
+        :class:`~pellucid.BeamSearch` with its defaults.
     {common}
 
     Attributes

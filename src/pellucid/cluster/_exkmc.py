@@ -11,12 +11,12 @@ from sklearn.base import clone
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from pellucid._core.criteria.mistakes import Mistakes
+from pellucid._core.criteria.surrogate_cost import SurrogateCost
+from pellucid._core.growers.best_first import grow_best_first
+from pellucid._core.growers.greedy import grow_greedily
+from pellucid._core.growers.growing_tree import Base
 from pellucid.cluster._base import BaseThresholdTree, common_parameters
-from pellucid.cuts.mistakes import Mistakes
-from pellucid.cuts.surrogate import SurrogateCost
-from pellucid.growth.best_first import grow_best_first
-from pellucid.growth.greedy import grow_greedily
-from pellucid.growth.plant import Base
 from pellucid.tree import ThresholdTree
 
 

@@ -10,12 +10,12 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from pellucid._progress import Progress
+from pellucid._core.criteria.problem import Problem
+from pellucid._core.growers.growing_tree import Growth
+from pellucid._core.refine.polish import Polished
+from pellucid._core.refine.portfolio import EFFORTS, Budget, Portfolio, growth_of
+from pellucid._utils.progress import Progress
 from pellucid.cluster._base import BaseThresholdTree, common_parameters
-from pellucid.cuts.problem import Problem
-from pellucid.growth.plant import Growth
-from pellucid.growth.polish import Polished
-from pellucid.growth.portfolio import EFFORTS, Budget, Portfolio, growth_of
 from pellucid.metrics import weighted_average_explanation_size
 from pellucid.reference import find_reference
 
@@ -204,7 +204,7 @@ class ExplainableKMeans(BaseThresholdTree):
 
 def _reference_cost(problem: Problem) -> float:
     """Cost of the reference's clusters; 1 where it is 0, so that it can be divided by."""
-    from pellucid.numeric.moments import means_and_costs
+    from pellucid._core.data.moments import means_and_costs
 
     labels, weight = problem.labels.astype(np.intp), problem.weights.values
     costs = means_and_costs(problem.X, labels, labels, weight, problem.centers, problem.team)

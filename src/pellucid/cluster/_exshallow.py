@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from pellucid._progress import Progress
+from pellucid._core.criteria.induced_cost import InducedCost
+from pellucid._core.growers.beam import BeamSearch
+from pellucid._core.growers.penalty_path import Along
+from pellucid._core.growers.searches import grow
+from pellucid._utils.progress import Progress
 from pellucid.cluster._base import BaseThresholdTree, common_parameters
-from pellucid.cuts.induced import InducedCost
-from pellucid.growth.along import Along
-from pellucid.growth.beam import BeamSearch
-from pellucid.growth.searches import grow
-from pellucid.tradeoff import TradeOff
+from pellucid.tree.trade_off import TradeOff
 
 
 @common_parameters
@@ -33,7 +33,7 @@ class ExShallow(BaseThresholdTree):
         The share of a node's cost that one condition less on average is worth. 0 is ExGreedy.
     search : {"greedy", "beam"} or BeamSearch, default="greedy"
         One tree, cut by cut, or many side by side: ``"beam"`` is
-        :class:`~pellucid.growth.BeamSearch` with its defaults.
+        :class:`~pellucid.BeamSearch` with its defaults.
     {common}
 
     Attributes

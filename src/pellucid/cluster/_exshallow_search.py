@@ -10,13 +10,13 @@ from typing import Any
 from sklearn.base import clone
 from sklearn.utils._param_validation import Interval
 
-from pellucid._progress import Progress
+from pellucid._core.criteria.problem import Problem
+from pellucid._core.growers.penalty_path import Along
+from pellucid._utils.progress import Progress
 from pellucid.cluster._base import BaseThresholdTree, common_parameters
-from pellucid.cuts.problem import Problem
-from pellucid.growth.along import Along
 from pellucid.metrics import kmeans_cost, weighted_average_explanation_size
-from pellucid.tradeoff import TradeOffPoint
 from pellucid.tree import ThresholdTree
+from pellucid.tree.trade_off import TradeOffPoint
 
 START = 0.03
 """The usual penalty, where the search begins."""

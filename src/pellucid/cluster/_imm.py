@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from pellucid._core.criteria.mistakes import Mistakes
+from pellucid._core.growers.greedy import grow_greedily
 from pellucid.cluster._base import BaseThresholdTree, common_parameters
-from pellucid.cuts.mistakes import Mistakes
-from pellucid.growth.greedy import grow_greedily
 
 
 @common_parameters

@@ -98,7 +98,7 @@ class OptimalTree(BaseThresholdTree):
 
     def _grow(self, problem, progress):
         # The search brings compiled loops along, which the import of the package does without.
-        from pellucid.growth.optimal import grow_optimally
+        from pellucid._core.exact.optimal import grow_optimally
 
         best = grow_optimally(
             problem, self.objective, self.threshold_style, progress, self.time_limit

@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from pellucid._core.criteria.random_cuts import GivenCuts, draw_cuts
+from pellucid._core.data.batch_tree_costs import Trees, cost_changes
+from pellucid._core.growers.greedy import grow_greedily
 from pellucid.cluster._base import BaseThresholdTree, common_parameters
-from pellucid.cuts.random_cuts import GivenCuts, draw_cuts
-from pellucid.growth.greedy import grow_greedily
-from pellucid.numeric.moves import Trees, cost_changes
 from pellucid.tree import ThresholdTree
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from sklearn.utils._param_validation import Interval
 
+from pellucid._core.criteria.normalized_cut import LabelGraph
+from pellucid._core.growers.best_first import grow_best_first
 from pellucid.cluster._base import BaseThresholdTree, common_parameters
-from pellucid.cuts.label_graph import LabelGraph
-from pellucid.growth.best_first import grow_best_first
 
 
 @common_parameters

@@ -10,8 +10,8 @@ from sklearn.utils._param_validation import Interval
 
 from pellucid.eop._base import BaseEOP
 from pellucid.eop._docs import common_parameters
+from pellucid.eop.ateop_learner import ATEOPLearner
 from pellucid.eop.learning import Settings
-from pellucid.eop.targeting import ATEOPLearner
 
 
 @common_parameters

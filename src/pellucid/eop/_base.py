@@ -15,9 +15,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid._fitted_on import remember, rows_of
-from pellucid._input import read_sample_weight, read_X
-from pellucid._progress import Progress
+from pellucid._core.data.dataset import Weights
+from pellucid._utils.progress import Progress
+from pellucid._utils.threads import Team, count_threads
+from pellucid._utils.training_data import remember
 from pellucid.eop.calibration import hold_out
 from pellucid.eop.decision_list import (
     Answers,
@@ -27,7 +28,10 @@ from pellucid.eop.decision_list import (
     shares_by_answer,
 )
 from pellucid.eop.explanations import LevelRule, explain_rows, level_rules
-from pellucid.eop.kinds import (
+from pellucid.eop.learning import Learned, Learner, Settings
+from pellucid.eop.problem import Problem
+from pellucid.eop.projections import list_projections
+from pellucid.eop.registry import (
     BASES,
     SHAPES,
     as_repetitions,
@@ -35,16 +39,13 @@ from pellucid.eop.kinds import (
     make_base,
     read_classes,
 )
-from pellucid.eop.learning import Learned, Learner, Settings
-from pellucid.eop.leftovers import Leftover, answer_all, count_guesses
-from pellucid.eop.problem import Problem
-from pellucid.eop.projections import list_projections
-from pellucid.numeric.fixed_point import Weights
-from pellucid.numeric.team import Team, count_threads
-from pellucid.rules import RuleList, default_names
+from pellucid.eop.uncovered_rows import Leftover, answer_all, count_guesses
+from pellucid.explanation.mixins import ReportMixin
+from pellucid.explanation.rules import RuleList, default_names
+from pellucid.tables.validation import read_sample_weight, read_X
 
 
-class BaseEOP(ClassifierMixin, BaseEstimator):
+class BaseEOP(ReportMixin, ClassifierMixin, BaseEstimator):
     """Base of the classifiers that answer by regions in projections.
 
     A subclass says how levels are learned, in `_learner` and `_settings`.
@@ -294,17 +295,6 @@ class BaseEOP(ClassifierMixin, BaseEstimator):
         answer = None if self.leftover == "abstain" else self.classes_[self._leftover_answer]
         purity = float(self.leftover_shares_[self._leftover_answer])
         return Leftover(answer, self.leftover_share_, purity)
-
-    def report(self, path: Any, X: Any = None, **options: Any) -> Any:
-        """Write a report, one HTML file: see :func:`pellucid.report.write_report`.
-
-        `X` are the rows to show. When left out, they are those of `fit`, as long as these are in
-        memory: estimators do not keep them.
-        """
-        from pellucid.report import write_report
-
-        check_is_fitted(self)
-        return write_report(path, self, rows_of(self, X), **options)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -9,8 +9,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from pellucid.eop._base import BaseEOP
 from pellucid.eop._docs import common_parameters
+from pellucid.eop.eop_learner import EOPLearner
 from pellucid.eop.learning import Settings
-from pellucid.eop.partitioning import EOPLearner
 
 
 @common_parameters

@@ -58,7 +58,7 @@ _TEXTS = {
         Rows that were held out.
     history_ : list of Calibration
         What the held-out rows made of the regions, level by level, and of those that failed:
-        see :class:`~pellucid.eop.regions.Calibration`.
+        see :class:`~pellucid.eop.shapes.regions.Calibration`.
     leftover_shares_ : ndarray of shape (n_classes,)
         Shares of the classes among the training rows in no region (of all, if there are none).
     leftover_share_ : float

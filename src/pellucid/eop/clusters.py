@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from pellucid.eop._classifier import EOPClassifier
-from pellucid.eop.boxes import EVERYWHERE
-from pellucid.eop.pieces import Piece
-from pellucid.rules import RuleList
+from pellucid.eop.region_text import Piece
+from pellucid.eop.shapes.boxes import EVERYWHERE
+from pellucid.explanation.rules import RuleList
 
 
 @dataclass(frozen=True)

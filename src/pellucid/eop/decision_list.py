@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.eop.problem import project
-from pellucid.eop.regions import Regions
+from pellucid.eop.shapes.regions import Regions
 
 
 @dataclass(frozen=True)

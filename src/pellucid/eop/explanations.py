@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from pellucid.eop.decision_list import Answers, Level
-from pellucid.eop.leftovers import Leftover, most_spoken_for
-from pellucid.eop.nonparametric import NeighbourRegion
-from pellucid.eop.pieces import Piece, level_pieces
 from pellucid.eop.problem import project
-from pellucid.eop.regions import describe_extent
+from pellucid.eop.region_text import Piece, level_pieces
+from pellucid.eop.shapes.nonparametric import NeighbourRegion
+from pellucid.eop.shapes.regions import describe_extent
+from pellucid.eop.uncovered_rows import Leftover, most_spoken_for
 
 
 @dataclass(frozen=True)

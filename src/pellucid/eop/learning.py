@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pellucid._interrupt import Interrupt
-from pellucid._progress import Progress
-from pellucid.eop.bases import Base, Fitted
+from pellucid._utils.interrupt import Interrupt
+from pellucid._utils.progress import Progress
+from pellucid.eop.classifiers.base import Base, Fitted
 from pellucid.eop.decision_list import Level
 from pellucid.eop.problem import Problem, View, project
-from pellucid.eop.regions import Calibration, Finder, Found
 from pellucid.eop.scan import Scan, scan_projections
+from pellucid.eop.shapes.regions import Calibration, Finder, Found
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from pellucid.numeric.fixed_point import Weights
-from pellucid.numeric.team import ALONE, Team
-from pellucid.routing import column_values
+from pellucid._core.data.dataset import Weights
+from pellucid._utils.threads import ALONE, Team
+from pellucid.tree.predictor import column_values
 
 
 def project(X, features: Sequence[int], rows: np.ndarray | None = None) -> np.ndarray:

@@ -8,9 +8,9 @@ from itertools import chain
 
 import numpy as np
 
-from pellucid.eop.bases import Base
+from pellucid.eop.classifiers.base import Base
 from pellucid.eop.problem import Problem
-from pellucid.routing import column_values
+from pellucid.tree.predictor import column_values
 
 _BLOCK = 32
 """Projections that a thread takes at a time."""
@@ -96,7 +96,7 @@ def scan_projections(
     -------
     Scan, or None when it was stopped
     """
-    from pellucid.kernels.coverage import judge_answers
+    from pellucid.eop.kernels.coverage import judge_answers
 
     problem = base.problem
     features = np.unique(np.concatenate([s.ravel() for s in subsets]))

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pellucid.encoding import Indicator
+from pellucid.explanation.conditions import format_number
+from pellucid.explanation.explanation import Explanation
+from pellucid.explanation.rules import Rule
 from pellucid.plotting.palette import cluster_color, text_color
-from pellucid.portable import Explanation
-from pellucid.rules import Rule
-from pellucid.wording import format_number
+from pellucid.tables.encoding import Indicator
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pellucid.encoding import Indicator
+from pellucid.explanation.explanation import Explanation
 from pellucid.export._pictures import Leaf, read_nodes
-from pellucid.portable import Explanation
+from pellucid.tables.encoding import Indicator
 
 
 def to_dot(model: Any, *, feature_names: Sequence[str | Indicator] | None = None) -> str:

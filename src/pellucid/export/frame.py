@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.encoding import Indicator
-from pellucid.portable import Explanation
-from pellucid.rules import Condition
+from pellucid.explanation.conditions import Condition
+from pellucid.explanation.explanation import Explanation
+from pellucid.tables.encoding import Indicator
 
 KINDS = ("pandas", "polars", "dict")
 

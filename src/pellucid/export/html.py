@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.encoding import Indicator
+from pellucid.explanation.conditions import format_number
+from pellucid.explanation.explanation import Explanation
+from pellucid.explanation.rules import ClusterRule
 from pellucid.export._pictures import percent
 from pellucid.export.text import export_text
 from pellucid.plotting.palette import cluster_color, text_color
-from pellucid.portable import Explanation
-from pellucid.rules import ClusterRule
-from pellucid.wording import format_number
+from pellucid.tables.encoding import Indicator
 
 _MOST_RULES = 6
 """Rules of one cluster that are shown at once."""

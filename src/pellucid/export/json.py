@@ -34,10 +34,10 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from pellucid.encoding import Indicator
+from pellucid.explanation.explanation import Explanation
 from pellucid.export._values import plain_value
 from pellucid.export.json_schema import FORMAT, VERSION, read_document
-from pellucid.portable import Explanation
+from pellucid.tables.encoding import Indicator
 
 
 def to_dict(
@@ -63,7 +63,7 @@ def to_dict(
     >>> document["nodes"][0]
     {'feature': 0, 'threshold': 5.0, 'left': 1, 'right': 2, 'rows': 3, 'weight': 3.0}
     """
-    from pellucid import __version__
+    from pellucid._version import __version__
 
     explanation = Explanation.of(model, feature_names=feature_names)
     names = getattr(explanation, "feature_names_in_", None)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.encoding import Indicator
-from pellucid.portable import Explanation
+from pellucid.explanation.explanation import Explanation
+from pellucid.tables.encoding import Indicator
 from pellucid.tree import LEAF, ThresholdTree
 
 FORMAT = "pellucid.explanation"

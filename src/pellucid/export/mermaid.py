@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from pellucid.encoding import Indicator
+from pellucid.explanation.explanation import Explanation
 from pellucid.export._pictures import Leaf, read_nodes
-from pellucid.portable import Explanation
+from pellucid.tables.encoding import Indicator
 
 _PLAIN = frozenset(" .,:%()≤>=_-+/")
 _MARKDOWN = re.compile(r"^[-+]|(?<=\d)\.(?= )|(?<!\w)_|_(?!\w)")

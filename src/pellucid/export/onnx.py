@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.encoding import Indicator
+from pellucid.explanation.explanation import Explanation
 from pellucid.export._values import plain_value
 from pellucid.export.single_precision import single_thresholds
-from pellucid.portable import Explanation
+from pellucid.tables.encoding import Indicator
 
 _OPSETS = (("", 17), ("ai.onnx.ml", 3))
 _IR_VERSION = 8
@@ -64,7 +64,7 @@ def to_onnx(
     ONNX cannot refuse a row: where `predict` raises an error for NaN, the model takes it for a
     number above every threshold, unless the explanation says what it counts as (`fill_`). A
     category that was never seen is none of those named, as in
-    :class:`~pellucid.encoding.Encoding`; a missing one cannot be asked about.
+    :class:`~pellucid.tables.encoding.Encoding`; a missing one cannot be asked about.
 
     Examples
     --------

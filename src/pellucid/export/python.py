@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.encoding import Indicator
+from pellucid.explanation.explanation import Explanation
 from pellucid.export._values import plain_value
-from pellucid.portable import Explanation
+from pellucid.tables.encoding import Indicator
 from pellucid.tree import ThresholdTree
 
 _INDENT = "    "

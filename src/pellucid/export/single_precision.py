@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.portable import Explanation
+from pellucid.explanation.explanation import Explanation
 
 
 def single_thresholds(explanation: Explanation, X: Any) -> np.ndarray:

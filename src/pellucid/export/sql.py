@@ -6,11 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from pellucid.encoding import Indicator
+from pellucid.explanation.conditions import Condition
+from pellucid.explanation.explanation import Explanation
+from pellucid.explanation.rules import Rule
 from pellucid.export._values import plain_value
 from pellucid.export.sql_dialects import DIALECTS, Dialect
-from pellucid.portable import Explanation
-from pellucid.rules import Condition, Rule
+from pellucid.tables.encoding import Indicator
 
 
 def to_sql(
@@ -50,9 +51,10 @@ def to_sql(
     `predict` refuses rows with a missing number, so here they have no cluster: where any number
     that the tree asks about is NULL, the result is NULL, wherever in the tree the question
     stands. The same holds for NaN and infinities, in the dialects that have them. A NULL in a
-    column of categories is a category like any other, as in :class:`~pellucid.encoding.Encoding`:
-    other than all that are named. Where an explanation says what a missing value counts as
-    (`fill_`), NULL counts as that.
+    column of categories is a category like any other, as in
+    :class:`~pellucid.tables.encoding.Encoding`: other than all that are
+    named. Where an explanation says what a missing value counts as (`fill_`), NULL counts as
+    that.
 
     A column of booleans that the tree takes for numbers has to be cast to numbers first, in the
     databases that do not do so by themselves. Strings compare as the column's collation says, so

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pellucid.encoding import Indicator
-from pellucid.rules import column_names, default_names
+from pellucid.explanation.conditions import format_number
+from pellucid.explanation.rules import column_names, default_names
+from pellucid.tables.encoding import Indicator
 from pellucid.tree import ThresholdTree
-from pellucid.wording import format_number
 
 
 def export_text(model: Any, *, feature_names: Sequence[str | Indicator] | None = None) -> str:

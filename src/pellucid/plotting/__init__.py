@@ -1,9 +1,10 @@
-"""Pictures; matplotlib is imported when one is drawn, not before."""
+"""Plots; matplotlib is imported when the first one is drawn."""
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from pellucid._utils.lazy import lazy_attributes
 
 if TYPE_CHECKING:
     from pellucid.plotting.partition import plot_partition
@@ -13,19 +14,6 @@ if TYPE_CHECKING:
     from pellucid.plotting.trade_off import plot_comparison, plot_trade_off
     from pellucid.plotting.tree import plot_tree
     from pellucid.plotting.trends import plot_trends
-
-_HOMES = {
-    "plot_calibration": "regions",
-    "plot_comparison": "trade_off",
-    "plot_level": "regions",
-    "plot_partition": "partition",
-    "plot_profile": "profile",
-    "plot_row": "regions",
-    "plot_search": "plane",
-    "plot_trade_off": "trade_off",
-    "plot_tree": "tree",
-    "plot_trends": "trends",
-}
 
 __all__ = [
     "plot_calibration",
@@ -40,13 +28,18 @@ __all__ = [
     "plot_trends",
 ]
 
-
-def __getattr__(name: str) -> object:
-    """Names are fetched on first use: who wants the colours alone need not wait for the rest."""
-    if name in _HOMES:
-        return getattr(import_module(f"pellucid.plotting.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'pellucid.plotting' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__, _ = lazy_attributes(
+    __name__,
+    {
+        "plot_calibration": "regions",
+        "plot_comparison": "trade_off",
+        "plot_level": "regions",
+        "plot_partition": "partition",
+        "plot_profile": "profile",
+        "plot_row": "regions",
+        "plot_search": "plane",
+        "plot_trade_off": "trade_off",
+        "plot_tree": "tree",
+        "plot_trends": "trends",
+    },
+)

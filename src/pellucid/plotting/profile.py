@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pellucid._input import read_X
-from pellucid.encoding import Indicator
+from pellucid.explanation.rules import column_names, default_names
 from pellucid.plotting.palette import cluster_color
-from pellucid.rules import column_names, default_names
+from pellucid.tables.encoding import Indicator
+from pellucid.tables.validation import read_X
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pellucid.explanation.rules import default_names
 from pellucid.plotting.palette import cluster_color
 from pellucid.plotting.region_shapes import DELETED, INK, PASSED_ON, draw_regions, shade_answers
-from pellucid.rules import default_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -336,7 +336,7 @@ def _columns_of(X: Any, features: list[int]) -> np.ndarray:
     """Some columns of an array, a sparse matrix or a table, as float64."""
     from scipy import sparse
 
-    from pellucid._tables import as_table, table_to_array
+    from pellucid.tables.frames import as_table, table_to_array
 
     if sparse.issparse(X):
         return X.tocsc()[:, features].toarray().astype(np.float64)

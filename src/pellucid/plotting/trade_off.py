@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pellucid.explanation.rules import column_names
 from pellucid.metrics import weighted_average_depth, weighted_average_explanation_size
 from pellucid.plotting.palette import cluster_color
-from pellucid.rules import column_names
-from pellucid.tradeoff import TradeOff
+from pellucid.tree.trade_off import TradeOff
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pellucid.encoding import Indicator
 from pellucid.plotting.palette import cluster_color, text_color
 from pellucid.plotting.text import LINE_HEIGHT, width_of
 from pellucid.plotting.tree_layout import (
@@ -18,6 +17,7 @@ from pellucid.plotting.tree_layout import (
     layout_within,
     read_picture,
 )
+from pellucid.tables.encoding import Indicator
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.encoding import Indicator
+from pellucid.explanation.conditions import format_number
+from pellucid.explanation.rules import Rule, column_names, default_names, leaf_rules
 from pellucid.plotting.text import LINE_HEIGHT, width_of, wrap
-from pellucid.rules import Rule, column_names, default_names, leaf_rules
+from pellucid.tables.encoding import Indicator
 from pellucid.tree import ThresholdTree
-from pellucid.wording import format_number
 
 # All lengths below are in ems, so that a picture looks the same at every font size.
 PAD = 0.55

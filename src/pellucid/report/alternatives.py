@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from pellucid.numeric.fixed_point import Weights
-from pellucid.numeric.objectives import OBJECTIVES
+from pellucid._core.data.dataset import Weights
+from pellucid._core.data.objectives import OBJECTIVES
 from pellucid.report.sample import sample_rows
 from pellucid.tree import ThresholdTree
 

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from pellucid._tables import as_table
-from pellucid.asked_columns import as_numbers, fill_missing
-from pellucid.columns import Columns, is_numeric
-from pellucid.encoding import Indicator, _category
-from pellucid.portable import Explanation
-from pellucid.routing import canonical_csc
-from pellucid.rules import default_names
+from pellucid.explanation.explanation import Explanation
+from pellucid.explanation.input_columns import as_numbers, fill_missing
+from pellucid.explanation.rules import default_names
+from pellucid.tables.columns import Columns, is_numeric
+from pellucid.tables.encoding import Indicator, _category
+from pellucid.tables.frames import as_table
 from pellucid.tree import ThresholdTree
+from pellucid.tree.predictor import canonical_csc
 
 MOST_VALUES = 12
 """Categories of one column that are counted by themselves, besides those asked about."""

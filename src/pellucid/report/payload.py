@@ -10,10 +10,10 @@ import numpy as np
 from pellucid.plotting.palette import cluster_color, on_dark, text_color
 from pellucid.report.columns import Table, clipped
 from pellucid.report.facts import Columns, choose_columns, cluster_facts, data_names
-from pellucid.report.making import describe_making, reference_word
+from pellucid.report.model_view import Choice, Subject
 from pellucid.report.profiles import Profile
+from pellucid.report.provenance import describe_making, reference_word
 from pellucid.report.sample import sample_rows, values_of
-from pellucid.report.subject import Choice, Subject
 from pellucid.report.trees import Candidate, describe_tree
 from pellucid.report.trends import describe_trends
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.eop.boxes import Boxes
-from pellucid.eop.ellipses import Ellipses
-from pellucid.eop.linear import LinearClassifier
-from pellucid.eop.polyhedra import Polyhedra
-from pellucid.eop.stumps import Stump
+from pellucid.eop.classifiers.linear import LinearClassifier
+from pellucid.eop.classifiers.stumps import Stump
+from pellucid.eop.shapes.boxes import Boxes
+from pellucid.eop.shapes.ellipses import Ellipses
+from pellucid.eop.shapes.polyhedra import Polyhedra
 
 
 def describe_regions(regions: Any) -> list[dict[str, Any]] | None:

@@ -6,19 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from pellucid._input import read_X
 from pellucid.eop.problem import project
+from pellucid.explanation.rules import default_names
 from pellucid.plotting.region_shapes import outlines
 from pellucid.report.columns import NumberColumn, clipped
 from pellucid.report.facts import choose_columns, cluster_facts, data_names
-from pellucid.report.making import describe_making
 from pellucid.report.payload import describe_cluster
 from pellucid.report.profiles import short
+from pellucid.report.provenance import describe_making
 from pellucid.report.region_tests import describe_classifier, describe_regions, ends_of
 from pellucid.report.sample import sample_rows
 from pellucid.report.shading import shade
-from pellucid.routing import column_values
-from pellucid.rules import default_names
+from pellucid.tables.validation import read_X
+from pellucid.tree.predictor import column_values
 
 _MOST_CORNERS = 61
 """Points of an outline, at the most."""

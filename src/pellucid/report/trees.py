@@ -9,11 +9,11 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from pellucid import metrics
-from pellucid.encoding import Indicator
-from pellucid.explanations import leaf_purity
-from pellucid.portable import Explanation
+from pellucid.explanation.explanation import Explanation
+from pellucid.explanation.row_explanations import leaf_purity
+from pellucid.explanation.rules import cluster_rules, leaf_rules
 from pellucid.report.profiles import short
-from pellucid.rules import cluster_rules, leaf_rules
+from pellucid.tables.encoding import Indicator
 from pellucid.tree import ThresholdTree
 
 DIALECTS = ("standard", "postgres", "mysql", "bigquery", "snowflake", "sqlite")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.report.profiles import short
-from pellucid.xclusters.series import lines_of
+from pellucid.xclusters.series.series import lines_of
 
 _MOST_TIMES = 160
 """Points of a line; of more times, every so-many-th."""

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from pellucid._tables import as_table
-from pellucid.portable import Explanation
+from pellucid.explanation.explanation import Explanation
+from pellucid.explanation.rules import column_names
+from pellucid.report.model_view import Subject
 from pellucid.report.page import render
 from pellucid.report.payload import make_payload
-from pellucid.report.subject import Subject
-from pellucid.rules import column_names
+from pellucid.tables.frames import as_table
 
 
 def report_html(

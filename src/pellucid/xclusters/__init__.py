@@ -2,41 +2,21 @@
 
 from __future__ import annotations
 
-from importlib import import_module
+from pellucid._utils.lazy import lazy_attributes
 
-_HOMES = {
-    "Medoids": "medoids",
-    "SeriesTable": "series",
-    "XClusters": "_xclusters",
-    "check_matrix": "distances",
-    "between": "distances",
-    "k_medoids": "medoids",
-    "load_matrix": "distances",
-    "pairwise": "distances",
-    "save_matrix": "distances",
-    "series_from_long": "series",
-}
-
-__all__ = [
-    "Medoids",
-    "SeriesTable",
-    "XClusters",
-    "between",
-    "check_matrix",
-    "k_medoids",
-    "load_matrix",
-    "pairwise",
-    "save_matrix",
-    "series_from_long",
-]
-
-
-def __getattr__(name: str) -> object:
-    """Names are fetched on first use: `pellucid.cluster` takes k-medoids from here."""
-    if name in _HOMES:
-        return getattr(import_module(f"pellucid.xclusters.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'pellucid.xclusters' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__, __all__ = lazy_attributes(
+    __name__,
+    {
+        "KMedoids": "_kmedoids",
+        "Medoids": "medoids",
+        "SeriesTable": "series.series",
+        "XClusters": "_xclusters",
+        "between": "distances.pairwise",
+        "check_matrix": "distances.pairwise",
+        "k_medoids": "medoids",
+        "load_matrix": "distances.pairwise",
+        "pairwise": "distances.pairwise",
+        "save_matrix": "distances.pairwise",
+        "series_from_long": "series.series",
+    },
+)

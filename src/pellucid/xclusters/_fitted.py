@@ -8,13 +8,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.explanations import explain_rows, leaf_purity
-from pellucid.export._mixin import EstimatorExportMixin
-from pellucid.rules import RuleList, cluster_rules, leaf_rules
+from pellucid.explanation.mixins import EstimatorExportMixin
+from pellucid.explanation.row_explanations import explain_rows, leaf_purity
+from pellucid.explanation.rules import RuleList, cluster_rules, leaf_rules
 from pellucid.tree import ThresholdTree
-from pellucid.xclusters.both_distances import accuracy_data
-from pellucid.xclusters.distances import between
-from pellucid.xclusters.fitting import Found
+from pellucid.xclusters.distances.pairwise import between
+from pellucid.xclusters.feature_distances import accuracy_data
+from pellucid.xclusters.search import Found
 from pellucid.xclusters.trees import renumbered
 
 
@@ -113,33 +113,13 @@ class ExplainedClusters(EstimatorExportMixin, ClusterMixin, BaseEstimator):
         Returns
         -------
         RuleList
-            Of :class:`~pellucid.rules.ClusterRule`, one a cluster, or, given rows, of
-            :class:`~pellucid.rules.RowExplanation`, one a row. Prints as text.
+            Of :class:`~pellucid.explanation.rules.ClusterRule`, one a cluster, or, given rows, of
+            :class:`~pellucid.explanation.rules.RowExplanation`, one a row. Prints as text.
         """
         check_is_fitted(self)
         if X is None:
             return self.rules_
         return explain_rows(self.tree_, self._leaf_rules, self._encode(X), self.tree_columns_)
-
-    def report(self, path: Any, X: Any = None, **options: Any) -> Any:
-        """Write a report, one HTML file: see :func:`pellucid.report.write_report`.
-
-        Parameters
-        ----------
-        path : path-like
-        X : data frame or array-like of shape (n_samples, n_features), optional
-            The rows of `fit` as for `predict`. When left out, they and the series of `fit` are
-            taken as long as they are in memory: estimators do not keep them.
-        **options
-            Among them `series` and `times`, to draw the course of each cluster.
-        """
-        from pellucid._fitted_on import recall, rows_of
-        from pellucid.report import write_report
-
-        check_is_fitted(self)
-        if X is None and (series := recall(self, "series")) is not None:
-            options.setdefault("series", series)
-        return write_report(path, self, rows_of(self, X), **options)
 
     def _encode(self, X: Any) -> np.ndarray:
         check_is_fitted(self)

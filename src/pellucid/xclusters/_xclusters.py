@@ -10,20 +10,21 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from pellucid._fitted_on import remember
-from pellucid._input import read_sample_weight
-from pellucid.columns import Columns
-from pellucid.encoding import Encoding
+from pellucid._utils.training_data import remember
+from pellucid.tables.columns import Columns
+from pellucid.tables.encoding import Encoding
+from pellucid.tables.validation import read_sample_weight
 from pellucid.xclusters._fitted import ExplainedClusters
-from pellucid.xclusters.both_distances import (
+from pellucid.xclusters.distances.pairwise import check_matrix, column_ranges, pairwise
+from pellucid.xclusters.feature_distances import (
     accuracy_data,
     explanation_data,
     explanation_metric,
     take_rows,
 )
-from pellucid.xclusters.distances import check_matrix, column_ranges, pairwise
 from pellucid.xclusters.features import FeatureReader
-from pellucid.xclusters.fitting import (
+from pellucid.xclusters.mixture import Mixture, check_memory
+from pellucid.xclusters.search import (
     SEARCHES,
     STARTS,
     check_rows,
@@ -31,8 +32,7 @@ from pellucid.xclusters.fitting import (
     read_k_range,
     warn_of,
 )
-from pellucid.xclusters.mixture import Mixture, check_memory
-from pellucid.xclusters.telling import MEASURES
+from pellucid.xclusters.tree_accuracy import MEASURES
 from pellucid.xclusters.trees import TreeGrower
 
 

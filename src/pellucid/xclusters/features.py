@@ -12,8 +12,8 @@ import numpy as np
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from pellucid._tables import as_table, with_names
-from pellucid.columns import Columns
+from pellucid.tables.columns import Columns
+from pellucid.tables.frames import as_table, with_names
 
 
 class Sides(NamedTuple):

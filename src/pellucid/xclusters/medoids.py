@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid._input import read_sample_weight
-from pellucid.numeric.team import Team, count_threads
-from pellucid.xclusters.matrices import as_rows, check_matrix
-from pellucid.xclusters.swaps import MedoidSearch, draw_rows
+from pellucid._utils.threads import Team, count_threads
+from pellucid.tables.validation import read_sample_weight
+from pellucid.xclusters.distances.matrix import as_rows, check_matrix
+from pellucid.xclusters.fasterpam import MedoidSearch, draw_rows
 
 
 class Medoids(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pellucid.xclusters._memory import free_memory
+from pellucid.xclusters.distances.memory import free_memory
 
 _BLOCK = 2**20
 """Entries that are mixed at a time, so that no second matrix is needed on the way."""

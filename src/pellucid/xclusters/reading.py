@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from pellucid._tables import as_table, read_plain_table, table_to_array
+from pellucid.tables.frames import as_table, read_plain_table, table_to_array
 
 
 class Column(NamedTuple):

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.cuts.thresholds import choose_threshold
 from pellucid.tree import LEAF, ThresholdTree, TreeBuilder
-from pellucid.xclusters.telling import MEASURES, confusion
+from pellucid.tree.rounding import choose_threshold
+from pellucid.xclusters.tree_accuracy import MEASURES, confusion
 
 _ROUNDING = 1e-12
 """How far a measure that was kept up to date split by split may be off."""

@@ -1,0 +1,1 @@
+"""The private engine: nothing in here is public API."""

@@ -1,0 +1,1 @@
+"""Criteria: how good is a cut?"""

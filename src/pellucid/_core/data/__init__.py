@@ -1,0 +1,1 @@
+"""The rows with their weights, in exact arithmetic: costs, codes, means and medians."""

@@ -1,0 +1,1 @@
+"""Exact search for the optimal tree by branch and bound."""

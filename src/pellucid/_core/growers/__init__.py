@@ -1,0 +1,1 @@
+"""Growers: which node is cut next, and how many alternatives are kept."""

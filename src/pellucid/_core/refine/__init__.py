@@ -1,0 +1,1 @@
+"""Refinement of finished trees: polish, local search and the portfolio of methods."""

@@ -1,0 +1,45 @@
+"""Whether numbers are finite, at the speed at which they can be read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from pellucid._utils.threads import Team
+
+_FEW = 2**14
+"""Values for which a mask costs less than the care that a sum needs."""
+
+_VALUES_A_THREAD = 2**20
+"""Values worth a thread of their own."""
+
+
+class NotFinite(Exception):
+    """Some number is NaN or infinite, where that had not been looked for before."""
+
+
+def all_finite(values: np.ndarray, count_threads: Callable[[], int]) -> bool:
+    """Whether no value is NaN or infinite.
+
+    If the sum is finite, all values are, and no mask was needed to see it.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,) or (n, m)
+    count_threads : callable
+        Tells how many threads there may be; asked only where one is not enough.
+    """
+    if values.size < _FEW:
+        return bool(np.isfinite(values).all())
+
+    def has_finite_sum(block: tuple[int, int]) -> bool:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return bool(np.isfinite(values[slice(*block)].sum()))
+
+    if values.size < 2 * _VALUES_A_THREAD:
+        is_finite = has_finite_sum((0, len(values)))
+    else:
+        with Team(min(count_threads(), values.size // _VALUES_A_THREAD)) as team:
+            is_finite = all(team.map(has_finite_sum, team.blocks(len(values), 1)))
+    return is_finite or bool(np.isfinite(values).all())

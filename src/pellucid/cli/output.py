@@ -1,0 +1,216 @@
+"""What the commands print: tables of rules and measures, notices, warnings and errors."""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from rich import box
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.measure import Measurement
+from rich.table import Table
+from rich.text import Text
+
+from pellucid.plotting.palette import cluster_color
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from pellucid.explanation.rules import ClusterRule
+
+PIPE_WIDTH = 120
+"""Width of what is printed to a file or another program."""
+
+NARROW_WIDTH = 60
+"""Width below which a table has no room for rules, and they are printed one below the other."""
+
+
+def open_console(*, stderr: bool = False) -> Console:
+    """A console on standard output or error, wide enough for rules when it is not a terminal."""
+    if stderr and live is not None:
+        return live.console  # which puts lines above the bars
+    stream = sys.stderr if stderr else sys.stdout
+    if not _is_unicode(stream) and hasattr(stream, "reconfigure"):
+        stream.reconfigure(errors="backslashreplace")
+    console = Console(file=stream, highlight=False, emoji=False, markup=False)
+    # Not console.is_terminal, which is also true of a pipe when colour is forced.
+    if not stream.isatty():
+        console.width = max(console.width, PIPE_WIDTH)
+    return console
+
+
+def show_line(text: str, console: Console | None = None, *, style: str = "") -> None:
+    """Print text that is never wrapped, so that lines can be searched for and copied."""
+    console = console or open_console()
+    console.print(Text(printable(text, console), style=style), soft_wrap=True)
+
+
+live: Progress | None = None
+"""The bars that are on the screen; see `pellucid.cli.progress`."""
+
+_SAID: list[str] = []
+_QUIET: list[bool] = []
+
+
+@contextmanager
+def notices(quiet: bool) -> Iterator[None]:
+    """While this lasts, notices are kept, and shown unless it is to be quiet."""
+    _SAID.clear()
+    _QUIET[:] = [quiet]
+    try:
+        yield
+    finally:
+        _QUIET.clear()
+
+
+def is_quiet() -> bool:
+    """Whether only results and errors are to be shown."""
+    return any(_QUIET)
+
+
+def said() -> list[str]:
+    """What notices have said since the command began."""
+    return list(_SAID)
+
+
+def show_notice(text: str) -> None:
+    """Say something on standard error that is not a result."""
+    _SAID.append(_one_line(text))
+    if not is_quiet():
+        show_line(_one_line(text), open_console(stderr=True), style="dim")
+
+
+def show_error(message: str, hint: str | None = None) -> None:
+    """Say on standard error what went wrong, in one line, and what to do about it in another."""
+    _show_labelled("error", message, "bold red")
+    if hint:
+        _show_labelled("hint", hint, "bold")
+
+
+@contextmanager
+def warnings_in_one_line() -> Iterator[None]:
+    """While this lasts, show each warning once, as one line on standard error."""
+    shown: set[str] = set()
+
+    def show(message, category, filename, lineno, file=None, line=None) -> None:
+        text = str(message)
+        if text not in shown:
+            shown.add(text)
+            _show_labelled("warning", text, "bold yellow")
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        yield
+
+
+def show_rules(rules: Iterable[ClusterRule]) -> None:
+    """Print what each cluster is, with its size and purity."""
+    console = open_console()
+    if console.width < NARROW_WIDTH:
+        show_line("\n".join(map(str, rules)), console)
+        return
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, leading=0)
+    table.add_column("cluster", no_wrap=True)
+    table.add_column("rule", overflow="fold")
+    for name in ("rows", "share", "purity"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for position, rule in enumerate(rules):
+        table.add_row(
+            _cluster_label(rule, position, console),
+            _RuleText(printable(_rule_lines(rule), console)),
+            f"{rule.n_samples:,}",
+            percent(rule.share),
+            percent(rule.purity),
+        )
+    console.print(table)
+
+
+def show_measures(measures: Iterable[tuple[str, str]]) -> None:
+    """Print figures, each with what it measures."""
+    console = open_console()
+    table = Table.grid(padding=(0, 2))
+    for name, value in measures:
+        table.add_row(Text(name), Text(printable(value, console), style="bold"))
+    console.print(table)
+
+
+def percent(share: float) -> str:
+    """A share in percent; a dash when there is none."""
+    return "-" if math.isnan(share) else f"{100 * share:.1f} %"
+
+
+def cost_change(ratio: float) -> str:
+    """A ratio of costs as the change from one to the other, with its sign."""
+    if math.isinf(ratio):
+        return "without bound (k-means costs nothing)"
+    # Adding zero turns the -0.0 that a rounded tiny loss leaves into 0.0.
+    return f"{round(100 * (ratio - 1), 1) + 0.0:+,.1f} %"
+
+
+def count(number: int, noun: str, plural: str | None = None) -> str:
+    """A number of things, in the singular when there is one."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def printable(text: str, console: Console) -> str:
+    """`text` without what would confuse the terminal, in signs that it can show."""
+    if not _is_unicode(console.file):
+        text = text.replace("≤", "<=")
+    return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
+
+
+class _RuleText:
+    """A rule in a cell, broken before ``and`` where it can be and elsewhere only if it must."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement.get(console, options, Text(self.text))
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        lines: list[str] = []
+        for line in self.text.split("\n"):
+            first, *others = line.split(" and ")
+            lines.append(first)
+            for condition in others:
+                longer = f"{lines[-1]} and {condition}"
+                if cell_len(longer) <= options.max_width:
+                    lines[-1] = longer
+                else:
+                    lines.append(f"and {condition}")
+        yield Text("\n".join(lines))
+
+
+def _rule_lines(rule: ClusterRule) -> str:
+    if len(alternatives := rule.alternatives) < 2:
+        return rule.text
+    return "\nor ".join(f"({alternative.text})" for alternative in alternatives)
+
+
+def _cluster_label(rule: ClusterRule, position: int, console: Console) -> Text:
+    label = Text()
+    if console.color_system is not None and not console.no_color:
+        label.append("■ ", style=cluster_color(position))
+    return label.append(printable(str(rule.cluster), console), style="bold")
+
+
+def _show_labelled(label: str, message: str, style: str) -> None:
+    console = open_console(stderr=True)
+    text = Text(f"{label}:", style=style)
+    text.append(f" {printable(_one_line(message), console)}", style="default")
+    console.print(text, soft_wrap=True)
+
+
+def _one_line(text: str) -> str:
+    return re.sub(r"\s*\n\s*", " ", text.strip())
+
+
+def _is_unicode(stream: Any) -> bool:
+    return (getattr(stream, "encoding", None) or "utf-8").lower().startswith("utf")

@@ -1,1 +1,0 @@
-"""Where to cut: the data a cut is sought in, and one file a criterion."""

@@ -1,0 +1,89 @@
+"""ATEOP: of all projections, the largest regions that keep the promised accuracy."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.special import betainc
+
+from pellucid.eop.learning import Candidate, Learner
+from pellucid.eop.problem import View, is_within
+from pellucid.eop.shapes.regions import Found
+
+_TIGHTEN_BY = 0.6
+"""Factor by which the error allowed in training falls when held-out rows refuse all regions."""
+
+_ATTEMPTS = 5
+
+
+class ATEOPLearner(Learner):
+    """Algorithm 2: regions of all projections compete, and what is unreliable is left out.
+
+    Held-out rows only tell which regions to keep. They do not change the form of any, so that
+    what they say of them holds for other rows too.
+    """
+
+    def _next_level(self):
+        seed = int(self.random.randint(2**31 - 1))
+        allowed = self.settings.max_error
+        max_errors = [allowed * _TIGHTEN_BY**attempt for attempt in range(_ATTEMPTS)]
+        scan = self._scan(max_errors[:1])
+        shortlist = [] if scan is None else self._shortlist(scan, 0)
+        for max_error in max_errors if shortlist else ():
+            if self.interrupt.requested:
+                return None
+            results = self._find(shortlist, max_error, seed)
+            support = [self._support(c, f) for c, f in zip(shortlist, results)]
+            best = int(np.argmax(support))
+            if support[best] > 0:
+                return shortlist[best], results[best], max_error
+            self._remember(shortlist[0], results[0], max_error, is_used=False)
+        return None
+
+    def _regions(self, candidate: Candidate, max_error: float, seed: int) -> Found:
+        """As many of a projection's regions, largest first, as are reliable together."""
+        view = candidate.view
+        found = self.finder.find(view.without_held_out(), max_error, max_error, seed)
+        if not view.has_held_out:
+            return found
+        held_which = found.before.which(view.held_P)
+        n = len(found.before)
+        kept = n
+        while kept and not self._is_reliable(view, (held_which >= 0) & (held_which < kept)):
+            kept -= 1
+        size = np.array([np.count_nonzero(held_which == i) for i in range(n)], dtype=np.int64)
+        wrong = np.array([np.count_nonzero((held_which == i) & ~view.held_right) for i in range(n)])
+        return replace(
+            found,
+            after=found.before.first(kept),
+            which=np.where(found.which < kept, found.which, -1),
+            held_which=np.where(held_which < kept, held_which, -1),
+            deleted=np.arange(kept, n),
+            held_out_rows=size,
+            held_out_error=np.where(size > 0, wrong / np.maximum(size, 1), np.nan),
+        )
+
+    def _support(self, candidate: Candidate, found: Found) -> float:
+        """Weight of the held-out rows inside, if they are enough; 0 if not."""
+        view, least = candidate.view, self.settings.min_support
+        if view.has_held_out:
+            total = view.held_units[found.held_which >= 0].sum()
+            return float(total) if total >= max(least * self.held_total, 1) else 0.0
+        total = view.units[found.which >= 0].sum()
+        return float(total) if total >= max(least * self.fitted_total, 1) else 0.0
+
+    def _is_reliable(self, view: View, inside: np.ndarray) -> bool:
+        """Whether so few errors would be a surprise if the true share were above what is allowed.
+
+        Of n held-out rows k are wrong, no more than are allowed, and if rows went wrong with a
+        chance of ε, k or fewer of n would do so with a chance of at most 1 - confidence: the
+        upper Clopper-Pearson bound of the error is at most ε.
+        """
+        allowed = self.settings.max_error
+        total = view.held_units[inside].sum() / view.one
+        wrong = view.held_units[inside & ~view.held_right].sum() / view.one
+        if not total or not is_within(wrong, total, allowed):
+            return False
+        chance = betainc(total - wrong, wrong + 1, 1 - allowed) if total > wrong else 1.0
+        return bool(chance <= 1 - self.settings.confidence)

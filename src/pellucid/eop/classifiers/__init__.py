@@ -1,0 +1,1 @@
+"""Base classifiers on the projections."""

@@ -1,0 +1,134 @@
+"""Regions divided by answer, in words: the pieces that explanations are put together from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pellucid.eop.classifiers.stumps import Stump
+from pellucid.eop.decision_list import Level
+from pellucid.eop.shapes.boxes import Boxes, describe_box
+
+
+@dataclass(frozen=True)
+class Piece:
+    """The part of a region that gets one answer.
+
+    Attributes
+    ----------
+    level, region : int
+        Where it is, counted from 0.
+    answer : object
+        The class.
+    features : tuple of int
+        Columns of the projection.
+    where : str
+        The region in words.
+    condition : str
+        When the classifier gives the answer there; empty if it gives no other in the region.
+    bounds : dict of str to tuple of float
+        For boxes, the ends in each column; empty for other shapes.
+    support : float
+        Weight (without weights, number) of the training rows in it.
+    share : float
+        The same as a share of all training rows.
+    purity : float
+        Share of them that belong to the class.
+    """
+
+    level: int
+    region: int
+    answer: Any
+    features: tuple[int, ...]
+    where: str
+    condition: str
+    bounds: dict[str, tuple[float, float]]
+    support: float
+    share: float
+    purity: float
+
+    def __str__(self) -> str:
+        return f"{self.text}: {self.answer} ({self.figures})"
+
+    @property
+    def text(self) -> str:
+        """Where it is, in words."""
+        return f"{self.where}, {self.condition}" if self.condition else self.where
+
+    @property
+    def figures(self) -> str:
+        """Support and purity in words."""
+        if not self.support:
+            return "no training rows"
+        return f"{self.support:,.10g} rows, {100 * self.purity:.1f} % of them {self.answer}"
+
+
+def level_pieces(
+    number: int, level: Level, names: Sequence[str], classes: np.ndarray, total: float
+) -> list[Piece]:
+    """The regions of a level, each divided by answer.
+
+    Parameters
+    ----------
+    number : int
+        Of the level.
+    level : Level
+    names : sequence of str
+        Names of all columns.
+    classes : ndarray
+    total : float
+        Weight of all training rows.
+    """
+    own = [str(names[f]) for f in level.features]
+    texts = level.regions.describe(own)
+    pieces = []
+    for region, text in enumerate(texts):
+        weight = level.counts[region].sum(axis=1)
+        for answer in np.argsort(-weight, kind="stable").tolist():
+            if weight[answer] == 0:
+                continue
+            bounds = _bounds(level, region, answer, own)
+            where, condition = text, ""
+            if bounds and isinstance(level.classifier, Stump):
+                where = describe_box(*np.array(list(bounds.values())).T, own)
+            elif np.count_nonzero(weight) > 1:
+                condition = _says(level.classifier, answer, own, classes)
+            pieces.append(
+                Piece(
+                    level=number,
+                    region=region,
+                    answer=classes[answer],
+                    features=level.features,
+                    where=where,
+                    condition=condition,
+                    bounds=bounds,
+                    support=float(weight[answer]),
+                    share=float(weight[answer] / total),
+                    purity=float(level.counts[region, answer, answer] / weight[answer]),
+                )
+            )
+    return pieces
+
+
+def _bounds(level: Level, region: int, answer: int, names: list[str]) -> dict:
+    """Ends of a box, on the side of a stump that gives the answer."""
+    if not isinstance(level.regions, Boxes):
+        return {}
+    lower, upper = level.regions.lower[region].copy(), level.regions.upper[region].copy()
+    stump = level.classifier
+    if isinstance(stump, Stump) and stump.at_most != stump.above:
+        if answer == stump.at_most:
+            upper[stump.position] = min(upper[stump.position], stump.threshold)
+        else:
+            lower[stump.position] = max(lower[stump.position], stump.threshold)
+    return {name: (float(a), float(b)) for name, a, b in zip(names, lower, upper)}
+
+
+def _says(classifier: Any, answer: int, names: list[str], classes: np.ndarray) -> str:
+    reason = getattr(classifier, "reason", None)
+    if reason is not None:
+        return reason(answer, names, classes)
+    return f"where {type(classifier).__name__} says {classes[answer]}"

@@ -1,0 +1,1 @@
+"""Shapes of regions and the functions that find them."""

@@ -1,0 +1,87 @@
+"""Ellipses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pellucid.eop.shapes.ball_growing import distances, fit_radius, grow_from_seeds
+from pellucid.eop.shapes.base import ShapeFinder
+from pellucid.eop.shapes.regions import Regions, short_number
+
+
+class Ellipses(Regions):
+    """Ellipses, ``(x - center)ᵀ shape (x - center) <= 1``.
+
+    Attributes
+    ----------
+    center : ndarray of shape (n_ellipses, dim)
+    shape : ndarray of shape (n_ellipses, dim, dim)
+    """
+
+    kind = "ellipse"
+
+    def __init__(self, center: np.ndarray, shape: np.ndarray) -> None:
+        self.center, self.shape = center, shape
+        self.dim = center.shape[1]
+
+    def __len__(self) -> int:
+        return len(self.center)
+
+    def which(self, P: np.ndarray) -> np.ndarray:
+        """See `Regions.which`."""
+        found = np.full(len(P), -1, dtype=np.int64)
+        for number in range(len(self) - 1, -1, -1):
+            found[distances(P, self.center[number], self.shape[number]) <= 1] = number
+        return found
+
+    def first(self, k: int) -> Ellipses:
+        """See `Regions.first`."""
+        return Ellipses(self.center[:k], self.shape[:k])
+
+    @property
+    def reach(self) -> np.ndarray:
+        """How far each ellipse reaches from its center, along each column."""
+        return np.sqrt(np.array([np.diag(np.linalg.inv(shape)) for shape in self.shape]))
+
+    def describe(self, names: Sequence[str]) -> list[str]:
+        """See `Regions.describe`."""
+        return [
+            "in the ellipse around "
+            + ", ".join(
+                f"{name} = {short_number(middle, reach)} ± {short_number(reach, reach)}"
+                for name, middle, reach in zip(names, center, reaches)
+            )
+            for center, reaches in zip(self.center, self.reach if len(self) else [])
+        ]
+
+    @property
+    def costs(self) -> np.ndarray:
+        """Columns that are looked at."""
+        return np.full(len(self), float(self.dim))
+
+
+class EllipseFinder(ShapeFinder):
+    """Ellipses that grow around seeds and take on the form of the rows inside."""
+
+    def _grow(self, rows, gains, random):
+        grown = grow_from_seeds(rows, gains, random)
+        return None if grown is None else Ellipses(grown[0][None], grown[1][None])
+
+    def _fit(self, region, rows, gains):
+        (center, shape), value = fit_radius(rows.P, gains, region.center[0], region.shape[0])
+        return Ellipses(center[None], shape[None]) if value > 0 else region
+
+    def _middle(self, regions):
+        """The one whose size is in the middle."""
+        sizes = [np.linalg.det(region.shape[0]) for region in regions]
+        return regions[int(np.argsort(sizes, kind="stable")[len(sizes) // 2])]
+
+    def _join(self, regions, dim):
+        if not regions:
+            return Ellipses(np.empty((0, dim)), np.empty((0, dim, dim)))
+        return Ellipses(*(np.concatenate([getattr(r, s) for r in regions]) for s in _PARTS))
+
+
+_PARTS = ("center", "shape")

@@ -1,0 +1,264 @@
+"""A tree with its words: all that is left of a model once the data and the fit are forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pellucid.explanation.input_columns import AskedColumns
+from pellucid.explanation.mixins import ExportMixin
+from pellucid.explanation.rules import (
+    RowExplanation,
+    RuleList,
+    cluster_rules,
+    column_names,
+    default_names,
+    leaf_rules,
+    path_conditions,
+)
+from pellucid.tables.encoding import Indicator
+from pellucid.tree import ThresholdTree
+
+
+class Explanation(ExportMixin):
+    """A tree, the names of its columns and of its clusters; it predicts, explains and exports.
+
+    Made from a fitted estimator by :meth:`of`, from a file by :func:`pellucid.from_json`, or from
+    a pipeline by :func:`pellucid.explain_pipeline`. It holds no data and cannot be fitted.
+
+    Only the columns that the tree asks about are looked at, here as in every export: a table may
+    lack the others, and they may hold anything. A missing number is refused and a missing
+    category is a category like any other, unless `fill` says what they count as.
+
+    Parameters
+    ----------
+    tree : ThresholdTree
+    names : sequence of str or Indicator, optional
+        Description of each column that the tree looks at; ``x0, x1, ...`` when left out.
+    clusters : sequence, optional
+        Labels of the clusters 0, 1, ...; the numbers themselves when left out.
+    purity : dict of int to float, optional
+        Purity of the leaves, by node number.
+    columns : sequence of str, optional
+        Names of the columns of the data, in order, where these are not `names`: some may be
+        encoded, and some not used at all.
+    fill : dict of str to value, optional
+        What a missing value counts as, by column of the data.
+    method : str, optional
+        What made the tree.
+
+    Attributes
+    ----------
+    tree_ : ThresholdTree
+    rules_ : RuleList
+        What each cluster is.
+    cluster_names_ : ndarray of shape (n_clusters,)
+        Labels of the clusters.
+    n_leaves_ : int
+    n_features_in_ : int
+        Number of columns of the data.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if they have any.
+    tree_columns_ : list of str or Indicator
+        Descriptions of the columns that the tree looks at.
+    fill_ : dict of str to value
+        What a missing value counts as, where it counts.
+    method_ : str or None
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from pellucid import IMM, Explanation
+    >>> X = load_iris(as_frame=True).data
+    >>> explanation = Explanation.of(IMM(3, random_state=0).fit(X))
+    >>> explanation
+    Explanation(method='IMM', n_leaves=3, n_clusters=3)
+    >>> explanation.predict(X[["petal length (cm)"]].iloc[[0, 60, 140]])
+    array([1, 0, 2])
+    """
+
+    def __init__(
+        self,
+        tree: ThresholdTree,
+        *,
+        names: Sequence[str | Indicator] | None = None,
+        clusters: Sequence | None = None,
+        purity: dict[int, float] | None = None,
+        columns: Sequence[str] | None = None,
+        fill: dict[str, Any] | None = None,
+        method: str | None = None,
+    ) -> None:
+        if names is not None and len(names) != tree.n_features:
+            raise ValueError(f"{len(names)} feature names for a tree of {tree.n_features} columns")
+        n_clusters = int(tree.cluster.max()) + 1
+        clusters = list(range(n_clusters)) if clusters is None else list(clusters)
+        if len(clusters) < n_clusters:
+            raise ValueError(f"{len(clusters)} labels for a tree of {n_clusters} clusters")
+        described = default_names(tree.n_features) if names is None else list(names)
+        self.tree_columns_ = [n if isinstance(n, Indicator) else str(n) for n in described]
+        if names is not None or columns is not None:
+            known = _columns_of(self.tree_columns_) if columns is None else columns
+            self.feature_names_in_ = np.array([str(name) for name in known], dtype=object)
+            _check_names(self.tree_columns_, self.feature_names_in_.tolist())
+        _check_indicators(tree, self.tree_columns_)
+        self.n_features_in_ = tree.n_features if names is columns is None else len(known)
+        self.tree_ = tree
+        self.n_leaves_ = tree.n_leaves
+        self.cluster_names_ = np.array(clusters)
+        self.fill_ = dict(fill or {})
+        self.method_ = method
+        self._leaf_rules = leaf_rules(
+            tree,
+            feature_names=self.tree_columns_,
+            labels=self.cluster_names_.tolist(),
+            purity=purity,
+        )
+        self.rules_ = cluster_rules(self._leaf_rules, self.cluster_names_.tolist())
+
+    @classmethod
+    def of(
+        cls, model: Any, *, feature_names: Sequence[str | Indicator] | None = None
+    ) -> Explanation:
+        """The explanation of a fitted estimator, or of a tree.
+
+        Parameters
+        ----------
+        model : fitted estimator of this package, Explanation or ThresholdTree
+        feature_names : sequence of str or Indicator, optional
+            Other descriptions of the columns than those seen in `fit`.
+        """
+        if isinstance(model, ThresholdTree):
+            return cls(model, names=feature_names)
+        if isinstance(model, Explanation) and feature_names is None:
+            return model
+        if not hasattr(model, "tree_"):
+            from sklearn.utils.validation import check_is_fitted
+
+            check_is_fitted(model)
+        names, columns = feature_names, None
+        if feature_names is None:
+            names = column_names(model)
+            columns = getattr(model, "feature_names_in_", None)
+            if columns is not None and not set(_columns_of(names)) <= set(map(str, columns)):
+                columns = None
+        return cls(
+            model.tree_,
+            names=names,
+            clusters=model.cluster_names_.tolist(),
+            purity={rule.leaf: rule.purity for rule in model._leaf_rules},
+            columns=columns,
+            fill=getattr(model, "fill_", None) if feature_names is None else None,
+            method=getattr(model, "method_", type(model).__name__),
+        )
+
+    def __repr__(self) -> str:
+        method = "" if self.method_ is None else f"method={self.method_!r}, "
+        return (
+            f"Explanation({method}n_leaves={self.n_leaves_}, n_clusters={len(self.cluster_names_)})"
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Explanation):
+            return NotImplemented
+        return self.tree_ == other.tree_ and self._words() == other._words()
+
+    def __hash__(self) -> int:
+        return hash(self.tree_)
+
+    def _words(self) -> tuple:
+        purity = [None if rule.purity != rule.purity else rule.purity for rule in self._leaf_rules]
+        names = getattr(self, "feature_names_in_", None)
+        return (
+            self.tree_columns_,
+            self.cluster_names_.tolist(),
+            self.n_features_in_,
+            None if names is None else names.tolist(),
+            purity,
+            self.fill_,
+            self.method_,
+        )
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def apply(self, X: Any) -> np.ndarray:
+        """Node number of the leaf that each row reaches."""
+        return self._asked.tree.apply(self._asked.read(X))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Cluster of each row, by its label.
+
+        Parameters
+        ----------
+        X : data frame, array-like or sparse matrix
+            A data frame needs the columns that the tree asks about, by name, in any order;
+            anything else needs all columns of the data in their order.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        answers = self.cluster_names_[self.tree_.cluster]
+        return self._asked.tree.look_up(self._asked.read(X), answers)[0]
+
+    def explain(self, X: Any = None) -> RuleList:
+        """The rules of all clusters, or why each row of `X` is in its cluster.
+
+        Returns
+        -------
+        RuleList
+            Of :class:`~pellucid.explanation.rules.ClusterRule`, one a cluster, or, given rows, of
+            :class:`~pellucid.explanation.rules.RowExplanation`, one a row. Prints as text.
+        """
+        if X is None:
+            return self.rules_
+        numbers = self._asked.read(X)
+        leaves = self._asked.tree.apply(numbers)
+        rules = {rule.leaf: rule for rule in self._leaf_rules}
+        paths = {
+            leaf: path_conditions(self.tree_, leaf, self.tree_columns_)
+            for leaf in np.unique(leaves).tolist()
+        }
+        place = {feature: i for i, feature in enumerate(self._asked.features)}
+        explanations = []
+        for row, leaf in enumerate(leaves.tolist()):
+            steps = ((step, float(numbers[row, place[step.feature]])) for step in paths[leaf])
+            explanations.append(RowExplanation(row, rules[leaf], tuple(steps)))
+        return RuleList(explanations)
+
+    @cached_property
+    def _asked(self) -> AskedColumns:
+        """The columns that the tree asks about, and how they are read."""
+        names = getattr(self, "feature_names_in_", default_names(self.n_features_in_))
+        return AskedColumns(self.tree_, self.tree_columns_, list(names), self.fill_)
+
+
+def _columns_of(names: Sequence[str | Indicator]) -> list[str]:
+    """Columns of the data that descriptions speak of."""
+    return list(dict.fromkeys(n.column if isinstance(n, Indicator) else str(n) for n in names))
+
+
+def _check_names(names: list[str | Indicator], columns: list[str]) -> None:
+    for given in (names, columns):
+        if len(set(given)) < len(given):
+            twice = next(name for name in given if given.count(name) > 1)
+            raise ValueError(
+                f"column {str(twice)!r} appears more than once; give every column a name of its own"
+            )
+    for name in _columns_of(names):
+        if name not in columns:
+            raise ValueError(f"the tree asks about {name!r}, which is not among the columns")
+
+
+def _check_indicators(tree: ThresholdTree, names: list[str | Indicator]) -> None:
+    """A question about a category is whether a 0/1 column is above something in between."""
+    for node in np.flatnonzero(~tree.is_leaf).tolist():
+        name, threshold = names[tree.feature[node]], float(tree.threshold[node])
+        if isinstance(name, Indicator) and not 0 <= threshold < 1:
+            raise ValueError(
+                f"the tree cuts the column of {str(name)!r} at {threshold}, but a column of zeros "
+                "and ones can only be cut at 0 or above and below 1"
+            )

@@ -1,0 +1,139 @@
+"""The few columns that a tree asks about, read from tables of any kind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from pellucid.tables.columns import Columns
+from pellucid.tables.encoding import Encoding, Indicator
+from pellucid.tables.frames import as_table
+from pellucid.tree import ThresholdTree
+from pellucid.tree.predictor import canonical_csc
+
+
+class AskedColumns:
+    """The columns that a tree asks about, and no others.
+
+    Parameters
+    ----------
+    tree : ThresholdTree
+    names : sequence of str or Indicator
+        Description of each column of the tree.
+    columns : list of str
+        Columns of the data, in order.
+    fill : dict of str to value
+        What a missing value counts as, by column of the data.
+
+    Attributes
+    ----------
+    encoding : Encoding
+        How they become numbers.
+    features : list of int
+        Columns of the tree in the order of the encoding.
+    tree : ThresholdTree
+        The same tree on the columns of the encoding.
+    """
+
+    def __init__(
+        self,
+        tree: ThresholdTree,
+        names: Sequence[str | Indicator],
+        columns: list[str],
+        fill: dict[str, Any],
+    ) -> None:
+        values: dict[tuple[str, bool], list | None] = {}
+        for feature in np.unique(tree.feature[~tree.is_leaf]).tolist():
+            name = names[feature]
+            if isinstance(name, Indicator):
+                values.setdefault((name.column, True), []).append(name.value)
+            else:
+                values[name, False] = None
+        self.encoding = Encoding([column for column, _ in values], list(values.values()))
+        place = {name: i for i, name in enumerate(names)}
+        self.features = [place[name] for name in self.encoding.names]
+        self.tree = _on_columns(tree, self.features)
+        self._columns, self._fill = columns, fill
+
+    def read(self, X: Any) -> np.ndarray:
+        """The columns as finite numbers, for `tree`.
+
+        Parameters
+        ----------
+        X : data frame, array-like or sparse matrix
+            A data frame needs these columns only, by name; anything else needs all columns of
+            the data in their order.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, len(features)), float32 or float64
+        """
+        X, encoding = self._select(X), self.encoding
+        if not self.features:
+            return np.zeros((X.shape[0], 1))
+        is_plain = isinstance(X, np.ndarray) and X.dtype.kind in "fiub"
+        if is_plain and not any(encoding.is_categorical) and np.isfinite(X).all():
+            return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+        columns = Columns.of(X).like(encoding.input_names)
+        values = []
+        for name, column, is_category in zip(
+            columns.names, columns.values, encoding.is_categorical
+        ):
+            column = column if is_category else as_numbers(column)
+            is_filled = name in self._fill
+            values.append(fill_missing(column, self._fill[name]) if is_filled else column)
+        return encoding.transform(Columns(columns.names, values, columns.are_named))
+
+    def _select(self, X: Any):
+        """The columns as a table or an array."""
+        wanted = self.encoding.input_names
+        if not isinstance(X, (np.ndarray, list)) and (table := as_table(X)) is not None:
+            known = {str(name): name for name in table.columns}
+            for name in wanted:
+                if name not in known:
+                    raise ValueError(
+                        f"X has no column {name!r}, which the tree asks about; its columns are "
+                        f"{', '.join(map(repr, known))}"
+                    )
+            if not wanted:
+                return np.empty((len(table), 0))
+            return table.select([known[name] for name in dict.fromkeys(wanted)]).to_native()
+        is_sparse = sparse.issparse(X)
+        X = X if is_sparse or isinstance(X, np.ndarray) else np.array(X, dtype=object)
+        if X.ndim != 2 or X.shape[1] != len(self._columns):
+            raise ValueError(
+                f"X has shape {X.shape}, but the explanation is of {len(self._columns)} columns"
+            )
+        place = {name: i for i, name in enumerate(self._columns)}
+        columns = [place[name] for name in wanted]
+        return canonical_csc(X)[:, columns].toarray() if is_sparse else X[:, columns]
+
+
+def _on_columns(tree: ThresholdTree, features: list[int]) -> ThresholdTree:
+    place = {feature: i for i, feature in enumerate(features)}
+    feature = np.array([place.get(f, -1) for f in tree.feature.tolist()], dtype=np.intp)
+    return tree.replace(feature=feature, n_features=max(len(features), 1))
+
+
+def as_numbers(column: np.ndarray) -> np.ndarray:
+    """A column of booleans as the zeros and ones that a tree of numbers knows."""
+    if column.dtype != object or not all(v is None or isinstance(v, bool) for v in column.tolist()):
+        return column
+    return column.astype(np.float64)
+
+
+def fill_missing(column: np.ndarray, value: Any) -> np.ndarray:
+    """A column of numbers or objects in which `value` stands where nothing stood."""
+    if column.dtype.kind == "f":
+        is_missing = np.isnan(column)
+    else:
+        wrong = [v is None or (v != v) is not False for v in column.tolist()]
+        is_missing = np.array(wrong, dtype=bool)
+    if not is_missing.any():
+        return column
+    filled = column.copy()
+    filled[is_missing] = value
+    return filled

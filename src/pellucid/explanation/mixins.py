@@ -1,0 +1,171 @@
+"""Exports, plots and reports as methods.
+
+This module is the only one that offers functions of higher layers. It imports them when they are
+called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from os import PathLike
+    from pathlib import Path
+
+    from pellucid.tables.encoding import Indicator
+
+
+class ReportMixin:
+    """The one-file report as a method, for every fitted model."""
+
+    def report(self, path: str | PathLike, X: Any = None, **options: Any) -> Path:
+        """Write a report, one HTML file: see :func:`pellucid.report.write_report`.
+
+        Parameters
+        ----------
+        path : path-like
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features), optional
+            The rows to show. When left out, they are those of `fit`, as long as these are in
+            memory: estimators do not keep them.
+        **options
+            Options of :func:`pellucid.report.write_report`.
+        """
+        from sklearn.utils.validation import check_is_fitted
+
+        from pellucid._utils.training_data import recall, rows_of
+        from pellucid.report import write_report
+
+        if hasattr(self, "fit"):
+            check_is_fitted(self)
+        if X is None and (series := recall(self, "series")) is not None:
+            options.setdefault("series", series)
+        return write_report(path, self, rows_of(self, X), **options)
+
+
+class PlotTreeMixin:
+    """The drawing of the tree as a method."""
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw the tree; the same as :func:`pellucid.plot_tree`.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure when left out.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        from sklearn.utils.validation import check_is_fitted
+
+        from pellucid.plotting import plot_tree
+
+        check_is_fitted(self)
+        return plot_tree(self, ax=ax)
+
+
+class ExportMixin(ReportMixin):
+    """Methods that write a model in other forms; each is the function of its name.
+
+    The functions are in :mod:`pellucid.export`, one file a format, and are imported when they
+    are called.
+    """
+
+    def to_dict(self, *, feature_names: Sequence[str | Indicator] | None = None) -> dict[str, Any]:
+        """As plain lists and dictionaries: see :func:`pellucid.export.to_dict`."""
+        from pellucid.export import to_dict
+
+        return to_dict(self, feature_names=feature_names)
+
+    def to_json(
+        self,
+        *,
+        feature_names: Sequence[str | Indicator] | None = None,
+        indent: int | None = None,
+    ) -> str:
+        """As JSON, which :func:`pellucid.from_json` reads: see :func:`pellucid.export.to_json`."""
+        from pellucid.export import to_json
+
+        return to_json(self, feature_names=feature_names, indent=indent)
+
+    def to_sql(
+        self,
+        *,
+        dialect: str = "standard",
+        table: str | Sequence[str] | None = None,
+        column: str = "cluster",
+        feature_names: Sequence[str | Indicator] | None = None,
+    ) -> str:
+        """As an SQL expression, or a query: see :func:`pellucid.export.to_sql`."""
+        from pellucid.export import to_sql
+
+        return to_sql(
+            self, dialect=dialect, table=table, column=column, feature_names=feature_names
+        )
+
+    def to_python(
+        self,
+        *,
+        name: str = "cluster_of",
+        feature_names: Sequence[str | Indicator] | None = None,
+    ) -> str:
+        """As the source of a Python function: see :func:`pellucid.export.to_python`."""
+        from pellucid.export import to_python
+
+        return to_python(self, name=name, feature_names=feature_names)
+
+    def to_dot(self, *, feature_names: Sequence[str | Indicator] | None = None) -> str:
+        """As a graph for Graphviz: see :func:`pellucid.export.to_dot`."""
+        from pellucid.export import to_dot
+
+        return to_dot(self, feature_names=feature_names)
+
+    def to_mermaid(self, *, feature_names: Sequence[str | Indicator] | None = None) -> str:
+        """As a flowchart for Mermaid: see :func:`pellucid.export.to_mermaid`."""
+        from pellucid.export import to_mermaid
+
+        return to_mermaid(self, feature_names=feature_names)
+
+    def to_frame(
+        self,
+        *,
+        kind: str | None = None,
+        feature_names: Sequence[str | Indicator] | None = None,
+    ) -> Any:
+        """As a table with a row for each node: see :func:`pellucid.export.to_frame`."""
+        from pellucid.export import to_frame
+
+        return to_frame(self, kind=kind, feature_names=feature_names)
+
+    def to_onnx(
+        self,
+        X: Any = None,
+        *,
+        dtype: str = "float64",
+        feature_names: Sequence[str | Indicator] | None = None,
+    ) -> Any:
+        """As an ONNX model: see :func:`pellucid.export.to_onnx`."""
+        from pellucid.export import to_onnx
+
+        return to_onnx(self, X, dtype=dtype, feature_names=feature_names)
+
+    def to_html(self, *, feature_names: Sequence[str | Indicator] | None = None) -> str:
+        """As a piece of HTML, which notebooks show: see :func:`pellucid.export.to_html`."""
+        from pellucid.export import to_html
+
+        return to_html(self, feature_names=feature_names)
+
+
+class EstimatorExportMixin(ExportMixin):
+    """The same for estimators, which notebooks show as their rules once they are fitted."""
+
+    def _repr_html_inner(self) -> str:
+        return self.to_html() if hasattr(self, "tree_") else super()._repr_html_inner()
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+        bundle = super()._repr_mimebundle_(**options)
+        if "text/html" in bundle:
+            bundle["text/html"] = self._repr_html_inner()
+        return bundle

@@ -1,0 +1,257 @@
+"""Rules: a path of the tree without its redundant conditions, with its figures, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pellucid.explanation.conditions import Condition, alike, is_category, words_of
+from pellucid.tables.encoding import Indicator
+from pellucid.tree import LEAF, ThresholdTree
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What is true of every row in one leaf, as the fewest conditions."""
+
+    leaf: int
+    cluster: Any
+    """Label of the cluster, in the words of the reference clustering."""
+    conditions: tuple[Condition, ...]
+    n_samples: int
+    """Training rows in the leaf."""
+    share: float
+    """Their share of all training rows, by weight."""
+    purity: float
+    """Share of them, by weight, that the reference puts into the same cluster; NaN when empty."""
+
+    @property
+    def text(self) -> str:
+        """The conditions in words; both bounds of one feature become an interval.
+
+        The categories that are excluded in one column become a list.
+        """
+        return words_of(self.conditions)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class Alternative(NamedTuple):
+    """One way to be in a cluster: a leaf, or leaves that differ in the category of one column."""
+
+    text: str
+    n_samples: int
+    share: float
+
+
+@dataclass(frozen=True)
+class ClusterRule:
+    """What a cluster is: one rule, or several joined by OR."""
+
+    cluster: Any
+    rules: tuple[Rule, ...]
+    n_samples: int
+    share: float
+    purity: float
+
+    @property
+    def text(self) -> str:
+        """The rules in words, largest leaf first."""
+        if not self.rules:
+            return "never"
+        if len(alternatives := self.alternatives) == 1:
+            return alternatives[0].text
+        return " or ".join(f"({alternative.text})" for alternative in alternatives)
+
+    @property
+    def alternatives(self) -> list[Alternative]:
+        """The ways to be in the cluster, largest leaf first, in words.
+
+        Leaves that differ in nothing but the category of one column are put together:
+        "district is one of A, B".
+        """
+        found = []
+        for positions, one_of in alike([rule.conditions for rule in self.rules]):
+            rules = [self.rules[i] for i in positions]
+            text = words_of(rules[0].conditions, one_of)
+            n_samples, share = sum(r.n_samples for r in rules), sum(r.share for r in rules)
+            found.append(Alternative(text, n_samples, share))
+        return found
+
+    def __str__(self) -> str:
+        purity = "" if np.isnan(self.purity) else f", {100 * self.purity:.1f} % pure"
+        return (
+            f"cluster {self.cluster}: {self.text}\n"
+            f"    {self.n_samples:,} rows ({100 * self.share:.1f} %{purity})"
+        )
+
+
+class RuleList(Sequence):
+    """The rules of all clusters, in the order of the clusters; prints as text."""
+
+    def __init__(self, rules: Sequence) -> None:
+        self._rules = tuple(rules)
+
+    def __getitem__(self, index):
+        return self._rules[index]
+
+    def __len__(self) -> int:
+        return len(self._rules)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self._rules))
+
+    __repr__ = __str__
+
+
+@dataclass(frozen=True)
+class RowExplanation:
+    """Why one row is in its cluster."""
+
+    row: int
+    rule: Rule
+    path: tuple[tuple[Condition, float], ...]
+    """Every question on the way, as the condition that held and the row's value."""
+
+    @property
+    def cluster(self) -> Any:
+        """Label of the row's cluster."""
+        return self.rule.cluster
+
+    @property
+    def leaf(self) -> int:
+        """Node number of the row's leaf."""
+        return self.rule.leaf
+
+    def __str__(self) -> str:
+        return f"row {self.row}: cluster {self.cluster} because {self.rule.text}"
+
+
+def default_names(n_features: int) -> list[str]:
+    """Names for columns that have none: x0, x1, ..."""
+    return [f"x{i}" for i in range(n_features)]
+
+
+def column_names(model: Any) -> Sequence[str | Indicator] | None:
+    """Descriptions of the columns that the tree of a fitted estimator looks at, if it has any."""
+    return getattr(model, "tree_columns_", getattr(model, "feature_names_in_", None))
+
+
+def path_conditions(
+    tree: ThresholdTree, leaf: int, feature_names: Sequence[str | Indicator] | None = None
+) -> list[Condition]:
+    """Every condition on the way from the root to `leaf`, redundant ones included."""
+    names = default_names(tree.n_features) if feature_names is None else feature_names
+    return [
+        Condition(int(f := tree.feature[node]), float(tree.threshold[node]), left, _name(names[f]))
+        for node, left in tree.path(leaf)
+    ]
+
+
+def _name(name: Any) -> str | Indicator:
+    return name if isinstance(name, Indicator) else str(name)
+
+
+def simplify(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
+    """Only the tightest bound of each feature and side, in order of first appearance.
+
+    Where a column is one category, it goes without saying which others it is not.
+
+    Examples
+    --------
+    >>> from pellucid.explanation.conditions import Condition
+    >>> from pellucid.explanation.rules import simplify
+    >>> simplify([Condition(0, 30.0, False, "x"), Condition(0, 70.0, False, "x")])
+    (Condition(feature=0, threshold=70.0, is_upper=False, name='x'),)
+    """
+    tightest: dict[tuple[int, bool], Condition] = {}
+    for condition in conditions:
+        key = (condition.feature, condition.is_upper)
+        known = tightest.get(key)
+        sign = 1 if condition.is_upper else -1
+        if known is None or sign * condition.threshold < sign * known.threshold:
+            tightest[key] = condition
+    said = [c.name for c in tightest.values() if is_category(c) and not c.is_upper]
+    columns = {name.column for name in said}
+    # Of a leaf that no row can reach, both that a category holds and that it does not is kept.
+    return tuple(
+        c
+        for c in tightest.values()
+        if not (is_category(c) and c.is_upper and c.name.column in columns and c.name not in said)
+    )
+
+
+def leaf_rules(
+    tree: ThresholdTree,
+    *,
+    feature_names: Sequence[str | Indicator] | None = None,
+    labels: Sequence | None = None,
+    purity: dict[int, float] | None = None,
+) -> list[Rule]:
+    """One rule per leaf, left to right.
+
+    Parameters
+    ----------
+    tree : ThresholdTree
+    feature_names : sequence of str or Indicator, optional
+        Names of the columns; ``x0, x1, ...`` when left out.
+    labels : sequence, optional
+        Labels of the clusters 0, 1, ...; the numbers themselves when left out.
+    purity : dict of int to float, optional
+        Purity by leaf number; NaN where it is missing.
+    """
+    names = default_names(tree.n_features) if feature_names is None else feature_names
+    clusters, reached = tree.cluster.tolist(), tree.n_node_samples.tolist()
+    weight = tree.weighted_n_node_samples.tolist()
+    rules = []
+    for leaf, conditions in _leaf_conditions(tree, names):
+        cluster = clusters[leaf]
+        rules.append(
+            Rule(
+                leaf=leaf,
+                cluster=cluster if labels is None else labels[cluster],
+                conditions=simplify(conditions),
+                n_samples=reached[leaf],
+                share=weight[leaf] / weight[0] if weight[0] > 0 else 0.0,
+                purity=float((purity or {}).get(leaf, np.nan)),
+            )
+        )
+    return rules
+
+
+def _leaf_conditions(
+    tree: ThresholdTree, names: Sequence[str | Indicator]
+) -> Iterator[tuple[int, tuple[Condition, ...]]]:
+    """Every leaf, left to right, with all conditions on the way to it: each is made but once."""
+    features, thresholds = tree.feature.tolist(), tree.threshold.tolist()
+    children = list(zip(tree.children_left.tolist(), tree.children_right.tolist()))
+    ways: list[tuple[Condition, ...]] = [()] * tree.node_count
+    for node, halves in enumerate(children):  # parents first
+        if halves[0] == LEAF:
+            yield node, ways[node]
+            continue
+        feature = features[node]
+        name = _name(names[feature])
+        for child, left in zip(halves, (True, False)):
+            ways[child] = (*ways[node], Condition(feature, thresholds[node], left, name))
+
+
+def cluster_rules(rules: Sequence[Rule], labels: Sequence) -> RuleList:
+    """Rules of the leaves gathered by cluster, one entry for every one of `labels`."""
+    return RuleList([_gather([r for r in rules if r.cluster == label], label) for label in labels])
+
+
+def _gather(rules: list[Rule], label: Any) -> ClusterRule:
+    share = sum(rule.share for rule in rules)
+    pure = sum(rule.share * rule.purity for rule in rules if rule.share > 0)
+    return ClusterRule(
+        cluster=label,
+        rules=tuple(sorted(rules, key=lambda rule: (-rule.share, rule.leaf))),
+        n_samples=sum(rule.n_samples for rule in rules),
+        share=share,
+        purity=pure / share if share > 0 else float("nan"),
+    )

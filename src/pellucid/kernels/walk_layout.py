@@ -1,9 +1,0 @@
-"""What the arrays of `pellucid.kernels.walk` hold where; without Numba, for those who fill them."""
-
-from __future__ import annotations
-
-FEATURE, AT, LEFT, RIGHT, BEGIN, END, PARENT, STALE = range(8)
-"""Columns of the nodes."""
-
-N_STEPS = 64
-"""Coarse steps of a column of the data."""

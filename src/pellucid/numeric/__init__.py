@@ -1,1 +1,0 @@
-"""Arithmetic on data: exact costs, sums by group, and the compiled loops."""

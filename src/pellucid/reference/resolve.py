@@ -1,0 +1,219 @@
+"""The clustering that is explained: its centers, its labels, and the names of its clusters."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from pellucid._core.data.dataset import Data
+from pellucid._core.data.medians import AbsoluteData
+from pellucid.reference.kmedians import cluster_by_medians
+
+DEFAULT_N_CLUSTERS = 8
+"""Number of clusters when neither the user nor a reference says; scikit-learn's own default."""
+
+NOISE = -1
+"""Label that scikit-learn's clusterings give to rows that belong to no cluster."""
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A reference clustering of some rows.
+
+    Attributes
+    ----------
+    centers : ndarray of shape (n_clusters, n_features), float64
+    labels : ndarray of shape (n_samples,), intp
+        Position of each row's cluster in `centers`; -1 for rows that are left out.
+    names : list
+        What the user calls the cluster at each position.
+    """
+
+    centers: np.ndarray
+    labels: np.ndarray
+    names: list
+
+
+def find_reference(
+    reference: Any,
+    data: Data,
+    *,
+    n_clusters: int | None,
+    random_state: Any,
+    noise: str = "group",
+    original_X: Any = None,
+) -> Reference:
+    """Make sense of the `reference` parameter of an estimator.
+
+    Parameters
+    ----------
+    reference : None, estimator, array of centers or array of labels
+    data : Data
+        The checked data with their weights, of a kind that says what rows pay for centers.
+    n_clusters : int or None
+        How many clusters the user asked for, if he did.
+    random_state : int, RandomState instance or None
+        For the default reference: ``KMeans(n_init=10)``, or k-medians.
+    noise : {"group", "drop"}
+        What to do with label -1.
+    original_X : object
+        The data as the user gave them, for estimators that know column names.
+
+    Raises
+    ------
+    NotFinite
+        Where a number of the data is NaN or infinite.
+    """
+    if reference is None:
+        data.require_finite()
+        k = DEFAULT_N_CLUSTERS if n_clusters is None else n_clusters
+        return _default_reference(data, k, random_state)
+    if hasattr(reference, "fit") or hasattr(reference, "predict"):
+        found = _from_estimator(reference, data, noise, original_X)
+    else:
+        found = _from_array(reference, data, noise)
+    if n_clusters is not None and n_clusters != len(found.centers):
+        raise ValueError(
+            f"n_clusters={n_clusters}, but the reference has {len(found.centers)} clusters; "
+            "leave n_clusters out to take the reference's"
+        )
+    return found
+
+
+def _default_reference(data: Data, n_clusters: int, random_state: Any) -> Reference:
+    if n_clusters > (n := int((data.weights.values > 0).sum())):
+        raise ValueError(
+            f"n_clusters={n_clusters} is more than n_samples={n} rows of positive weight; "
+            "ask for fewer clusters"
+        )
+    find = cluster_by_medians if isinstance(data, AbsoluteData) else _cluster_by_means
+    centers, labels = find(data, n_clusters, random_state)
+    return _from_labels(labels, list(range(n_clusters)), data, empty=centers)
+
+
+def _cluster_by_means(data: Data, n_clusters: int, random_state: Any):
+    """Centers and labels of scikit-learn's k-means."""
+    from sklearn.cluster import KMeans
+
+    X, sample_weight = data.X, data.weights.values
+    counted = sample_weight > 0
+    kmeans = KMeans(n_clusters, n_init=10, random_state=random_state)
+    numbers = (X.tocsr() if sparse.issparse(X) else np.ascontiguousarray(X)).astype(
+        np.float64, copy=False
+    )
+    if counted.all():
+        labels = kmeans.fit(numbers, sample_weight=sample_weight).labels_
+    else:  # absent rows must not even take part in the seeding
+        labels = kmeans.fit(numbers[counted], sample_weight=sample_weight[counted]).predict(numbers)
+    return kmeans.cluster_centers_, labels.astype(np.intp)
+
+
+def _from_labels(labels, names, data: Data, empty=None) -> Reference:
+    centers = data.group_centers(labels, len(names))
+    hollow = np.isnan(centers).any(axis=1)
+    if hollow.any():
+        if empty is None:
+            raise ValueError(
+                f"cluster {names[int(np.argmax(hollow))]!r} of the reference has no row of "
+                "positive weight; leave it out of the labels"
+            )
+        centers[hollow] = empty[hollow]
+    return Reference(centers, labels, names)
+
+
+def _from_centers(centers, data: Data) -> Reference:
+    return Reference(centers, data.nearest(centers), list(range(len(centers))))
+
+
+def _from_array(reference, data: Data, noise) -> Reference:
+    array, X = np.asarray(reference), data.X
+    if array.ndim == 1:
+        return _from_given_labels(array, data, noise)
+    if array.ndim != 2 or array.dtype.kind not in "fiub" or 0 in array.shape:
+        raise ValueError(
+            "reference must be an estimator, a table of centers (n_clusters, n_features) of "
+            f"numbers, or one label a row (n_samples,); got an array of shape {array.shape} and "
+            f"type {array.dtype}"
+        )
+    if array.shape[1] != X.shape[1]:
+        hint = " (for labels, pass a flat array)" if array.shape == (X.shape[0], 1) else ""
+        raise ValueError(
+            f"the reference centers have {array.shape[1]} columns, but X has {X.shape[1]}{hint}"
+        )
+    centers = array.astype(np.float64)
+    if not np.isfinite(centers).all():
+        row, column = np.argwhere(~np.isfinite(centers))[0]
+        raise ValueError(f"reference center {row} is not a finite number in column {column}")
+    return _from_centers(centers, data)
+
+
+def _from_given_labels(given: np.ndarray, data: Data, noise) -> Reference:
+    data.require_finite()
+    X = data.X
+    if len(given) != X.shape[0]:
+        raise ValueError(
+            f"the reference has {len(given)} labels, but X has {X.shape[0]} rows; "
+            "give one label a row, or a 2-D table of centers"
+        )
+    if given.dtype.kind == "f":
+        if not np.isfinite(given).all():
+            row = int(np.flatnonzero(~np.isfinite(given))[0])
+            raise ValueError(f"the reference label of row {row} is missing (NaN)")
+        if not (given == np.rint(given)).all():
+            raise ValueError("reference labels must be whole numbers or strings, not fractions")
+        given = given.astype(np.int64)
+    elif given.dtype.kind == "O":
+        missing = [row for row, label in enumerate(given) if label is None or label != label]
+        if missing:
+            raise ValueError(f"the reference label of row {missing[0]} is missing")
+        given = given.astype(str) if any(isinstance(g, str) for g in given) else given
+    names, labels = np.unique(given, return_inverse=True)
+    labels = labels.reshape(-1).astype(np.intp)
+    if noise == "drop" and names.dtype.kind == "i" and NOISE in names:
+        if len(names) == 1:
+            raise ValueError('every reference label is noise (-1) and noise="drop" leaves no row')
+        at = int(np.flatnonzero(names == NOISE)[0])
+        names = np.delete(names, at)
+        labels = np.where(labels == at, -1, labels - (labels > at))
+    return _from_labels(labels, names.tolist(), data)
+
+
+def _from_estimator(estimator, data: Data, noise, original_X) -> Reference:
+    X, sample_weight = data.X, data.weights.values
+    table = X if original_X is None else original_X
+    if not _is_fitted(estimator):
+        data.require_finite()
+        estimator = clone(estimator)
+        takes_weight = "sample_weight" in inspect.signature(estimator.fit).parameters
+        estimator.fit(table, **({"sample_weight": sample_weight} if takes_weight else {}))
+    centers = getattr(estimator, "cluster_centers_", None)
+    if centers is not None and np.shape(centers)[1:] == (X.shape[1],):
+        return _from_centers(np.asarray(centers, dtype=np.float64), data)
+    labels = getattr(estimator, "labels_", None)
+    if labels is None or len(labels) != X.shape[0]:
+        if not hasattr(estimator, "predict"):
+            raise ValueError(
+                f"the reference {type(estimator).__name__} has neither centers for the "
+                f"{X.shape[1]} columns of X nor labels for its {X.shape[0]} rows; pass the labels "
+                "themselves as reference"
+            )
+        data.require_finite()
+        labels = estimator.predict(table)
+    return _from_given_labels(np.asarray(labels), data, noise)
+
+
+def _is_fitted(estimator) -> bool:
+    try:
+        check_is_fitted(estimator)
+    except NotFittedError:
+        return False
+    except TypeError:  # not a scikit-learn estimator: take it as it is
+        return True
+    return True

@@ -1,0 +1,218 @@
+"""What a report is about: the model, the trees that could stand in its place, and their figures."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pellucid.explanation.explanation import Explanation
+from pellucid.metrics import reference_agreement
+from pellucid.metrics import weighted_average_explanation_size as explanation_size
+from pellucid.report.alternatives import KINDS, Alternative, Alternatives, other_trees
+from pellucid.report.pruning import pruned_trees
+from pellucid.report.trees import Candidate, agreement_and_purity, counted
+from pellucid.tables.validation import read_X
+from pellucid.tree import ThresholdTree
+from pellucid.tree.trade_off import TradeOffPoint
+
+_MOST_TREES = 12
+"""Trees along the trade-off, at the most."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Trees to choose from, where the model's own is among them, and what the steps are."""
+
+    trees: list[Candidate]
+    own: int
+    steps: str
+
+
+class Subject:
+    """A model with the rows that it is shown on.
+
+    Parameters
+    ----------
+    explanation : Explanation
+    fitted : estimator or None
+        Gives cost and reference, if there is one.
+    X : data frame, array-like or sparse matrix
+        In the columns of `explanation`.
+
+    Attributes
+    ----------
+    leaf : ndarray
+        Leaf of each row.
+    reference : ndarray of int or None
+        Position of the reference's cluster of each row, -1 for none, if these rows are those
+        that the model was fitted on.
+    """
+
+    def __init__(self, explanation: Explanation, fitted: Any, X: Any) -> None:
+        self.explanation, self.fitted, self._X = explanation, fitted, X
+        self.leaf = explanation.apply(X)
+        self.reference = self._find_reference()
+
+    def _find_reference(self) -> np.ndarray | None:
+        labels = getattr(self.fitted, "reference_labels_", None)
+        is_its_own = labels is None and hasattr(self.fitted, "medoid_indices_")
+        labels = self.fitted.labels_ if is_its_own else labels
+        if labels is None or len(labels) != len(self.leaf):
+            return None
+        names = self.explanation.cluster_names_
+        here = names[self.explanation.tree_.cluster[self.leaf]]
+        # The labels of XClusters are those that its tree tells, rightly or not.
+        if not is_its_own and not np.array_equal(here, self.fitted.labels_):
+            return None
+        order = np.argsort(names, kind="stable")
+        at = np.clip(np.searchsorted(names[order], labels), 0, len(names) - 1)
+        found = order[at]
+        return np.where(names[found] == labels, found, -1)
+
+    def own_tree(self) -> Candidate:
+        """The tree of the model itself."""
+        cost, reference = (
+            getattr(self.fitted, name, None) for name in ("inertia_", "reference_inertia_")
+        )
+        ratio = None
+        if cost is not None and reference is not None:
+            ratio = cost / reference if reference > 0 else (1.0 if cost == 0 else None)
+        found = self._candidate(self.explanation.tree_, self.leaf, ratio)
+        if found.purity is None:
+            purity = {r.leaf: r.purity for r in self.explanation._leaf_rules}
+            return Candidate(found.tree, found.leaf, ratio, self._stored_agreement(), purity)
+        return found
+
+    def _stored_agreement(self) -> float | None:
+        labels, reference = (
+            getattr(self.fitted, name, None) for name in ("labels_", "reference_labels_")
+        )
+        if labels is None or reference is None:
+            return None
+        return float(reference_agreement(labels, reference))
+
+    def _candidate(
+        self,
+        tree: ThresholdTree,
+        leaf: np.ndarray,
+        ratio: float | None,
+        source: Alternative | None = None,
+    ) -> Candidate:
+        tree = counted(tree, leaf)
+        how = {} if source is None else {"kind": source.kind, "origin": source.origin}
+        if self.reference is None:
+            return Candidate(tree, leaf, ratio, **how)
+        known = agreement_and_purity(tree, leaf, self.reference)
+        return Candidate(tree, leaf, ratio, *known, **how)
+
+    def trees(self, trade_off: Any, most: int = _MOST_TREES) -> Choice:
+        """Trees from the shortest explanations to the longest, the model's own among them."""
+        own = self.own_tree()
+        found = self._alternatives(trade_off)
+        others = [
+            self._candidate(one.tree, self._leaves(one.tree), one.cost_ratio, one)
+            for one in found.trees
+            if not same_questions(one.tree, own.tree)
+        ]
+        sizes = {id(c): self._size(c) for c in [own, *others]}
+        worth = [c for c in others if not any(_beats(o, c, sizes) for o in [own, *others])]
+        worth = _once(sorted(worth, key=lambda c: sizes[id(c)]), sizes)
+        order = sorted(
+            [own, *_spread(worth, most - 1)], key=lambda c: (sizes[id(c)], -(c.cost_ratio or 0.0))
+        )
+        at = next(i for i, c in enumerate(order) if c is own)
+        return Choice(order, at, _steps(found, {c.kind for c in order}))
+
+    def _leaves(self, tree: ThresholdTree) -> np.ndarray:
+        """Leaf of each row in another tree of the same columns."""
+        columns = getattr(self.explanation, "feature_names_in_", None)
+        told = Explanation(
+            tree,
+            names=self.explanation.tree_columns_,
+            clusters=self.explanation.cluster_names_.tolist(),
+            columns=None if columns is None else columns.tolist(),
+            fill=self.explanation.fill_,
+        )
+        return told.apply(self._X)
+
+    def _size(self, candidate: Candidate) -> float:
+        """Conditions of the average row."""
+        return explanation_size(candidate.tree, feature_names=self.explanation.tree_columns_)
+
+    def _alternatives(self, trade_off: Any) -> Alternatives:
+        if trade_off is None or trade_off is False:
+            return Alternatives([])
+        if isinstance(trade_off, Alternatives):
+            return trade_off
+        if isinstance(trade_off, str) and trade_off == "auto":
+            return self._own_alternatives()
+        if not isinstance(trade_off, Iterable):
+            raise TypeError(
+                f"trade_off is {trade_off!r}; it must be 'auto', None, or what a model's path(X) "
+                "returns"
+            )
+        return Alternatives([_as_alternative(point) for point in trade_off])
+
+    def _own_alternatives(self) -> Alternatives:
+        """Trees for the clusters of the model, if it knows which row is in which."""
+        fitted = self.fitted
+        if self.reference is None or not (self.reference >= 0).any():
+            return Alternatives([])
+        if hasattr(fitted, "reference_labels_") and self.explanation.tree_ == fitted.tree_:
+            with warnings.catch_warnings():
+                # A model without names takes those of the table.
+                warnings.filterwarnings("ignore", "X has feature names")
+                numbers = read_X(fitted, self._X, reset=False)
+            return other_trees(fitted, numbers, self.reference)
+        return pruned_trees(self.explanation.tree_, self.leaf, self.reference)
+
+
+def _steps(found: Alternatives, kinds: set[str | None]) -> str:
+    """What the trees are that can be chosen, in words."""
+    parts = [words for kind, words in KINDS.items() if kind in kinds]
+    if not parts:
+        return ""
+    text = "; ".join(parts)
+    return f"{text[0].upper()}{text[1:]}. {found.note}".strip()
+
+
+def _as_alternative(point: TradeOffPoint) -> Alternative:
+    return Alternative(point.tree, "given", f"depth penalty {point.penalty:g}", float(point.npc))
+
+
+def same_questions(one: ThresholdTree, other: ThresholdTree) -> bool:
+    """Whether two trees are the same but for their counts."""
+    return all(
+        np.array_equal(getattr(one, name), getattr(other, name), equal_nan=name == "threshold")
+        for name in ("feature", "threshold", "children_left", "cluster")
+    )
+
+
+def _beats(one: Candidate, other: Candidate, sizes: dict[int, float]) -> bool:
+    """Whether a tree is no longer and no worse than another, and one of the two is better."""
+    ours, theirs = ((sizes[id(c)], _price(c)) for c in (one, other))
+    return ours != theirs and ours[0] <= theirs[0] and ours[1] <= theirs[1]
+
+
+def _price(candidate: Candidate) -> float:
+    """What a tree costs, or how many rows it puts elsewhere where no cost is known."""
+    if candidate.cost_ratio is not None:
+        return candidate.cost_ratio
+    return np.inf if candidate.agreement is None else 1 - candidate.agreement
+
+
+def _once(candidates: list[Candidate], sizes: dict[int, float]) -> list[Candidate]:
+    """Of trees that are alike in length and price, the first."""
+    seen = {(sizes[id(c)], _price(c)): c for c in reversed(candidates)}
+    return [c for c in candidates if seen[sizes[id(c)], _price(c)] is c]
+
+
+def _spread(candidates: list, most: int) -> list:
+    """At most so many of a list, the ends and what lies evenly between them."""
+    if len(candidates) <= most:
+        return candidates
+    return [candidates[i] for i in np.linspace(0, len(candidates) - 1, max(most, 1)).astype(int)]

@@ -1,0 +1,1 @@
+"""Tables: data frames, columns, categories, and the validation of input."""

@@ -1,0 +1,218 @@
+"""Tables with categories as numbers: one 0/1 column a category, which keeps its words."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from numbers import Number
+from typing import Any
+
+import numpy as np
+
+from pellucid.tables.columns import Columns, is_numeric
+
+
+@dataclass(frozen=True)
+class Indicator:
+    """Description of an encoded column that is 1 where `column` is `value`, and 0 elsewhere.
+
+    Everything that takes the names of columns takes these too, and says "district is Gangnam"
+    where it would say "x > 0.5" of a plain column.
+
+    Examples
+    --------
+    >>> from pellucid.tables.encoding import Indicator
+    >>> str(Indicator("district", "Gangnam"))
+    'district is Gangnam'
+    >>> Indicator("district", None).negation
+    'district is not missing'
+    >>> Indicator("sex", "f", otherwise="m").negation
+    'sex is m'
+    """
+
+    column: str
+    value: Any
+    """The category; None stands for a value that is missing."""
+    otherwise: str | None = field(default=None, compare=False)
+    """The other category in words, where the column has only two."""
+
+    @property
+    def word(self) -> str:
+        """The category as a word."""
+        return _word(self.value)
+
+    @property
+    def negation(self) -> str:
+        """What is true where the column is 0."""
+        return f"{self.column} is {self.otherwise or f'not {self.word}'}"
+
+    def __str__(self) -> str:
+        return f"{self.column} is {self.word}"
+
+
+class Encoding:
+    """How a table becomes a matrix: numbers stay, a column of categories becomes one a category.
+
+    Made by :meth:`fit`. Missing values are a category of their own; in a column of numbers they
+    are an error.
+
+    Attributes
+    ----------
+    names : list of str or Indicator
+        Description of each column of the matrix, in order.
+    input_names : list of str
+        Names of the columns of the table.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from pellucid.tables.encoding import Encoding
+    >>> table = pd.DataFrame({"age": [20, 35, 50], "sex": ["f", "m", "f"]})
+    >>> encoding = Encoding.fit(table)
+    >>> [str(name) for name in encoding.names]
+    ['age', 'sex is f', 'sex is m']
+    >>> encoding.transform(pd.DataFrame({"age": [41], "sex": ["m"]}))
+    array([[41.,  0.,  1.]])
+    """
+
+    def __init__(self, input_names: Sequence[str], categories: Sequence[list | None]) -> None:
+        self.input_names = list(input_names)
+        self._categories = list(categories)
+        self.names: list[str | Indicator] = []
+        for name, values in zip(self.input_names, self._categories):
+            self.names += [name] if values is None else _indicators_of(name, values)
+
+    @classmethod
+    def fit(cls, table: Any, categorical: Iterable | None = None) -> Encoding:
+        """Learn the categories of a table.
+
+        Parameters
+        ----------
+        table : data frame or array-like of shape (n_samples, n_columns)
+            A pandas, polars or pyarrow table, or an array of numbers, words or objects; the
+            columns of an array are called ``x0, x1, ...``.
+        categorical : iterable of str or int, optional
+            Columns, by name or position, that hold categories although they look like numbers,
+            such as postal codes. Words, booleans, categories and dates always do.
+
+        Returns
+        -------
+        Encoding
+        """
+        columns = Columns.of(table)
+        wanted = _positions(columns.names, categorical)
+        categories = [
+            _categories(column) if i in wanted or not is_numeric(column) else None
+            for i, column in enumerate(columns.values)
+        ]
+        return cls(columns.names, categories)
+
+    @property
+    def is_categorical(self) -> list[bool]:
+        """For each column of the table, whether it is taken as categories."""
+        return [values is not None for values in self._categories]
+
+    def transform(self, table: Any) -> np.ndarray:
+        """The rows of a table as numbers; a category never seen before is 0 in all its columns.
+
+        Parameters
+        ----------
+        table : data frame or array-like of shape (n_samples, n_columns)
+            A data frame needs the columns of the one that was learned, in any order; others
+            are passed over.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, len(names)), float64
+        """
+        return np.column_stack(self.columns(table)).astype(np.float64, copy=False)
+
+    def columns(self, table: Any) -> list[np.ndarray]:
+        """The columns of :meth:`transform`, one by one: numbers as they are, categories as bools.
+
+        Parameters
+        ----------
+        table : data frame or array-like of shape (n_samples, n_columns)
+
+        Returns
+        -------
+        list of ndarray of shape (n_samples,)
+        """
+        given = Columns.of(table).like(self.input_names)
+        found: list[np.ndarray] = []
+        for name, values, column in zip(self.input_names, self._categories, given.values):
+            found += [_numbers(column, name)] if values is None else _indicators(column, values)
+        return found
+
+
+def _positions(names: list[str], wanted: Iterable | None) -> set[int]:
+    found = set()
+    for column in () if wanted is None else wanted:
+        if isinstance(column, str):
+            if column not in names:
+                raise ValueError(
+                    f"categorical names {column!r}, which is no column; "
+                    f"the columns are {', '.join(map(repr, names))}"
+                )
+            found.add(names.index(column))
+        elif 0 <= column < len(names):
+            found.add(int(column))
+        else:
+            raise ValueError(f"categorical names column {column}; there are {len(names)}")
+    return found
+
+
+def _category(value: Any) -> Any:
+    """A value as a plain Python object that can be looked up: None if it is missing."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if value is None or (value != value) is not False:  # NaN, NaT and pandas' NA
+        return None
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if isinstance(value, Hashable) else str(value)
+
+
+def _categories(column: np.ndarray) -> list:
+    found = {_category(value) for value in set(column.tolist())}
+    return sorted(found, key=_rank)
+
+
+def _rank(value: Any) -> tuple:
+    """Numbers by size, then all else by its words; missing last."""
+    if isinstance(value, Number):
+        return (0, value, "")
+    return (2 if value is None else 1, 0, str(value))
+
+
+def _indicators_of(name: str, values: list) -> list[Indicator]:
+    others = values[::-1] if len(values) == 2 else None
+    words = [None if others is None else _word(others[i]) for i in range(len(values))]
+    return [Indicator(name, value, word) for value, word in zip(values, words)]
+
+
+def _word(value: Any) -> str:
+    return "missing" if value is None else str(value)
+
+
+def _indicators(column: np.ndarray, values: list) -> list[np.ndarray]:
+    position = {value: i for i, value in enumerate(values)}
+    values_here = column.tolist()
+    # Values are many and different ones few: each of these is looked at once.
+    code_of = {v: position.get(_category(v), -1) for v in set(values_here)}
+    code = np.fromiter(map(code_of.__getitem__, values_here), np.intp, len(values_here))
+    return [code == i for i in range(len(values))]
+
+
+def _numbers(column: np.ndarray, name: str) -> np.ndarray:
+    if not is_numeric(column):
+        word = next(value for value in column.tolist())
+        raise ValueError(f"column {name!r} held numbers in fit; now it holds {word!r}")
+    numbers = column.astype(np.float64, copy=False)
+    bad = np.flatnonzero(~np.isfinite(numbers))
+    if len(bad):
+        what = "NaN" if np.isnan(numbers[bad[0]]) else "infinity (inf)"
+        raise ValueError(
+            f"column {name!r} contains {what}, first at row {bad[0]}: drop such rows, or fill "
+            "them in, for example with sklearn.impute.SimpleImputer"
+        )
+    return numbers

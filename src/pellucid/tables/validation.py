@@ -1,0 +1,141 @@
+"""Whatever a user hands in, as numbers, or an error that says where and what would work."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_array
+from sklearn.utils.validation import validate_data
+
+from pellucid._utils.finite import all_finite
+from pellucid._utils.threads import count_threads
+from pellucid.tables.frames import as_table, read_plain_table, table_to_array, with_names
+from pellucid.tree.predictor import canonical_csc
+
+
+def read_X(estimator: Any, X: Any, *, reset: bool, check: bool = True):
+    """`X` as a float array or CSC matrix of finite numbers, with width and names checked.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator
+        Remembers (`reset`) or compares the number and the names of the columns.
+    X : array-like, sparse matrix, or pandas, polars or pyarrow table
+    reset : bool
+        True in `fit`.
+    check : bool
+        Whether to look for numbers that are not finite, or leave that open.
+
+    Returns
+    -------
+    ndarray of float32 or float64, or csc_array
+    """
+    numbers = _read_numbers(estimator, X, reset)
+    values = numbers
+    if sparse.issparse(numbers):
+        numbers = canonical_csc(numbers)
+        values = numbers.data
+    if check and not all_finite(values, partial(count_threads, getattr(estimator, "n_jobs", None))):
+        refuse_infinite(estimator, numbers)
+    return numbers
+
+
+def read_rows(estimator: Any, X: Any):
+    """`X` for a fitted estimator, as it is if possible, with width and names checked.
+
+    Whether the numbers are finite is left open, so that it can be seen while they are used.
+
+    Returns
+    -------
+    ndarray of float32 or float64, or CSR or CSC matrix in any form
+    """
+    if (
+        _is_plain(X)
+        and X.shape[1] == estimator.n_features_in_
+        and not hasattr(estimator, "feature_names_in_")
+    ):
+        return X
+    return _read_numbers(estimator, X, reset=False)
+
+
+def refuse_infinite(estimator: Any, X) -> None:
+    """Raise an error that names the first column of `X` with NaN or an infinity, and the row."""
+    X = canonical_csc(X) if sparse.issparse(X) else X
+    names = getattr(estimator, "feature_names_in_", None)
+    for column in range(X.shape[1]):
+        if sparse.issparse(X):
+            entries = slice(X.indptr[column], X.indptr[column + 1])
+            at = np.flatnonzero(~np.isfinite(X.data[entries]))
+            rows, wrong = X.indices[entries][at], X.data[entries][at]
+        else:
+            rows = np.flatnonzero(~np.isfinite(X[:, column]))
+            wrong = X[rows, column]
+        if len(rows):
+            what = "NaN" if np.isnan(wrong[0]) else "infinity (inf)"
+            name = f"column {column}" if names is None else f"column {names[column]!r}"
+            raise ValueError(
+                f"Input X contains {what}: {name}, first at row {rows[0]}. "
+                f"{type(estimator).__name__} needs finite numbers: drop such rows, or fill them "
+                "in, for example with sklearn.impute.SimpleImputer"
+            ) from None
+
+
+def read_sample_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
+    """Weights as float64; all ones when there are none."""
+    if sample_weight is None:
+        return np.ones(n_samples)
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.ndim == 0:
+        weight = np.full(n_samples, float(weight))
+    if weight.shape != (n_samples,):
+        raise ValueError(
+            f"sample_weight.shape == {weight.shape}, expected ({n_samples},): one weight a row"
+        )
+    bad = np.flatnonzero(~np.isfinite(weight) | (weight < 0))
+    if len(bad):
+        raise ValueError(
+            f"sample_weight[{bad[0]}] is {weight[bad[0]]}; weights must be finite and at least 0"
+        )
+    if not np.any(weight > 0):
+        raise ValueError("every sample_weight is zero; at least one row must have a weight above 0")
+    return weight
+
+
+def _read_numbers(estimator: Any, X: Any, reset: bool):
+    """`X` as a float array or a CSR or CSC matrix, with width and names checked."""
+    if _is_plain(X):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        return X
+    plain = read_plain_table(X)
+    known = getattr(estimator, "feature_names_in_", None)
+    if plain is not None and not reset and known is not None and plain.names == known.tolist():
+        numbers = plain.numbers
+    elif (table := as_table(X)) is not None:
+        numbers = table_to_array(table) if plain is None else plain.numbers
+        validate_data(estimator, with_names(X, table), reset=reset, skip_check_array=True)
+        if reset and not numbers.flags.writeable:
+            # One form of array for what is compiled for fitting.
+            numbers = numbers.copy(order="F")
+    else:
+        numbers = check_array(
+            X,
+            accept_sparse=("csc", "csr"),
+            dtype=(np.float64, np.float32),
+            ensure_all_finite=False,
+            ensure_min_samples=0,
+            estimator=estimator,
+        )
+        validate_data(estimator, numbers, reset=reset, skip_check_array=True)
+    if 0 in numbers.shape:
+        check_array(numbers, estimator=estimator, accept_sparse=True)
+    return numbers
+
+
+def _is_plain(X: Any) -> bool:
+    """Whether `X` is a matrix that needs no reading: floats that are there, in a known form."""
+    if not (type(X) is np.ndarray or (sparse.issparse(X) and X.format in ("csc", "csr"))):
+        return False
+    return X.ndim == 2 and X.dtype in (np.float64, np.float32) and 0 not in X.shape

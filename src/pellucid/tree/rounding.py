@@ -1,0 +1,86 @@
+"""Which number to show for a cut, out of all that split the training rows alike."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+ThresholdStyle = Literal["round", "midpoint", "data"]
+
+
+def choose_threshold(low: float, high: float, style: ThresholdStyle) -> float:
+    """A threshold in the interval [low, high).
+
+    Parameters
+    ----------
+    low, high : float
+        The largest value that goes left and the smallest that goes right.
+    style : {"round", "midpoint", "data"}
+        ``"round"``: the number with the fewest significant digits, among these the one
+        closest to the middle. ``"midpoint"``: the middle. ``"data"``: `low` itself.
+
+    Examples
+    --------
+    >>> from pellucid.tree.rounding import choose_threshold
+    >>> choose_threshold(53987.312, 54211.9, "round")
+    54000.0
+    >>> choose_threshold(1.0, 2.0, "midpoint")
+    1.5
+    """
+    if style == "data":
+        return low
+    if style == "midpoint":
+        middle = low / 2 + high / 2
+        return middle if low <= middle < high else low
+    return _roundest(low, high)
+
+
+def _roundest(low: float, high: float) -> float:
+    """The multiple of the largest power of ten in [low, high), nearest to the middle.
+
+    A number on a coarser power of ten never has more significant digits than one on a finer
+    one, within one interval, so the coarsest grid that meets the interval has the answer.
+    Whole numbers keep the arithmetic exact; the float nearest to the decimal may still fall
+    outside a very narrow interval, which then is looked at on the next finer grid.
+    """
+    if low <= 0 < high:
+        return 0.0
+    (a, b), (c, d) = low.as_integer_ratio(), high.as_integer_ratio()
+    finest = math.floor(math.log10(max(abs(low), abs(high)))) - 17
+    coarsest = finest + 18
+    for exponent in range(coarsest, finest - 1, -1):
+        if _is_between_multiples(low, high, exponent):
+            continue
+        # Multiples of up / down, of which one is 1.
+        up, down = 10 ** max(exponent, 0), 10 ** max(-exponent, 0)
+        first, last = _ceil(a * down, b * up), _ceil(c * down, d * up) - 1
+        if first <= last:
+            middle = _round((a * d + c * b) * down, 2 * b * d * up)
+            value = min(max(middle, first), last) * up / down
+            if low <= value < high:
+                return value
+    return low
+
+
+def _ceil(top: int, bottom: int) -> int:
+    """The least whole number that is not below a fraction."""
+    return -(-top // bottom)
+
+
+def _round(top: int, bottom: int) -> int:
+    """The whole number nearest to a fraction, the even one of two."""
+    whole, rest = divmod(top, bottom)
+    return whole + (2 * rest > bottom or (2 * rest == bottom and whole % 2 == 1))
+
+
+def _is_between_multiples(low: float, high: float, exponent: int) -> bool:
+    """Whether [low, high] surely holds no multiple of a power of ten: floats are quick, and
+    come near enough to rule most grids out.
+    """
+    try:
+        scale = 10.0**exponent
+        first, last = low / scale, high / scale
+    except (OverflowError, ZeroDivisionError):
+        return False
+    doubt = 1e-12 * max(abs(first), abs(last), 1.0)
+    return math.ceil(first - doubt) > last + doubt

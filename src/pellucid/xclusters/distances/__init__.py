@@ -1,0 +1,1 @@
+"""Distances between rows: numeric, categorical, dynamic time warping, and their matrices."""

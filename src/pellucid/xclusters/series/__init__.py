@@ -1,0 +1,1 @@
+"""Series: long tables and their time axis."""

@@ -1,0 +1,107 @@
+"""Models for the tests of exports: odd names, odd labels, categories, any tree at all."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from hypothesis import strategies as st
+
+from pellucid import ExKMC, Explanation
+from pellucid.tables.encoding import Encoding, Indicator
+from pellucid.tree import TreeBuilder
+
+HOSTILE = [
+    'a"b',
+    "it's",
+    "back`tick",
+    "[bracket]",
+    "semi; DROP TABLE rows; --",
+    "new\nline",
+    "back\\slash",
+    "<script>alert(1)</script>",
+    "나이",
+    "percent %s {0} $1",
+    "select",
+    " ",
+    "#hash & co",
+]
+
+
+def hostile_model(labels=("it's", 'say "hi"', "\\n", "<b>", "{0}")):
+    """A model of columns and clusters with names that break what does not quote them."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(300, len(HOSTILE))).round(2), columns=HOSTILE)
+    reference = np.array(labels)[rng.integers(0, len(labels), 300)]
+    return ExKMC(reference=reference, n_leaves=40).fit(X), X
+
+
+def category_model(n_rows=200):
+    """An explanation of numbers and categories, some missing, and its table."""
+    rng = np.random.default_rng(1)
+    words = np.array(["Gangnam", "o'Neill", "back\\slash", 'quo"te', None], dtype=object)
+    table = pd.DataFrame(
+        {
+            "age": rng.integers(18, 80, n_rows).astype(float),
+            "district": words[rng.integers(0, 5, n_rows)],
+            "zip": rng.integers(0, 4, n_rows),
+            "unused": rng.normal(size=n_rows),
+            "member": rng.integers(0, 2, n_rows).astype(bool),
+        }
+    )
+    encoding = Encoding.fit(table, categorical=["zip"])
+    matrix = encoding.transform(table)
+    matrix[:, encoding.names.index("unused")] = 0.0
+    is_missing, is_gangnam = table["district"].isna(), table["district"] == "Gangnam"
+    reference = 1 * is_missing + 2 * is_gangnam + 3 * (table["district"] == "o'Neill")
+    reference += 5 * (table["zip"] == 2) + 10 * table["member"] + 20 * (table["age"] > 40)
+    model = ExKMC(reference=reference.to_numpy(dtype=int), n_leaves=50).fit(matrix)
+    explanation = Explanation.of(model, feature_names=encoding.names)
+    return explanation, table, model.predict(matrix)
+
+
+@st.composite
+def explanations(draw, max_splits=12, plain=False):
+    """Any tree with any names, labels, thresholds and counts.
+
+    A plain one has numbers only, no names, and thresholds that SQLite reads right.
+    """
+    n_features = draw(st.integers(1, 5))
+    builder = TreeBuilder(n_features)
+    numbers = st.floats(allow_nan=False, allow_infinity=False)
+    if plain:
+        numbers = st.floats(-1e200, 1e200).filter(lambda x: x == 0 or abs(x) > 1e-200)
+    names = (
+        None
+        if plain
+        else draw(
+            st.none()
+            | st.lists(st.text(min_size=0), min_size=n_features, max_size=n_features, unique=True)
+        )
+    )
+    if names is not None and draw(st.booleans()):
+        value = st.text() | st.integers(-5, 5) | st.booleans() | st.none()
+        names = [
+            Indicator(f"c{i}", draw(value)) if draw(st.booleans()) else name
+            for i, name in enumerate(names)
+        ]
+        names = [n if isinstance(n, Indicator) else f"n{n}" for n in names]
+    for _ in range(draw(st.integers(0, max_splits))):
+        feature = draw(st.integers(0, n_features - 1))
+        is_category = names is not None and isinstance(names[feature], Indicator)
+        threshold = draw(st.floats(0, 1, exclude_max=True) if is_category else numbers)
+        builder.split(draw(st.sampled_from(builder.leaves)), feature=feature, threshold=threshold)
+    kinds = [
+        st.integers(-(2**63), 2**63 - 1),
+        st.text(alphabet=st.characters(exclude_characters="\0", exclude_categories=["Cs"])),
+        numbers,
+    ]
+    clusters = draw(st.one_of([st.lists(k, min_size=3, max_size=3, unique=True) for k in kinds]))
+    purity = {}
+    for node in range(len(builder.nodes)):
+        builder.set_cluster(node, draw(st.integers(0, 2)))
+        builder.set_counts(node, draw(st.integers(0, 10**6)), draw(st.floats(0, 1e6)))
+    tree = builder.build()
+    for leaf in tree.leaves.tolist():
+        if draw(st.booleans()):
+            purity[leaf] = draw(st.floats(0, 1))
+    return Explanation(tree, names=names, clusters=clusters, purity=purity)

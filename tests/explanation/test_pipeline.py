@@ -1,0 +1,326 @@
+"""Pipelines told in the units and categories of their data."""
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.compose import ColumnTransformer, make_column_selector, make_column_transformer
+from sklearn.datasets import load_wine
+from sklearn.decomposition import PCA
+from sklearn.feature_selection import VarianceThreshold
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
+from sklearn.preprocessing import (
+    Binarizer,
+    FunctionTransformer,
+    KBinsDiscretizer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    OneHotEncoder,
+    PowerTransformer,
+    QuantileTransformer,
+    RobustScaler,
+    StandardScaler,
+)
+
+from pellucid import ExKMC, ExShallow, explain_pipeline, export_text, from_json
+from pellucid.tables.encoding import Indicator
+
+WINE = load_wine(as_frame=True).data
+REFERENCE = np.arange(len(WINE)) % 4
+
+MAPS = [
+    StandardScaler(),
+    StandardScaler(with_mean=False),
+    MinMaxScaler(),
+    MinMaxScaler((-3, 5), clip=True),
+    MaxAbsScaler(),
+    RobustScaler(),
+    PowerTransformer(),
+    PowerTransformer(method="box-cox"),
+    QuantileTransformer(n_quantiles=40),
+    FunctionTransformer(np.log),
+    FunctionTransformer(np.sqrt),
+    FunctionTransformer(np.negative),
+    FunctionTransformer(),
+    make_pipeline(FunctionTransformer(np.log1p), StandardScaler(), MinMaxScaler()),
+    make_pipeline(RobustScaler(), FunctionTransformer(np.negative), StandardScaler()),
+    VarianceThreshold(0.3),
+    FeatureUnion([("a", StandardScaler()), ("b", "passthrough"), ("c", VarianceThreshold(1.0))]),
+    "passthrough",
+]
+
+
+def fitted(*steps, X=WINE, reference=REFERENCE, n_leaves=15, **options):
+    model = ExKMC(reference=reference, n_leaves=n_leaves, **options)
+    return Pipeline([(f"s{i}", s) for i, s in enumerate([*steps, model])]).fit(X)
+
+
+@pytest.mark.parametrize("step", MAPS, ids=repr)
+@pytest.mark.parametrize("style", ["round", "data"])
+def test_training_rows_keep_their_clusters(step, style):
+    pipeline = fitted(step, threshold_style=style)
+    explanation = explain_pipeline(pipeline, WINE)
+    np.testing.assert_array_equal(explanation.predict(WINE), pipeline[-1].labels_)
+    assert explanation.feature_names_in_.tolist() == WINE.columns.tolist()
+    assert sorted(r.n_samples for r in explanation._leaf_rules) == sorted(
+        r.n_samples for r in pipeline[-1]._leaf_rules
+    )
+    for old, new in zip(pipeline[-1].rules_, explanation.rules_):
+        assert (old.n_samples, old.purity) == (new.n_samples, pytest.approx(new.purity))
+    counts = np.unique(explanation.apply(WINE), return_counts=True)
+    assert dict(zip(*counts)) == {r.leaf: r.n_samples for r in explanation._leaf_rules}
+
+
+@pytest.mark.parametrize("step", MAPS, ids=repr)
+def test_without_data_thresholds_are_exact_images(step):
+    pipeline = fitted(step)
+    explanation = explain_pipeline(pipeline)
+    np.testing.assert_array_equal(explanation.predict(WINE), pipeline[-1].labels_)
+    tree = explanation.tree_
+    rows = np.repeat(WINE.to_numpy()[::20], 3 * tree.node_count, axis=0)
+    places = np.arange(len(rows)) % (3 * tree.node_count)
+    for node in np.flatnonzero(~tree.is_leaf):
+        at = tree.threshold[node]
+        for i, value in enumerate((at, np.nextafter(at, np.inf), np.nextafter(at, -np.inf))):
+            rows[places == 3 * node + i, tree.feature[node]] = value
+    rows = pd.DataFrame(rows, columns=WINE.columns)
+    rows = rows[(rows > 0).all(axis=1)]
+    np.testing.assert_array_equal(explanation.predict(rows), pipeline.predict(rows))
+
+
+@given(
+    st.lists(st.floats(-1e9, 1e9), min_size=4, max_size=40, unique=True),
+    st.sampled_from(MAPS[:6] + MAPS[11:13]),
+)
+@settings(max_examples=25, deadline=None)
+def test_any_column(values, step):
+    X = np.array(values)[:, None]
+    pipeline = fitted(step, X=X, reference=np.arange(len(X)) % 3, n_leaves=8)
+    expected = pipeline.predict(X)
+    np.testing.assert_array_equal(explain_pipeline(pipeline, X).predict(X), expected)
+    np.testing.assert_array_equal(explain_pipeline(pipeline).predict(X), expected)
+
+
+def test_single_precision():
+    X = WINE.astype(np.float32)
+    pipeline = fitted(StandardScaler(), X=X)
+    np.testing.assert_array_equal(explain_pipeline(pipeline, X).predict(X), pipeline.predict(X))
+
+
+def test_thresholds_are_round_in_the_units_of_the_data():
+    pipeline = make_pipeline(StandardScaler(), ExShallow(3, random_state=0)).fit(WINE)
+    text = export_text(explain_pipeline(pipeline, WINE))
+    assert max(len(part) for part in text.replace("\n", " ").split() if part[0].isdigit()) <= 5
+    assert "proline" in text
+
+
+def mixed(n_rows=400, holes=True):
+    """A table with words, numbers that are categories, skewed amounts and missing values."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {
+            "region": rng.choice(["North", "South", "o'East", "West"], n_rows),
+            "amount": np.exp(rng.normal(5, 2, n_rows)),
+            "age": rng.integers(18, 90, n_rows).astype(float),
+            "zip": rng.choice([1010, 2020, 3030], n_rows),
+            "member": rng.choice([True, False], n_rows),
+            "note": "x",
+        }
+    )
+    if holes:
+        table.loc[rng.random(n_rows) < 0.1, "age"] = np.nan
+        table.loc[rng.random(n_rows) < 0.1, "region"] = None
+    group = 1 * (table["region"] == "North") + 2 * (table["zip"] == 2020)
+    group += 4 * table["member"] + 8 * (table["age"].fillna(40) > 50)
+    return table, group.to_numpy()
+
+
+def mixed_pipeline(reference, **encoder):
+    words = make_pipeline(
+        SimpleImputer(strategy="constant", fill_value="unknown"),
+        OneHotEncoder(sparse_output=False, **encoder),
+    )
+    columns = ColumnTransformer(
+        [
+            ("codes", OneHotEncoder(sparse_output=False, **encoder), ["zip", "member"]),
+            ("age", make_pipeline(SimpleImputer(strategy="median"), StandardScaler()), ["age"]),
+            ("amount", FunctionTransformer(np.log), ["amount"]),
+            ("words", words, ["region"]),
+        ]
+    )
+    model = ExKMC(reference=reference, n_leaves=40)
+    return Pipeline([("columns", columns), ("scale", StandardScaler()), ("model", model)])
+
+
+@pytest.mark.parametrize("output", ["default", "pandas", "polars"])
+@pytest.mark.parametrize("encoder", [{}, {"drop": "first"}, {"drop": "if_binary"}], ids=str)
+def test_numbers_and_categories_side_by_side(output, encoder):
+    table, group = mixed()
+    pipeline = mixed_pipeline(group, **encoder)
+    pipeline[:-1].set_output(transform=output)
+    pipeline.fit(table)
+    explanation = explain_pipeline(pipeline, table)
+    expected = pipeline.predict(table)
+    np.testing.assert_array_equal(explanation.predict(table), expected)
+    np.testing.assert_array_equal(explain_pipeline(pipeline).predict(table), expected)
+    assert explanation.feature_names_in_.tolist() == table.columns.tolist()
+    assert explanation.fill_["age"] == table["age"].median()
+    text = str(explanation.explain())
+    assert "region is" in text
+    assert "age > " in text
+    assert from_json(explanation.to_json()) == explanation
+    plain = table.astype(object).where(table.notna(), None)
+    np.testing.assert_array_equal(explanation.predict(pl.from_pandas(table)), expected)
+    space = {}
+    exec(explanation.to_python(), space)
+    assert [space["cluster_of"](row) for row in plain.to_dict("records")] == expected.tolist()
+    with duckdb.connect() as database:
+        database.register("given_rows", table)
+        query = explanation.to_sql(dialect="duckdb", table="given_rows")
+        assert [row[-1] for row in database.execute(query).fetchall()] == expected.tolist()
+    assert "missing counts in" in explanation.to_html()
+
+
+def test_the_same_in_onnx():
+    import onnxruntime
+
+    table, group = mixed()
+    table = table.assign(region=table["region"].fillna("unknown"))
+    pipeline = mixed_pipeline(group).fit(table)
+    for dtype in ("float64", "float32"):
+        model = explain_pipeline(pipeline, table).to_onnx(table, dtype=dtype)
+        session = onnxruntime.InferenceSession(
+            model.SerializeToString(), providers=["CPUExecutionProvider"]
+        )
+        kinds = {"region": object, "zip": np.int64, "member": np.int64}
+        feeds = {
+            i.name: table[[i.name]].to_numpy(kinds.get(i.name, dtype)) for i in model.graph.input
+        }
+        assert "age" in feeds
+        found = session.run(None, feeds)[0]
+        np.testing.assert_array_equal(found, pipeline.predict(table))
+    half = make_column_transformer(
+        (StandardScaler(), ["amount"]), (OneHotEncoder(sparse_output=False), ["region"])
+    )
+    pipeline = fitted(half, X=table, reference=(table["amount"] > 100).to_numpy(), n_leaves=2)
+    model = explain_pipeline(pipeline, table).to_onnx()
+    assert [i.name for i in model.graph.input] == ["amount"]
+    session = onnxruntime.InferenceSession(
+        model.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    found = session.run(None, {"amount": table[["amount"]].to_numpy()})[0]
+    np.testing.assert_array_equal(found, pipeline.predict(table))
+    numbers = table[["age", "amount"]]
+    steps = make_pipeline(SimpleImputer(), StandardScaler())
+    pipeline = fitted(steps, X=numbers, reference=group, n_leaves=20)
+    model = explain_pipeline(pipeline, numbers).to_onnx()
+    session = onnxruntime.InferenceSession(
+        model.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    found = session.run(None, {"X": numbers.to_numpy()})[0]
+    np.testing.assert_array_equal(found, pipeline.predict(numbers))
+
+
+def test_columns_chosen_by_kind_with_the_rest_passed_on_and_sparse():
+    table, group = mixed(holes=False)
+    table = table.drop(columns="note")
+    columns = make_column_transformer(
+        (OneHotEncoder(), make_column_selector(dtype_include=["object", "str"])),
+        (MinMaxScaler(), ["amount"]),
+        remainder="passthrough",
+        sparse_threshold=1.0,
+    )
+    pipeline = fitted(columns, X=table, reference=group, n_leaves=30)
+    assert sparse.issparse(pipeline[0].transform(table))
+    explanation = explain_pipeline(pipeline, table)
+    np.testing.assert_array_equal(explanation.predict(table), pipeline.predict(table))
+    assert Indicator("region", "North") in explanation.tree_columns_
+    assert not any(
+        isinstance(name, Indicator) for name in explanation.tree_columns_ if "zip" in str(name)
+    )
+
+
+def test_arrays_without_names_and_sparse_data():
+    X = np.where(WINE.to_numpy() < 2, 0.0, WINE.to_numpy())
+    for rows in (X, sparse.csr_array(X)):
+        pipeline = fitted(MaxAbsScaler(), X=rows)
+        explanation = explain_pipeline(pipeline, rows)
+        np.testing.assert_array_equal(explanation.predict(X), pipeline.predict(rows))
+        assert explanation.tree_columns_[3] == "x3"
+
+
+def test_rare_and_unknown_categories():
+    table, _ = mixed(holes=False)
+    table.loc[:3, "region"] = ["a", "b", "c", "d"]
+    encoder = OneHotEncoder(min_frequency=10, handle_unknown="infrequent_if_exist")
+    reference = 1 * (table["region"] == "North") + 2 * (table["region"] == "West")
+    chosen = table[["region"]]
+    pipeline = fitted(encoder, X=chosen, reference=reference.to_numpy(), n_leaves=3)
+    explanation = explain_pipeline(pipeline, chosen)
+    np.testing.assert_array_equal(explanation.predict(chosen), pipeline.predict(chosen))
+    new = pd.DataFrame({"region": ["Mars", None, "North"]})
+    np.testing.assert_array_equal(explanation.predict(new)[[0, 2]], pipeline.predict(new)[[0, 2]])
+    rare = np.isin(table["region"], ["a", "b", "c", "d"]).astype(int)
+    pipeline = fitted(encoder, X=chosen, reference=rare, n_leaves=2)
+    with pytest.raises(ValueError, match="OneHotEncoder gathers rare categories in one column"):
+        explain_pipeline(pipeline)
+
+
+@pytest.mark.parametrize(
+    ("steps", "message"),
+    [
+        ([StandardScaler(), PCA(3)], "PCA cannot be undone column by column"),
+        ([FunctionTransformer(np.abs)], "FunctionTransformer cannot be undone"),
+        ([KBinsDiscretizer(3, quantile_method="averaged_inverted_cdf")], "KBinsDiscretizer cannot"),
+        ([StandardScaler(), SimpleImputer()], "comes after a scaler or an encoder: put it first"),
+        ([SimpleImputer(missing_values=0.0)], r"SimpleImputer\(missing_values=0.0\) replaces a"),
+        ([Binarizer(threshold=10), OneHotEncoder()], "OneHotEncoder comes after a transformer th"),
+    ],
+)
+def test_what_mixes_columns_is_refused(steps, message):
+    pipeline = fitted(*steps)
+    with pytest.raises(ValueError, match=message) as error:
+        explain_pipeline(pipeline, WINE)
+    assert "ExShallow(reference=pipeline.predict(X)).fit(X)" in str(error.value)
+
+
+def test_what_is_mixed_does_not_matter_where_it_is_not_asked_about():
+    columns = ColumnTransformer(
+        [("mixed", PCA(2), ["ash", "hue"]), ("scaled", StandardScaler(), ["proline"])]
+    )
+    X = WINE.assign(ash=1.0, hue=1.0)
+    pipeline = fitted(columns, X=X)
+    explanation = explain_pipeline(pipeline, X)
+    np.testing.assert_array_equal(explanation.predict(X), pipeline.predict(X))
+
+
+def test_one_column_used_twice():
+    columns = ColumnTransformer(
+        [("a", StandardScaler(), ["proline", "hue"]), ("b", FunctionTransformer(np.log), ["hue"])]
+    )
+    pipeline = fitted(columns)
+    explanation = explain_pipeline(pipeline, WINE)
+    assert explanation.tree_columns_ == ["proline", "hue"]
+    np.testing.assert_array_equal(explanation.predict(WINE), pipeline.predict(WINE))
+    fills = ColumnTransformer(
+        [("a", SimpleImputer(strategy="mean"), ["hue"]), ("b", SimpleImputer(), ["hue", "ash"])]
+    )
+    fills.set_params(b__strategy="constant", b__fill_value=3.0)
+    pipeline = fitted(fills)
+    if len(np.unique(pipeline[-1].tree_.feature)) == 4:
+        with pytest.raises(ValueError, match="missing values of column 'hue' count as"):
+            explain_pipeline(pipeline)
+
+
+def test_only_pipelines_that_end_in_a_tree():
+    with pytest.raises(TypeError, match="takes a fitted Pipeline, not ExKMC; call explain"):
+        explain_pipeline(ExKMC(3))
+    with pytest.raises(TypeError, match="the last step of the pipeline is PCA, which has no thr"):
+        explain_pipeline(make_pipeline(StandardScaler(), PCA(2)).fit(WINE))
+    with pytest.raises(Exception, match="not fitted"):
+        explain_pipeline(make_pipeline(StandardScaler(), ExKMC(3)))

@@ -1,0 +1,139 @@
+"""Imports run in one direction: from estimators and outputs down to the engine and the tree."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import pellucid
+
+ROOT = Path(pellucid.__file__).parent
+
+LAYERS = (
+    ("_version", "_utils"),
+    ("tree", "_core.kernels"),
+    ("tables", "datasets"),
+    ("explanation", "_core.data"),
+    ("_core.criteria",),
+    ("_core.growers",),
+    ("_core.refine", "_core.exact"),
+    ("metrics", "reference"),
+    ("cluster", "eop", "xclusters"),
+    ("baselines",),
+    ("plotting",),
+    ("export",),
+    ("report",),
+    ("",),  # pellucid/__init__.py: the public names
+    ("cli",),
+)
+"""Packages from the lowest layer to the highest. A package imports itself and lower layers."""
+
+FACADES = ("pellucid", "pellucid.explanation.mixins")
+"""Modules that offer functions of higher layers, imported when they are used."""
+
+RANK = {package: rank for rank, layer in enumerate(LAYERS) for package in layer}
+
+
+def modules() -> dict[str, Path]:
+    """All modules of the package by name."""
+    found = {}
+    for path in sorted(ROOT.rglob("*.py")):
+        parts = ("pellucid", *path.relative_to(ROOT).with_suffix("").parts)
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imports(name: str, path: Path, known: dict[str, Path]) -> Iterator[tuple[str, bool]]:
+    """Modules of the package that a module imports, and whether it does so when it is imported."""
+    tree = ast.parse(path.read_text())
+    nested = {id(n) for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) for n in ast.walk(f)}
+    for node in ast.walk(tree):
+        targets = []
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            targets = [f"{node.module}.{alias.name}" for alias in node.names]
+            targets = [target if target in known else node.module for target in targets]
+        elif isinstance(node, ast.Import):
+            targets = [alias.name for alias in node.names]
+        for target in targets:
+            if target in known and target != name:
+                yield target, id(node) not in nested
+
+
+def package_of(module: str) -> str:
+    """The package in `LAYERS` to which a module belongs."""
+    parts = module.split(".")[1:]
+    return ".".join(parts[:2]) if parts[:1] == ["_core"] else (parts[0] if parts else "")
+
+
+def test_every_package_has_a_layer():
+    packages = {package_of(name) for name in modules()} - {"_core", "__main__"}
+    assert packages == set(RANK)
+
+
+def test_imports_run_downwards():
+    known = modules()
+    upward = [
+        f"{name} -> {target}"
+        for name, path in known.items()
+        if name not in (*FACADES, "pellucid.__main__")
+        for target, _ in imports(name, path, known)
+        if (mine := package_of(name)) != (other := package_of(target))
+        and (other not in RANK or RANK[other] >= RANK[mine])
+    ]
+    assert not upward, "\n".join(upward)
+
+
+def test_no_import_cycles():
+    known = modules()
+    graph = {
+        name: {target for target, _ in imports(name, path, known)}
+        for name, path in known.items()
+        if name not in FACADES
+    }
+    assert find_cycle(graph) is None
+
+
+def test_a_cycle_is_found():
+    assert find_cycle({"a": {"b"}, "b": {"c"}, "c": {"a"}}) == ["a", "b", "c", "a"]
+
+
+def test_no_two_classes_share_a_name():
+    names = Counter(
+        node.name
+        for path in modules().values()
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ClassDef)
+    )
+    twice = [name for name, count in names.items() if count > 1]
+    assert not twice, twice
+
+
+def find_cycle(graph: dict[str, set[str]]) -> list[str] | None:
+    """A cycle of a directed graph, or None."""
+    done: set[str] = set()
+
+    def visit(node: str, path: list[str]) -> list[str] | None:
+        if node in path:
+            return [*path[path.index(node) :], node]
+        if node in done:
+            return None
+        for target in sorted(graph.get(node, ())):
+            if (cycle := visit(target, [*path, node])) is not None:
+                return cycle
+        done.add(node)
+        return None
+
+    for node in sorted(graph):
+        if (cycle := visit(node, [])) is not None:
+            return cycle
+    return None
+
+
+@pytest.mark.parametrize("package", sorted(RANK))
+def test_layer_names_exist(package):
+    path = ROOT.joinpath(*filter(None, package.split(".")))
+    assert path.is_dir() or path.with_suffix(".py").is_file()

@@ -1,0 +1,200 @@
+"""KMedoids: scikit-learn's contract for every metric, and rows of every kind."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_iris, make_blobs
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from _support.references import WEIGHT_CHECKS
+from pellucid import KMedoids
+from pellucid.xclusters import k_medoids, pairwise
+
+ESTIMATORS = [
+    KMedoids(),
+    KMedoids(init="k-medoids++", metric="manhattan"),
+    KMedoids(metric="precomputed"),
+    KMedoids(metric="gower"),
+    KMedoids(metric="dtw", window=2),
+]
+
+
+def expected_failures(estimator):
+    if estimator.metric == "precomputed":
+        why = "the check hands in data where distances are due"
+        return dict.fromkeys(("check_estimators_nan_inf", "check_clustering"), why)
+    if estimator.init == "k-medoids++":
+        why = "repeated rows are drawn otherwise"
+        return {check.__name__: why for check in WEIGHT_CHECKS}
+    return {}
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    return make_blobs(200, 4, centers=5, cluster_std=1.5, random_state=0)[0]
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "cosine", "dtw", "gower", "jaccard"])
+def test_it_is_k_medoids_on_the_distances(blobs, metric):
+    X = blobs.round(1)
+    model = KMedoids(4, metric=metric).fit(X)
+    found = k_medoids(pairwise(X, metric), 4)
+    np.testing.assert_array_equal(model.medoid_indices_, found.indices)
+    np.testing.assert_array_equal(model.labels_, found.labels)
+    assert (model.inertia_, model.n_iter_) == (found.loss, found.n_iter)
+    np.testing.assert_array_equal(model.cluster_centers_, X[found.indices])
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+
+def test_precomputed_distances_give_the_same(blobs):
+    D = pairwise(blobs, "euclidean")
+    model, other = KMedoids(5).fit(blobs), KMedoids(5, metric="precomputed").fit(D)
+    np.testing.assert_array_equal(model.labels_, other.labels_)
+    np.testing.assert_array_equal(other.predict(D[:20]), model.labels_[:20])
+    assert not hasattr(other, "cluster_centers_")
+
+
+def test_weights_count_as_rows(blobs):
+    weight = np.arange(200) % 3
+    rows = np.repeat(np.arange(200), weight)
+    model, repeated = KMedoids(4).fit(blobs, sample_weight=weight), KMedoids(4).fit(blobs[rows])
+    np.testing.assert_array_equal(model.cluster_centers_, repeated.cluster_centers_)
+    assert model.inertia_ == pytest.approx(repeated.inertia_)
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])
+def test_tables_keep_the_names_of_their_columns(blobs, kind):
+    table = kind(dict(zip("abcd", blobs.T)))
+    model = KMedoids(3).fit(table)
+    assert model.feature_names_in_.tolist() == list("abcd")
+    np.testing.assert_array_equal(model.predict(table), KMedoids(3).fit(blobs).labels_)
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.predict(table[["b", "a", "c", "d"]])
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])
+def test_mixed_tables(kind):
+    columns = {
+        "town": ["x", "x", "y", "y", "y", None],
+        "age": [20, 22, 61, 63, 60, 64],
+        "member": [True, True, False, False, True, False],
+    }
+    model = KMedoids(2, metric="gower").fit(kind(columns))
+    assert model.labels_.tolist() in ([0, 0, 1, 1, 1, 1], [1, 1, 0, 0, 0, 0])
+    assert model.feature_names_in_.tolist() == ["town", "age", "member"]
+    assert set(model.cluster_centers_[:, 0]) == {"x", "y"}
+    # One row alone has no range: that of the fitted rows counts.
+    new = kind({"town": ["z"], "age": [58], "member": [False]})
+    assert model.predict(new)[0] == model.labels_[3]
+
+
+def test_columns_keep_the_kind_they_were_fitted_with():
+    model = KMedoids(2, metric="gower").fit(pd.DataFrame({"age": [1, 2, 9, 8]}))
+    with pytest.raises(ValueError, match="column 'age' of X holds categories, but numbers in the"):
+        model.predict(pd.DataFrame({"age": ["old"]}))
+    # Numbers that were categories in `fit` stay so: 1 is as far from 9 as from 2.
+    codes = pd.DataFrame({"code": [1, 1, 9, 9, 2]})
+    model = KMedoids(2, metric="gower").fit(codes.astype("category"))
+    assert model.inertia_ == 1.0
+    np.testing.assert_array_equal(model.predict(codes[:4]), model.labels_[:4])
+
+
+def test_precomputed_distances_are_checked():
+    D = np.array([[0.0, 1.0], [np.nan, 0.0]])
+    with pytest.raises(ValueError, match=r"distances\[1, 0\] is nan. Every distance must be known"):
+        KMedoids(1, metric="precomputed").fit(D)
+    with pytest.raises(ValueError, match=r"shape \(1, 2\); distances form a square matrix"):
+        KMedoids(1, metric="precomputed").fit(D[:1])
+    model = KMedoids(1, metric="precomputed").fit(1 - np.eye(2))
+    with pytest.raises(ValueError, match=r"X\[0, 1\] is -1; distances are finite"):
+        model.predict([[0.0, -1.0]])
+
+
+def test_categories():
+    X = [["a", "x"], ["a", "x"], ["a", "y"], ["b", "z"], ["b", "z"]]
+    model = KMedoids(2, metric="jaccard").fit(X)
+    assert model.labels_.tolist() in ([0, 0, 0, 1, 1], [1, 1, 1, 0, 0])
+    assert model.predict([["b", "w"], ["w", "x"]]).tolist() == [model.labels_[3], model.labels_[0]]
+
+
+def test_series_of_different_lengths():
+    up, down = [0.0, 1.0, 2.0, 3.0], [3.0, 2.0, 1.0, 0.0]
+    series = [up, [0.0, 0.0, *up], up[1:], down, [*down, 0.0], [3.0, *down]]
+    model = KMedoids(2, metric="dtw").fit(series)
+    assert model.labels_.tolist() in ([0, 0, 0, 1, 1, 1], [1, 1, 1, 0, 0, 0])
+    assert model.predict([[3.5, 3.0, 0.0]])[0] == model.labels_[3]
+    assert len(model.cluster_centers_) == 2
+    with pytest.raises(ValueError, match="series 1 of X has 6 steps, series 0 has 4: 'euclidean'"):
+        KMedoids(2).fit(series)
+
+
+def test_a_function_as_the_metric(blobs):
+    model = KMedoids(3, metric=lambda a, b: np.abs(a - b).max()).fit(blobs[:40])
+    D = np.abs(blobs[:40, None] - blobs[:40]).max(axis=2)
+    np.testing.assert_array_equal(model.labels_, k_medoids(D, 3).labels)
+    np.testing.assert_array_equal(model.predict(blobs[:40]), model.labels_)
+
+
+@pytest.mark.parametrize("convert", [sparse.csr_array, sparse.csc_array])
+def test_sparse_rows(blobs, convert):
+    X = np.where(np.abs(blobs) < 2, 0.0, blobs)
+    model, dense = KMedoids(4).fit(convert(X)), KMedoids(4).fit(X)
+    np.testing.assert_array_equal(model.labels_, dense.labels_)
+    np.testing.assert_array_equal(model.cluster_centers_, dense.cluster_centers_)
+    np.testing.assert_array_equal(model.predict(convert(X)), dense.predict(X))
+    with pytest.raises(TypeError, match="metric='dtw' needs dense data"):
+        KMedoids(4, metric="dtw").fit(convert(X))
+
+
+def test_threads_and_precision_leave_the_labels_alone(blobs):
+    X = blobs.astype(np.float32)
+    expected = KMedoids(5, n_jobs=1).fit(X.astype(float))
+    for n_jobs in (1, 2, 4):
+        model = KMedoids(5, n_jobs=n_jobs).fit(X)
+        np.testing.assert_array_equal(model.labels_, expected.labels_)
+        assert model.inertia_ == expected.inertia_
+
+
+def test_iris_falls_into_its_species():
+    X, y = load_iris(return_X_y=True)
+    assert adjusted_rand_score(y, KMedoids(3).fit_predict(X)) > 0.7
+
+
+def test_fewer_distinct_rows_than_clusters():
+    with pytest.warns(ConvergenceWarning, match="2 of 3 clusters have rows"):
+        model = KMedoids(3).fit([[0.0], [0.0], [1.0], [1.0]])
+    assert model.inertia_ == 0
+    np.testing.assert_array_equal(model.predict([[0.0], [1.0]]), model.labels_[[0, 2]])
+
+
+def test_a_fit_on_other_data_forgets_the_first(blobs):
+    model = KMedoids(3, metric="gower").fit(blobs)
+    model.set_params(metric="precomputed").fit(pairwise(blobs[:50], "euclidean"))
+    assert model.predict(pairwise(blobs[:50], "euclidean")).shape == (50,)
+    assert clone(model).metric == "precomputed"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_clusters": 7}, "n_samples=6 should be >= n_clusters=7"),
+        ({"metric": "hamming"}, "The 'metric' parameter of KMedoids must be"),
+        ({"init": "pam"}, "The 'init' parameter of KMedoids must be"),
+        ({"init": [0, 9]}, r"init\[1\] is 9, but rows go from 0 to 5"),
+        ({"window": 2}, "window=2 is for metric='dtw'"),
+    ],
+)
+def test_errors_say_what_would_work(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        KMedoids(**{"n_clusters": 2, **parameters}).fit(np.arange(12.0).reshape(6, 2))

@@ -6,7 +6,7 @@ import warnings
 
 from sklearn.exceptions import ConvergenceWarning
 
-from pellucid._core.data.objectives import OBJECTIVES
+from pellucid._core.data.medians import OBJECTIVES
 
 
 def fit(model, data, **parameters):

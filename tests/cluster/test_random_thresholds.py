@@ -15,7 +15,8 @@ from _support.strategies import tiny_data
 from pellucid import ExKMC, RandomThresholds
 from pellucid._core.criteria.random_cuts import draw_cuts
 from pellucid._core.data.batch_tree_costs import cost_changes
-from pellucid._core.data.dataset import Data, Weights
+from pellucid._core.data.dataset import Dataset
+from pellucid._core.data.weights import Weights
 from pellucid.datasets import make_synthetic_2
 from pellucid.metrics import kmeans_cost
 
@@ -137,7 +138,7 @@ def test_costs_are_those_of_the_clusters_of_each_tree(data, fractional):
     trees = draw_cuts(data.centers, 4, 0)
     reference = kmeans_cost(data.X, labels, sample_weight=weight)
     changes = [
-        cost_changes(Data(X, Weights.of(weight)), data.centers, labels, trees)
+        cost_changes(Dataset(X, Weights.of(weight)), data.centers, labels, trees)
         for X in (data.X, sparse.csc_array(data.X), np.asfortranarray(data.X, dtype=np.float32))
     ]
     costs = [kmeans_cost(data.X, route(trees, t, data.X), sample_weight=weight) for t in range(4)]

@@ -7,8 +7,8 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
 from _support import oracles
-from pellucid._core.data.dataset import Weights
-from pellucid._core.data.medians import AbsoluteData
+from pellucid._core.data.medians import MedianDataset
+from pellucid._core.data.weights import Weights
 from pellucid.metrics import kmedians_cost
 from pellucid.reference import kmedians
 from pellucid.reference.kmedians import cluster_by_medians, settle
@@ -21,7 +21,7 @@ def blobs():
 
 
 def data_of(X, weight=None):
-    return AbsoluteData(X, Weights.of(np.ones(X.shape[0]) if weight is None else weight))
+    return MedianDataset(X, Weights.of(np.ones(X.shape[0]) if weight is None else weight))
 
 
 def test_it_is_settled_rows_at_the_nearest_center_centers_at_the_median(blobs):

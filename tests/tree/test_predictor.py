@@ -280,12 +280,12 @@ def test_prediction_uses_as_many_threads_as_the_estimator_may(monkeypatch, store
     X, fitted = model
     used = []
 
-    class Counted(routing.Team):
+    class Counted(routing.ThreadPool):
         def __init__(self, n_threads):
             used.append(n_threads)
             super().__init__(n_threads)
 
-    monkeypatch.setattr(routing, "Team", Counted)
+    monkeypatch.setattr(routing, "ThreadPool", Counted)
     monkeypatch.setattr(routing, "_MANY", 0)
     monkeypatch.setattr(routing, "_VALUES_A_THREAD", 4)
     for n_jobs in (1, 3):

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
-from pellucid._utils.threads import Team
+from pellucid._utils.threads import ThreadPool
 from pellucid.xclusters import k_medoids, medoids, swaps
 
 
@@ -77,7 +77,7 @@ def test_build_is_the_greedy_choice_at_every_step(case, k, n_given):
     k, D = min(k, n), distances(n, seed)
     weight = np.random.default_rng(seed).integers(1, 4, size=n).astype(float)
     start = list(range(min(n_given, k)))
-    search = swaps.MedoidSearch(D, weight, Team())
+    search = swaps.MedoidSearch(D, weight, ThreadPool())
     if start:
         search.place(np.array(start))
     search.complete(k)
@@ -93,7 +93,7 @@ def test_build_is_the_greedy_choice_at_every_step(case, k, n_given):
 def test_too_many_medoids_are_reduced_by_the_cheapest_removals(case, k):
     n, seed, distances = case
     k, D, weight = min(k, n), distances(n, seed), np.ones(n)
-    search = swaps.MedoidSearch(D, weight, Team())
+    search = swaps.MedoidSearch(D, weight, ThreadPool())
     search.place(np.arange(n))
     rows = search.medoids.tolist()
     while len(rows) > k:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from pellucid._utils.threads import Team
+from pellucid._utils.threads import ThreadPool
 
 _FEW = 2**14
 """Values for which a mask costs less than the care that a sum needs."""
@@ -40,6 +40,6 @@ def all_finite(values: np.ndarray, count_threads: Callable[[], int]) -> bool:
     if values.size < 2 * _VALUES_A_THREAD:
         is_finite = has_finite_sum((0, len(values)))
     else:
-        with Team(min(count_threads(), values.size // _VALUES_A_THREAD)) as team:
-            is_finite = all(team.map(has_finite_sum, team.blocks(len(values), 1)))
+        with ThreadPool(min(count_threads(), values.size // _VALUES_A_THREAD)) as pool:
+            is_finite = all(pool.map(has_finite_sum, pool.blocks(len(values), 1)))
     return is_finite or bool(np.isfinite(values).all())

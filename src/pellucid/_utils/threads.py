@@ -24,7 +24,7 @@ _Result = TypeVar("_Result")
 _local = threading.local()
 
 
-class Shared(Generic[_Result]):
+class WorkQueue(Generic[_Result]):
     """A list that threads work through together, each taking what comes next.
 
     Parameters
@@ -98,7 +98,7 @@ class Shared(Generic[_Result]):
 
 
 def _work_on(lists: SimpleQueue) -> None:
-    """What a thread of a team does: one list after the other, until there is none."""
+    """What a thread of a pool does: one list after the other, until there is none."""
     while True:
         shared = lists.get()
         if shared is None:
@@ -107,7 +107,7 @@ def _work_on(lists: SimpleQueue) -> None:
         shared = None  # nothing is kept while there is nothing to do
 
 
-class Team:
+class ThreadPool:
     """A number of threads that work through lists together.
 
     Parameters
@@ -119,9 +119,9 @@ class Team:
         self.n_threads = n_threads
         self._lists: SimpleQueue = SimpleQueue()
         self._n_started = 0
-        self._ahead: WeakSet[Shared] = WeakSet()
+        self._ahead: WeakSet[WorkQueue] = WeakSet()
 
-    def __enter__(self) -> Team:
+    def __enter__(self) -> ThreadPool:
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -141,7 +141,7 @@ class Team:
 
         What is to be done `besides` is done by the caller, while others begin with the items.
         """
-        if len(items) < 2 or not self.is_free:
+        if len(items) < 2 or not self.is_parallel:
             results = [work(item) for item in items]
             if besides is not None:
                 besides()
@@ -154,24 +154,24 @@ class Team:
             results = shared.finish()
         return results
 
-    def ahead(self, work: Callable[..., _Result], items: Sequence) -> Shared[_Result]:
-        """The same for later, while the caller does something else; see `Shared.finish`.
+    def ahead(self, work: Callable[..., _Result], items: Sequence) -> WorkQueue[_Result]:
+        """The same for later, while the caller does something else; see `WorkQueue.finish`.
 
         What the caller shares out in the meantime, it may have to do alone.
         """
-        n_others = len(items) if self.is_free else 0
+        n_others = len(items) if self.is_parallel else 0
         shared = self._share(work, items, n_others)
         self._ahead.add(shared)
         return shared
 
     @property
-    def is_free(self) -> bool:
+    def is_parallel(self) -> bool:
         """Whether there is anybody to share with."""
         # A worker that waited for other workers could wait for ever.
         return self.n_threads > 1 and not getattr(_local, "is_worker", False)
 
-    def _share(self, work: Callable[..., _Result], items: Sequence, n_others: int) -> Shared:
-        shared = Shared(work, items)
+    def _share(self, work: Callable[..., _Result], items: Sequence, n_others: int) -> WorkQueue:
+        shared = WorkQueue(work, items)
         for _ in range(min(self.n_threads - 1, n_others)):
             if self._n_started < self.n_threads - 1:
                 start_new_thread(_work_on, (self._lists,))
@@ -185,7 +185,7 @@ class Team:
         Just one where nobody is there to share with. Only for work whose result does not depend on
         where the ranges end.
         """
-        if total < 2 * least or not self.is_free:
+        if total < 2 * least or not self.is_parallel:
             return [(0, total)]
         wanted = each * self.n_threads
         n = max(1, min(wanted, total // max(least, 1)))
@@ -193,7 +193,7 @@ class Team:
         return list(zip(ends[:-1], ends[1:]))
 
 
-ALONE = Team(1)
+SERIAL = ThreadPool(1)
 """No threads at all."""
 
 

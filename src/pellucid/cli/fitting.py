@@ -10,8 +10,8 @@ from sklearn.cluster import KMeans
 
 import pellucid
 from pellucid import metrics
-from pellucid._core.data.dataset import Weights
-from pellucid._core.data.medians import AbsoluteData
+from pellucid._core.data.medians import MedianDataset
+from pellucid._core.data.weights import Weights
 from pellucid.cli import CommandError
 from pellucid.cli.choices import METHODS, Choices
 from pellucid.cli.choose_k import choose_k
@@ -114,7 +114,7 @@ def find_reference(
         raise CommandError(f"-k {k} is more than the {n_rows} rows", hint="ask for fewer clusters")
     with working(f"{CLUSTERINGS[objective]}, {count(k, 'cluster')}"):
         if objective == "kmedians":
-            data = AbsoluteData(prepared.Z, Weights.equal(n_rows))
+            data = MedianDataset(prepared.Z, Weights.equal(n_rows))
             return cluster_by_medians(data, k, seed)[1]
         return KMeans(k, n_init=number_of_starts(n_rows), random_state=seed).fit(prepared.Z)
 

@@ -17,13 +17,14 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid._core.criteria.problem import Problem
-from pellucid._core.data.dataset import Data, Weights
-from pellucid._core.data.objectives import OBJECTIVES
+from pellucid._core.data.dataset import Dataset
+from pellucid._core.data.medians import OBJECTIVES
+from pellucid._core.data.weights import Weights
 from pellucid._core.growers.growing_tree import Growth
 from pellucid._core.refine.polish import ROUNDS, polish_tree
 from pellucid._utils.finite import NotFinite
 from pellucid._utils.progress import Progress
-from pellucid._utils.threads import Team, count_threads
+from pellucid._utils.threads import ThreadPool, count_threads
 from pellucid._utils.training_data import remember
 from pellucid.explanation.mixins import EstimatorExportMixin, PlotTreeMixin
 from pellucid.explanation.row_explanations import explain_rows, leaf_purity
@@ -124,7 +125,7 @@ class BaseThresholdTree(PlotTreeMixin, EstimatorExportMixin, ClusterMixin, BaseE
         return self
 
     @contextmanager
-    def _posed(self, X: Any, sample_weight: Any) -> Iterator[tuple[Data, Reference, Problem]]:
+    def _posed(self, X: Any, sample_weight: Any) -> Iterator[tuple[Dataset, Reference, Problem]]:
         """Read the input, find the reference, and pose the problem, with threads while it lasts."""
         self._validate_params()
         if self._cost != "kmeans" and getattr(self, "polish", False):
@@ -136,8 +137,8 @@ class BaseThresholdTree(PlotTreeMixin, EstimatorExportMixin, ClusterMixin, BaseE
         n = numbers.shape[0]
         given = sample_weight is not None
         weights = Weights.of(read_sample_weight(sample_weight, n)) if given else Weights.equal(n)
-        with Team(count_threads(self.n_jobs)) as team:
-            data = OBJECTIVES[self._cost](numbers, weights, team, is_finite=False)
+        with ThreadPool(count_threads(self.n_jobs)) as pool:
+            data = OBJECTIVES[self._cost](numbers, weights, pool, is_finite=False)
             try:
                 reference = find_reference(
                     self.reference,
@@ -170,7 +171,7 @@ class BaseThresholdTree(PlotTreeMixin, EstimatorExportMixin, ClusterMixin, BaseE
     def _store_growth(self, problem: Problem, growth: Growth) -> None:
         """Keep what is particular to a method; nothing by default."""
 
-    def _store(self, data: Data, reference: Reference, tree: ThresholdTree, leaf: np.ndarray):
+    def _store(self, data: Dataset, reference: Reference, tree: ThresholdTree, leaf: np.ndarray):
         """Everything that every fitted estimator shows."""
         position, names = tree.cluster.take(leaf), np.array(reference.names)
 
@@ -264,7 +265,7 @@ class BaseThresholdTree(PlotTreeMixin, EstimatorExportMixin, ClusterMixin, BaseE
         return tags
 
 
-def _pose(data: Data, reference: Reference) -> Problem:
+def _pose(data: Dataset, reference: Reference) -> Problem:
     """The problem on the rows that count."""
     labels = reference.labels
     counts = labels >= 0

@@ -207,7 +207,7 @@ def _reference_cost(problem: Problem) -> float:
     from pellucid._core.data.moments import means_and_costs
 
     labels, weight = problem.labels.astype(np.intp), problem.weights.values
-    costs = means_and_costs(problem.X, labels, labels, weight, problem.centers, problem.team)
+    costs = means_and_costs(problem.X, labels, labels, weight, problem.centers, problem.pool)
     return costs[0][1] or 1.0
 
 

@@ -124,7 +124,7 @@ class RandomThresholds(BaseThresholdTree):
             seed,
             method=self.method,
             objective=self.objective,
-            team=problem.team,
+            pool=problem.pool,
         )
         same = _first_of_equals(problem.centers)
         changes = cost_changes if self.objective == "kmeans" else _cost_changes_one_by_one

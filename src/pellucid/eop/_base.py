@@ -15,9 +15,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid._core.data.dataset import Weights
+from pellucid._core.data.weights import Weights
 from pellucid._utils.progress import Progress
-from pellucid._utils.threads import Team, count_threads
+from pellucid._utils.threads import ThreadPool, count_threads
 from pellucid._utils.training_data import remember
 from pellucid.eop.calibration import hold_out
 from pellucid.eop.decision_list import (
@@ -109,9 +109,9 @@ class BaseEOP(ReportMixin, ClassifierMixin, BaseEstimator):
             numbers = rows[counted].tocsc() if sparse.issparse(rows) else rows[counted]
         self.classes_, codes = np.unique(y[counted], return_inverse=True)
         random = check_random_state(self.random_state)
-        with Team(count_threads(self.n_jobs)) as team:
+        with ThreadPool(count_threads(self.n_jobs)) as pool:
             problem = Problem(
-                numbers, codes.ravel(), len(self.classes_), Weights.of(weight[counted]), team
+                numbers, codes.ravel(), len(self.classes_), Weights.of(weight[counted]), pool
             )
             fitted, held = hold_out(problem.y, problem.n_classes, self.calibration, random)
             self._warn_of_small_classes(problem.y, held)

@@ -154,7 +154,7 @@ class Learner:
             held_right=held_answers == problem.y[held],
             held_units=problem.units[held],
             scale=problem.scales[1][list(features)],
-            one=problem.weights.one,
+            one=problem.weights.units_per_weight,
             least=self.settings.min_support * self.fitted_total,
         )
         return Candidate(features, fitted, held_answers, view)
@@ -174,12 +174,12 @@ class Learner:
         settings = self.settings
         ranked = scan.ranked(settings.complexity_penalty, settings.choose, which)
         chosen = list(islice(ranked, settings.n_candidates))
-        found = self.problem.team.map(self._candidate, chosen)
+        found = self.problem.pool.map(self._candidate, chosen)
         return [candidate for candidate in found if candidate is not None]
 
     def _find(self, shortlist: list[Candidate], max_error: float, seed: int) -> list[Found]:
         """Regions of all candidates."""
-        return self.problem.team.map(lambda one: self._regions(one, max_error, seed), shortlist)
+        return self.problem.pool.map(lambda one: self._regions(one, max_error, seed), shortlist)
 
     def _regions(self, candidate: Candidate, max_error: float, seed: int) -> Found:
         """Regions of one candidate."""

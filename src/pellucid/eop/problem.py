@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from pellucid._core.data.dataset import Weights
-from pellucid._utils.threads import ALONE, Team
+from pellucid._core.data.weights import Weights
+from pellucid._utils.threads import SERIAL, ThreadPool
 from pellucid.tree.predictor import column_values
 
 
@@ -38,16 +38,16 @@ class Problem:
         Classes as positions.
     n_classes : int
     weights : Weights
-    team : Team
+    pool : ThreadPool
     """
 
     def __init__(
-        self, X, y: np.ndarray, n_classes: int, weights: Weights, team: Team = ALONE
+        self, X, y: np.ndarray, n_classes: int, weights: Weights, pool: ThreadPool = SERIAL
     ) -> None:
         # Columns are read one at a time.
         self.X = X if sparse.issparse(X) else np.asfortranarray(X)
         self.y, self.n_classes = y, n_classes
-        self.weights, self.team = weights, team
+        self.weights, self.pool = weights, pool
 
     @property
     def n_features(self) -> int:
@@ -61,7 +61,7 @@ class Problem:
 
     def weight(self, rows: np.ndarray) -> np.ndarray:
         """Weights of some rows."""
-        return self.units[rows] / self.weights.one
+        return self.units[rows] / self.weights.units_per_weight
 
     def total(self, rows: np.ndarray) -> int:
         """Units of some rows."""
@@ -96,7 +96,7 @@ class Problem:
             deviation = np.ldexp(np.round(fraction * 1024) / 1024, exponent)
             return np.round(mean / deviation * 1024) / 1024 * deviation * size, deviation * size
 
-        found = np.array(self.team.map(work, range(self.n_features)))
+        found = np.array(self.pool.map(work, range(self.n_features)))
         return found[:, 0], found[:, 1]
 
     @cached_property

@@ -107,7 +107,7 @@ def scan_projections(
     gains = np.array([min(max(int(e * _STEPS), 1), _STEPS - 1) for e in max_errors])
     wrong = [np.empty(len(s), dtype=np.int64) for s in subsets]
     worth = [np.empty((len(gains), len(s)), dtype=np.int64) for s in subsets]
-    n_bins = [_n_bins(total / problem.weights.one, s.shape[1]) for s in subsets]
+    n_bins = [_n_bins(total / problem.weights.units_per_weight, s.shape[1]) for s in subsets]
     codes = {n: _codes(problem, rows, features, n) for n in set(n_bins)}
 
     def work(task: tuple[int, int]) -> None:
@@ -129,7 +129,7 @@ def scan_projections(
         )
 
     tasks = [(i, start) for i, s in enumerate(subsets) for start in range(0, len(s), _BLOCK)]
-    problem.team.map(work, tasks)
+    problem.pool.map(work, tasks)
     if is_over():
         return None
     return Scan(
@@ -156,5 +156,5 @@ def _codes(problem: Problem, rows: np.ndarray, features: np.ndarray, n_bins: int
         at = np.searchsorted(np.cumsum(units[order]), ranks, side="right")
         codes[j] = np.searchsorted(values[order[at]], values, side="right")
 
-    problem.team.map(work, range(len(features)))
+    problem.pool.map(work, range(len(features)))
     return codes

@@ -9,8 +9,9 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
-from pellucid._core.data.dataset import Data, Weights
-from pellucid._core.data.objectives import OBJECTIVES
+from pellucid._core.data.dataset import Dataset
+from pellucid._core.data.medians import OBJECTIVES
+from pellucid._core.data.weights import Weights
 from pellucid.explanation.rules import path_conditions, simplify
 from pellucid.tables.encoding import Indicator
 from pellucid.tables.validation import read_sample_weight
@@ -191,7 +192,7 @@ def _partition_cost(objective: str, X: Any, labels: Any, sample_weight: Any) -> 
     return data.cost(position, centers)
 
 
-def _data(objective: str, X, sample_weight: Any) -> Data:
+def _data(objective: str, X, sample_weight: Any) -> Dataset:
     if objective not in OBJECTIVES:
         known = ", ".join(map(repr, OBJECTIVES))
         raise ValueError(f"objective is {objective!r}; it must be one of {known}")

@@ -13,8 +13,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from pellucid._core.data.dataset import Weights
-from pellucid._core.data.medians import AbsoluteData
+from pellucid._core.data.medians import MedianDataset
+from pellucid._core.data.weights import Weights
 
 _STARTS = 10
 """Seedings that are tried; as many as scikit-learn's ``n_init=10``."""
@@ -27,13 +27,13 @@ _SAMPLE, _SAMPLE_PER_CLUSTER = 5_000, 100
 
 
 def cluster_by_medians(
-    data: AbsoluteData, n_clusters: int, random_state: Any
+    data: MedianDataset, n_clusters: int, random_state: Any
 ) -> tuple[np.ndarray, np.ndarray]:
     """Centers and labels of a k-medians clustering: the best of several starts, settled.
 
     Parameters
     ----------
-    data : AbsoluteData
+    data : MedianDataset
         Rows of weight 0 are absent, but get a label.
     n_clusters : int
     random_state : int, RandomState instance or None
@@ -64,7 +64,7 @@ def cluster_by_medians(
     return best, data.nearest(best)
 
 
-def settle(data: AbsoluteData, centers: np.ndarray) -> np.ndarray:
+def settle(data: MedianDataset, centers: np.ndarray) -> np.ndarray:
     """Assign rows to the nearest center, move centers to medians, and so on while rows move.
 
     Neither step can raise the cost, and where no row moves it can fall no further. Labels and
@@ -79,7 +79,7 @@ def settle(data: AbsoluteData, centers: np.ndarray) -> np.ndarray:
     return centers
 
 
-def _move(data: AbsoluteData, centers: np.ndarray, labels: np.ndarray) -> np.ndarray:
+def _move(data: MedianDataset, centers: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """The medians; centers without rows go to the rows that are farthest from theirs."""
     medians = data.group_centers(labels, len(centers))
     idle = np.flatnonzero(np.isnan(medians).any(axis=1))
@@ -120,9 +120,9 @@ def _draw(chances: np.ndarray, n: int, random: np.random.RandomState) -> np.ndar
 class _Distances:
     """Distances of rows whatever their weight, the same to the bit however they are stored."""
 
-    def __init__(self, data: AbsoluteData) -> None:
+    def __init__(self, data: MedianDataset) -> None:
         self.data = data
-        self._plain = AbsoluteData(data.X, Weights.equal(data.X.shape[0]), data.team)
+        self._plain = MedianDataset(data.X, Weights.equal(data.X.shape[0]), data.pool)
 
     def to(self, centers: np.ndarray) -> np.ndarray:
         costs, unit = self._plain.costs(centers)

@@ -12,8 +12,8 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid._core.data.dataset import Data
-from pellucid._core.data.medians import AbsoluteData
+from pellucid._core.data.dataset import Dataset
+from pellucid._core.data.medians import MedianDataset
 from pellucid.reference.kmedians import cluster_by_medians
 
 DEFAULT_N_CLUSTERS = 8
@@ -43,7 +43,7 @@ class Reference:
 
 def find_reference(
     reference: Any,
-    data: Data,
+    data: Dataset,
     *,
     n_clusters: int | None,
     random_state: Any,
@@ -55,7 +55,7 @@ def find_reference(
     Parameters
     ----------
     reference : None, estimator, array of centers or array of labels
-    data : Data
+    data : Dataset
         The checked data with their weights, of a kind that says what rows pay for centers.
     n_clusters : int or None
         How many clusters the user asked for, if he did.
@@ -87,18 +87,18 @@ def find_reference(
     return found
 
 
-def _default_reference(data: Data, n_clusters: int, random_state: Any) -> Reference:
+def _default_reference(data: Dataset, n_clusters: int, random_state: Any) -> Reference:
     if n_clusters > (n := int((data.weights.values > 0).sum())):
         raise ValueError(
             f"n_clusters={n_clusters} is more than n_samples={n} rows of positive weight; "
             "ask for fewer clusters"
         )
-    find = cluster_by_medians if isinstance(data, AbsoluteData) else _cluster_by_means
+    find = cluster_by_medians if isinstance(data, MedianDataset) else _cluster_by_means
     centers, labels = find(data, n_clusters, random_state)
     return _from_labels(labels, list(range(n_clusters)), data, empty=centers)
 
 
-def _cluster_by_means(data: Data, n_clusters: int, random_state: Any):
+def _cluster_by_means(data: Dataset, n_clusters: int, random_state: Any):
     """Centers and labels of scikit-learn's k-means."""
     from sklearn.cluster import KMeans
 
@@ -115,7 +115,7 @@ def _cluster_by_means(data: Data, n_clusters: int, random_state: Any):
     return kmeans.cluster_centers_, labels.astype(np.intp)
 
 
-def _from_labels(labels, names, data: Data, empty=None) -> Reference:
+def _from_labels(labels, names, data: Dataset, empty=None) -> Reference:
     centers = data.group_centers(labels, len(names))
     hollow = np.isnan(centers).any(axis=1)
     if hollow.any():
@@ -128,11 +128,11 @@ def _from_labels(labels, names, data: Data, empty=None) -> Reference:
     return Reference(centers, labels, names)
 
 
-def _from_centers(centers, data: Data) -> Reference:
+def _from_centers(centers, data: Dataset) -> Reference:
     return Reference(centers, data.nearest(centers), list(range(len(centers))))
 
 
-def _from_array(reference, data: Data, noise) -> Reference:
+def _from_array(reference, data: Dataset, noise) -> Reference:
     array, X = np.asarray(reference), data.X
     if array.ndim == 1:
         return _from_given_labels(array, data, noise)
@@ -154,7 +154,7 @@ def _from_array(reference, data: Data, noise) -> Reference:
     return _from_centers(centers, data)
 
 
-def _from_given_labels(given: np.ndarray, data: Data, noise) -> Reference:
+def _from_given_labels(given: np.ndarray, data: Dataset, noise) -> Reference:
     data.require_finite()
     X = data.X
     if len(given) != X.shape[0]:
@@ -185,7 +185,7 @@ def _from_given_labels(given: np.ndarray, data: Data, noise) -> Reference:
     return _from_labels(labels, names.tolist(), data)
 
 
-def _from_estimator(estimator, data: Data, noise, original_X) -> Reference:
+def _from_estimator(estimator, data: Dataset, noise, original_X) -> Reference:
     X, sample_weight = data.X, data.weights.values
     table = X if original_X is None else original_X
     if not _is_fitted(estimator):

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from pellucid._utils.finite import all_finite
-from pellucid._utils.threads import Team
+from pellucid._utils.threads import ThreadPool
 
 _MANY = 100_000
 """Rows times nodes, in all calls so far, from which on a compiled loop is worth loading."""
@@ -219,8 +219,8 @@ def _in_threads(
     """Route blocks of rows, as many at a time as they are worth; whether all are finite."""
     if n_values < 2 * _VALUES_A_THREAD:
         return route((0, n_rows))
-    with Team(min(count_threads(), n_values // _VALUES_A_THREAD)) as team:
-        return all(team.map(route, team.blocks(n_rows, 1)))
+    with ThreadPool(min(count_threads(), n_values // _VALUES_A_THREAD)) as pool:
+        return all(pool.map(route, pool.blocks(n_rows, 1)))
 
 
 def _ranges(begin: int, end: int) -> list[tuple[int, int]]:

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from pellucid._utils.threads import Team
+from pellucid._utils.threads import ThreadPool
 from pellucid.xclusters.distances.matrix import largest_entry
 
 _BITS = 50
@@ -39,7 +39,7 @@ class MedoidSearch:
         Symmetric distances.
     weight : ndarray of shape (n_samples,), float64
         Rows of weight 0 cannot be medoids.
-    team : Team
+    pool : ThreadPool
 
     Attributes
     ----------
@@ -47,11 +47,11 @@ class MedoidSearch:
         Row numbers.
     """
 
-    def __init__(self, D: np.ndarray, weight: np.ndarray, team: Team) -> None:
-        self.D, self.weight, self.team = D, weight, team
+    def __init__(self, D: np.ndarray, weight: np.ndarray, pool: ThreadPool) -> None:
+        self.D, self.weight, self.pool = D, weight, pool
         n = len(D)
         self._candidates = np.flatnonzero(weight > 0)
-        self._largest = largest_entry(D, team)
+        self._largest = largest_entry(D, pool)
         self._scale, self._times = _units(self._largest, weight)
         self._near, self._second = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
         # A row pays for the farthest there is until it has a medoid.
@@ -189,8 +189,8 @@ class MedoidSearch:
 
     def _share(self, work: Callable[[tuple[int, int]], Any], begin: int, end: int) -> list:
         """Work through begin .. end, on several threads where that is worth it."""
-        blocks = self.team.blocks(end - begin, max(1, _CHUNK // len(self.D)))
-        return self.team.map(work, [(begin + a, begin + b) for a, b in blocks])
+        blocks = self.pool.blocks(end - begin, max(1, _CHUNK // len(self.D)))
+        return self.pool.map(work, [(begin + a, begin + b) for a, b in blocks])
 
 
 def draw_rows(D: np.ndarray, weight: np.ndarray, n_rows: int, random_state: Any) -> np.ndarray:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid._utils.threads import Team, count_threads
+from pellucid._utils.threads import ThreadPool, count_threads
 from pellucid.tables.validation import read_sample_weight
 from pellucid.xclusters.distances.matrix import as_rows, check_matrix
 from pellucid.xclusters.fasterpam import MedoidSearch, draw_rows
@@ -109,8 +109,8 @@ def k_medoids(
         )
     if max_iter < 1:
         raise ValueError(f"max_iter={max_iter}: at least one pass is needed")
-    with Team(count_threads(n_jobs)) as team:
-        search = MedoidSearch(D, weight, team)
+    with ThreadPool(count_threads(n_jobs)) as pool:
+        search = MedoidSearch(D, weight, pool)
         if isinstance(init, str) and init == "build":
             search.build(n_clusters)
         elif isinstance(init, str) and init == "k-medoids++":

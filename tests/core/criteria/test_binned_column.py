@@ -6,7 +6,8 @@ from scipy import sparse
 
 from pellucid._core.criteria.column_search import BinnedColumn
 from pellucid._core.criteria.problem import Problem
-from pellucid._core.data.dataset import Data, Weights
+from pellucid._core.data.dataset import Dataset
+from pellucid._core.data.weights import Weights
 
 FORMS = {
     "float64": lambda X: X,
@@ -19,7 +20,7 @@ FORMS = {
 def make_problem(X):
     weights = Weights.of(np.ones(X.shape[0]))
     centers = np.array([[-1.0, 0.0], [1.0, 0.0]])
-    return Problem(Data(X, weights), centers, np.zeros(X.shape[0], dtype=np.intp))
+    return Problem(Dataset(X, weights), centers, np.zeros(X.shape[0], dtype=np.intp))
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -9,14 +9,15 @@ from pellucid._core.criteria.counted import CountedScan
 from pellucid._core.criteria.mistakes import Mistakes
 from pellucid._core.criteria.partition import OwnedRows
 from pellucid._core.criteria.problem import Problem
-from pellucid._core.data.dataset import Data, Weights
+from pellucid._core.data.dataset import Dataset
+from pellucid._core.data.weights import Weights
 from pellucid._core.kernels.partition import NEVER
 
 
 def make_problem(seed, n_samples=300, n_clusters=5):
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 40, size=(n_samples, 3)) / 4
-    data = Data(X, Weights.of(rng.integers(1, 4, n_samples).astype(float)))
+    data = Dataset(X, Weights.of(rng.integers(1, 4, n_samples).astype(float)))
     centers = X[rng.choice(n_samples, n_clusters, replace=False)]
     return Problem(data, centers, data.nearest(centers))
 

@@ -12,13 +12,14 @@ from pellucid._core.criteria.base import Cell
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.criteria.surrogate_bounds import Rivals, Standing
 from pellucid._core.criteria.surrogate_cost import SurrogateCost
-from pellucid._core.data.dataset import Data, Prices, Weights
-from pellucid._utils.threads import ALONE, Team
+from pellucid._core.data.dataset import Dataset, Prices
+from pellucid._core.data.weights import Weights
+from pellucid._utils.threads import SERIAL, ThreadPool
 
 
-def stand(costs, star=None, team=ALONE):
+def stand(costs, star=None, pool=SERIAL):
     rows = np.arange(len(costs), dtype=np.int32)
-    standing = Standing.of(rows, Prices(costs), team, star)
+    standing = Standing.of(rows, Prices(costs), pool, star)
     if star is None and standing.cheapest != standing.star:
         return stand(costs, standing.cheapest)
     return standing
@@ -106,8 +107,8 @@ def test_sums_of_some_rows_can_be_taken_away():
 
 def test_threads_do_not_matter():
     costs = np.random.default_rng(0).integers(0, 2**40, size=(20_000, 5))
-    with Team(3) as team:
-        together = stand(costs, 1, team)
+    with ThreadPool(3) as pool:
+        together = stand(costs, 1, pool)
     np.testing.assert_array_equal(together.table, stand(costs, 1).table)
 
 
@@ -166,7 +167,7 @@ def check_downwards(criterion, cell, depth):
 
 def problem_of(X, centers, weight=None):
     weight = np.ones(X.shape[0]) if weight is None else weight
-    data = Data(X, Weights.of(weight))
+    data = Dataset(X, Weights.of(weight))
     return Problem(data, centers, data.nearest(centers))
 
 
@@ -221,8 +222,8 @@ def test_columns_of_large_cells_are_shared_out():
     X = centers[rng.integers(5, size=40_000)] + rng.normal(size=(40_000, 9))
     found = []
     for n_threads in (1, 3):
-        with Team(n_threads) as team:
-            data = Data(X, Weights.of(np.ones(len(X))), team)
+        with ThreadPool(n_threads) as pool:
+            data = Dataset(X, Weights.of(np.ones(len(X))), pool)
             criterion = SurrogateCost(Problem(data, centers, data.nearest(centers)))
             blocks = criterion.problem.feature_blocks(np.arange(9), len(X))
             assert len(blocks) == (1 if n_threads == 1 else 2)

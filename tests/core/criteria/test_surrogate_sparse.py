@@ -9,8 +9,9 @@ from pellucid._core.criteria.problem import Problem
 from pellucid._core.criteria.surrogate_bounds import Rivals, Standing
 from pellucid._core.criteria.surrogate_histograms import DenseSums
 from pellucid._core.criteria.surrogate_sparse import StoredPrices
-from pellucid._core.data.dataset import Data, Weights
-from pellucid._utils.threads import ALONE
+from pellucid._core.data.dataset import Dataset
+from pellucid._core.data.weights import Weights
+from pellucid._utils.threads import SERIAL
 
 N_SAMPLES, N_FEATURES, N_CLUSTERS = 60, 5, 4
 EVERY = np.arange(N_FEATURES)
@@ -22,7 +23,7 @@ def make_problem(is_sparse):
         rng.random((N_SAMPLES, N_FEATURES)) < [0.1, 0.3, 0.9, 1.0, 0.0]
     )
     rows = sparse.csc_array(X.astype(float)) if is_sparse else X.astype(float)
-    data = Data(rows, Weights.of(np.ones(N_SAMPLES)))
+    data = Dataset(rows, Weights.of(np.ones(N_SAMPLES)))
     centers = X[:N_CLUSTERS].astype(float)
     return Problem(data, centers, data.nearest(centers))
 
@@ -37,7 +38,7 @@ def rivals_of(problem):
 
 
 def standing_of(problem, rows):
-    return Standing.of(rows, problem.prices, ALONE, 1)
+    return Standing.of(rows, problem.prices, SERIAL, 1)
 
 
 def some_rows(seed, n_rows=N_SAMPLES):

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from pellucid._core.data.dataset import Data, Weights
+from pellucid._core.data.dataset import Dataset
+from pellucid._core.data.weights import Weights
 from pellucid._core.kernels.dataset import dense_costs, unscaled_costs
 
 
@@ -28,7 +29,7 @@ def test_costs_are_the_weighted_squared_distances(data, kind):
         "whole": rng.integers(1, 1000, 300).astype(float),
         "fractions": rng.uniform(1e-3, 1e3, 300),
     }[kind]
-    costs, unit = Data(X, Weights.of(weight)).costs(centers)
+    costs, unit = Dataset(X, Weights.of(weight)).costs(centers)
     assert costs.dtype == np.int64
     assert np.log2(unit) == np.rint(np.log2(unit))
     expected = plain(X, centers, weight)
@@ -41,10 +42,10 @@ def test_storage_gives_the_same_bits(data):
     X = X.astype(np.float32).astype(np.float64)
     for weight in (np.ones(300), np.linspace(0.1, 2.0, 300)):
         weights = Weights.of(weight)
-        expected, unit = Data(X, weights).costs(centers)
+        expected, unit = Dataset(X, weights).costs(centers)
         others = (np.asfortranarray(X), X.astype(np.float32), sparse.csc_array(X))
         for other in others:
-            costs, same_unit = Data(other, weights).costs(centers)
+            costs, same_unit = Dataset(other, weights).costs(centers)
             assert same_unit == unit
             np.testing.assert_array_equal(costs, expected)
 
@@ -53,7 +54,7 @@ def test_sums_never_overflow():
     """Outliers, huge weights and many rows leave the total below 2**62."""
     X = np.vstack([np.zeros((10_000, 2)), [[1e9, -1e9]]])
     for weight in (np.ones(10_001), np.full(10_001, 1e6), np.full(10_001, 1e-6)):
-        costs, _ = Data(X, Weights.of(weight)).costs(np.array([[0.0, 0.0], [1e9, 1e9]]))
+        costs, _ = Dataset(X, Weights.of(weight)).costs(np.array([[0.0, 0.0], [1e9, 1e9]]))
         assert (costs >= 0).all()
         assert (costs.astype(float).sum(axis=0) < 2.0**62).all()
 
@@ -63,7 +64,7 @@ def test_costs_are_where_they_are_wanted(weight):
     rng = np.random.default_rng(0)
     X, place = rng.normal(size=(5000, 3)), rng.permutation(5000).astype(np.int32)
     X[17] *= 1e8  # too dear for the quick loop
-    data = Data(X, Weights.of(weight))
+    data = Dataset(X, Weights.of(weight))
     expected, unit = data.costs(X[:4])
     begun = data.begin_costs(X[:4], place=place)
     begun.work.finish()
@@ -83,12 +84,12 @@ def test_a_total_does_not_depend_on_the_order():
 
 def test_weights_in_whole_units():
     whole = Weights.of(np.array([1.0, 3.0]))
-    assert whole.are_whole
+    assert whole.are_integers
     assert whole.units.tolist() == [1, 3]
     parts = Weights.of(np.array([0.5, 0.25, 1 / 3]))
-    assert not parts.are_whole
+    assert not parts.are_integers
     assert parts.units.sum() < 2**52
-    np.testing.assert_allclose(parts.units / parts.one, [0.5, 0.25, 1 / 3], rtol=1e-12)
+    np.testing.assert_allclose(parts.units / parts.units_per_weight, [0.5, 0.25, 1 / 3], rtol=1e-12)
 
 
 def quick_costs(X, centers, unit, found):
@@ -127,8 +128,8 @@ def test_costs_of_rows_far_off_are_the_same_dense_and_sparse():
     X = rng.normal(size=(5000, 3)) * (rng.random((5000, 3)) < 0.5)
     X[[7, 4500]] *= 1e8
     weights = Weights.of(np.ones(len(X)))
-    expected, unit = Data(sparse.csc_array(X), weights).costs(X[:4])
-    found, same_unit = Data(X, weights).costs(X[:4])
+    expected, unit = Dataset(sparse.csc_array(X), weights).costs(X[:4])
+    found, same_unit = Dataset(X, weights).costs(X[:4])
     assert same_unit == unit
     assert expected.max() >= 2**52
     np.testing.assert_array_equal(found, expected)

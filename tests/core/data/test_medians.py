@@ -8,9 +8,9 @@ from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
 from _support import oracles
-from pellucid._core.data.dataset import Weights
-from pellucid._core.data.medians import AbsoluteData, absolute_cost, group_medians
-from pellucid._utils.threads import Team
+from pellucid._core.data.medians import MedianDataset, absolute_cost, group_medians
+from pellucid._core.data.weights import Weights
+from pellucid._utils.threads import ThreadPool
 
 
 @pytest.fixture(scope="module")
@@ -35,22 +35,22 @@ def storages(X):
 @each_weight
 def test_costs_are_the_weighted_absolute_distances(data, weight):
     X, centers = data
-    costs, unit = AbsoluteData(X, Weights.of(weight)).costs(centers)
+    costs, unit = MedianDataset(X, Weights.of(weight)).costs(centers)
     assert costs.dtype == np.int64
     assert np.log2(unit) == np.rint(np.log2(unit))
     expected = weight[:, None] * np.abs(X[:, None] - centers[None]).sum(axis=2)
     assert np.abs(costs * unit - expected).max() <= 1e-13 * expected.sum(axis=0).max()
     assert (costs.astype(float).sum(axis=0) < 2.0**62).all()
     for other in storages(X):
-        same, same_unit = AbsoluteData(other, Weights.of(weight)).costs(centers)
+        same, same_unit = MedianDataset(other, Weights.of(weight)).costs(centers)
         assert same_unit == unit
         np.testing.assert_array_equal(same, costs)
 
 
 def test_costs_of_many_rows_are_absolute_distances_too(data):
     X, centers = data
-    few, unit = AbsoluteData(X, Weights.of(np.ones(300))).costs(centers)
-    many, larger = AbsoluteData(np.tile(X, (8, 1)), Weights.of(np.ones(2400))).costs(centers)
+    few, unit = MedianDataset(X, Weights.of(np.ones(300))).costs(centers)
+    many, larger = MedianDataset(np.tile(X, (8, 1)), Weights.of(np.ones(2400))).costs(centers)
     np.testing.assert_allclose(
         many * larger, np.tile(few * unit, (8, 1)), rtol=1e-9, atol=larger * 8
     )
@@ -74,7 +74,7 @@ def test_total_cost_is_that_of_the_own_center(data, weight):
 def test_nearest_is_the_lowest_of_the_nearest(X, centers):
     expected = oracles.nearest(X, centers, "kmedians")
     for matrix in (X, *storages(X)):
-        found = AbsoluteData(matrix, Weights.of(np.ones(8))).nearest(centers)
+        found = MedianDataset(matrix, Weights.of(np.ones(8))).nearest(centers)
         np.testing.assert_array_equal(found, expected)
 
 
@@ -83,9 +83,9 @@ def test_nearest_is_the_same_to_the_bit_where_centers_all_but_tie(data):
     X, centers = data
     away = centers[0]
     mirrored = np.concatenate([X[:40] + away, X[:40] - away])
-    expected = AbsoluteData(X, Weights.of(np.ones(300))).nearest(mirrored)
+    expected = MedianDataset(X, Weights.of(np.ones(300))).nearest(mirrored)
     for other in storages(X):
-        found = AbsoluteData(other, Weights.of(np.ones(300))).nearest(mirrored)
+        found = MedianDataset(other, Weights.of(np.ones(300))).nearest(mirrored)
         np.testing.assert_array_equal(found, expected)
 
 
@@ -120,9 +120,9 @@ def test_medians_of_floats_in_any_storage_and_with_any_number_of_threads(data, w
     units = Weights.of(weight).units
     found = group_medians(X, labels, units, 3)
     assert not np.signbit(found[found == 0]).any()
-    with Team(3) as team:
+    with ThreadPool(3) as pool:
         for matrix in (X, *storages(X)):
-            for threads in (team, Team(1)):
+            for threads in (pool, ThreadPool(1)):
                 again = group_medians(matrix, labels, units, 3, threads)
                 np.testing.assert_array_equal(again, found)
     for group in range(3):

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from pellucid._core.data.moments import BegunSpread, cost_to_centers, means_and_costs
-from pellucid._utils.threads import ALONE, Team
+from pellucid._utils.threads import SERIAL, ThreadPool
 
 N_SAMPLES, N_FEATURES = 40, 3
 
@@ -56,8 +56,8 @@ def test_only_moved_rows_are_read_again(form, moved, least):
     others = rng.integers(least, 4, size=9000)
     labels = np.where(rng.random(9000) < moved, rng.integers(least, 4, size=9000), others)
     found = []
-    with Team(2) as team:
-        for threads in (ALONE, team):
+    with ThreadPool(2) as pool:
+        for threads in (SERIAL, pool):
             known = BegunSpread(form(X), others, weight, origins, threads).result
             about = (form(X), labels, others, weight, origins, threads)
             found.append(means_and_costs(*about, known=known))
@@ -73,7 +73,7 @@ def test_a_group_that_nearly_all_rows_leave_keeps_its_digits():
     X = np.concatenate([np.full((1000, 1), 1e8), [[1.0], [1.0 + 1e-7]]])
     others, labels = np.zeros(1002, dtype=np.intp), np.repeat([1, 0], [1000, 2])
     origins, weight = np.zeros((2, 1)), np.ones(1002)
-    known = BegunSpread(X, others, weight, origins, ALONE).result
+    known = BegunSpread(X, others, weight, origins, SERIAL).result
     (centers, _), _ = means_and_costs(X, labels, others, weight, origins, known=known)
     assert centers[0, 0] == pytest.approx(1.0 + 5e-8, rel=1e-14)
 

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from pellucid._core.data.nearest import nearest_centers
-from pellucid._utils.threads import ALONE, Team
+from pellucid._utils.threads import SERIAL, ThreadPool
 
 FORMS = {
     "row-major": np.ascontiguousarray,
@@ -27,7 +27,7 @@ def by_distances(X, centers):
 def test_odd_and_even_numbers_of_rows_and_centers(form, n_rows, n_centers):
     random = np.random.RandomState(n_rows + n_centers)
     X, centers = random.normal(size=(n_rows, 3)), random.normal(size=(n_centers, 3))
-    found = nearest_centers(FORMS[form](X), centers, ALONE)
+    found = nearest_centers(FORMS[form](X), centers, SERIAL)
     assert found.tolist() == by_distances(X, centers).tolist()
 
 
@@ -35,7 +35,7 @@ def test_odd_and_even_numbers_of_rows_and_centers(form, n_rows, n_centers):
 def test_of_equally_near_centers_the_lowest(form):
     X = np.random.RandomState(0).randint(-2, 3, size=(4097, 2)).astype(float)
     centers = np.array([[1.0, 1.0], [-1.0, -1.0], [1.0, 1.0], [-1.0, 1.0], [0.0, 0.0]])
-    found = nearest_centers(FORMS[form](X), centers, ALONE)
+    found = nearest_centers(FORMS[form](X), centers, SERIAL)
     assert found.tolist() == by_distances(X, centers).tolist()
     assert (found[(X == 1).all(axis=1)] == 0).all()
 
@@ -44,7 +44,7 @@ def test_of_equally_near_centers_the_lowest(form):
 def test_what_products_cannot_tell_apart_is_told_apart_by_differences(form):
     X = 1e8 + np.linspace(-1, 1, 101)[:, None]
     centers = np.array([[1e8 - 0.25], [1e8 + 0.25], [0.0]])
-    found = nearest_centers(FORMS[form](X), centers, ALONE)
+    found = nearest_centers(FORMS[form](X), centers, SERIAL)
     assert found.tolist() == by_distances(X, centers).tolist()
     assert set(found) == {0, 1}
 
@@ -52,12 +52,12 @@ def test_what_products_cannot_tell_apart_is_told_apart_by_differences(form):
 def test_numbers_too_large_to_square_do_not_decide_for_their_neighbours():
     X = np.array([[1.0], [1e200], [2.0], [3.0]])
     with np.errstate(over="ignore"):
-        assert nearest_centers(X, np.array([[0.0], [4.0]]), ALONE)[[0, 3]].tolist() == [0, 1]
+        assert nearest_centers(X, np.array([[0.0], [4.0]]), SERIAL)[[0, 3]].tolist() == [0, 1]
 
 
 def test_threads_change_nothing():
     random = np.random.RandomState(0)
     X, centers = random.normal(size=(20000, 4)), random.normal(size=(7, 4))
-    with Team(3) as team:
-        found = nearest_centers(X, centers, team)
-    assert (found == nearest_centers(X, centers, ALONE)).all()
+    with ThreadPool(3) as pool:
+        found = nearest_centers(X, centers, pool)
+    assert (found == nearest_centers(X, centers, SERIAL)).all()

@@ -6,7 +6,7 @@ from scipy import sparse
 
 from _support.strategies import tiny_data
 from pellucid._core.exact.ranks import make_ranks
-from pellucid._utils.threads import Team
+from pellucid._utils.threads import ThreadPool
 
 
 @given(tiny_data(max_features=4))
@@ -21,7 +21,7 @@ def test_ranks_are_the_order_of_the_values(data):
         assert [values[r] for r in ranks.rank[column]] == items[:, feature].tolist()
         assert [ranks.value(column, r) for r in range(len(values))] == values
         assert (np.diff(ranks.rank[column][ranks.order[column]]) >= 0).all()
-    with Team(2) as team:
-        twin = make_ranks(sparse.csc_array(data.X), data.centers, team)
+    with ThreadPool(2) as pool:
+        twin = make_ranks(sparse.csc_array(data.X), data.centers, pool)
     assert np.array_equal(twin.rank, ranks.rank)
     assert np.array_equal(twin.order, ranks.order)

@@ -13,7 +13,8 @@ from pellucid._core.criteria.induced_cost import InducedCost
 from pellucid._core.criteria.mistakes import Mistakes
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.data import binning as bins
-from pellucid._core.data.dataset import Data, Weights
+from pellucid._core.data.dataset import Dataset
+from pellucid._core.data.weights import Weights
 from pellucid._utils.progress import Progress
 
 
@@ -25,7 +26,7 @@ def n_quantiles(request, monkeypatch):
 def pose(data) -> Problem:
     counted = np.flatnonzero(np.asarray(data.weight) > 0)
     X, weight = np.asarray(data.X, dtype=float)[counted], np.asarray(data.weight)[counted]
-    return Problem(Data(X, Weights.of(weight)), data.centers, np.asarray(data.labels)[counted])
+    return Problem(Dataset(X, Weights.of(weight)), data.centers, np.asarray(data.labels)[counted])
 
 
 def best_of_each_gap(data, rows, centers, objective):
@@ -107,7 +108,7 @@ def test_the_beam_is_never_worse_than_greed_for_any_criterion(penalty):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 4)) + rng.integers(0, 4, size=(300, 1)) * [2.0, 1.0, 0.0, -2.0]
     centers = X[rng.choice(300, 7, replace=False)]
-    problem = Problem(Data(X, Weights.of(np.ones(300))), centers, oracles.nearest(X, centers))
+    problem = Problem(Dataset(X, Weights.of(np.ones(300))), centers, oracles.nearest(X, centers))
     criterion = InducedCost(problem, penalty)
 
     def loss(width):
@@ -131,7 +132,7 @@ def test_each_node_is_searched_once(monkeypatch):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(200, 3))
     centers = X[:6]
-    problem = Problem(Data(X, Weights.of(np.ones(200))), centers, oracles.nearest(X, centers))
+    problem = Problem(Dataset(X, Weights.of(np.ones(200))), centers, oracles.nearest(X, centers))
     criterion, searched = Mistakes(problem), []
     search = criterion.best_cuts
 

@@ -9,11 +9,12 @@ from _support.strategies import tiny_data
 from pellucid import IMM
 from pellucid._core.criteria.mistakes import Mistakes
 from pellucid._core.criteria.problem import Problem
-from pellucid._core.data.dataset import Data, Weights
+from pellucid._core.data.dataset import Dataset
+from pellucid._core.data.weights import Weights
 from pellucid._core.growers import in_place
 from pellucid._core.growers.greedy import grow_greedily
 from pellucid._utils.progress import Progress
-from pellucid._utils.threads import ALONE, Team
+from pellucid._utils.threads import SERIAL, ThreadPool
 
 
 class Kept(Mistakes):
@@ -22,16 +23,16 @@ class Kept(Mistakes):
     is_cut_in_place = False
 
 
-def grow(kind, X, centers, weight, team=ALONE):
-    data = Data(X, Weights.of(weight), team)
+def grow(kind, X, centers, weight, pool=SERIAL):
+    data = Dataset(X, Weights.of(weight), pool)
     problem = Problem(data, centers, data.nearest(centers))
     growth = grow_greedily(kind(problem), "round", Progress("", 0, 0))
     return growth.builder.build(), growth.leaf_of_rows
 
 
-def assert_same(X, centers, weight, team=ALONE):
+def assert_same(X, centers, weight, pool=SERIAL):
     tree, leaf = grow(Kept, X, centers, weight)
-    found, found_leaf = grow(Mistakes, X, centers, weight, team)
+    found, found_leaf = grow(Mistakes, X, centers, weight, pool)
     assert found == tree
     np.testing.assert_array_equal(found_leaf, leaf)
     np.testing.assert_array_equal(found.apply(X), leaf)
@@ -63,8 +64,8 @@ def test_the_same_tree_on_many_rows(blobs, weigh, store):
 def test_cells_cut_side_by_side(blobs, monkeypatch):
     monkeypatch.setattr(in_place, "_LEAST_ROWS", 0)
     X, centers = blobs
-    with Team(2) as team:
-        assert_same(X, centers, np.ones(len(X)), team)
+    with ThreadPool(2) as pool:
+        assert_same(X, centers, np.ones(len(X)), pool)
 
 
 def test_centers_at_one_place_share_a_leaf(blobs):

@@ -8,7 +8,7 @@ import pytest
 from pellucid._core.criteria.base import Cell
 from pellucid._core.criteria.column_search import Cut
 from pellucid._core.growers.prefetch import LookAhead
-from pellucid._utils.threads import Team
+from pellucid._utils.threads import ThreadPool
 
 NOTHING = np.empty(0, dtype=np.int32)
 
@@ -18,9 +18,9 @@ class Criterion:
 
     one_thread_below = 10**9
 
-    def __init__(self, team, *, in_any_order=True):
+    def __init__(self, pool, *, in_any_order=True):
         self.problem, self.in_any_order, self.searched = self, in_any_order, []
-        self.team = team
+        self.pool = pool
 
     def cell(self, name, gain, bound=None, sides=()):
         memo = {"name": name, "gain": gain, "bound": gain if bound is None else bound}
@@ -70,8 +70,8 @@ def forest():
 
 @pytest.mark.parametrize(("n_threads", "in_any_order"), [(1, True), (2, False)])
 def test_one_alone_looks_for_nothing_else(forest, n_threads, in_any_order):
-    with Team(n_threads) as team:
-        criterion = Criterion(team, in_any_order=in_any_order)
+    with ThreadPool(n_threads) as pool:
+        criterion = Criterion(pool, in_any_order=in_any_order)
         cells = forest(criterion)
         ahead, made = look_ahead(criterion, cells, 3)
         assert ahead.best_cut(cells[1]).gain == 7
@@ -80,8 +80,8 @@ def test_one_alone_looks_for_nothing_else(forest, n_threads, in_any_order):
 
 
 def test_likely_cuts_are_found_and_made(forest):
-    with Team(2) as team:
-        criterion = Criterion(team)
+    with ThreadPool(2) as pool:
+        criterion = Criterion(pool)
         cells = forest(criterion)
         ahead, made = look_ahead(criterion, cells, 3)
         cut = ahead.best_cut(cells[0])
@@ -96,8 +96,8 @@ def test_likely_cuts_are_found_and_made(forest):
 
 
 def test_what_was_not_likely_is_found_when_it_is_asked_for(forest):
-    with Team(2) as team:
-        criterion = Criterion(team)
+    with ThreadPool(2) as pool:
+        criterion = Criterion(pool)
         cells = forest(criterion)
         ahead, made = look_ahead(criterion, cells, 1)
         ahead.best_cut(cells[0])
@@ -118,8 +118,8 @@ def test_a_cut_is_not_made_before_others_that_may_gain_more_are_known():
                 goes_on.set()
             return super().best_cut(cell)
 
-    with Team(2) as team:
-        criterion = Slow(team)
+    with ThreadPool(2) as pool:
+        criterion = Slow(pool)
         none = criterion.cell("none", None)
         none.memo["bound"] = None
         cells = [criterion.cell(name, 5, bound=10, sides=(none, none)) for name in "abcdef"]
@@ -131,8 +131,8 @@ def test_a_cut_is_not_made_before_others_that_may_gain_more_are_known():
 
 
 def test_a_cell_without_a_cut():
-    with Team(2) as team:
-        criterion = Criterion(team)
+    with ThreadPool(2) as pool:
+        criterion = Criterion(pool)
         cell = criterion.cell("none", None, bound=5)
         ahead, made = look_ahead(criterion, [cell, criterion.cell("other", None, bound=4)], 2)
         assert ahead.best_cut(cell) is None
@@ -144,8 +144,8 @@ def test_errors_are_passed_on(forest):
         def best_cut(self, cell):
             raise ValueError("no cut")
 
-    with Team(2) as team:
-        criterion = Broken(team)
+    with ThreadPool(2) as pool:
+        criterion = Broken(pool)
         cells = forest(criterion)
         ahead, _ = look_ahead(criterion, cells, 3)
         with pytest.raises(ValueError, match="no cut"):

@@ -9,17 +9,17 @@ from sklearn.datasets import make_blobs
 from pellucid import IMM, ExGreedy, ExKMC, ExShallow
 from pellucid._core.criteria.base import Cell
 from pellucid._core.growers.scheduling import for_each_cell
-from pellucid._utils.threads import Team
+from pellucid._utils.threads import ThreadPool
 
 
 class Problem:
-    def __init__(self, team):
-        self.team = team
+    def __init__(self, pool):
+        self.pool = pool
 
 
 class Criterion:
-    def __init__(self, team, in_any_order):
-        self.problem, self.in_any_order = Problem(team), in_any_order
+    def __init__(self, pool, in_any_order):
+        self.problem, self.in_any_order = Problem(pool), in_any_order
 
 
 def cells(*sizes):
@@ -47,8 +47,8 @@ def test_where_cells_are_worked_on(in_any_order, one_thread_below, sizes, side_b
         threads.add(threading.get_ident())
         return 10 * number
 
-    with Team(2) as team:
-        numbers, criterion = list(range(len(sizes))), Criterion(team, in_any_order)
+    with ThreadPool(2) as pool:
+        numbers, criterion = list(range(len(sizes))), Criterion(pool, in_any_order)
         criterion.one_thread_below = one_thread_below
         found = for_each_cell(criterion, work, numbers, cells(*sizes))
     assert found == [10 * n for n in numbers]

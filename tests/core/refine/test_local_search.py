@@ -11,7 +11,8 @@ from sklearn.datasets import make_blobs
 
 from pellucid import ExplainableKMeans
 from pellucid._core.criteria.problem import Problem
-from pellucid._core.data.dataset import Data, Weights
+from pellucid._core.data.dataset import Dataset
+from pellucid._core.data.weights import Weights
 from pellucid._core.refine import local_search as walking
 from pellucid._core.refine.local_search import Walk, Work, can_walk, change, walk_from
 from pellucid._core.refine.local_search_data import Ground
@@ -56,7 +57,7 @@ def case(draw, max_clusters=6):
     tree = builder.build()
     labels = tree.predict(X)
     centers = np.array([X[labels == c].mean(axis=0) for c in range(tree.n_leaves)])
-    return Problem(Data(X, Weights.of(weight)), centers, labels), tree
+    return Problem(Dataset(X, Weights.of(weight)), centers, labels), tree
 
 
 def stand(problem, tree):
@@ -180,7 +181,7 @@ def test_a_walk_finds_what_greedy_trees_miss():
     start = builder.build()
     labels = start.predict(X)
     centers = np.array([X[labels == c].mean(axis=0) for c in range(4)])
-    problem = Problem(Data(X, Weights.of(np.ones(200))), centers, labels)
+    problem = Problem(Dataset(X, Weights.of(np.ones(200))), centers, labels)
     tree = walk_from([start], problem, SOME, "round")
     assert cost_of(X, np.ones(200), tree.predict(X)) < 0.1 * cost_of(X, np.ones(200), labels)
 
@@ -190,15 +191,17 @@ def test_a_tree_without_rows_in_a_leaf_is_no_start():
     builder = TreeBuilder(1)
     for cluster, leaf in enumerate(builder.split(0, feature=0, threshold=99.0)):
         builder.set_cluster(leaf, cluster)
-    problem = Problem(Data(X, Weights.of(np.ones(8))), np.array([[1.0], [6.0]]), np.zeros(8, int))
+    problem = Problem(
+        Dataset(X, Weights.of(np.ones(8))), np.array([[1.0], [6.0]]), np.zeros(8, int)
+    )
     assert walk_from([builder.build()], problem, SOME, "round") is None
 
 
 def test_large_data_and_single_clusters_are_not_walked_on(monkeypatch):
     X = np.arange(8.0)[:, None]
     weights = Weights.of(np.ones(8))
-    two = Problem(Data(X, weights), np.array([[1.0], [6.0]]), np.arange(8) // 4)
-    one = Problem(Data(X, weights), np.array([[1.0]]), np.zeros(8, int))
+    two = Problem(Dataset(X, weights), np.array([[1.0], [6.0]]), np.arange(8) // 4)
+    one = Problem(Dataset(X, weights), np.array([[1.0]]), np.zeros(8, int))
     assert can_walk(two)
     assert not can_walk(one)
     monkeypatch.setattr(walking, "_MOST_ROWS", 7)
@@ -250,7 +253,7 @@ def test_a_walk_makes_the_flagship_cheaper(blobs, monkeypatch):
 def test_regrown_trees_are_trees_of_the_same_data(blobs):
     X, centers = blobs
     labels = ((X[:, None] - centers) ** 2).sum(axis=2).argmin(axis=1)
-    problem = Problem(Data(X, Weights.of(np.ones(len(X)))), centers, labels)
+    problem = Problem(Dataset(X, Weights.of(np.ones(len(X)))), centers, labels)
     start = ExplainableKMeans(reference=centers, effort="fast").fit(X).tree_
     walk = Walk(Ground(problem), start)
     more = walk.regrow()

@@ -12,20 +12,21 @@ from _support import oracles
 from _support.strategies import tiny_data
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.data import binning as bins
-from pellucid._core.data.dataset import Data, Weights
+from pellucid._core.data.dataset import Dataset
+from pellucid._core.data.weights import Weights
 from pellucid._core.refine import moving_center_split as moving
 from pellucid._core.refine.fixed_center_split import TornSearch, tear
 from pellucid._core.refine.mutable_tree import Routes
 from pellucid._core.refine.polish import polish_tree
-from pellucid._utils.threads import ALONE, Team
+from pellucid._utils.threads import SERIAL, ThreadPool
 from pellucid.tree import TreeBuilder
 
 deeply = pytest.mark.parametrize("deep", [False, True])
 
 
-def pose(data, X=None, team=ALONE):
+def pose(data, X=None, pool=SERIAL):
     X = data.X if X is None else X
-    return Problem(Data(X, Weights.of(data.weight), team), data.centers, data.labels)
+    return Problem(Dataset(X, Weights.of(data.weight), pool), data.centers, data.labels)
 
 
 @st.composite
@@ -220,8 +221,8 @@ def test_storage_threads_bins_and_copies_make_no_difference(deep, case, style):
     expected, labels = polish(pose(data))
     for X in (sparse.csc_array(data.X), data.X.astype(np.float32), np.asfortranarray(data.X)):
         assert polish(pose(data, X))[0] == expected
-    with Team(2) as team:
-        assert polish(pose(data, team=team))[0] == expected
+    with ThreadPool(2) as pool:
+        assert polish(pose(data, pool=pool))[0] == expected
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bins, "QUANTILES", 4)
         assert polish(pose(data))[0] == expected
@@ -285,7 +286,7 @@ def a_tree(cuts, clusters, n_features=2):
 def problem_of(X, n_clusters):
     centers = np.zeros((n_clusters, X.shape[1]))
     labels = np.zeros(len(X), dtype=int)
-    return Problem(Data(X, Weights.of(np.ones(len(X)))), centers, labels)
+    return Problem(Dataset(X, Weights.of(np.ones(len(X)))), centers, labels)
 
 
 def test_an_empty_cluster_gets_the_split_that_gains_most():

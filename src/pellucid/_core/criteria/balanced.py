@@ -21,7 +21,10 @@ class BalancedMistakes(Mistakes):
     def best_center_cuts(self, cell: Cell, features: np.ndarray, n: int) -> list[Cut]:
         """Cuts with the least ratio."""
         mistakes, n_gaps = self._scan(cell), len(cell.centers) - 1
-        one, in_all = self.problem.weights.one, np.empty((self.problem.n_features, n_gaps, 3))
+        one, in_all = (
+            self.problem.weights.units_per_weight,
+            np.empty((self.problem.n_features, n_gaps, 3)),
+        )
         fewer = np.minimum(np.arange(1, n_gaps + 1), np.arange(n_gaps, 0, -1))
 
         def scan(block: np.ndarray, found: np.ndarray) -> None:

@@ -81,7 +81,7 @@ def search_columns(
     found = np.empty((problem.n_features, n_gaps, 3), dtype=type(nothing))
     found.fill(nothing)
     blocks = problem.feature_blocks(features, size)
-    problem.team.map(lambda block: scan(block, found), blocks)
+    problem.pool.map(lambda block: scan(block, found), blocks)
     if len(features) < len(found):
         found = found[features]
     values, edge, least = found[:, :, 0], found[:, :, 1], found[:, :, 2].min(axis=1)
@@ -101,14 +101,14 @@ def search_columns(
     top = limit()
     waiting = (least <= top if top < nothing else least < nothing).nonzero()[0]
     waiting = waiting[least[waiting].argsort(kind="stable")].tolist()
-    # The most promising column often decides, so that the whole team turns to it first.
+    # The most promising column often decides, so that the whole pool turns to it first.
     start, step = 0, 1
     while start < len(waiting):
         promising = [i for i in waiting[start : start + step] if may_win(i, top)]
-        start, step = start + step, problem.team.n_threads
+        start, step = start + step, problem.pool.n_threads
         if not promising:
             break
-        looked = problem.team.map(lambda i, top=top: refine(int(features[i]), top), promising)
+        looked = problem.pool.map(lambda i, top=top: refine(int(features[i]), top), promising)
         for i, cuts in zip(promising, looked):
             opened[i] = cuts[:, 1]
             values[i] = cuts[:, 0]
@@ -175,14 +175,14 @@ class BinnedColumn:
     def _look_again(self, at: float) -> tuple[np.ndarray, float, float]:
         from pellucid._core.kernels.rows import split_rows
 
-        problem, rows, team = self.problem, self.rows, self.problem.team
+        problem, rows, pool = self.problem, self.rows, self.problem.pool
         left = np.empty(len(rows), dtype=bool)
         codes = problem.bins.dense_column(self.feature, problem.n_samples)
         values = problem.column(self.feature)
         code = problem.bins.edges[self.feature].searchsorted(at)
-        ends = team.map(
+        ends = pool.map(
             lambda part: split_rows(codes, values, rows[part], code, at, left[part]),
-            [slice(*block) for block in team.blocks(len(rows), LEAST_ROWS)],
+            [slice(*block) for block in pool.blocks(len(rows), LEAST_ROWS)],
         )
         return left, max(low for low, _ in ends), min(high for _, high in ends)
 
@@ -191,7 +191,7 @@ def open_bins(problem: Problem, feature: int, rows: np.ndarray, wanted: np.ndarr
     """Places in `rows`, codes and values of the rows in the wanted bins, sorted by value."""
     from pellucid._core.kernels.rows import open_rows
 
-    column, team = problem.bins.dense_column(feature, problem.n_samples), problem.team
+    column, pool = problem.bins.dense_column(feature, problem.n_samples), problem.pool
     all_values = problem.column(feature)
 
     def look(block: tuple[int, int]) -> tuple[np.ndarray, ...]:
@@ -201,7 +201,7 @@ def open_bins(problem: Problem, feature: int, rows: np.ndarray, wanted: np.ndarr
         n = open_rows(column, all_values, some, wanted, places, codes, values)
         return places[:n] + block[0], codes[:n], values[:n]
 
-    parts = team.map(look, team.blocks(len(rows), LEAST_ROWS))
+    parts = pool.map(look, pool.blocks(len(rows), LEAST_ROWS))
     opened = parts[0] if len(parts) == 1 else list(map(np.concatenate, zip(*parts)))
     order = order_of(opened[-1])
     return tuple(part.take(order) for part in opened)

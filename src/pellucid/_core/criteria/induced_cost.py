@@ -46,7 +46,12 @@ class InducedCost(CenterCutCriterion):
         """Cuts of least objective that leave each side as many rows as centers, if possible."""
         ranked, owned = self._rank(cell)
         weight = float(owned.sums[:, 0].sum())
-        terms = (float(owned.base), self.depth_penalty, weight, self.problem.weights.one)
+        terms = (
+            float(owned.base),
+            self.depth_penalty,
+            weight,
+            self.problem.weights.units_per_weight,
+        )
         killers = np.zeros((2, self.problem.n_features))
         killers[0, list(cell.cut_left)] = 1.0
         killers[1, list(cell.cut_right)] = 1.0
@@ -104,7 +109,7 @@ class InducedCost(CenterCutCriterion):
                 tally_induced(column, *some, *how, *mine, change[part])
                 return mine
 
-            parts = problem.team.map(tally, problem.team.blocks(len(rows), _LEAST_ROWS))
+            parts = problem.pool.map(tally, problem.pool.blocks(len(rows), _LEAST_ROWS))
             levels, base = (sum(part[i] for part in parts) for i in (0, 1))
             base[0] += owned.base
             levels, inside = _along_edges(levels, base, position), bins.inside[feature]
@@ -137,7 +142,7 @@ class InducedCost(CenterCutCriterion):
             filled = (own[part], other[part], margin[part], home[part], mine)
             return find_nearest(rows[part], near, cost, weight[part], place, *filled), mine
 
-        parts = problem.team.map(work, problem.team.blocks(len(rows), _LEAST_ROWS))
+        parts = problem.pool.map(work, problem.pool.blocks(len(rows), _LEAST_ROWS))
         base, sums = (sum(part[i] for part in parts) for i in (0, 1))
         return (own, other, margin), Owned(rows, home, weight, margin, sums, base)
 

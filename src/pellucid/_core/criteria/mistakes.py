@@ -49,7 +49,7 @@ class Mistakes(CenterCutCriterion):
 
     def best_center_cuts(self, cell: Cell, features: np.ndarray, n: int) -> list[Cut]:
         """Cuts with the fewest mistakes."""
-        scan, one = self._scan(cell), self.problem.weights.one
+        scan, one = self._scan(cell), self.problem.weights.units_per_weight
 
         def refine(feature: int, limit: float) -> np.ndarray:
             return self._look_into(cell, scan, feature, limit)
@@ -178,7 +178,7 @@ class Mistakes(CenterCutCriterion):
             weight = problem.weights.units_of(rows)
         else:
             return None
-        problem.team.map(
+        problem.pool.map(
             lambda block: count_weights(block, bins.codes, rows, own, weight, counts),
             problem.feature_blocks(np.arange(problem.n_features), len(rows)),
         )

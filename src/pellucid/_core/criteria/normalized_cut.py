@@ -93,7 +93,7 @@ class LabelGraph(Criterion):
     @property
     def _lone(self) -> float:
         """What a row is not joined to: itself, where weights are copies."""
-        return 1.0 if self.problem.weights.are_whole else 0.0
+        return 1.0 if self.problem.weights.are_integers else 0.0
 
     def _count(self, rows: np.ndarray) -> np.ndarray:
         """Weight of some rows by cluster, in whole units; their sum is exact in float64 too."""
@@ -153,6 +153,6 @@ class LabelGraph(Criterion):
                 np.subtract(parent[0][span], kept[span], out=kept[span])
 
         features = np.arange(problem.n_features)
-        problem.team.map(work, problem.feature_blocks(features, len(rows)))
+        problem.pool.map(work, problem.feature_blocks(features, len(rows)))
         memo["kept"] = kept
         return kept

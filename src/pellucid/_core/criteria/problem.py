@@ -10,8 +10,9 @@ from scipy import sparse
 
 from pellucid._core.data.arrays import order_by, places_in
 from pellucid._core.data.binning import Bins
-from pellucid._core.data.dataset import BegunCosts, Data, Prices, Weights
-from pellucid._utils.threads import Team
+from pellucid._core.data.dataset import BegunCosts, Dataset, Prices
+from pellucid._core.data.weights import Weights
+from pellucid._utils.threads import ThreadPool
 from pellucid.tree.predictor import column_values
 
 _LEAST_VALUES = 150_000
@@ -26,7 +27,7 @@ class Problem:
 
     Parameters
     ----------
-    data : Data
+    data : Dataset
         Only rows of positive weight.
     centers : ndarray of shape (n_clusters, n_features), float64
         Of the reference clustering.
@@ -34,7 +35,7 @@ class Problem:
         Own center of each row.
     """
 
-    def __init__(self, data: Data, centers: np.ndarray, labels: np.ndarray) -> None:
+    def __init__(self, data: Dataset, centers: np.ndarray, labels: np.ndarray) -> None:
         self.data = data
         self.centers = centers
         # The searches read the labels over and over: small numbers are quicker to read.
@@ -53,9 +54,9 @@ class Problem:
         return self.data.weights
 
     @property
-    def team(self) -> Team:
+    def pool(self) -> ThreadPool:
         """Threads; no result depends on their number."""
-        return self.data.team
+        return self.data.pool
 
     @property
     def n_samples(self) -> int:
@@ -92,7 +93,7 @@ class Problem:
 
         Rows of one center are given places next to each other: most of them stay together.
         """
-        self.sort_rows()  # by the whole team, before others turn to the costs
+        self.sort_rows()  # by the whole pool, before others turn to the costs
         self._begun_costs = self.data.begin_costs(self.centers, place=places_in(self.by_center))
 
     @cached_property
@@ -130,9 +131,9 @@ class Problem:
 
         costs, _ = self.data.costs(self.centers)
         near = np.empty(costs.shape, dtype=self.labels.dtype)
-        self.team.map(
+        self.pool.map(
             lambda block: rank_centers(costs[slice(*block)], near[slice(*block)]),
-            self.team.blocks(self.n_samples, _LEAST_VALUES // self.n_clusters),
+            self.pool.blocks(self.n_samples, _LEAST_VALUES // self.n_clusters),
         )
         return near, costs
 
@@ -203,7 +204,7 @@ class Problem:
 
     def feature_blocks(self, features: np.ndarray, size: int) -> list[np.ndarray]:
         """The features in blocks that are worth a task each, with `size` numbers a feature."""
-        if self.team.n_threads == 1 or len(features) * size < 2 * _LEAST_VALUES:
+        if self.pool.n_threads == 1 or len(features) * size < 2 * _LEAST_VALUES:
             return [features]
         least = -(-_LEAST_VALUES // max(size, 1))
-        return [features[slice(*block)] for block in self.team.blocks(len(features), least)]
+        return [features[slice(*block)] for block in self.pool.blocks(len(features), least)]

@@ -12,7 +12,7 @@ from pellucid._core.criteria.partition import CutRows
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.data.arrays import divide_rows
 from pellucid._core.data.batch_tree_costs import Trees
-from pellucid._utils.threads import ALONE, Team
+from pellucid._utils.threads import SERIAL, ThreadPool
 
 Objective = Literal["kmeans", "kmedians"]
 RandomMethod = Literal["makarychev-shan", "gamlath"]
@@ -25,7 +25,7 @@ def draw_cuts(
     *,
     method: RandomMethod = "makarychev-shan",
     objective: Objective = "kmeans",
-    team: Team = ALONE,
+    pool: ThreadPool = SERIAL,
 ) -> Trees:
     """Draw whole trees, each by cuts from one measure over all columns.
 
@@ -45,7 +45,7 @@ def draw_cuts(
         The first leaves out cuts between two centers that share a leaf and are at most D / k^3
         apart, in the measure above, D being the largest such distance at the time.
     objective : {"kmeans", "kmedians"}
-    team : Team
+    pool : ThreadPool
 
     Returns
     -------
@@ -75,7 +75,7 @@ def draw_cuts(
         lengths, room = np.empty((n_features, k - 1)), tuple(np.zeros((4, 2 * k), dtype=np.int64))
         draw_trees(*gaps, uniforms, *block, tuple(trees), lengths, room)
 
-    team.map(work, team.blocks(n_draws, least))
+    pool.map(work, pool.blocks(n_draws, least))
     return trees
 
 

@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pellucid._core.data.dataset import Prices
-from pellucid._utils.threads import Team
+from pellucid._utils.threads import ThreadPool
 
 _LEAST_ROWS = 2**13
 """Fewest rows worth a task of their own."""
@@ -112,7 +112,7 @@ class Standing:
         self._most: np.ndarray | None = None
 
     @classmethod
-    def of(cls, rows: np.ndarray, prices: Prices, team: Team, star=None) -> Standing:
+    def of(cls, rows: np.ndarray, prices: Prices, pool: ThreadPool, star=None) -> Standing:
         """How centers stand among some rows, compared with the one that is likely the cheapest."""
         from pellucid._core.kernels.surrogate_cost import weigh_centers
 
@@ -129,9 +129,9 @@ class Standing:
             near = np.empty((_ROWS_TOGETHER, k), dtype=np.int64)
             weigh_centers(lines, ends[part.start : part.stop + 1], *how, near, table[part])
 
-        is_shared = len(table) > 1 and team.is_free
+        is_shared = len(table) > 1 and pool.is_parallel
         steps = range(len(table)) if is_shared else (0,)
-        team.map(work, [slice(p, p + 1 if is_shared else len(table)) for p in steps])
+        pool.map(work, [slice(p, p + 1 if is_shared else len(table)) for p in steps])
         return cls(star, table, ends)
 
     def without(self, other: Standing) -> Standing:

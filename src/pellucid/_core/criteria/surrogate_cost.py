@@ -48,7 +48,7 @@ class SurrogateCost(Criterion):
 
     def root(self) -> Cell:
         """The cell that holds everything."""
-        _ = self._prices  # by the whole team, before its members turn to cells of their own
+        _ = self._prices  # by the whole pool, before its members turn to cells of their own
         return super().root()
 
     def most_gain(self, cell: Cell) -> int | None:
@@ -102,7 +102,7 @@ class SurrogateCost(Criterion):
         return self.problem.prices
 
     def _stand(self, rows: np.ndarray, star: int | None = None) -> Standing:
-        return Standing.of(rows, self._prices, self.problem.team, star)
+        return Standing.of(rows, self._prices, self.problem.pool, star)
 
     def _some_standing(self, cell: Cell) -> Standing:
         """How the centers stand, compared with whichever of them."""

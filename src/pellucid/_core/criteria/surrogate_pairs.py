@@ -93,4 +93,4 @@ class _Cell:
             return cut_between(*about, *best, order, apart, opened, near, sums, states)
 
         blocks = problem.feature_blocks(np.arange(n_features), n)
-        return min(problem.team.map(work, blocks), key=lambda cut: (-cut[0], *cut[1:]))
+        return min(problem.pool.map(work, blocks), key=lambda cut: (-cut[0], *cut[1:]))

@@ -155,13 +155,13 @@ class StoredPrices:
 
         indices, indptr, begins, _, _, entry = self._all
         kept = np.zeros((begins[-1], lines.shape[1]), dtype=np.int64)
-        team = self.problem.team
+        pool = self.problem.pool
 
         def work(block: tuple[int, int]) -> None:
             start, end = begins[block[0]], begins[block[1]]
             add_stored(*block, indices, indptr, entry, start, lines, kept[start:end])
 
-        team.map(work, team.blocks(len(begins) - 1, 16))
+        pool.map(work, pool.blocks(len(begins) - 1, 16))
         return kept
 
     @cached_property

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from pellucid._core.data.blocks import row_major
-from pellucid._core.data.dataset import Data
+from pellucid._core.data.arrays import row_major
+from pellucid._core.data.dataset import Dataset
 from pellucid._core.data.moments import cost_to_centers
 
 _MOST_NUMBERS = 2**22
@@ -45,7 +45,9 @@ class _Rows(NamedTuple):
     units: np.ndarray
 
 
-def cost_changes(data: Data, centers: np.ndarray, labels: np.ndarray, trees: Trees) -> np.ndarray:
+def cost_changes(
+    data: Dataset, centers: np.ndarray, labels: np.ndarray, trees: Trees
+) -> np.ndarray:
     """By how much the k-means cost of each tree's clusters exceeds that of the reference's.
 
     Both costs are to the means of the clusters. Only rows that a tree puts into another cluster
@@ -54,7 +56,7 @@ def cost_changes(data: Data, centers: np.ndarray, labels: np.ndarray, trees: Tre
 
     Parameters
     ----------
-    data : Data
+    data : Dataset
     centers : ndarray of shape (n_clusters, n_features), float64
     labels : ndarray of shape (n_samples,), int
         Cluster of each row in the reference.
@@ -67,7 +69,7 @@ def cost_changes(data: Data, centers: np.ndarray, labels: np.ndarray, trees: Tre
     weights, k = data.weights, len(centers)
     unit = _gap_unit(data, centers, labels)
     ones = np.ones(len(labels))
-    whole = weights.are_whole
+    whole = weights.are_integers
     rows = _Rows(
         labels,
         ones if whole else weights.values,
@@ -77,30 +79,30 @@ def cost_changes(data: Data, centers: np.ndarray, labels: np.ndarray, trees: Tre
 
     def add_up(trees: Trees, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
         net, weight = _add_up(data, rows, centers, 1.0 / unit, trees, begin, end)
-        return net[:, :k] * unit, weight[:, :k] / weights.one
+        return net[:, :k] * unit, weight[:, :k] / weights.units_per_weight
 
     sums, total = add_up(_nowhere(k), 0, 1)
     reference = total[0, :, k], -sums[0]
     offsets = centers - centers.mean(axis=0)
     n_trees = len(trees.feature)
-    share = -(-n_trees // data.team.n_threads)
+    share = -(-n_trees // data.pool.n_threads)
     step = min(share, max(1, _MOST_NUMBERS // ((k + 1) * centers.shape[1])))
 
     def work(begin: int) -> list[float]:
         moves = add_up(trees, begin, min(begin + step, n_trees))
         return [_change(*reference, offsets, weight[:, :k], net) for net, weight in zip(*moves)]
 
-    batches = data.team.map(work, range(0, n_trees, step))
+    batches = data.pool.map(work, range(0, n_trees, step))
     return np.array([change for batch in batches for change in batch])
 
 
-def _gap_unit(data: Data, centers: np.ndarray, labels: np.ndarray) -> float:
+def _gap_unit(data: Dataset, centers: np.ndarray, labels: np.ndarray) -> float:
     """Power of two that keeps the sum of all gaps in any column below 2**60 units.
 
     That sum is at most the root of total weight times total squared distance (Cauchy-Schwarz).
     """
     weight = data.weights.values
-    squares = cost_to_centers(data.X, labels, centers, weight, data.team)
+    squares = cost_to_centers(data.X, labels, centers, weight, data.pool)
     if not np.isfinite(squares):
         raise ValueError(data._too_wide(centers))
     # The margin keeps rounding from tipping a power of two.
@@ -114,7 +116,9 @@ def _nowhere(k: int) -> Trees:
     return Trees(node, np.zeros((1, 1)), node, node, np.full((1, 1), k))
 
 
-def _add_up(data: Data, rows: _Rows, centers, per_unit: float, trees: Trees, begin: int, end: int):
+def _add_up(
+    data: Dataset, rows: _Rows, centers, per_unit: float, trees: Trees, begin: int, end: int
+):
     """Net gaps and weights of the rows that some trees move, in whole units."""
     from pellucid._core.kernels.batch_tree_costs import dense_moves, sparse_moves
 
@@ -124,7 +128,7 @@ def _add_up(data: Data, rows: _Rows, centers, per_unit: float, trees: Trees, beg
     rest = (centers, per_unit, tuple(trees), begin, end, net, weight)
     if sparse.issparse(data.X):
         X = data.rows
-        sparse_moves(X.data, X.indices, X.indptr, data.weights.are_whole, *rows, *rest)
+        sparse_moves(X.data, X.indices, X.indptr, data.weights.are_integers, *rows, *rest)
     else:
         for some, part in row_major(data.X, 0, data.X.shape[0]):
             dense_moves(part, *(values[some] for values in rows), *rest)

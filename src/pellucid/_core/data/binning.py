@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from pellucid._core.data.blocks import row_major
+from pellucid._core.data.arrays import row_major
 from pellucid._core.data.edges import Slots, choose_edges, codes_of, shortcuts, spread_slots
-from pellucid._utils.threads import ALONE, Team
+from pellucid._utils.threads import SERIAL, ThreadPool
 
 QUANTILES = 128
 """Codes of a column of many rows, unless the centers alone would leave too few for quantiles."""
@@ -96,13 +96,13 @@ class Edges(NamedTuple):
     table: np.ndarray
 
 
-def find_edges(X, centers: np.ndarray, team: Team = ALONE) -> Edges:
+def find_edges(X, centers: np.ndarray, pool: ThreadPool = SERIAL) -> Edges:
     """The edges of the columns of a dense or CSC matrix, found by a sample."""
     n_samples, n_clusters = X.shape[0], len(centers)
     width = QUANTILES if n_samples >= _MANY_ROWS else -(-QUANTILES // 2)
     width *= 2 if n_samples >= 8 * _MANY_ROWS else 1
     width = max(width, 2 * n_clusters)
-    edges, n_edges, few, slots = _choose(X, centers, width, team)
+    edges, n_edges, few, slots = _choose(X, centers, width, pool)
     return Edges(
         edges=edges,
         n_edges=n_edges,
@@ -117,17 +117,17 @@ def find_edges(X, centers: np.ndarray, team: Team = ALONE) -> Edges:
 def make_bins(
     X,
     centers: np.ndarray,
-    team: Team = ALONE,
+    pool: ThreadPool = SERIAL,
     found: Edges | None = None,
     besides: Callable[[], object] | None = None,
 ) -> Bins:
     """Quantise the columns of a dense or CSC matrix, whose edges may have been found before.
 
-    See `Team.map` for `besides`.
+    See `ThreadPool.map` for `besides`.
     """
     from pellucid._core.kernels import binning as kernels
 
-    found = find_edges(X, centers, team) if found is None else found
+    found = find_edges(X, centers, pool) if found is None else found
     edges, n_edges, zero_code, few = found.edges, found.n_edges, found.zero_code, found.few
     n_samples, n_features = X.shape
     dtype = np.uint8 if edges.shape[1] <= 256 else np.uint16
@@ -152,7 +152,7 @@ def make_bins(
             for rows, part in row_major(X, *block):
                 kernels.dense_codes(part, rows.start, *how)
 
-        team.map(work, team.blocks(n_samples, _LEAST_ROWS, each=8), besides)
+        pool.map(work, pool.blocks(n_samples, _LEAST_ROWS, each=8), besides)
         indices, indptr = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32)
     inside = np.ones(edges.shape, dtype=bool)
     inside[:, 1:] = np.nextafter(edges[:, :-1], np.inf) < edges[:, 1:]
@@ -170,7 +170,7 @@ def make_bins(
     )
 
 
-def _choose(X, centers: np.ndarray, width: int, team: Team):
+def _choose(X, centers: np.ndarray, width: int, pool: ThreadPool):
     """Edges of all columns, filled up with infinity; how many; whether they are all values of the
     sample; the slots.
     """
@@ -179,7 +179,7 @@ def _choose(X, centers: np.ndarray, width: int, team: Team):
     n_edges, few = np.empty(n_features, dtype=np.int64), np.empty(n_features, dtype=bool)
     low, scale = np.zeros(n_features), np.zeros(n_features)
     coordinates = np.sort(centers.T, axis=1)
-    sample, blocks = _sparse_samples(X) if sparse.issparse(X) else _dense_samples(X, team)
+    sample, blocks = _sparse_samples(X) if sparse.issparse(X) else _dense_samples(X, pool)
 
     def work(columns) -> None:
         samples, lengths = sample(columns)
@@ -189,11 +189,11 @@ def _choose(X, centers: np.ndarray, width: int, team: Team):
             samples, lengths, coordinates[columns], slots, width
         )
 
-    team.map(work, blocks)
+    pool.map(work, blocks)
     return edges, n_edges, few, Slots(low, scale, _N_SLOTS)
 
 
-def _dense_samples(X: np.ndarray, team: Team):
+def _dense_samples(X: np.ndarray, pool: ThreadPool):
     """How to sample columns, each sorted, with their lengths; and which to work on together."""
     evenly = slice(None, None, -(-X.shape[0] // _MAX_SAMPLE))
 
@@ -202,7 +202,7 @@ def _dense_samples(X: np.ndarray, team: Team):
         samples.sort(axis=1)
         return samples, np.full(len(samples), samples.shape[1])
 
-    return sample, [slice(*block) for block in team.blocks(X.shape[1], _LEAST_COLUMNS)]
+    return sample, [slice(*block) for block in pool.blocks(X.shape[1], _LEAST_COLUMNS)]
 
 
 def _sparse_samples(X):

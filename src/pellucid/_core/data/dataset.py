@@ -10,15 +10,14 @@ same data, same tree, bit for bit.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 
+from pellucid._core.data.arrays import row_major
 from pellucid._core.data.binning import Bins, Edges, find_edges, make_bins
-from pellucid._core.data.blocks import row_major
 from pellucid._core.data.moments import (
     BegunSpread,
     cost_to_centers,
@@ -27,8 +26,9 @@ from pellucid._core.data.moments import (
     size_about,
 )
 from pellucid._core.data.nearest import nearest_centers
+from pellucid._core.data.weights import Weights
 from pellucid._utils.finite import NotFinite, all_finite
-from pellucid._utils.threads import ALONE, Shared, Team
+from pellucid._utils.threads import SERIAL, ThreadPool, WorkQueue
 
 LEAST_ROWS = 4096
 """Fewest rows worth a task of their own."""
@@ -41,55 +41,6 @@ _MANY_ROWS = 1024
 
 _LARGE = 2.0**500
 """Numbers that could be too large to square."""
-
-
-@dataclass(frozen=True)
-class Weights:
-    """Sample weights in whole units.
-
-    Attributes
-    ----------
-    units : ndarray of shape (n_samples,), int64
-    one : float
-        Units that make up a weight of 1, a power of two.
-    values : ndarray of shape (n_samples,), float64
-        The weights as they were given.
-    are_ones : bool
-        Whether every weight is 1.
-    """
-
-    units: np.ndarray
-    one: float
-    values: np.ndarray
-    are_ones: bool
-
-    @classmethod
-    def equal(cls, n_samples: int) -> Weights:
-        """1 for every row."""
-        return cls(np.ones(n_samples, dtype=np.int64), 1.0, np.ones(n_samples), True)
-
-    @classmethod
-    def of(cls, sample_weight: np.ndarray) -> Weights:
-        """Whole weights stay as they are; fractions are rounded to 2**-52 of the total."""
-        if (sample_weight == 1).all():
-            return cls.equal(len(sample_weight))
-        total = sample_weight.sum()
-        whole = np.all(sample_weight == np.rint(sample_weight)) and total < 2.0**52
-        one = 1.0 if whole else 2.0 ** (51 - np.frexp(total)[1])
-        return cls(np.rint(sample_weight * one).astype(np.int64), one, sample_weight, False)
-
-    @property
-    def are_whole(self) -> bool:
-        """Whether every weight is a whole number, so that it equals repeating the row."""
-        return self.one == 1.0
-
-    def units_of(self, rows: np.ndarray) -> np.ndarray:
-        """Units of some rows."""
-        return self.units[: len(rows)] if self.are_ones else self.units[rows]
-
-    def total_of(self, rows: np.ndarray) -> float:
-        """Total weight of some rows, whatever their order."""
-        return float(len(rows)) if self.are_ones else float(self.units[rows].sum()) / self.one
 
 
 class Prices(NamedTuple):
@@ -115,10 +66,10 @@ class BegunCosts(NamedTuple):
 
     prices: Prices
     unit: float
-    work: Shared
+    work: WorkQueue
 
 
-class Data:
+class Dataset:
     """The rows of a data set with their weights, and what is worked out of them once.
 
     What a row pays for its center, and what the center of a group is, is said here and nowhere
@@ -128,7 +79,7 @@ class Data:
     ----------
     X : ndarray or CSC matrix of shape (n_samples, n_features)
     weights : Weights
-    team : Team
+    pool : ThreadPool
     is_finite : bool
         Whether all numbers are known to be finite. Otherwise `nearest` or `require_finite` comes
         before all else.
@@ -137,8 +88,10 @@ class Data:
     objective = "kmeans"
     too_wide_to = "square"
 
-    def __init__(self, X, weights: Weights, team: Team = ALONE, *, is_finite: bool = True) -> None:
-        self.X, self.weights, self.team, self._is_finite = X, weights, team, is_finite
+    def __init__(
+        self, X, weights: Weights, pool: ThreadPool = SERIAL, *, is_finite: bool = True
+    ) -> None:
+        self.X, self.weights, self.pool, self._is_finite = X, weights, pool, is_finite
         self._sized: tuple[np.ndarray, float] | None = None
         self._edges: tuple[np.ndarray, Edges] | None = None
         self._reference: tuple[np.ndarray, np.ndarray] | None = None
@@ -151,7 +104,7 @@ class Data:
     def require_finite(self) -> None:
         """Raise `NotFinite` if a number is NaN or infinite."""
         values = self.X.data if sparse.issparse(self.X) else self.X
-        if not (self._is_finite or all_finite(values, lambda: self.team.n_threads)):
+        if not (self._is_finite or all_finite(values, lambda: self.pool.n_threads)):
             raise NotFinite
         self._is_finite = True
 
@@ -165,13 +118,13 @@ class Data:
         if self._reference is None:
             return None
         labels, centers = self._reference
-        return BegunSpread(self.X, labels, self.weights.values, centers, self.team)
+        return BegunSpread(self.X, labels, self.weights.values, centers, self.pool)
 
-    def take(self, rows: np.ndarray) -> Data:
+    def take(self, rows: np.ndarray) -> Dataset:
         """Data of some of the rows."""
         X = self.rows[rows]
         X = X.tocsc() if sparse.issparse(X) else X
-        return type(self)(X, Weights.of(self.weights.values[rows]), self.team)
+        return type(self)(X, Weights.of(self.weights.values[rows]), self.pool)
 
     def costs(self, centers: np.ndarray, unit: float | None = None) -> tuple[np.ndarray, float]:
         """What every row pays for every center, in whole units.
@@ -204,20 +157,20 @@ class Data:
         unit = self.cost_unit(centers) if unit is None else unit
         costs = np.empty((X.shape[0], len(centers)), dtype=np.int64)
         # Whole weights multiply the rounded distance, exactly as repeated rows would add it.
-        scale = np.ones(len(costs)) if weights.are_whole else weights.values
+        scale = np.ones(len(costs)) if weights.are_integers else weights.values
         price = None if sparse.issparse(X) else self._quick_loop(centers, unit, place)
         if price is None:
             price, place = self._plain_loop(centers, scale, unit), None
 
         def work(block: tuple[int, int]) -> None:
             price(block, costs)
-            if weights.are_whole and not weights.are_ones:
+            if weights.are_integers and not weights.are_ones:
                 rows = slice(*block) if place is None else place[slice(*block)]
                 costs[rows] *= weights.units[slice(*block), None]
 
         starts = range(0, len(costs), _PRICED_TOGETHER)
         blocks = [(start, min(start + _PRICED_TOGETHER, len(costs))) for start in starts]
-        return BegunCosts(Prices(costs, place), unit, self.team.ahead(work, blocks))
+        return BegunCosts(Prices(costs, place), unit, self.pool.ahead(work, blocks))
 
     def _plain_loop(self, centers: np.ndarray, scale: np.ndarray, unit: float) -> Callable:
         """How to price a block of rows, dense or sparse."""
@@ -247,7 +200,7 @@ class Data:
         with np.errstate(over="ignore"):
             turned = centers * root
         is_small = np.abs(turned).max(initial=0.0) < _LARGE
-        if not (self.weights.are_whole and X.shape[0] >= _MANY_ROWS and is_small):
+        if not (self.weights.are_integers and X.shape[0] >= _MANY_ROWS and is_small):
             return None
         place = np.arange(X.shape[0], dtype=np.int32) if place is None else place
 
@@ -276,25 +229,25 @@ class Data:
 
         def besides() -> None:
             with np.errstate(invalid="ignore", over="ignore"):
-                self._edges = centers, find_edges(self.X, centers, self.team)
+                self._edges = centers, find_edges(self.X, centers, self.pool)
 
-        labels = nearest_centers(self.rows, centers, self.team, besides)
+        labels = nearest_centers(self.rows, centers, self.pool, besides)
         self._is_finite = True
         return labels
 
     def bins(self, centers: np.ndarray, besides: Callable[[], object] | None = None) -> Bins:
-        """The columns as codes; every center lies at an edge. See `Team.map` for `besides`."""
+        """The columns as codes; every center lies at an edge. See `ThreadPool.map`."""
         known, edges = self._edges or (None, None)
         edges = edges if known is centers else None
-        return make_bins(self.X, centers, self.team, edges, besides)
+        return make_bins(self.X, centers, self.pool, edges, besides)
 
     def group_centers(self, labels: np.ndarray, n_groups: int) -> np.ndarray:
         """Center at which each group of rows pays least; NaN for an empty group."""
-        return group_means(self.X, labels, self.weights.values, n_groups, self.team)
+        return group_means(self.X, labels, self.weights.values, n_groups, self.pool)
 
     def cost(self, labels: np.ndarray, centers: np.ndarray) -> float:
         """What the rows pay at ``centers[labels]``; label -1 is free."""
-        return cost_to_centers(self.X, labels, centers, self.weights.values, self.team)
+        return cost_to_centers(self.X, labels, centers, self.weights.values, self.pool)
 
     def centers_and_costs(
         self,
@@ -305,7 +258,7 @@ class Data:
     ) -> list[tuple[np.ndarray, float]]:
         """For two groupings, their centers and what the rows pay; see `means_and_costs`."""
         weight = self.weights.values
-        return means_and_costs(self.X, labels, others, weight, origins, self.team, besides)
+        return means_and_costs(self.X, labels, others, weight, origins, self.pool, besides)
 
     def beside_reference(
         self, labels: np.ndarray, besides: Callable[[], object] | None = None
@@ -313,7 +266,7 @@ class Data:
         """The same for a grouping and for the clustering that the data refer to."""
         others, origins = self._reference
         known = None if sparse.issparse(self.X) else self.spread.result
-        about = (self.X, labels, others, self.weights.values, origins, self.team)
+        about = (self.X, labels, others, self.weights.values, origins, self.pool)
         return means_and_costs(*about, besides, known)
 
     def most_to_pay(self, centers: np.ndarray, origin: np.ndarray | None = None) -> float:
@@ -343,7 +296,7 @@ class Data:
     def _size(self, origin: np.ndarray) -> float:
         """Sum of the squared distances of all rows to a point; the latest is remembered."""
         if self._sized is None or not np.array_equal(self._sized[0], origin):
-            size = size_about(self.X, self.weights.values, origin, self.team)
+            size = size_about(self.X, self.weights.values, origin, self.pool)
             self._sized = origin, size
         return self._sized[1]
 

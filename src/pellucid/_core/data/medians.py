@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 from scipy import sparse
 
-from pellucid._core.data.blocks import row_major
-from pellucid._core.data.dataset import LEAST_ROWS, Data
-from pellucid._utils.threads import ALONE, Team
+from pellucid._core.data.arrays import row_major
+from pellucid._core.data.dataset import LEAST_ROWS, Dataset
+from pellucid._utils.threads import SERIAL, ThreadPool
 
 _BLOCK_ROWS = 16384
 """Rows summed together; fixed, so that sums do not depend on the number of threads."""
@@ -18,7 +18,7 @@ _BLOCK_COLUMNS = 8
 """Columns worth a task of their own, and copied together."""
 
 
-class AbsoluteData(Data):
+class MedianDataset(Dataset):
     """Data whose rows pay absolute differences to a center, and whose centers are medians.
 
     Every difference is rounded to whole units by itself, so that dense and sparse rows cost the
@@ -53,16 +53,16 @@ class AbsoluteData(Data):
                 for rows, lines in row_major(X, *block):
                     dense_nearest(lines, places, labels[rows])
 
-        self.team.map(work, self.team.blocks(len(labels), LEAST_ROWS))
+        self.pool.map(work, self.pool.blocks(len(labels), LEAST_ROWS))
         return labels
 
     def group_centers(self, labels: np.ndarray, n_groups: int) -> np.ndarray:
         """Weighted lower median of each group of rows; NaN for an empty group."""
-        return group_medians(self.X, labels, self.weights.units, n_groups, self.team)
+        return group_medians(self.X, labels, self.weights.units, n_groups, self.pool)
 
     def cost(self, labels: np.ndarray, centers: np.ndarray) -> float:
         """Weighted sum of absolute distances of the rows to ``centers[labels]``; -1 is free."""
-        return absolute_cost(self.X, labels, centers, self.weights.values, self.team)
+        return absolute_cost(self.X, labels, centers, self.weights.values, self.pool)
 
     def centers_and_costs(
         self,
@@ -97,7 +97,7 @@ class AbsoluteData(Data):
 
 
 def group_medians(
-    X, labels: np.ndarray, units: np.ndarray, n_groups: int, team: Team = ALONE
+    X, labels: np.ndarray, units: np.ndarray, n_groups: int, pool: ThreadPool = SERIAL
 ) -> np.ndarray:
     """Lower median of each group of rows, column by column; NaN for a group without weight.
 
@@ -111,7 +111,7 @@ def group_medians(
     units : ndarray of shape (n_samples,), int64
         Weights in whole units.
     n_groups : int
-    team : Team
+    pool : ThreadPool
     """
     from pellucid._core.kernels.medians import dense_medians, sparse_medians
 
@@ -125,7 +125,7 @@ def group_medians(
         def work(block: tuple[int, int]) -> None:
             sparse_medians(X.data, X.indices, X.indptr, *block, labels, units, heft, medians)
 
-        team.map(work, team.blocks(X.shape[1], _BLOCK_COLUMNS))
+        pool.map(work, pool.blocks(X.shape[1], _BLOCK_COLUMNS))
     else:
         # Small numbers are sorted in time of their number.
         small = groups.astype(np.uint16 if n_groups <= 2**16 else np.intp)
@@ -138,12 +138,12 @@ def group_medians(
             columns = np.array(X[:, some].take(order, axis=0).T, dtype=np.float64, order="C")
             dense_medians(columns, carried, starts, first, medians)
 
-        team.map(work, range(0, X.shape[1], _BLOCK_COLUMNS))
+        pool.map(work, range(0, X.shape[1], _BLOCK_COLUMNS))
     return medians + 0.0  # -0 and 0 are one value, whichever of them is stored
 
 
 def absolute_cost(
-    X, labels: np.ndarray, centers: np.ndarray, weight: np.ndarray, team: Team = ALONE
+    X, labels: np.ndarray, centers: np.ndarray, weight: np.ndarray, pool: ThreadPool = SERIAL
 ) -> float:
     """Weighted sum of absolute distances of the rows to ``centers[labels]``; label -1 is free."""
     from pellucid._core.kernels.medians import dense_total, sparse_total
@@ -157,7 +157,7 @@ def absolute_cost(
             parts = (X.data, X.indices, X.indptr)
             sparse_total(*parts, *block, labels, weight, places, heft, total)
 
-        team.map(work_columns, team.blocks(X.shape[1], _BLOCK_COLUMNS))
+        pool.map(work_columns, pool.blocks(X.shape[1], _BLOCK_COLUMNS))
         return float(total.sum())
 
     def work_rows(start: int) -> float:
@@ -166,4 +166,10 @@ def absolute_cost(
             dense_total(lines, labels[rows], weight[rows], centers, total)
         return float(total[0])
 
-    return float(sum(team.map(work_rows, range(0, X.shape[0], _BLOCK_ROWS))))
+    return float(sum(pool.map(work_rows, range(0, X.shape[0], _BLOCK_ROWS))))
+
+
+OBJECTIVES: dict[str, type[Dataset]] = {data.objective: data for data in (Dataset, MedianDataset)}
+"""Class of the data set by objective: squared distances to means ("kmeans"), absolute
+distances to medians ("kmedians").
+"""

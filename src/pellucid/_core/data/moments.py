@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from pellucid._core.data.blocks import row_major
-from pellucid._utils.threads import ALONE, Team
+from pellucid._core.data.arrays import row_major
+from pellucid._utils.threads import SERIAL, ThreadPool
 
 _BLOCK_COLUMNS = 8
 """Columns worth a task of their own: a cache line of a row-major matrix."""
@@ -20,7 +20,7 @@ _MOST_GONE = 0.75
 
 
 def group_means(
-    X, labels: np.ndarray, weight: np.ndarray, n_groups: int, team: Team = ALONE
+    X, labels: np.ndarray, weight: np.ndarray, n_groups: int, pool: ThreadPool = SERIAL
 ) -> np.ndarray:
     """Weighted mean of each group of rows; NaN for an empty group. Label -1 is in no group.
 
@@ -37,7 +37,7 @@ def group_means(
             for rows, part in row_major(X, 0, X.shape[0], slice(*block)):
                 dense_sums(part, labels[rows], weight[rows], block[0], sums)
 
-    team.map(work, team.blocks(X.shape[1], _BLOCK_COLUMNS))
+    pool.map(work, pool.blocks(X.shape[1], _BLOCK_COLUMNS))
     members = slice(None) if labels.min(initial=0) >= 0 else labels >= 0
     totals = np.bincount(labels[members], weights=weight[members], minlength=n_groups)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -80,13 +80,13 @@ class BegunSpread:
 
     Parameters
     ----------
-    X, labels, weight, origins, team
+    X, labels, weight, origins, pool
         As of `means_and_costs`.
     """
 
-    def __init__(self, X, labels, weight, origins, team: Team) -> None:
+    def __init__(self, X, labels, weight, origins, pool: ThreadPool) -> None:
         # In few parts: whoever is at something else meanwhile is not to be disturbed.
-        self._finish = _begin(X, None, labels, labels, weight, origins, team, each=1)
+        self._finish = _begin(X, None, labels, labels, weight, origins, pool, each=1)
 
     @cached_property
     def result(self) -> Spread:
@@ -95,10 +95,10 @@ class BegunSpread:
 
 
 def cost_to_centers(
-    X, labels: np.ndarray, centers: np.ndarray, weight: np.ndarray, team: Team = ALONE
+    X, labels: np.ndarray, centers: np.ndarray, weight: np.ndarray, pool: ThreadPool = SERIAL
 ) -> float:
     """Weighted sum of squared distances of the rows to ``centers[labels]``; label -1 is free."""
-    return float(BegunSpread(X, labels, weight, centers, team).result.squares.sum())
+    return float(BegunSpread(X, labels, weight, centers, pool).result.squares.sum())
 
 
 def means_and_costs(
@@ -107,7 +107,7 @@ def means_and_costs(
     others: np.ndarray,
     weight: np.ndarray,
     origins: np.ndarray,
-    team: Team = ALONE,
+    pool: ThreadPool = SERIAL,
     besides: Callable[[], object] | None = None,
     known: Spread | None = None,
 ) -> list[tuple[np.ndarray, float]]:
@@ -115,23 +115,23 @@ def means_and_costs(
 
     For two groupings of the rows, which have most of them in common. Moments are taken about
     `origins`, which should lie near the means; an empty group keeps its origin as its mean.
-    Label -1 is in no group. See `Team.map` for `besides`. Where the spread of the second grouping
+    Label -1 is in no group. See `ThreadPool.map`. Where the spread of the second grouping
     of dense rows is `known`, only those are read that the first puts elsewhere.
     """
     if known is not None:
         moved = np.flatnonzero(labels != others)
-        _, come, gone = _begin(X, moved, labels, others, weight, origins, team)(besides)
+        _, come, gone = _begin(X, moved, labels, others, weight, origins, pool)(besides)
         # What is left of a group has all its digits, unless it is next to nothing.
         if (gone.weight <= _MOST_GONE * known.weight).all():
             spreads = known.minus(gone).plus(come), known
             return [spread.mean_and_cost(origins) for spread in spreads]
         besides = None
-    both, first, second = _begin(X, None, labels, others, weight, origins, team)(besides)
+    both, first, second = _begin(X, None, labels, others, weight, origins, pool)(besides)
     return [both.plus(spread).mean_and_cost(origins) for spread in (first, second)]
 
 
 def _begin(
-    X, rows: np.ndarray | None, labels, others, weight, origins, team: Team, each: int = 4
+    X, rows: np.ndarray | None, labels, others, weight, origins, pool: ThreadPool, each: int = 4
 ) -> Callable:
     """Spread of the rows (some of them, if they are dense) that both groupings put into a group, of
     those that only the first does, and of those that only the second does.
@@ -151,7 +151,7 @@ def _begin(
             sparse_spread(*parts, groups, weight, origins, totals[s], sums[s], room)
 
         def finish_sparse(besides: Callable[[], object] | None) -> list[Spread]:
-            team.map(add_up, [0] if others is labels else [1, 2], besides)
+            pool.map(add_up, [0] if others is labels else [1, 2], besides)
             return [Spread(*total.T, mine) for total, mine in zip(totals, sums)]
 
         return finish_sparse
@@ -176,7 +176,7 @@ def _begin(
             every = np.arange(len(lines))
             dense_spread(lines, every, *by_row, origins, heft[b], squares[b], sums[b])
 
-    begun = team.ahead(work, team.blocks(n_blocks, 1, each))
+    begun = pool.ahead(work, pool.blocks(n_blocks, 1, each))
 
     def finish(besides: Callable[[], object] | None) -> list[Spread]:
         if besides is not None:
@@ -189,6 +189,6 @@ def _begin(
     return finish
 
 
-def size_about(X, weight: np.ndarray, origin: np.ndarray, team: Team = ALONE) -> float:
+def size_about(X, weight: np.ndarray, origin: np.ndarray, pool: ThreadPool = SERIAL) -> float:
     """Weighted sum of squared distances of all rows to one point."""
-    return cost_to_centers(X, np.zeros(X.shape[0], dtype=np.intp), origin[None], weight, team)
+    return cost_to_centers(X, np.zeros(X.shape[0], dtype=np.intp), origin[None], weight, pool)

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from scipy import sparse
 
-from pellucid._core.data.blocks import row_major
+from pellucid._core.data.arrays import row_major
 from pellucid._utils.finite import NotFinite
-from pellucid._utils.threads import Team
+from pellucid._utils.threads import ThreadPool
 
 _ROWS = 2048
 """Rows that are looked at closely together, and fewest that are worth half a task."""
@@ -26,12 +26,12 @@ _DOUBT = 1e-13
 
 
 def nearest_centers(
-    X, centers: np.ndarray, team: Team, besides: Callable[[], object] | None = None
+    X, centers: np.ndarray, pool: ThreadPool, besides: Callable[[], object] | None = None
 ) -> np.ndarray:
     """Nearest center of each row of a dense or CSR matrix, the lowest of equals.
 
     Raises `NotFinite` where a number is not finite: a row with such a number is always in doubt, so
-    that there is no need to have looked before. See `Team.map` for `besides`.
+    that there is no need to have looked before. See `ThreadPool.map` for `besides`.
     """
     labels = np.empty(X.shape[0], dtype=np.intp)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -50,7 +50,7 @@ def nearest_centers(
                         raise NotFinite
                     labels[rows.start + open_] = _by_squares(doubtful, centers)
 
-    team.map(work, team.blocks(len(labels), 2 * _ROWS, each=4), besides)
+    pool.map(work, pool.blocks(len(labels), 2 * _ROWS, each=4), besides)
     return labels
 
 

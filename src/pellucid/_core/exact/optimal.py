@@ -85,7 +85,7 @@ def _costs(problem: Problem, objective: str) -> tuple[np.ndarray, float]:
     if objective == "surrogate":
         return problem.costs, problem.cost_unit
     elsewhere = problem.labels[:, None] != np.arange(problem.n_clusters)
-    return problem.weights.units[:, None] * elsewhere, 1 / problem.weights.one
+    return problem.weights.units[:, None] * elsewhere, 1 / problem.weights.units_per_weight
 
 
 def _value(growth: Growth, costs: np.ndarray) -> int:

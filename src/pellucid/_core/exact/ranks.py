@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pellucid._utils.threads import ALONE, Team
+from pellucid._utils.threads import SERIAL, ThreadPool
 from pellucid.tree.predictor import column_values
 
 
@@ -38,7 +38,7 @@ class Ranks:
         return float(np.unique(values)[rank])
 
 
-def make_ranks(X, centers: np.ndarray, team: Team = ALONE) -> Ranks:
+def make_ranks(X, centers: np.ndarray, pool: ThreadPool = SERIAL) -> Ranks:
     """Rank the columns of a dense or CSC matrix."""
     features = np.flatnonzero(centers.max(axis=0) > centers.min(axis=0))
     rank = np.empty((len(features), X.shape[0] + len(centers)), dtype=np.int32)
@@ -49,7 +49,7 @@ def make_ranks(X, centers: np.ndarray, team: Team = ALONE) -> Ranks:
         rank[j] = np.unique(values, return_inverse=True)[1].reshape(-1)
         order[j] = np.argsort(rank[j], kind="stable")
 
-    team.map(work, range(len(features)))
+    pool.map(work, range(len(features)))
     return Ranks(X, centers, features, rank, order)
 
 

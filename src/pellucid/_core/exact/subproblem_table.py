@@ -53,7 +53,7 @@ class PartTable:
 
     def __init__(self, problem: Problem, costs: np.ndarray) -> None:
         self.problem = problem
-        self.ranks = make_ranks(problem.X, problem.centers, problem.team)
+        self.ranks = make_ranks(problem.X, problem.centers, problem.pool)
         n_items = problem.n_samples + problem.n_clusters
         owner = np.full(n_items, -1, dtype=np.int32)
         margin = np.zeros(n_items, dtype=np.int64)

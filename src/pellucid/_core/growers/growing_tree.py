@@ -11,7 +11,7 @@ import numpy as np
 from pellucid._core.criteria.base import Cell, Criterion
 from pellucid._core.criteria.column_search import Cut
 from pellucid._core.data.arrays import order_by
-from pellucid._core.data.dataset import Weights
+from pellucid._core.data.weights import Weights
 from pellucid._core.growers.scheduling import for_each_cell
 from pellucid.tree import ThresholdTree, TreeBuilder
 from pellucid.tree.rounding import ThresholdStyle, choose_threshold

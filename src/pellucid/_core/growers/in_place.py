@@ -18,7 +18,7 @@ from pellucid._core.criteria.partition import OwnedRows
 from pellucid._core.growers.growing_tree import Growth, set_counts
 from pellucid._core.growers.scheduling import largest_first
 from pellucid._utils.progress import Progress
-from pellucid._utils.threads import Shared
+from pellucid._utils.threads import WorkQueue
 from pellucid.tree import TreeBuilder
 from pellucid.tree.rounding import ThresholdStyle, choose_threshold
 
@@ -35,7 +35,7 @@ class _Part:
 
     centers: np.ndarray
     passive: np.ndarray
-    counting: Shared | None = None
+    counting: WorkQueue | None = None
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class _Ground:
         if len(parts) > 1 and self.problem.n_samples >= 2 * _LEAST_ROWS:
             sizes = [self._owned.number_of(part.centers) for part in parts]
             if sorted(sizes)[-2] >= _LEAST_ROWS:
-                return largest_first(self.problem.team, self._cut, parts, sizes)
+                return largest_first(self.problem.pool, self._cut, parts, sizes)
         return [self._cut(part) for part in parts]
 
     def cell(self, part: _Part) -> Cell:
@@ -126,7 +126,7 @@ class _Ground:
         scan = CountedScan(bins, self._counts, centers, bins.center_code, position)
         found = np.empty((len(every), 1, 3))
         blocks = problem.feature_blocks(every, bins.edges.shape[1] * len(centers))
-        problem.team.map(lambda block: scan(block, found), blocks)
+        problem.pool.map(lambda block: scan(block, found), blocks)
         fewest, bounds = found[:, 0, 0], found[:, 0, 2]
         feature = int(fewest.argmin())
         best = float(fewest[feature])
@@ -154,7 +154,7 @@ class _Ground:
         mistakes, at = min(map(tuple, cuts.tolist()))
         return mistakes, feature, at
 
-    def _uncount(self, rows: np.ndarray, centers: np.ndarray) -> Shared | None:
+    def _uncount(self, rows: np.ndarray, centers: np.ndarray) -> WorkQueue | None:
         """Begin to take rows out of the counts of the centers that they are cut off from."""
         from pellucid._core.kernels.mistakes import count_weights
 
@@ -162,7 +162,7 @@ class _Ground:
             return None
         problem = self.problem
         about = (rows, problem.labels.take(rows), -problem.weights.units_of(rows))
-        return problem.team.ahead(
+        return problem.pool.ahead(
             lambda block: count_weights(block, problem.bins.codes, *about, self._counts),
             problem.feature_blocks(np.arange(problem.n_features), len(rows)),
         )

@@ -35,8 +35,8 @@ class LookAhead:
         self, criterion: Criterion, divide: Callable[[Cell, Cut], Divided], n_cuts: int
     ) -> None:
         self._criterion, self._make, self._n_cuts = criterion, divide, n_cuts
-        self._team, self._lock, self._numbers = criterion.problem.team, Lock(), count()
-        self._is_alone = self._team.n_threads == 1 or not criterion.in_any_order
+        self._pool, self._lock, self._numbers = criterion.problem.pool, Lock(), count()
+        self._is_alone = self._pool.n_threads == 1 or not criterion.in_any_order
         # Bounds and cells that have not been looked at, the largest first; gains of cuts that are
         # found but not made, ascending; by the ids of their cells, which are kept so that no other
         # cell gets the same one, cuts that are found and sides of those that are made.
@@ -55,7 +55,7 @@ class LookAhead:
     def best_cut(self, cell: Cell) -> Cut | None:
         """The best cut of a cell."""
         if id(cell) not in self._cuts and self._is_worth_sharing():
-            self._team.map(self._work, range(self._team.n_threads))
+            self._pool.map(self._work, range(self._pool.n_threads))
         return self._cuts[id(cell)][1] if id(cell) in self._cuts else self._find(cell)
 
     def make(self, cell: Cell, cut: Cut) -> Divided:
@@ -69,7 +69,7 @@ class LookAhead:
     def _is_worth_sharing(self) -> bool:
         if self._is_alone:
             return False
-        first = heapq.nsmallest(2 * self._team.n_threads, self._waiting)
+        first = heapq.nsmallest(2 * self._pool.n_threads, self._waiting)
         sizes = [len(cell.active) for bound, _, cell in first if self._is_likely(-bound)]
         return is_worth_sharing(self._criterion, sizes)
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from pellucid._core.criteria.base import Cell, Criterion
-from pellucid._utils.threads import Team
+from pellucid._utils.threads import ThreadPool
 
 _Result = TypeVar("_Result")
 
@@ -31,23 +31,23 @@ def for_each_cell(
     sizes = [len(cells[number].active) for number in numbers]
     if not (criterion.in_any_order and is_worth_sharing(criterion, sizes)):
         return [work(number) for number in numbers]
-    return largest_first(criterion.problem.team, work, numbers, sizes)
+    return largest_first(criterion.problem.pool, work, numbers, sizes)
 
 
 def is_worth_sharing(criterion: Criterion, sizes: Sequence[int]) -> bool:
     """Whether cells of these sizes are quicker to work on side by side."""
     largest = max(sizes, default=0)
     shared = largest if largest >= criterion.one_thread_below else 0
-    return sum(sizes) >= max(_FAIR * criterion.problem.team.n_threads * shared, _LEAST_ROWS)
+    return sum(sizes) >= max(_FAIR * criterion.problem.pool.n_threads * shared, _LEAST_ROWS)
 
 
 def largest_first(
-    team: Team, work: Callable[..., _Result], items: Sequence, sizes: Sequence[int]
+    pool: ThreadPool, work: Callable[..., _Result], items: Sequence, sizes: Sequence[int]
 ) -> list[_Result]:
     """``work(item)`` for all items, the largest first: no thread is left alone with it in the end.
 
     The results are in the order of the items.
     """
     order = sorted(range(len(items)), key=lambda i: -sizes[i])
-    results = dict(zip(order, team.map(lambda i: work(items[i]), order)))
+    results = dict(zip(order, pool.map(lambda i: work(items[i]), order)))
     return [results[i] for i in range(len(items))]

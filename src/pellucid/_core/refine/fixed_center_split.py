@@ -92,10 +92,10 @@ class TornSearch:
             return features
         found = np.full((len(features), 1, 3), NOTHING)
         blocks = problem.feature_blocks(features, len(self.torn.rows))
-        problem.team.map(lambda block: self._scan(block, found), blocks)
+        problem.pool.map(lambda block: self._scan(block, found), blocks)
         limit = np.sort(found[:, 0, 0])[number - 1]
         promising = np.flatnonzero(np.minimum(found[:, 0, 0], found[:, 0, 2]) <= limit)
-        looked = problem.team.map(lambda j: self._refine(j, limit), promising.tolist())
+        looked = problem.pool.map(lambda j: self._refine(j, limit), promising.tolist())
         least = [cuts[0, 0] for cuts in looked]
         return np.sort(promising[np.argsort(least, kind="stable")[:number]])
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from pellucid._core.data.dataset import Data
+from pellucid._core.data.dataset import Dataset
 
 
 class MovingCosts:
@@ -17,7 +17,7 @@ class MovingCosts:
 
     Parameters
     ----------
-    data : Data
+    data : Dataset
     centers : ndarray of shape (n_clusters, n_features)
 
     Attributes
@@ -26,7 +26,7 @@ class MovingCosts:
     centers : ndarray of shape (n_clusters, n_features)
     """
 
-    def __init__(self, data: Data, centers: np.ndarray) -> None:
+    def __init__(self, data: Dataset, centers: np.ndarray) -> None:
         self.data, self.centers = data, centers
         self.origin = centers.mean(axis=0)
         self.unit = self._least_unit(centers)

@@ -97,13 +97,13 @@ def walk_from(
     threshold_style : {"round", "midpoint", "data"}
         Which number of a cut's interval becomes the threshold.
     """
-    ground, team = Ground(problem), problem.team
-    walks = _best(team.map(lambda tree: Walk(ground, tree), trees))
+    ground, pool = Ground(problem), problem.pool
+    walks = _best(pool.map(lambda tree: Walk(ground, tree), trees))
     for i in range(_N_ROUNDS):
         walks = _best([*walks, *(other for walk in walks for other in walk.regrow())])
         part = work.total(problem) / (_N_ROUNDS * max(len(walks), 1))
         tasks = [partial(walk.go_on, part, i * _N_WALKS + n) for n, walk in enumerate(walks)]
-        team.map(lambda task: task(), tasks)
+        pool.map(lambda task: task(), tasks)
     return _best(walks)[0].best.lift(threshold_style) if walks else None
 
 
@@ -141,7 +141,7 @@ class Walk:
             grow(InducedCost(problem, penalty), "greedy", "midpoint", quiet)
             for penalty in _PENALTIES
         ]
-        return problem.team.map(lambda found: Walk(self.ground, found.builder.build()), growths)
+        return problem.pool.map(lambda found: Walk(self.ground, found.builder.build()), growths)
 
     def go_on(self, work: float, seed: int) -> None:
         """Take steps from the best tree until so much work is done; the warmth falls to nothing."""
@@ -232,4 +232,4 @@ def _best(walks: list[Walk]) -> list[Walk]:
 def _n_rows(problem: Problem) -> float:
     """Number of rows; one of whole weight is so many, since it must make no difference."""
     weights = problem.weights
-    return float(weights.values.sum()) if weights.are_whole else float(problem.n_samples)
+    return float(weights.values.sum()) if weights.are_integers else float(problem.n_samples)

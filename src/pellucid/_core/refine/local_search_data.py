@@ -49,14 +49,14 @@ class Ground:
             self.rank[:, j] = rank
             self.code[:, j] = _codes(rank, problem.weights.values, len(self.values[j]))
 
-        problem.team.map(work, range(X.shape[1]))
+        problem.pool.map(work, range(X.shape[1]))
         # A mean of the rows would depend on their order, and on rows being repeated or weighted.
         self._origin = problem.centers.mean(axis=0)
         weights, X = problem.weights, X - self._origin
         weight = weights.values[:, None]
         self.unit = _unit((weight * np.abs(X)).sum(axis=0).max())
         # A row of whole weight is that many rows, to the bit.
-        if weights.are_whole:
+        if weights.are_integers:
             X = weight * np.rint(X / self.unit)
         else:
             X = np.rint(weight * X / self.unit)
@@ -64,7 +64,7 @@ class Ground:
         fine = _unit(square.sum())
         self.lines = np.empty((X.shape[0], X.shape[1] + 2))
         self.lines[:, :-2] = X
-        self.lines[:, -2] = weights.units / weights.one
+        self.lines[:, -2] = weights.units / weights.units_per_weight
         self.lines[:, -1] = np.rint(square / fine) * fine
         self.cost = float(self.lines[:, -1].sum())
 

@@ -168,7 +168,7 @@ class Standing:
             self.sums,
             self.shares,
             room.places,
-            ground.problem.weights.are_whole,
+            ground.problem.weights.are_integers,
         )
         room.work += work
         return gain, feature, at

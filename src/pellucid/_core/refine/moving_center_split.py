@@ -143,7 +143,7 @@ class MovingRows:
     def size(self) -> int:
         """Number of rows; one of whole weight is so many, since it must make no difference."""
         weights = self.problem.weights
-        return int(weights.total_of(self.rows)) if weights.are_whole else len(self.rows)
+        return int(weights.total_of(self.rows)) if weights.are_integers else len(self.rows)
 
     @property
     def n_affordable(self) -> int:
@@ -195,7 +195,7 @@ def _best_for(moving: MovingRows, base: Moments, wanted, features, tolerance) ->
     occurs = np.bincount(moving.near, minlength=len(wanted)) > 0
     wanted = wanted & (occurs | (base.counts > 0))
     blocks = problem.feature_blocks(features, len(moving.rows) * problem.n_features)
-    problem.team.map(lambda block: moving.sweep(block, base, wanted, tolerance, found), blocks)
+    problem.pool.map(lambda block: moving.sweep(block, base, wanted, tolerance, found), blocks)
     best = Cut(np.inf, -1, np.nan)
     for feature in features.tolist():
         share, at = found[feature].tolist()
@@ -207,7 +207,7 @@ def _best_for(moving: MovingRows, base: Moments, wanted, features, tolerance) ->
 def _some_rows(moving: MovingRows, base: Moments) -> tuple[MovingRows, Moments]:
     """The same with evenly spaced rows, of more weight, in place of many."""
     weights = moving.problem.weights
-    ends = np.cumsum(weights.units_of(moving.rows) if weights.are_whole else moving.weights)
+    ends = np.cumsum(weights.units_of(moving.rows) if weights.are_integers else moving.weights)
     marks = (np.arange(_SOME_ROWS) + 0.5) * (ends[-1] / _SOME_ROWS)
     places, hits = np.unique(np.searchsorted(ends, marks, side="right"), return_counts=True)
     nowhere = np.full(len(moving.rows), len(base.weights))

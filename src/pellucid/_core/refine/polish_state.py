@@ -102,7 +102,7 @@ class PolishState:
         place = np.empty(len(self.routes.left), dtype=np.intp)
         place[leaves] = np.arange(len(leaves))
         labels = place[self.routes.leaf]
-        means = group_means(p.X, labels, p.weights.values, len(leaves), p.team)
+        means = group_means(p.X, labels, p.weights.values, len(leaves), p.pool)
         return self._moments_about(np.nan_to_num(means), labels, len(leaves))
 
     def _moments_about(self, means: np.ndarray, labels: np.ndarray, n_groups: int) -> Moments:
@@ -119,7 +119,7 @@ class PolishState:
     def _means(self, otherwise: np.ndarray) -> np.ndarray:
         """Means of the clusters; what to take for one without rows."""
         p = self.problem
-        means = group_means(p.X, self.routes.labels(), p.weights.values, p.n_clusters, p.team)
+        means = group_means(p.X, self.routes.labels(), p.weights.values, p.n_clusters, p.pool)
         return np.where(np.isnan(means), otherwise, means)
 
 

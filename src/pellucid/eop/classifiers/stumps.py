@@ -59,7 +59,7 @@ class StumpBase(Base):
             found = self._sweep(rows, part)
             self._ends[part], self._classes[part], self._wrong[part] = found
 
-        self.problem.team.map(work, range(0, len(features), _BLOCK))
+        self.problem.pool.map(work, range(0, len(features), _BLOCK))
 
     def answers(self, rows, subsets):
         """See `Base.answers`: a projection is as good as its best column."""

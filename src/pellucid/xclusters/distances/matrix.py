@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from pellucid._utils.threads import ALONE, Team, count_threads
+from pellucid._utils.threads import SERIAL, ThreadPool, count_threads
 from pellucid.xclusters.distances.memory import free_memory
 
 _BLOCK = 256
@@ -48,13 +48,13 @@ def check_matrix(
         Number of threads; all processors when left out.
     """
     matrix = _read(distances, n, name)
-    with Team(count_threads(n_jobs)) as team:
+    with ThreadPool(count_threads(n_jobs)) as pool:
         D = as_rows(matrix)
-        largest = largest_entry(D, team)
+        largest = largest_entry(D, pool)
         # NaN is the least and the largest of all.
-        if not (smallest_entry(D, team) >= 0 and largest < np.inf):
+        if not (smallest_entry(D, pool) >= 0 and largest < np.inf):
             _refuse_entry(matrix, name)
-        gap = _gap(D, team)
+        gap = _gap(D, pool)
     most = np.sqrt(np.finfo(matrix.dtype).eps) * largest
     diagonal = matrix.diagonal()
     if (diagonal > most).any():
@@ -69,16 +69,16 @@ def check_matrix(
     return matrix
 
 
-def largest_entry(D: np.ndarray, team: Team = ALONE) -> float:
+def largest_entry(D: np.ndarray, pool: ThreadPool = SERIAL) -> float:
     """Largest entry of a matrix, read once."""
-    blocks = team.blocks(len(D), _BLOCK)
-    return float(np.max(team.map(lambda block: D[slice(*block)].max(), blocks)))
+    blocks = pool.blocks(len(D), _BLOCK)
+    return float(np.max(pool.map(lambda block: D[slice(*block)].max(), blocks)))
 
 
-def smallest_entry(D: np.ndarray, team: Team = ALONE) -> float:
+def smallest_entry(D: np.ndarray, pool: ThreadPool = SERIAL) -> float:
     """Smallest entry of a matrix, read once."""
-    blocks = team.blocks(len(D), _BLOCK)
-    return float(np.min(team.map(lambda block: D[slice(*block)].min(), blocks)))
+    blocks = pool.blocks(len(D), _BLOCK)
+    return float(np.min(pool.map(lambda block: D[slice(*block)].min(), blocks)))
 
 
 def save_matrix(path: str | os.PathLike, distances: np.ndarray) -> None:
@@ -166,12 +166,12 @@ def _read(distances: Any, n: int | None, name: str) -> np.ndarray:
     return matrix
 
 
-def _gap(D: np.ndarray, team: Team) -> float:
+def _gap(D: np.ndarray, pool: ThreadPool) -> float:
     """Largest difference between the two halves."""
     from pellucid.xclusters.kernels import asymmetry
 
     starts = range(0, len(D), _BLOCK)
-    return max(team.map(lambda begin: asymmetry(D, begin, min(begin + _BLOCK, len(D))), starts))
+    return max(pool.map(lambda begin: asymmetry(D, begin, min(begin + _BLOCK, len(D))), starts))
 
 
 def _refuse_entry(matrix: np.ndarray, name: str) -> None:

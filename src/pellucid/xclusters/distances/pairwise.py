@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pellucid._utils.progress import Progress
-from pellucid._utils.threads import Team, count_threads
+from pellucid._utils.threads import ThreadPool, count_threads
 from pellucid.xclusters.distances.categorical import Gower, Jaccard
 from pellucid.xclusters.distances.dtw import Warping
 from pellucid.xclusters.distances.matrix import (
@@ -90,7 +90,7 @@ def pairwise(
     require_memory(n, n)
     distances = np.zeros((n, n))
     progress = Progress(f"distances ({measure.name})", _STEPS, verbose)
-    with Team(count_threads(n_jobs)) as team:
+    with ThreadPool(count_threads(n_jobs)) as pool:
 
         def work(tile: tuple[int, int, int, int]) -> None:
             top, bottom, left, right = tile
@@ -105,7 +105,7 @@ def pairwise(
                 distances[top:bottom, left:right] = part
                 distances[left:right, top:bottom] = part.T
 
-        _work_through(measure, rows, rows, True, team, work, progress)
+        _work_through(measure, rows, rows, True, pool, work, progress)
     return distances
 
 
@@ -139,13 +139,13 @@ def between(
     rows, others = measure.read(X, "X"), measure.read(Y, "Y")
     require_memory(len(rows), len(others))
     distances = np.empty((len(rows), len(others)))
-    with Team(count_threads(n_jobs)) as team:
+    with ThreadPool(count_threads(n_jobs)) as pool:
 
         def work(tile: tuple[int, int, int, int]) -> None:
             top, bottom, left, right = tile
             distances[top:bottom, left:right] = measure.tile(rows, others, tile, same=False)
 
-        _work_through(measure, rows, others, False, team, work, Progress("", _STEPS, 0))
+        _work_through(measure, rows, others, False, pool, work, Progress("", _STEPS, 0))
     return distances
 
 
@@ -191,20 +191,20 @@ def _work_through(
     rows: Any,
     others: Any,
     same: bool,
-    team: Team,
+    pool: ThreadPool,
     work: Callable,
     progress: Progress,
 ) -> None:
     """Tile by tile, some at a time, so that one can tell how far it is and Ctrl-C is heard."""
-    shape = measure.tile_shape(rows, others, team.n_threads)
+    shape = measure.tile_shape(rows, others, pool.n_threads)
     tiles = list(_tiles(len(rows), len(others), shape, same))
-    at_once = 4 * team.n_threads if measure.releases_lock else 1
+    at_once = 4 * pool.n_threads if measure.releases_lock else 1
     for begin in range(0, len(tiles), at_once):
         some = tiles[begin : begin + at_once]
         if measure.releases_lock:
-            team.map(work, some)
+            pool.map(work, some)
         else:
-            with measure.threads(team.n_threads):
+            with measure.threads(pool.n_threads):
                 work(some[0])
         done = begin + len(some)
         while progress.done < _STEPS * done // len(tiles):

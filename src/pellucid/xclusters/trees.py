@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pellucid.tree import LEAF, ThresholdTree, TreeBuilder
-from pellucid.tree.rounding import choose_threshold
+from pellucid.tree.from_sklearn import (
+    ColumnValues,
+    SklearnSplit,
+    build_from_splits,
+    splits_in_growth_order,
+)
 from pellucid.xclusters.tree_accuracy import MEASURES, confusion
 
 _ROUNDING = 1e-12
@@ -102,7 +106,8 @@ class TreeGrower:
         classifier.fit(self._ranks, labels, sample_weight=self.weight)
         grown = _Grown(labels, self.weight)
         measure = MEASURES[self.measure]
-        for split in _splits_of(classifier.tree_, self._ranks):
+        rows, values = np.arange(len(labels)), _values_of(self._ranks)
+        for split in splits_in_growth_order(classifier.tree_, rows, values):
             # A tree that is to be exact is grown as far as it goes, whatever the weights say.
             if self.wanted < 1 and measure(grown.confusion) >= self.wanted - _ROUNDING:
                 break
@@ -119,7 +124,8 @@ class TreeGrower:
                 "pellucid.ExKMC(), or a sklearn.tree.DecisionTreeClassifier"
             )
         grown = _Grown(labels, self.weight)
-        for split in _splits_of(classifier.tree_, self.X.astype(np.float32)):
+        rows, values = np.arange(len(labels)), _values_of(self.X)
+        for split in splits_in_growth_order(classifier.tree_, rows, values):
             grown.add(split)
         return grown
 
@@ -130,21 +136,14 @@ class TreeGrower:
         return model.fit(self.X, sample_weight=self.weight).tree_
 
     def _build(self, grown: _Grown) -> ThresholdTree:
-        builder = TreeBuilder(self.X.shape[1])
-        ours = {0: 0}
-
-        def settle(node: int, rows: np.ndarray) -> None:
-            builder.set_cluster(ours[node], grown.cluster[node])
-            builder.set_counts(ours[node], len(rows), float(self.weight[rows].sum()))
-
-        settle(0, np.arange(len(self.X)))
-        for split in grown.worthwhile():
-            left, right = (self.X[rows, split.feature] for rows in split.rows)
-            threshold = choose_threshold(float(left.max()), float(right.min()), "round")
-            children = builder.split(ours[split.node], feature=split.feature, threshold=threshold)
-            for half, child, rows in zip(split.halves, children, split.rows):
-                ours[half] = child
-                settle(half, rows)
+        builder, _ = build_from_splits(
+            grown.worthwhile(),
+            n_features=self.X.shape[1],
+            rows=np.arange(len(self.X)),
+            cluster=grown.cluster,
+            values=_values_of(self.X),
+            total_weight=lambda rows: float(self.weight[rows].sum()),
+        )
         return builder.build()
 
 
@@ -158,43 +157,34 @@ def renumbered(tree: ThresholdTree, number: np.ndarray) -> ThresholdTree:
     return builder.build()
 
 
-class _Split(NamedTuple):
-    """One cut of a classifier's tree, in its numbers of nodes, and the rows of both sides."""
-
-    node: int
-    feature: int
-    halves: tuple[int, int]
-    rows: tuple[np.ndarray, np.ndarray]
-
-
 class _Grown:
     """A tree as far as it has grown: its splits, the cluster of each node and row, the mistakes."""
 
     def __init__(self, labels: np.ndarray, weight: np.ndarray) -> None:
         self.labels, self.weight = labels, weight
         self.n_clusters = int(labels.max()) + 1
-        self.splits: list[_Split] = []
+        self.splits: list[SklearnSplit] = []
         weights = self._weights(np.arange(len(labels)))
         self.cluster = {0: int(weights.argmax())}
         self.predicted = np.full(len(labels), self.cluster[0])
         self.confusion = np.zeros((self.n_clusters, self.n_clusters))
         self.confusion[:, self.cluster[0]] = weights
 
-    def add(self, split: _Split) -> None:
+    def add(self, split: SklearnSplit) -> None:
         self.splits.append(split)
-        for half, rows in zip(split.halves, split.rows):
+        for half, rows in zip(split.children, split.rows):
             weights = self._weights(rows)
             self.cluster[half] = int(weights.argmax())
             self.predicted[rows] = self.cluster[half]
             self.confusion[:, self.cluster[split.node]] -= weights
             self.confusion[:, self.cluster[half]] += weights
 
-    def worthwhile(self) -> list[_Split]:
+    def worthwhile(self) -> list[SklearnSplit]:
         """The splits without those below which all leaves say the same."""
         says = dict.fromkeys(self.cluster, True)
         kept = []
         for split in reversed(self.splits):
-            left, right = split.halves
+            left, right = split.children
             same = self.cluster[left] == self.cluster[right]
             if same and says[left] and says[right]:
                 self.cluster[split.node] = self.cluster[left]
@@ -207,18 +197,8 @@ class _Grown:
         return np.bincount(self.labels[rows], weights=self.weight[rows], minlength=self.n_clusters)
 
 
-def _splits_of(cart: Any, X: np.ndarray) -> Iterator[_Split]:
-    """The cuts of scikit-learn's tree, parents first, in the order in which it grew."""
-    reached = {0: np.arange(len(X))}
-    inner = np.flatnonzero(cart.children_left != LEAF)
-    # Both children of a node are numbered when it is split, so their numbers tell the order.
-    for node in inner[np.argsort(cart.children_left[inner])].tolist():
-        rows, feature = reached.pop(node), int(cart.feature[node])
-        left = X[rows, feature] <= cart.threshold[node]
-        parts = rows[left], rows[~left]
-        halves = int(cart.children_left[node]), int(cart.children_right[node])
-        reached.update(zip(halves, parts))
-        yield _Split(node, feature, halves, parts)
+def _values_of(X: np.ndarray) -> ColumnValues:
+    return lambda feature, rows: X[rows, feature]
 
 
 def _ranks(X: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The estimator around the exact search."""
+"""The estimator of the exact search."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ OBJECTIVES = ["mistakes", "surrogate"]
 
 @pytest.fixture(scope="module")
 def blobs():
-    """Numbers that float32 holds exactly, half of them zero, in clusters that overlap."""
+    """Values that float32 represents exactly, half of them zero, in overlapping clusters."""
     X, _ = make_blobs(300, 6, centers=7, cluster_std=5, random_state=1)
     return np.where(np.abs(X) < 4, 0.0, X).round(2).astype(np.float32).astype(np.float64)
 
@@ -23,7 +23,7 @@ def blobs():
 @pytest.mark.parametrize("objective", OBJECTIVES)
 @pytest.mark.parametrize("load", [load_iris, load_wine])
 @pytest.mark.parametrize("n_clusters", [3, 6])
-def test_small_data_are_solved(load, n_clusters, objective):
+def test_small_data_are_solved_to_optimality(load, n_clusters, objective):
     X = load().data
     kmeans = KMeans(n_clusters, n_init=10, random_state=0).fit(X)
     model = OptimalTree(objective=objective, reference=kmeans).fit(X)
@@ -37,7 +37,7 @@ def test_small_data_are_solved(load, n_clusters, objective):
     assert np.array_equal(model.predict(X), model.labels_)
 
 
-def test_a_greedy_tree_that_is_the_best_is_kept():
+def test_an_optimal_greedy_tree_is_returned_unchanged():
     X = load_iris().data
     assert OptimalTree(3, random_state=0).fit(X).tree_ == IMM(3, random_state=0).fit(X).tree_
 
@@ -58,7 +58,7 @@ def test_storage_order_threads_and_repetition_do_not_matter(blobs, objective):
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
-def test_thresholds_of_every_style_part_the_rows_alike(blobs, objective):
+def test_every_threshold_style_gives_the_same_partition(blobs, objective):
     trees = [
         OptimalTree(objective=objective, reference=blobs[:6], threshold_style=style).fit(blobs)
         for style in ("round", "midpoint", "data")
@@ -82,7 +82,7 @@ def test_one_cluster_is_a_leaf(blobs):
     assert (model.n_leaves_, model.objective_, model.optimal_) == (1, 0.0, True)
 
 
-def test_the_tree_serves_everything_that_trees_serve(blobs):
+def test_the_tree_can_be_explained_exported_and_expanded(blobs):
     model = OptimalTree(reference=blobs[:5]).fit(blobs)
     assert len(model.explain()) == 5
     assert export_text(model).count("cluster") == 5
@@ -90,11 +90,11 @@ def test_the_tree_serves_everything_that_trees_serve(blobs):
     assert np.array_equal(next(grown.staged_trees()).feature, model.tree_.feature)
 
 
-def test_progress_tells_both_bounds(blobs, capsys):
+def test_progress_prints_both_bounds(blobs, capsys):
     OptimalTree(reference=blobs[:7], verbose=1).fit(blobs)
     lines = capsys.readouterr().err.splitlines()
     assert lines
-    assert all("so far" in line and "at the least" in line for line in lines)
+    assert all("objective" in line and "lower bound" in line for line in lines)
 
 
 def test_bad_parameters_are_named():

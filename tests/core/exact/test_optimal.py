@@ -1,8 +1,7 @@
-"""The exact search: the best of all trees, and bounds that hold whenever the search ends."""
+"""The exact search: the best of all trees, and bounds that are valid whenever the search stops."""
 
 import itertools
 import signal
-import warnings
 
 import numpy as np
 import pytest
@@ -12,22 +11,33 @@ from sklearn.exceptions import ConvergenceWarning
 
 from _support import oracles
 from _support.fitting import fit
+from _support.problems import pose
 from _support.strategies import tiny_data
 from pellucid import IMM, ExGreedy, OptimalTree
-from pellucid._core.exact import branch_and_bound as best_bound
-from pellucid._core.exact import optimal
-from pellucid._core.exact import subproblem_table as part_table
+from pellucid._core.criteria.induced_cost import InducedCost
+from pellucid._core.criteria.mistakes import Mistakes
+from pellucid._core.exact.branch_and_bound import BranchAndBound
+from pellucid._core.exact.optimal import grow_cuts, grow_optimally, objective_costs
+from pellucid._core.exact.subproblem_table import SearchSettings, SubproblemTable
+from pellucid._utils.progress import Progress
 
 OBJECTIVES = ["mistakes", "surrogate"]
+each_objective = pytest.mark.parametrize("objective", OBJECTIVES)
+
+SMALL = SearchSettings(n_listed=1, buffer_size=1, n_solved_centers=1)
 
 
-def paid(data, model, objective):
-    """Objective of a fitted tree, row by row."""
-    price, clusters = oracles.price_of(data, objective), model.tree_.predict(data.X)
-    return sum(price(row, cluster) for row, cluster in enumerate(clusters))
+def tree_cost(data, tree, objective):
+    """Objective of a tree, row by row."""
+    cost, clusters = oracles.price_of(data, objective), tree.predict(data.X)
+    return sum(cost(row, cluster) for row, cluster in enumerate(clusters))
 
 
-def crowded(seed, n=100, n_features=4, n_clusters=7):
+def least_cost(data, objective):
+    return oracles.least_total(data, oracles.price_of(data, objective))
+
+
+def overlapping(seed, n=100, n_features=4, n_clusters=7):
     """Clusters that overlap in every column, in eighths, so that every cost is exact."""
     rng = np.random.default_rng(seed)
     X = np.rint(8 * rng.normal(size=(n, n_features))) / 8
@@ -35,26 +45,38 @@ def crowded(seed, n=100, n_features=4, n_clusters=7):
     return oracles.Data(X, centers, oracles.nearest(X, centers), rng.integers(1, 4, n) * 1.0)
 
 
-@pytest.fixture
-def left_alone(monkeypatch):
-    """A search without greedy trees to start from, that keeps next to no cuts at a time."""
-    monkeypatch.setattr(optimal, "_value", lambda growth, costs: 2**60)
-    monkeypatch.setattr(part_table, "_FEW_CUTS", 1)
-    monkeypatch.setattr(part_table, "_ROOM", 1)
-    monkeypatch.setattr(best_bound, "_FEW_CENTERS", 1)
+def solve(data, objective, search_settings):
+    """Objective and tree of a search that starts without any tree."""
+    problem = pose(data)
+    costs, unit = objective_costs(problem, objective)
+    table = SubproblemTable(problem, costs, search_settings)
+    search = BranchAndBound(table)
+    search.run()
+    total, cuts = search.incumbent
+    assert search.lower == total
+    cuts = [cut and table.threshold(cut) for cut in cuts]
+    criterion = (Mistakes if objective == "mistakes" else InducedCost)(problem)
+    return total * unit, grow_cuts(criterion, "round", cuts).builder.build()
+
+
+def stop_early(data, objective, **limits):
+    """Result of `grow_optimally`, and its tree."""
+    found = grow_optimally(pose(data), objective, "round", Progress("", 0, 0), **limits)
+    return found, found.growth.builder.build()
 
 
 @given(tiny_data(max_rows=16, max_clusters=4), st.sampled_from(OBJECTIVES))
 @settings(max_examples=100, deadline=None)
 def test_no_tree_is_better(data, objective):
     model = fit(OptimalTree(objective=objective), data, n_jobs=1)
-    least = oracles.least_total(data, oracles.price_of(data, objective))
-    assert model.objective_ == model.lower_bound_ == paid(data, model, objective) == least
+    least = least_cost(data, objective)
+    assert model.objective_ == model.lower_bound_ == least
+    assert tree_cost(data, model.tree_, objective) == least
     assert model.optimal_
     assert model.gap_ == 0
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES)
+@each_objective
 @pytest.mark.parametrize("seed", range(4))
 def test_no_tree_of_real_valued_weighted_data_is_better(seed, objective):
     rng = np.random.default_rng(seed)
@@ -62,30 +84,24 @@ def test_no_tree_of_real_valued_weighted_data_is_better(seed, objective):
     centers = X[rng.choice(25, 4, replace=False)]
     data = oracles.Data(X, centers, oracles.nearest(X, centers), rng.uniform(0.5, 2.0, 25))
     model = fit(OptimalTree(objective=objective), data)
-    least = oracles.least_total(data, oracles.price_of(data, objective))
-    assert model.objective_ == pytest.approx(least, rel=1e-9)
+    assert model.objective_ == pytest.approx(least_cost(data, objective), rel=1e-9)
     assert model.optimal_
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES)
+@each_objective
 @pytest.mark.parametrize("seed", range(3))
-def test_the_answer_depends_on_neither_the_start_nor_the_room(seed, objective, request):
-    data = crowded(seed)
-    usual = fit(OptimalTree(objective=objective), data)
-    request.getfixturevalue("left_alone")
-    alone = fit(OptimalTree(objective=objective), data)
-    assert alone.optimal_
-    assert alone.objective_ == usual.objective_ == paid(data, alone, objective)
+def test_the_optimum_depends_neither_on_the_start_nor_on_workspace_sizes(seed, objective):
+    data = overlapping(seed)
+    model = fit(OptimalTree(objective=objective), data)
+    total, tree = solve(data, objective, SMALL)
+    assert model.objective_ == total == tree_cost(data, tree, objective)
 
 
-@pytest.mark.usefixtures("left_alone")
 @given(data=tiny_data(max_rows=12, max_clusters=4), objective=st.sampled_from(OBJECTIVES))
 @settings(max_examples=80, deadline=None)
-def test_the_search_finds_the_best_tree_all_alone(data, objective):
-    model = fit(OptimalTree(objective=objective), data, n_jobs=1)
-    assert model.optimal_
-    assert model.objective_ == paid(data, model, objective)
-    assert model.objective_ == oracles.least_total(data, oracles.price_of(data, objective))
+def test_a_search_without_a_start_tree_finds_the_optimum(data, objective):
+    total, tree = solve(data, objective, SMALL)
+    assert total == tree_cost(data, tree, objective) == least_cost(data, objective)
 
 
 @given(tiny_data(max_rows=20, max_clusters=6), st.sampled_from(OBJECTIVES))
@@ -93,49 +109,55 @@ def test_the_search_finds_the_best_tree_all_alone(data, objective):
 def test_greedy_trees_are_never_better(data, objective):
     best = fit(OptimalTree(objective=objective), data, n_jobs=1).objective_
     for greedy in (IMM(), ExGreedy()):
-        assert best <= paid(data, fit(greedy, data, n_jobs=1), objective)
+        assert best <= tree_cost(data, fit(greedy, data, n_jobs=1).tree_, objective)
 
 
 def test_greedy_trees_can_be_worse():
-    data = crowded(0)
+    data = overlapping(0)
     for objective, greedy in zip(OBJECTIVES, (IMM(), ExGreedy())):
         best = fit(OptimalTree(objective=objective), data).objective_
-        assert best < paid(data, fit(greedy, data), objective)
+        assert best < tree_cost(data, fit(greedy, data).tree_, objective)
 
 
-def steps_of(monkeypatch, at_end=None, interrupt=None):
-    """Time that goes by one second a step; at `at_end` there is an interruption."""
+def step_clock(interrupt_at=None, interrupt=None):
+    """A clock that advances by one second per call, and interrupts at one of them."""
     seconds = itertools.count()
 
-    def now():
+    def clock():
         time = next(seconds)
-        if time == at_end:
+        if time == interrupt_at:
             interrupt()
         return time
 
-    for module in (optimal, best_bound):
-        monkeypatch.setattr(module, "monotonic", now)
+    return clock
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES)
+@each_objective
 @pytest.mark.parametrize("seed", range(2))
-def test_bounds_hold_whenever_time_is_up(seed, objective, monkeypatch):
-    data = crowded(seed)
+def test_bounds_are_valid_whenever_time_is_up(seed, objective):
+    data = overlapping(seed)
     best = fit(OptimalTree(objective=objective), data).objective_
-    lower, stopped = 0.0, 0
+    lower, n_stopped = 0.0, 0
     for limit in [0, 1, 2, 4, 8, 16, 32, 64, 128, 256]:
-        steps_of(monkeypatch)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", ConvergenceWarning)
-            model = OptimalTree(objective=objective, reference=data.centers, time_limit=limit)
-            model.fit(data.X, sample_weight=data.weight)
-        assert model.lower_bound_ <= best <= model.objective_ == paid(data, model, objective)
-        assert model.lower_bound_ >= lower
-        assert model.n_leaves_ == 7
-        assert model.gap_ == pytest.approx(1 - model.lower_bound_ / model.objective_)
-        assert model.optimal_ == (model.lower_bound_ == model.objective_) == (not caught)
-        lower, stopped = model.lower_bound_, stopped + (not model.optimal_)
-    assert stopped > 2
+        found, tree = stop_early(data, objective, time_limit=limit, clock=step_clock())
+        assert found.lower_bound <= best <= found.objective == tree_cost(data, tree, objective)
+        assert found.lower_bound >= lower
+        assert found.is_proven == (found.lower_bound == found.objective)
+        assert tree.n_leaves == 7
+        lower, n_stopped = found.lower_bound, n_stopped + (not found.is_proven)
+    assert n_stopped > 2
+
+
+@each_objective
+def test_a_search_out_of_time_warns_and_reports_the_gap(objective):
+    data = overlapping(0)
+    best = fit(OptimalTree(objective=objective), data).objective_
+    model = OptimalTree(objective=objective, reference=data.centers, time_limit=0)
+    with pytest.warns(ConvergenceWarning):
+        model.fit(data.X, sample_weight=data.weight)
+    assert not model.optimal_
+    assert model.lower_bound_ <= best <= model.objective_
+    assert model.gap_ == pytest.approx(1 - model.lower_bound_ / model.objective_)
 
 
 def press_ctrl_c():
@@ -146,33 +168,29 @@ def raise_interrupt():
     raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES)
+@each_objective
 @pytest.mark.parametrize("interrupt", [press_ctrl_c, raise_interrupt])
-@pytest.mark.parametrize("at_end", [1, 3, 20])
-def test_an_interrupted_search_returns_its_best_tree(objective, interrupt, at_end, monkeypatch):
-    data = crowded(0)
+@pytest.mark.parametrize("interrupt_at", [1, 3, 20])
+def test_an_interrupted_search_returns_its_best_tree(objective, interrupt, interrupt_at):
+    data = overlapping(0)
     best = fit(OptimalTree(objective=objective), data).objective_
-    steps_of(monkeypatch, at_end, interrupt)
-    with pytest.warns(ConvergenceWarning, match="ended before it was over: a better tree may save"):
-        model = OptimalTree(objective=objective, reference=data.centers, time_limit=1e9).fit(
-            data.X, sample_weight=data.weight
-        )
-    assert model.n_leaves_ == 7
-    assert model.lower_bound_ <= best <= model.objective_ == paid(data, model, objective)
-    assert model.lower_bound_ < model.objective_
+    clock = step_clock(interrupt_at, interrupt)
+    found, tree = stop_early(data, objective, time_limit=1e9, clock=clock)
+    assert tree.n_leaves == 7
+    assert found.lower_bound <= best <= found.objective == tree_cost(data, tree, objective)
+    assert found.lower_bound < found.objective
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_pressing_ctrl_c_twice_ends_it_all(monkeypatch):
-    data = crowded(0)
-    steps_of(monkeypatch, 3, lambda: (press_ctrl_c(), press_ctrl_c()))
+def test_a_second_ctrl_c_ends_the_fit():
+    clock = step_clock(3, lambda: (press_ctrl_c(), press_ctrl_c()))
     with pytest.raises(KeyboardInterrupt):
-        fit(OptimalTree(), data, time_limit=1e9)
+        stop_early(overlapping(0), "mistakes", time_limit=1e9, clock=clock)
 
 
-def test_a_search_out_of_memory_returns_its_best_tree(monkeypatch):
-    data = crowded(0)
-    monkeypatch.setattr(best_bound, "_MOST_BYTES", 20_000)
-    model = fit(OptimalTree(), data)
-    assert not model.optimal_
-    assert 0 < model.lower_bound_ < model.objective_ == paid(data, model, "mistakes")
+def test_a_search_out_of_memory_returns_its_best_tree():
+    data = overlapping(0)
+    limit = SearchSettings(max_bytes=20_000)
+    found, tree = stop_early(data, "mistakes", settings=limit)
+    assert not found.is_proven
+    assert 0 < found.lower_bound < found.objective == tree_cost(data, tree, "mistakes")

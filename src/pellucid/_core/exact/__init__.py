@@ -1,1 +1,1 @@
-"""Exact search for the optimal tree by branch and bound."""
+"""Exact search for the optimal tree with one leaf per center, by branch and bound."""

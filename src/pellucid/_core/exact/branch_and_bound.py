@@ -1,9 +1,18 @@
-"""Search by best bound over the parts of a problem (see `pellucid._core.exact.subproblem`).
+"""Branch and bound over subproblems, always continuing at the cut of least lower bound.
 
-The lower bound of a part is the least, over its cuts, of what the two sides are known to pay at
-least. The search goes down the cut that has it, into one of the two sides, and stays there until
-another cut, of this part or of one further up, looks more promising. So the lower bound of the
-whole rises as the search goes on, and is valid whenever it ends.
+The lower bound of a subproblem S (see `pellucid._core.exact.subproblem`) is
+
+    lower(S) = min over cuts of lower(cut),
+    lower(cut) = max(lower(left side) + lower(right side) + fixed cost, bound of the cut table).
+
+The search descends into one side of the cut of least lower bound, and stays there until another
+cut, of S or of a subproblem above it, has a smaller bound. S is solved when lower(S) = upper(S),
+the cost of the best tree found for it. The *incumbent* is the best tree of the whole problem so
+far. The lower bound of the root rises during the search and is valid whenever it stops, so that
+
+    gap = 1 - lower(root) / cost(incumbent)
+
+bounds the part of the cost that any other tree can save.
 """
 
 from __future__ import annotations
@@ -11,190 +20,206 @@ from __future__ import annotations
 from collections.abc import Callable
 from time import monotonic
 
-from pellucid._core.exact.subproblem import Branch, Part
-from pellucid._core.exact.subproblem_table import PartTable
-from pellucid._core.kernels.subproblem import NEVER, two_least
+from pellucid._core.exact.subproblem import Branch, Subproblem
+from pellucid._core.exact.subproblem_table import SubproblemTable
+from pellucid._core.kernels import INFINITE_COST
+from pellucid._core.kernels.subproblem import two_least
 from pellucid._utils.interrupt import Interrupt
 
-_MOST_BYTES = 2**30
-"""Memory at which the search ends."""
+_TRIAL_INTERVAL = 8
+"""Listings of cuts between two trial trees, per listing that the last trial tree needed."""
 
-_FEW_CENTERS = 4
-"""Parts with no more centers are solved wherever a tree is drafted."""
+_TRIAL_WEIGHTS = ((0, 1), (1, 1), (-1, 2))
+"""Weights of a cut's base cost and lower bound, by which trial trees choose their cuts in turn.
 
-_DRAFT_EVERY = 8
-"""Parts looked into between two drafts of a tree, for each that the last draft took."""
-
-_TRUST = ((0, 1), (1, 1), (-1, 2))
-"""Weights of amount and lower bound, by which drafts choose their cuts in turn.
-
-Bounds are tighter for some cuts than for others; no one rule makes the best trees.
+Bounds are tighter for some cuts than for others; no single rule gives the best trees.
 """
 
 
-class Ended(Exception):
-    """Time or memory is used up, or the user has had enough."""
+class SearchStopped(Exception):
+    """Time or memory is used up, or the user has interrupted the search."""
 
 
-class BestBound:
-    """The search over all parts.
+class BranchAndBound:
+    """The search for the tree of least cost.
 
     Parameters
     ----------
-    parts : PartTable
-    value : int
-        What the rows pay in a tree that is known.
-    end : float
-        Time at which to end.
+    table : SubproblemTable
+    upper : int
+        Cost of a tree that is known.
+    deadline : float
+        Time at which to stop.
+    clock : callable
+        Returns the current time in seconds.
 
     Attributes
     ----------
-    best : tuple of int and list or None
-        What the rows pay in the best tree so far, and its cuts in preorder; None stands for the
-        tree that was known. Set in one go: the search may be interrupted anywhere.
+    incumbent : tuple of int and list or None
+        Cost of the best tree so far, and its cuts in preorder, None for a leaf; a list that is None
+        stands for the tree that was known. Set in one assignment, because the search may be
+        interrupted anywhere.
     """
 
-    def __init__(self, parts: PartTable, value: int, end: float) -> None:
-        self.parts, self.end = parts, end
-        self.root, self.paid = parts.whole()
-        parts.price(self.root)
-        self.best: tuple[int, list | None] = (value, None)
-        self._path: list[tuple[Part, int]] = []
+    def __init__(
+        self,
+        table: SubproblemTable,
+        upper: int = INFINITE_COST,
+        deadline: float = float("inf"),
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        self.table, self.deadline, self._clock = table, deadline, clock
+        self.root, self.fixed_cost = table.root()
+        table.bound_by_pairs(self.root)
+        self.incumbent: tuple[int, list | None] = (upper, None)
+        self._path: list[tuple[Subproblem, int]] = []
         self._interrupt = Interrupt()
-        self._n_drafts = self._next_draft = 0
+        self._n_trials = self._next_trial = 0
 
     @property
     def lower(self) -> int:
-        """What the rows pay at least in any tree."""
-        return min(self.best[0], self.root.lower + self.paid)
+        """Lower bound of the cost of any tree."""
+        return min(self.incumbent[0], self.root.lower + self.fixed_cost)
 
-    def run(self, tell: Callable[[int, int], None]) -> None:
-        """Search until the best tree is known to be the best, or the search is ended."""
+    def run(self, report: Callable[[int, int], None] = lambda lower, upper: None) -> None:
+        """Search until the incumbent is proven optimal, or the search is stopped.
+
+        Parameters
+        ----------
+        report : callable
+            Receives the lower bound and the cost of the incumbent whenever they change.
+        """
         try:
             with self._interrupt:
-                self._search(tell)
-        except (Ended, KeyboardInterrupt) as reason:
+                self._search(report)
+        except (SearchStopped, KeyboardInterrupt) as reason:
             if self._interrupt.requested and isinstance(reason, KeyboardInterrupt):
-                raise  # asked for twice
-            for part, _ in reversed([(self.root, 0), *self._path]):
-                self._catch_up(part)
+                raise  # requested twice
+            for subproblem, _ in reversed([(self.root, 0), *self._path]):
+                self._propagate(subproblem)
 
-    def _search(self, tell: Callable[[int, int], None]) -> None:
-        told = None
-        while self.lower < self.best[0]:
-            self._check()
-            if self.parts.n_listed >= self._next_draft:
-                self._draft()
-                if told != (told := (self.lower, self.best[0])):
-                    tell(*told)
-            step = self._step(self.root, self.best[0] - self.paid)
+    def _search(self, report: Callable[[int, int], None]) -> None:
+        reported = None
+        while self.lower < self.incumbent[0]:
+            self._check_limits()
+            if self.table.n_listings >= self._next_trial:
+                self._build_trial_tree()
+                if reported != (reported := (self.lower, self.incumbent[0])):
+                    report(*reported)
+            step = self._next_step(self.root, self.incumbent[0] - self.fixed_cost)
             if step is not None:
                 self._solve(*step)
             elif self.root.is_solved:
-                self._draft()
+                self._build_trial_tree()
                 break
 
-    def _check(self) -> None:
-        out_of_memory, out_of_time = self.parts.n_bytes > _MOST_BYTES, monotonic() > self.end
+    def _check_limits(self) -> None:
+        out_of_memory = self.table.n_bytes > self.table.settings.max_bytes
+        out_of_time = self._clock() > self.deadline
         if out_of_memory or out_of_time or self._interrupt.requested:
-            raise Ended
+            raise SearchStopped
 
-    def _solve(self, part: Part, limit: int) -> None:
-        """Raise the lower bound of a part to a limit, or find its best tree."""
-        self._path = path = [(part, limit)]
+    def _solve(self, subproblem: Subproblem, limit: int) -> None:
+        """Raise the lower bound of a subproblem to a limit, or find its best tree."""
+        self._path = path = [(subproblem, limit)]
         while path:
-            self._check()
-            step = self._step(*path[-1])
+            self._check_limits()
+            step = self._next_step(*path[-1])
             if step is None:
                 path.pop()
             else:
                 path.append(step)
 
-    def _step(self, part: Part, limit: int) -> tuple[Part, int] | None:
-        """Which smaller part to look into, and up to which limit; None when nothing is left."""
-        while part.lower < min(limit, part.upper):
-            k, second = self._look_up(part)
-            if part.lower >= min(limit, part.upper):
+    def _next_step(self, subproblem: Subproblem, limit: int) -> tuple[Subproblem, int] | None:
+        """The side of a cut to search next, and up to which limit; None when nothing is left."""
+        table = self.table
+        while subproblem.lower < min(limit, subproblem.upper):
+            k, second = self._most_promising(subproblem)
+            if subproblem.lower >= min(limit, subproblem.upper):
                 break
-            least = int(part.listed.cuts.total[k])
-            branch = self.parts.branch(part, part.listed_cut(k))
-            if self._raised(part, k, branch, self.parts.compare):
+            least = int(subproblem.listed.cuts.lower[k])
+            branch = table.branch(subproblem, subproblem.listed_cut(k))
+            if self._tighten(subproblem, k, branch, table.bound_by_peers):
                 continue
-            if self._raised(part, k, branch, self.parts.price):
+            if self._tighten(subproblem, k, branch, table.bound_by_pairs):
                 continue
             side, other = branch.left, branch.right
             if side.is_solved or (len(side.centers) < len(other.centers) and not other.is_solved):
                 side, other = other, side
-            return side, min(limit, max(second, least + 1)) - branch.paid - other.lower
-        if part.listed is not None:
-            self.parts.record(part)
-        if part.is_solved:
-            self.parts.settle(part)
+            return side, min(limit, max(second, least + 1)) - branch.fixed_cost - other.lower
+        if subproblem.listed is not None:
+            table.record(subproblem)
+        if subproblem.is_solved:
+            table.release(subproblem)
         return None
 
-    def _raised(
-        self, part: Part, k: int, branch: Branch, raise_bound: Callable[[Part], None]
+    def _tighten(
+        self,
+        subproblem: Subproblem,
+        k: int,
+        branch: Branch,
+        raise_bound: Callable[[Subproblem], None],
     ) -> bool:
-        """Whether more can be told of the k-th cut, or all of the part, once its sides are."""
-        least = part.listed.cuts.total[k]
+        """Tighten cut k by the bounds of its sides; True if it rose or the subproblem is solved."""
+        least = subproblem.listed.cuts.lower[k]
         raise_bound(branch.left)
         raise_bound(branch.right)
-        self.parts.learn(part, k)
-        return part.listed.cuts.total[k] > least or part.is_solved
+        self.table.update_cut(subproblem, k)
+        return subproblem.listed.cuts.lower[k] > least or subproblem.is_solved
 
-    def _look_up(self, part: Part) -> tuple[int, int]:
-        """The most promising cut of a part, and the lower bound of all others."""
+    def _most_promising(self, subproblem: Subproblem) -> tuple[int, int]:
+        """The cut of least lower bound, and the least lower bound of all others."""
         while True:
-            if part.listed is None:
-                self.parts.list_cuts(part)
-            cuts, others = part.listed
-            k, second = two_least(cuts.total)
-            least = int(cuts.total[k])
-            part.lower = max(part.lower, min(least, others))
-            if least <= others:
-                return int(k), min(int(second), others)
-            self.parts.list_cuts(part)
+            if subproblem.listed is None:
+                self.table.list_cuts(subproblem)
+            cuts, rest_lower = subproblem.listed
+            k, second = two_least(cuts.lower)
+            least = int(cuts.lower[k])
+            subproblem.lower = max(subproblem.lower, min(least, rest_lower))
+            if least <= rest_lower:
+                return int(k), min(int(second), rest_lower)
+            self.table.list_cuts(subproblem)
 
-    def _catch_up(self, part: Part) -> None:
-        """Take over what the search below has learnt before it was ended."""
-        if part.listed is not None:
-            cuts, others = part.listed
-            k, _ = two_least(cuts.total)
-            if part.listed_cut(k) in part.branches:
-                self.parts.learn(part, k)
-            part.lower = max(part.lower, min(int(cuts.total.min()), others))
+    def _propagate(self, subproblem: Subproblem) -> None:
+        """Update a lower bound from the subproblems below, after the search was stopped."""
+        if subproblem.listed is not None:
+            cuts, rest_lower = subproblem.listed
+            k, _ = two_least(cuts.lower)
+            if subproblem.listed_cut(k) in subproblem.branches:
+                self.table.update_cut(subproblem, k)
+            subproblem.lower = max(subproblem.lower, min(int(cuts.lower.min()), rest_lower))
 
-    def _draft(self) -> None:
-        """Make a tree of the most promising cuts; once the whole is solved, that is the best."""
-        before = self.parts.n_listed
-        known = self.root.is_solved
-        amount_weight, total_weight = _TRUST[self._n_drafts % len(_TRUST)]
+    def _build_trial_tree(self) -> None:
+        """Build a tree of the most promising cuts: the best tree, once the root is solved."""
+        table, before = self.table, self.table.n_listings
+        root_is_solved = self.root.is_solved
+        base_weight, lower_weight = _TRIAL_WEIGHTS[self._n_trials % len(_TRIAL_WEIGHTS)]
         tree: list = []
-        value, waiting = self.paid, [self.root]
-        while waiting:
-            part = waiting.pop()
-            if part.is_leaf:
+        cost, stack = self.fixed_cost, [self.root]
+        while stack:
+            subproblem = stack.pop()
+            if subproblem.is_leaf:
                 tree.append(None)
-                value += part.lower
+                cost += subproblem.lower
                 continue
-            self.parts.price(part)
-            if len(part.centers) <= _FEW_CENTERS:
-                self._solve(part, NEVER)
-            cut = part.best
-            if cut is None or not (known or part.is_solved):
-                self._look_up(part)
-                cuts = part.listed.cuts
-                promise = amount_weight * cuts.amount + total_weight * cuts.total
-                cut = part.listed_cut(int(promise.argmin()))
+            table.bound_by_pairs(subproblem)
+            if len(subproblem.centers) <= table.settings.n_solved_centers:
+                self._solve(subproblem, INFINITE_COST)
+            cut = subproblem.best
+            if cut is None or not (root_is_solved or subproblem.is_solved):
+                self._most_promising(subproblem)
+                cuts = subproblem.listed.cuts
+                estimate = base_weight * cuts.base + lower_weight * cuts.lower
+                cut = subproblem.listed_cut(int(estimate.argmin()))
             tree.append(cut)
-            branch = self.parts.branch(part, cut)
-            if part.is_solved:
-                part.best = cut
-                self.parts.settle(part)
-            value += branch.paid
-            waiting += [branch.right, branch.left]
-        if value < self.best[0]:
-            self.best = value, tree
-        self._n_drafts += 1
-        taken = max(self.parts.n_listed - before, 1)
-        self._next_draft = self.parts.n_listed + _DRAFT_EVERY * taken
+            branch = table.branch(subproblem, cut)
+            if subproblem.is_solved:
+                subproblem.best = cut
+                table.release(subproblem)
+            cost += branch.fixed_cost
+            stack += [branch.right, branch.left]
+        if cost < self.incumbent[0]:
+            self.incumbent = cost, tree
+        self._n_trials += 1
+        n_listings = max(table.n_listings - before, 1)
+        self._next_trial = table.n_listings + _TRIAL_INTERVAL * n_listings

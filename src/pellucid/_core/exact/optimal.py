@@ -1,7 +1,8 @@
-"""Exact growth: the tree with one leaf a center that is the best of all, and the proof of it."""
+"""The tree of least objective among all trees with one leaf per center, and the proof of it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import monotonic
 from typing import NamedTuple
 
@@ -12,8 +13,12 @@ from pellucid._core.criteria.column_search import Cut
 from pellucid._core.criteria.induced_cost import InducedCost
 from pellucid._core.criteria.mistakes import Mistakes
 from pellucid._core.criteria.problem import Problem
-from pellucid._core.exact.branch_and_bound import BestBound
-from pellucid._core.exact.subproblem_table import PartTable
+from pellucid._core.exact.branch_and_bound import BranchAndBound
+from pellucid._core.exact.subproblem_table import (
+    DEFAULT_SETTINGS,
+    SearchSettings,
+    SubproblemTable,
+)
 from pellucid._core.growers.greedy import grow_greedily
 from pellucid._core.growers.growing_tree import Growth, Plant
 from pellucid._utils.progress import Progress
@@ -21,16 +26,16 @@ from pellucid.tree.rounding import ThresholdStyle
 
 
 class Optimum(NamedTuple):
-    """What the search found.
+    """Result of the exact search.
 
     Attributes
     ----------
     growth : Growth
-        The best tree.
+        The best tree found.
     objective, lower_bound : float
-        What the rows pay in it, and what they pay at least in any tree.
+        Its objective, and a lower bound of the objective of any tree.
     is_proven : bool
-        Whether the two are the same.
+        Whether the two are equal.
     """
 
     growth: Growth
@@ -45,64 +50,72 @@ def grow_optimally(
     threshold_style: ThresholdStyle,
     progress: Progress,
     time_limit: float | None = None,
+    settings: SearchSettings = DEFAULT_SETTINGS,
+    clock: Callable[[], float] = monotonic,
 ) -> Optimum:
-    """Find the tree of least objective; when interrupted or out of time, the best so far.
+    """Find the tree of least objective; the best tree so far if the search is stopped.
 
     Parameters
     ----------
     problem : Problem
     objective : {"mistakes", "surrogate"}
-        Weight of the rows that end in the leaf of another center than their own, or cost of all
-        rows to the center of their leaf.
+        Weight of the rows in leaves of a center other than their own, or cost of all rows to the
+        center of their leaf.
     threshold_style : {"round", "midpoint", "data"}
     progress : Progress
     time_limit : float, optional
-        Seconds, counted from here on.
+        Seconds from now.
+    settings : SearchSettings
+    clock : callable
+        Returns the current time in seconds.
     """
-    end = np.inf if time_limit is None else monotonic() + time_limit
-    # An interrupted search needs a tree to return; the first of equals is IMM's.
+    deadline = np.inf if time_limit is None else clock() + time_limit
+    # A search that is stopped needs a tree to return; ties go to the tree of IMM.
     criteria = Mistakes(problem), InducedCost(problem)
     starts = [grow_greedily(c, threshold_style, Progress("", 0, 0)) for c in criteria]
-    costs, unit = _costs(problem, objective)
-    values = [_value(growth, costs) for growth in starts]
+    costs, unit = objective_costs(problem, objective)
+    totals = [_total_cost(growth, costs) for growth in starts]
 
-    def tell(lower: int, upper: int) -> None:
-        progress.note(f"objective {upper * unit:g} so far, {lower * unit:g} at the least")
+    def report(lower: int, upper: int) -> None:
+        progress.note(f"objective {upper * unit:g}, lower bound {lower * unit:g}")
 
-    parts = PartTable(problem, costs)
-    search = BestBound(parts, min(values), end)
-    search.run(tell)
-    value, tree = search.best
-    if tree is None:
-        growth = starts[values.index(value)]
+    table = SubproblemTable(problem, costs, settings)
+    search = BranchAndBound(table, min(totals), deadline, clock)
+    search.run(report)
+    total, cuts = search.incumbent
+    if cuts is None:
+        growth = starts[totals.index(total)]
     else:
-        growth = _plant(criteria[objective == "surrogate"], threshold_style, parts, tree)
-    return Optimum(growth, value * unit, search.lower * unit, search.lower == value)
+        criterion = criteria[objective == "surrogate"]
+        growth = grow_cuts(
+            criterion, threshold_style, [cut and table.threshold(cut) for cut in cuts]
+        )
+    return Optimum(growth, total * unit, search.lower * unit, search.lower == total)
 
 
-def _costs(problem: Problem, objective: str) -> tuple[np.ndarray, float]:
-    """What each row pays at each center in whole units, and what a unit is worth."""
+def objective_costs(problem: Problem, objective: str) -> tuple[np.ndarray, float]:
+    """Cost of each row at each center in whole units, and the unit."""
     if objective == "surrogate":
         return problem.costs, problem.cost_unit
-    elsewhere = problem.labels[:, None] != np.arange(problem.n_clusters)
-    return problem.weights.units[:, None] * elsewhere, 1 / problem.weights.units_per_weight
+    is_mistake = problem.labels[:, None] != np.arange(problem.n_clusters)
+    return problem.weights.units[:, None] * is_mistake, 1 / problem.weights.units_per_weight
 
 
-def _value(growth: Growth, costs: np.ndarray) -> int:
-    """What the rows pay in a tree."""
+def grow_cuts(
+    criterion: Criterion, threshold_style: ThresholdStyle, cuts: list[tuple[int, float] | None]
+) -> Growth:
+    """The tree whose cuts (feature, threshold) are given in preorder, None for a leaf."""
+    plant = Plant(criterion, threshold_style)
+    stack = [0]
+    for cut in cuts:
+        number = stack.pop()
+        if cut is not None:
+            left, right = plant.split(number, Cut(0.0, *cut))
+            stack += [right, left]
+    return plant.growth()
+
+
+def _total_cost(growth: Growth, costs: np.ndarray) -> int:
+    """Sum over rows of the cost at the center of their leaf."""
     cluster = growth.builder.build().cluster[growth.leaf_of_rows]
     return int(costs[np.arange(len(costs)), cluster].sum())
-
-
-def _plant(
-    criterion: Criterion, threshold_style: ThresholdStyle, parts: PartTable, tree: list
-) -> Growth:
-    """Grow the tree whose cuts are given in preorder, None for a leaf."""
-    plant = Plant(criterion, threshold_style)
-    waiting = [0]
-    for cut in tree:
-        number = waiting.pop()
-        if cut is not None:
-            left, right = plant.split(number, Cut(0.0, *parts.threshold(cut)))
-            waiting += [right, left]
-    return plant.growth()

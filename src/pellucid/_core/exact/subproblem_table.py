@@ -1,208 +1,247 @@
-"""All parts of a problem that an exact search has come across, each made and bounded once."""
+"""All subproblems that an exact search has created, and the ways to raise their lower bounds."""
 
 from __future__ import annotations
 
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from pellucid._core.criteria.problem import Problem
-from pellucid._core.exact.ranks import make_ranks
-from pellucid._core.exact.subproblem import Branch, Listed, Part, Peers
+from pellucid._core.exact.subproblem import Branch, ListedCuts, PeerBounds, Ranks, Subproblem
+from pellucid._core.kernels import INFINITE_COST
 from pellucid._core.kernels.subproblem import (
-    NEVER,
-    Cuts,
-    Tables,
-    disown_rows,
-    own_rows,
+    CutTable,
+    RankedData,
+    assign_rows,
+    divide_subproblem,
+    list_cuts,
     pack_rows,
-    price_pairs,
     raise_gap,
-    share_rows,
+    separation_costs,
+    unassign_rows,
     unpack_rows,
 )
-from pellucid._core.kernels.subproblem_table import list_cuts
 
-_FEW_CUTS = 128
-"""Cuts of a part that are kept at first; the others are listed again if their turn comes."""
-
-_ROOM = 2**16
-"""Cuts that are listed at a time."""
-
-_PART_BYTES = 1500
-"""About what a part takes besides its rows and cuts."""
+_SUBPROBLEM_BYTES = 1500
+"""Memory of a subproblem without its rows and cuts, roughly."""
 
 
-class PartTable:
-    """Makes parts, and raises their bounds in ways that cost more the more they tell.
+class SearchSettings(NamedTuple):
+    """Memory and effort of the exact search. They change its speed, never an optimal tree's cost.
+
+    Attributes
+    ----------
+    max_bytes : int
+        Memory at which the search stops.
+    n_listed : int
+        Cuts of a subproblem that are listed at first; four times as many each time after that.
+    buffer_size : int
+        Cuts that are evaluated at a time.
+    n_solved_centers : int
+        Subproblems with at most so many centers are solved when a trial tree is built.
+    """
+
+    max_bytes: int = 2**30
+    n_listed: int = 128
+    buffer_size: int = 2**16
+    n_solved_centers: int = 4
+
+
+DEFAULT_SETTINGS = SearchSettings()
+
+
+class SubproblemTable:
+    """Creates each subproblem once, and raises lower bounds in several ways, the cheapest first.
 
     Parameters
     ----------
     problem : Problem
     costs : ndarray of shape (n_samples, n_clusters), int64
-        What each row pays at each center; the sum over all rows is to be least.
+        Cost of each row at each center, whose sum over all rows is minimised.
+    settings : SearchSettings
 
     Attributes
     ----------
-    n_listed : int
+    n_listings : int
         How often cuts have been listed: a measure of time that is the same on every machine.
     n_bytes : int
         Memory, roughly.
     """
 
-    def __init__(self, problem: Problem, costs: np.ndarray) -> None:
-        self.problem = problem
-        self.ranks = make_ranks(problem.X, problem.centers, problem.pool)
+    def __init__(
+        self, problem: Problem, costs: np.ndarray, settings: SearchSettings = DEFAULT_SETTINGS
+    ) -> None:
+        self.problem, self.settings = problem, settings
+        self.ranks = Ranks.of(problem.X, problem.centers, problem.pool)
         n_items = problem.n_samples + problem.n_clusters
-        owner = np.full(n_items, -1, dtype=np.int32)
-        margin = np.zeros(n_items, dtype=np.int64)
-        costs = np.ascontiguousarray(costs)
-        self.tables = Tables(self.ranks.rank, self.ranks.order, costs, owner, margin)
-        self._found = np.empty((max(_ROOM, n_items), len(Cuts._fields) - 1), dtype=np.int64)
-        self._known: dict[tuple[bytes, bytes], Part] = {}
-        self._peers: dict[bytes, Peers] = {}
-        self.n_listed = self.n_bytes = 0
+        self.data = RankedData(
+            rank=self.ranks.rank,
+            order=self.ranks.order,
+            costs=np.ascontiguousarray(costs),
+            nearest=np.full(n_items, -1, dtype=np.int32),
+            margin=np.zeros(n_items, dtype=np.int64),
+        )
+        shape = len(CutTable._fields), max(settings.buffer_size, n_items)
+        self._buffer = np.empty(shape, dtype=np.int64)
+        self._subproblems: dict[tuple[bytes, bytes], Subproblem] = {}
+        self._peers: dict[bytes, PeerBounds] = {}
+        self.n_listings = self.n_bytes = 0
 
-    def whole(self) -> tuple[Part, int]:
-        """The whole problem, and what the rows pay that need not be looked at."""
-        everybody = np.arange(self.problem.n_clusters)
+    def root(self) -> tuple[Subproblem, int]:
+        """The whole problem, and the cost of the rows that cost the same at every center."""
+        centers = np.arange(self.problem.n_clusters)
         rows = np.arange(self.problem.n_samples, dtype=np.int32)
-        same = np.zeros(len(rows), dtype=np.int32)
-        rows, _, paid = share_rows(rows, same, 0, everybody, everybody, self.tables.costs)
-        return self._part(everybody, rows), int(paid)
+        ranks = np.zeros(len(rows), dtype=np.int32)
+        rows, _, fixed_cost = divide_subproblem(rows, ranks, 0, centers, centers, self.data.costs)
+        return self._subproblem(centers, rows), int(fixed_cost)
 
     def threshold(self, cut: tuple[int, int]) -> tuple[int, float]:
-        """Feature and largest value that goes left of a cut (gap, at)."""
+        """Feature of a cut (gap, rank), and the largest value that goes left."""
         column = cut[0] // self.problem.n_clusters
         return int(self.ranks.features[column]), self.ranks.value(column, cut[1])
 
-    def branch(self, part: Part, cut: tuple[int, int]) -> Branch:
-        """The two sides of a cut (gap, at)."""
-        found = part.branches.get(cut)
+    def branch(self, subproblem: Subproblem, cut: tuple[int, int]) -> Branch:
+        """The two sides of a cut (gap, rank)."""
+        found = subproblem.branches.get(cut)
         if found is None:
-            (gap, at), tables = cut, self.tables
-            ranks = tables.rank[gap // self.problem.n_clusters]
-            left = ranks[self.problem.n_samples + part.centers] <= at
-            near, far = part.centers[left], part.centers[~left]
-            rows = share_rows(unpack_rows(part.words), ranks, at, near, far, tables.costs)
-            found = Branch(self._part(near, rows[0]), self._part(far, rows[1]), int(rows[2]))
-            part.branches[cut] = found
+            gap, rank = cut
+            ranks, centers = self.data.rank[gap // self.problem.n_clusters], subproblem.centers
+            goes_left = ranks[self.problem.n_samples + centers] <= rank
+            left, right = centers[goes_left], centers[~goes_left]
+            rows = unpack_rows(subproblem.row_bits)
+            left_rows, right_rows, fixed_cost = divide_subproblem(
+                rows, ranks, rank, left, right, self.data.costs
+            )
+            found = Branch(
+                self._subproblem(left, left_rows),
+                self._subproblem(right, right_rows),
+                int(fixed_cost),
+            )
+            subproblem.branches[cut] = found
         return found
 
-    def compare(self, part: Part) -> None:
-        """Raise the lower bound by what is known of parts with the same centers."""
-        peers = self._peers.get(part.centers.tobytes())
-        if peers is not None and not part.is_solved:
-            part.lower = max(part.lower, peers.bound(part))
+    def bound_by_peers(self, subproblem: Subproblem) -> None:
+        """Raise the lower bound by what is known about subproblems with the same centers."""
+        peers = self._peers.get(subproblem.centers.tobytes())
+        if peers is not None and not subproblem.is_solved:
+            subproblem.lower = max(subproblem.lower, peers.lower_bound(subproblem))
 
-    def price(self, part: Part) -> None:
-        """Raise the lower bound by what it takes to separate pairs of centers."""
-        if part.is_leaf or part.pairs is not None:
+    def bound_by_pairs(self, subproblem: Subproblem) -> None:
+        """Raise the lower bound by the costs of separating pairs of centers.
+
+        The costs of pairs that have no center in common can be added. If each center is in two
+        pairs, half of their sum can be:
+
+            lower = base + 1/2 max over permutations s of sum over centers a of pair[a, s(a)].
+        """
+        if subproblem.is_leaf or subproblem.pairs is not None:
             return
-        rows, centers, n = unpack_rows(part.words), part.centers, len(part.centers)
+        rows, centers = unpack_rows(subproblem.row_bits), subproblem.centers
+        n = len(centers)
         pair = np.empty((n, n), dtype=np.int64)
-        own_rows(rows, centers, self.tables)
-        price_pairs(rows, centers, self.tables, pair)
-        disown_rows(rows, centers, self.tables)
-        # Rows of different centers are different rows: the prices of pairs that share no center
-        # add up; with each center in two of them, half their sum does.
+        assign_rows(rows, centers, self.data)
+        separation_costs(rows, centers, self.data, pair)
+        unassign_rows(rows, centers, self.data)
         first, second = linear_sum_assignment(pair, maximize=True)
-        lower = part.base - int(-pair[first, second].sum() // 2)
+        lower = subproblem.base - int(-pair[first, second].sum() // 2)
         a, b = _all_pairs(n)
         pairs = np.stack([a, b, pair[a, b]], axis=1)
         pairs = pairs[np.argsort(-pairs[:, 2], kind="stable")]
-        part.pairs = pairs[pairs[:, 2] > 0]
-        part.lower = max(part.lower, lower)
+        subproblem.pairs = pairs[pairs[:, 2] > 0]
+        subproblem.lower = max(subproblem.lower, lower)
         if n == 2:
-            part.upper = lower
-            self.record(part)
+            subproblem.upper = lower
+            self.record(subproblem)
 
-    def list_cuts(self, part: Part) -> None:
-        """List the most promising cuts of a part: few at first, then more."""
-        self.price(part)
-        many = _FEW_CUTS if part.listed is None else 4 * len(part.listed.cuts.total)
-        found = self._find_cuts(part)
-        total, others = found[:, 6], NEVER
-        if len(total) > many:
-            kept = total <= np.partition(total, many)[many]
-            others = int(total[~kept].min(initial=NEVER))
-            found = found[kept]
-        cuts = Cuts(*np.zeros((len(Cuts._fields), len(found)), dtype=np.int64))
-        cuts.gap[:] = found[:, 0] * self.problem.n_clusters + found[:, 1]
-        cuts.at[:], cuts.amount[:], cuts.gained[:], cuts.shed[:] = found[:, 2:6].T
-        cuts.total[:] = found[:, 6]
-        for (gap, at), branch in part.branches.items():
-            for k in np.flatnonzero((cuts.gap == gap) & (cuts.at == at)):
-                _raise(cuts, k, branch)
-        self.n_bytes += _size(cuts) - (0 if part.listed is None else _size(part.listed.cuts))
-        self.n_listed += 1
-        part.listed = Listed(cuts, others)
+    def list_cuts(self, subproblem: Subproblem) -> None:
+        """List the cuts of least lower bound: few at first, more each time."""
+        self.bound_by_pairs(subproblem)
+        listed, rest_lower = subproblem.listed, INFINITE_COST
+        n_listed = self.settings.n_listed if listed is None else 4 * len(listed.cuts.lower)
+        found = self._find_cuts(subproblem)
+        lower = CutTable(*found).lower
+        if len(lower) > n_listed:
+            is_listed = lower <= np.partition(lower, n_listed)[n_listed]
+            rest_lower = int(lower[~is_listed].min(initial=INFINITE_COST))
+            found = found.compress(is_listed, axis=1)
+        cuts = CutTable(*found)
+        for (gap, rank), branch in subproblem.branches.items():
+            for k in np.flatnonzero((cuts.gap == gap) & (cuts.rank == rank)):
+                _raise_cut(cuts, k, branch)
+        self.n_bytes += _n_bytes(cuts) - (0 if listed is None else _n_bytes(listed.cuts))
+        self.n_listings += 1
+        subproblem.listed = ListedCuts(cuts, rest_lower)
 
-    def learn(self, part: Part, k: int) -> None:
-        """Take over what is known of the sides of the k-th cut."""
-        cut = part.listed_cut(k)
-        branch = part.branches[cut]
-        _raise(part.listed.cuts, k, branch)
-        if branch.upper < part.upper:
-            part.best = cut
-            part.upper = branch.upper
+    def update_cut(self, subproblem: Subproblem, k: int) -> None:
+        """Update the bounds of the k-th listed cut, and the upper bound, from the cut's sides."""
+        cut = subproblem.listed_cut(k)
+        branch = subproblem.branches[cut]
+        _raise_cut(subproblem.listed.cuts, k, branch)
+        if branch.upper < subproblem.upper:
+            subproblem.best = cut
+            subproblem.upper = branch.upper
 
-    def record(self, part: Part) -> None:
-        """Let other parts know what is known of this one."""
-        key = part.centers.tobytes()
+    def record(self, subproblem: Subproblem) -> None:
+        """Make the lower bound available to subproblems with the same centers."""
+        key = subproblem.centers.tobytes()
         if key not in self._peers:
-            self._peers[key] = Peers(self.tables.costs[:, part.centers], len(part.words))
+            costs = self.data.costs[:, subproblem.centers]
+            self._peers[key] = PeerBounds(costs, len(subproblem.row_bits))
             self.n_bytes += self._peers[key].n_bytes
         before = self._peers[key].n_bytes
-        self._peers[key].record(part)
+        self._peers[key].record(subproblem)
         self.n_bytes += self._peers[key].n_bytes - before
 
-    def settle(self, part: Part) -> None:
-        """Let go of what a solved part no longer needs."""
-        if part.listed is not None:
-            self.n_bytes -= _size(part.listed.cuts)
-            part.listed = None
-        if part.best is not None:
-            part.branches = {part.best: part.branches[part.best]}
+    def release(self, subproblem: Subproblem) -> None:
+        """Drop what a solved subproblem no longer needs."""
+        if subproblem.listed is not None:
+            self.n_bytes -= _n_bytes(subproblem.listed.cuts)
+            subproblem.listed = None
+        if subproblem.best is not None:
+            subproblem.branches = {subproblem.best: subproblem.branches[subproblem.best]}
 
-    def _part(self, centers: np.ndarray, rows: np.ndarray) -> Part:
-        words = np.zeros(-(-self.problem.n_samples // 64), dtype=np.uint64)
-        pack_rows(rows, words)
-        key = centers.tobytes(), words.tobytes()
-        part = self._known.get(key)
-        if part is None:
-            part = self._known[key] = self._new_part(centers, rows, words)
-            self.n_bytes += _PART_BYTES + 2 * words.nbytes
-        return part
+    def _subproblem(self, centers: np.ndarray, rows: np.ndarray) -> Subproblem:
+        """The subproblem of these centers and rows, created unless it exists."""
+        row_bits = np.zeros(-(-self.problem.n_samples // 64), dtype=np.uint64)
+        pack_rows(rows, row_bits)
+        key = centers.tobytes(), row_bits.tobytes()
+        found = self._subproblems.get(key)
+        if found is None:
+            found = self._subproblems[key] = self._new_subproblem(centers, rows, row_bits)
+            self.n_bytes += _SUBPROBLEM_BYTES + 2 * row_bits.nbytes
+        return found
 
-    def _new_part(self, centers: np.ndarray, rows: np.ndarray, words: np.ndarray) -> Part:
-        places = self.problem.centers[centers]
-        if (places == places[0]).all():
-            costs = self.tables.costs[np.ix_(rows, centers)]
-            least = int(costs.sum(axis=0).min())
-            return Part(centers, words, int(costs.min(axis=1).sum()), least, least, is_leaf=True)
-        base = int(own_rows(rows, centers, self.tables))
-        disown_rows(rows, centers, self.tables)
-        return Part(centers, words, base, base, NEVER, is_leaf=False)
+    def _new_subproblem(self, centers, rows, row_bits) -> Subproblem:
+        base = int(assign_rows(rows, centers, self.data))
+        unassign_rows(rows, centers, self.data)
+        coordinates = self.problem.centers[centers]
+        is_leaf = bool((coordinates == coordinates[0]).all())
+        lower, upper = base, INFINITE_COST
+        if is_leaf:
+            lower = upper = int(self.data.costs[np.ix_(rows, centers)].sum(axis=0).min())
+        return Subproblem(centers, row_bits, base, lower, upper, is_leaf)
 
-    def _find_cuts(self, part: Part) -> np.ndarray:
-        tables, rows, centers = self.tables, unpack_rows(part.words), part.centers
-        own_rows(rows, centers, tables)
+    def _find_cuts(self, subproblem: Subproblem) -> np.ndarray:
+        """All cuts that are not dominated, one row per field of `CutTable`."""
+        data, centers = self.data, subproblem.centers
+        rows, buffer = unpack_rows(subproblem.row_bits), CutTable(*self._buffer)
+        assign_rows(rows, centers, data)
         found, j = [], 0
-        while j < len(tables.rank):
-            j, n = list_cuts(j, rows, centers, tables, part.pairs, self._found)
-            found.append(self._found[:n].copy())
-        disown_rows(rows, centers, tables)
-        return np.concatenate(found)
+        while j < len(data.rank):
+            j, n_cuts = list_cuts(j, rows, centers, data, subproblem.pairs, buffer)
+            found.append(self._buffer[:, :n_cuts].copy())
+        unassign_rows(rows, centers, data)
+        return np.concatenate(found, axis=1)
 
 
-def _raise(cuts: Cuts, k: int, branch: Branch) -> None:
-    raise_gap(k, *branch.beyond, cuts)
-    cuts.total[k] = max(cuts.total[k], branch.lower)
+def _raise_cut(cuts: CutTable, k: int, branch: Branch) -> None:
+    raise_gap(k, branch.left.excess, branch.right.excess, cuts)
+    cuts.lower[k] = max(cuts.lower[k], branch.lower)
 
 
-def _size(cuts: Cuts) -> int:
+def _n_bytes(cuts: CutTable) -> int:
     return sum(column.nbytes for column in cuts)
 
 

@@ -1,0 +1,22 @@
+"""Problems of the engine from oracle data."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pellucid._core.criteria.problem import Problem
+from pellucid._core.data.dataset import Dataset
+from pellucid._core.data.weights import Weights
+from pellucid._utils.threads import SERIAL
+
+
+def pose(data, X=None, pool=SERIAL) -> Problem:
+    """The problem of explaining the reference of oracle data, X perhaps stored in another way."""
+    X = data.X if X is None else X
+    return Problem(Dataset(X, Weights.of(data.weight), pool), data.centers, data.labels)
+
+
+def problem_of(X, centers, labels, weight=None) -> Problem:
+    """The problem of explaining a clustering."""
+    weights = Weights.of(np.ones(len(X)) if weight is None else weight)
+    return Problem(Dataset(X, weights), centers, labels)

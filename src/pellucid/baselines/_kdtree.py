@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from pellucid._core.criteria.base import Cell
-from pellucid._core.criteria.column_search import Cut
+from pellucid._core.criteria.base import Node
+from pellucid._core.criteria.column_search import Split
 from pellucid._core.criteria.surrogate_cost import SurrogateCost
 from pellucid._core.growers.best_first import grow_best_first
 from pellucid.baselines._base import BaselineTree
@@ -63,19 +63,19 @@ class KDTreeExplainer(BaselineTree):
 class MedianCut(SurrogateCost):
     """The column of largest variance at its median; the heaviest cell has the most to gain."""
 
-    def most_gain(self, cell: Cell) -> float:
+    def gain_bound(self, node: Node) -> float:
         """The weight of the cell, which is what its cut is said to gain."""
-        return self.problem.weights.total_of(cell.active)
+        return self.problem.weights.total_of(node.rows.active)
 
-    def best_cuts(self, cell: Cell, n: int = 1) -> list[Cut]:
+    def best_splits(self, node: Node, n: int = 1) -> list[Split]:
         """The only cut that is considered; none when all rows of the cell are alike."""
-        weight = self.problem.weights.values[cell.active]
-        spread = self._variances(cell.active, weight)
+        weight = self.problem.weights.values[node.rows.active]
+        spread = self._variances(node.rows.active, weight)
         if (largest := spread.max()) < 0:
             return []
         feature = int(np.argmax(spread >= largest * (1 - _EQUAL)))
-        at = weighted_median_below(self.problem.values(feature, cell.active), weight)
-        return [Cut(-largest, feature, at, gain=self.most_gain(cell))]
+        at = weighted_median_below(self.problem.values(feature, node.rows.active), weight)
+        return [Split(-largest, feature, at, gain=self.gain_bound(node))]
 
     def _variances(self, rows: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Weighted variance of each column over some rows; -1 for a constant column."""

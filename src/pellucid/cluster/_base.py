@@ -20,7 +20,7 @@ from pellucid._core.criteria.problem import Problem
 from pellucid._core.data.dataset import Dataset
 from pellucid._core.data.medians import OBJECTIVES
 from pellucid._core.data.weights import Weights
-from pellucid._core.growers.growing_tree import Growth
+from pellucid._core.growers.growing_tree import GrowthResult
 from pellucid._core.refine.polish import ROUNDS, polish_tree
 from pellucid._utils.finite import NotFinite
 from pellucid._utils.progress import Progress
@@ -81,7 +81,7 @@ class BaseThresholdTree(PlotTreeMixin, EstimatorExportMixin, ClusterMixin, BaseE
         return self.objective
 
     @abstractmethod
-    def _grow(self, problem: Problem, progress: Progress) -> Growth:
+    def _grow(self, problem: Problem, progress: Progress) -> GrowthResult:
         """Grow the tree for a problem."""
 
     def _max_leaves(self, n_clusters: int) -> int:
@@ -153,7 +153,7 @@ class BaseThresholdTree(PlotTreeMixin, EstimatorExportMixin, ClusterMixin, BaseE
                 raise
             yield data, reference, _pose(data, reference)
 
-    def _finish(self, problem: Problem, growth: Growth) -> tuple[ThresholdTree, np.ndarray]:
+    def _finish(self, problem: Problem, growth: GrowthResult) -> tuple[ThresholdTree, np.ndarray]:
         """The tree, polished if asked for, and the leaf of each row."""
         tree = growth.builder.build()
         if not self.polish:
@@ -168,7 +168,7 @@ class BaseThresholdTree(PlotTreeMixin, EstimatorExportMixin, ClusterMixin, BaseE
         )
         return polished.tree, polished.leaf
 
-    def _store_growth(self, problem: Problem, growth: Growth) -> None:
+    def _store_growth(self, problem: Problem, growth: GrowthResult) -> None:
         """Keep what is particular to a method; nothing by default."""
 
     def _store(self, data: Dataset, reference: Reference, tree: ThresholdTree, leaf: np.ndarray):

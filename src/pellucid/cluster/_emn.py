@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pellucid._core.criteria.balanced import BalancedMistakes
+from pellucid._core.criteria.mistakes import BalancedMistakes
 from pellucid._core.growers.greedy import grow_greedily
 from pellucid.cluster._base import BaseThresholdTree, common_parameters
 

@@ -7,8 +7,8 @@ from typing import Any
 from sklearn.utils._param_validation import StrOptions
 
 from pellucid._core.criteria.induced_cost import InducedCost
+from pellucid._core.growers import grow
 from pellucid._core.growers.beam import BeamSearch
-from pellucid._core.growers.searches import grow
 from pellucid.cluster._base import BaseThresholdTree, common_parameters
 
 

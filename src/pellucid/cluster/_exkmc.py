@@ -15,7 +15,7 @@ from pellucid._core.criteria.mistakes import Mistakes
 from pellucid._core.criteria.surrogate_cost import SurrogateCost
 from pellucid._core.growers.best_first import grow_best_first
 from pellucid._core.growers.greedy import grow_greedily
-from pellucid._core.growers.growing_tree import Base
+from pellucid._core.growers.growing_tree import StartTree
 from pellucid.cluster._base import BaseThresholdTree, common_parameters
 from pellucid.tree import ThresholdTree
 
@@ -116,21 +116,21 @@ class ExKMC(BaseThresholdTree):
             SurrogateCost(problem), self.threshold_style, progress, n_leaves, base
         )
 
-    def _find_base(self, problem, progress) -> Base | None:
+    def _find_base(self, problem, progress) -> StartTree | None:
         if self.base is None:
             return None
         if isinstance(self.base, ThresholdTree):
-            return Base(self.base)
+            return StartTree(self.base)
         if hasattr(self.base, "tree_"):
-            return Base(self.base.tree_)
+            return StartTree(self.base.tree_)
         if isinstance(self.base, str):
             problem.price_ahead()
             growth = grow_greedily(Mistakes(problem), self.threshold_style, progress)
         else:
             self.base._validate_params()
             base = clone(self.base)
-            return Base(*base._finish(problem, base._grow(problem, progress)))
-        return Base.of(growth)
+            return StartTree(*base._finish(problem, base._grow(problem, progress)))
+        return StartTree.of(growth)
 
     def _store_growth(self, problem, growth):
         builder, gains = growth.builder, growth.gains

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from pellucid._core.criteria.problem import Problem
-from pellucid._core.growers.growing_tree import Growth
+from pellucid._core.growers.growing_tree import GrowthResult
 from pellucid._core.refine.polish import Polished
 from pellucid._core.refine.portfolio import EFFORTS, Budget, Portfolio, growth_of
 from pellucid._utils.progress import Progress
@@ -189,7 +189,7 @@ class ExplainableKMeans(BaseThresholdTree):
             other = find_reference(kmeans, data, n_clusters=k, random_state=None)
             yield Problem(data, other.centers, other.labels)
 
-    def _finish(self, problem: Problem, growth: Growth):
+    def _finish(self, problem: Problem, growth: GrowthResult):
         return growth.builder.build(), growth.leaf_of_rows
 
     def _too_narrow(self, n_clusters: int) -> str:

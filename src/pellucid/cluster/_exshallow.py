@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from pellucid._core.criteria.induced_cost import InducedCost
+from pellucid._core.growers import grow
 from pellucid._core.growers.beam import BeamSearch
 from pellucid._core.growers.penalty_path import Along
-from pellucid._core.growers.searches import grow
 from pellucid._utils.progress import Progress
 from pellucid.cluster._base import BaseThresholdTree, common_parameters
 from pellucid.tree.trade_off import TradeOff

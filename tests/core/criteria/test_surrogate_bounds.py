@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pellucid.cuts import pairs, surrogate
 from scipy import sparse
 
 from _support.strategies import tiny_data
-from pellucid._core.criteria.base import Cell
+from pellucid._core.criteria import surrogate_cost as surrogate
+from pellucid._core.criteria import surrogate_pairs as pairs
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.criteria.surrogate_bounds import Rivals, Standing
 from pellucid._core.criteria.surrogate_cost import SurrogateCost
@@ -146,13 +146,13 @@ def best_by_hand(problem, rows):
 
 
 def check(criterion, cell):
-    expected, cut = best_by_hand(criterion.problem, cell.active), criterion.best_cut(cell)
+    expected, cut = best_by_hand(criterion.problem, cell.rows.active), criterion.best_split(cell)
     if expected is None:
         assert cut is None
         return None
-    low, high = criterion.interval(cell, cut)
+    _, low, high, *_ = criterion.divide(cell, cut)
     assert (cut.objective, cut.feature, low) == expected
-    assert cut.gain == criterion.paid(cell) - cut.objective <= criterion.most_gain(cell)
+    assert cut.gain == criterion.paid(cell) - cut.objective <= criterion.gain_bound(cell)
     assert low < high
     return cut
 
@@ -161,7 +161,8 @@ def check_downwards(criterion, cell, depth):
     """The best cut of a cell, and of the cells that it makes."""
     cut = check(criterion, cell)
     if cut is not None and depth:
-        for half in criterion.divide(cell, cut.feature, cut.at):
+        divided = criterion.divide(cell, cut)
+        for half in (divided.left, divided.right):
             check_downwards(criterion, half, depth - 1)
 
 
@@ -229,9 +230,9 @@ def test_columns_of_large_cells_are_shared_out():
             assert len(blocks) == (1 if n_threads == 1 else 2)
             cell = criterion.root()
             standing = criterion._standing(cell)
-            found.append(pairs.best_paired_cut(criterion.problem, cell.active, standing).cut)
+            found.append(pairs.best_paired_cut(criterion.problem, cell.rows.active, standing).cut)
     assert found[0] is not None
-    assert found[0] == found[1] == SurrogateCost(criterion.problem).best_cuts(cell, 2)[0]
+    assert found[0] == found[1] == SurrogateCost(criterion.problem).best_splits(cell, 2)[0]
 
 
 @pytest.mark.parametrize("is_sparse", [True, False])
@@ -254,7 +255,7 @@ def test_rivals_that_were_not_looked_at_first_are_looked_at_after_all(monkeypatc
     better[:, 0], better[:, 8] = 0, np.where(np.arange(60) < 20, -20, 3)
     criterion = SurrogateCost(problem.with_costs(problem.centers, 100 - better, 1.0))
     rows = np.arange(30, dtype=np.int32)
-    cut = check(criterion, Cell(rows, rows[:0], np.arange(9)))
+    cut = check(criterion, criterion.start_node(rows))
     assert cut.gain == 30
     assert len(searched) == 2
     assert 8 not in searched[0]
@@ -264,13 +265,13 @@ def test_rivals_that_were_not_looked_at_first_are_looked_at_after_all(monkeypatc
 def test_a_single_center_and_rows_that_are_all_alike_have_no_cut():
     X = np.random.default_rng(0).normal(size=(30, 3))
     criterion = SurrogateCost(problem_of(X, X[:1].copy()))
-    assert criterion.most_gain(criterion.root()) is None
-    assert criterion.best_cut(criterion.root()) is None
+    assert criterion.gain_bound(criterion.root()) is None
+    assert criterion.best_split(criterion.root()) is None
     criterion = SurrogateCost(problem_of(np.ones((30, 3)), X[:4].copy()))
-    assert criterion.best_cuts(criterion.root()) == []
+    assert criterion.best_splits(criterion.root()) == []
     none = np.arange(0, dtype=np.int32)
-    empty = Cell(none, none, np.arange(4))
-    assert criterion.most_gain(empty) is None
+    empty = criterion.start_node(none)
+    assert criterion.gain_bound(empty) is None
     assert criterion.cluster(empty) == 0
     assert criterion.paid(empty) == 0
 
@@ -280,7 +281,7 @@ def test_several_cuts_are_those_of_all_centers():
     X = np.round(rng.normal(size=(200, 6)) * 3)
     problem = problem_of(X, X[:8].copy())
     criterion = SurrogateCost(problem)
-    cuts = criterion.best_cuts(criterion.root(), 6)
+    cuts = criterion.best_splits(criterion.root(), 6)
     best = []
     for j in range(6):
         left = [X[:, j] <= value for value in np.unique(X[:, j])[:-1]]

@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
-from pellucid.cuts import dense_prices, stored_prices
 from scipy import sparse
 
+from pellucid._core.criteria import surrogate_histograms as dense_prices
+from pellucid._core.criteria import surrogate_sparse as stored_prices
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.criteria.surrogate_bounds import Rivals, Standing
+from pellucid._core.criteria.surrogate_cost import SurrogateState
 from pellucid._core.criteria.surrogate_histograms import DenseSums
 from pellucid._core.criteria.surrogate_sparse import StoredPrices
 from pellucid._core.data.dataset import Dataset
@@ -73,14 +75,14 @@ def test_sparse_sums_of_some_rows(problem, n_rows):
     rows = some_rows(1, n_rows)
     stored = StoredPrices(problem)
     for keep in (True, False):
-        sums = stored.sums_of(rows, rivals_of(problem), {}, keep=keep)
+        sums = stored.sums_of(rows, rivals_of(problem), SurrogateState(), keep=keep)
         assert sums.is_kept == (keep and n_rows > 30)
         assert_right(sums, problem, rows)
 
 
 def test_sparse_sums_less_those_of_some_rows(problem):
     rows, stored = some_rows(2), StoredPrices(problem)
-    sums = stored.sums_of(rows, rivals_of(problem), {}, keep=True)
+    sums = stored.sums_of(rows, rivals_of(problem), SurrogateState(), keep=True)
     for n_left in (47, 20, 3):
         rows, gone = rows[:n_left], rows[n_left:]
         sums = stored.without(sums, gone, rows)
@@ -102,7 +104,7 @@ def test_blocks_of_columns_cover_all_of_them(is_sparse, monkeypatch):
     problem, rows = make_problem(is_sparse), np.arange(9, dtype=np.int32)
     rivals = rivals_of(problem)
     if is_sparse:
-        sums = StoredPrices(problem).sums_of(rows, rivals, {}, keep=False)
+        sums = StoredPrices(problem).sums_of(rows, rivals, SurrogateState(), keep=False)
     else:
         sums = DenseSums(problem, rivals, rows, standing_of(problem, rows))
     blocks = sums.blocks(np.arange(1, 5))

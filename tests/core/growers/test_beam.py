@@ -9,6 +9,7 @@ from _support import oracles
 from _support.fitting import fit_exactly as fit
 from _support.strategies import tiny_data
 from pellucid import BSIMM, IMM, BeamSearch, ExGreedy, ExShallow
+from pellucid._core.criteria.column_search import Split
 from pellucid._core.criteria.induced_cost import InducedCost
 from pellucid._core.criteria.mistakes import Mistakes
 from pellucid._core.criteria.problem import Problem
@@ -71,7 +72,7 @@ def test_the_cuts_of_a_cell_are_the_best_of_its_gaps(data, n):
     problem = pose(data)
     rows = [i for i in range(len(data.X)) if data.weight[i] > 0]
     centers = list(range(len(data.centers)))
-    found = Mistakes(problem).best_cuts(Mistakes(problem).root(), n)
+    found = Mistakes(problem).best_splits(Mistakes(problem).root(), n)
     expected = best_of_each_gap(
         data, rows, centers, lambda cut: oracles.mistakes(data, rows, centers, *cut[:2])
     )
@@ -117,10 +118,10 @@ def test_the_beam_is_never_worse_than_greed_for_any_criterion(penalty):
         builder = growth.builder
         for number in builder.splits:
             cell, node = cells.pop(number), builder.nodes[number]
-            cut = _Same(0.0, node.feature, node.threshold)
-            total += criterion.loss(cell, cut)
-            left, right = criterion.divide(cell, node.feature, node.threshold)
-            cells[node.left], cells[node.right] = left, right
+            split = Split(0.0, node.feature, node.threshold)
+            total += criterion.loss(cell, split)
+            divided = criterion.divide(cell, split)
+            cells[node.left], cells[node.right] = divided.left, divided.right
         return total
 
     losses = [loss(width) for width in (1, 10, 40)]
@@ -134,13 +135,13 @@ def test_each_node_is_searched_once(monkeypatch):
     centers = X[:6]
     problem = Problem(Dataset(X, Weights.of(np.ones(200))), centers, oracles.nearest(X, centers))
     criterion, searched = Mistakes(problem), []
-    search = criterion.best_cuts
+    search = criterion.best_splits
 
     def watched(cell, n=1):
         searched.append(cell)
         return search(cell, n)
 
-    monkeypatch.setattr(criterion, "best_cuts", watched)
+    monkeypatch.setattr(criterion, "best_splits", watched)
     BeamSearch(8, 4).grow(criterion, "round", Progress("", 1, 0))
     # At most two new nodes for each tree that is kept, in each of k - 1 rounds, and for greed's.
     assert len({id(cell) for cell in searched}) == len(searched) <= 1 + 2 * (8 + 1) * 5
@@ -155,8 +156,3 @@ def test_search_by_name_and_by_object_agree():
         assert named.tree_ == made.tree_
     with pytest.raises(ValueError, match="search"):
         ExGreedy(reference=X[:5], search="best").fit(X)
-
-
-class _Same:
-    def __init__(self, objective, feature, at):
-        self.objective, self.feature, self.at = objective, feature, at

@@ -164,7 +164,11 @@ def test_the_best_cut_of_a_node_is_that_of_brute_force(few_bins, data, draw):
         assert found is None
         return
     total, feature, at = min(least.values())
-    assert (found.objective * problem.cost_unit, found.feature, found.at) == (total, feature, at)
+    assert (found.objective * problem.cost_unit, found.feature, found.threshold) == (
+        total,
+        feature,
+        at,
+    )
     assert search.best(goal=found.objective) is None
     number = draw.draw(st.integers(1, data.X.shape[1]))
     best = sorted(range(data.X.shape[1]), key=lambda j: least.get(j, (np.inf,))[0])[:number]
@@ -192,7 +196,7 @@ def test_the_best_cut_with_moving_centers_is_that_of_brute_force(data, draw):
     found, after = found
     least = min(costs.values())
     ties = [cut for cut, cost in costs.items() if cost == least]
-    assert (found.feature, found.at) == min(ties)
+    assert (found.feature, found.threshold) == min(ties)
     squares = sum(w * x * x for row, w in zip(data.X, data.weight) for x in row)
     assert squares - found.gain == pytest.approx(float(least), abs=1e-9)
     assert after.weights.sum() == data.weight.sum()

@@ -1,34 +1,35 @@
-"""What a criterion is: the best cut of a cell, and what becomes of the cell's two sides."""
+"""What a criterion is: the best splits of a node, and the two children of a split."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from pellucid._core.criteria.column_search import Cut
-from pellucid._core.criteria.partition import CutRows, cut_rows
+from pellucid._core.criteria.column_search import Split
+from pellucid._core.criteria.partition import SplitRows, split_rows
 from pellucid._core.criteria.problem import Problem
 
+State = TypeVar("State")
+"""What a criterion stores about a node: a small dataclass of its own, or None."""
 
-@dataclass(frozen=True)
-class Cell:
+
+@dataclass(frozen=True, eq=False)
+class NodeRows:
     """The part of the data that reaches a node of a growing tree.
 
     Attributes
     ----------
     active : ndarray of int32
-        The rows that count in the search for a cut.
+        Rows that count in the search for a split.
     passive : ndarray of int32
-        The other rows in the cell.
+        The other rows of the node.
     centers : ndarray of int
-        The reference centers in the cell.
+        Reference centers of the node, ascending.
     cut_left, cut_right : frozenset of int
-        Features of which a cut above sent this cell left (right).
-    memo : dict
-        What a criterion wants to remember of the cell; of the leaf of a tree that is gone on from,
-        `likely` is its cluster there.
+        Features of which a split above sent this node to the left (right).
     """
 
     active: np.ndarray
@@ -36,137 +37,187 @@ class Cell:
     centers: np.ndarray
     cut_left: frozenset[int] = frozenset()
     cut_right: frozenset[int] = frozenset()
-    memo: dict = field(default_factory=dict, compare=False)
 
 
-class Criterion(ABC):
-    """How good is a cut? One subclass an answer; each works with every search.
+@dataclass(frozen=True, eq=False)
+class Node(Generic[State]):
+    """A node of a growing tree: its rows, and what the criterion stores about it.
+
+    A search drops the state of a node by dropping the node; children hold what they need.
+    """
+
+    rows: NodeRows
+    state: State
+
+
+class SplitNode(NamedTuple):
+    """A node that has been split.
+
+    Attributes
+    ----------
+    split : Split
+    low, high : float
+        Every threshold t with low <= t < high gives the same children.
+    left, right : Node
+    """
+
+    split: Split
+    low: float
+    high: float
+    left: Node
+    right: Node
+
+
+class InheritedHistogram(NamedTuple):
+    """The histogram of a node as that of its parent minus some rows, to be subtracted on demand.
+
+    Attributes
+    ----------
+    parent : object
+        The parent's histogram.
+    removed_rows : ndarray of int32
+        Rows of the parent that are not in the node.
+    """
+
+    parent: object
+    removed_rows: np.ndarray
+
+
+class Criterion(ABC, Generic[State]):
+    """How good is a split? One subclass per answer; each works with every grower.
 
     Parameters
     ----------
     problem : Problem
     """
 
-    in_any_order = False
-    """Whether cells may be worked on side by side: no answer depends on what others left behind."""
+    nodes_are_independent = False
+    """Whether nodes may be searched and split concurrently, in any order."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
 
     @property
-    def one_thread_below(self) -> int:
-        """Rows of a cell that has next to nothing to share out among threads."""
+    def min_rows_to_share_columns(self) -> int:
+        """Rows of a node from which on its columns are worth distributing over threads."""
         return 0
 
-    def root(self) -> Cell:
-        """The cell that holds everything."""
+    def root(self) -> Node[State]:
+        """The node that holds all rows and centers."""
         rows = np.arange(self.problem.n_samples, dtype=np.int32)
-        return Cell(rows, rows[:0], np.arange(self.problem.n_clusters))
+        return self.start_node(rows)
+
+    def start_node(self, active: np.ndarray, cluster: int | None = None) -> Node[State]:
+        """A node without a parent: the root, or the leaf of a start tree.
+
+        Parameters
+        ----------
+        active : ndarray of int32
+        cluster : int, optional
+            Cluster of the leaf in the start tree.
+        """
+        rows = NodeRows(active, active[:0], np.arange(self.problem.n_clusters))
+        return Node(rows, self.start_state(cluster))
+
+    def start_state(self, cluster: int | None = None) -> State:
+        """State of a node without a parent."""
+        return None
+
+    def child_states(
+        self, node: Node[State], left: NodeRows, right: NodeRows
+    ) -> tuple[State, State]:
+        """States of the two children of a node."""
+        return self.start_state(), self.start_state()
 
     @abstractmethod
-    def best_cuts(self, cell: Cell, n: int = 1) -> list[Cut]:
-        """The n best cuts of the cell, the best first; none where it has none or needs none.
+    def best_splits(self, node: Node[State], n: int = 1) -> list[Split]:
+        """The n best splits of the node, the best first; empty if it has none or needs none.
 
-        Smallest objective; among equals the lowest feature, then the lowest threshold. Of cuts
+        Smallest objective; ties go to the lowest feature, then to the lowest threshold. Of splits
         that differ only in where the threshold lies between the same centers, only the best.
         """
 
-    def best_cut(self, cell: Cell) -> Cut | None:
-        """The best of them, or None."""
-        cuts = self.best_cuts(cell)
-        return cuts[0] if cuts else None
+    def best_split(self, node: Node[State]) -> Split | None:
+        """The best split, or None."""
+        splits = self.best_splits(node)
+        return splits[0] if splits else None
 
-    def loss(self, cell: Cell, cut: Cut) -> float:
-        """What a cut adds to the sum by which whole trees are compared; less is better."""
-        return cut.objective
+    def loss(self, node: Node[State], split: Split) -> float:
+        """What a split adds to the sum by which whole trees are compared; less is better."""
+        return split.objective
 
-    def most_gain(self, cell: Cell) -> float | None:
-        """A bound for the gain of the cell's best cut, or None when it surely needs none.
+    def gain_bound(self, node: Node[State]) -> float | None:
+        """An upper bound for the gain of the best split, or None if the node needs no split.
 
-        Cells whose bound is small may never have to be searched.
+        Nodes whose bound is small may never have to be searched.
         """
         return np.inf
 
     @abstractmethod
-    def cluster(self, cell: Cell) -> int:
-        """The cluster that the cell stands for as a leaf."""
+    def cluster(self, node: Node[State]) -> int:
+        """The cluster of the node as a leaf."""
 
-    def interval(self, cell: Cell, cut: Cut) -> tuple[float, float]:
-        """All thresholds that cut the cell alike: from the first up to, not including, the second.
-
-        A criterion that makes rows passive says more: they must go one way or the other under every
-        threshold too.
-        """
-        near, far = self._bounding_centers(cell, cut)
-        known = self._cut_rows(cell, cut.feature, cut.at)
-        return max([*near, known.low]), min([*far, known.high])
-
-    def _cut_rows(self, cell: Cell, feature: int, at: float) -> CutRows:
-        """The active rows, cut; the latest cut of a cell is remembered."""
-        last, known = cell.memo.get("cut", (None, None))
-        if last != feature or not known.low <= at < known.high:
-            known = self.cut_rows(cell.active, feature, at)
-            cell.memo["cut"] = feature, known
-        return known
-
-    def cut_rows(self, rows: np.ndarray, feature: int, at: float) -> CutRows:
-        """Some rows, cut by a threshold."""
-        return cut_rows(self.problem, rows, feature, at)
-
-    def _bounding_centers(self, cell: Cell, cut: Cut) -> tuple[list[float], list[float]]:
-        """Center coordinates that a threshold must keep on its left, and on its right."""
-        return [], []
-
-    def divide(self, cell: Cell, feature: int, threshold: float) -> tuple[Cell, Cell]:
-        """The two sides of a cut."""
-        centers_left = self.problem.centers[cell.centers, feature] <= threshold
-        near, far = cell.centers[centers_left], cell.centers[~centers_left]
-        known = self._cut_rows(cell, feature, threshold)
-        memos, cuts, more = self.memos(cell, known), (cell.cut_left, cell.cut_right), {feature}
-        none = cell.active[:0]
-        return (
-            Cell(known.left, none, near, cuts[0] | more, cuts[1], memos[0]),
-            Cell(known.right, none, far, cuts[0], cuts[1] | more, memos[1]),
+    def divide(self, node: Node[State], split: Split) -> SplitNode:
+        """The children of a split, and the interval of all thresholds that give the same."""
+        rows, feature, threshold = node.rows, split.feature, split.threshold
+        low, high, left, right = self.split_rows(rows.active, feature, threshold)
+        is_left, none = self.problem.centers[rows.centers, feature] <= threshold, left[:0]
+        sides = (
+            NodeRows(left, none, rows.centers[is_left], rows.cut_left | {feature}, rows.cut_right),
+            NodeRows(
+                right, none, rows.centers[~is_left], rows.cut_left, rows.cut_right | {feature}
+            ),
         )
+        states = self.child_states(node, *sides)
+        return SplitNode(split, low, high, Node(sides[0], states[0]), Node(sides[1], states[1]))
 
-    def memos(self, cell: Cell, cut: CutRows) -> tuple[dict, dict]:
-        """What the two sides of a cut are to remember; nothing by default."""
-        return {}, {}
+    def split_rows(self, rows: np.ndarray, feature: int, threshold: float) -> SplitRows:
+        """Rows on either side of a threshold."""
+        return split_rows(self.problem, rows, feature, threshold)
 
 
-class CenterCutCriterion(Criterion):
-    """A criterion whose cuts separate reference centers; a cell with one center is finished."""
+class CenterSplitCriterion(Criterion[State]):
+    """A criterion whose splits separate reference centers; a node with one center is a leaf."""
 
-    def best_cuts(self, cell: Cell, n: int = 1) -> list[Cut]:
-        """Best valid cuts over all columns, one for each pair of neighbouring centers."""
-        if len(cell.centers) < 2:
+    def best_splits(self, node: Node[State], n: int = 1) -> list[Split]:
+        """Best splits over all columns, at most one for each pair of neighbouring centers."""
+        if len(node.rows.centers) < 2:
             return []
-        coordinates = self.problem.centers[cell.centers]
-        spread = (coordinates != coordinates[0]).any(axis=0).nonzero()[0]
-        return self.best_center_cuts(cell, spread, n) if len(spread) else []
+        coordinates = self.problem.centers[node.rows.centers]
+        features = (coordinates != coordinates[0]).any(axis=0).nonzero()[0]
+        return self.best_center_splits(node, features, n) if len(features) else []
 
     @abstractmethod
-    def best_center_cuts(self, cell: Cell, features: np.ndarray, n: int) -> list[Cut]:
-        """Best cuts over the columns in which the cell's centers differ."""
+    def best_center_splits(self, node: Node[State], features: np.ndarray, n: int) -> list[Split]:
+        """Best splits over the columns in which the centers of the node differ."""
 
-    def _places(self, cell: Cell) -> tuple[np.ndarray, np.ndarray]:
-        """Codes of the cell's centers by feature, as they come and ascending."""
-        center_code = self.problem.bins.center_code.take(cell.centers, axis=1)
+    def divide(self, node: Node[State], split: Split) -> SplitNode:
+        """The children; each center stays on its side under all thresholds of the interval."""
+        divided = super().divide(node, split)
+        low, high = self.center_interval(node.rows.centers, split)
+        return divided._replace(low=max(low, divided.low), high=min(high, divided.high))
+
+    def center_interval(self, centers: np.ndarray, split: Split) -> tuple[float, float]:
+        """All thresholds that separate the centers as the split does."""
+        coordinates = self.problem.centers[centers, split.feature]
+        is_left = coordinates <= split.threshold
+        low = coordinates.max(initial=-np.inf, where=is_left)
+        return float(low), float(coordinates.min(initial=np.inf, where=~is_left))
+
+    def center_codes(self, node: Node[State]) -> tuple[np.ndarray, np.ndarray]:
+        """Codes of the node's centers by feature: in the order of the centers, and ascending."""
+        center_code = self.problem.bins.center_code.take(node.rows.centers, axis=1)
         return center_code, np.sort(center_code, axis=1)
 
-    def _bounding_centers(self, cell, cut):
-        coordinates = self.problem.centers[cell.centers, cut.feature]
-        left = coordinates <= cut.at
-        return coordinates[left].tolist(), coordinates[~left].tolist()
-
-    def cluster(self, cell: Cell) -> int:
-        """The cell's own center; of several that no cut can separate, the one with most rows."""
-        if len(cell.centers) == 1:
-            return int(cell.centers[0])
-        problem, active = self.problem, cell.active
-        mine = np.bincount(
+    def cluster(self, node: Node[State]) -> int:
+        """The node's center; of several that no split separates, the one with most rows."""
+        centers, active = node.rows.centers, node.rows.active
+        if len(centers) == 1:
+            return int(centers[0])
+        problem = self.problem
+        weight = np.bincount(
             problem.labels[active],
             weights=problem.weights.values[active],
             minlength=problem.n_clusters,
-        )[cell.centers]
-        return int(cell.centers[np.argmax(mine)])
+        )[centers]
+        return int(centers[np.argmax(weight)])

@@ -21,23 +21,23 @@ _MANY_VALUES = 512
 """Values that are quicker to sort in two steps."""
 
 
-class Cut(NamedTuple):
-    """A cut of one cell; the better of two cuts is the smaller.
+class Split(NamedTuple):
+    """A split of one node; the better of two splits is the smaller.
 
     Attributes
     ----------
     objective : float or int
         What the criterion minimises.
     feature : int
-    at : float
-        One threshold that makes the cut.
+    threshold : float
+        One of the thresholds that make the split.
     gain : float or int
-        How much better off the cell is after the cut; the order of best-first growth.
+        What the split improves; the order of best-first growth.
     """
 
     objective: float
     feature: int
-    at: float
+    threshold: float
     gain: float = 0.0
 
 
@@ -51,7 +51,7 @@ def search_columns(
     n_gaps: int = 1,
     n_best: int = 1,
     goal: float | None = None,
-) -> list[Cut]:
+) -> list[Split]:
     """The best cuts, at most one from each gap of each column, the best first.
 
     Smallest objective; among equals the lowest feature, then the lowest threshold.
@@ -118,7 +118,7 @@ def search_columns(
     else:
         places = np.argwhere(values <= top).tolist()
     cuts = [
-        Cut(
+        Split(
             values[i, g].item(),
             int(features[i]),
             float(
@@ -189,7 +189,7 @@ class BinnedColumn:
 
 def open_bins(problem: Problem, feature: int, rows: np.ndarray, wanted: np.ndarray):
     """Places in `rows`, codes and values of the rows in the wanted bins, sorted by value."""
-    from pellucid._core.kernels.rows import open_rows
+    from pellucid._core.kernels.partition import rows_in_bins
 
     column, pool = problem.bins.dense_column(feature, problem.n_samples), problem.pool
     all_values = problem.column(feature)
@@ -198,7 +198,7 @@ def open_bins(problem: Problem, feature: int, rows: np.ndarray, wanted: np.ndarr
         some = rows[slice(*block)]
         places, values = np.empty(len(some) + 1, dtype=np.intp), np.empty(len(some))
         codes = np.empty(len(some), dtype=column.dtype)
-        n = open_rows(column, all_values, some, wanted, places, codes, values)
+        n = rows_in_bins(column, all_values, some, wanted, places, codes, values)
         return places[:n] + block[0], codes[:n], values[:n]
 
     parts = pool.map(look, pool.blocks(len(rows), LEAST_ROWS))

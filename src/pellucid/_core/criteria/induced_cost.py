@@ -6,15 +6,15 @@ from functools import partial
 
 import numpy as np
 
-from pellucid._core.criteria.base import Cell, CenterCutCriterion
+from pellucid._core.criteria.base import CenterSplitCriterion, Node
 from pellucid._core.criteria.column_search import (
     BinnedColumn,
-    Cut,
+    Split,
     edge_cuts,
     open_bins,
     search_columns,
 )
-from pellucid._core.criteria.mistake_scans import Objective, Owned, scan_separated
+from pellucid._core.criteria.mistake_scans import LabeledRows, ObjectiveTerms, scan_rows
 from pellucid._core.criteria.opened import Opened, look_inside
 from pellucid._core.criteria.problem import Problem
 
@@ -22,7 +22,7 @@ _LEAST_ROWS = 16384
 """Fewest rows worth a task of their own."""
 
 
-class InducedCost(CenterCutCriterion):
+class InducedCost(CenterSplitCriterion[None]):
     """Price + depth_penalty * DExp of the ExShallow paper.
 
     Price is what the rows pay after the cut, each to the nearest center on its side, over what
@@ -36,15 +36,15 @@ class InducedCost(CenterCutCriterion):
         What one more condition on average may cost, as a share of the cell's cost.
     """
 
-    in_any_order = True
+    nodes_are_independent = True
 
     def __init__(self, problem: Problem, depth_penalty: float = 0.0) -> None:
         super().__init__(problem)
         self.depth_penalty = float(depth_penalty)
 
-    def best_center_cuts(self, cell: Cell, features: np.ndarray, n: int) -> list[Cut]:
+    def best_center_splits(self, node: Node, features: np.ndarray, n: int) -> list[Split]:
         """Cuts of least objective that leave each side as many rows as centers, if possible."""
-        ranked, owned = self._rank(cell)
+        ranked, owned = self._rank(node)
         weight = float(owned.sums[:, 0].sum())
         terms = (
             float(owned.base),
@@ -53,40 +53,40 @@ class InducedCost(CenterCutCriterion):
             self.problem.weights.units_per_weight,
         )
         killers = np.zeros((2, self.problem.n_features))
-        killers[0, list(cell.cut_left)] = 1.0
-        killers[1, list(cell.cut_right)] = 1.0
-        search = (n, cell, features, ranked, owned, killers)
+        killers[0, list(node.rows.cut_left)] = 1.0
+        killers[1, list(node.rows.cut_right)] = 1.0
+        search = (n, node, features, ranked, owned, killers)
         return self._search(*search, terms) or self._search(*search, (*terms[:3], 0.0))
 
-    def loss(self, cell: Cell, cut: Cut) -> float:
+    def loss(self, node: Node, split: Split) -> float:
         """How much more the rows pay, as a share of what all rows paid at first, plus the price of
         the conditions that the cut adds to their explanations.
         """
         from pellucid._core.kernels.induced_cost import pay
 
-        problem, active = self.problem, cell.active
+        problem, active = self.problem, node.rows.active
         near, cost = problem.ranked
         in_cell = np.zeros(problem.n_clusters, dtype=bool)
-        in_cell[cell.centers] = True
-        center_left = problem.centers[:, cut.feature] <= cut.at
-        left = BinnedColumn(problem, cut.feature, active).at_most(cut.at)
+        in_cell[node.rows.centers] = True
+        center_left = problem.centers[:, split.feature] <= split.threshold
+        left = BinnedColumn(problem, split.feature, active).at_most(split.threshold)
         before, after = pay(active, left, near, cost, center_left, in_cell)
-        spared = (cut.feature in cell.cut_left, cut.feature in cell.cut_right)
+        spared = (split.feature in node.rows.cut_left, split.feature in node.rows.cut_right)
         sides = problem.weights.total_of(active[left]), problem.weights.total_of(active[~left])
         longer = sum(weight for weight, spare in zip(sides, spared) if not spare)
         total = float(cost[:, 0].sum())
         more = (after - before) / total if total > 0 else float(after > before)
         return more + self.depth_penalty * longer / float(problem.weights.values.sum())
 
-    def _search(self, n, cell, features, ranked, owned, killers, terms) -> list[Cut]:
+    def _search(self, n, node, features, ranked, owned, killers, terms) -> list[Split]:
         from pellucid._core.kernels.induced_cost import tally_induced
 
         problem, bins, rows = self.problem, self.problem.bins, owned.rows
         near, cost = problem.ranked
-        places, n_gaps = self._places(cell), len(cell.centers) - 1
-        depths = np.zeros(len(cell.centers) + 1) if self.depth_penalty else None
-        objective = Objective(terms, killers, depths)
-        separated = scan_separated(problem, owned, places, objective)
+        places, n_gaps = self.center_codes(node), len(node.rows.centers) - 1
+        depths = np.zeros(len(node.rows.centers) + 1) if self.depth_penalty else None
+        objective = ObjectiveTerms(terms, killers, depths)
+        separated = scan_rows(problem, owned, places, objective)
 
         def scan(block: np.ndarray, found: np.ndarray) -> None:
             # A row cut off from its nearest center pays its margin or more: a bound, no cut yet.
@@ -97,7 +97,9 @@ class InducedCost(CenterCutCriterion):
         def refine(feature: int, limit: float) -> np.ndarray:
             position, edges = places[1][feature], bins.edges[feature]
             rank = np.full(problem.n_clusters, -1)
-            rank[cell.centers[np.argsort(places[0][feature])]] = np.arange(len(cell.centers))
+            rank[node.rows.centers[np.argsort(places[0][feature])]] = np.arange(
+                len(node.rows.centers)
+            )
             first_left = np.searchsorted(position, np.arange(len(edges)))
             column, change = bins.dense_column(feature, problem.n_samples), np.empty_like(ranked[2])
 
@@ -125,26 +127,26 @@ class InducedCost(CenterCutCriterion):
 
         return search_columns(problem, features, len(rows), scan, refine, np.inf, n_gaps, n)
 
-    def _rank(self, cell: Cell) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], Owned]:
+    def _rank(self, node: Node) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], LabeledRows]:
         """Nearest and second nearest center of each row, their margin, and the rows for a bound."""
         from pellucid._core.kernels.induced_cost import find_nearest
 
-        problem, rows = self.problem, cell.active
+        problem, rows = self.problem, node.rows.active
         near, cost = problem.ranked
         place = np.full(problem.n_clusters, -1)
-        place[cell.centers] = np.arange(len(cell.centers))
+        place[node.rows.centers] = np.arange(len(node.rows.centers))
         own, other, home = np.empty((3, len(rows)), dtype=near.dtype)
         margin = np.empty(len(rows), dtype=np.int64)
         weight = problem.weights.units_of(rows)
 
         def work(block: tuple[int, int]) -> tuple[int, np.ndarray]:
-            part, mine = slice(*block), np.zeros((len(cell.centers), 2), dtype=np.int64)
+            part, mine = slice(*block), np.zeros((len(node.rows.centers), 2), dtype=np.int64)
             filled = (own[part], other[part], margin[part], home[part], mine)
             return find_nearest(rows[part], near, cost, weight[part], place, *filled), mine
 
         parts = problem.pool.map(work, problem.pool.blocks(len(rows), _LEAST_ROWS))
         base, sums = (sum(part[i] for part in parts) for i in (0, 1))
-        return (own, other, margin), Owned(rows, home, weight, margin, sums, base)
+        return (own, other, margin), LabeledRows(rows, home, weight, margin, sums, base)
 
 
 def _along_edges(levels: np.ndarray, base: np.ndarray, position: np.ndarray) -> np.ndarray:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import dataclass, field
 
-from pellucid._core.criteria.base import Cell
-from pellucid._core.criteria.column_search import Cut
+import numpy as np
+
+from pellucid._core.criteria.base import Node, SplitNode
+from pellucid._core.criteria.column_search import Split
 from pellucid._core.criteria.induced_cost import InducedCost
 from pellucid._core.criteria.problem import Problem
 
@@ -23,12 +25,12 @@ class Memory:
     ----------
     penalties : list of float
         Penalties at which the cell was searched, ascending.
-    cuts : list of Cut or None
-        The best cut at each, whose `at` is the lowest threshold that makes it.
+    cuts : list of Split or None
+        The best cut at each, whose threshold is the lowest threshold that makes it.
     """
 
     penalties: list[float] = field(default_factory=list)
-    cuts: list[Cut | None] = field(default_factory=list)
+    cuts: list[Split | None] = field(default_factory=list)
     _lines: dict[tuple, tuple[float, float]] = field(default_factory=dict)
     _below: dict[tuple, tuple[Memory, Memory]] = field(default_factory=dict)
 
@@ -47,11 +49,11 @@ class Memory:
             return True
         return i > 0 and _key(self.cuts[i - 1]) == _key(self.cuts[i])
 
-    def cut(self, penalty: float) -> Cut | None:
+    def cut(self, penalty: float) -> Split | None:
         """The best cut at a penalty at which it is known."""
         return self.cuts[bisect_left(self.penalties, penalty)]
 
-    def learn(self, penalty: float, cut: Cut | None, depth: float) -> None:
+    def learn(self, penalty: float, cut: Split | None, depth: float) -> None:
         """Keep the best cut at a penalty, and its DExp."""
         i = bisect_left(self.penalties, penalty)
         self.penalties.insert(i, penalty)
@@ -89,8 +91,16 @@ class Memory:
         return None
 
 
-def _key(cut: Cut | None) -> tuple[int, float] | None:
-    return None if cut is None else (cut.feature, cut.at)
+def _key(cut: Split | None) -> tuple[int, float] | None:
+    return None if cut is None else (cut.feature, cut.threshold)
+
+
+@dataclass(slots=True)
+class PathState:
+    """What is known of a node: its cache, and the children of the split that was found last."""
+
+    memory: Memory
+    divided: SplitNode | None = None
 
 
 class RememberedInducedCost(InducedCost):
@@ -114,40 +124,44 @@ class RememberedInducedCost(InducedCost):
         """How many times a cell was searched."""
         return self.memory.n_searches
 
-    def root(self) -> Cell:
-        """The cell that holds everything."""
-        cell = super().root()
-        cell.memo["memory"] = self.memory
-        return cell
+    def start_state(self, cluster: int | None = None) -> PathState:
+        """State of the root."""
+        return PathState(self.memory)
 
-    def best_cut(self, cell: Cell) -> Cut | None:
-        """Best valid cut over all columns, searched for unless it is known."""
-        if len(cell.centers) < 2:
+    def best_split(self, node: Node[PathState]) -> Split | None:
+        """Best valid split over all columns, searched for unless it is known."""
+        if len(node.rows.centers) < 2:
             return None
-        memory: Memory = cell.memo["memory"]
+        memory = node.state.memory
         if not memory.knows(self.depth_penalty):
-            cut, depth = super().best_cut(cell), 0.0
-            if cut is not None:
-                # One name for a cut, whichever of its thresholds the search came upon.
-                cut = cut._replace(at=self.interval(cell, cut)[0])
-                depth = self._expected_depth(cell, cut)
-            memory.learn(self.depth_penalty, cut, depth)
+            split, depth = super().best_split(node), 0.0
+            if split is not None:
+                divided = super().divide(node, split)
+                # One threshold per split, whichever of its thresholds the search came upon.
+                split = split._replace(threshold=divided.low)
+                node.state.divided = divided._replace(split=split)
+                depth = self._expected_depth(node, split, divided.left.rows.active)
+            memory.learn(self.depth_penalty, split, depth)
         return memory.cut(self.depth_penalty)
 
-    def divide(self, cell: Cell, feature: int, threshold: float) -> tuple[Cell, Cell]:
-        """The two sides of a cut, each with what is known of it."""
-        halves = super().divide(cell, feature, threshold)
-        for half, memory in zip(halves, cell.memo["memory"].below(self.depth_penalty)):
-            half.memo["memory"] = memory
-        return halves
+    def divide(self, node: Node[PathState], split: Split) -> SplitNode:
+        """The children of the best split, each with what is known of it."""
+        divided, node.state.divided = node.state.divided, None
+        if divided is None or divided.split != split:
+            divided = super().divide(node, split)
+        left, right = node.state.memory.below(self.depth_penalty)
+        return divided._replace(
+            left=Node(divided.left.rows, PathState(left)),
+            right=Node(divided.right.rows, PathState(right)),
+        )
 
-    def _expected_depth(self, cell: Cell, cut: Cut) -> float:
+    def _expected_depth(self, node: Node[PathState], cut: Split, left: np.ndarray) -> float:
         """DExp of a cut; only to tell where two cuts change places."""
-        weights, left = self.problem.weights, self._cut_rows(cell, cut.feature, cut.at).left
+        weights, cell = self.problem.weights, node.rows
         whole = float(weights.units_of(cell.active).sum())
         share = float(weights.units_of(left).sum()) / whole if whole > 0 else 0.0
         n_centers = len(cell.centers)
-        n_left = int((self.problem.centers[cell.centers, cut.feature] <= cut.at).sum())
+        n_left = int((self.problem.centers[cell.centers, cut.feature] <= cut.threshold).sum())
         depths = [0.0, 0.0]
         for m in range(2, n_centers + 1):
             part = min(max(-(-m * n_left // n_centers), 1), m - 1)

@@ -1,4 +1,9 @@
-"""Scans for the rows that thresholds separate from their own centers, dense or sparse."""
+"""Scans for the rows that thresholds separate from their own centers.
+
+A scan fills ``found[j, g]`` for columns j and gaps g between neighbouring centers: least objective
+over the edges of the gap, the lowest edge that has it, and a lower bound for all thresholds
+strictly inside bins.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pellucid._core.criteria.problem import Problem
+from pellucid._core.data.binning import Bins
 
 _CHUNK = 2**16
 """Sums that are added up and judged together: few enough to stay in cache."""
@@ -16,14 +22,14 @@ _SMALL = 2**22
 """Bytes of amounts that are kept to look into columns."""
 
 
-class Owned(NamedTuple):
-    """The rows of a cell with their own centers.
+class LabeledRows(NamedTuple):
+    """Rows of a node with their own centers.
 
     Attributes
     ----------
     rows : ndarray of int32
     own : ndarray
-        Center of each row, as a place among those of the cell.
+        Center of each row, as a place among those of the node.
     weight, prices : ndarray of int64
         Weight of each row, and what it costs to separate it.
     sums : ndarray of shape (n_centers, 2), int64
@@ -40,7 +46,7 @@ class Owned(NamedTuple):
     base: int
 
 
-class Objective(NamedTuple):
+class ObjectiveTerms(NamedTuple):
     """What makes an objective of an amount; see `pellucid._core.kernels.gap_objectives`."""
 
     terms: tuple[float, float, float, float]
@@ -66,15 +72,51 @@ class Objective(NamedTuple):
         return found[0], wanted
 
 
-def scan_separated(
-    problem: Problem, owned: Owned, places: tuple[np.ndarray, np.ndarray], objective: Objective
-) -> SeparatedScan:
+class HistogramScan:
+    """Columns, judged by the weight of the rows that thresholds separate, from a histogram.
+
+    Parameters
+    ----------
+    bins : Bins
+    histogram : ndarray of shape (n_features, n_centers, n_bins), int64
+        Weight by column, center and bin.
+    center_code, position : ndarray of shape (n_features, n_centers)
+        Codes of the centers in their order, and ascending.
+    """
+
+    def __init__(self, bins: Bins, histogram, center_code, position) -> None:
+        self.position, self.size = position, histogram.shape[1] * histogram.shape[2]
+        self._inputs = (histogram, histogram[0].sum(axis=1), center_code, position, bins.inside)
+        self._amount, self._bound = np.zeros((2, *bins.edges.shape), dtype=np.int64)
+        self._found = np.empty(0)
+
+    def __call__(self, block: np.ndarray, found: np.ndarray) -> None:
+        """Scan some columns."""
+        from pellucid._core.kernels.mistakes import judge_histogram
+
+        judge_histogram(block, *self._inputs, self._amount, self._bound, found)
+        self._found = found
+
+    def look(self, feature: int, limit: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """found[feature]; amounts at its edges; bins that could reach a limit."""
+        first, last = self.position.item(feature, 0), self.position.item(feature, -1)
+        wanted = self._bound[feature] <= limit
+        wanted[: first + 1] = wanted[last + 1 :] = False
+        return self._found[feature], self._amount[feature], wanted
+
+
+def scan_rows(
+    problem: Problem,
+    labeled: LabeledRows,
+    places: tuple[np.ndarray, np.ndarray],
+    objective: ObjectiveTerms,
+) -> RowScan:
     """How to scan columns, from the rows."""
     count = _count_stored if problem.bins.is_sparse else _count_rows
-    return SeparatedScan(problem, count(problem, owned, places[1]), owned, places, objective)
+    return RowScan(problem, count(problem, labeled, places[1]), labeled, places, objective)
 
 
-class SeparatedScan:
+class RowScan:
     """Columns, judged by what thresholds separate.
 
     Parameters
@@ -83,17 +125,20 @@ class SeparatedScan:
     count : callable
         ``count(features)`` tells which lines of which arrays hold weights and prices by center and
         bin.
-    owned : Owned
+    labeled : LabeledRows
     places : pair of ndarray
         Codes of the centers by feature, as they come and ascending.
-    objective : Objective
+    objective : ObjectiveTerms
     """
 
-    def __init__(self, problem, count, owned: Owned, places, objective: Objective) -> None:
-        self.problem, self.owned, self.objective = problem, owned, objective
+    def __init__(
+        self, problem, count, labeled: LabeledRows, places, objective: ObjectiveTerms
+    ) -> None:
+        self.problem, self.labeled, self.objective = problem, labeled, objective
         self._count, (self._center_code, self.position) = count, places
+        self.size = len(labeled.rows)
         bins, self._top = problem.bins, int(self.position[:, -1].max()) + 2
-        width = len(owned.sums) * _mean_width(bins, self.position)
+        width = len(labeled.sums) * _mean_width(bins, self.position)
         self._step = max(1, _CHUNK // width)
         self._keeps = 24 * problem.n_features * self._top <= _SMALL
         self._kept: list[tuple[np.ndarray, np.ndarray]] = []
@@ -127,8 +172,8 @@ class SeparatedScan:
         from pellucid._core.kernels.mistakes import tally_separated
 
         levels = np.zeros((3, len(few), self._top), dtype=np.int64)
-        levels[0] = self.owned.base
-        about = (self.owned.sums, self._center_code, self.position)
+        levels[0] = self.labeled.base
+        about = (self.labeled.sums, self._center_code, self.position)
         tally_separated(few, *self._count(few), *about, *levels)
         return levels
 
@@ -138,11 +183,11 @@ def _mean_width(bins, position: np.ndarray) -> int:
     return int(position[:, -1].mean()) + 2 if bins.is_sparse else bins.edges.shape[1]
 
 
-def _count_rows(problem: Problem, owned: Owned, position: np.ndarray) -> Callable:
+def _count_rows(problem: Problem, labeled: LabeledRows, position: np.ndarray) -> Callable:
     from pellucid._core.kernels.mistakes import count_rows
 
     bins = problem.bins
-    rows, own, weight, prices, sums, _ = owned
+    rows, own, weight, prices, sums, _ = labeled
 
     def count(few: np.ndarray):
         weights, costs = np.zeros((2, len(few), len(sums), bins.edges.shape[1]), dtype=np.int64)
@@ -152,22 +197,24 @@ def _count_rows(problem: Problem, owned: Owned, position: np.ndarray) -> Callabl
     return count
 
 
-def _count_stored(problem: Problem, owned: Owned, position: np.ndarray) -> Callable:
+def _count_stored(problem: Problem, labeled: LabeledRows, position: np.ndarray) -> Callable:
     from pellucid._core.kernels.mistakes import count_stored
 
     bins, n = problem.bins, problem.n_samples
     own, prices = np.full(n, -1, dtype=np.int32), problem.weights.units
-    own[owned.rows] = owned.own
-    is_priced = owned.prices is not owned.weight
+    own[labeled.rows] = labeled.own
+    is_priced = labeled.prices is not labeled.weight
     if is_priced:
         prices = np.zeros(n, dtype=np.int64)
-        prices[owned.rows] = owned.prices
+        prices[labeled.rows] = labeled.prices
     entries = (bins.codes[0], bins.indices, bins.indptr, bins.zero_code)
-    by_row = (own, problem.weights.units, prices, owned.sums, position)
+    by_row = (own, problem.weights.units, prices, labeled.sums, position)
     top = int(position[:, -1].max()) + 2
 
     def count(few: np.ndarray):
-        weights, *costs = np.empty((1 + is_priced, len(few), len(owned.sums), top), dtype=np.int64)
+        weights, *costs = np.empty(
+            (1 + is_priced, len(few), len(labeled.sums), top), dtype=np.int64
+        )
         count_stored(few, *entries, *by_row, weights, costs[0] if is_priced else weights[:0])
         return np.arange(len(few)), weights, costs[0] if is_priced else weights
 

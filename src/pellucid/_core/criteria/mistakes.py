@@ -1,193 +1,209 @@
-"""Mistakes: rows that a cut separates from their own center (IMM)."""
+"""Mistakes: rows that a split separates from their own center (IMM, EMN)."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from functools import cached_property
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
-from pellucid._core.criteria.base import Cell, CenterCutCriterion
-from pellucid._core.criteria.column_search import Cut, edge_cuts, open_bins, search_columns
-from pellucid._core.criteria.counted import CountedScan
-from pellucid._core.criteria.mistake_scans import Objective, Owned, SeparatedScan, scan_separated
-from pellucid._core.criteria.partition import Halves, OwnedRows
+from pellucid._core.criteria.base import CenterSplitCriterion, Node, NodeRows, SplitNode
+from pellucid._core.criteria.column_search import Split, edge_cuts, open_bins, search_columns
+from pellucid._core.criteria.mistake_scans import (
+    HistogramScan,
+    LabeledRows,
+    ObjectiveTerms,
+    RowScan,
+    scan_rows,
+)
+from pellucid._core.criteria.partition import split_by_center, split_rows
+from pellucid._core.criteria.problem import Problem
 
-_SMALL = 2**22
-"""Bytes of counts that are kept without asking how large the data are."""
-
-
-class _Sides(NamedTuple):
-    """A cell, cut in a column, and the rows that its centers keep."""
-
-    feature: int
-    halves: Halves
-    kept: OwnedRows
+_SMALL_HISTOGRAM = 2**22
+"""Bytes of a histogram that is stored whatever the size of the data."""
 
 
-class Mistakes(CenterCutCriterion):
-    """Fewest rows separated from their own center; those that are count no longer below.
+@dataclass(slots=True)
+class MistakesState:
+    """What is stored about a node.
 
-    The children of a cell share its centers out between them, and with a center all its rows but
-    those cut off. So the rows of a cell stand center by center, and the counts of a child are its
-    part of the parent's, less the rows cut off: all of the data are counted only once.
+    Attributes
+    ----------
+    ends : ndarray of shape (n_centers + 1,)
+        The active rows are grouped by center: those of the node's c-th center are
+        ``active[ends[c]:ends[c + 1]]``.
+    histogram : ndarray of shape (n_features, n_centers, n_bins), int64, optional
+        Weight of the active rows by column, center and bin; None before the node is searched, and
+        for data whose histograms are too large to store.
     """
 
-    in_any_order = True
+    ends: np.ndarray
+    histogram: np.ndarray | None = None
 
-    @property
-    def is_cut_in_place(self) -> bool:
-        """Whether a greedy search may overwrite what it knows of a cell with its children."""
-        self.problem.sort_rows()
-        return self._fit(self.problem.n_clusters)
 
-    def root(self) -> Cell:
-        """The cell that holds everything, its rows center by center."""
-        rows = self.problem.by_center
-        return Cell(rows, rows[:0], np.arange(self.problem.n_clusters))
+class Mistakes(CenterSplitCriterion[MistakesState]):
+    """Least weight of rows separated from their own center; these rows do not count below.
 
-    def best_center_cuts(self, cell: Cell, features: np.ndarray, n: int) -> list[Cut]:
-        """Cuts with the fewest mistakes."""
-        scan, one = self._scan(cell), self.problem.weights.units_per_weight
+    A child has some of its parent's centers and the rows of these centers, except for the
+    separated rows. So its histogram is the parent's, restricted to its centers, minus the
+    separated rows: the rows of the data are counted only once.
+    """
+
+    nodes_are_independent = True
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        problem.sort_rows()
+
+    def root(self) -> Node[MistakesState]:
+        """The node that holds everything, its rows grouped by center."""
+        return self.start_node(self.problem.by_center)
+
+    def start_state(self, cluster: int | None = None) -> MistakesState:
+        """State of the root."""
+        rows, label = self.problem.by_center, self.problem.labels.item
+        starts = [bisect_left(rows, c, key=label) for c in range(self.problem.n_clusters)]
+        return MistakesState(np.array([*starts, len(rows)]))
+
+    def best_center_splits(self, node, features, n):
+        """Splits with the least weight of separated rows."""
+        return self._best_splits(node, features, n, np.ones(len(node.rows.centers) - 1))
+
+    def _best_splits(self, node, features, n, divisor) -> list[Split]:
+        """Splits of least mistakes / divisor[g], g being the gap between neighbouring centers."""
+        scan, unit = self._scan(node), self.problem.weights.units_per_weight
+
+        mistakes = np.empty((self.problem.n_features, len(divisor), 3))
+
+        def scan_columns(block: np.ndarray, found: np.ndarray) -> None:
+            scan(block, mistakes)
+            found[block] = mistakes[block]
+            found[block, :, ::2] /= divisor[:, None]
 
         def refine(feature: int, limit: float) -> np.ndarray:
-            return self._look_into(cell, scan, feature, limit)
+            limit *= divisor.max() * (1 + 1e-12)  # a little more, because of rounding
+            cuts = self._refine(node, scan, feature, limit)
+            cuts[:, 0] /= divisor
+            return cuts
 
-        size, n_gaps = self._size(cell), len(cell.centers) - 1
-        cuts = search_columns(self.problem, features, size, scan, refine, np.inf, n_gaps, n)
-        return [cut._replace(objective=cut.objective / one) for cut in cuts]
+        splits = search_columns(
+            self.problem,
+            features,
+            scan.size,
+            scan_columns,
+            refine,
+            nothing=np.inf,
+            n_gaps=len(divisor),
+            n_best=n,
+        )
+        return [split._replace(objective=split.objective / unit) for split in splits]
 
-    def _look_into(
-        self, cell: Cell, scan: CountedScan | SeparatedScan, feature: int, limit: float
-    ) -> np.ndarray:
-        """Fewest mistakes and threshold in each gap of a column, if they are few enough."""
+    def _refine(self, node, scan: HistogramScan | RowScan, feature: int, limit: float):
+        """Fewest mistakes and their threshold in each gap of a column, exact up to a limit."""
         from pellucid._core.kernels.mistakes import sweep_weights
 
-        problem, bins = self.problem, self.problem.bins
+        problem, bins, active = self.problem, self.problem.bins, node.rows.active
         found, amount, wanted = scan.look(feature, limit)
         cuts = edge_cuts(found, bins.edges[feature])
-        places, codes, values = open_bins(problem, feature, cell.active, wanted)
-        inside = cell.active.take(places)
+        places, codes, values = open_bins(problem, feature, active, wanted)
+        inside = active.take(places)
         weight = problem.weights.units_of(inside)
-        loses = codes > bins.center_code[feature].take(problem.labels.take(inside))
-        change = np.where(loses, -weight, weight)
+        is_past_center = codes > bins.center_code[feature].take(problem.labels.take(inside))
+        change = np.where(is_past_center, -weight, weight)
         position, edges = scan.position[feature], bins.edges[feature]
         sweep_weights(values, codes, change, position, edges, amount, cuts)
         return cuts
 
-    def _size(self, cell: Cell) -> int:
-        """Numbers that a scan looks at for each feature."""
-        is_counted = "counts" in cell.memo
-        return (
-            self.problem.bins.edges.shape[1] * len(cell.centers) if is_counted else len(cell.active)
-        )
-
-    def _scan(self, cell: Cell) -> CountedScan | SeparatedScan:
-        """How to scan columns, in units of weight: from counts if they are kept, or the data."""
-        problem, places, counts = self.problem, self._places(cell), self.counts(cell)
-        if counts is not None:
-            return CountedScan(problem.bins, counts, np.arange(counts.shape[1]), *places)
-        rows = cell.active
-        weight, own = problem.weights.units_of(rows), self._local_labels(cell, rows)
+    def _scan(self, node) -> HistogramScan | RowScan:
+        """A scan of columns, in units of weight: of the histogram if it is stored, or the rows."""
+        problem, codes, histogram = self.problem, self.center_codes(node), self.histogram(node)
+        if histogram is not None:
+            return HistogramScan(problem.bins, histogram, *codes)
+        rows = node.rows.active
+        weight, own = problem.weights.units_of(rows), self._local_labels(node.rows, rows)
         # Weights are whole and their total is below 2**52, so that sums of floats are exact.
-        mine = np.bincount(own, weights=weight, minlength=len(cell.centers)).astype(np.int64)
-        sums = mine[:, None].repeat(2, axis=1)
-        owned = Owned(rows, own, weight, weight, sums, 0)
-        terms = (1.0, 0.0, float(mine.sum()), 0.0)
-        return scan_separated(problem, owned, places, Objective(terms, self._no_killers))
+        total = np.bincount(own, weights=weight, minlength=len(node.rows.centers)).astype(np.int64)
+        labeled = LabeledRows(rows, own, weight, weight, total[:, None].repeat(2, axis=1), 0)
+        terms = (1.0, 0.0, float(total.sum()), 0.0)
+        no_killers = np.zeros((2, problem.n_features))
+        return scan_rows(problem, labeled, codes, ObjectiveTerms(terms, no_killers))
 
-    @cached_property
-    def _no_killers(self) -> np.ndarray:
-        return np.zeros((2, self.problem.n_features))
+    def divide(self, node: Node[MistakesState], split: Split) -> SplitNode:
+        """The children; rows separated from their own center become passive where they are."""
+        problem, rows, ends = self.problem, node.rows, node.state.ends
+        feature, threshold = split.feature, split.threshold
+        is_left = problem.centers[rows.centers, feature] <= threshold
+        partition = split_by_center(problem, rows.active, ends, is_left, feature, threshold)
+        low, high = self.center_interval(rows.centers, split)
+        low, high = max(partition.low, low), min(partition.high, high)
+        passive = partition.separated
+        if len(rows.passive):
+            # Passive rows are on the side of the lowest threshold, and bound the highest.
+            _, next_value, *sides = split_rows(problem, rows.passive, feature, low)
+            passive = [np.concatenate(pair) for pair in zip(passive, sides)]
+            high = min(high, next_value)
+        children = []
+        for side, in_child in enumerate((is_left, ~is_left)):
+            members, cuts = in_child.nonzero()[0], [rows.cut_left, rows.cut_right]
+            cuts[side] = cuts[side] | {feature}
+            child = NodeRows(partition.kept[side], passive[side], rows.centers[members], *cuts)
+            state = MistakesState(_offsets(partition.n_kept[members]))
+            if node.state.histogram is not None and len(members) > 1:
+                state.histogram = node.state.histogram.take(members, axis=1)
+                separated = partition.separated[1 - side]
+                self._count(child, separated, state.histogram, sign=-1)
+            children.append(Node(child, state))
+        return SplitNode(split, low, high, *children)
 
-    def interval(self, cell: Cell, cut: Cut) -> tuple[float, float]:
-        """All thresholds that cut the cell alike."""
-        halves = self._sides(cell, cut.feature, cut.at).halves
-        return halves.low, halves.high
+    def histogram(self, node: Node[MistakesState]) -> np.ndarray | None:
+        """Weight of the active rows by feature, center and bin; None if it is too large."""
+        problem, state, rows = self.problem, node.state, node.rows
+        n_centers, bins = len(rows.centers), problem.bins
+        n_bytes = 8 * bins.edges.size * n_centers
+        limit = 0 if bins.is_sparse else max(_SMALL_HISTOGRAM, problem.X.nbytes // 4)
+        if state.histogram is None and n_bytes <= limit:
+            shape = (problem.n_features, n_centers, bins.edges.shape[1])
+            state.histogram = np.zeros(shape, dtype=np.int64)
+            counted = rows.active
+            if len(counted) == problem.n_samples:  # reading in the order of the data is faster
+                counted = np.arange(len(counted), dtype=counted.dtype)
+            self._count(rows, counted, state.histogram)
+        return state.histogram
 
-    def divide(self, cell: Cell, feature: int, threshold: float) -> tuple[Cell, Cell]:
-        """The two sides; rows cut off from their own center become passive where they are.
-
-        The threshold is one of the interval of a cut.
-        """
-        (_, halves, kept), counts = self._sides(cell, feature, threshold), cell.memo.get("counts")
-        left = self.problem.centers[cell.centers, feature] <= threshold
-        sizes, cells = kept.ends - kept.begins, []
-        for turn, is_mine in enumerate((left, ~left)):
-            members = is_mine.nonzero()[0]
-            memo = {"ends": _ends(sizes.take(members))}
-            if counts is not None:
-                memo["parent"] = counts, members, halves.cut_off[1 - turn]
-            cuts = [cell.cut_left, cell.cut_right]
-            cuts[turn] = cuts[turn] | {feature}
-            about = (halves.passive[turn], cell.centers[members], *cuts, memo)
-            cells.append(Cell(kept.of(members), *about))
-        return cells[0], cells[1]
-
-    def _sides(self, cell: Cell, feature: int, at: float) -> _Sides:
-        """The cell, cut; its latest sides are remembered."""
-        known: _Sides | None = cell.memo.get("sides")
-        is_known = known is not None and known.feature == feature
-        if is_known and known.halves.low <= at < known.halves.high:
-            return known
-        ends, places = self.row_ends(cell), self.problem.centers[cell.centers, feature]
-        kept = OwnedRows(cell.active.copy(), ends[:-1], ends[1:].copy())
-        how = (np.arange(len(places)), cell.passive, feature, at, places)
-        cell.memo["sides"] = sides = _Sides(feature, kept.divide(self.problem, *how), kept)
-        return sides
-
-    def row_ends(self, cell: Cell) -> np.ndarray:
-        """Where the rows of the cell's centers begin and end."""
-        if "ends" not in cell.memo:
-            active, label = cell.active, self.problem.labels.item  # of the rows, ascending
-            starts = [bisect_left(active, center, key=label) for center in cell.centers.tolist()]
-            cell.memo["ends"] = np.array([*starts, len(active)])
-        return cell.memo["ends"]
-
-    def _local_labels(self, cell: Cell, rows: np.ndarray) -> np.ndarray:
-        """Own center of each row, as a place in the cell's centers."""
-        place = np.zeros(self.problem.n_clusters, dtype=self.problem.labels.dtype)
-        place[cell.centers] = np.arange(len(cell.centers))
-        return place.take(self.problem.labels.take(rows))
-
-    def _fit(self, n_centers: int) -> bool:
-        """Whether counts for so many centers are small enough to be kept."""
-        problem = self.problem
-        n_bytes = 8 * problem.bins.edges.size * n_centers
-        return not problem.bins.is_sparse and n_bytes <= max(_SMALL, problem.X.nbytes // 4)
-
-    def counts(self, cell: Cell) -> np.ndarray | None:
-        """Weight of the active rows by feature, center and bin, where it is kept."""
+    def _count(self, node_rows: NodeRows, rows, histogram: np.ndarray, sign: int = 1) -> None:
+        """Add the weights of some rows to a histogram, or subtract them."""
         from pellucid._core.kernels.mistakes import count_weights
 
-        problem, memo = self.problem, cell.memo
-        bins = problem.bins
-        shape = (problem.n_features, len(cell.centers), bins.edges.shape[1])
-        if "parent" in memo:
-            inherited, places, rows = memo.pop("parent")
-            counts = inherited.take(places, axis=1)
-            own, weight = self._local_labels(cell, rows), -problem.weights.units_of(rows)
-        elif self._fit(len(cell.centers)):
-            counts = np.zeros(shape, dtype=np.int64)
-            rows, own = cell.active, problem.labels
-            if len(rows) == len(own):  # in their own order, which is quicker to read
-                rows = np.arange(len(own), dtype=rows.dtype)
-            else:
-                own = self._local_labels(cell, rows)
-            weight = problem.weights.units_of(rows)
-        else:
-            return None
+        problem = self.problem
+        own, weight = self._local_labels(node_rows, rows), sign * problem.weights.units_of(rows)
         problem.pool.map(
-            lambda block: count_weights(block, bins.codes, rows, own, weight, counts),
+            lambda block: count_weights(block, problem.bins.codes, rows, own, weight, histogram),
             problem.feature_blocks(np.arange(problem.n_features), len(rows)),
         )
-        memo["counts"] = counts
-        return counts
+
+    def _local_labels(self, node_rows: NodeRows, rows: np.ndarray) -> np.ndarray:
+        """Own center of each row, as a place among the centers of the node."""
+        place = np.zeros(self.problem.n_clusters, dtype=self.problem.labels.dtype)
+        place[node_rows.centers] = np.arange(len(node_rows.centers))
+        return place.take(self.problem.labels.take(rows))
 
 
-def _ends(sizes: np.ndarray) -> np.ndarray:
+class BalancedMistakes(Mistakes):
+    """Fewest mistakes divided by min(centers on the left, centers on the right) (EMN).
+
+    The divisor is constant in the gap between two neighbouring centers, so the best split of a gap
+    is the one with the fewest mistakes; only gaps are compared by the ratio.
+    """
+
+    def best_center_splits(self, node, features, n):
+        """Splits with the least ratio."""
+        n_centers = len(node.rows.centers)
+        n_left = np.arange(1, n_centers)
+        return self._best_splits(node, features, n, np.minimum(n_left, n_centers - n_left))
+
+
+def _offsets(sizes: np.ndarray) -> np.ndarray:
     """Where parts of these sizes begin and end, one after the other."""
-    ends = np.zeros(len(sizes) + 1, dtype=np.intp)
-    np.cumsum(sizes, out=ends[1:])
-    return ends
+    offsets = np.zeros(len(sizes) + 1, dtype=np.intp)
+    np.cumsum(sizes, out=offsets[1:])
+    return offsets

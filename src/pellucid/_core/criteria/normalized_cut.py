@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from pellucid._core.criteria.base import Cell, Criterion
-from pellucid._core.criteria.column_search import Cut, open_bins, search_columns
-from pellucid._core.criteria.partition import CutRows
+from pellucid._core.criteria.base import Criterion, InheritedHistogram, Node, NodeRows
+from pellucid._core.criteria.column_search import Split, open_bins, search_columns
 
 _CHUNK = 2**16
 """Sums that are added up and judged together: few enough to stay in cache."""
 
 
-class LabelGraph(Criterion):
+@dataclass(slots=True)
+class NormalizedCutState:
+    """What is stored about a node.
+
+    Attributes
+    ----------
+    totals : ndarray of shape (n_clusters,), int64, optional
+        Weight of the node's rows by cluster; None until needed.
+    histogram : ndarray of shape (n_features, n_bins, n_clusters), int64, optional
+        Weight by column, bin and cluster; None until the node is searched, and for small nodes.
+    inherited : InheritedHistogram, optional
+        What the histogram can be computed from, besides the rows of the node.
+    """
+
+    totals: np.ndarray | None = None
+    histogram: np.ndarray | None = None
+    inherited: InheritedHistogram | None = None
+
+
+class LabelGraph(Criterion[NormalizedCutState]):
     """Least sum of cut over degree of the two sides, in the graph that joins rows of one cluster.
 
     With N[c] the weight of cluster c in all of the data and S[c] that on one side, the side's cut
@@ -27,20 +46,20 @@ class LabelGraph(Criterion):
     raises it least. A cell with rows of one cluster only is finished.
     """
 
-    def most_gain(self, cell: Cell) -> float | None:
+    def gain_bound(self, node: Node) -> float | None:
         """No bound is better than a search; a cell with rows of one cluster only needs none."""
-        return None if np.count_nonzero(self._totals(cell)) < 2 else np.inf
+        return None if np.count_nonzero(self._totals(node)) < 2 else np.inf
 
-    def best_cuts(self, cell: Cell, n: int = 1) -> list[Cut]:
+    def best_splits(self, node: Node, n: int = 1) -> list[Split]:
         """Cuts that raise the sum of cut over degree least; the gain is minus the rise."""
         from pellucid._core.kernels.normalized_cut import scan_labels, sweep_labels
 
-        problem, active, bins = self.problem, cell.active, self.problem.bins
-        totals = self._totals(cell)
+        problem, active, bins = self.problem, node.rows.active, self.problem.bins
+        totals = self._totals(node)
         if np.count_nonzero(totals) < 2:
             return []
         graph = (totals, self._whole, self._lone)
-        kept, add = self._kept(cell), self._adder(active, totals)
+        kept, add = self._kept(node), self._adder(active, totals)
         step = max(1, _CHUNK // np.prod(self._shape))
 
         def room() -> tuple[np.ndarray, ...]:
@@ -73,17 +92,23 @@ class LabelGraph(Criterion):
         before = self._share(totals)
         return [cut._replace(gain=before - cut.objective) for cut in cuts]
 
-    def cluster(self, cell: Cell) -> int:
+    def cluster(self, node: Node) -> int:
         """The cluster with most weight in the cell, the lowest of equals."""
-        return int(np.argmax(self._totals(cell)))
+        return int(np.argmax(self._totals(node)))
 
-    def memos(self, cell: Cell, cut: CutRows) -> tuple[dict, dict]:
-        """Both sides remember their parent's sums, and each other's rows."""
-        if "kept" not in cell.memo:
-            return {}, {}
-        larger = {"parent": (cell.memo["kept"], min(cut.left, cut.right, key=len))}
-        smaller = {"parent": None}
-        return (smaller, larger) if len(cut.left) <= len(cut.right) else (larger, smaller)
+    def start_state(self, cluster: int | None = None) -> NormalizedCutState:
+        """State of a node of which nothing is known yet."""
+        return NormalizedCutState()
+
+    def child_states(self, node: Node, left: NodeRows, right: NodeRows):
+        """The larger child inherits the histogram of its parent."""
+        states = NormalizedCutState(), NormalizedCutState()
+        if node.state.histogram is not None:
+            sizes = len(left.active), len(right.active)
+            larger = int(sizes[0] <= sizes[1])
+            smaller_rows = (left, right)[1 - larger].active
+            states[larger].inherited = InheritedHistogram(node.state.histogram, smaller_rows)
+        return states
 
     @cached_property
     def _whole(self) -> np.ndarray:
@@ -101,11 +126,11 @@ class LabelGraph(Criterion):
         units = None if weights.are_ones else weights.units[rows]
         return np.bincount(labels, units, minlength=self.problem.n_clusters).astype(np.int64)
 
-    def _totals(self, cell: Cell) -> np.ndarray:
-        """Weight of the cell's rows by cluster."""
-        if "totals" not in cell.memo:
-            cell.memo["totals"] = self._count(cell.active)
-        return cell.memo["totals"]
+    def _totals(self, node: Node) -> np.ndarray:
+        """Weight of the node's rows by cluster."""
+        if node.state.totals is None:
+            node.state.totals = self._count(node.rows.active)
+        return node.state.totals
 
     def _share(self, totals: np.ndarray) -> float:
         """Cut over degree of a set of rows."""
@@ -136,23 +161,23 @@ class LabelGraph(Criterion):
         """Shape of the sums by bin of one feature."""
         return self.problem.bins.edges.shape[1], self.problem.n_clusters
 
-    def _kept(self, cell: Cell) -> np.ndarray | None:
-        """Sums by feature and bin; None for cells so small that they are soon added up again."""
-        problem, memo = self.problem, cell.memo
-        parent = memo.pop("parent", None)
-        if problem.bins.is_sparse or len(cell.active) < 2 * np.prod(self._shape):
+    def _kept(self, node: Node) -> np.ndarray | None:
+        """Sums by feature and bin; None for nodes so small that they are soon added up again."""
+        problem, state, active = self.problem, node.state, node.rows.active
+        inherited, state.inherited = state.inherited, None
+        if problem.bins.is_sparse or len(active) < 2 * np.prod(self._shape):
             return None
-        rows = cell.active if parent is None else parent[1]
-        add = self._adder(rows, self._totals(cell))
+        rows = active if inherited is None else inherited.removed_rows
+        add = self._adder(rows, self._totals(node))
         kept = np.empty((problem.n_features, *self._shape), dtype=np.int64)
 
         def work(block: np.ndarray) -> None:
             span = slice(block[0], block[-1] + 1)
             add(block, kept[span])
-            if parent is not None:
-                np.subtract(parent[0][span], kept[span], out=kept[span])
+            if inherited is not None:
+                np.subtract(inherited.parent[span], kept[span], out=kept[span])
 
         features = np.arange(problem.n_features)
         problem.pool.map(work, problem.feature_blocks(features, len(rows)))
-        memo["kept"] = kept
+        state.histogram = kept
         return kept

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pellucid._core.criteria.mistake_scans import Objective
+from pellucid._core.criteria.mistake_scans import ObjectiveTerms
 
 
 class Opened(NamedTuple):
@@ -34,7 +34,7 @@ def look_inside(
     position: np.ndarray,
     edges: np.ndarray,
     levels: np.ndarray,
-    objective: Objective,
+    objective: ObjectiveTerms,
     cuts: np.ndarray,
 ) -> None:
     """Put thresholds inside opened bins in the place of worse ones.

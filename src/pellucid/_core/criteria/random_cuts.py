@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from pellucid._core.criteria.base import Cell, CenterCutCriterion
-from pellucid._core.criteria.column_search import Cut
-from pellucid._core.criteria.partition import CutRows
+from pellucid._core.criteria.base import CenterSplitCriterion, Node, NodeRows
+from pellucid._core.criteria.column_search import Split
+from pellucid._core.criteria.partition import SplitRows
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.data.arrays import divide_rows
 from pellucid._core.data.batch_tree_costs import Trees
@@ -89,7 +90,14 @@ def _measure_between(ends: np.ndarray, rank: np.ndarray, squared: bool) -> np.nd
     return np.stack([np.abs(embedded - at[:, None]).sum(axis=0) for at in embedded.T])
 
 
-class GivenCuts(CenterCutCriterion):
+@dataclass(frozen=True, slots=True)
+class DrawnNode:
+    """Number of a node in a tree that was drawn."""
+
+    number: int
+
+
+class GivenCuts(CenterSplitCriterion[DrawnNode]):
     """Cuts that were drawn beforehand; what is left to find is which rows they separate.
 
     Parameters
@@ -104,27 +112,27 @@ class GivenCuts(CenterCutCriterion):
         super().__init__(problem)
         self.tree = Trees(*(part[draw] for part in trees))
 
-    def root(self) -> Cell:
-        """The cell that holds everything."""
-        cell = super().root()
-        cell.memo["node"] = 0
-        return cell
+    def start_state(self, cluster: int | None = None) -> DrawnNode:
+        """State of the root."""
+        return DrawnNode(0)
 
-    def best_center_cuts(self, cell: Cell, features: np.ndarray, n: int) -> list[Cut]:
-        """The one cut that was drawn for these centers."""
-        node = cell.memo["node"]
-        return [Cut(0.0, int(self.tree.feature[node]), float(self.tree.threshold[node]))]
+    def child_states(
+        self, node: Node[DrawnNode], left: NodeRows, right: NodeRows
+    ) -> tuple[DrawnNode, DrawnNode]:
+        """The children of the node in the tree that was drawn."""
+        number = node.state.number
+        return DrawnNode(int(self.tree.left[number])), DrawnNode(int(self.tree.right[number]))
 
-    def memos(self, cell: Cell, cut: CutRows) -> tuple[dict, dict]:
-        """Both sides remember their node of the tree that was drawn."""
-        node = cell.memo["node"]
-        return {"node": self.tree.left[node]}, {"node": self.tree.right[node]}
+    def best_center_splits(self, node: Node[DrawnNode], features: np.ndarray, n: int):
+        """The one split that was drawn for these centers."""
+        number = node.state.number
+        return [Split(0.0, int(self.tree.feature[number]), float(self.tree.threshold[number]))]
 
-    def cut_rows(self, rows: np.ndarray, feature: int, at: float) -> CutRows:
-        """Some rows, cut by a threshold."""
+    def split_rows(self, rows: np.ndarray, feature: int, threshold: float) -> SplitRows:
+        """Rows on either side of a threshold."""
         # So few columns are looked at that none is worth quantising.
         values = self.problem.values(feature, rows)
-        left = values <= at
+        left = values <= threshold
         low = float(np.max(values, where=left, initial=-np.inf))
         high = float(np.min(values, where=~left, initial=np.inf))
-        return CutRows(low, high, *divide_rows(rows, left))
+        return SplitRows(low, high, *divide_rows(rows, left))

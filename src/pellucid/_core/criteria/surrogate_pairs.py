@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pellucid._core.criteria.column_search import Cut
+from pellucid._core.criteria.column_search import Split
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.criteria.surrogate_bounds import Standing
 
@@ -30,7 +30,7 @@ class Paired(NamedTuple):
 
     Attributes
     ----------
-    cut : Cut or None
+    cut : Split or None
         The best cut. None if no cut gains anything, or if too many pairs would have to be looked
         at to know.
     rivals : ndarray of int or None
@@ -38,7 +38,7 @@ class Paired(NamedTuple):
         knowing.
     """
 
-    cut: Cut | None
+    cut: Split | None
     rivals: np.ndarray | None = None
 
 
@@ -60,7 +60,7 @@ def best_paired_cut(problem: Problem, rows: np.ndarray, standing: Standing) -> P
     if best == _NOTHING:
         return Paired(None)
     gain, feature, at = best
-    return Paired(Cut(int(standing.totals[star]) - gain, feature, at, gain))
+    return Paired(Split(int(standing.totals[star]) - gain, feature, at, gain))
 
 
 class _Cell:

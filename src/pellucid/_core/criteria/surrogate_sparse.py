@@ -124,17 +124,17 @@ class StoredPrices:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
 
-    def sums_of(self, rows: np.ndarray, rivals: Rivals, memo: dict, *, keep: bool) -> PriceSums:
+    def sums_of(self, rows: np.ndarray, rivals: Rivals, state, *, keep: bool) -> PriceSums:
         """Sums of some rows; kept, if at all, of most of the rows and where there is the memory.
 
-        The entries of the rows are left in the memo, for when other rivals are asked for.
+        The entries of the rows are stored in the state of the node, for other rivals.
         """
         mine = rivals.lines_of(rows)
         totals = mine.sum(axis=0)
         if 2 * len(rows) <= self.problem.n_samples:
-            if "entries" not in memo:
-                memo["entries"] = self._entries_of(rows)
-            return PriceSums(memo["entries"], rivals, mine, np.arange(len(rows)), totals, None)
+            if state.entries is None:
+                state.entries = self._entries_of(rows)
+            return PriceSums(state.entries, rivals, mine, np.arange(len(rows)), totals, None)
         lines = np.zeros((self.problem.n_samples, rivals.n_sums), dtype=np.int64)
         lines[rows] = mine
         sums = PriceSums(self._all, rivals, lines, rows, totals, None)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pellucid._core.criteria.base import Criterion
-from pellucid._core.criteria.column_search import Cut
+from pellucid._core.criteria.column_search import Split
 from pellucid._core.criteria.induced_cost import InducedCost
 from pellucid._core.criteria.mistakes import Mistakes
 from pellucid._core.criteria.problem import Problem
@@ -20,7 +20,7 @@ from pellucid._core.exact.subproblem_table import (
     SubproblemTable,
 )
 from pellucid._core.growers.greedy import grow_greedily
-from pellucid._core.growers.growing_tree import Growth, Plant
+from pellucid._core.growers.growing_tree import GrowingTree, GrowthResult
 from pellucid._utils.progress import Progress
 from pellucid.tree.rounding import ThresholdStyle
 
@@ -30,7 +30,7 @@ class Optimum(NamedTuple):
 
     Attributes
     ----------
-    growth : Growth
+    growth : GrowthResult
         The best tree found.
     objective, lower_bound : float
         Its objective, and a lower bound of the objective of any tree.
@@ -38,7 +38,7 @@ class Optimum(NamedTuple):
         Whether the two are equal.
     """
 
-    growth: Growth
+    growth: GrowthResult
     objective: float
     lower_bound: float
     is_proven: bool
@@ -103,19 +103,19 @@ def objective_costs(problem: Problem, objective: str) -> tuple[np.ndarray, float
 
 def grow_cuts(
     criterion: Criterion, threshold_style: ThresholdStyle, cuts: list[tuple[int, float] | None]
-) -> Growth:
+) -> GrowthResult:
     """The tree whose cuts (feature, threshold) are given in preorder, None for a leaf."""
-    plant = Plant(criterion, threshold_style)
+    growing = GrowingTree(criterion, threshold_style)
     stack = [0]
     for cut in cuts:
         number = stack.pop()
         if cut is not None:
-            left, right = plant.split(number, Cut(0.0, *cut))
+            left, right = growing.split(number, Split(0.0, *cut))
             stack += [right, left]
-    return plant.growth()
+    return growing.result()
 
 
-def _total_cost(growth: Growth, costs: np.ndarray) -> int:
+def _total_cost(growth: GrowthResult, costs: np.ndarray) -> int:
     """Sum over rows of the cost at the center of their leaf."""
     cluster = growth.builder.build().cluster[growth.leaf_of_rows]
     return int(costs[np.arange(len(costs)), cluster].sum())

@@ -6,9 +6,9 @@ import heapq
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from pellucid._core.criteria.base import Cell, Criterion
-from pellucid._core.criteria.column_search import Cut
-from pellucid._core.growers.growing_tree import Growth, set_counts
+from pellucid._core.criteria.base import Criterion, Node
+from pellucid._core.criteria.column_search import Split
+from pellucid._core.growers.growing_tree import GrowthResult, set_counts
 from pellucid._utils.progress import Progress
 from pellucid.tree import TreeBuilder
 from pellucid.tree.rounding import ThresholdStyle, choose_threshold
@@ -17,7 +17,7 @@ from pellucid.tree.rounding import ThresholdStyle, choose_threshold
 class _Branch(NamedTuple):
     """A cut of a node, with what it leads to."""
 
-    cut: Cut
+    cut: Split
     threshold: float
     left: _Node
     right: _Node
@@ -28,8 +28,8 @@ class _Node:
     """A node that any number of trees share: where it lies says all about it."""
 
     number: int
-    cell: Cell
-    cuts: list[tuple[float, Cut]] = field(default_factory=list)
+    node: Node | None
+    cuts: list[tuple[float, Split]] = field(default_factory=list)
     branches: dict[int, _Branch] = field(default_factory=dict)
 
 
@@ -76,7 +76,7 @@ class BeamSearch:
 
     def grow(
         self, criterion: Criterion, threshold_style: ThresholdStyle, progress: Progress
-    ) -> Growth:
+    ) -> GrowthResult:
         """The tree of least loss that was found.
 
         Parameters
@@ -138,24 +138,22 @@ class _Nursery:
         self.nodes: list[_Node] = []
         self.searched: set[int] = set()
 
-    def add(self, cell: Cell) -> _Node:
+    def add(self, node: Node) -> _Node:
         """A new node, with its best cuts."""
-        cuts = self.criterion.best_cuts(cell, self.n_candidates)
-        losses = [(self.criterion.loss(cell, cut), cut) for cut in cuts]
-        node = _Node(len(self.nodes), cell, losses)
-        self.nodes.append(node)
-        self.searched.add(node.number)
-        return node
+        splits = self.criterion.best_splits(node, self.n_candidates)
+        losses = [(self.criterion.loss(node, split), split) for split in splits]
+        new = _Node(len(self.nodes), node, losses)
+        self.nodes.append(new)
+        self.searched.add(new.number)
+        return new
 
     def cut(self, state: _State, place: int, rank: int, loss: float, key: frozenset) -> _State:
         """The tree with one more cut."""
         node = state.leaves[place]
         if rank not in node.branches:
-            cell, cut = node.cell, node.cuts[rank][1]
-            low, high = self.criterion.interval(cell, cut)
+            split, low, high, *children = self.criterion.divide(node.node, node.cuts[rank][1])
             threshold = choose_threshold(low, high, self.threshold_style)
-            halves = self.criterion.divide(cell, cut.feature, threshold)
-            node.branches[rank] = _Branch(cut, threshold, *(self.add(half) for half in halves))
+            node.branches[rank] = _Branch(split, threshold, *map(self.add, children))
         branch = node.branches[rank]
         leaves = (*state.leaves[:place], branch.left, branch.right, *state.leaves[place + 1 :])
         return _State(loss, key, leaves)
@@ -181,12 +179,10 @@ class _Nursery:
                 for branch in node.branches.values():
                     waiting += [branch.left, branch.right]
         for number in self.searched - alive:
-            node = self.nodes[number]
-            node.cell.memo.clear()
-            node.cell = Cell(node.cell.active[:0], node.cell.passive[:0], node.cell.centers)
+            self.nodes[number].node = None
         self.searched &= alive
 
-    def build(self, state: _State) -> Growth:
+    def build(self, state: _State) -> GrowthResult:
         """The tree, with what is in its leaves."""
         problem = self.criterion.problem
         builder, leaves, gains = TreeBuilder(problem.n_features), {}, []
@@ -195,14 +191,14 @@ class _Nursery:
         while waiting:
             number, node = waiting.pop()
             if node.number not in ranks:
-                leaves[number] = node.cell
+                leaves[number] = node.node
                 continue
             branch = node.branches[ranks[node.number]]
             feature, threshold = branch.cut.feature, branch.threshold
             left, right = builder.split(number, feature=feature, threshold=threshold)
             gains.append(branch.cut.gain)
             waiting += [(right, branch.right), (left, branch.left)]
-        for number, cell in leaves.items():
-            builder.set_cluster(number, self.criterion.cluster(cell))
+        for number, leaf in leaves.items():
+            builder.set_cluster(number, self.criterion.cluster(leaf))
         set_counts(builder, leaves, problem.weights)
-        return Growth(builder, gains, leaves)
+        return GrowthResult(builder, gains, leaves)

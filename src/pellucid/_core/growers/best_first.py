@@ -1,11 +1,11 @@
-"""Best-first growth: the leaf with the most to gain is cut next, up to a number of leaves."""
+"""Best-first growth: the leaf with the most to gain is split next, up to a number of leaves."""
 
 from __future__ import annotations
 
 import heapq
 
 from pellucid._core.criteria.base import Criterion
-from pellucid._core.growers.growing_tree import Base, Growth, Plant
+from pellucid._core.growers.growing_tree import GrowingTree, GrowthResult, StartTree
 from pellucid._core.growers.prefetch import LookAhead
 from pellucid._utils.progress import Progress
 from pellucid.tree.rounding import ThresholdStyle
@@ -16,40 +16,40 @@ def grow_best_first(
     threshold_style: ThresholdStyle,
     progress: Progress,
     n_leaves: int,
-    base: Base | None = None,
+    start: StartTree | None = None,
     *,
     gains_matter: bool = True,
-) -> Growth:
-    """Cut the leaf of largest gain until there are `n_leaves` or nothing is left to cut.
+) -> GrowthResult:
+    """Split the leaf of largest gain until there are `n_leaves` or no leaf can be split.
 
-    A cut that gains nothing by itself may make room for one that does, so growth goes on past it;
-    cuts after the last gain are taken back, unless gains only tell which leaf comes first.
+    A split without gain may be followed by one with a gain, so growth continues after it; splits
+    after the last gain are undone, unless gains only decide the order (`gains_matter=False`).
 
-    One run yields the nested trees of every size: the builder can go back to any of them.
+    One run yields the nested trees of every size: the builder can return to any of them.
     """
-    plant = Plant(criterion, threshold_style, base, name_all=True)
-    # Entries are bounds before they are cuts; of equals the bound comes first, so that a cut is
-    # made only when no cell that has not been searched could hold a better one.
+    tree = GrowingTree(criterion, threshold_style, start, name_all=True)
+    # Entries are bounds before they are splits. Ties go to the bound, so that a split is made only
+    # when no leaf that has not been searched could hold a better one.
     heap: list = []
-    ahead = LookAhead(criterion, plant.divide, n_leaves - len(plant.cells))
+    ahead = LookAhead(criterion, n_leaves - len(tree.leaves))
 
     def consider(number: int) -> None:
-        bound = criterion.most_gain(plant.cells[number])
+        bound = criterion.gain_bound(tree.leaves[number])
         if bound is not None:
             heapq.heappush(heap, (-bound, False, number, None))
 
-    for number in sorted(plant.cells):
-        ahead.expect(plant.cells[number])
+    for number in sorted(tree.leaves):
+        ahead.expect(tree.leaves[number])
         consider(number)
-    while heap and len(plant.cells) < n_leaves:
-        _, is_cut, number, cut = heapq.heappop(heap)
-        if is_cut:
-            for child in plant.accept(number, ahead.make(plant.cells[number], cut)):
-                if len(plant.cells) < n_leaves:
+    while heap and len(tree.leaves) < n_leaves:
+        _, is_split, number, split = heapq.heappop(heap)
+        if is_split:
+            for child in tree.accept(number, ahead.divide(tree.leaves[number], split)):
+                if len(tree.leaves) < n_leaves:
                     consider(child)
             progress.step()
-        elif (cut := ahead.best_cut(plant.cells[number])) is not None:
-            heapq.heappush(heap, (-cut.gain, True, number, cut))
-    while gains_matter and plant.gains and plant.gains[-1] == 0:
-        plant.undo()
-    return plant.growth()
+        elif (split := ahead.best_split(tree.leaves[number])) is not None:
+            heapq.heappush(heap, (-split.gain, True, number, split))
+    while gains_matter and tree.gains and tree.gains[-1] == 0:
+        tree.undo()
+    return tree.result()

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from pellucid._core.criteria.base import Cell
+from pellucid._core.criteria.base import Node, NodeRows
 from pellucid._core.criteria.problem import Problem
-from pellucid._core.growers.growing_tree import Growth
+from pellucid._core.growers.growing_tree import GrowthResult
 from pellucid._utils.progress import Progress
 from pellucid.tree.from_sklearn import build_from_splits, splits_in_growth_order
 from pellucid.tree.rounding import ThresholdStyle
@@ -21,7 +21,7 @@ def grow_cart(
     threshold_style: ThresholdStyle,
     progress: Progress,
     random_state: Any = None,
-) -> Growth:
+) -> GrowthResult:
     """Tree of at most `n_leaves` leaves, grown best-first by Gini impurity of the labels."""
     rows, splits = np.arange(problem.n_samples, dtype=np.int32), []
     if n_leaves == 1:
@@ -43,7 +43,7 @@ def grow_cart(
         threshold_style=threshold_style,
     )
     leaves = {number: as_leaf(rows) for number, rows in leaf_rows.items()}
-    return Growth(builder, [0.0] * len(splits), leaves)
+    return GrowthResult(builder, [0.0] * len(splits), leaves)
 
 
 def fits_single_precision(X) -> bool:
@@ -61,9 +61,9 @@ def _fit_classifier(problem: Problem, n_leaves: int, random_state: Any):
     return classifier.fit(_with_short_indices(problem.X), problem.labels, sample_weight=weight)
 
 
-def as_leaf(rows: np.ndarray) -> Cell:
+def as_leaf(rows: np.ndarray) -> Node[None]:
     """A leaf with rows and nothing else."""
-    return Cell(rows, rows[:0], np.empty(0, dtype=np.intp))
+    return Node(NodeRows(rows, rows[:0], np.empty(0, dtype=np.intp)), None)
 
 
 def _with_short_indices(X):

@@ -1,66 +1,74 @@
-"""The growing tree that all searches share: cells at its leaves, thresholds chosen as it splits."""
+"""The growing tree that all growers share: a node per leaf, thresholds chosen as it is split."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import TypeVar
 
 import numpy as np
 
-from pellucid._core.criteria.base import Cell, Criterion
-from pellucid._core.criteria.column_search import Cut
+from pellucid._core.criteria.base import Criterion, Node, NodeRows, SplitNode
+from pellucid._core.criteria.column_search import Split
 from pellucid._core.data.arrays import order_by
 from pellucid._core.data.weights import Weights
-from pellucid._core.growers.scheduling import for_each_cell
 from pellucid.tree import ThresholdTree, TreeBuilder
 from pellucid.tree.rounding import ThresholdStyle, choose_threshold
 
+_Result = TypeVar("_Result")
+
+_MIN_ROWS = 4096
+"""Rows of all nodes together that are worth more than one thread."""
+
+_MIN_UTILIZATION = 0.75
+"""Share of the threads that must have work while the largest node is processed."""
+
 
 @dataclass(frozen=True)
-class Growth:
-    """What a search returns.
+class GrowthResult:
+    """A tree as a grower returns it.
 
     Attributes
     ----------
     builder : TreeBuilder
         Builds the tree as it was after any number of splits.
     gains : list
-        Gain of each split that the search made, in order; those of a base tree are not in it.
-    leaves : dict of int to Cell
-        What is in each leaf, by the builder's numbers.
+        Gain of each split that the grower made, in order, without those of a start tree.
+    leaves : dict of int to Node
+        Node of each leaf, by the numbers of the builder.
     """
 
     builder: TreeBuilder
     gains: list
-    leaves: dict[int, Cell]
+    leaves: dict[int, Node]
 
     @cached_property
     def leaf_of_rows(self) -> np.ndarray:
         """Leaf of each row, by the numbers of the tree that the builder builds."""
-        from pellucid._core.kernels.rows import note_leaf
+        from pellucid._core.kernels.partition import set_leaf
 
-        cells = self.leaves.values()
-        n_samples = sum(len(cell.active) + len(cell.passive) for cell in cells)
+        leaves = {number: leaf.rows for number, leaf in self.leaves.items()}
+        n_samples = sum(len(rows.active) + len(rows.passive) for rows in leaves.values())
         leaf = np.empty(n_samples, dtype=np.intp)
         for number, node in enumerate(self.builder.preorder()):
-            if node in self.leaves:
-                note_leaf(self.leaves[node].active, number, leaf)
-                note_leaf(self.leaves[node].passive, number, leaf)
+            if node in leaves:
+                set_leaf(leaves[node].active, number, leaf)
+                set_leaf(leaves[node].passive, number, leaf)
         return leaf
 
 
 @dataclass(frozen=True)
-class Base:
-    """A tree to go on from.
+class StartTree:
+    """A tree from which growth continues.
 
     Attributes
     ----------
     tree : ThresholdTree
     leaf : ndarray of shape (n_samples,), optional
-        Leaf of each row, where that is known already.
+        Leaf of each row, if known.
     rows : list of ndarray, optional
-        The same the other way round: the rows of each node, none of those that are no leaves.
+        Rows of each node, if known; empty for inner nodes.
     """
 
     tree: ThresholdTree
@@ -68,19 +76,18 @@ class Base:
     rows: list[np.ndarray] | None = None
 
     @classmethod
-    def of(cls, growth: Growth) -> Base:
-        """What has been grown."""
+    def of(cls, growth: GrowthResult) -> StartTree:
+        """The tree that a grower returned."""
         none = np.empty(0, dtype=np.int32)
+        leaves = {number: leaf.rows for number, leaf in growth.leaves.items()}
         rows = [
-            np.concatenate([growth.leaves[node].active, growth.leaves[node].passive])
-            if node in growth.leaves
-            else none
+            np.concatenate([leaves[node].active, leaves[node].passive]) if node in leaves else none
             for node in growth.builder.preorder()
         ]
         return cls(growth.builder.build(), rows=rows)
 
     def rows_by_node(self, X) -> list[np.ndarray]:
-        """The rows of each node, none of those that are no leaves."""
+        """The rows of each node; empty for inner nodes."""
         if self.rows is not None:
             return self.rows
         leaf, n_nodes = self.tree.apply(X) if self.leaf is None else self.leaf, self.tree.node_count
@@ -88,116 +95,126 @@ class Base:
         return np.split(order_by(leaf, n_nodes), ends[:-1])
 
 
-class Divided(NamedTuple):
-    """A cell that has been cut."""
-
-    cut: Cut
-    threshold: float
-    left: Cell
-    right: Cell
-
-
-class Plant:
-    """A tree builder together with the cell of each of its leaves.
+class GrowingTree:
+    """A tree builder together with the node of each of its leaves.
 
     Parameters
     ----------
     criterion : Criterion
-        Divides the cells and names their clusters.
+        Divides the nodes and assigns their clusters.
     threshold_style : {"round", "midpoint", "data"}
-        Which number of a cut's interval becomes the threshold.
-    base : Base, optional
-        Tree to go on from; a single leaf when left out. For criteria that look at rows alone:
-        the cells at its leaves are not told which centers or cuts lead to them.
+        Which number of a split's interval becomes the threshold.
+    start : StartTree, optional
+        Tree from which growth continues; a single leaf when left out. Only for criteria that
+        ignore the centers of a node and the splits above it.
     name_all : bool
-        Whether nodes that are split here keep a cluster, so that earlier trees can be built.
+        Whether inner nodes get a cluster too, so that earlier trees can be built.
     """
 
     def __init__(
         self,
         criterion: Criterion,
         threshold_style: ThresholdStyle,
-        base: Base | None = None,
+        start: StartTree | None = None,
         name_all: bool = False,
     ) -> None:
         self.criterion = criterion
         self.threshold_style = threshold_style
-        n_features = criterion.problem.n_features
-        self.builder = TreeBuilder(n_features) if base is None else TreeBuilder.from_tree(base.tree)
         self.name_all = name_all
         self.gains: list = []
-        self._divided: list[Cell] = []
-        self.cells: dict[int, Cell] = {0: criterion.root()}
-        if base is not None:
-            self._take_over(base)
-        for_each_cell(criterion, self._name, list(self.cells), self.cells)
-        set_counts(self.builder, self.cells, criterion.problem.weights)
+        self._split_rows: list[NodeRows] = []
+        problem, root = criterion.problem, criterion.root()
+        if start is None:
+            self.builder, self.leaves = TreeBuilder(problem.n_features), {0: root}
+        else:
+            self.builder = TreeBuilder.from_tree(start.tree)
+            self.leaves = {
+                number: criterion.start_node(rows, int(start.tree.cluster[number]))
+                for number, rows in enumerate(start.rows_by_node(problem.X))
+                if start.tree.is_leaf[number]
+            }
+        map_nodes(criterion, self._name, list(self.leaves), self.leaves)
+        set_counts(self.builder, self.leaves, problem.weights)
 
-    def _take_over(self, base: Base) -> None:
-        """Put the rows into the leaves of a tree that is there already."""
-        problem, root = self.criterion.problem, self.cells.pop(0)
-        for number, rows in enumerate(base.rows_by_node(problem.X)):
-            if base.tree.is_leaf[number]:
-                likely = {"likely": int(base.tree.cluster[number])}
-                self.cells[number] = Cell(rows, rows[:0], root.centers, memo=likely)
+    def split(self, number: int, split: Split) -> tuple[int, int]:
+        """Split a leaf; returns its children."""
+        return self.accept(number, self.criterion.divide(self.leaves[number], split))
 
-    def divide(self, cell: Cell, cut: Cut) -> Divided:
-        """What a cut would make of a cell."""
-        low, high = self.criterion.interval(cell, cut)
+    def accept(self, number: int, divided: SplitNode) -> tuple[int, int]:
+        """Replace a leaf by its two children; returns their numbers."""
+        split, low, high, *nodes = divided
         threshold = choose_threshold(low, high, self.threshold_style)
-        return Divided(cut, threshold, *self.criterion.divide(cell, cut.feature, threshold))
-
-    def split(self, number: int, cut: Cut) -> tuple[int, int]:
-        """Cut a leaf; returns its children."""
-        return self.accept(number, self.divide(self.cells[number], cut))
-
-    def accept(self, number: int, divided: Divided) -> tuple[int, int]:
-        """Put what a leaf was divided into in its place; returns its children."""
-        cut, cell = divided.cut, self.cells.pop(number)
-        children = self.builder.split(number, feature=cut.feature, threshold=divided.threshold)
-        for child, half in zip(children, (divided.left, divided.right)):
-            self.cells[child] = half
+        children = self.builder.split(number, feature=split.feature, threshold=threshold)
+        for child, node in zip(children, nodes):
+            self.leaves[child] = node
             self._name(child)
-            self.builder.set_counts(child, *_count(half, self.criterion.problem.weights))
-        cell.memo.clear()  # what the halves need of it, they have
-        self.gains.append(cut.gain)
-        self._divided.append(cell)
+            self.builder.set_counts(child, *_count(node.rows, self.criterion.problem.weights))
+        self.gains.append(split.gain)
+        self._split_rows.append(self.leaves.pop(number).rows)
         return children
 
     def undo(self) -> None:
-        """Take the latest split back."""
+        """Undo the latest split."""
         node = self.builder.nodes[number := self.builder.splits[-1]]
-        del self.cells[node.left], self.cells[node.right]
-        self.cells[number] = self._divided.pop()
+        del self.leaves[node.left], self.leaves[node.right]
+        self.leaves[number] = Node(self._split_rows.pop(), self.criterion.start_state())
         self.gains.pop()
         self.builder.undo()
 
-    def growth(self) -> Growth:
-        """What has been grown so far."""
+    def result(self) -> GrowthResult:
+        """The tree as it is now."""
         if not self.name_all:
-            for number, cell in self.cells.items():
-                self.builder.set_cluster(number, self.criterion.cluster(cell))
-        return Growth(self.builder, self.gains, self.cells)
+            for number, node in self.leaves.items():
+                self.builder.set_cluster(number, self.criterion.cluster(node))
+        return GrowthResult(self.builder, self.gains, self.leaves)
 
     def _name(self, number: int) -> None:
         if self.name_all:
-            self.builder.set_cluster(number, self.criterion.cluster(self.cells[number]))
+            self.builder.set_cluster(number, self.criterion.cluster(self.leaves[number]))
 
 
-def set_counts(builder: TreeBuilder, leaves: dict[int, Cell], weights: Weights) -> None:
-    """Rows and weight of all nodes, from those of the leaves; children come after their parents."""
+def set_counts(builder: TreeBuilder, leaves: dict[int, Node], weights: Weights) -> None:
+    """Set rows and weight of all nodes, from those of the leaves; parents come before children."""
     counts: dict[int, tuple[int, float]] = {}
     for number in reversed(range(len(builder.nodes))):
         if number in leaves:
-            counts[number] = _count(leaves[number], weights)
+            counts[number] = _count(leaves[number].rows, weights)
         else:
             node = builder.nodes[number]
-            (n, weight), (m, more) = counts[node.left], counts[node.right]
-            counts[number] = (n + m, weight + more)
+            (n_left, left), (n_right, right) = counts[node.left], counts[node.right]
+            counts[number] = (n_left + n_right, left + right)
         builder.set_counts(number, *counts[number])
 
 
-def _count(cell: Cell, weights: Weights) -> tuple[int, float]:
-    """Rows and weight of a cell."""
-    weight = weights.total_of(cell.active) + weights.total_of(cell.passive)
-    return len(cell.active) + len(cell.passive), weight
+def _count(rows: NodeRows, weights: Weights) -> tuple[int, float]:
+    """Number and weight of the rows of a node."""
+    weight = weights.total_of(rows.active) + weights.total_of(rows.passive)
+    return len(rows.active) + len(rows.passive), weight
+
+
+def map_nodes(
+    criterion: Criterion,
+    work: Callable[[int], _Result],
+    numbers: Sequence[int],
+    nodes: dict[int, Node],
+) -> list[_Result]:
+    """``work(number)`` for some nodes, one after the other or concurrently.
+
+    Threads either share the columns of one node or process one node each. The second is faster for
+    small nodes; it is used where the threads are nearly all busy. The results are the same.
+    """
+    sizes = [len(nodes[number].rows.active) for number in numbers]
+    if not (criterion.nodes_are_independent and are_worth_sharing(criterion, sizes)):
+        return [work(number) for number in numbers]
+    # The largest first, so that no thread starts it while the others have finished.
+    order = sorted(range(len(numbers)), key=lambda i: -sizes[i])
+    results = criterion.problem.pool.map(lambda i: work(numbers[i]), order)
+    return [result for _, result in sorted(zip(order, results), key=lambda pair: pair[0])]
+
+
+def are_worth_sharing(criterion: Criterion, sizes: Sequence[int]) -> bool:
+    """Whether nodes of these sizes are faster to process concurrently, one per thread."""
+    largest = max(sizes, default=0)
+    shared = largest if largest >= criterion.min_rows_to_share_columns else 0
+    required = _MIN_UTILIZATION * criterion.problem.pool.n_threads * shared
+    return sum(sizes) >= max(required, _MIN_ROWS)

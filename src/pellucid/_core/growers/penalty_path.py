@@ -9,7 +9,7 @@ from math import ceil, floor, inf, log, log10, sqrt
 from pellucid._core.criteria.induced_cost_path import RememberedInducedCost
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.growers.greedy import grow_greedily
-from pellucid._core.growers.growing_tree import Growth
+from pellucid._core.growers.growing_tree import GrowthResult
 from pellucid._utils.progress import Progress
 from pellucid.tree import ThresholdTree
 from pellucid.tree.rounding import ThresholdStyle, choose_threshold
@@ -58,7 +58,7 @@ class Along:
         self._measured: dict[ThresholdTree, dict[str, float]] = {}
         self._nudged: set[float] = set()
 
-    def grow(self, penalty: float) -> Growth:
+    def grow(self, penalty: float) -> GrowthResult:
         """The tree at a penalty, as a growth."""
         self.criterion.depth_penalty = penalty
         return grow_greedily(self.criterion, self.threshold_style, Progress("", 0, 0))
@@ -154,7 +154,7 @@ class Along:
         return sqrt(first * last) if first > 0 else sqrt(least * last)
 
 
-def measure(problem: Problem, tree: ThresholdTree, growth: Growth) -> dict[str, float]:
+def measure(problem: Problem, tree: ThresholdTree, growth: GrowthResult) -> dict[str, float]:
     """What a tree that has been grown for a problem is worth."""
     position = tree.cluster[growth.leaf_of_rows]
     (_, cost), (_, reference) = problem.data.beside_reference(position)

@@ -24,6 +24,9 @@ import numpy as np
 
 from pellucid._utils.compilation import compiled
 
+NEVER = 2**61
+"""More than any amount."""
+
 
 @compiled
 def count_weights(features, codes, rows, own, weight, counts):
@@ -41,6 +44,39 @@ def count_weights(features, codes, rows, own, weight, counts):
             in_j, in_k = np.uint64(codes[j, row]), np.uint64(codes[k, row])
             counts[j, c, in_j] += more
             counts[k, c, in_k] += more if f + 1 < n else 0
+
+
+@compiled
+def judge_histogram(
+    features, histogram, totals, center_code, position, inside, amount, bound, found
+):
+    """found[j, g] = least amount over the edges of gap g, the lowest edge that has it, a bound.
+
+    N[c, b] is ``histogram[j, c, b]``, and totals[c] the weight of all rows of a center. Also fills
+    amount[j, t], the amount at edge t, and bound[j, b], the lower bound for all thresholds strictly
+    inside bin b: the amount at edge b - 1 minus the rows whose centers are on the left. Both are
+    zero before.
+    """
+    n_gaps = position.shape[1] - 1
+    for f in range(len(features)):
+        j = features[f]
+        spent, fall = amount[j], bound[j]
+        for c in range(len(totals)):
+            weight, e, total, below = histogram[j, c], center_code[j, c], totals[c], np.int64(0)
+            for t in range(position[j, n_gaps] + 1):
+                below += weight[t]
+                spent[t] += below if t < e else total - below
+                fall[t] += weight[t] if t > e else 0
+        for g in range(n_gaps):
+            best, at, lowest = np.inf, -1, np.inf
+            for t in range(position[j, g], position[j, g + 1]):
+                if spent[t] < best:
+                    best, at = np.float64(spent[t]), t
+                least = spent[t] - fall[t + 1] if inside[j, t + 1] else NEVER
+                fall[t + 1] = least
+                lowest = least if least < lowest else lowest
+            found[j, g, 0], found[j, g, 1] = best, at
+            found[j, g, 2] = lowest if lowest < NEVER else np.inf
 
 
 @compiled

@@ -8,23 +8,6 @@ from pellucid._utils.compilation import compiled
 
 
 @compiled
-def open_rows(column, values, rows, wanted, places, codes, found):
-    """Fill `places` with each i for which the bin of row i is wanted, `codes` and `found` with the
-    code and value of that row; returns how many there are. `column` and `values` are of all rows.
-    `places` has room for one more than needed, since every i is written and stays where its turn
-    has come.
-    """
-    n = np.uint64(0)
-    for i in range(len(rows)):
-        places[n] = i
-        n += np.uint64(wanted[column[np.uint64(rows[i])]])
-    for p in range(n):
-        row = np.uint64(rows[places[p]])
-        codes[p], found[p] = column[row], values[row]
-    return n
-
-
-@compiled
 def split_rows(column, values, rows, code, at, left):
     """left[i] = whether the value of row i is at most `at`, whose code is `code`; returns the
     largest value that is, and the smallest that is not.
@@ -49,10 +32,3 @@ def split_rows(column, values, rows, code, at, left):
                 far = b
         left[i] = goes
     return low, high
-
-
-@compiled
-def note_leaf(rows, number, leaf):
-    """leaf[row] = number for some rows."""
-    for i in range(len(rows)):
-        leaf[np.uint64(rows[i])] = number

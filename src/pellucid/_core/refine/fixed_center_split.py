@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pellucid._core.criteria.column_search import BinnedColumn, Cut, search_columns
+from pellucid._core.criteria.column_search import BinnedColumn, Split, search_columns
 from pellucid._core.criteria.problem import Problem
 
 
@@ -63,7 +63,7 @@ class TornSearch:
         self.problem, self.torn = problem, torn
         self._features = np.arange(problem.n_features)
 
-    def best(self, goal: int) -> Cut | None:
+    def best(self, goal: int) -> Split | None:
         """Cut with the least sum of extras on its left, below a goal; a torn row on each side.
 
         Its threshold is the value of a torn row: where edges happen to lie between two of them
@@ -81,7 +81,7 @@ class TornSearch:
             return None
         best = cuts[0]
         column = BinnedColumn(self.problem, best.feature, self.torn.rows)
-        return best._replace(at=column.around(best.at)[0])
+        return best._replace(threshold=column.around(best.threshold)[0])
 
     def best_features(self, number: int) -> np.ndarray:
         """The columns with the best cuts, ascending, whatever the bins of the columns are."""

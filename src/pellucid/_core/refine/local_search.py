@@ -13,7 +13,7 @@ from random import Random
 
 from pellucid._core.criteria.induced_cost import InducedCost
 from pellucid._core.criteria.problem import Problem
-from pellucid._core.growers.searches import grow
+from pellucid._core.growers import grow
 from pellucid._core.refine.local_search_data import Ground
 from pellucid._core.refine.local_search_tree import ROOT, Room, Standing
 from pellucid._utils.progress import Progress

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from pellucid._core.criteria.column_search import Cut
+from pellucid._core.criteria.column_search import Split
 from pellucid._core.criteria.problem import Problem
 
 _WORK = 2**27
@@ -159,7 +159,7 @@ def best_moving_cut(
     wanted: np.ndarray,
     features: np.ndarray,
     tolerance: float,
-) -> tuple[Cut, Moments] | None:
+) -> tuple[Split, Moments] | None:
     """Cut of least cost, all centers being means, and the moments then; their share is its gain.
 
     With very many rows, the best cut for some of them.
@@ -182,12 +182,12 @@ def best_moving_cut(
     if cut is None:
         return None
     after = base.copy()
-    moving.move(moving.problem.values(cut.feature, moving.rows) <= cut.at, after)
+    moving.move(moving.problem.values(cut.feature, moving.rows) <= cut.threshold, after)
     is_allowed = (after.counts[wanted] > 0).all()
     return (cut._replace(gain=after.share()), after) if is_allowed else None
 
 
-def _best_for(moving: MovingRows, base: Moments, wanted, features, tolerance) -> Cut | None:
+def _best_for(moving: MovingRows, base: Moments, wanted, features, tolerance) -> Split | None:
     """The same for all of the rows given; its gain is left out."""
     problem = moving.problem
     found = np.empty((problem.n_features, 2))
@@ -196,11 +196,11 @@ def _best_for(moving: MovingRows, base: Moments, wanted, features, tolerance) ->
     wanted = wanted & (occurs | (base.counts > 0))
     blocks = problem.feature_blocks(features, len(moving.rows) * problem.n_features)
     problem.pool.map(lambda block: moving.sweep(block, base, wanted, tolerance, found), blocks)
-    best = Cut(np.inf, -1, np.nan)
+    best = Split(np.inf, -1, np.nan)
     for feature in features.tolist():
         share, at = found[feature].tolist()
         if -share < best.objective - tolerance:
-            best = Cut(-share, feature, at)
+            best = Split(-share, feature, at)
     return None if best.feature < 0 else best
 
 

@@ -41,7 +41,7 @@ def _improve_cut(state: PolishState, node: int) -> bool:
     cut = TornSearch(state.problem, torn).best(goal=int(torn.extra[goes_left].sum()))
     if cut is not None:
         before = routes.feature[node], routes.threshold[node], routes.goes_left[node].copy()
-        routes.cut(node, cut.feature, cut.at)
+        routes.cut(node, cut.feature, cut.threshold)
         full, still_full = (
             _has_rows(state, np.where(goes[rows], near[rows], far[rows]))
             for goes in (before[2], routes.goes_left[node])
@@ -96,7 +96,7 @@ def _improve_truly(state: PolishState, node: int, moments: Moments) -> Moments |
         state.known[name] = None
         return None
     cut, parts = found
-    routes.cut(node, cut.feature, cut.at)
+    routes.cut(node, cut.feature, cut.threshold)
     after = moments.copy()
     for whole, part in zip(after, parts):
         whole[clusters] = part

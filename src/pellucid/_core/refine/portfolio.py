@@ -11,11 +11,11 @@ from pellucid._core.criteria.induced_cost import InducedCost
 from pellucid._core.criteria.mistakes import Mistakes
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.criteria.surrogate_cost import SurrogateCost
+from pellucid._core.growers import grow
 from pellucid._core.growers.beam import BeamSearch
 from pellucid._core.growers.best_first import grow_best_first
 from pellucid._core.growers.cart import as_leaf, fits_single_precision, grow_cart
-from pellucid._core.growers.growing_tree import Base, Growth
-from pellucid._core.growers.searches import grow
+from pellucid._core.growers.growing_tree import GrowthResult, StartTree
 from pellucid._core.refine.local_search import Work, can_walk, walk_from
 from pellucid._core.refine.polish import Polished, polish_tree
 from pellucid._utils.progress import Progress
@@ -179,13 +179,13 @@ class Portfolio:
         n, few = self.effort.n_polished, self._work(spare) <= self.effort.polish_work
         return n if few else -(-n // 2)
 
-    def _price(self, start: Base) -> float:
+    def _price(self, start: StartTree) -> float:
         """The k-means cost of a tree."""
         data, labels = self.problem.data, start.tree.cluster[start.leaf]
         centers = data.group_centers(labels, self.problem.n_clusters)
         return data.cost(labels, np.nan_to_num(centers))
 
-    def _starts(self) -> Iterator[Base]:
+    def _starts(self) -> Iterator[StartTree]:
         """Different trees, each with as many leaves as the budget has."""
         seen: list[ThresholdTree] = []
         for growth in self._growths():
@@ -195,7 +195,7 @@ class Portfolio:
                 yield base
             self.progress.step()
 
-    def _growths(self) -> Iterator[Growth]:
+    def _growths(self) -> Iterator[GrowthResult]:
         """Trees with a leaf for each cluster, by several criteria and searches."""
         problem, quiet = self.problem, Progress("", 1, 0)
         criteria = [InducedCost(problem, self.depth_penalty)]
@@ -216,9 +216,9 @@ class Portfolio:
             for penalty in SHALLOW:
                 yield grow(InducedCost(problem, penalty), "greedy", self.threshold_style, quiet)
 
-    def _expand(self, growth: Growth) -> Base:
+    def _expand(self, growth: GrowthResult) -> StartTree:
         """The tree with as many leaves as the budget has, if they are of use."""
-        base = Base(growth.builder.build(), growth.leaf_of_rows)
+        base = StartTree(growth.builder.build(), growth.leaf_of_rows)
         if self.budget.n_leaves <= base.tree.n_leaves:
             return base
         more = grow_best_first(
@@ -228,7 +228,7 @@ class Portfolio:
             self.budget.n_leaves,
             base,
         )
-        expanded = Base(more.builder.build(), more.leaf_of_rows)
+        expanded = StartTree(more.builder.build(), more.leaf_of_rows)
         return expanded if self.budget.allows(expanded.tree) else base
 
     def _polish(self, tree: ThresholdTree, deep: bool = False) -> Iterator[Polished]:
@@ -247,7 +247,7 @@ class Portfolio:
                 return
 
 
-def growth_of(tree: ThresholdTree, leaf: np.ndarray, names: np.ndarray) -> Growth:
+def growth_of(tree: ThresholdTree, leaf: np.ndarray, names: np.ndarray) -> GrowthResult:
     """A finished tree as a search would return it, cluster c called names[c]."""
     builder = TreeBuilder.from_tree(tree)
     leaves = {}
@@ -259,4 +259,4 @@ def growth_of(tree: ThresholdTree, leaf: np.ndarray, names: np.ndarray) -> Growt
         rows = np.flatnonzero(leaf == number).astype(np.int32)
         builder.set_cluster(number, names[tree.cluster[number]])
         leaves[number] = as_leaf(rows)
-    return Growth(builder, [], leaves)
+    return GrowthResult(builder, [], leaves)

@@ -6,14 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pellucid._core.criteria.base import Cell
-from pellucid._core.criteria.column_search import Cut
+from pellucid._core.criteria.column_search import Split
 from pellucid._core.criteria.surrogate_cost import SurrogateCost
 from pellucid._core.refine.moving_center_split import Moments, MovingRows, best_moving_cut
 from pellucid._core.refine.polish_state import PolishState, fingerprint
 
 
-class Split(NamedTuple):
+class LeafSplit(NamedTuple):
     """A split that a leaf could have.
 
     Attributes
@@ -21,12 +20,12 @@ class Split(NamedTuple):
     gain : float
         What the cost falls by.
     leaf : int
-    cut : Cut
+    cut : Split
     """
 
     gain: float
     leaf: int
-    cut: Cut
+    cut: Split
 
 
 def regrow(state: PolishState) -> bool:
@@ -51,7 +50,7 @@ def _have_rows(state: PolishState) -> np.ndarray:
     return full
 
 
-def possible_splits(state: PolishState, *, is_new: bool) -> list[Split]:
+def possible_splits(state: PolishState, *, is_new: bool) -> list[LeafSplit]:
     """The best split of each leaf that gains anything; the centers must be means.
 
     If `is_new`, one side becomes a cluster of its own; otherwise both go where they are cheapest.
@@ -62,11 +61,11 @@ def possible_splits(state: PolishState, *, is_new: bool) -> list[Split]:
     return [split for split in found if split is not None and split.gain > state.least_gain]
 
 
-def apply_split(state: PolishState, split: Split, new: int | None) -> None:
+def apply_split(state: PolishState, split: LeafSplit, new: int | None) -> None:
     """Split a leaf; one side becomes the new cluster, or both go where they are cheapest."""
     routes = state.routes
     own = routes.cluster[split.leaf]
-    children = routes.split(split.leaf, split.cut.feature, split.cut.at)
+    children = routes.split(split.leaf, split.cut.feature, split.cut.threshold)
     routes.follow()
     if new is not None:
         routes.cluster[children[1]] = new
@@ -85,16 +84,16 @@ def _surrogate(state: PolishState) -> SurrogateCost:
     return SurrogateCost(state.problem.with_costs(costs.centers, costs.units, costs.unit))
 
 
-def _cheapest_split(state, leaf, moments, criterion) -> Split | None:
+def _cheapest_split(state, leaf, moments, criterion) -> LeafSplit | None:
     """Each side goes to the center that is cheapest for it."""
     rows = state.routes.rows[leaf]
     if len(rows) < 2:
         return None
-    cut = criterion.best_cut(Cell(rows, rows[:0], np.arange(state.problem.n_clusters)))
-    return cut and Split(cut.gain * state.costs.unit, leaf, cut)
+    cut = criterion.best_split(criterion.start_node(rows))
+    return cut and LeafSplit(cut.gain * state.costs.unit, leaf, cut)
 
 
-def _new_cluster_split(state, leaf, moments, criterion) -> Split | None:
+def _new_cluster_split(state, leaf, moments, criterion) -> LeafSplit | None:
     """The right side becomes a cluster of its own."""
     problem, rows = state.problem, state.routes.rows[leaf]
     if len(rows) < 2:
@@ -110,6 +109,6 @@ def _new_cluster_split(state, leaf, moments, criterion) -> Split | None:
         features = moving.widest_features(moving.n_affordable)
         found = best_moving_cut(moving, base, np.ones(2, dtype=bool), features, state.tie)
         gain = found and found[0].gain - before.share()
-        state.known[name] = found and Split(gain, leaf, found[0])
+        state.known[name] = found and LeafSplit(gain, leaf, found[0])
     split = state.known[name]
     return split and split._replace(leaf=leaf)

@@ -183,7 +183,7 @@ def test_numbers_and_categories_side_by_side(output, encoder):
         database.register("given_rows", table)
         query = explanation.to_sql(dialect="duckdb", table="given_rows")
         assert [row[-1] for row in database.execute(query).fetchall()] == expected.tolist()
-    assert "missing counts in" in explanation.to_html()
+    assert "missing values are replaced: " in explanation.to_html()
 
 
 def test_the_same_in_onnx():

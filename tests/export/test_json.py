@@ -102,11 +102,11 @@ def broken(change):
         (lambda d: d.update(n_columns=0), "n_columns is 0, expected a whole number at least 1"),
         (lambda d: d.update(columns=["a"]), "n_columns is 2, expected 1, the number of columns"),
         (lambda d: d.update(columns=["a", 1]), r"columns\[1\] is a whole number, expected a str"),
-        (lambda d: d.update(columns=["a", "a"]), r"columns\[1\] is there before, 'a'"),
+        (lambda d: d.update(columns=["a", "a"]), r"columns\[1\] repeats 'a'"),
         (lambda d: d.update(features=["a"]), r"features\[0\] is 'a', expected one of columns"),
         (lambda d: d.update(clusters=[]), "clusters is empty"),
         (lambda d: d.update(clusters=[0, "1"]), r"clusters\[1\] is '1', expected a whole number"),
-        (lambda d: d.update(clusters=[0, 0]), r"clusters\[1\] is there before, 0"),
+        (lambda d: d.update(clusters=[0, 0]), r"clusters\[1\] repeats 0"),
         (lambda d: d.update(clusters=[0, 2**63]), r"clusters\[1\] is 9223372036854775808, exp"),
         (lambda d: d.update(clusters=[0, None]), r"clusters\[1\] is missing, expected a string,"),
         (lambda d: d.update(nodes=[]), "nodes is empty"),
@@ -118,7 +118,7 @@ def broken(change):
         (lambda d: d["nodes"][0].update(left=2, right=1), "nodes come in preorder, each once"),
         (lambda d: d["nodes"][0].update(right=1), "nodes come in preorder, each once"),
         (lambda d: d["nodes"][0].update(left=0), r"nodes\[0\].left is 0, expected a whole number"),
-        (lambda d: d["nodes"].append(d["nodes"][1]), r"nodes\[3\] is no child of any node"),
+        (lambda d: d["nodes"].append(d["nodes"][1]), r"nodes\[3\] is not a child of any node"),
         (lambda d: d["nodes"][1].update(cluster=2), r"nodes\[1\].cluster is 2"),
         (lambda d: d["nodes"][1].update(purity=1.5), r"nodes\[1\].purity is 1.5"),
         (lambda d: d["nodes"][1].update(rows=-1), r"nodes\[1\].rows is -1"),
@@ -137,7 +137,7 @@ def test_what_is_wrong_is_named(change, message):
     [
         ("", "not JSON: Expecting value at line 1, column 1"),
         ("[]", "the document is a list, expected an object"),
-        ('{"format": NaN}', "not JSON: NaN is no number"),
+        ('{"format": NaN}', "not JSON: NaN is not a number"),
         ('{"version": 1, "version": 1}', "the key 'version' appears twice"),
         ("[" * 100_000, "nested too deeply"),
         (b"\xff\xfe\xff", "not JSON"),
@@ -156,7 +156,7 @@ def test_categories_of_a_document_are_checked():
         ([{"column": "a", "is": [1]}], r"features\[0\].is is \[1\], expected a string"),
         ([{"column": "a", "is": 1, "otherwise": 2}], r"features\[0\].otherwise is"),
         ([{"column": "a", "is": 1, "else": "2"}], r"features\[0\].else is unknown"),
-        ([{"column": "a", "is": 1}, {"column": "a", "is": 1}], r"features\[1\] is there before"),
+        ([{"column": "a", "is": 1}, {"column": "a", "is": 1}], r"features\[1\] repeats"),
     ):
         with pytest.raises(ValueError, match=message):
             from_dict(broken(lambda d, f=features: d.update(columns=columns, features=f)))

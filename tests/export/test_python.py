@@ -110,5 +110,5 @@ def test_the_name_of_the_function():
     tree = chain(1, True)
     assert function(tree, name="größe")({"x0": 3}) == 0
     for name in ("a b", "class", "f(): import os\ndef g", "", "float"):
-        with pytest.raises(ValueError, match="cannot be the name of the function"):
+        with pytest.raises(ValueError, match="is not a valid function name"):
             to_python(tree, name=name)

@@ -178,8 +178,8 @@ def test_what_cannot_be_written_is_refused():
     with pytest.raises(ValueError, match="dialect is 'oracle'; those known are standard, bigq"):
         model.to_sql(dialect="oracle")
     for bad, message in (
-        ("nul\0", "holds a NUL character, which SQL cannot write"),
-        ("\ud800", "'.ud800' holds half a character, which no text can hold"),
+        ("nul\0", "contains a NUL character, which SQL cannot represent"),
+        ("\ud800", "'.ud800' contains a lone surrogate, which is not valid text"),
     ):
         with pytest.raises(ValueError, match=message):
             model.to_sql(feature_names=[bad, *HOSTILE[1:]])

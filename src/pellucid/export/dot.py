@@ -1,4 +1,4 @@
-"""A tree in the language of Graphviz."""
+"""Export to the DOT language of Graphviz."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from pellucid.explanation.explanation import Explanation
-from pellucid.export._pictures import Leaf, read_nodes
+from pellucid.export._node_text import LeafText, read_nodes
 from pellucid.tables.encoding import Indicator
 
 
 def to_dot(model: Any, *, feature_names: Sequence[str | Indicator] | None = None) -> str:
-    r"""A model as a graph for Graphviz (``dot -Tsvg``).
+    r"""Export a model as a Graphviz graph (render it with ``dot -Tsvg``).
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def to_dot(model: Any, *, feature_names: Sequence[str | Indicator] | None = None
         'edge [fontname="Helvetica"];',
     ]
     for number, node in enumerate(nodes):
-        if isinstance(node, Leaf):
+        if isinstance(node, LeafText):
             figures = f"\\n{_escape(node.figures)}" if node.figures else ""
             colors = f'fillcolor="{node.color}", fontcolor="{node.text_color}"'
             lines.append(f'{number} [label="{_escape(node.title)}{figures}", {colors}];')
@@ -55,6 +55,6 @@ def to_dot(model: Any, *, feature_names: Sequence[str | Indicator] | None = None
 
 
 def _escape(text: str) -> str:
-    """Inside quotes; Graphviz also reads HTML entities there, so an ampersand is one."""
+    """Escape text for a quoted string, in which Graphviz also reads HTML entities."""
     text = text.replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"')
     return " ".join(text.replace("\0", " ").split("\n")).replace("\r", " ")

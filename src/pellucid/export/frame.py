@@ -1,4 +1,4 @@
-"""A tree as a table, one row a node."""
+"""Export to a data frame with one row per node."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ def to_frame(
     kind: str | None = None,
     feature_names: Sequence[str | Indicator] | None = None,
 ) -> Any:
-    """The nodes of a model as a table.
+    """Export the nodes of a model as a table.
 
     Parameters
     ----------
     model : fitted estimator of this package, Explanation or ThresholdTree
     kind : {"pandas", "polars", "dict"}, optional
-        What to return; a dictionary holds an array for each column. When left out: a pandas
-        data frame if pandas has been imported, else a polars one if polars has been or can be,
-        else a pandas one if it can be, else a dictionary.
+        Type of the result; a dictionary holds one array per column. The default is a pandas
+        data frame if pandas is already imported, else a polars one if polars is installed,
+        else a pandas one if pandas is installed, else a dictionary.
     feature_names : sequence of str or Indicator, optional
         Names of the columns; those seen in `fit`, or ``x0, x1, ...``, when left out.
 
     Returns
     -------
     data frame or dict of str to ndarray
-        One row a node, in preorder. ``node``; ``parent`` (-1 at the root); ``depth``;
+        One row per node, in preorder. ``node``; ``parent`` (-1 at the root); ``depth``;
         ``condition`` that leads from the parent, in words (empty at the root); ``is_leaf``;
-        ``column``, ``threshold`` and ``category`` of the question (empty, NaN and empty where
-        there is none); ``left`` and ``right``, the nodes for values up to the threshold and above
-        it, which is where the category holds (-1 at a leaf); ``cluster`` (None at a
-        question); ``rule``, the whole of it in words, at a leaf; ``rows``; ``weight``; ``share``
-        of the weight; ``purity`` at a leaf.
+        ``column``, ``threshold`` and ``category`` of the split (empty, NaN and empty where
+        there is none); ``left`` and ``right``, the children for values up to the threshold and
+        above it (for a category: where it does not hold and where it holds; -1 at a leaf);
+        ``cluster`` (None at an inner node); ``rule``, the complete rule of a leaf; ``rows``;
+        ``weight``; ``share`` of the weight; ``purity`` at a leaf.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A model as a small piece of HTML for notebooks, readable on light and on dark."""
+"""Export to HTML for notebooks, readable on light and dark backgrounds."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import numpy as np
 from pellucid.explanation.conditions import format_number
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.rules import ClusterRule
-from pellucid.export._pictures import percent
+from pellucid.export._node_text import percent
 from pellucid.export.text import export_text
 from pellucid.plotting.palette import cluster_color, text_color
 from pellucid.tables.encoding import Indicator
 
 _MOST_RULES = 6
-"""Rules of one cluster that are shown at once."""
+"""Rules per cluster that are visible without unfolding."""
 
 _STYLE = """<style>
 .pellucid { font: 13px/1.5 system-ui, sans-serif; max-width: 62em; color: inherit; }
@@ -48,10 +48,10 @@ _STYLE = """<style>
 
 
 def to_html(model: Any, *, feature_names: Sequence[str | Indicator] | None = None) -> str:
-    """A model as a table of its rules in HTML, with the tree as text to unfold.
+    """Export a model as an HTML table of its rules, with the tree as text to unfold.
 
-    It is what notebooks show of a fitted estimator and of an explanation. Colours of text and
-    background are those of the page.
+    Notebooks show it for a fitted estimator and for an explanation. Text and background keep
+    the colors of the page.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def to_html(model: Any, *, feature_names: Sequence[str | Indicator] | None = Non
 {_STYLE}
 <div class="pellucid-head">{_head(model, explanation)}</div>
 <table>
-<thead><tr><th>cluster</th><th>what it is</th><th class="pellucid-number">rows</th>\
+<thead><tr><th>cluster</th><th>rule</th><th class="pellucid-number">rows</th>\
 <th class="pellucid-number">share</th><th class="pellucid-number">pure</th></tr></thead>
 <tbody>
 {rows}
@@ -103,16 +103,17 @@ def _head(model: Any, explanation: Explanation) -> str:
 
 
 def _fills(explanation: Explanation) -> str:
-    """What missing values count as, where that is said."""
+    """A note on the values that replace missing ones."""
     asked = set(explanation._asked.encoding.input_names)
     words = [
-        f"{column} as {format_number(value) if isinstance(value, float) else value}"
+        f"{column} by {format_number(value) if isinstance(value, float) else value}"
         for column, value in explanation.fill_.items()
         if column in asked
     ]
     if not words:
         return ""
-    return f'<div class="pellucid-note">missing counts in {escape(", ".join(words))}</div>\n'
+    note = f"missing values are replaced: {', '.join(words)}"
+    return f'<div class="pellucid-note">{escape(note)}</div>\n'
 
 
 def _row(position: int, rule: ClusterRule) -> str:
@@ -135,7 +136,7 @@ def _row(position: int, rule: ClusterRule) -> str:
 
 
 def _words(rule: ClusterRule) -> str:
-    """The rules of a cluster, one a line, with the small ones of many folded away."""
+    """The rules of a cluster, one per line; after the first few, the rest are folded."""
     lines = [escape(part.text) for part in rule.rules] or ["never"]
     lines[1:] = [f'<span class="pellucid-or">or</span> {line}' for line in lines[1:]]
     lines = [f'<div class="pellucid-rule">{line}</div>' for line in lines]

@@ -1,26 +1,26 @@
-"""A tree as JSON, and back, bit for bit.
+"""Export to JSON and import from it; the model is restored bit for bit.
 
 The schema, version 1, is one object:
 
 ``format``, ``version``
     ``"pellucid.explanation"`` and 1.
 ``made_by``
-    The version of the package that wrote it, for people.
+    The version of the package that wrote it, for information only.
 ``method``
     The estimator that made the tree, or null.
 ``n_columns``, ``columns``
     How many columns the data have, and their names, or null if they have none.
 ``features``
-    What the tree looks at: null for the columns themselves; otherwise a list of names and, for
-    the column that is 1 where a category holds, of ``{"column": name, "is": value}``, the value
-    being null where "missing" is the category. ``"otherwise"`` beside them, which may be absent,
-    is the other category in words, where the column has only two.
+    The features of the tree: null if they are the columns themselves; otherwise a list with a
+    name per numeric feature and ``{"column": name, "is": value}`` per indicator of a category.
+    The value is null if the category is "missing". The optional key ``"otherwise"`` names the
+    other category of a column that has only two.
 ``fill``
-    What a missing value counts as, by column; null if that is nowhere said.
+    The value that replaces a missing one, by column; null if there is none.
 ``clusters``
     Labels of the clusters: all strings, all integers, all numbers or all booleans.
 ``nodes``
-    The nodes in preorder. A question is ``{"feature", "threshold", "left", "right", "rows",
+    The nodes in preorder. An inner node is ``{"feature", "threshold", "left", "right", "rows",
     "weight"}``: a row goes to ``nodes[left]`` if its value is at most the threshold. A leaf is
     ``{"cluster", "purity", "rows", "weight"}``, the cluster being a position in ``clusters``.
 
@@ -43,7 +43,7 @@ from pellucid.tables.encoding import Indicator
 def to_dict(
     model: Any, *, feature_names: Sequence[str | Indicator] | None = None
 ) -> dict[str, Any]:
-    """A model as plain dictionaries, lists, strings and numbers, in the form of `to_json`.
+    """Export a model as dictionaries, lists, strings and numbers, in the form of `to_json`.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def to_json(
     feature_names: Sequence[str | Indicator] | None = None,
     indent: int | None = None,
 ) -> str:
-    """A model as JSON, which `from_json` reads.
+    """Export a model as JSON; `from_json` reads it.
 
     Parameters
     ----------
@@ -98,12 +98,12 @@ def to_json(
     feature_names : sequence of str or Indicator, optional
         Names of the columns; those seen in `fit`, or ``x0, x1, ...``, when left out.
     indent : int, optional
-        Spaces to indent by; all in one line when left out.
+        Number of spaces to indent by; by default everything is on one line.
 
     Returns
     -------
     str
-        To be written as UTF-8. The help of :mod:`pellucid.export.json` states the schema.
+        To be written as UTF-8. The docstring of :mod:`pellucid.export.json` states the schema.
 
     Examples
     --------
@@ -118,16 +118,16 @@ def to_json(
     try:
         text.encode()
     except UnicodeEncodeError:
-        # Half of a surrogate pair in a name: no UTF-8 has it, but JSON can escape it.
+        # A lone surrogate in a name has no UTF-8 form, but JSON can escape it.
         text = json.dumps(document, allow_nan=False, indent=indent)
     return text
 
 
 def from_json(source: str | bytes | os.PathLike) -> Explanation:
-    """Read what `to_json` wrote.
+    """Read a model that `to_json` wrote.
 
-    Nothing in it is run, and nothing is taken on trust: whatever is not as the schema says is an
-    error that names the place.
+    The document is data and never executed. Every value is checked against the schema; an error
+    names the place.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def from_json(source: str | bytes | os.PathLike) -> Explanation:
     Returns
     -------
     Explanation
-        It predicts, explains and exports as the model did, and needs no training data.
+        Predicts, explains and exports as the model did, without the training data.
 
     Examples
     --------
@@ -159,14 +159,14 @@ def from_json(source: str | bytes | os.PathLike) -> Explanation:
             f"not JSON: {error.msg} at line {error.lineno}, column {error.colno}"
         ) from None
     except UnicodeDecodeError:
-        raise ValueError("not JSON: the bytes are no text in UTF-8") from None
+        raise ValueError("not JSON: the bytes are not valid UTF-8") from None
     except RecursionError:
         raise ValueError("not an explanation: it is nested too deeply") from None
     return from_dict(document)
 
 
 def from_dict(document: dict[str, Any]) -> Explanation:
-    """The explanation that `to_dict` wrote, checked as by `from_json`."""
+    """Restore the explanation that `to_dict` wrote, with the checks of `from_json`."""
     return read_document(document)
 
 
@@ -211,7 +211,7 @@ def _nodes(explanation: Explanation) -> list[dict[str, Any]]:
 
 
 def _refuse_constant(word: str) -> None:
-    raise ValueError(f"not JSON: {word} is no number")
+    raise ValueError(f"not JSON: {word} is not a number")
 
 
 def _object_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What an explanation in JSON must look like; every complaint names the place."""
+"""Validation of an explanation in JSON; every error names the place."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ VERSION = 1
 
 _KEYS = ("made_by", "method", "n_columns", "columns", "features", "fill", "clusters", "nodes")
 _LARGEST = 2**53
-"""Whole numbers up to here are the same in every reader of JSON."""
+"""Integers up to this size are exact in every JSON reader."""
 
 _WORDS = {
     bool: "a boolean",
@@ -30,7 +30,7 @@ _WORDS = {
 
 
 def read_document(document: Any) -> Explanation:
-    """The explanation that a document of lists and dictionaries describes.
+    """Validate a document of lists and dictionaries and build its explanation.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def read_document(document: Any) -> Explanation:
     Raises
     ------
     ValueError
-        If anything is missing, unknown, of the wrong kind or out of range.
+        If anything is missing, unknown, of the wrong type or out of range.
     """
     _kind(document, dict, "the document")
     if document.get("format") != FORMAT:
@@ -55,7 +55,7 @@ def read_document(document: Any) -> Explanation:
             f"written by a later pellucid: version is {version}, this one reads up to {VERSION}; "
             "upgrade pellucid to read it"
         )
-    # The kinds come before what is missing: of two faults, the one that is there says more.
+    # Wrong types are reported before missing keys: they are the more helpful message.
     clusters = _clusters(document["clusters"]) if "clusters" in document else []
     _keys(document, ("format", "version", *_KEYS), "")
     _kind(document["made_by"], str, "made_by")
@@ -178,7 +178,7 @@ def _tree(
 
 
 def _check_preorder(left: np.ndarray, right: np.ndarray) -> None:
-    """Every node is reached once, in the order of the list."""
+    """Check that every node is reached once, in the order of the list."""
     stack, expected = [("nodes[0]", 0)], 0
     while stack:
         place, node = stack.pop()
@@ -189,7 +189,7 @@ def _check_preorder(left: np.ndarray, right: np.ndarray) -> None:
             stack.append((f"nodes[{node}].right", int(right[node])))
             stack.append((f"nodes[{node}].left", int(left[node])))
     if expected < len(left):
-        raise ValueError(f"not an explanation: nodes[{expected}] is no child of any node")
+        raise ValueError(f"not an explanation: nodes[{expected}] is not a child of any node")
 
 
 def _names(names: Any, place: str) -> None:
@@ -201,7 +201,7 @@ def _names(names: Any, place: str) -> None:
 def _once(values: list, place: str) -> None:
     if len(set(values)) < len(values):
         at = next(i for i, value in enumerate(values) if value in values[:i])
-        raise ValueError(f"not an explanation: {place}[{at}] is there before, {values[at]!r}")
+        raise ValueError(f"not an explanation: {place}[{at}] repeats {values[at]!r}")
 
 
 def _keys(

@@ -1,4 +1,4 @@
-"""A tree in the language of Mermaid, which Markdown pages draw."""
+"""Export to Mermaid, a diagram language that Markdown renderers draw."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pellucid.explanation.explanation import Explanation
-from pellucid.export._pictures import Leaf, read_nodes
+from pellucid.export._node_text import LeafText, read_nodes
 from pellucid.tables.encoding import Indicator
 
 _PLAIN = frozenset(" .,:%()≤>=_-+/")
@@ -15,10 +15,9 @@ _MARKDOWN = re.compile(r"^[-+]|(?<=\d)\.(?= )|(?<!\w)_|_(?!\w)")
 
 
 def to_mermaid(model: Any, *, feature_names: Sequence[str | Indicator] | None = None) -> str:
-    """A model as a flowchart for Mermaid.
+    """Export a model as a Mermaid flowchart.
 
-    Between lines of three backticks, the first followed by ``mermaid``, it is drawn by GitHub,
-    GitLab, Jupyter and others.
+    GitHub, GitLab, Jupyter and others draw it inside a code block of the language ``mermaid``.
 
     Parameters
     ----------
@@ -46,7 +45,7 @@ def to_mermaid(model: Any, *, feature_names: Sequence[str | Indicator] | None = 
     nodes = read_nodes(Explanation.of(model, feature_names=feature_names))
     lines = []
     for number, node in enumerate(nodes):
-        if isinstance(node, Leaf):
+        if isinstance(node, LeafText):
             figures = f"<br>{_escape(node.figures)}" if node.figures else ""
             lines.append(f'n{number}("{_escape(node.title)}{figures}")')
             lines.append(f"style n{number} fill:{node.color},stroke:none,color:{node.text_color}")
@@ -58,9 +57,10 @@ def to_mermaid(model: Any, *, feature_names: Sequence[str | Indicator] | None = 
 
 
 def _escape(text: str) -> str:
-    """Letters and digits as they are; all that might mean something to Mermaid, by its number.
+    """Write characters that have a meaning in Mermaid as character codes.
 
-    It takes "1. " and "- " at the beginning for lists, and words between underscores for stress.
+    Mermaid reads "1. " and "- " at the beginning as lists, and words between underscores as
+    emphasis.
     """
     text = " ".join(text.replace("\0", " ").split())
     escaped = "".join(c if c.isalnum() or c in _PLAIN else f"#{ord(c)};" for c in text)

@@ -1,4 +1,4 @@
-"""A tree as an ONNX model, for runtimes that know nothing of Python."""
+"""Export to ONNX, for runtimes without Python."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def to_onnx(
     dtype: str = "float64",
     feature_names: Sequence[str | Indicator] | None = None,
 ) -> Any:
-    """A model as ONNX: a ``TreeEnsembleClassifier``. Needs the package ``onnx``.
+    """Export a model as an ONNX ``TreeEnsembleClassifier``. Needs the package ``onnx``.
 
     The input is ``X``, a matrix of all columns. If some columns of the data are categories, there
-    is instead an input for each column that the tree asks about, of shape (n, 1) and under the
-    column's name: numbers as `dtype`, words as strings, whole numbers and booleans that are
+    is instead one input per column that the tree uses, of shape (n, 1) and named like the
+    column: numbers as `dtype`, text as strings, integers and booleans that are
     categories as int64. The outputs are ``cluster``, the labels, and ``scores``, which are 1 for
     the cluster and 0 for the others. Names of columns are kept in the metadata, under
     ``columns``.
@@ -39,32 +39,31 @@ def to_onnx(
     ----------
     model : fitted estimator of this package, Explanation or ThresholdTree
     X : data frame, array-like or sparse matrix, optional
-        With ``dtype="float32"``, rows whose clusters are to stay as they are: as a rule the
-        training rows.
+        Rows whose clusters must not change with ``dtype="float32"``; usually the training rows.
     dtype : {"float64", "float32"}, default="float64"
-        Type of the numbers that are put in. Double precision gives the clusters of `predict` for
-        all rows. Single precision is what many runtimes are fed, and rounds numbers; thresholds
-        are then chosen so that every row of `X`, rounded, still has its cluster.
+        Type of the numeric inputs. Double precision gives the clusters of `predict` for all rows.
+        Single precision rounds the inputs; thresholds are then chosen so that every row of `X`
+        keeps its cluster after rounding.
     feature_names : sequence of str or Indicator, optional
         Names of the columns; those seen in `fit`, or ``x0, x1, ...``, when left out.
 
     Returns
     -------
     onnx.ModelProto
-        ``model.SerializeToString()`` are the bytes of a file.
+        ``model.SerializeToString()`` gives the bytes of a file.
 
     Raises
     ------
     ValueError
-        If two rows of `X` on both sides of a threshold are equal once rounded: the message names
-        the column.
+        If two rows of `X` on different sides of a threshold become equal by rounding. The message
+        names the column.
 
     Notes
     -----
-    ONNX cannot refuse a row: where `predict` raises an error for NaN, the model takes it for a
-    number above every threshold, unless the explanation says what it counts as (`fill_`). A
-    category that was never seen is none of those named, as in
-    :class:`~pellucid.tables.encoding.Encoding`; a missing one cannot be asked about.
+    ONNX cannot reject a row. Where `predict` raises an error for NaN, the ONNX model treats NaN as
+    larger than every threshold, unless the explanation has a replacement value (`fill_`). An
+    unseen category matches none of the known ones, as in
+    :class:`~pellucid.tables.encoding.Encoding`. Splits on missing categories are not supported.
 
     Examples
     --------
@@ -81,8 +80,8 @@ def to_onnx(
         thresholds = explanation._asked.tree.threshold
     elif X is None:
         raise ValueError(
-            "dtype='float32' needs X, the rows whose clusters must survive rounding: pass the "
-            "training data, or take dtype='float64', which needs none"
+            "dtype='float32' needs X, the rows whose clusters must not change by rounding: pass "
+            "the training data, or use dtype='float64', which needs no X"
         )
     else:
         thresholds = single_thresholds(explanation, X)
@@ -98,7 +97,7 @@ def _import_onnx() -> Any:
 
 
 class _Graph:
-    """The parts of a model, put together."""
+    """Builder of the ONNX graph."""
 
     def __init__(
         self, onnx: Any, explanation: Explanation, thresholds: np.ndarray, dtype: np.dtype
@@ -111,10 +110,10 @@ class _Graph:
         self.taken: set[str] = set()
 
     def model(self) -> Any:
-        """The whole model, checked."""
+        """The complete model, checked by ONNX."""
         explanation = self.explanation
         names = getattr(explanation, "feature_names_in_", None)
-        # Columns that are categories, or that the tree never saw, have no place in a matrix.
+        # Categorical columns and columns unknown to the tree do not fit into one numeric matrix.
         if names is None or explanation.tree_columns_ == names.tolist():
             matrix, features = self._matrix(), explanation.tree_.feature
         else:
@@ -132,7 +131,7 @@ class _Graph:
         return model
 
     def _free(self, name: str) -> str:
-        """A name that no column has."""
+        """A name that is not used yet."""
         while name in self.taken:
             name += "_"
         self.taken.add(name)
@@ -158,17 +157,19 @@ class _Graph:
         return self._filled(matrix, [explanation.fill_.get(name) for name in names])
 
     def _filled(self, numbers: str, values: list[Any]) -> str:
-        """Numbers in which NaN counts as a value, one a column; None where it does not."""
+        """Replace NaN by a value per column; None leaves NaN as it is."""
         known = [v if isinstance(v, (int, float)) else np.nan for v in values]
         tensor = self.onnx.numpy_helper.from_array(np.array([known], dtype=self.dtype))
         fill = self._add("Constant", [], value=tensor)
         return self._add("Where", [self._add("IsNaN", [numbers]), fill, numbers])
 
     def _columns(self) -> str:
-        """An input a column, and what the tree looks at as one matrix."""
+        """One input per column, concatenated to the matrix of features."""
         self.taken.update(self.explanation._asked.encoding.input_names)
         if not self.taken:
-            raise ValueError("the tree has a single leaf: it asks about no column, so none goes in")
+            raise ValueError(
+                "the tree has a single leaf and uses no column, so ONNX would have no input"
+            )
         parts, known, fill = [], {}, self.explanation.fill_
         for name in self.explanation._asked.encoding.names:
             if not isinstance(name, Indicator):
@@ -182,8 +183,8 @@ class _Graph:
                 self._input(name.column, text if kind is str else whole, 1)
             if known.setdefault(name.column, kind) is not kind:
                 raise TypeError(
-                    f"column {name.column!r} has words and numbers as categories; ONNX has columns "
-                    "of one type only: turn them all into words before fitting"
+                    f"column {name.column!r} has text and numbers as categories; an ONNX column "
+                    "has one type: convert them all to text before fitting"
                 )
             keys = {"keys_strings": [value]} if kind is str else {"keys_int64s": [int(value)]}
             options = {"values_floats": [1.0], "default_float": 0.0, "domain": "ai.onnx.ml"}
@@ -239,8 +240,8 @@ class _Graph:
 def _labels(onnx: Any, names: np.ndarray) -> tuple[dict[str, list], int]:
     """The labels as an attribute, and their type.
 
-    Runtimes have ways of their own with one class and with two, whatever their labels; no leaf
-    has the classes that make them three.
+    Runtimes treat models of one or two classes specially. Unused labels, which no leaf has, make
+    them three.
     """
     labels = [plain_value(label, "a cluster") for label in names.tolist()]
     if all(isinstance(label, str) for label in labels):
@@ -249,7 +250,7 @@ def _labels(onnx: Any, names: np.ndarray) -> tuple[dict[str, list], int]:
         return {"classlabels_strings": labels}, onnx.TensorProto.STRING
     for label in labels:
         if label != int(label):
-            raise TypeError(f"cluster {label!r}: labels in ONNX are strings or whole numbers")
+            raise TypeError(f"cluster {label!r}: labels in ONNX are strings or integers")
     labels = [int(label) for label in labels]
     labels += islice((i for i in count() if i not in labels), max(3 - len(labels), 0))
     return {"classlabels_int64s": labels}, onnx.TensorProto.INT64
@@ -258,13 +259,13 @@ def _labels(onnx: Any, names: np.ndarray) -> tuple[dict[str, list], int]:
 def _category(name: Indicator) -> str | int:
     if name.value is None:
         raise ValueError(
-            f"the tree asks whether {name!s}; ONNX knows no missing values: give them a word of "
-            "their own before fitting"
+            f"the tree has the condition {name!s}; ONNX has no missing values: replace them by a "
+            "category of their own before fitting"
         )
     value = plain_value(name.value, f"a category of column {name.column!r}")
     if isinstance(value, float):
         raise TypeError(
-            f"column {name.column!r} has {value!r} as a category; in ONNX they are words or whole "
-            "numbers: turn them into words before fitting"
+            f"column {name.column!r} has {value!r} as a category; in ONNX they are strings or "
+            "integers: convert them to strings before fitting"
         )
     return value

@@ -1,4 +1,4 @@
-"""A tree as a Python function that needs nothing but Python."""
+"""Export to the source of a Python function without dependencies."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def to_python(
     name: str = "cluster_of",
     feature_names: Sequence[str | Indicator] | None = None,
 ) -> str:
-    """A model as the source of a function from one row to its cluster.
+    """Export a model as the source of a function that returns the cluster of one row.
 
     The function takes a mapping from the names of the columns to their values, such as a row of
-    ``csv.DictReader``, and needs only the columns that the tree asks about. A missing number, NaN
-    or an infinity is refused with a ValueError that names the column, as `predict` refuses it; a
-    missing category (None or NaN) is a category like any other.
+    ``csv.DictReader``, and needs only the columns that the tree uses. A missing number, NaN or an
+    infinity raises a ValueError that names the column, as in `predict`. A missing category (None
+    or NaN) is a category like any other.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def to_python(
     <BLANKLINE>
     """
     if not name.isidentifier() or keyword.iskeyword(name) or name in ("float", "ValueError"):
-        raise ValueError(f"name is {name!r}, which cannot be the name of the function")
+        raise ValueError(f"name is {name!r}, which is not a valid function name")
     explanation = Explanation.of(model, feature_names=feature_names)
     labels = [plain_value(label, "a cluster") for label in explanation.cluster_names_.tolist()]
     encoding = explanation._asked.encoding
@@ -74,7 +74,7 @@ def to_python(
         named = ", ".join(map(repr, numbers)) + ("," if len(numbers) == 1 else "")
         lines += _indented(_NUMBERS.replace("COLUMNS", named))
     answers = [repr(labels[cluster]) for cluster in explanation.tree_.cluster.tolist()]
-    return "\n".join(lines + _questions(explanation, answers)) + "\n"
+    return "\n".join(lines + _statements(explanation, answers)) + "\n"
 
 
 def _indented(text: str) -> list[str]:
@@ -93,14 +93,14 @@ for column in (COLUMNS):
         raise ValueError(f'column {column!r} holds {row[column]!r}, not a finite number')"""
 
 
-def _questions(explanation: Explanation, answers: list[str]) -> list[str]:
-    """The tree as ifs that return.
+def _statements(explanation: Explanation, answers: list[str]) -> list[str]:
+    """The tree as nested ``if`` statements that return.
 
-    What follows an ``if`` is its other side, so that only one side is indented. Always taking
-    the one that needs less room keeps a tree of a million leaves within twenty levels; Python
-    allows a hundred.
+    The code after an ``if`` is its other branch, so only one branch is indented. Indenting the
+    branch that needs fewer levels keeps a tree of a million leaves within twenty levels; Python
+    allows one hundred.
     """
-    tree, room = explanation.tree_, _rooms(explanation.tree_)
+    tree, levels = explanation.tree_, _indentation_levels(explanation.tree_)
     lines: list[str] = []
     stack = [(0, 1)]
     while stack:
@@ -110,7 +110,7 @@ def _questions(explanation: Explanation, answers: list[str]) -> list[str]:
             lines.append(f"{indent}return {answers[node]}")
             continue
         left, right = int(tree.children_left[node]), int(tree.children_right[node])
-        takes_left = room[left] <= room[right]
+        takes_left = levels[left] <= levels[right]
         described = explanation.tree_columns_[tree.feature[node]]
         if isinstance(described, Indicator):
             # Left of an indicator is where the category does not hold.
@@ -133,10 +133,10 @@ def _is(described: Indicator, holds: bool) -> str:
     return f"{read} {'==' if holds else '!='} {value!r}"
 
 
-def _rooms(tree: ThresholdTree) -> list[int]:
-    """How many levels of indentation each subtree needs."""
-    room = [0] * tree.node_count
+def _indentation_levels(tree: ThresholdTree) -> list[int]:
+    """Levels of indentation that each subtree needs."""
+    levels = [0] * tree.node_count
     for node in reversed(np.flatnonzero(~tree.is_leaf).tolist()):
-        low, high = sorted((room[tree.children_left[node]], room[tree.children_right[node]]))
-        room[node] = max(high, low + 1)
-    return room
+        low, high = sorted((levels[tree.children_left[node]], levels[tree.children_right[node]]))
+        levels[node] = max(high, low + 1)
+    return levels

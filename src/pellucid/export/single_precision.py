@@ -1,4 +1,4 @@
-"""Thresholds in single precision that part the same rows."""
+"""Thresholds in single precision that split the same rows."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pellucid.explanation.explanation import Explanation
 
 
 def single_thresholds(explanation: Explanation, X: Any) -> np.ndarray:
-    """A float32 threshold for every question that sends the rows of `X`, rounded, as before.
+    """A float32 threshold per split that sends the rounded rows of `X` to the same side.
 
-    Rounding keeps the order of numbers, so with ``low`` the largest value of those that go left
-    at a node and ``high`` the smallest of those that go right, any single t with
-    ``float32(low) <= t < float32(high)`` will do. The one taken is the largest that is not above
-    the threshold, so that numbers which are single already go as before too, unless rounded rows
-    need another.
+    Rounding keeps the order of numbers. Let ``low`` be the largest value that goes left at a node
+    and ``high`` the smallest that goes right. Any float32 t with
+    ``float32(low) <= t < float32(high)`` splits the rounded rows alike. The largest such t that
+    does not exceed the threshold is used, so that values that are float32 already keep their side
+    where possible.
 
     Parameters
     ----------
@@ -44,9 +44,9 @@ def single_thresholds(explanation: Explanation, X: Any) -> np.ndarray:
         name = explanation._asked.encoding.names[feature]
         pair = f"{float(low)!r} and {float(high)!r}"
         raise ValueError(
-            f"column {str(name)!r}: {pair} are on two sides of the threshold "
-            f"{float(threshold)!r} but the same number in single precision; take dtype='float64', "
-            "or round the column before fitting"
+            f"column {str(name)!r}: {pair} are on different sides of the threshold "
+            f"{float(threshold)!r} but equal in single precision; use dtype='float64', or round "
+            "the column before fitting"
         )
     return thresholds
 

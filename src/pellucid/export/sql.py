@@ -1,4 +1,4 @@
-"""A tree as SQL: one ``CASE`` expression, with a ``WHEN`` for each rule."""
+"""Export to SQL: one ``CASE`` expression with a ``WHEN`` per rule."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ def to_sql(
     column: str = "cluster",
     feature_names: Sequence[str | Indicator] | None = None,
 ) -> str:
-    """A model as an SQL expression that gives the cluster of a row.
+    """Export a model as an SQL expression that gives the cluster of a row.
 
-    Each leaf is a ``WHEN`` with all of its conditions, so that each can be read by itself. Names
-    and strings are quoted for the dialect, whatever they hold; thresholds are numbers of double
-    precision that compare as in `predict`.
+    Each leaf is a ``WHEN`` with all of its conditions, so that it can be read by itself. Names
+    and strings are quoted for the dialect. Thresholds are double-precision numbers that compare
+    as in `predict`.
 
     Parameters
     ----------
     model : fitted estimator of this package, Explanation or ThresholdTree
     dialect : {"standard", "bigquery", "duckdb", "mssql", "mysql", "postgres", "snowflake", \
             "spark", "sqlite"}, default="standard"
-        The database that is to run it.
+        The database that will run the query.
     table : str or sequence of str, optional
-        Makes a whole query, ``SELECT *, CASE ... END AS cluster FROM table``. A sequence is a
-        name in parts, such as ``("schema", "table")``.
+        If given, the result is a complete query, ``SELECT *, CASE ... END AS cluster FROM table``.
+        A sequence is a qualified name, such as ``("schema", "table")``.
     column : str, default="cluster"
-        What the query calls the cluster.
+        Name of the cluster column in the query.
     feature_names : sequence of str or Indicator, optional
         Names of the columns; those seen in `fit`, or ``x0, x1, ...``, when left out.
 
@@ -48,19 +48,16 @@ def to_sql(
 
     Notes
     -----
-    `predict` refuses rows with a missing number, so here they have no cluster: where any number
-    that the tree asks about is NULL, the result is NULL, wherever in the tree the question
-    stands. The same holds for NaN and infinities, in the dialects that have them. A NULL in a
-    column of categories is a category like any other, as in
-    :class:`~pellucid.tables.encoding.Encoding`: other than all that are
-    named. Where an explanation says what a missing value counts as (`fill_`), NULL counts as
-    that.
+    `predict` rejects rows with a missing number. In SQL they have no cluster: the result is NULL if
+    any numeric column that the tree uses is NULL. The same holds for NaN and infinities, in the
+    dialects that have them. NULL in a categorical column is treated as a category that differs
+    from all known ones, as in :class:`~pellucid.tables.encoding.Encoding`. If an explanation has a
+    replacement for missing values (`fill_`), NULL is replaced.
 
-    A column of booleans that the tree takes for numbers has to be cast to numbers first, in the
-    databases that do not do so by themselves. Strings compare as the column's collation says, so
-    in a database or column that takes 'a' for 'A' categories that differ in nothing else are one.
-    SQLite reads decimals of more than 15 digits right in all but its oldest builds; thresholds
-    in the style "round" are shorter.
+    A boolean column that the tree uses as a number has to be cast to a number first, in databases
+    that do not cast it by themselves. Strings compare by the collation of the column: where it
+    ignores case, categories that differ only in case are one. Old builds of SQLite misread decimals
+    of more than 15 digits; thresholds in the style "round" are shorter.
 
     Examples
     --------
@@ -105,33 +102,33 @@ def _expression(explanation: Explanation, dialect: Dialect) -> str:
 
 
 def _can_hold(rule: Rule) -> bool:
-    """Whether any row can reach a leaf: a tree from elsewhere may ask for x > 5 below x <= 3.
+    """Whether a row can reach the leaf: an imported tree may have x > 5 below x <= 3.
 
-    Databases need not read of such leaves, and DuckDB's optimizer fails over them.
+    Such leaves are left out. DuckDB's optimizer fails on them.
     """
     low = {c.feature: c.threshold for c in rule.conditions if not c.is_upper}
     return all(low.get(c.feature, -math.inf) < c.threshold for c in rule.conditions if c.is_upper)
 
 
 class _Writer:
-    """Conditions of an explanation in a dialect."""
+    """Writes conditions of an explanation in a dialect."""
 
     def __init__(self, explanation: Explanation, dialect: Dialect) -> None:
         self.explanation, self.dialect = explanation, dialect
 
     def guards(self) -> list[str]:
-        """One test a column of numbers, true where there is none."""
+        """One test per numeric column that is true where the number is missing."""
         tree, names = self.explanation.tree_, self.explanation.tree_columns_
-        asked = dict.fromkeys(names[f] for f in tree.feature[~tree.is_leaf])
+        used = dict.fromkeys(names[f] for f in tree.feature[~tree.is_leaf])
         tests = [
             self.dialect.no_number(self._column(name), can_be_null=self._can_be_null(name))
-            for name in asked
+            for name in used
             if not isinstance(name, Indicator)
         ]
         return [test for test in tests if test]
 
     def conditions(self, rule: Rule) -> str:
-        """All conditions of a leaf; those on one column stand together, its lower bound first."""
+        """All conditions of a leaf, grouped by column, the lower bound first."""
         parts: dict[tuple, list[Condition]] = {}
         for condition in rule.conditions:
             name = condition.name

@@ -1,4 +1,4 @@
-"""How databases differ in what they take for a name, a string and a number."""
+"""How databases write names, strings and numbers."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from typing import Any
 
 _LARGEST = "1.7976931348623157e308"
 _PLAIN_INTEGERS = 2**24
-"""Whole numbers up to here are exact in single precision too, whatever they are compared with."""
+"""Integers up to this size are exact in single precision too."""
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """One database's way of writing; the defaults are those of the SQL standard."""
+    """The syntax of one database; the defaults are those of the SQL standard."""
 
     quotes: tuple[str, str] = ('"', '"')
-    """Around a name."""
+    """Quotation marks of a name."""
     escapes_name_by: str | None = None
-    """What goes before a closing quote in a name; None: the quote itself, twice."""
+    """Escape character of a closing quote in a name; None doubles the quote."""
     has_backslashes: bool = False
     """Whether a backslash in a string begins an escape."""
     string_prefix: str = ""
     has_booleans: bool = True
     decimals_are_exact: bool = True
-    """Whether 5.1 is a decimal number, so that double precision must be asked for: 5.1e0."""
+    """Whether 5.1 is an exact decimal, so that double precision must be written as 5.1e0."""
     not_finite: str | None = None
-    """A test for NaN and infinities, if there are any."""
+    """A test for NaN and infinities, if the database has them."""
 
     @property
     def always(self) -> str:
@@ -50,27 +50,27 @@ class Dialect:
         return self._number(value) if isinstance(value, float) else self._string(value)
 
     def filled(self, name: str, value: Any) -> str:
-        """A column in which a value stands for NULL; the column itself where that is None."""
+        """A column with NULL replaced by a value; the column itself if the value is None."""
         column = self.identifier(name)
         return column if value is None else f"COALESCE({column}, {self.literal(value)})"
 
     def no_number(self, column: str, *, can_be_null: bool) -> str:
-        """True where a column of numbers holds none; empty if that cannot be."""
+        """A test that is true where a column has no finite number; empty if not needed."""
         tests = [f"{column} IS NULL"] if can_be_null else []
         tests += [] if self.not_finite is None else [self.not_finite.format(column=column)]
         return " OR ".join(tests)
 
     def is_one(self, column: str, value: Any) -> str:
-        """True where a column is one category."""
+        """A test that is true where a column is the category."""
         return f"{column} IS NULL" if value is None else f"{column} = {self.literal(value)}"
 
     def is_none_of(self, column: str, values: list[Any], *, can_be_null: bool) -> str:
-        """True where a column is none of some categories; NULL is a category too."""
+        """A test that is true where a column is none of the categories; NULL is a category too."""
         named = [self.literal(value) for value in values if value is not None]
         if not named:
             return f"{column} IS NOT NULL"
         test = f"<> {named[0]}" if len(named) == 1 else f"NOT IN ({', '.join(named)})"
-        # A comparison with NULL is not true, which is right where NULL is excluded as well.
+        # A comparison with NULL is not true, as required if NULL is excluded too.
         can_be_null = can_be_null and None not in values
         return f"({column} {test} OR {column} IS NULL)" if can_be_null else f"{column} {test}"
 
@@ -93,11 +93,11 @@ class Dialect:
 
 def _refuse_unwritable(text: str) -> None:
     if "\0" in text:
-        raise ValueError(f"{text!r} holds a NUL character, which SQL cannot write")
+        raise ValueError(f"{text!r} contains a NUL character, which SQL cannot represent")
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise ValueError(f"{text!r} holds half a character, which no text can hold") from None
+        raise ValueError(f"{text!r} contains a lone surrogate, which is not valid text") from None
 
 
 _BETWEEN = f"{{column}} NOT BETWEEN -{_LARGEST} AND {_LARGEST}"
@@ -118,7 +118,7 @@ DIALECTS = {
     "postgres": Dialect(decimals_are_exact=False, not_finite=_BETWEEN),
     "snowflake": Dialect(has_backslashes=True, not_finite=_BETWEEN),
     "spark": Dialect(quotes=_BACKTICKS, has_backslashes=True, not_finite=_BETWEEN),
-    # A name in double quotes that is no column is a string to SQLite, silently.
+    # SQLite silently reads a double-quoted name that is not a column as a string.
     "sqlite": Dialect(quotes=_BACKTICKS, decimals_are_exact=False, not_finite=_BETWEEN),
 }
-"""The databases that are known, by name."""
+"""The supported databases by name."""

@@ -1,4 +1,4 @@
-"""A tree as indented text, in the manner of scikit-learn's ``export_text``."""
+"""Export to indented text, like scikit-learn's ``export_text``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pellucid.tree import ThresholdTree
 
 
 def export_text(model: Any, *, feature_names: Sequence[str | Indicator] | None = None) -> str:
-    """Draw the tree of a fitted estimator, or a tree, as text.
+    """Export the tree of a fitted estimator, or a tree, as text.
 
     Parameters
     ----------
@@ -48,24 +48,24 @@ def export_text(model: Any, *, feature_names: Sequence[str | Indicator] | None =
     lines: list[str] = []
     stack: list[tuple[int, int, str]] = [(0, 0, "")]
     while stack:
-        node, depth, question = stack.pop()
+        node, depth, condition = stack.pop()
         indent = "|   " * (depth - 1) + "|--- " if depth else ""
-        if question:
-            lines.append(indent + question)
+        if condition:
+            lines.append(indent + condition)
             indent = "|   " * depth + "|--- "
         if tree.children_left[node] < 0:
             rows = f"{tree.n_node_samples[node]:,} rows"
             lines.append(f"{indent}cluster {labels[tree.cluster[node]]} ({rows})")
             continue
         name = names[tree.feature[node]]
-        low, high = _answers(name, format_number(tree.threshold[node]))
+        low, high = _conditions(name, format_number(tree.threshold[node]))
         stack.append((int(tree.children_right[node]), depth + 1, high))
         stack.append((int(tree.children_left[node]), depth + 1, low))
     return "\n".join(lines)
 
 
-def _answers(name: str | Indicator, threshold: str) -> tuple[str, str]:
-    """What is true to the left and to the right of a question."""
+def _conditions(name: str | Indicator, threshold: str) -> tuple[str, str]:
+    """The conditions of the left and of the right child."""
     if isinstance(name, Indicator):
         return name.negation, str(name)
     return f"{name} <= {threshold}", f"{name} >  {threshold}"

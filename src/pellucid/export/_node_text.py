@@ -1,4 +1,4 @@
-"""What the formats that draw a tree have in common: its words, node by node."""
+"""Texts and colors of the nodes of a tree, shared by the formats that draw one."""
 
 from __future__ import annotations
 
@@ -14,46 +14,46 @@ from pellucid.tables.encoding import Indicator
 
 
 @dataclass(frozen=True)
-class Question:
-    """An inner node."""
+class InnerNodeText:
+    """Texts of an inner node."""
 
     text: str
     left: int
     right: int
     answers: tuple[str, str]
-    """The answer that leads left, and the one that leads right."""
+    """Labels of the edges to the left and to the right child."""
 
 
 @dataclass(frozen=True)
-class Leaf:
-    """A leaf."""
+class LeafText:
+    """Texts and colors of a leaf."""
 
     title: str
     figures: str
-    """Rows, share and purity; empty for a tree that knows of no rows."""
+    """Rows, share and purity; empty for a tree without training rows."""
     color: str
     text_color: str
 
 
-def read_nodes(explanation: Explanation) -> list[Question | Leaf]:
-    """Every node of the tree in words, in the order of its numbers."""
+def read_nodes(explanation: Explanation) -> list[InnerNodeText | LeafText]:
+    """Texts of all nodes, in the order of their numbers."""
     tree = explanation.tree_
     rules = {rule.leaf: rule for rule in explanation._leaf_rules}
-    nodes: list[Question | Leaf] = []
+    nodes: list[InnerNodeText | LeafText] = []
     for node in range(tree.node_count):
         if node in rules:
             color = cluster_color(int(tree.cluster[node]))
             title = f"cluster {rules[node].cluster}"
             figures = _figures(rules[node]) if tree.n_node_samples[0] > 0 else ""
-            nodes.append(Leaf(title, figures, color, text_color(color)))
+            nodes.append(LeafText(title, figures, color, text_color(color)))
             continue
         name = explanation.tree_columns_[tree.feature[node]]
         left, right = int(tree.children_left[node]), int(tree.children_right[node])
         if isinstance(name, Indicator):
-            nodes.append(Question(str(name), left, right, ("no", "yes")))
+            nodes.append(InnerNodeText(str(name), left, right, ("no", "yes")))
         else:
             text = f"{name} ≤ {format_number(tree.threshold[node])}"
-            nodes.append(Question(text, left, right, ("yes", "no")))
+            nodes.append(InnerNodeText(text, left, right, ("yes", "no")))
     return nodes
 
 
@@ -63,5 +63,5 @@ def _figures(rule: Rule) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in percent, 100 only where it is all."""
+    """A share in percent; 100 % only if it is exactly 1."""
     return "100 %" if share == 1 else f"{100 * share:.1f} %"

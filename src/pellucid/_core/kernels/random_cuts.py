@@ -1,16 +1,17 @@
 """Threshold trees drawn at random from the reference centers alone.
 
-For one column, sort the coordinates of all k centers: gap g lies between the g-th and the next.
-Every cut is drawn from one measure over all gaps of all columns, which gives a gap of length h
-the weight h (k-medians) or h^2 (k-means; within the gap the density is then proportional to the
+In one column, sort the coordinates of all k centers: gap g lies between the g-th and the next.
+Every cut is drawn from one distribution over all gaps of all columns. A gap of length h has the
+weight h (k-medians) or h^2 (k-means; within the gap the density is then proportional to the
 distance to the nearer end). Only gaps that separate centers of some leaf may be drawn; the cut is
 put into every leaf whose centers it separates.
 
-    ends : (n_features, k), sorted coordinates
-    rank : (n_features, k), how many coordinates lie strictly below that of each center
-    distance : (k, k), measure of all cuts between two centers; empty where no cut is ruled out
-    squared : whether a gap weighs the square of its length
-    leaf : (k,), the leaf that holds each center
+    coordinates : (n_features, k), sorted
+    rank : (n_features, k), number of coordinates strictly below that of each center
+    distance : (k, k), weight of all cuts between two centers; empty if no cut is ruled out
+    squared : whether the weight of a gap is the square of its length
+    leaf : (k,), leaf of each center
+    lengths : (n_features, k - 1), length of each gap that may be drawn, 0 for the others
 """
 
 from __future__ import annotations
@@ -21,28 +22,30 @@ from pellucid._utils.compilation import compiled, inner
 
 
 @compiled
-def draw_trees(ends, rank, distance, squared, uniforms, begin, end, trees, lengths, room):
-    """Draw trees begin .. end; uniforms[t, s] = (which gap, where in it) of the s-th cut of t.
+def draw_trees(coordinates, rank, distance, squared, uniforms, begin, end, trees, lengths, scratch):
+    """Draw trees begin .. end - 1.
 
-    `trees` are the arrays of a `batch_tree_costs.Trees`; lengths, (n_features, k - 1), and
-    room, four times 2 k whole numbers, are for the loops to fill.
+    uniforms[t, s] are two numbers in [0, 1) for the s-th cut of tree t: one for the gap, one for
+    the place within it. `trees` are the arrays of a `batch_tree_costs.Trees`. `lengths` and
+    `scratch`, four arrays of 2 k integers, are overwritten.
     """
     feature, threshold, left, right, cluster = trees
-    leaf, low, high, change = room
-    k = ends.shape[1]
+    leaf, low, high, change = scratch
+    k = coordinates.shape[1]
     for t in range(begin, end):
         for c in range(k):
             leaf[c] = 0
-        n_nodes = np.int64(1)  # a plain 1 would have functions compiled for it alone
+        n_nodes = np.int64(1)  # a literal 1 would compile another version of the functions
         for s in range(k - 1):
-            find_open_gaps(ends, rank, leaf, n_nodes, low, high, change, lengths)
+            find_open_gaps(coordinates, rank, leaf, n_nodes, low, high, change, lengths)
             if len(distance) > 0:
-                rule_out_close_pairs(rank, distance, leaf, lengths)
-            j, g = choose_gap(lengths, squared, uniforms[t, s, 0])
-            if j < 0:  # centers that are left together coincide
+                exclude_close_pairs(rank, distance, leaf, lengths)
+            j, g = draw_gap(lengths, squared, uniforms[t, s, 0])
+            if j < 0:  # the centers of each leaf coincide
                 break
-            a, b = ends[j, g], ends[j, g + 1]
-            at = choose_place(a, b, squared, uniforms[t, s, 1])
+            at = draw_threshold(
+                coordinates[j, g], coordinates[j, g + 1], squared, uniforms[t, s, 1]
+            )
             find_spans(rank, j, leaf, n_nodes, low, high)
             for node in range(n_nodes):
                 if low[node] <= g < high[node]:
@@ -58,7 +61,7 @@ def draw_trees(ends, rank, distance, squared, uniforms, begin, end, trees, lengt
 
 @inner
 def find_spans(rank, j, leaf, n_nodes, low, high):
-    """Least and greatest rank of the centers of each node in column j; low > high without any."""
+    """Least and greatest rank of the centers per node in column j; low > high if it has none."""
     for node in range(n_nodes):
         low[node], high[node] = rank.shape[1], -1
     for c in range(rank.shape[1]):
@@ -67,9 +70,9 @@ def find_spans(rank, j, leaf, n_nodes, low, high):
 
 
 @inner
-def find_open_gaps(ends, rank, leaf, n_nodes, low, high, change, lengths):
-    """Length of each gap that separates centers of some leaf; 0 for the others."""
-    n_features, k = ends.shape
+def find_open_gaps(coordinates, rank, leaf, n_nodes, low, high, change, lengths):
+    """Fill `lengths`: the gaps that separate centers of some leaf."""
+    n_features, k = coordinates.shape
     for j in range(n_features):
         find_spans(rank, j, leaf, n_nodes, low, high)
         for g in range(k):
@@ -81,12 +84,12 @@ def find_open_gaps(ends, rank, leaf, n_nodes, low, high, change, lengths):
         n_open = 0
         for g in range(k - 1):
             n_open += change[g]
-            lengths[j, g] = ends[j, g + 1] - ends[j, g] if n_open > 0 else 0.0
+            lengths[j, g] = coordinates[j, g + 1] - coordinates[j, g] if n_open > 0 else 0.0
 
 
 @inner
-def rule_out_close_pairs(rank, distance, leaf, lengths):
-    """Close the gaps between two centers of a leaf at most D / k^3 apart.
+def exclude_close_pairs(rank, distance, leaf, lengths):
+    """Set to 0 the lengths of the gaps between two centers of a leaf at most D / k^3 apart.
 
     D is the greatest distance between two centers that share a leaf.
     """
@@ -109,10 +112,10 @@ def rule_out_close_pairs(rank, distance, leaf, lengths):
 
 
 @inner
-def choose_gap(lengths, squared, u):
-    """The gap at which the share u of the whole measure is reached, column after column.
+def draw_gap(lengths, squared, u):
+    """Gap at which the cumulative weight, column by column, passes u times the total weight.
 
-    (-1, -1) where there is no gap.
+    (-1, -1) if all lengths are 0.
     """
     n_features, n_gaps = lengths.shape
     longest = total = 0.0
@@ -121,15 +124,15 @@ def choose_gap(lengths, squared, u):
             longest = max(longest, lengths[j, g])
     for j in range(n_features):
         for g in range(n_gaps):
-            share = lengths[j, g] / longest  # so that no square is lost
-            total += share * share if squared else share
+            ratio = lengths[j, g] / longest  # so that the square of no length underflows
+            total += ratio * ratio if squared else ratio
     target, reached = u * total, 0.0
     column, gap = -1, -1
     for j in range(n_features):
         for g in range(n_gaps):
             if lengths[j, g] > 0.0:
-                share = lengths[j, g] / longest
-                reached += share * share if squared else share
+                ratio = lengths[j, g] / longest
+                reached += ratio * ratio if squared else ratio
                 column, gap = j, g
                 if reached > target:
                     return column, gap
@@ -137,8 +140,8 @@ def choose_gap(lengths, squared, u):
 
 
 @inner
-def choose_place(a, b, squared, u):
-    """The share u of the measure of the gap from a to b, as a threshold: at least a, below b."""
+def draw_threshold(a, b, squared, u):
+    """Threshold t, a <= t < b, at quantile u of the density in the gap from a to b."""
     if not squared:
         at = a + (b - a) * u
     elif u < 0.5:

@@ -1,4 +1,4 @@
-"""Random trees by the book: cuts drawn all over the box, and thrown away until one will do."""
+"""Random trees by rejection sampling, as in the papers: draw cuts until one is valid."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import numpy as np
 
 
 def candidates(centers, objective, rng):
-    """Cuts all over the box; for k-means kept as often as they are far from the nearest center."""
+    """Cuts from the bounding box; for k-means accepted in proportion to the distance to the nearest
+    center coordinate.
+    """
     low, length = centers.min(axis=0), np.ptp(centers, axis=0)
     while True:
         feature = rng.choice(len(length), 5000, p=length / length.sum())
@@ -19,7 +21,7 @@ def candidates(centers, objective, rng):
 
 
 def between(centers, a, b, objective):
-    """Measure of all cuts between two centers: lengths of the gaps between, or their squares."""
+    """Weight of all cuts between two centers: lengths of the gaps, or their squares."""
     total = 0.0
     for column in centers.T:
         low, high = sorted((column[a], column[b]))
@@ -39,7 +41,7 @@ def draw_trees(centers, n_trees, method, objective, rng):
     distance = {(a, b): between(centers, a, b, objective) for b in range(k) for a in range(b)}
     trees = []
     while len(trees) < n_trees:
-        first, cut_up, leaves = None, [], [frozenset(range(k))]
+        first, split_sets, leaves = None, [], [frozenset(range(k))]
         while any(len(leaf) > 1 for leaf in leaves):
             feature, at = next(cuts)
             split = [leaf for leaf in leaves if separates(centers, leaf, feature, at)]
@@ -51,10 +53,10 @@ def draw_trees(centers, n_trees, method, objective, rng):
             if method == "makarychev-shan" and too_close:
                 continue
             first = first or (feature, at)
-            cut_up += split
+            split_sets += split
             for leaf in split:
                 left = frozenset(c for c in leaf if centers[c, feature] <= at)
                 leaves.remove(leaf)
                 leaves += [left, leaf - left]
-        trees.append((first, frozenset(cut_up)))
+        trees.append((first, frozenset(split_sets)))
     return trees

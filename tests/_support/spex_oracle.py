@@ -1,12 +1,12 @@
-"""Brute force for trees of labels: every cut of every leaf, by the definition."""
+"""Brute-force SpEx: every cut of every leaf, by the definition."""
 
 from __future__ import annotations
 
 import numpy as np
 
 
-def share(labels, weight, rows):
-    """Cut over degree of some rows in the graph that joins equal labels, copies of rows apart."""
+def cut_ratio(labels, weight, rows):
+    """Cut over degree of some rows in the graph that joins rows of equal label."""
     cut = degree = 0.0
     for c in np.unique(labels):
         whole = weight[labels == c].sum()
@@ -22,14 +22,14 @@ def sides(X, rows, feature, low):
 
 
 def best_cut(X, labels, weight, rows):
-    """Objective, feature and low of the best cut, or None when the rows are all of one kind."""
+    """Objective, feature and low of the best cut, or None if all rows have one label."""
     if len(set(labels[rows])) < 2:
         return None
     cuts = []
     for feature in range(X.shape[1]):
         for low in sorted(set(X[rows, feature]))[:-1]:
             left, right = sides(X, rows, feature, low)
-            value = share(labels, weight, left) + share(labels, weight, right)
+            value = cut_ratio(labels, weight, left) + cut_ratio(labels, weight, right)
             cuts.append((value, feature, low))
     return min(cuts, default=None)
 
@@ -40,7 +40,7 @@ def grow_spex(X, labels, weight, n_leaves):
     while len(leaves) < n_leaves:
         found = {path: best_cut(X, labels, weight, rows) for path, rows in leaves.items()}
         rises = {
-            path: cut[0] - share(labels, weight, leaves[path])
+            path: cut[0] - cut_ratio(labels, weight, leaves[path])
             for path, cut in found.items()
             if cut is not None
         }

@@ -1,4 +1,4 @@
-"""ExShallowSearch reaches its goals where any penalty does, and says so where none does."""
+"""ExShallowSearch meets its goals where any penalty does, and reports when none does."""
 
 import numpy as np
 import pytest
@@ -33,25 +33,25 @@ def blobs(seed=0, k=6):
 
 
 @pytest.fixture(scope="module", params=range(3))
-def known(request):
-    """Data, centers, and what every penalty of a dense grid gives: cost ratio and WAES."""
+def grid_fits(request):
+    """Data, centers, and cost ratio and WAES of the fits of a dense grid of penalties."""
     X, centers = blobs(request.param)
     fits = [ExShallow(reference=centers, depth_penalty=p).fit(X) for p in GRID]
     return X, centers, [(ratio(model), size(model)) for model in fits]
 
 
-def search(known, **goals):
-    X, centers, _ = known
+def search(grid_fits, **goals):
+    X, centers, _ = grid_fits
     return ExShallowSearch(reference=centers, max_fits=1000, **goals).fit(X)
 
 
 @pytest.mark.parametrize("place", [0.1, 0.5, 0.9])
 @pytest.mark.parametrize("squeeze", [0.99, 1.0, 1.05])
-def test_both_goals_are_reached_where_brute_force_reaches_them(known, place, squeeze):
-    grid = sorted(set(known[2]))
+def test_both_goals_are_met_where_brute_force_meets_them(grid_fits, place, squeeze):
+    grid = sorted(set(grid_fits[2]))
     cost, waes = grid[int(place * (len(grid) - 1))]
     waes *= squeeze
-    model = search(known, goal_cost=cost, goal_size=waes)
+    model = search(grid_fits, goal_cost=cost, goal_size=waes)
     if any(c <= cost and w <= waes for c, w in grid):
         assert model.reached_
     if model.reached_:
@@ -62,32 +62,32 @@ def test_both_goals_are_reached_where_brute_force_reaches_them(known, place, squ
         assert size(model) <= min(w for c, w in grid if c <= cost) + 1e-12
 
 
-def test_one_goal_leaves_the_other_to_be_as_good_as_can_be(known):
-    grid = known[2]
+def test_with_one_goal_the_other_quantity_is_optimised(grid_fits):
+    grid = grid_fits[2]
     cost, waes = np.median([c for c, _ in grid]), np.median([w for _, w in grid])
-    model = search(known, goal_cost=cost)
+    model = search(grid_fits, goal_cost=cost)
     assert model.reached_
     assert ratio(model) <= cost
     assert size(model) <= min(w for c, w in grid if c <= cost) + 1e-12
-    model = search(known, goal_size=waes)
+    model = search(grid_fits, goal_size=waes)
     assert model.reached_
     assert size(model) <= waes
     assert ratio(model) <= min(c for c, w in grid if w <= waes) + 1e-12
 
 
-def test_goals_out_of_reach_are_said_to_be(known):
-    grid = known[2]
-    cheapest = search(known, goal_cost=0.5, goal_size=0.1)
+def test_unreachable_goals_are_reported(grid_fits):
+    grid = grid_fits[2]
+    cheapest = search(grid_fits, goal_cost=0.5, goal_size=0.1)
     assert not cheapest.reached_
     assert ratio(cheapest) <= min(c for c, _ in grid) + 1e-12
-    smallest = search(known, goal_size=0.1)
+    smallest = search(grid_fits, goal_size=0.1)
     assert not smallest.reached_
     assert size(smallest) <= min(w for _, w in grid) + 1e-12
 
 
 @given(tiny_data(), st.sampled_from([1.0, 1.1, 1.5]), st.sampled_from([0.5, 1.0, 1.5, 2.0]))
 @settings(max_examples=40, deadline=None)
-def test_the_penalty_gives_the_tree(data, cost, waes):
+def test_exshallow_with_the_best_penalty_grows_the_same_tree(data, cost, waes):
     goals = {"goal_cost": cost, "goal_size": waes, "n_jobs": 1, "max_fits": 30}
     model = fit(ExShallowSearch(), data, **goals)
     same = fit(ExShallow(depth_penalty=model.best_depth_penalty_), data, n_jobs=1)
@@ -97,31 +97,31 @@ def test_the_penalty_gives_the_tree(data, cost, waes):
     assert model.tree_ in [point.tree for point in model.path_]
 
 
-def test_no_goals_are_exshallow():
+def test_without_goals_it_is_exshallow():
     X, centers = blobs()
     model = ExShallowSearch(reference=centers).fit(X)
     assert model.tree_ == ExShallow(reference=centers).fit(X).tree_
     assert (model.best_depth_penalty_, model.n_fits_, model.reached_) == (0.03, 1, True)
 
 
-@pytest.mark.parametrize("rival", [IMM(), ExGreedy(), ExKMC(base=None, n_leaves=10)], ids=repr)
-def test_a_rival_fitted_or_not_sets_the_goals(rival):
+@pytest.mark.parametrize("other", [IMM(), ExGreedy(), ExKMC(base=None, n_leaves=10)], ids=repr)
+def test_goals_from_another_estimator_fitted_or_not(other):
     X = load_digits().data
     kmeans = KMeans(10, n_init=1, random_state=0).fit(X)
-    unfitted = ExShallowSearch(reference=kmeans, goal_cost=rival, goal_size=rival).fit(X)
-    fitted = clone(rival).set_params(reference=kmeans).fit(X)
+    unfitted = ExShallowSearch(reference=kmeans, goal_cost=other, goal_size=other).fit(X)
+    fitted = clone(other).set_params(reference=kmeans).fit(X)
     model = ExShallowSearch(reference=kmeans, goal_cost=fitted, goal_size=fitted).fit(X)
     assert model.tree_ == unfitted.tree_
-    assert not hasattr(rival, "tree_")
+    assert not hasattr(other, "tree_")
     assert model.inertia_ <= fitted.inertia_ * (1 + 1e-9)
     assert model.reached_
     assert size(model) <= size(fitted) + 1e-9
 
 
-def test_a_rival_with_the_same_tree_is_matched():
+def test_goals_from_an_estimator_with_the_same_tree():
     X = load_iris().data
-    rival = ExShallow(3, random_state=0).fit(X)
-    model = ExShallowSearch(reference=rival.reference_centers_, goal_cost=rival, goal_size=rival)
+    other = ExShallow(3, random_state=0).fit(X)
+    model = ExShallowSearch(reference=other.reference_centers_, goal_cost=other, goal_size=other)
     model.fit(X)
     assert model.reached_
     assert model.n_fits_ == 1
@@ -130,19 +130,19 @@ def test_a_rival_with_the_same_tree_is_matched():
 def test_goals_are_measured_with_the_weights_of_this_fit():
     X, centers = blobs()
     weight = np.random.default_rng(0).integers(0, 4, len(X)).astype(float)
-    rival = CARTExplainer(reference=centers, random_state=0).fit(X)  # without weights
-    model = ExShallowSearch(reference=centers, goal_size=rival, max_fits=10)
+    other = CARTExplainer(reference=centers, random_state=0).fit(X)  # without weights
+    model = ExShallowSearch(reference=centers, goal_size=other, max_fits=10)
     model.fit(X, sample_weight=weight)
-    waes = weighted_average_explanation_size(rival.tree_, X, sample_weight=weight)
+    waes = weighted_average_explanation_size(other.tree_, X, sample_weight=weight)
     assert model.reached_ == (size(model) <= waes + 1e-9)
-    cost = ExShallowSearch(reference=centers, goal_cost=rival, max_fits=10)
+    cost = ExShallowSearch(reference=centers, goal_cost=other, max_fits=10)
     cost.fit(X, sample_weight=weight)
     repeated = np.repeat(X, weight.astype(int), axis=0)
-    again = clone(cost).set_params(goal_cost=rival).fit(repeated)
+    again = clone(cost).set_params(goal_cost=other).fit(repeated)
     assert again.best_depth_penalty_ == cost.best_depth_penalty_
 
 
-def test_max_fits_is_kept_and_fewer_do():
+def test_max_fits_is_an_upper_bound():
     X, centers = blobs()
     for max_fits in (1, 2, 3, 7):
         model = ExShallowSearch(reference=centers, goal_cost=1.0, max_fits=max_fits).fit(X)
@@ -150,7 +150,7 @@ def test_max_fits_is_kept_and_fewer_do():
         assert 1 <= len(model.path_) <= max_fits
 
 
-def test_penalties_are_round_where_they_can_be():
+def test_the_best_penalty_has_few_digits():
     X = load_digits().data
     kmeans = KMeans(10, n_init=1, random_state=0).fit(X)
     model = ExShallowSearch(reference=kmeans, goal_cost=1.25).fit(X)
@@ -158,7 +158,7 @@ def test_penalties_are_round_where_they_can_be():
 
 
 @pytest.mark.parametrize("name", ["goal_cost", "goal_size"])
-def test_goals_that_make_no_sense_are_refused(name):
+def test_invalid_goals_raise(name):
     X, centers = blobs()
     for bad in (-1.0, "imm", KMeans(2)):
         with pytest.raises(ValueError, match=f"'{name}' parameter"):

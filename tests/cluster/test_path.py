@@ -1,4 +1,4 @@
-"""The path of ExShallow holds every tree worth having, each once, and is found in few searches."""
+"""ExShallow.path returns every undominated tree once and searches few nodes."""
 
 import warnings
 
@@ -31,7 +31,7 @@ def measures(point):
 
 
 def brute_force(data, grid=GRID, **parameters):
-    """A fit for every penalty of a dense grid: cost, WAES and WAD of each tree."""
+    """Cost, WAES and WAD of the fit at each penalty of a dense grid."""
     found = {}
     for penalty in grid:
         model = ExShallow(reference=data.centers, depth_penalty=penalty, **parameters)
@@ -79,7 +79,7 @@ def test_no_fit_of_a_dense_grid_beats_the_path(seed):
 
 @given(tiny_data())
 @settings(max_examples=40, deadline=None)
-def test_ties_and_coinciding_rows_do_not_lead_astray(data):
+def test_ties_and_equal_rows(data):
     path = ExShallow(reference=data.centers, n_jobs=1).path(data.X, data.weight, max_fits=500)
     check_against_grid(data, path, brute_force(data, GRID[::6], n_jobs=1))
 
@@ -87,13 +87,13 @@ def test_ties_and_coinciding_rows_do_not_lead_astray(data):
 @pytest.mark.parametrize(
     ("seed", "objective"), [(0, "kmeans"), (1, "kmeans"), (2, "kmeans"), (0, "kmedians")]
 )
-def test_points_are_what_fits_at_their_penalties_give(seed, objective):
+def test_points_equal_the_fits_at_their_penalties(seed, objective):
     data = noisy_blobs(seed)
-    about = {"reference": data.centers, "objective": objective}
-    path = ExShallow(**about).path(data.X, data.weight)
+    parameters = {"reference": data.centers, "objective": objective}
+    path = ExShallow(**parameters).path(data.X, data.weight)
     for point in path:
         for penalty in (point.penalty, *point.penalties):
-            model = ExShallow(**about, depth_penalty=penalty)
+            model = ExShallow(**parameters, depth_penalty=penalty)
             model.fit(data.X, sample_weight=data.weight)
             assert model.tree_ == point.tree
         assert point.cost == model.inertia_
@@ -123,7 +123,7 @@ def test_storage_and_threads_do_not_matter(convert):
     assert [point.penalties for point in path] == [point.penalties for point in other]
 
 
-def test_whole_weights_are_repeated_rows():
+def test_integer_weights_are_repeated_rows():
     data = noisy_blobs(1, n=80)
     times = data.weight.astype(int)
     weighted = ExShallow(reference=data.centers).path(data.X, data.weight)
@@ -134,7 +134,7 @@ def test_whole_weights_are_repeated_rows():
     assert [p.waes for p in weighted] == pytest.approx([p.waes for p in repeated])
 
 
-def test_max_fits_bounds_the_search_and_the_result_says_so():
+def test_max_fits_bounds_the_search_and_marks_the_path_incomplete():
     data = noisy_blobs(2)
     path = ExShallow(reference=data.centers).path(data.X, max_fits=5)
     assert not path.is_complete
@@ -162,19 +162,19 @@ def test_given_penalties_are_the_range():
     [([], "at least one"), ([[0.1]], "flat"), ([0.1, -1.0], r"penalties\[1\] is -1.0"),
      ([np.nan], r"penalties\[0\] is nan")],
 )  # fmt: skip
-def test_penalties_that_make_no_sense_are_refused(penalties, message):
+def test_invalid_penalties_raise(penalties, message):
     with pytest.raises(ValueError, match=message):
         ExShallow(2).path([[0.0], [1.0]], penalties=penalties)
 
 
-def test_the_estimator_stays_as_it_is(monkeypatch):
+def test_path_does_not_change_the_estimator(monkeypatch):
     X = load_wine(as_frame=True).data
     calls = []
     fit = KMeans.fit
     monkeypatch.setattr(KMeans, "fit", lambda self, *a, **k: calls.append(1) or fit(self, *a, **k))
     model = ExShallow(3, random_state=0)
     path = model.path(X)
-    assert len(calls) == 1  # the reference is found once
+    assert len(calls) == 1  # the reference is fitted once
     assert not [name for name in vars(model) if name.endswith("_")]
     kmeans = KMeans(3, n_init=1, random_state=7).fit(X)
     fitted = ExShallow(reference=kmeans).fit(X)
@@ -184,7 +184,7 @@ def test_the_estimator_stays_as_it_is(monkeypatch):
     assert len(path) > 1
 
 
-def test_a_pandas_table_of_the_path():
+def test_path_as_a_data_frame():
     path = ExShallow(3, random_state=0).path(load_wine().data)
     table = path.to_pandas()
     assert len(table) == len(path)
@@ -194,7 +194,7 @@ def test_a_pandas_table_of_the_path():
     assert (table["penalty"] <= table["highest_penalty"]).all()
 
 
-def test_of_equal_points_one_stays():
+def test_one_of_several_equal_points_is_kept():
     def point(penalty, cost, waes, wad):
         return TradeOffPoint(penalty, (penalty, penalty), None, cost, cost, waes, wad, 3)
 
@@ -209,8 +209,8 @@ def test_of_equal_points_one_stays():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_what_is_known_is_not_searched_again(seed):
-    """Fewer searches than fits one by one would make, and none between what is known."""
+def test_cached_nodes_are_not_searched_again(seed):
+    """Fewer searches than separate fits need, and none at penalties that the cache covers."""
     data = noisy_blobs(seed, n=300)
     model = ExShallow(reference=data.centers)
     with BaseThresholdTree._posed(model, data.X, None) as (_, _, problem):

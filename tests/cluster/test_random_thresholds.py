@@ -1,4 +1,4 @@
-"""Random thresholds: what is drawn, how often, and what it costs."""
+"""Random thresholds: the distribution of the trees and their costs."""
 
 from collections import Counter
 
@@ -25,7 +25,7 @@ each_method = pytest.mark.parametrize("method", METHODS)
 each_objective = pytest.mark.parametrize("objective", ["kmeans", "kmedians"])
 
 CENTERS = np.array([[0.0, 0.0], [4.0, 0.3], [4.3, 0.5], [6.0, 3.0], [1.0, 3.2]])
-"""The second and the third are close enough, for k-means, to be kept together at first."""
+"""For k-means, the second and the third are so close that the first cut may not separate them."""
 
 
 def leaf_centers(trees, draw, centers):
@@ -44,7 +44,7 @@ def leaf_centers(trees, draw, centers):
 
 
 def route(trees, draw, X):
-    """Cluster of each row, as slowly as one would by hand."""
+    """Cluster of each row, row by row."""
     labels = []
     for x in X:
         node = 0
@@ -56,7 +56,7 @@ def route(trees, draw, X):
 
 
 def chi_square_per_degree(ours, theirs):
-    """Two samples of one distribution give about 1, whatever the distribution."""
+    """About 1 for two samples of the same distribution."""
     keys = [key for key in {*ours, *theirs} if ours[key] + theirs[key] >= 10]
     n, m = ours.total(), theirs.total()
     terms = [
@@ -68,7 +68,7 @@ def chi_square_per_degree(ours, theirs):
 
 @each_method
 @each_objective
-def test_trees_are_drawn_as_often_as_by_the_book(method, objective):
+def test_trees_have_the_distribution_of_rejection_sampling(method, objective):
     n = 1000
     rng = np.random.default_rng(1)
     drawn = oracle.draw_trees(CENTERS, n, method, objective, rng)
@@ -85,7 +85,7 @@ def test_trees_are_drawn_as_often_as_by_the_book(method, objective):
     assert value < 1.8
 
 
-def test_the_test_of_distributions_tells_the_two_objectives_apart():
+def test_the_test_of_distributions_distinguishes_the_two_objectives():
     rng = np.random.default_rng(1)
     drawn = oracle.draw_trees(CENTERS, 1000, "gamlath", "kmedians", rng)
     trees = draw_cuts(CENTERS, 4000, 0, method="gamlath", objective="kmeans")
@@ -122,7 +122,7 @@ def test_every_center_is_alone_in_its_leaf(data, method, objective):
     assert np.array_equal(data.centers[own], data.centers)
 
 
-def test_gaps_too_small_to_square_are_drawn_when_nothing_else_is_left():
+def test_gaps_whose_square_underflows_are_drawn_when_no_other_is_left():
     centers = np.array([[0.0], [1e-200], [1.0]])
     for method in METHODS:
         trees = draw_cuts(centers, 5, 0, method=method)
@@ -133,7 +133,7 @@ def test_gaps_too_small_to_square_are_drawn_when_nothing_else_is_left():
 @settings(max_examples=60, deadline=None)
 def test_costs_are_those_of_the_clusters_of_each_tree(data, fractional):
     weight = data.weight * (0.3 if fractional else 1.0)
-    first = oracle_first_of_equals(data.centers)
+    first = first_equal_center(data.centers)
     labels = first[data.labels].astype(np.uint8)
     trees = draw_cuts(data.centers, 4, 0)
     reference = kmeans_cost(data.X, labels, sample_weight=weight)
@@ -147,7 +147,7 @@ def test_costs_are_those_of_the_clusters_of_each_tree(data, fractional):
     np.testing.assert_array_equal(changes[2], changes[0])
 
 
-def oracle_first_of_equals(centers):
+def first_equal_center(centers):
     return np.array([np.flatnonzero((centers == center).all(axis=1))[0] for center in centers])
 
 
@@ -191,7 +191,7 @@ def test_more_draws_never_cost_more(method):
 
 @each_method
 def test_the_expected_cost_is_bounded_where_every_small_tree_is_costly(method):
-    """The theorems leave their constants open; k ln k is far above what is seen."""
+    """The theorems leave their constants open; k ln k is far above the observed ratios."""
     X, y = make_synthetic_2(8, 60, random_state=0)
     model = RandomThresholds(reference=y, method=method, n_draws=300, random_state=0).fit(X)
     ratio = model.draw_costs_ / model.reference_inertia_
@@ -212,7 +212,7 @@ def test_the_expected_cost_for_medians_is_within_its_factor(seed):
     assert np.mean(costs) <= factor * distance.min(axis=1).sum()
 
 
-def test_thresholds_follow_the_style_and_split_the_rows_alike():
+def test_all_threshold_styles_split_the_rows_alike():
     X = load_iris().data
     models = [
         RandomThresholds(4, random_state=0, threshold_style=style).fit(X)
@@ -223,21 +223,21 @@ def test_thresholds_follow_the_style_and_split_the_rows_alike():
         assert model.tree_ != models[0].tree_
 
 
-def test_it_serves_as_a_base_of_exkmc():
+def test_it_can_be_the_base_of_exkmc():
     X = load_iris().data
     base = RandomThresholds(n_draws=3, random_state=0)
     model = ExKMC(3, base=base, n_leaves=5, random_state=0).fit(X)
     assert model.n_leaves_ == 5
 
 
-def test_parameters_are_checked():
+def test_invalid_parameters_raise():
     X = load_iris().data
     for wrong in ({"method": "uniform"}, {"n_draws": 0}, {"objective": "kmodes"}):
         with pytest.raises(ValueError, match="parameter of RandomThresholds must be"):
             RandomThresholds(3, **wrong).fit(X)
 
 
-def test_values_too_wide_to_square_are_an_error():
+def test_values_too_wide_to_square_raise():
     model = RandomThresholds(reference=[[0.0, 0.0], [1.0, 1.0]])
     with pytest.raises(ValueError, match="column 1 spread over 2e\\+200, too wide to square"):
         model.fit([[0.0, -1e200], [1.0, 1e200]])

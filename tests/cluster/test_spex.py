@@ -1,4 +1,4 @@
-"""SpEx: the brute-force tree, from labels of any kind."""
+"""SpEx grows the brute-force tree for any labels."""
 
 import warnings
 
@@ -11,15 +11,15 @@ from sklearn.datasets import load_digits, make_blobs, make_moons
 from sklearn.exceptions import ConvergenceWarning
 
 from _support import oracles
-from _support.spex_oracle import best_cut, grow_spex, share
+from _support.spex_oracle import best_cut, cut_ratio, grow_spex
 from _support.strategies import tiny_data
 from pellucid import SpEx
 from pellucid._core.data import binning as bins
 
 
 @pytest.fixture(scope="module", params=[2, 5, 256])
-def bins_of_a_column(request):
-    """With few bins, most thresholds lie inside them."""
+def n_quantiles(request):
+    """Number of bins per column; with few bins, most thresholds lie inside a bin."""
     before, bins.QUANTILES = bins.QUANTILES, request.param
     yield
     bins.QUANTILES = before
@@ -27,16 +27,16 @@ def bins_of_a_column(request):
 
 @st.composite
 def labelled(draw):
-    """Labels 0, 1, ..., each of them there, that have nothing to do with the columns."""
+    """Labels 0, 1, ..., none of them empty, that are independent of the columns."""
     data = draw(tiny_data(max_rows=14))
     n = len(data.X)
     wanted = draw(st.lists(st.integers(0, 4), min_size=n, max_size=n))
     labels = np.unique(wanted, return_inverse=True)[1]
-    lone = draw(st.booleans())
-    return data.X, labels, np.ones(n) if lone else data.weight
+    unweighted = draw(st.booleans())
+    return data.X, labels, np.ones(n) if unweighted else data.weight
 
 
-@pytest.mark.usefixtures("bins_of_a_column")
+@pytest.mark.usefixtures("n_quantiles")
 @given(labelled(), st.integers(1, 8))
 @settings(max_examples=80, deadline=None)
 def test_it_is_the_brute_force_tree(data, n_leaves):
@@ -50,10 +50,10 @@ def test_it_is_the_brute_force_tree(data, n_leaves):
         assert oracles.as_nested(model.tree_) == expected
 
 
-@pytest.mark.usefixtures("bins_of_a_column")
+@pytest.mark.usefixtures("n_quantiles")
 @pytest.mark.parametrize("seed", range(4))
 def test_every_node_attains_the_optimum_among_many_values(seed):
-    """Clusters of very different sizes, and cells large enough to keep their sums."""
+    """Clusters of very different sizes, and nodes large enough to keep their histograms."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(500, 3)).round(1)
     labels = np.searchsorted([0.02, 0.1, 0.5], rng.random(500)) + (X[:, 0] > 0.5)
@@ -68,24 +68,26 @@ def test_every_node_attains_the_optimum_among_many_values(seed):
             np.flatnonzero(path[:, children[node]])
             for children in (tree.children_left, tree.children_right)
         )
-        found = share(labels, weight, left) + share(labels, weight, right)
+        found = cut_ratio(labels, weight, left) + cut_ratio(labels, weight, right)
         assert found == pytest.approx(least, abs=1e-12)
 
 
-def test_sums_that_are_kept_are_those_of_sparse_data_which_keeps_none():
+def test_dense_data_with_stored_histograms_and_sparse_data_without_agree():
     X, y = make_blobs(6000, 6, centers=4, cluster_std=5, random_state=0)
     X = np.where(np.abs(X) < 3, 0.0, X)
     dense = SpEx(reference=y, n_leaves=10).fit(X)
     assert dense.tree_ == SpEx(reference=y, n_leaves=10).fit(sparse.csr_array(X)).tree_
 
 
-def test_shares_never_fall_and_the_last_leaves_are_pure():
+def test_the_sum_of_cut_ratios_never_falls_and_full_trees_are_pure():
     X, y = load_digits(return_X_y=True)
     X, y = X[:300, 16:40], y[:300]
     totals = []
     for n_leaves in (1, 2, 5, 10, 20):
         leaf = SpEx(reference=y, n_leaves=n_leaves).fit(X).apply(X)
-        totals.append(sum(share(y, np.ones(len(y)), np.flatnonzero(leaf == i)) for i in set(leaf)))
+        totals.append(
+            sum(cut_ratio(y, np.ones(len(y)), np.flatnonzero(leaf == i)) for i in set(leaf))
+        )
     assert totals == sorted(totals)
     full = SpEx(reference=y, n_leaves=300).fit(X)
     np.testing.assert_array_equal(full.labels_, y)
@@ -99,7 +101,7 @@ def test_clusters_without_a_meaningful_center_are_explained():
     assert (model.labels_ == names).mean() > 0.99
 
 
-def test_a_row_of_its_own_is_cut_off_for_nothing():
+def test_separating_a_cluster_of_one_row_is_free():
     X, _ = make_blobs(60, 2, centers=[[0, 0], [1, 1]], random_state=0)
     X[7] = [50.0, 0.0]
     labels = np.arange(60) % 2

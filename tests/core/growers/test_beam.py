@@ -1,4 +1,4 @@
-"""Beam search: the best of all trees when wide, greedy search when narrow, never worse than it."""
+"""Beam search is exhaustive when wide, greedy when narrow, and never worse than greedy."""
 
 import numpy as np
 import pytest
@@ -68,7 +68,7 @@ def mistakes_of(model, data):
 
 @given(tiny_data(max_rows=10, max_clusters=4), st.integers(1, 6))
 @settings(max_examples=150, deadline=None)
-def test_the_cuts_of_a_cell_are_the_best_of_its_gaps(data, n):
+def test_the_cuts_of_a_node_are_the_best_of_its_gaps(data, n):
     problem = pose(data)
     rows = [i for i in range(len(data.X)) if data.weight[i] > 0]
     centers = list(range(len(data.centers)))
@@ -105,7 +105,7 @@ def test_never_more_mistakes_than_imm(data, width, n_candidates):
 
 @pytest.mark.usefixtures("n_quantiles")
 @pytest.mark.parametrize("penalty", [0.0, 0.05])
-def test_the_beam_is_never_worse_than_greed_for_any_criterion(penalty):
+def test_beam_search_is_never_worse_than_greedy_search_for_any_criterion(penalty):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 4)) + rng.integers(0, 4, size=(300, 1)) * [2.0, 1.0, 0.0, -2.0]
     centers = X[rng.choice(300, 7, replace=False)]
@@ -143,7 +143,7 @@ def test_each_node_is_searched_once(monkeypatch):
 
     monkeypatch.setattr(criterion, "best_splits", watched)
     BeamSearch(8, 4).grow(criterion, "round", Progress("", 1, 0))
-    # At most two new nodes for each tree that is kept, in each of k - 1 rounds, and for greed's.
+    # In each of k - 1 rounds, at most two new nodes per kept tree and for the greedy tree.
     assert len({id(cell) for cell in searched}) == len(searched) <= 1 + 2 * (8 + 1) * 5
 
 

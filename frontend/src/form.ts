@@ -2,16 +2,7 @@
 
 import { h } from "./dom";
 import { parsePasted } from "./paste";
-import type { Column } from "./types";
-
-/** Values by column: a number, or the position of a category. */
-export type Row = Map<number, number>;
-
-export interface Source {
-  columns: Column[];
-  columnsInData: number;
-  dataNames: string[];
-}
+import type { DataColumns, Row } from "./types";
 
 export interface Example {
   label: string;
@@ -28,7 +19,7 @@ export class RowForm {
   private readonly typed = new Map<number, string>();
   private examples: Example[] = [];
 
-  constructor(private readonly source: Source, private readonly changed: () => void) {
+  constructor(private readonly source: DataColumns, private readonly changed: () => void) {
     const pasted = h("textarea", { rows: 2, placeholder: "with or without a header line", spellcheck: "false" });
     const said = h("p", { class: "note", role: "status" });
     pasted.addEventListener("input", () => {

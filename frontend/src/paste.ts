@@ -1,8 +1,8 @@
 // A pasted row: cells with tabs, semicolons or commas between them, maybe below a header.
 
-import type { Source } from "./form";
+import type { DataColumns } from "./types";
 
-export function parsePasted(text: string, data: Source, asked: number[]): { values: Map<number, string>; message: string } {
+export function parsePasted(text: string, data: DataColumns, asked: number[]): { values: Map<number, string>; message: string } {
   const values = new Map<number, string>();
   const lines = text.split(/\r?\n/).filter((line) => line.trim());
   if (!lines.length) return { values, message: "" };

@@ -1,9 +1,8 @@
 // Down the tree with one row, and what would have to change for another cluster.
 
 import type { WayOut } from "./chip";
-import type { Row } from "./form";
 import { boundsAt, type Bounds } from "./paths";
-import type { Column, Tree } from "./types";
+import type { Column, Row, Tree } from "./types";
 
 export function route(tree: Tree, row: Row): number[] {
   const path = [0];

@@ -2,10 +2,11 @@
 
 import { verdict, waysOutList } from "./chip";
 import { h, refill, section } from "./dom";
-import { RowForm, type Row } from "./form";
+import { RowForm } from "./form";
 import { answer, question } from "./questions";
 import { route, waysOut } from "./route";
 import type { State } from "./state";
+import type { Row } from "./types";
 
 export const ROW_NOTE = "What you type stays in this page.";
 export const ROW_HINT = "Fill in the values of a row, or choose a typical one.";

@@ -100,7 +100,6 @@ export interface Payload {
   columnsInData: number;
   clusters: Cluster[];
   columns: Column[];
-  order: number[];
   dataNames: string[];
   trees: Tree[];
   own: number;
@@ -171,3 +170,9 @@ export interface RegionsPayload {
   rules: string;
   made: Record<string, string>;
 }
+
+/** The columns that a pasted or typed row can have; part of both payloads. */
+export type DataColumns = Pick<Payload, "columns" | "columnsInData" | "dataNames">;
+
+/** The values of one row by column: a number, or the position of a category. */
+export type Row = Map<number, number>;

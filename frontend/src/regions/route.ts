@@ -1,7 +1,6 @@
 // Down the levels with one row, as `predict` does it.
 
-import type { Row } from "../form";
-import type { Classifier, Level, RegionsPayload, Shape } from "../types";
+import type { Classifier, Level, RegionsPayload, Row, Shape } from "../types";
 
 export interface Place {
   /** -1 where no level holds the row. */

@@ -2,12 +2,13 @@
 
 import { verdict, waysOutList } from "../chip";
 import { h, refill, section } from "../dom";
-import { RowForm, type Row } from "../form";
+import { RowForm } from "../form";
 import { ROW_HINT, ROW_NOTE } from "../row";
 import { percent } from "../words";
 import { canTell, consult, type Place } from "./route";
 import type { RegionsState } from "./state";
 import { waysOut } from "./ways";
+import type { Row } from "../types";
 
 export function explainRow(state: RegionsState): HTMLElement {
   const { data, names } = state;

@@ -1,8 +1,7 @@
 // What the reader of a page of regions has chosen.
 
-import type { Row } from "../form";
 import { Names } from "../names";
-import type { RegionsPayload } from "../types";
+import type { RegionsPayload, Row } from "../types";
 
 export class RegionsState {
   readonly names: Names;

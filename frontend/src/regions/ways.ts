@@ -1,8 +1,7 @@
 // What would have to change for another answer: the nearest places that give it.
 
 import type { WayOut } from "../chip";
-import type { Row } from "../form";
-import type { Level, NumberColumn, Piece, RegionsPayload } from "../types";
+import type { Level, NumberColumn, Piece, RegionsPayload, Row } from "../types";
 import { canTell, consult, valuesAt } from "./route";
 
 interface Way extends WayOut {

@@ -1,68 +1,89 @@
-// What Python writes into the page; see src/pellucid/report/payload.py.
+// The payload: the JSON that Python writes into the page. The keys must match
+// src/pellucid/report/payload.py (trees) and src/pellucid/report/regions.py (regions).
 
 export interface Cluster {
   label: string;
-  /** Colour, and that of text on it, on a light page. */
+  /** Colour of the cluster on a light page, and the colour of text on top of it. */
   light: [string, string];
+  /** The same for a dark page. */
   dark: [string, string];
 }
 
 interface BaseColumn {
   name: string;
+  /** Whether the model uses the column. */
   asked: boolean;
+  /** Whether the page has distributions of the column. */
   shown: boolean;
+  /** What a missing value is replaced by: a number, or the position of a category. Null if there is no replacement. */
   fill: number | null;
+  /** Number of rows per bin or per category, over all rows. */
   all: number[];
 }
 
 export interface NumberColumn extends BaseColumn {
   kind: "number";
+  /** Whether all values are integers. */
   whole: boolean;
   low: number;
   high: number;
   mean: number;
+  /** Standard deviation. */
   spread: number;
+  /** Edges of the histogram bins. */
   edges: number[];
 }
 
 export interface CategoryColumn extends BaseColumn {
   kind: "category";
   values: string[];
+  /** Number of further categories, which are counted together. */
   others: number;
 }
 
 export type Column = NumberColumn | CategoryColumn;
 
-export interface Node {
+/** A node of a tree: a split (with `left` and `right`) or a leaf (with `cluster`). */
+export interface TreeNode {
   rows: number;
-  // of a question
+  // Only in splits. A number goes left if it is at most `threshold`; a category goes right if it is `value`.
   left?: number;
   right?: number;
   column?: number;
   threshold?: number;
   value?: number;
-  // of a leaf
+  // Only in leaves. `purity` is the share of the rows that have the same cluster in the reference.
   cluster?: number;
   purity?: number | null;
   rule?: string;
   conditions?: number;
 }
 
-export interface Measures {
+export interface TreeMeasures {
+  /** Cost of the tree divided by the cost of the reference. */
   costRatio: number | null;
+  /** Share of the rows with the same cluster in the tree and in the reference. */
   agreement: number | null;
+  /** Average number of conditions per row, without redundant ones. */
   conditions: number;
+  /** Average depth of the leaf of a row. */
   questions: number;
+  /** Depth of the tree. */
   mostQuestions: number;
   leaves: number;
   columns: number;
 }
 
-export interface ClusterFacts {
+/** Statistics of one cluster. All arrays are indexed by the columns that have distributions. */
+export interface ClusterStatistics {
   rows: number;
+  /** Mean in the cluster minus mean of the other rows, in standard deviations. */
   apart: (number | null)[];
+  /** Mean in the cluster and mean of the other rows; null for categories. */
   means: ([number | null, number | null] | null)[];
+  /** Number of rows per bin or per category. */
   counts: number[][];
+  /** Rows near the center of the cluster. */
   typical: (number | string | null)[][];
 }
 
@@ -72,107 +93,131 @@ export interface Rule {
 }
 
 export interface Tree {
-  /** Where it comes from; null if it is the model's own. */
+  /** How an alternative tree was found; null for the tree of the model. */
   origin: string | null;
-  nodes: Node[];
-  measures: Measures;
-  /** By cluster, the ways to be in it, the largest first. */
+  nodes: TreeNode[];
+  measures: TreeMeasures;
+  /** The rules of each cluster, one per leaf, largest leaf first. */
   rules: Rule[][];
+  /** SQL by dialect. */
   sql: Record<string, string>;
-  clusters: ClusterFacts[];
+  clusters: ClusterStatistics[];
+  /** Cluster of each row of the scatter plot. */
   points: number[];
 }
 
-export interface Trends {
+/** Time series of each cluster: the medoid and, if known, the quartiles at each time. */
+export interface TimeSeries {
   first: string;
   last: string;
   clusters: { medoid: (number | null)[]; low?: (number | null)[]; high?: (number | null)[] }[];
 }
 
-export interface Payload {
+export interface TreePayload {
   format: number;
   title: string | null;
   method: string | null;
+  /** Name of the clustering that is explained, for example "k-means". */
   reference: string;
   rows: number;
-  /** What the rows are, in the plural. */
+  /** Plural noun for the rows, for example "customers". */
   rowsAre: string;
   columnsInData: number;
   clusters: Cluster[];
   columns: Column[];
+  /** Names of all columns of the data, in order; empty if there are too many. */
   dataNames: string[];
+  /** The tree of the model and its alternatives, from short rules to high agreement. */
   trees: Tree[];
+  /** Position of the tree of the model in `trees`. */
   own: number;
-  /** What the trees are, in words. */
+  /** Sentences that say how the alternative trees were found. */
   steps: string;
+  /** Values of the rows of the scatter plot, by column. */
   points: { rows: number; values: (number | null)[][] };
-  trends: Trends | null;
+  trends: TimeSeries | null;
+  /** Parameters and versions. */
   made: Record<string, string>;
 }
 
-/** Whether a place is in a region; ends are null where there is none. */
-export type Shape =
+/** A region as an inequality on the values of its level. A null bound is infinite. */
+export type RegionShape =
   | { kind: "box"; lower: (number | null)[]; upper: (number | null)[] }
+  /** (x - center)ᵀ shape (x - center) ≤ 1 */
   | { kind: "ellipse"; center: number[]; shape: number[][] }
+  /** One row per facet: normal vector, then offset. `room` is the rounding tolerance of each facet. */
   | { kind: "polyhedron"; equations: number[][]; room: number[] };
 
-/** What a level answers inside of its regions. */
-export type Classifier =
+/** The classifier that a level applies inside its regions. */
+export type LevelClassifier =
   | { kind: "stump"; position: number; threshold: number; atMost: number; above: number }
   | { kind: "linear"; coef: number[][]; intercept: (number | null)[] };
 
-export interface Piece {
+/** The part of a region in which the classifier gives one cluster. */
+export interface RegionPart {
   region: number;
+  /** The cluster. */
   answer: number;
   text: string;
   rows: number;
   purity: number | null;
-  /** Of boxes, the ends in each column of the level. */
+  /** Lower and upper bound in each column of the level; null if the part is not a box. */
   bounds: [number | null, number | null][] | null;
 }
 
 export interface Level {
   /** Positions in the columns of the page. */
   columns: number[];
+  /** Range of the plot in each column. */
   window: [number, number][];
+  /** Rows that no earlier level covers. */
   reached: number;
+  /** Rows of these that lie in a region of this level. */
   answered: number;
   error: number | null;
   heldOutError: number | null;
-  pieces: Piece[];
+  pieces: RegionPart[];
+  /** Outlines of the regions; `answer` is null if a region contains several clusters. */
   outlines: { answer: number | null; points: [number, number][] }[];
+  /** Sampled rows; the answer is -1 for rows that lie in no region. */
   points: { values: number[][]; answers: number[] };
-  /** Rows of cells from the bottom up, each as answer, length, answer, length...; null where shapes tell it all. */
+  /** A grid of clusters, bottom row first. Each row is run-length encoded as cluster, length, cluster, length...
+   * Null if the outlines show everything. */
   shades: number[][] | null;
-  /** Null where only Python can tell. */
-  regions: Shape[] | null;
-  classifier: Classifier | null;
+  /** Null if regions can be evaluated in Python only. */
+  regions: RegionShape[] | null;
+  /** Null if the classifier can be evaluated in Python only. */
+  classifier: LevelClassifier | null;
 }
 
-/** What Python writes for a model of regions; see src/pellucid/report/regions.py. */
 export interface RegionsPayload {
   kind: "regions";
   title: string | null;
   method: string;
+  /** Name of the clustering that is explained; null if the labels are classes, not clusters. */
   reference: string | null;
   rows: number;
+  /** Plural noun for the rows, for example "customers". */
   rowsAre: string;
   columnsInData: number;
   dataNames: string[];
   clusters: Cluster[];
   columns: Column[];
-  facts: ClusterFacts[];
+  facts: ClusterStatistics[];
   levels: Level[];
+  /** Rows that lie in a region of any level. */
   answered: number;
-  /** What rows in no region are said to be, if anything, or that each is answered by its neighbours; how often that was right. */
+  /** How rows in no region are assigned: to one cluster, by their neighbours, or not at all (`answer` is null). */
   leftover: { answer: number | null; byNeighbours: boolean; purity: number };
   measures: { coverage: number; error: number | null; heldOutError: number | null; effort: number };
+  /** The text of all levels. */
   rules: string;
+  /** Parameters and versions. */
   made: Record<string, string>;
 }
 
-/** The columns that a pasted or typed row can have; part of both payloads. */
-export type DataColumns = Pick<Payload, "columns" | "columnsInData" | "dataNames">;
+/** The columns that a typed or pasted row can have; part of both payloads. */
+export type DataColumns = Pick<TreePayload, "columns" | "columnsInData" | "dataNames">;
 
 /** The values of one row by column: a number, or the position of a category. */
 export type Row = Map<number, number>;

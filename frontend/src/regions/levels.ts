@@ -1,145 +1,185 @@
-// The levels one after the other: a picture of its regions, and what they say.
+// One section per level: a plot of its regions, and their descriptions.
 
-import { chip } from "../chip";
-import { color } from "../colors";
-import { h, s, section, styled } from "../dom";
-import { across, chance, frame, here, inside, key, mark, numberTicks, picture, upwards, type Scale } from "../plot";
+import { clusterColor } from "../shared/colors";
+import { h, section, setStyle, svg } from "../shared/dom";
+import { formatCount, formatPercent, keepComparisonsTogether, pluralize } from "../shared/format";
+import {
+  clamp,
+  crosshair,
+  drawAxes,
+  legendMarker,
+  markerPath,
+  numberTicks,
+  responsivePlot,
+  seededRandom,
+  xScale,
+  yScale,
+  type Scale,
+} from "../shared/plot";
+import { clusterBadge } from "../shared/row-result";
 import type { Level } from "../types";
-import { count, many, percent, unbroken } from "../words";
-import { consult, valuesAt } from "./route";
+import { levelValues, predict } from "./predict";
 import type { RegionsState } from "./state";
 
-export function levels(state: RegionsState): HTMLElement[] {
+const MAX_HEIGHT = 460;
+/** A plot of one column is lower; its vertical axis has no meaning and goes from 0 to 1. */
+const MAX_HEIGHT_ONE_COLUMN = 230;
+/** Share of the page width that a plot takes in print. */
+const PRINT_SHARE = 0.58;
+/** Colour of rows that lie in no region. */
+const NO_REGION_COLOR = "var(--band)";
+
+export function levelSections(state: RegionsState): HTMLElement[] {
   return state.data.levels.map((level, i) => {
-    const part = section(
+    const element = section(
       `level-${i + 1}`,
       `Level ${i + 1}: ${state.levelName(i)}`,
-      h("p", { class: "note" }, levelWords(level)),
-      h("div", { class: "two level" }, figure(state, level, i), pieces(state, level)),
+      h("p", { class: "note" }, levelSummary(level)),
+      h("div", { class: "two level" }, levelPlot(state, level, i), regionList(state, level)),
     );
-    part.dataset.short = `Level ${i + 1}`;
-    return part;
+    element.dataset.short = `Level ${i + 1}`;
+    return element;
   });
 }
 
-function levelWords(level: Level): string {
+function levelSummary(level: Level): string {
   const rest = level.reached - level.answered;
-  const passed = rest ? `; the other ${count(rest)} (grey) go on to the next level` : "";
-  const wrong = level.error === null ? "" : ` In training, ${percent(level.error)} of its answers were wrong`;
-  const held = level.heldOutError === null ? "." : `, of rows held out ${percent(level.heldOutError)}.`;
-  return `${many(level.reached, "row")} come here, ${count(level.answered)} lie in a region${passed}.${wrong}${wrong && held}`;
+  const restText = rest ? `; the other ${formatCount(rest)} (grey) go on to the next level` : "";
+  const rows = `${pluralize(level.reached, "row")} come here, ${formatCount(level.answered)} lie in a region${restText}.`;
+  if (level.error === null) return rows;
+  const heldOut = level.heldOutError === null ? "." : `, of rows held out ${formatPercent(level.heldOutError)}.`;
+  return `${rows} In training, ${formatPercent(level.error)} of its answers were wrong${heldOut}`;
 }
 
-function figure(state: RegionsState, level: Level, number: number): HTMLElement {
+function levelPlot(state: RegionsState, level: Level, levelIndex: number): HTMLElement {
   const { data, names } = state;
-  if (level.columns.length > 2) return h("p", {}, `It looks at ${state.levelName(number)}, which no picture shows.`);
-  const isFlat = level.columns.length === 1;
-  const typed = s("g", {});
-  let drawTyped = () => {};
-  const plot = picture(isFlat ? 230 : 460, 0.58, (svg, width, height) => {
-    const labels = level.columns.map((c) => data.columns[c].name);
-    const [wide, tall] = [level.window[0], level.window[1] ?? [0, 1]];
-    const x = across(wide[0], wide[1], width);
-    const y = upwards(tall[0], tall[1], height);
-    const [xs, ys] = level.points.values;
-    const clouds: string[][] = [...data.clusters, null].map(() => []);
-    level.points.answers.forEach((c, i) => {
-      const at: [number, number] = [x.at(xs[i]), y.at(ys ? ys[i] : 0.5 + 0.8 * chance(i))];
-      clouds[c < 0 ? data.clusters.length : c].push(mark(Math.max(c, 0), ...at, c < 0 ? 2.4 : 3.3));
-    });
-    const isDim = (c: number | null) => state.lit !== null && state.lit !== c;
-    const cloud = (c: number | null, d: string[], fill: string) =>
-      styled(s("path", { class: `cloud${c === null ? " passed" : ""}${isDim(c) ? " dim" : ""}`, d: d.join("") }), { fill });
-    svg.setAttribute("aria-label", `Rows by ${labels.join(" and ")}, with the regions of this level`);
-    svg.replaceChildren(
-      ...frame(x, y, numberTicks(x, width / 75), isFlat ? [] : numberTicks(y), labels, width, height),
-      cloud(null, clouds[data.clusters.length], "var(--band)"),
-      ...shaded(level, x, y, data.clusters.length).map((d, c) =>
-        styled(s("path", { class: `shade${isDim(c) ? " dim" : ""}`, d }), { fill: color(c) }),
+  const columnNames = level.columns.map((c) => data.columns[c].name);
+  if (columnNames.length > 2) return h("p", {}, `It looks at ${state.levelName(levelIndex)}, which no picture shows.`);
+  const hasOneColumn = columnNames.length === 1;
+  const rowMarker = svg("g", {});
+  let drawRowMarker = () => {};
+  const maxHeight = hasOneColumn ? MAX_HEIGHT_ONE_COLUMN : MAX_HEIGHT;
+  const plot = responsivePlot(maxHeight, PRINT_SHARE, (element, width, height) => {
+    const [xWindow, yWindow] = [level.window[0], level.window[1] ?? [0, 1]];
+    const x = xScale(xWindow[0], xWindow[1], width);
+    const y = yScale(yWindow[0], yWindow[1], height);
+    const dimmed = (cluster: number | null) =>
+      state.highlighted !== null && state.highlighted !== cluster ? " dim" : "";
+    const filledPath = (className: string, d: string, fill: string) =>
+      setStyle(svg("path", { class: className, d }), { fill });
+    const markers = rowMarkers(level, data.clusters.length, x, y);
+    element.setAttribute("aria-label", `Rows by ${columnNames.join(" and ")}, with the regions of this level`);
+    element.replaceChildren(
+      ...drawAxes(
+        { scale: x, ticks: numberTicks(x, width / 75), title: columnNames[0] },
+        { scale: y, ticks: hasOneColumn ? [] : numberTicks(y), title: columnNames[1] },
+        width,
+        height,
       ),
-      ...boxes(level, x, y).map(([answer, d]) => {
-        const shape = s("path", { class: `piece${isDim(answer) ? " dim" : ""}`, d });
-        return styled(shape, { fill: color(answer) });
-      }),
+      filledPath(`cloud passed${dimmed(null)}`, markers.noRegion, NO_REGION_COLOR),
+      ...gridPaths(level, x, y, data.clusters.length).map((d, c) => filledPath(`shade${dimmed(c)}`, d, clusterColor(c))),
+      ...boxPaths(level, x, y).map(([cluster, d]) => filledPath(`piece${dimmed(cluster)}`, d, clusterColor(cluster))),
       ...level.outlines.map(({ answer, points }) => {
-        const line = points.map(([px, py]) => `${x.at(inside(px, x)).toFixed(1)} ${y.at(inside(py, y)).toFixed(1)}`);
-        const shape = s("path", { class: `region${answer !== null && isDim(answer) ? " dim" : ""}`, d: `M${line.join("L")}Z` });
-        return styled(shape, { fill: answer === null ? "none" : color(answer) });
+        const corners = points.map(([px, py]) => `${pixel(px, x)} ${pixel(py, y)}`);
+        const [className, fill] = answer === null ? ["region", "none"] : [`region${dimmed(answer)}`, clusterColor(answer)];
+        return filledPath(className, `M${corners.join("L")}Z`, fill);
       }),
-      ...data.clusters.map((_, c) => cloud(c, clouds[c], color(c))),
-      typed,
+      ...markers.clusters.map((d, c) => filledPath(`cloud${dimmed(c)}`, d, clusterColor(c))),
+      rowMarker,
     );
-    drawTyped = () => {
-      const at = typedAt(state, level, number);
-      typed.replaceChildren(...(at ? [here(x.at(inside(at[0], x)), y.at(isFlat ? 0.5 : inside(at[1], y)))] : []));
+    drawRowMarker = () => {
+      const values = enteredValues(state, level, levelIndex);
+      if (!values) return rowMarker.replaceChildren();
+      const yValue = hasOneColumn ? 0.5 : clamp(values[1], y);
+      rowMarker.replaceChildren(crosshair(x.toPixel(clamp(values[0], x)), y.toPixel(yValue)));
     };
-    drawTyped();
+    drawRowMarker();
   });
   const legend = h("div", { class: "legend" });
   const drawLegend = () => {
-    const told = data.clusters.flatMap((_, c) =>
-      level.pieces.some((piece) => piece.answer === c) ? [h("span", { class: "key" }, key(c, color(c)), ` ${names.of(c)}`)] : [],
-    );
-    const passed = h("span", { class: "key" }, key(0, "var(--band)"), " passed on");
-    legend.replaceChildren(...told, ...(level.answered < level.reached ? [passed] : []));
+    const entries = data.clusters.flatMap((_, c) => {
+      if (!level.pieces.some((part) => part.answer === c)) return [];
+      return [h("span", { class: "key" }, legendMarker(c, clusterColor(c)), ` ${names.displayName(c)}`)];
+    });
+    if (level.answered < level.reached)
+      entries.push(h("span", { class: "key" }, legendMarker(0, NO_REGION_COLOR), " passed on"));
+    legend.replaceChildren(...entries);
   };
-  state.on("lit", plot.redraw);
-  state.on("row", () => drawTyped());
-  names.on(drawLegend);
+  state.on("highlight", plot.redraw);
+  state.on("row", () => drawRowMarker());
+  names.onChange(drawLegend);
   plot.redraw();
   drawLegend();
   return h("figure", {}, plot.element, legend);
 }
 
-/** The cells that get each answer, where the regions have no simple shape. */
-function shaded(level: Level, x: Scale, y: Scale, n: number): string[] {
-  const parts: string[][] = Array.from({ length: n }, () => []);
-  level.shades?.forEach((runs, row, { length }) => {
-    const [bottom, top] = [row, row + 1].map((r) => y.at(y.low + (r / length) * (y.high - y.low)));
-    const cells = runs.reduce((sum, v, i) => sum + (i % 2 ? v : 0), 0);
-    const at = (cell: number) => x.at(x.low + (cell / cells) * (x.high - x.low)).toFixed(1);
+/** Paths with the markers of the sampled rows. */
+function rowMarkers(level: Level, nClusters: number, x: Scale, y: Scale): { clusters: string[]; noRegion: string } {
+  const [xs, ys] = level.points.values;
+  const clusters = Array.from({ length: nClusters }, () => "");
+  let noRegion = "";
+  level.points.answers.forEach((cluster, i) => {
+    const [px, py] = [x.toPixel(xs[i]), y.toPixel(ys ? ys[i] : 0.5 + 0.8 * seededRandom(i))];
+    if (cluster < 0) noRegion += markerPath(0, px, py, 2.4);
+    else clusters[cluster] += markerPath(cluster, px, py, 3.3);
+  });
+  return { clusters, noRegion };
+}
+
+function pixel(value: number, scale: Scale): string {
+  return scale.toPixel(clamp(value, scale)).toFixed(1);
+}
+
+/** One path per cluster with its cells of the grid. Levels with a grid have regions without a simple shape. */
+function gridPaths(level: Level, x: Scale, y: Scale, nClusters: number): string[] {
+  const paths = Array.from({ length: nClusters }, () => "");
+  level.shades?.forEach((runs, row, { length: nRows }) => {
+    const [bottom, top] = [row, row + 1].map((r) => y.toPixel(y.low + (r / nRows) * (y.high - y.low)).toFixed(1));
+    const nCells = runs.reduce((sum, v, i) => sum + (i % 2 ? v : 0), 0);
+    const cellStart = (cell: number) => x.toPixel(x.low + (cell / nCells) * (x.high - x.low)).toFixed(1);
     let start = 0;
     for (let i = 0; i < runs.length; i += 2) {
-      const end = start + runs[i + 1];
-      if (runs[i] >= 0) parts[runs[i]].push(`M${at(start)} ${bottom.toFixed(1)}H${at(end)}V${top.toFixed(1)}H${at(start)}Z`);
+      const [cluster, end] = [runs[i], start + runs[i + 1]];
+      const [left, right] = [cellStart(start), cellStart(end)];
+      if (cluster >= 0) paths[cluster] += `M${left} ${bottom}H${right}V${top}H${left}Z`;
       start = end;
     }
   });
-  return parts.map((part) => part.join(""));
+  return paths;
 }
 
-/** The parts of boxes that get different answers, each with its answer. */
-function boxes(level: Level, x: Scale, y: Scale): [number, string][] {
+/** The parts of boxes that contain several clusters, each with its cluster. */
+function boxPaths(level: Level, x: Scale, y: Scale): [cluster: number, path: string][] {
   return level.pieces.flatMap(({ region, answer, bounds }) => {
-    const isAlone = level.pieces.every((other) => other.region !== region || other.answer === answer);
-    if (!bounds || isAlone) return [];
-    const ends = (i: number, scale: Scale) => {
-      // A single column has a picture whose height means nothing; regions leave a little of it.
-      const [low, high] = bounds[i] ?? [0.02, 0.98];
-      return [scale.at(inside(low ?? -Infinity, scale)), scale.at(inside(high ?? Infinity, scale))].map((v) => v.toFixed(1));
-    };
-    const [[left, right], [bottom, top]] = [ends(0, x), ends(1, y)];
-    return [[answer, `M${left} ${bottom}H${right}V${top}H${left}Z`] as [number, string]];
+    const isOnlyCluster = level.pieces.every((other) => other.region !== region || other.answer === answer);
+    if (!bounds || isOnlyCluster) return [];
+    // The box of a single column fills almost the whole height of the plot.
+    const [[xLow, xHigh], [yLow, yHigh]] = [bounds[0], bounds[1] ?? [0.02, 0.98]];
+    const [left, right] = [pixel(xLow ?? -Infinity, x), pixel(xHigh ?? Infinity, x)];
+    const [bottom, top] = [pixel(yLow ?? -Infinity, y), pixel(yHigh ?? Infinity, y)];
+    const path: [number, string] = [answer, `M${left} ${bottom}H${right}V${top}H${left}Z`];
+    return [path];
   });
 }
 
-/** Where the row that was typed in lies; null if there is none, or it does not come so far. */
-function typedAt(state: RegionsState, level: Level, number: number): number[] | null {
+/** The values of the entered row in a level; null if there is no row, or if an earlier level covers it. */
+function enteredValues(state: RegionsState, level: Level, levelIndex: number): number[] | null {
   if (state.row === null) return null;
-  const { level: last } = consult(state.data, state.row);
-  return last >= 0 && last < number ? null : valuesAt(level, state.row);
+  const { level: decidingLevel } = predict(state.data, state.row);
+  return decidingLevel >= 0 && decidingLevel < levelIndex ? null : levelValues(level, state.row);
 }
 
-function pieces(state: RegionsState, level: Level): HTMLElement {
+function regionList(state: RegionsState, level: Level): HTMLElement {
   const list = h("ul", { class: "ways" });
   const draw = () =>
     list.replaceChildren(
-      ...level.pieces.map((piece) => {
-        const right = piece.purity === null ? "" : `, ${percent(piece.purity)} right`;
-        return h("li", {}, chip(state.names, piece.answer), ` ${unbroken(piece.text)} `, h("span", { class: "aside" }, `${many(piece.rows, "row")}${right}`));
+      ...level.pieces.map(({ answer, text, rows, purity }) => {
+        const purityText = purity === null ? "" : `, ${formatPercent(purity)} right`;
+        const size = h("span", { class: "aside" }, `${pluralize(rows, "row")}${purityText}`);
+        return h("li", {}, clusterBadge(state.names, answer), ` ${keepComparisonsTogether(text)} `, size);
       }),
     );
-  state.names.on(draw);
+  state.names.onChange(draw);
   draw();
   return list;
 }

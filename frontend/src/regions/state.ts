@@ -1,41 +1,48 @@
-// What the reader of a page of regions has chosen.
+// What the reader of a regions report has selected: a highlighted cluster, a row, names of clusters.
 
-import { Names } from "../names";
+import { ClusterNames } from "../shared/cluster-names";
 import type { RegionsPayload, Row } from "../types";
 
-export class RegionsState {
-  readonly names: Names;
-  /** The class that stands out; null if all are alike. */
-  lit: number | null = null;
-  /** The row that was typed in. */
-  row: Row | null = null;
-  private readonly onLit: (() => void)[] = [];
-  private readonly onRow: (() => void)[] = [];
+type Topic = "highlight" | "row";
 
-  constructor(readonly data: RegionsPayload, identity: string) {
-    // What nobody is said to have clustered are classes.
-    this.names = new Names(data.clusters, identity, data.reference === null ? "class" : "cluster");
+export class RegionsState {
+  readonly names: ClusterNames;
+  /** The highlighted cluster; null if none is highlighted. */
+  highlighted: number | null = null;
+  /** The row that the reader has entered; null if it is not complete. */
+  row: Row | null = null;
+  private readonly listeners: Record<Topic, (() => void)[]> = { highlight: [], row: [] };
+
+  constructor(readonly data: RegionsPayload, reportId: string) {
+    // Labels without a reference clustering are called classes.
+    this.names = new ClusterNames(data.clusters, reportId, data.reference === null ? "class" : "cluster");
   }
 
-  /** Several of them: "clusters" or "classes". */
-  get nouns(): string {
+  /** "clusters" or "classes". */
+  get pluralNoun(): string {
     return this.names.noun === "class" ? "classes" : "clusters";
   }
 
-  on(topic: "lit" | "row", listener: () => void): void {
-    (topic === "lit" ? this.onLit : this.onRow).push(listener);
+  /** Calls the listener when the topic changes. */
+  on(topic: Topic, listener: () => void): void {
+    this.listeners[topic].push(listener);
   }
 
-  light(cluster: number | null): void {
-    this.lit = cluster;
-    for (const listener of this.onLit) listener();
+  private notify(topic: Topic): void {
+    for (const listener of this.listeners[topic]) listener();
   }
 
-  show(row: Row | null): void {
+  highlight(cluster: number | null): void {
+    this.highlighted = cluster;
+    this.notify("highlight");
+  }
+
+  setRow(row: Row | null): void {
     this.row = row;
-    for (const listener of this.onRow) listener();
+    this.notify("row");
   }
 
+  /** The names of the columns of a level. */
   levelName(i: number): string {
     return this.data.levels[i].columns.map((c) => this.data.columns[c].name).join(" and ");
   }

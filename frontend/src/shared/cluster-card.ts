@@ -1,0 +1,132 @@
+// The card of one cluster: name, size, rule, distributions of its columns, typical rows.
+
+import type { ClusterStatistics, Column } from "../types";
+import type { ClusterNames } from "./cluster-names";
+import { clusterStyle } from "./colors";
+import { columnDistribution } from "./column-distribution";
+import { h, setStyle } from "./dom";
+import { formatPercent, formatValue, pluralize } from "./format";
+
+/** Number of columns that are shown without a click. */
+const VISIBLE_COLUMNS = 4;
+/** Number of columns in the table of typical rows. */
+const TABLE_COLUMNS = 8;
+/** Smallest difference, in standard deviations, for which a column outside the rule is shown. */
+const MIN_DIFFERENCE = 0.05;
+
+export interface ClusterCardOptions {
+  names: ClusterNames;
+  cluster: number;
+  statistics: ClusterStatistics;
+  columns: Column[];
+  totalRows: number;
+  rule: HTMLElement;
+  /** Elements below the rule. */
+  belowRule: (HTMLElement | null)[];
+  /** Columns that occur in the rule. */
+  ruleColumns: Set<number>;
+  /** Thresholds of the rule in a column. */
+  thresholds: (column: number) => number[];
+  /** Called with true when the card gets the pointer or the focus, and with false when it loses it. */
+  onHover: (isHovered: boolean) => void;
+}
+
+export function clusterCard(options: ClusterCardOptions): HTMLElement {
+  const { names, cluster, statistics, columns, totalRows, thresholds, onHover } = options;
+  const hasRows = statistics.rows > 0;
+  const order = orderedColumns(options);
+  const distributions = (part: number[]) =>
+    h(
+      "div",
+      { class: "features" },
+      ...part.map((i) => columnDistribution(columns[i], statistics, i, totalRows, thresholds(i))),
+    );
+  const card = h(
+    "article",
+    {
+      class: "card",
+      id: `card-${cluster}`,
+      tabindex: -1,
+      "aria-label": names.defaultName(cluster),
+      mouseenter: () => onHover(true),
+      mouseleave: () => onHover(false),
+      focusin: () => onHover(true),
+      focusout: () => onHover(false),
+    },
+    h(
+      "div",
+      { class: "card-head" },
+      h("span", { class: "swatch" }, names.clusters[cluster].label),
+      nameInput(names, cluster),
+    ),
+    clusterSize(statistics.rows, totalRows),
+    options.rule,
+    ...options.belowRule,
+    hasRows && order.length > 0 && h("h3", {}, "What sets it apart"),
+    hasRows && distributions(order.slice(0, VISIBLE_COLUMNS)),
+    hasRows &&
+      order.length > VISIBLE_COLUMNS &&
+      h(
+        "details",
+        { class: "more" },
+        h("summary", {}, pluralize(order.length - VISIBLE_COLUMNS, "more column")),
+        distributions(order.slice(VISIBLE_COLUMNS)),
+      ),
+    statistics.typical.length > 0 && typicalRows(options, order.slice(0, TABLE_COLUMNS)),
+  );
+  return setStyle(card, clusterStyle(cluster));
+}
+
+function nameInput(names: ClusterNames, cluster: number): HTMLElement {
+  const input = h("input", {
+    class: "name",
+    type: "text",
+    value: names.customName(cluster),
+    placeholder: names.defaultName(cluster),
+    maxlength: 80,
+    "aria-label": `Name of ${names.noun} ${names.clusters[cluster].label}`,
+    autocomplete: "off",
+    spellcheck: "false",
+  });
+  input.addEventListener("input", () => names.rename(cluster, input.value));
+  return input;
+}
+
+function clusterSize(rows: number, totalRows: number): HTMLElement {
+  const share = rows / Math.max(totalRows, 1);
+  const bar = h("span", { class: "bar", "aria-hidden": "true" }, setStyle(h("i", {}), { width: `${100 * share}%` }));
+  return h("p", { class: "size" }, h("strong", {}, pluralize(rows, "row")), ` · ${formatPercent(share)} of all`, bar);
+}
+
+/** Columns of the rule first, then the columns with the largest difference. */
+function orderedColumns({ statistics, columns, ruleColumns }: ClusterCardOptions): number[] {
+  const difference = (i: number) => Math.abs(statistics.apart[i] ?? 0);
+  const byDifference = (a: number, b: number) => difference(b) - difference(a);
+  const shown = columns.flatMap((column, i) => (column.shown && i < statistics.apart.length ? [i] : []));
+  const inRule = shown.filter((i) => ruleColumns.has(i)).sort(byDifference);
+  const others = shown.filter((i) => !ruleColumns.has(i) && difference(i) > MIN_DIFFERENCE);
+  // One visible place is left to the column with the largest difference, even if the rule has many columns.
+  const first = inRule.slice(0, VISIBLE_COLUMNS - 1);
+  return [...first, ...[...inRule.slice(VISIBLE_COLUMNS - 1), ...others].sort(byDifference)];
+}
+
+function typicalRows({ names, cluster, statistics, columns }: ClusterCardOptions, shown: number[]): HTMLElement {
+  const cell = (value: number | string | null) =>
+    typeof value === "number" ? h("td", { class: "number" }, formatValue(value)) : h("td", {}, value ?? "missing");
+  const label = `Typical rows of ${names.noun} ${names.clusters[cluster].label}`;
+  return h(
+    "details",
+    {},
+    h("summary", {}, "Typical rows"),
+    h(
+      "div",
+      { class: "scroll", tabindex: 0, role: "region", "aria-label": label },
+      h(
+        "table",
+        {},
+        h("thead", {}, h("tr", {}, ...shown.map((i) => h("th", { scope: "col" }, columns[i].name)))),
+        h("tbody", {}, ...statistics.typical.map((row) => h("tr", {}, ...shown.map((i) => cell(row[i]))))),
+      ),
+    ),
+  );
+}

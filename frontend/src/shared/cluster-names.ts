@@ -1,0 +1,52 @@
+// Names of the clusters. The reader can change them; the browser stores the changes.
+
+import type { Cluster } from "../types";
+
+export class ClusterNames {
+  /** Names that the reader has entered, by label. */
+  private customNames: Record<string, string> = {};
+  private readonly storageKey: string;
+  private readonly listeners: (() => void)[] = [];
+
+  /** `reportId` identifies the report in the storage of the browser. */
+  constructor(readonly clusters: Cluster[], reportId: string, readonly noun: "cluster" | "class" = "cluster") {
+    this.storageKey = `pellucid-names-${reportId}`;
+    try {
+      const stored = JSON.parse(localStorage.getItem(this.storageKey) ?? "{}");
+      for (const [label, name] of Object.entries(stored)) if (typeof name === "string") this.customNames[label] = name;
+    } catch {
+      // Without storage, names are kept until the page is closed.
+    }
+  }
+
+  onChange(listener: () => void): void {
+    this.listeners.push(listener);
+  }
+
+  /** The name that the reader has entered, or else the default name. */
+  displayName(cluster: number): string {
+    return this.customName(cluster) || this.defaultName(cluster);
+  }
+
+  /** "Cluster 2" or "Class 2". */
+  defaultName(cluster: number): string {
+    return `${this.noun === "class" ? "Class" : "Cluster"} ${this.clusters[cluster].label}`;
+  }
+
+  /** The name that the reader has entered; "" if there is none. */
+  customName(cluster: number): string {
+    return this.customNames[this.clusters[cluster].label] ?? "";
+  }
+
+  rename(cluster: number, name: string): void {
+    const { label } = this.clusters[cluster];
+    if (name.trim()) this.customNames[label] = name.trim();
+    else delete this.customNames[label];
+    try {
+      localStorage.setItem(this.storageKey, JSON.stringify(this.customNames));
+    } catch {
+      // Without storage, names are kept until the page is closed.
+    }
+    for (const listener of this.listeners) listener();
+  }
+}

@@ -1,0 +1,49 @@
+// Copying text to the clipboard.
+
+import { h } from "./dom";
+
+/** How long a button confirms that it has copied, in milliseconds. */
+const CONFIRMATION_TIME = 1600;
+
+/** A button that copies a text and confirms it. */
+export function copyButton(label: string, text: () => string): HTMLButtonElement {
+  const button = h("button", { type: "button", class: "quiet" }, label);
+  const status = h("span", { class: "unseen", role: "status" });
+  button.append(status);
+  button.addEventListener("click", async () => {
+    const isCopied = await copyToClipboard(text());
+    button.firstChild!.textContent = isCopied ? "Copied" : "Could not copy";
+    status.textContent = isCopied ? "copied" : "could not copy";
+    setTimeout(() => {
+      button.firstChild!.textContent = label;
+      status.textContent = "";
+    }, CONFIRMATION_TIME);
+  });
+  return button;
+}
+
+/** A box of preformatted text that can be scrolled. */
+export function textBox(label: string): HTMLElement {
+  return h("pre", { tabindex: 0, role: "region", "aria-label": label });
+}
+
+/** The title above a text box, with a button that copies the text. */
+export function textBoxHeader(title: string, buttonLabel: string, box: HTMLElement): HTMLElement {
+  return h("div", { class: "copy-head" }, h("h3", {}, title), copyButton(buttonLabel, () => box.textContent ?? ""));
+}
+
+async function copyToClipboard(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    // Browsers may not offer the clipboard API to pages that are opened from a file.
+    const area = h("textarea", { class: "unseen", "aria-hidden": "true" });
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    const isCopied = document.execCommand("copy");
+    area.remove();
+    return isCopied;
+  }
+}

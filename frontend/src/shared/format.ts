@@ -1,0 +1,75 @@
+// Numbers, categories and rules as text.
+
+import type { CategoryColumn } from "../types";
+
+/** A category that the training data do not contain. */
+export const OTHER_CATEGORY = "something else";
+
+export const formatCount = (n: number): string => n.toLocaleString("en-GB");
+
+/** "1 row", "2 rows". */
+export function pluralize(n: number, singular: string, plural = `${singular}s`): string {
+  return `${formatCount(n)} ${n === 1 ? singular : plural}`;
+}
+
+/** "12,430 customers"; a single row is always called "row". */
+export function formatRows(n: number, rowsPlural: string): string {
+  return n === 1 ? "1 row" : `${formatCount(n)} ${rowsPlural}`;
+}
+
+export function formatPercent(share: number): string {
+  const value = 100 * share;
+  if (value === 0 || value === 100) return `${value}\u00a0%`;
+  if (value < 0.1) return "under 0.1\u00a0%";
+  if (value > 99.9) return "over 99.9\u00a0%";
+  return `${value < 10 || value > 99 ? value.toFixed(1) : Math.round(value)}\u00a0%`;
+}
+
+/** A number with about three digits. */
+export function formatNumber(value: number | null | undefined): string {
+  if (value === null || value === undefined) return "–";
+  if (value === 0) return "0"; // not "-0"
+  const size = Math.abs(value);
+  if (size < 1e-4 || size >= 1e9) return value.toExponential(2);
+  return value.toLocaleString("en-GB", size >= 100 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 3 });
+}
+
+/** A value of the data in full, without digits that come from floating-point rounding. */
+export function formatValue(value: number): string {
+  const size = Math.abs(value);
+  if (size !== 0 && (size < 1e-4 || size >= 1e15)) return value.toPrecision(6);
+  const options = { maximumSignificantDigits: 15, maximumFractionDigits: 4, useGrouping: false };
+  return value.toLocaleString("en-GB", options as Intl.NumberFormatOptions);
+}
+
+export function categoryName(column: CategoryColumn, position: number): string {
+  return column.values[position] ?? OTHER_CATEGORY;
+}
+
+/** Prevents line breaks between a comparison sign and its number. */
+export function keepComparisonsTogether(rule: string): string {
+  return rule.replace(/(≤|>|=|±) (?=-?\d)/g, "$1\u00a0").replace(/(\d) </g, "$1\u00a0<");
+}
+
+/** The cost of a tree compared with the reference, as part of a sentence. */
+export function describeCost(ratio: number): string {
+  const change = 100 * (ratio - 1);
+  if (isNoChange(change)) return "at the same cost";
+  return `at ${formatChange(change)}\u00a0% ${change > 0 ? "more" : "less"} cost`;
+}
+
+/** The same as a signed number: "+3.2 %". */
+export function formatCostChange(ratio: number): string {
+  const change = 100 * (ratio - 1);
+  if (isNoChange(change)) return "±0\u00a0%";
+  return `${change > 0 ? "+" : "−"}${formatChange(change)}\u00a0%`;
+}
+
+function isNoChange(percent: number): boolean {
+  return Math.abs(percent) < 0.05;
+}
+
+function formatChange(percent: number): string {
+  const size = Math.abs(percent);
+  return size < 10 ? size.toFixed(1) : formatCount(Math.round(size));
+}

@@ -1,0 +1,48 @@
+// The header of the page: title, headline, summary and a bar of the cluster sizes.
+
+import type { ClusterNames } from "./cluster-names";
+import { clusterStyle } from "./colors";
+import { h, setStyle } from "./dom";
+import { formatPercent, pluralize } from "./format";
+
+/** Smallest share of a bar segment that has a text. */
+const MIN_TEXT_SHARE = 0.03;
+/** Share of the bar that a letter takes. */
+const LETTER_SHARE = 0.009;
+
+export function pageHeader(
+  title: string | null,
+  headline: string,
+  summary: HTMLElement,
+  sizeBar: HTMLElement,
+): HTMLElement {
+  return h(
+    "header",
+    { class: "top" },
+    h("p", { class: "kicker" }, title ?? "Clusters, explained"),
+    h("h1", {}, headline),
+    summary,
+    sizeBar,
+  );
+}
+
+/** Draws one segment per cluster. Each segment links to the card of its cluster. */
+export function drawSizeBar(bar: HTMLElement, names: ClusterNames, rowCounts: number[]): void {
+  const total = Math.max(rowCounts.reduce((a, b) => a + b, 0), 1);
+  bar.replaceChildren(
+    ...rowCounts.flatMap((n, c) => {
+      if (!n) return [];
+      const { label } = names.clusters[c];
+      const share = n / total;
+      const customName = names.customName(c);
+      const shortName = share > LETTER_SHARE * customName.length ? customName || label : label;
+      const text = `${names.displayName(c)}: ${pluralize(n, "row")}, ${formatPercent(share)}`;
+      const segment = h(
+        "a",
+        { href: `#card-${c}`, title: text, "aria-label": text },
+        share > MIN_TEXT_SHARE && h("span", {}, shortName),
+      );
+      return [setStyle(segment, { ...clusterStyle(c), "flex-grow": String(n) })];
+    }),
+  );
+}

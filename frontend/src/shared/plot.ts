@@ -1,0 +1,167 @@
+// Parts that all plots of rows share: scales, axes, markers, and a size that follows the page width.
+
+import { setStyle, svg } from "./dom";
+import { formatNumber } from "./format";
+import { onPrint, PRINT_PAGE } from "./printing";
+
+const PADDING = { left: 60, right: 14, top: 12, bottom: 46 };
+
+/** Values below `low` or above `high` are outside the plot. */
+export interface Range {
+  low: number;
+  high: number;
+}
+
+/** Maps the values of an axis to pixels. */
+export interface Scale extends Range {
+  toPixel: (value: number) => number;
+}
+
+export function xScale(low: number, high: number, width: number): Scale {
+  const length = width - PADDING.left - PADDING.right;
+  return { low, high, toPixel: (v) => PADDING.left + ((v - low) / (high - low)) * length };
+}
+
+export function yScale(low: number, high: number, height: number): Scale {
+  const length = height - PADDING.top - PADDING.bottom;
+  return { low, high, toPixel: (v) => height - PADDING.bottom - ((v - low) / (high - low)) * length };
+}
+
+/** The nearest value in the range. */
+export function clamp(value: number, { low, high }: Range): number {
+  return Math.min(Math.max(value, low), high);
+}
+
+export interface Plot {
+  element: SVGSVGElement;
+  redraw: () => void;
+}
+
+/**
+ * A plot that is redrawn when its width changes, so that its text keeps its size.
+ *
+ * @param maxHeight - in pixels
+ * @param printShare - share of the page width that the plot takes in print
+ * @param draw - draws the content of the element
+ */
+export function responsivePlot(
+  maxHeight: number,
+  printShare: number,
+  draw: (element: SVGSVGElement, width: number, height: number) => void,
+): Plot {
+  const element = svg("svg", { class: "scatter", role: "img" });
+  let width = 760;
+  const redraw = () => {
+    const height = Math.round(Math.min(maxHeight, Math.max(0.62 * width, 270)));
+    element.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    draw(element, width, height);
+  };
+  const redrawAt = (newWidth: number) => {
+    width = newWidth;
+    redraw();
+  };
+  new ResizeObserver(([entry]) => {
+    const newWidth = Math.round(entry.contentRect.width);
+    if (newWidth >= 1 && newWidth !== width) redrawAt(newWidth);
+  }).observe(element);
+  let screenWidth = width;
+  onPrint(
+    () => {
+      screenWidth = width;
+      redrawAt(Math.round(printShare * PRINT_PAGE.width));
+    },
+    () => redrawAt(screenWidth),
+  );
+  return { element, redraw };
+}
+
+/** A position on an axis and its label. */
+export type Tick = [value: number, label: string];
+
+/** An axis with its ticks and its title. The vertical axis of a plot of one column has no title. */
+export interface Axis {
+  scale: Scale;
+  ticks: Tick[];
+  title?: string;
+}
+
+export function drawAxes(x: Axis, y: Axis, width: number, height: number): SVGElement[] {
+  const [bottom, right] = [height - PADDING.bottom, width - PADDING.right];
+  const center = [(PADDING.left + right) / 2, (PADDING.top + bottom) / 2];
+  const xTicks = x.ticks.map(([value, label]) => {
+    const at = x.scale.toPixel(value);
+    return svg(
+      "g",
+      { class: "tick" },
+      svg("path", { d: `M${at} ${PADDING.top}V${bottom}` }),
+      svg("text", { x: at, y: bottom + 16, "text-anchor": "middle" }, label),
+    );
+  });
+  const yTicks = y.ticks.map(([value, label]) => {
+    const at = y.scale.toPixel(value);
+    return svg(
+      "g",
+      { class: "tick" },
+      svg("path", { d: `M${PADDING.left} ${at}H${right}` }),
+      svg("text", { x: PADDING.left - 8, y: at + 4, "text-anchor": "end" }, label),
+    );
+  });
+  const xTitle = { class: "axis", x: center[0], y: height - 8, "text-anchor": "middle" };
+  const yTitle = { class: "axis", transform: `translate(13 ${center[1]}) rotate(-90)`, "text-anchor": "middle" };
+  const titles = [];
+  if (x.title !== undefined) titles.push(svg("text", xTitle, truncate(x.title, Math.floor(width / 11))));
+  if (y.title !== undefined) titles.push(svg("text", yTitle, truncate(y.title, Math.floor(height / 11))));
+  return [...xTicks, ...yTicks, ...titles];
+}
+
+/** About `count` ticks at round numbers. */
+export function numberTicks({ low, high }: Range, count = 6): Tick[] {
+  const minStep = (high - low) / count;
+  const power = 10 ** Math.floor(Math.log10(minStep));
+  const step = power * [1, 2, 5, 10].find((factor) => factor * power >= minStep)!;
+  const ticks: Tick[] = [];
+  for (let value = Math.ceil(low / step) * step; value <= high; value += step) {
+    const rounded = Number(value.toPrecision(10));
+    ticks.push([rounded, formatNumber(rounded)]);
+  }
+  return ticks;
+}
+
+/** A pseudo-random number from -0.5 to 0.5 that depends on the seed only. */
+export function seededRandom(seed: number): number {
+  let x = (seed + 1) * 2654435761;
+  x = ((x >>> 16) ^ x) * 73244475;
+  return (((x >>> 16) ^ x) >>> 0) / 2 ** 32 - 0.5;
+}
+
+/** The path of a marker. Its shape depends on the cluster, so that clusters differ not only in colour. */
+export function markerPath(cluster: number, x: number, y: number, r: number): string {
+  const p = (v: number) => v.toFixed(1);
+  switch (cluster % 5) {
+    case 0: // circle
+      return `M${p(x - r)} ${p(y)}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0Z`;
+    case 1: // square
+      return `M${p(x - 0.9 * r)} ${p(y - 0.9 * r)}h${1.8 * r}v${1.8 * r}h${-1.8 * r}Z`;
+    case 2: // triangle
+      return `M${p(x)} ${p(y - 1.2 * r)}l${1.15 * r} ${2.1 * r}h${-2.3 * r}Z`;
+    case 3: // diamond
+      return `M${p(x)} ${p(y - 1.3 * r)}l${1.3 * r} ${1.3 * r}l${-1.3 * r} ${1.3 * r}l${-1.3 * r} ${-1.3 * r}Z`;
+    default: // triangle that points down
+      return `M${p(x)} ${p(y + 1.2 * r)}l${1.15 * r} ${-2.1 * r}h${-2.3 * r}Z`;
+  }
+}
+
+export function legendMarker(cluster: number, fill: string): SVGElement {
+  const shape = setStyle(svg("path", { d: markerPath(cluster, 0, 0, 4.6) }), { fill });
+  return svg("svg", { viewBox: "-7 -7 14 14", width: 14, height: 14, "aria-hidden": "true" }, shape);
+}
+
+/** Marks the position of the row that the reader has entered. */
+export function crosshair(x: number, y: number): SVGElement {
+  const lines = svg("path", { d: `M${x - 14} ${y}h28M${x} ${y - 14}v28` });
+  return svg("g", { class: "this-row" }, svg("circle", { cx: x, cy: y, r: 9 }), lines);
+}
+
+export function truncate(text: string, maxLength: number): string {
+  return text.length <= maxLength ? text : `${text.slice(0, maxLength - 1)}…`;
+}

@@ -1,0 +1,124 @@
+// The form of "Explain a row". Values can be typed, taken from a typical row, or pasted.
+
+import type { ClusterStatistics, DataColumns, Row } from "../types";
+import type { ClusterNames } from "./cluster-names";
+import { h } from "./dom";
+import { OTHER_CATEGORY } from "./format";
+import { parsePastedRow } from "./parse-pasted-row";
+
+export const ROW_NOTE = "What you type stays in this page.";
+export const ROW_HINT = "Fill in the values of a row, or choose a typical one.";
+
+/** A row that the reader can start from. */
+interface Example {
+  label: string;
+  values: (number | string | null)[];
+}
+
+export class RowForm {
+  readonly element: HTMLElement;
+  private readonly fields = h("div", { class: "fields" });
+  private readonly exampleSelect = h("select", {});
+  private readonly exampleField = h("label", { class: "field" }, h("span", {}, "Start from"), this.exampleSelect);
+  private readonly inputs = new Map<number, HTMLInputElement | HTMLSelectElement>();
+  /** Text of inputs that were removed, by column. It is restored when the column is shown again. */
+  private readonly removedText = new Map<number, string>();
+  private examples: Example[] = [];
+
+  constructor(private readonly data: DataColumns, private readonly onChange: () => void) {
+    const pasteArea = h("textarea", { rows: 2, placeholder: "with or without a header line", spellcheck: "false" });
+    const status = h("p", { class: "note", role: "status" });
+    pasteArea.addEventListener("input", () => {
+      const { values, message } = parsePastedRow(pasteArea.value, data, [...this.inputs.keys()]);
+      status.textContent = message;
+      for (const [c, value] of values) this.setValue(c, value);
+      if (values.size) onChange();
+    });
+    this.exampleSelect.addEventListener("change", () => {
+      if (this.exampleSelect.value === "") return;
+      const { values } = this.examples[Number(this.exampleSelect.value)];
+      for (const c of this.inputs.keys()) this.setValue(c, values[c]);
+      onChange();
+    });
+    const form = h("form", { class: "row-form", autocomplete: "off" }, this.fields);
+    form.addEventListener("submit", (event: Event) => event.preventDefault());
+    const pasteField = h("label", { class: "field" }, h("span", {}, "Or paste a row from a table"), pasteArea);
+    this.element = h("div", {}, this.exampleField, form, pasteField, status);
+  }
+
+  /** Shows inputs for these columns. */
+  setColumns(columns: number[]): void {
+    for (const [c, input] of this.inputs) this.removedText.set(c, input.value);
+    this.inputs.clear();
+    this.fields.replaceChildren(...columns.map((c) => this.createField(c)));
+  }
+
+  /** Offers one typical row per cluster as a start. */
+  setExamples(clusters: ClusterStatistics[], names: ClusterNames): void {
+    const selected = this.exampleSelect.value;
+    const columns = [...this.inputs.keys()];
+    this.examples = clusters
+      .flatMap(({ typical }, c) =>
+        typical.length ? [{ label: `a typical row of ${names.displayName(c)}`, values: typical[0] }] : [],
+      )
+      .filter(({ values }) => columns.every((c) => c < values.length));
+    const options = this.examples.map(({ label }, i) => h("option", { value: i }, label));
+    this.exampleSelect.replaceChildren(h("option", { value: "" }, "choose…"), ...options);
+    this.exampleSelect.value = selected;
+    if (this.exampleSelect.selectedIndex < 0) this.exampleSelect.value = "";
+    this.exampleField.hidden = options.length === 0;
+  }
+
+  /** The row and an error message. The error is null if the row is complete, and "" if the form is empty. */
+  read(): { row: Row; error: string | null } {
+    const row: Row = new Map();
+    let error: string | null = null;
+    for (const [c, input] of this.inputs) {
+      const column = this.data.columns[c];
+      const text = input.value.trim();
+      const value = text === "" ? column.fill : Number(text);
+      const isInvalid = value === null || !Number.isFinite(value);
+      input.setAttribute("aria-invalid", String(isInvalid && text !== ""));
+      if (!isInvalid) row.set(c, value);
+      else if (error === null)
+        error = text === "" ? `Fill in ${column.name}.` : `${column.name}: “${text}” is not a number; write it like 12.5.`;
+    }
+    return { row, error: error !== null && this.isEmpty() ? "" : error };
+  }
+
+  private isEmpty(): boolean {
+    return [...this.inputs.values()].every((input) => input instanceof HTMLSelectElement || input.value.trim() === "");
+  }
+
+  private createField(c: number): HTMLElement {
+    const column = this.data.columns[c];
+    const input =
+      column.kind === "number" ? numberInput(column.fill, column.low, column.high) : categoryInput(column.values);
+    const text = this.removedText.get(c);
+    if (text !== undefined) input.value = text;
+    input.addEventListener("input", this.onChange);
+    this.inputs.set(c, input);
+    return h("label", { class: "field" }, h("span", {}, column.name), input);
+  }
+
+  private setValue(c: number, value: string | number | null): void {
+    const input = this.inputs.get(c);
+    const column = this.data.columns[c];
+    if (!input) return;
+    if (column.kind === "number") input.value = value === null ? "" : String(value);
+    else {
+      const position = column.values.indexOf(String(value ?? "missing"));
+      input.value = String(position < 0 ? column.values.length : position);
+    }
+  }
+}
+
+function numberInput(fill: number | null, low: number, high: number): HTMLInputElement {
+  const placeholder = fill === null ? `${low} to ${high}` : `missing counts as ${fill}`;
+  return h("input", { type: "text", inputmode: "decimal", placeholder });
+}
+
+function categoryInput(values: string[]): HTMLSelectElement {
+  const options = values.map((value, v) => h("option", { value: v }, value));
+  return h("select", {}, ...options, h("option", { value: values.length }, OTHER_CATEGORY));
+}

@@ -1,0 +1,84 @@
+// The cards of all clusters of the selected tree.
+
+import { clusterCard } from "../shared/cluster-card";
+import { distributionLegend } from "../shared/column-distribution";
+import { copyButton } from "../shared/copy";
+import { h, section } from "../shared/dom";
+import { keepComparisonsTogether, pluralize } from "../shared/format";
+import { screenOnly } from "../shared/printing";
+import type { Rule } from "../types";
+import { boundsAt, leavesOf, pathTo } from "./paths";
+import { ruleText } from "./rule-text";
+import type { TreeState } from "./state";
+import { timeSeriesChart } from "./time-series";
+
+/** Number of rules that are shown without a click. */
+const MAX_VISIBLE_RULES = 4;
+
+export function clusterCardsSection(state: TreeState): HTMLElement {
+  const grid = h("div", { class: "cards" });
+  const draw = () => grid.replaceChildren(...state.data.clusters.map((_, c) => treeClusterCard(state, c)));
+  draw();
+  state.on(["tree"], draw);
+  return section(
+    "clusters",
+    "The clusters",
+    h("p", { class: "note" }, screenOnly("Click on a name to change it; this browser keeps it.")),
+    distributionLegend("cluster", "cut of its rule"),
+    grid,
+  );
+}
+
+function treeClusterCard(state: TreeState, cluster: number): HTMLElement {
+  const { data, tree } = state;
+  const rules = tree.rules[cluster];
+  const leaves = leavesOf(tree, cluster);
+  const pathNodes = leaves.flatMap((leaf) => pathTo(tree, leaf));
+  const leafBounds = leaves.map((leaf) => boundsAt(tree, leaf));
+  const buttons = h(
+    "div",
+    { class: "tools" },
+    copyButton("Copy rule", () => `${state.clusterName(cluster)}: ${ruleText(rules)}`),
+    h("button", { type: "button", class: "quiet", click: () => showInTree(state, pathNodes) }, "Show in the tree"),
+  );
+  return clusterCard({
+    names: state.names,
+    cluster,
+    statistics: tree.clusters[cluster],
+    columns: data.columns,
+    totalRows: data.rows,
+    rule: ruleList(rules),
+    belowRule: [buttons, data.trends && timeSeriesChart(data.trends, cluster)],
+    ruleColumns: new Set(leafBounds.flatMap((bounds) => [...bounds.keys()])),
+    thresholds: (column) => {
+      const values = leafBounds.flatMap((bounds) => [bounds.get(column)?.above, bounds.get(column)?.atMost]);
+      return [...new Set(values.filter((value): value is number => value !== undefined && Number.isFinite(value)))];
+    },
+    onHover: (isHovered) => state.highlight(isHovered ? pathNodes : null),
+  });
+}
+
+function showInTree(state: TreeState, nodes: number[]): void {
+  state.pin(nodes);
+  document.getElementById("tree")?.scrollIntoView({ block: "start" });
+}
+
+function ruleList(rules: Rule[]): HTMLElement {
+  if (!rules.length) return h("div", { class: "rule" }, "No row of the tree ends here.");
+  const item = (rule: Rule) => h("li", {}, ...conditionParts(rule));
+  const visible = rules.slice(0, MAX_VISIBLE_RULES);
+  const hidden = rules.slice(MAX_VISIBLE_RULES);
+  const box = h("div", { class: "rule" }, h("ul", {}, ...visible.map(item)));
+  if (hidden.length) {
+    const summary = h("summary", {}, `or ${pluralize(hidden.length, "further rule")}`);
+    box.append(h("details", {}, summary, h("ul", {}, ...hidden.map(item))));
+  }
+  return box;
+}
+
+/** The conditions of a rule, joined by an "and" with its own style. */
+function conditionParts(rule: Rule): (Node | string)[] {
+  return keepComparisonsTogether(rule.text)
+    .split(" and ")
+    .flatMap((condition, i) => (i === 0 ? [condition] : [h("span", { class: "and" }, " and "), condition]));
+}

@@ -1,0 +1,71 @@
+// Changes of a row that lead to another cluster of the tree.
+
+import { categoryName } from "../shared/format";
+import type { Counterfactual } from "../shared/row-result";
+import type { Column, Row, Tree } from "../types";
+import { boundsAt, type Bounds } from "./paths";
+
+interface Change {
+  text: string;
+  /** In standard deviations; 1 for categories. */
+  size: number;
+}
+
+interface Candidate {
+  cluster: number;
+  changes: Change[];
+}
+
+/**
+ * One counterfactual for each other cluster, the easiest cluster first. Of all leaves of a cluster it
+ * takes the one with the fewest changes; ties go to the smallest changes.
+ */
+export function findCounterfactuals(tree: Tree, columns: Column[], row: Row, currentCluster: number): Counterfactual[] {
+  const best = new Map<number, Candidate>();
+  tree.nodes.forEach(({ cluster }, leaf) => {
+    if (cluster === undefined || cluster === currentCluster) return;
+    const boundsByColumn = boundsAt(tree, leaf);
+    if (![...boundsByColumn.values()].every(isSatisfiable)) return;
+    const changes = [...boundsByColumn].flatMap(([c, bounds]) => requiredChange(columns[c], row.get(c)!, bounds) ?? []);
+    const candidate = { cluster, changes };
+    const known = best.get(cluster);
+    if (!known || compare(candidate, known) < 0) best.set(cluster, candidate);
+  });
+  return [...best.values()]
+    .sort(compare)
+    .map(({ cluster, changes }) => ({ cluster, text: changes.map(({ text }) => text).join(" and ") }));
+}
+
+function compare(a: Candidate, b: Candidate): number {
+  const totalSize = ({ changes }: Candidate) => changes.reduce((sum, { size }) => sum + size, 0);
+  return a.changes.length - b.changes.length || totalSize(a) - totalSize(b);
+}
+
+/** Whether any value fulfils the bounds; false in leaves that no row can reach. */
+function isSatisfiable(bounds: Bounds): boolean {
+  return bounds.above < bounds.atMost && (bounds.is === null || !bounds.not.includes(bounds.is));
+}
+
+/** The change that a value needs to fulfil the bounds; null if it does already. */
+function requiredChange(column: Column, value: number, bounds: Bounds): Change | null {
+  if (column.kind === "category") {
+    const current = categoryName(column, value);
+    if (bounds.is !== null && value !== bounds.is)
+      return { text: `${column.name} ${column.values[bounds.is]} instead of ${current}`, size: 1 };
+    if (bounds.is === null && bounds.not.includes(value)) return { text: `${column.name} other than ${current}`, size: 1 };
+    return null;
+  }
+  const scale = column.spread || 1;
+  const hasBothBounds = Number.isFinite(bounds.above) && Number.isFinite(bounds.atMost);
+  if (value <= bounds.above) {
+    const upTo = hasBothBounds ? ` (up to ${bounds.atMost})` : "";
+    const text = `${column.name} above ${bounds.above}${upTo} instead of ${value}`;
+    return { text, size: (bounds.above - value) / scale };
+  }
+  if (value > bounds.atMost) {
+    const butAbove = hasBothBounds ? ` (but above ${bounds.above})` : "";
+    const text = `${column.name} ${bounds.atMost} or less${butAbove} instead of ${value}`;
+    return { text, size: (value - bounds.atMost) / scale };
+  }
+  return null;
+}

@@ -1,0 +1,178 @@
+// Positions of the nodes of a tree, and of the links between them.
+//
+// There are two layouts. The horizontal layout goes from left to right, one level per column. The outline has one
+// node per line, indented by depth; it is used if the page is too narrow for the horizontal layout.
+
+import type { Column, Tree } from "../types";
+
+export interface NodeBox {
+  x: number;
+  /** Vertical center of the box. */
+  y: number;
+  width: number;
+  height: number;
+  depth: number;
+  /** Path of the link from the parent; "" for the root. */
+  linkPath: string;
+  /** The link is wider the more rows the node has. */
+  linkWidth: number;
+}
+
+export interface Layout {
+  nodes: Map<number, NodeBox>;
+  width: number;
+  height: number;
+  isOutline: boolean;
+}
+
+/** A node that is not hidden by a collapsed ancestor. */
+interface VisibleNode {
+  i: number;
+  depth: number;
+}
+
+const LEAF_WIDTH = 168;
+const PRINTED_LEAF_WIDTH = 140;
+const MAX_SPLIT_WIDTH = 220;
+/** Horizontal space between a split and its children. */
+const GAP = 54;
+/** Horizontal distance between two levels. */
+const MIN_LEVEL_DISTANCE = 158;
+const MAX_LEVEL_DISTANCE = 290;
+/** Average width of a letter. */
+const LETTER_WIDTH = 8.4;
+/** Space in a split that is not used by its text. */
+const SPLIT_PADDING = 30;
+const MIN_LINK_WIDTH = 1.5;
+const MAX_LINK_WIDTH = 44;
+const MAX_OUTLINE_LINK_WIDTH = 10;
+const MAX_INDENT = 22;
+
+/** `collapsed` are the splits whose children are hidden. */
+export function layoutTree(
+  tree: Tree,
+  columns: Column[],
+  collapsed: Set<number>,
+  width: number,
+  isPrinted = false,
+): Layout {
+  const visible = visibleNodes(tree, collapsed);
+  const leafWidth = isPrinted ? PRINTED_LEAF_WIDTH : LEAF_WIDTH;
+  const levelDistance = Math.min(MAX_LEVEL_DISTANCE, (width - leafWidth) / Math.max(maxDepth(visible), 1));
+  const names = visible.flatMap(({ i }) => columns[tree.nodes[i].column ?? -1]?.name ?? []);
+  const longestText = (texts: string[]) => Math.max(0, ...texts.map((text) => LETTER_WIDTH * text.length));
+  // The longest word should fit into a split.
+  const wordWidth = longestText(names.flatMap((name) => name.split(" "))) + SPLIT_PADDING;
+  if (levelDistance < Math.max(MIN_LEVEL_DISTANCE, Math.min(wordWidth, MAX_SPLIT_WIDTH) + GAP))
+    return outlineLayout(tree, visible, width, isPrinted);
+  const splitWidth = Math.min(levelDistance - GAP, MAX_SPLIT_WIDTH);
+  const hasTwoLines = longestText(names) > splitWidth - SPLIT_PADDING;
+  return horizontalLayout(tree, collapsed, visible, { levelDistance, width, leafWidth, splitWidth, hasTwoLines });
+}
+
+/** In preorder: parents before their children, left before right. */
+function visibleNodes(tree: Tree, collapsed: Set<number>): VisibleNode[] {
+  const visible: VisibleNode[] = [];
+  const visit = (i: number, depth: number): void => {
+    visible.push({ i, depth });
+    const node = tree.nodes[i];
+    if (node.left !== undefined && !collapsed.has(i)) {
+      visit(node.left, depth + 1);
+      visit(node.right!, depth + 1);
+    }
+  };
+  visit(0, 0);
+  return visible;
+}
+
+function maxDepth(visible: VisibleNode[]): number {
+  return Math.max(...visible.map(({ depth }) => depth));
+}
+
+/** Width of the link to a node, in proportion to its rows. */
+function linkWidth(tree: Tree, i: number, maxWidth: number): number {
+  return (maxWidth * tree.nodes[i].rows) / Math.max(tree.nodes[0].rows, 1);
+}
+
+interface HorizontalSizes {
+  levelDistance: number;
+  width: number;
+  leafWidth: number;
+  splitWidth: number;
+  /** Whether column names may take two lines. */
+  hasTwoLines: boolean;
+}
+
+function horizontalLayout(
+  tree: Tree,
+  collapsed: Set<number>,
+  visible: VisibleNode[],
+  { levelDistance, width, leafWidth, splitWidth, hasTwoLines }: HorizontalSizes,
+): Layout {
+  const hasNoVisibleChildren = (i: number) => tree.nodes[i].left === undefined || collapsed.has(i);
+  const terminal = visible.filter(({ i }) => hasNoVisibleChildren(i));
+  const height = hasTwoLines ? 70 : 54;
+  const lineHeight = height + (terminal.length > 16 ? 10 : 16);
+  // Nodes without visible children are stacked from top to bottom.
+  const y = new Map(terminal.map(({ i }, line) => [i, lineHeight * (line + 0.5)]));
+  // Other nodes are halfway between their children. In reverse preorder the children come first.
+  for (const { i } of [...visible].reverse()) {
+    const { left, right } = tree.nodes[i];
+    if (!hasNoVisibleChildren(i)) y.set(i, (y.get(left!)! + y.get(right!)!) / 2);
+  }
+  const nodes = new Map<number, NodeBox>();
+  for (const { i, depth } of visible) {
+    const isLeaf = tree.nodes[i].left === undefined;
+    nodes.set(i, {
+      x: depth * levelDistance,
+      y: y.get(i)!,
+      width: isLeaf ? leafWidth : splitWidth,
+      height,
+      depth,
+      linkPath: "",
+      linkWidth: Math.max(MIN_LINK_WIDTH, linkWidth(tree, i, MAX_LINK_WIDTH)),
+    });
+  }
+  for (const { i } of visible) {
+    if (hasNoVisibleChildren(i)) continue;
+    const parent = nodes.get(i)!;
+    const children = [nodes.get(tree.nodes[i].left!)!, nodes.get(tree.nodes[i].right!)!];
+    const startX = parent.x + parent.width;
+    // Both links start side by side, centered at the parent.
+    let top = parent.y - (children[0].linkWidth + children[1].linkWidth) / 2;
+    for (const child of children) {
+      const startY = top + child.linkWidth / 2;
+      top += child.linkWidth;
+      const middleX = (startX + child.x) / 2;
+      child.linkPath = `M${startX - 1} ${startY} C${middleX} ${startY} ${middleX} ${child.y} ${child.x + 1} ${child.y}`;
+    }
+  }
+  return { nodes, width, height: lineHeight * terminal.length + 4, isOutline: false };
+}
+
+function outlineLayout(tree: Tree, visible: VisibleNode[], width: number, isPrinted: boolean): Layout {
+  const height = isPrinted ? 30 : width > 700 ? 36 : 44;
+  const lineHeight = height + (isPrinted ? 4 : 6);
+  const indent = Math.min(MAX_INDENT, (0.3 * width) / Math.max(maxDepth(visible), 1));
+  const nodes = new Map<number, NodeBox>();
+  visible.forEach(({ i, depth }, line) => {
+    nodes.set(i, {
+      x: depth * indent,
+      y: lineHeight * (line + 0.5),
+      width: width - depth * indent,
+      height,
+      depth,
+      linkPath: "",
+      linkWidth: Math.max(MIN_LINK_WIDTH, Math.min(indent * 0.6, linkWidth(tree, i, MAX_OUTLINE_LINK_WIDTH))),
+    });
+  });
+  for (const { i } of visible) {
+    const parent = nodes.get(i)!;
+    for (const childIndex of [tree.nodes[i].left, tree.nodes[i].right]) {
+      const child = childIndex === undefined ? undefined : nodes.get(childIndex);
+      if (!child) continue;
+      child.linkPath = `M${parent.x + indent / 2} ${parent.y + height / 2} V${child.y} H${child.x}`;
+    }
+  }
+  return { nodes, width, height: lineHeight * visible.length, isOutline: true };
+}

@@ -1,0 +1,23 @@
+// The page of a tree report.
+
+import { provenanceSection } from "../shared/provenance";
+import { clusterCardsSection } from "./cluster-cards";
+import { copyRulesSection } from "./copy-rules";
+import { measuresSection } from "./measures";
+import { rowSection } from "./row-explanation";
+import { scatterPlotSection } from "./scatter-plot";
+import type { TreeState } from "./state";
+import { tradeOffSlider } from "./trade-off-slider";
+import { treeSection } from "./tree-view";
+
+export function treeSections(state: TreeState): HTMLElement[] {
+  return [
+    treeSection(state, tradeOffSlider(state)),
+    clusterCardsSection(state),
+    scatterPlotSection(state),
+    rowSection(state),
+    measuresSection(state),
+    copyRulesSection(state),
+    provenanceSection(state.data.made),
+  ].filter((section): section is HTMLElement => section !== null);
+}

@@ -1,0 +1,69 @@
+// "Explain a row" for a tree: the path of the row, its cluster, and changes that lead to other clusters.
+
+import { h, replaceContent, section } from "../shared/dom";
+import { categoryName } from "../shared/format";
+import { ROW_HINT, ROW_NOTE, RowForm } from "../shared/row-form";
+import { counterfactualList, predictedCluster } from "../shared/row-result";
+import type { Row } from "../types";
+import { findCounterfactuals } from "./counterfactuals";
+import { answerTo, questionText } from "./node-text";
+import { decisionPath, splitColumns } from "./paths";
+import type { TreeState } from "./state";
+
+export function rowSection(state: TreeState): HTMLElement {
+  const { data } = state;
+  const result = h("div", { class: "result", role: "status" });
+  const form = new RowForm(data, explain);
+
+  function updateForm(): void {
+    form.setColumns(splitColumns(state.tree));
+    updateNames();
+  }
+
+  function updateNames(): void {
+    form.setExamples(state.tree.clusters, state.names);
+    explain();
+  }
+
+  function explain(): void {
+    const { tree } = state;
+    const { row, error } = form.read();
+    if (error !== null) {
+      result.replaceChildren(h("p", { class: "note" }, error || ROW_HINT));
+      state.pin(null);
+      return;
+    }
+    const path = decisionPath(tree, row);
+    const cluster = tree.nodes[path[path.length - 1]].cluster!;
+    const hasSplits = path.length > 1;
+    state.pin(hasSplits ? path : null);
+    replaceContent(
+      result,
+      predictedCluster(state.names, cluster),
+      hasSplits
+        ? h("ol", { class: "steps" }, ...path.slice(0, -1).map((node, i) => pathStep(node, path[i + 1], row)))
+        : h("p", { class: "note" }, "The tree asks nothing: every row is in the one cluster."),
+      counterfactualList(state.names, findCounterfactuals(tree, data.columns, row, cluster)),
+    );
+  }
+
+  /** One question with the answer of the row. */
+  function pathStep(i: number, next: number, row: Row): HTMLElement {
+    const split = state.tree.nodes[i];
+    const column = data.columns[split.column!];
+    const value = row.get(split.column!)!;
+    const valueText = column.kind === "number" ? value : categoryName(column, value);
+    const answer = answerTo(split, split.left === next);
+    return h("li", {}, `${questionText(split, data.columns)} `, h("strong", {}, answer), `, it is ${valueText}`);
+  }
+
+  state.on(["tree"], updateForm);
+  state.on(["names"], updateNames);
+  updateForm();
+  return section(
+    "row",
+    "Explain a row",
+    h("p", { class: "note" }, ROW_NOTE),
+    h("div", { class: "two" }, form.element, result),
+  );
+}

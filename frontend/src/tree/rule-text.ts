@@ -1,0 +1,8 @@
+// The rules of a cluster as one line of text.
+
+import type { Rule } from "../types";
+
+export function ruleText(rules: Rule[]): string {
+  if (!rules.length) return "never";
+  return rules.length === 1 ? rules[0].text : rules.map((rule) => `(${rule.text})`).join(" or ");
+}

@@ -1,0 +1,52 @@
+// The time series of one cluster: its medoid, and the band between the quartiles.
+
+import { h, svg } from "../shared/dom";
+import { formatNumber } from "../shared/format";
+import type { TimeSeries } from "../types";
+
+const WIDTH = 240;
+const HEIGHT = 90;
+
+export function timeSeriesChart(series: TimeSeries, cluster: number): HTMLElement {
+  const known = (values: (number | null)[] = []) => values.filter((v): v is number => v !== null);
+  const allValues = series.clusters.flatMap(({ medoid, low, high }) => [...known(medoid), ...known(low), ...known(high)]);
+  const min = Math.min(...allValues);
+  const max = Math.max(...allValues);
+  const maxLength = Math.max(...series.clusters.map(({ medoid }) => medoid.length), 2);
+  const x = (i: number) => ((i / (maxLength - 1)) * WIDTH).toFixed(1);
+  const y = (v: number) => (HEIGHT - 3 - ((v - min) / (max - min || 1)) * (HEIGHT - 6)).toFixed(1);
+  /** A line with gaps where values are missing. */
+  const linePath = (values: (number | null)[]) => {
+    let isDrawing = false;
+    return values
+      .map((v, i) => {
+        const point = v === null ? "" : `${isDrawing ? "L" : "M"}${x(i)} ${y(v)}`;
+        isDrawing = v !== null;
+        return point;
+      })
+      .join("");
+  };
+  const { medoid, low, high } = series.clusters[cluster];
+  let bandPath = "";
+  if (low && high && !low.includes(null) && !high.includes(null)) {
+    const upperEdge = high.map((v, i) => `L${x(i)} ${y(v!)}`).reverse();
+    bandPath = `${linePath(low)}${upperEdge.join("")}Z`;
+  }
+  const label = `Course of the cluster from ${series.first} to ${series.last}`;
+  const chart = svg(
+    "svg",
+    { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "img", "aria-label": label },
+    bandPath !== "" && svg("path", { d: bandPath, class: "band-of-half" }),
+    svg("path", { d: linePath(medoid), class: "medoid" }),
+  );
+  const bandText = bandPath ? " Band: where half of its series lie." : "";
+  const range = `From bottom to top: ${formatNumber(min)} to ${formatNumber(max)}.`;
+  return h(
+    "div",
+    { class: "trend" },
+    h("h3", {}, "Its course"),
+    chart,
+    h("div", { class: "ends" }, h("span", {}, series.first), h("span", {}, series.last)),
+    h("p", { class: "note small" }, `Line: the series in the middle of the cluster.${bandText} ${range}`),
+  );
+}

@@ -84,16 +84,16 @@ def test_names_and_values_from_the_data_are_only_text(open_page, hostile_file):
     page = open_page(hostile_file)
     assert page.evaluate("window.harmed") is None
     assert page.locator("main img, main b").count() == 0
-    assert page.locator(".kicker").inner_text() == HOSTILE
+    assert page.locator(".report-title").inner_text() == HOSTILE
     assert page.locator("h1").inner_text() == "6 clusters of 400 rows"
-    assert page.locator(".swatch").first.inner_text() == f"{HOSTILE}0"
+    assert page.locator(".cluster-label").first.inner_text() == f"{HOSTILE}0"
 
 
 def test_what_would_have_to_change_leads_to_that_cluster(open_page, file, model, wine):
     page = open_page(file)
     row = wine.iloc[[0]].copy()
     page.evaluate(ANSWERS, row.astype(str).to_dict("records"))
-    lines = page.locator(".ways li").all_inner_texts()
+    lines = page.locator(".badge-list li").all_inner_texts()
     clusters = set()
     for line in lines:
         cluster, words = re.fullmatch(r"Cluster (\d+) (.*)", line.replace("\n", " ")).groups()
@@ -123,7 +123,7 @@ def test_the_slider_changes_tree_rules_and_measures(open_page, file):
         assert page.locator("[role=treeitem]").count() == len(tree["nodes"])
         assert f"{tree['measures']['conditions']:.2f}" in page.locator("#measures").inner_text()
         assert page.locator("pre").nth(1).inner_text() == tree["sql"]["standard"]
-        said = page.locator("#trade-off-words").inner_text()
+        said = page.locator("#trade-off-text").inner_text()
         assert (tree["origin"] or "the model's own") in said
         assert (tree["origin"] is None) == (index == data["own"])
         seen.add("\n".join(rules))
@@ -144,7 +144,7 @@ def test_the_slider_stays_where_it_is(open_page, file, width):
     assert len(places) == 1
     page.get_by_role("button", name="Back to the model's own tree").click()
     assert page.evaluate("document.activeElement.id") == "trade-off"
-    lead = page.locator(".lead span:not(.away)")
+    lead = page.locator(".summary span:not(.invisible)")
     assert lead.count() == 1
     assert lead.inner_text().startswith("This tree of 4 questions gives ")
 
@@ -153,11 +153,13 @@ def test_a_card_lights_its_leaves(open_page, file, model):
     page = open_page(file)
     for cluster in range(5):
         page.locator(f"#card-{cluster} .size").hover()
-        lit = page.locator(".node.leaf.lit").evaluate_all("all => all.map(e => +e.dataset.node)")
+        lit = page.locator(".node.leaf.highlighted").evaluate_all(
+            "all => all.map(e => +e.dataset.node)"
+        )
         assert lit == np.flatnonzero(model.tree_.cluster == cluster).tolist()
     page.mouse.move(0, 0)
     page.locator("#card-2 input").focus()
-    assert page.locator(".node.leaf.lit").count() == 1
+    assert page.locator(".node.leaf.highlighted").count() == 1
 
 
 def test_names_are_kept_and_shown_everywhere(open_page, file):
@@ -165,7 +167,7 @@ def test_names_are_kept_and_shown_everywhere(open_page, file):
     page.get_by_label("Name of cluster 1").fill("Strong <i>wines</i>")
     page.reload()
     assert page.get_by_label("Name of cluster 1").input_value() == "Strong <i>wines</i>"
-    for part in ("#tree", "#plot", "#take"):
+    for part in ("#tree", "#plot", "#copy"):
         assert "Strong <i>wines</i>" in page.locator(part).inner_text()
 
 
@@ -246,7 +248,7 @@ def _once_changed(page, expression, before, *, seconds=10):
 def test_colours_are_lighter_on_a_dark_page_and_light_ones_on_paper(open_page, tmp_path):
     X = np.random.default_rng(0).normal(size=(300, 3))
     path = IMM(10, random_state=0).fit(X).report(tmp_path / "r.html", X)
-    color = "getComputedStyle(document.querySelector('#card-8 .swatch')).backgroundColor"
+    color = "getComputedStyle(document.querySelector('#card-8 .cluster-label')).backgroundColor"
     page = open_page(path)
     light = page.evaluate(color)
     page.emulate_media(color_scheme="dark")
@@ -263,5 +265,5 @@ def test_one_cluster_needs_no_question(open_page, tmp_path):
     X = np.random.default_rng(0).normal(size=(50, 2))
     page = open_page(IMM(1, random_state=0).fit(X).report(tmp_path / "r.html"))
     lead = "There is nothing to ask: all rows are in one cluster."
-    assert page.locator(".lead").inner_text() == lead
+    assert page.locator(".summary").inner_text() == lead
     assert "(label 0)" in page.locator(".verdict").text_content()

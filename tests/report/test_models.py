@@ -92,7 +92,7 @@ def test_series_of_other_rows_are_refused(trends, trends_file, tmp_path):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_of_trends_is_sound_in_a_browser(open_page, trends_file, scheme):
     page = open_page(trends_file[1], width=360 if scheme == "dark" else 1280, scheme=scheme)
-    assert page.locator(".trend svg").count() == trends_file[0].best_k_
+    assert page.locator(".time-series svg").count() == trends_file[0].best_k_
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert serious_faults(page) == []
 

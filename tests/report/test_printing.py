@@ -41,7 +41,14 @@ def test_everything_fits_on_paper(open_page, files, kind):
         for left, right, height in page.evaluate(BOXES, selector):
             assert 0 <= left <= right <= 695, selector
             assert height < 1000 or selector in ("pre", "table")
-    for selector in ("nav", "#row", ".slider input", ".tools", ".copy-head button", ".on-screen"):
+    for selector in (
+        "nav",
+        "#row",
+        ".slider input",
+        ".toolbar",
+        ".text-box-header button",
+        ".screen-only",
+    ):
         assert all(not part.is_visible() for part in page.locator(selector).all())
     assert all(part.evaluate("e => e.open") for part in page.locator("details").all())
     folded = page.locator("details.more summary").count()
@@ -54,7 +61,7 @@ def test_a_large_tree_goes_on_over_the_page(open_page, files):
     page = open_page(files["large"], width=695, height=1000)
     page.emulate_media(media="print")
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
-    assert page.locator(".tree.paged").count() == 1
+    assert page.locator(".tree.multi-page").count() == 1
     tops = page.locator(".node").evaluate_all("all => all.map(e => e.getBoundingClientRect().top)")
     assert tops == sorted(tops)
     assert len(set(tops)) == len(tops)

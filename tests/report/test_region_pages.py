@@ -102,7 +102,7 @@ def test_what_would_have_to_change_leads_there(kind, base, shape, leftover, tmp_
     for i in (0, 70, 150):
         row = X.iloc[[i]]
         page.evaluate(ANSWERS, row.astype(str).to_dict("records"))
-        for line in page.locator("#row .ways li").all_inner_texts():
+        for line in page.locator("#row .badge-list li").all_inner_texts():
             label, words = re.fullmatch(r"Class (\S+) (.*)", line).groups()
             changed = row.astype(float).copy()
             for change in words.split(" and "):
@@ -120,7 +120,9 @@ def test_a_model_without_regions_says_so(tmp_path, open_page):
     model = EOPClassifier(relax=False, max_error=0.0, min_support=0.5, random_state=0).fit(X, y)
     assert model.n_levels_ == 0
     page = open_page(model.report(tmp_path / "r.html"))
-    assert page.locator(".lead").inner_text().startswith("No region was found in which they could")
+    assert (
+        page.locator(".summary").inner_text().startswith("No region was found in which they could")
+    )
     assert f"(label {model.predict(X[:1])[0]})" in page.locator(".verdict").text_content()
 
 
@@ -172,17 +174,17 @@ def test_names_are_kept_and_shown_everywhere(open_page, regions_file):
     page.reload()
     assert page.get_by_label("Name of cluster 1").input_value() == "Versicolor <b>"
     assert "Versicolor <b>" in page.locator(".legend").first.inner_text()
-    assert "Versicolor <b>" in page.locator(".two.level .ways").first.inner_text()
+    assert "Versicolor <b>" in page.locator(".two-columns.level .badge-list").first.inner_text()
 
 
 def test_a_card_lights_its_regions_and_a_row_is_marked(open_page, regions_file):
     page = open_page(regions_file[1])
     page.locator("#card-0 .size").hover()
-    assert page.locator(".cloud.dim").count() > 0
+    assert page.locator(".row-markers.dimmed").count() > 0
     page.mouse.move(0, 0)
-    assert page.locator(".cloud.dim").count() == 0
+    assert page.locator(".row-markers.dimmed").count() == 0
     page.get_by_label("Start from").select_option("0")
-    assert page.locator(".this-row").count() >= 1
+    assert page.locator(".entered-row").count() >= 1
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (360, "dark")])

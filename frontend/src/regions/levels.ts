@@ -27,7 +27,7 @@ const MAX_HEIGHT_ONE_COLUMN = 230;
 /** Share of the page width that a plot takes in print. */
 const PRINT_SHARE = 0.58;
 /** Colour of rows that lie in no region. */
-const NO_REGION_COLOR = "var(--band)";
+const NO_REGION_COLOR = "var(--neutral)";
 
 export function levelSections(state: RegionsState): HTMLElement[] {
   return state.data.levels.map((level, i) => {
@@ -35,7 +35,7 @@ export function levelSections(state: RegionsState): HTMLElement[] {
       `level-${i + 1}`,
       `Level ${i + 1}: ${state.levelName(i)}`,
       h("p", { class: "note" }, levelSummary(level)),
-      h("div", { class: "two level" }, levelPlot(state, level, i), regionList(state, level)),
+      h("div", { class: "two-columns level" }, levelPlot(state, level, i), regionList(state, level)),
     );
     element.dataset.short = `Level ${i + 1}`;
     return element;
@@ -64,7 +64,7 @@ function levelPlot(state: RegionsState, level: Level, levelIndex: number): HTMLE
     const x = xScale(xWindow[0], xWindow[1], width);
     const y = yScale(yWindow[0], yWindow[1], height);
     const dimmed = (cluster: number | null) =>
-      state.highlighted !== null && state.highlighted !== cluster ? " dim" : "";
+      state.highlighted !== null && state.highlighted !== cluster ? " dimmed" : "";
     const filledPath = (className: string, d: string, fill: string) =>
       setStyle(svg("path", { class: className, d }), { fill });
     const markers = rowMarkers(level, data.clusters.length, x, y);
@@ -76,15 +76,15 @@ function levelPlot(state: RegionsState, level: Level, levelIndex: number): HTMLE
         width,
         height,
       ),
-      filledPath(`cloud passed${dimmed(null)}`, markers.noRegion, NO_REGION_COLOR),
-      ...gridPaths(level, x, y, data.clusters.length).map((d, c) => filledPath(`shade${dimmed(c)}`, d, clusterColor(c))),
-      ...boxPaths(level, x, y).map(([cluster, d]) => filledPath(`piece${dimmed(cluster)}`, d, clusterColor(cluster))),
+      filledPath(`row-markers no-region${dimmed(null)}`, markers.noRegion, NO_REGION_COLOR),
+      ...gridPaths(level, x, y, data.clusters.length).map((d, c) => filledPath(`region-grid${dimmed(c)}`, d, clusterColor(c))),
+      ...boxPaths(level, x, y).map(([cluster, d]) => filledPath(`region-part${dimmed(cluster)}`, d, clusterColor(cluster))),
       ...level.outlines.map(({ answer, points }) => {
         const corners = points.map(([px, py]) => `${pixel(px, x)} ${pixel(py, y)}`);
         const [className, fill] = answer === null ? ["region", "none"] : [`region${dimmed(answer)}`, clusterColor(answer)];
         return filledPath(className, `M${corners.join("L")}Z`, fill);
       }),
-      ...markers.clusters.map((d, c) => filledPath(`cloud${dimmed(c)}`, d, clusterColor(c))),
+      ...markers.clusters.map((d, c) => filledPath(`row-markers${dimmed(c)}`, d, clusterColor(c))),
       rowMarker,
     );
     drawRowMarker = () => {
@@ -99,10 +99,10 @@ function levelPlot(state: RegionsState, level: Level, levelIndex: number): HTMLE
   const drawLegend = () => {
     const entries = data.clusters.flatMap((_, c) => {
       if (!level.pieces.some((part) => part.answer === c)) return [];
-      return [h("span", { class: "key" }, legendMarker(c, clusterColor(c)), ` ${names.displayName(c)}`)];
+      return [h("span", { class: "legend-entry" }, legendMarker(c, clusterColor(c)), ` ${names.displayName(c)}`)];
     });
     if (level.answered < level.reached)
-      entries.push(h("span", { class: "key" }, legendMarker(0, NO_REGION_COLOR), " passed on"));
+      entries.push(h("span", { class: "legend-entry" }, legendMarker(0, NO_REGION_COLOR), " passed on"));
     legend.replaceChildren(...entries);
   };
   state.on("highlight", plot.redraw);
@@ -170,12 +170,12 @@ function enteredValues(state: RegionsState, level: Level, levelIndex: number): n
 }
 
 function regionList(state: RegionsState, level: Level): HTMLElement {
-  const list = h("ul", { class: "ways" });
+  const list = h("ul", { class: "badge-list" });
   const draw = () =>
     list.replaceChildren(
       ...level.pieces.map(({ answer, text, rows, purity }) => {
         const purityText = purity === null ? "" : `, ${formatPercent(purity)} right`;
-        const size = h("span", { class: "aside" }, `${pluralize(rows, "row")}${purityText}`);
+        const size = h("span", { class: "region-size" }, `${pluralize(rows, "row")}${purityText}`);
         return h("li", {}, clusterBadge(state.names, answer), ` ${keepComparisonsTogether(text)} `, size);
       }),
     );

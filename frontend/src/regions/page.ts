@@ -15,13 +15,13 @@ import type { RegionsState } from "./state";
 
 export function regionsHeader(state: RegionsState): HTMLElement {
   const { data, names } = state;
-  const sizeBar = h("div", { class: "sizes" });
+  const sizeBar = h("div", { class: "size-bar" });
   const draw = () => drawSizeBar(sizeBar, names, data.facts.map(({ rows }) => rows));
   names.onChange(draw);
   draw();
   const n = data.clusters.length;
   const headline = `${formatCount(n)} ${n === 1 ? names.noun : state.pluralNoun} of ${formatRows(data.rows, data.rowsAre)}`;
-  return pageHeader(data.title, headline, h("p", { class: "lead" }, summaryText(state)), sizeBar);
+  return pageHeader(data.title, headline, h("p", { class: "summary" }, summaryText(state)), sizeBar);
 }
 
 function summaryText({ data, names }: RegionsState): string {
@@ -84,7 +84,7 @@ function regionsClusterCard(state: RegionsState, cluster: number): HTMLElement {
     totalRows: data.rows,
     rule,
     belowRule: [
-      h("div", { class: "tools" }, copyButton("Copy places", () => `${names.displayName(cluster)}:\n${text}`)),
+      h("div", { class: "toolbar" }, copyButton("Copy places", () => `${names.displayName(cluster)}:\n${text}`)),
     ],
     ruleColumns: new Set(parts.flatMap(({ level }) => level.columns)),
     thresholds: (column) => {
@@ -140,5 +140,5 @@ function measuresSection({ data, names }: RegionsState): HTMLElement {
 function copyLevelsSection({ data }: RegionsState): HTMLElement {
   const text = textBox("The levels in words");
   text.textContent = data.rules;
-  return section("take", "Take it along", textBoxHeader("All levels", "Copy levels", text), text);
+  return section("copy", "Take it along", textBoxHeader("All levels", "Copy levels", text), text);
 }

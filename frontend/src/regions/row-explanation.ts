@@ -76,6 +76,6 @@ export function rowSection(state: RegionsState): HTMLElement {
     "row",
     "Explain a row",
     h("p", { class: "note" }, `${ROW_NOTE} A cross marks the row in the pictures above.${limitation}`),
-    h("div", { class: "two" }, form.element, result),
+    h("div", { class: "two-columns" }, form.element, result),
   );
 }

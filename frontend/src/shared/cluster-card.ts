@@ -38,7 +38,7 @@ export function clusterCard(options: ClusterCardOptions): HTMLElement {
   const distributions = (part: number[]) =>
     h(
       "div",
-      { class: "features" },
+      { class: "distributions" },
       ...part.map((i) => columnDistribution(columns[i], statistics, i, totalRows, thresholds(i))),
     );
   const card = h(
@@ -55,8 +55,8 @@ export function clusterCard(options: ClusterCardOptions): HTMLElement {
     },
     h(
       "div",
-      { class: "card-head" },
-      h("span", { class: "swatch" }, names.clusters[cluster].label),
+      { class: "card-header" },
+      h("span", { class: "cluster-label" }, names.clusters[cluster].label),
       nameInput(names, cluster),
     ),
     clusterSize(statistics.rows, totalRows),

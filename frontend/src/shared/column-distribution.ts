@@ -24,11 +24,11 @@ export function columnDistribution(
     column.kind === "number"
       ? [histogram(column, counts, thresholds), describeNumbers(column, statistics.apart[i], statistics.means[i])]
       : [categoryBars(column, counts, totalRows, statistics.rows), describeCategories(column, counts, statistics.rows)];
-  const name = h("span", { class: "feature-name", title: column.name }, column.name);
+  const name = h("span", { class: "distribution-name", title: column.name }, column.name);
   return h(
     "div",
-    { class: "feature" },
-    h("div", { class: "feature-head" }, name, h("span", { class: "feature-words" }, text)),
+    { class: "distribution" },
+    h("div", { class: "distribution-header" }, name, h("span", { class: "distribution-text" }, text)),
     chart,
   );
 }
@@ -39,10 +39,10 @@ export function distributionLegend(noun: string, thresholdText: string): HTMLEle
     svg("svg", { viewBox: "0 0 26 16", width: 26, height: 16, "aria-hidden": "true" }, ...parts);
   return h(
     "div",
-    { class: "feature-key" },
-    h("span", {}, symbol(svg("path", { class: "key-here", d: "M2 16V7h7V2h8v14Z" })), `rows of the ${noun}`),
-    h("span", {}, symbol(svg("path", { class: "key-all", d: "M2 12h7V5h8v5h7" })), "all rows"),
-    h("span", {}, symbol(svg("path", { class: "cut", d: "M13 0V16" })), thresholdText),
+    { class: "distribution-legend" },
+    h("span", {}, symbol(svg("path", { class: "legend-in-cluster", d: "M2 16V7h7V2h8v14Z" })), `rows of the ${noun}`),
+    h("span", {}, symbol(svg("path", { class: "legend-in-all", d: "M2 12h7V5h8v5h7" })), "all rows"),
+    h("span", {}, symbol(svg("path", { class: "threshold", d: "M13 0V16" })), thresholdText),
   );
 }
 
@@ -99,14 +99,14 @@ function histogram(column: NumberColumn, counts: number[], thresholds: number[])
   const chart = svg(
     "svg",
     { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", class: "histogram", "aria-hidden": "true" },
-    svg("path", { d: bars.join(""), class: "here" }),
-    svg("path", { d: outline, class: "all" }),
-    ...thresholds.map((threshold) => svg("path", { d: `M${x(threshold)} 0V${HEIGHT}`, class: "cut" })),
+    svg("path", { d: bars.join(""), class: "in-cluster" }),
+    svg("path", { d: outline, class: "in-all" }),
+    ...thresholds.map((threshold) => svg("path", { d: `M${x(threshold)} 0V${HEIGHT}`, class: "threshold" })),
   );
   // Bins of single integers begin and end halfway between two integers.
   const hasIntegerBins = column.whole && counts.length < MAX_INTEGER_BINS;
   const range = hasIntegerBins ? [Math.ceil(low), Math.floor(high)] : [low, high];
-  const axis = h("div", { class: "ends" }, ...range.map((value) => h("span", {}, formatNumber(value))));
+  const axis = h("div", { class: "axis-ends" }, ...range.map((value) => h("span", {}, formatNumber(value))));
   return h("div", { class: "chart" }, chart, axis);
 }
 
@@ -129,8 +129,8 @@ function categoryBars(column: CategoryColumn, counts: number[], totalRows: numbe
       h(
         "span",
         { class: "track", role: "img", "aria-label": description(v) },
-        setStyle(h("i", { class: "here" }), { width: `${100 * inCluster(v)}%` }),
-        setStyle(h("i", { class: "mark" }), { left: `calc(${100 * inAll(v)}% - 1px)` }),
+        setStyle(h("i", { class: "in-cluster" }), { width: `${100 * inCluster(v)}%` }),
+        setStyle(h("i", { class: "in-all-mark" }), { left: `calc(${100 * inAll(v)}% - 1px)` }),
       ),
     ]),
   );

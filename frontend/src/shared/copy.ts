@@ -7,8 +7,8 @@ const CONFIRMATION_TIME = 1600;
 
 /** A button that copies a text and confirms it. */
 export function copyButton(label: string, text: () => string): HTMLButtonElement {
-  const button = h("button", { type: "button", class: "quiet" }, label);
-  const status = h("span", { class: "unseen", role: "status" });
+  const button = h("button", { type: "button", class: "secondary" }, label);
+  const status = h("span", { class: "visually-hidden", role: "status" });
   button.append(status);
   button.addEventListener("click", async () => {
     const isCopied = await copyToClipboard(text());
@@ -29,7 +29,7 @@ export function textBox(label: string): HTMLElement {
 
 /** The title above a text box, with a button that copies the text. */
 export function textBoxHeader(title: string, buttonLabel: string, box: HTMLElement): HTMLElement {
-  return h("div", { class: "copy-head" }, h("h3", {}, title), copyButton(buttonLabel, () => box.textContent ?? ""));
+  return h("div", { class: "text-box-header" }, h("h3", {}, title), copyButton(buttonLabel, () => box.textContent ?? ""));
 }
 
 async function copyToClipboard(text: string): Promise<boolean> {
@@ -38,7 +38,7 @@ async function copyToClipboard(text: string): Promise<boolean> {
     return true;
   } catch {
     // Browsers may not offer the clipboard API to pages that are opened from a file.
-    const area = h("textarea", { class: "unseen", "aria-hidden": "true" });
+    const area = h("textarea", { class: "visually-hidden", "aria-hidden": "true" });
     area.value = text;
     document.body.append(area);
     area.select();

@@ -6,6 +6,6 @@ export type Measure = [value: string, name: string, explanation: string];
 
 export function measureItems(measures: Measure[]): HTMLElement[] {
   return measures.map(([value, name, explanation]) =>
-    h("div", {}, h("dt", {}, h("span", { class: "figure" }, value), name), h("dd", {}, explanation)),
+    h("div", {}, h("dt", {}, h("span", { class: "measure-value" }, value), name), h("dd", {}, explanation)),
   );
 }

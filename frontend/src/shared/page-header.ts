@@ -18,8 +18,8 @@ export function pageHeader(
 ): HTMLElement {
   return h(
     "header",
-    { class: "top" },
-    h("p", { class: "kicker" }, title ?? "Clusters, explained"),
+    { class: "page-header" },
+    h("p", { class: "report-title" }, title ?? "Clusters, explained"),
     h("h1", {}, headline),
     summary,
     sizeBar,

@@ -49,7 +49,7 @@ export function responsivePlot(
   printShare: number,
   draw: (element: SVGSVGElement, width: number, height: number) => void,
 ): Plot {
-  const element = svg("svg", { class: "scatter", role: "img" });
+  const element = svg("svg", { class: "plot", role: "img" });
   let width = 760;
   const redraw = () => {
     const height = Math.round(Math.min(maxHeight, Math.max(0.62 * width, 270)));
@@ -159,7 +159,7 @@ export function legendMarker(cluster: number, fill: string): SVGElement {
 /** Marks the position of the row that the reader has entered. */
 export function crosshair(x: number, y: number): SVGElement {
   const lines = svg("path", { d: `M${x - 14} ${y}h28M${x} ${y - 14}v28` });
-  return svg("g", { class: "this-row" }, svg("circle", { cx: x, cy: y, r: 9 }), lines);
+  return svg("g", { class: "entered-row" }, svg("circle", { cx: x, cy: y, r: 9 }), lines);
 }
 
 export function truncate(text: string, maxLength: number): string {

@@ -7,7 +7,7 @@ export const PRINT_PAGE = { width: 672, height: 860 };
 
 /** Text that is shown on the screen but not printed. */
 export function screenOnly(text: string): HTMLElement {
-  return h("span", { class: "on-screen" }, text);
+  return h("span", { class: "screen-only" }, text);
 }
 
 /** Calls `before` when printing starts, and `after` when it has ended. */

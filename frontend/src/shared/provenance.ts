@@ -6,9 +6,9 @@ export function provenanceSection(entries: Record<string, string>): HTMLElement 
   const rows = Object.entries(entries).map(([name, value]) =>
     h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, value)),
   );
-  const table = h("table", { class: "made" }, h("tbody", {}, ...rows));
+  const table = h("table", { class: "provenance" }, h("tbody", {}, ...rows));
   return section(
-    "made",
+    "provenance",
     "How it was made",
     h("p", { class: "note" }, "With the same data, parameters and versions, the same file comes out."),
     h("details", {}, h("summary", {}, "Parameters and versions"), table),

@@ -15,19 +15,19 @@ const MAX_VISIBLE = 6;
 
 /** The name of a cluster on a background of its colour. */
 export function clusterBadge(names: ClusterNames, cluster: number): HTMLElement {
-  return setStyle(h("span", { class: "chip" }, names.displayName(cluster)), clusterStyle(cluster));
+  return setStyle(h("span", { class: "badge" }, names.displayName(cluster)), clusterStyle(cluster));
 }
 
 /** "This row is in ...". The label is added for screen readers, because the reader may have changed the name. */
 export function predictedCluster(names: ClusterNames, cluster: number): HTMLElement {
-  const label = h("span", { class: "unseen verdict-label" }, ` (label ${names.clusters[cluster].label})`);
+  const label = h("span", { class: "visually-hidden verdict-label" }, ` (label ${names.clusters[cluster].label})`);
   return h("p", { class: "verdict" }, "This row is in ", clusterBadge(names, cluster), label, ".");
 }
 
 export function counterfactualList(names: ClusterNames, counterfactuals: Counterfactual[]): HTMLElement | null {
   if (!counterfactuals.length) return null;
   const item = ({ cluster, text }: Counterfactual) => h("li", {}, clusterBadge(names, cluster), ` ${text}`);
-  const list = (part: Counterfactual[]) => h("ul", { class: "ways" }, ...part.map(item));
+  const list = (part: Counterfactual[]) => h("ul", { class: "badge-list" }, ...part.map(item));
   const rest = counterfactuals.slice(MAX_VISIBLE);
   const more = h("details", {}, h("summary", {}, `${rest.length} further`), list(rest));
   const title = h("h3", {}, `What would have to change for another ${names.noun}`);

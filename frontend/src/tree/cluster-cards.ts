@@ -37,9 +37,9 @@ function treeClusterCard(state: TreeState, cluster: number): HTMLElement {
   const leafBounds = leaves.map((leaf) => boundsAt(tree, leaf));
   const buttons = h(
     "div",
-    { class: "tools" },
+    { class: "toolbar" },
     copyButton("Copy rule", () => `${state.clusterName(cluster)}: ${ruleText(rules)}`),
-    h("button", { type: "button", class: "quiet", click: () => showInTree(state, pathNodes) }, "Show in the tree"),
+    h("button", { type: "button", class: "secondary", click: () => showInTree(state, pathNodes) }, "Show in the tree"),
   );
   return clusterCard({
     names: state.names,

@@ -26,5 +26,5 @@ export function copyRulesSection(state: TreeState): HTMLElement {
     header.insertBefore(h("label", { class: "field" }, h("span", {}, "for"), dialectSelect), header.lastChild);
     parts.push(header, sql);
   }
-  return section("take", "Take it along", ...parts);
+  return section("copy", "Take it along", ...parts);
 }

@@ -10,15 +10,15 @@ export function treeHeader(state: TreeState): HTMLElement {
   const { data } = state;
   // The summaries of all trees take the same space, so that the slider does not move when the tree changes.
   const summaries = data.trees.map((tree) => h("span", {}, summaryText(data, tree)));
-  const sizeBar = h("div", { class: "sizes" });
+  const sizeBar = h("div", { class: "size-bar" });
   const draw = () => {
-    summaries.forEach((summary, i) => summary.classList.toggle("away", i !== state.treeIndex));
+    summaries.forEach((summary, i) => summary.classList.toggle("invisible", i !== state.treeIndex));
     drawSizeBar(sizeBar, state.names, state.tree.clusters.map(({ rows }) => rows));
   };
   draw();
   state.on(["tree", "names"], draw);
   const headline = `${pluralize(data.clusters.length, "cluster")} of ${formatRows(data.rows, data.rowsAre)}`;
-  return pageHeader(data.title, headline, h("p", { class: "lead" }, ...summaries), sizeBar);
+  return pageHeader(data.title, headline, h("p", { class: "summary" }, ...summaries), sizeBar);
 }
 
 function summaryText(data: TreePayload, tree: Tree): string {

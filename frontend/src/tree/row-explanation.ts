@@ -64,6 +64,6 @@ export function rowSection(state: TreeState): HTMLElement {
     "row",
     "Explain a row",
     h("p", { class: "note" }, ROW_NOTE),
-    h("div", { class: "two" }, form.element, result),
+    h("div", { class: "two-columns" }, form.element, result),
   );
 }

@@ -59,7 +59,7 @@ export function scatterPlotSection(state: TreeState): HTMLElement | null {
       ),
       ...drawRows(xIndex, yIndex, x, y),
       ...thresholdLines(state, xIndex, yIndex, xRange, yRange).map(([x1, y1, x2, y2]) =>
-        svg("path", { class: "cut", d: `M${x.toPixel(x1)} ${y.toPixel(y1)}L${x.toPixel(x2)} ${y.toPixel(y2)}` }),
+        svg("path", { class: "threshold", d: `M${x.toPixel(x1)} ${y.toPixel(y1)}L${x.toPixel(x2)} ${y.toPixel(y2)}` }),
       ),
     );
   });
@@ -78,7 +78,7 @@ export function scatterPlotSection(state: TreeState): HTMLElement | null {
     });
     return markers.map((paths, c) => {
       const isDimmed = selectedCluster !== null && selectedCluster !== c;
-      const path = svg("path", { class: `cloud${isDimmed ? " dim" : ""}`, d: paths.join("") });
+      const path = svg("path", { class: `row-markers${isDimmed ? " dimmed" : ""}`, d: paths.join("") });
       return setStyle(path, { fill: clusterColor(c) });
     });
   }
@@ -120,7 +120,7 @@ export function scatterPlotSection(state: TreeState): HTMLElement | null {
       `Each mark is a row, and a dashed line where the tree cuts one of these two columns.${sampleNote} `,
       screenOnly("Click on a cluster to see it alone."),
     ),
-    h("div", { class: "tools" }, xChoice.field, yChoice.field),
+    h("div", { class: "toolbar" }, xChoice.field, yChoice.field),
     h("figure", {}, plot.element, legend),
   );
 }

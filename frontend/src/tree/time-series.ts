@@ -36,17 +36,17 @@ export function timeSeriesChart(series: TimeSeries, cluster: number): HTMLElemen
   const chart = svg(
     "svg",
     { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "img", "aria-label": label },
-    bandPath !== "" && svg("path", { d: bandPath, class: "band-of-half" }),
+    bandPath !== "" && svg("path", { d: bandPath, class: "quartile-band" }),
     svg("path", { d: linePath(medoid), class: "medoid" }),
   );
   const bandText = bandPath ? " Band: where half of its series lie." : "";
   const range = `From bottom to top: ${formatNumber(min)} to ${formatNumber(max)}.`;
   return h(
     "div",
-    { class: "trend" },
+    { class: "time-series" },
     h("h3", {}, "Its course"),
     chart,
-    h("div", { class: "ends" }, h("span", {}, series.first), h("span", {}, series.last)),
+    h("div", { class: "axis-ends" }, h("span", {}, series.first), h("span", {}, series.last)),
     h("p", { class: "note small" }, `Line: the series in the middle of the cluster.${bandText} ${range}`),
   );
 }

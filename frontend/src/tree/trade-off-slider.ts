@@ -20,12 +20,12 @@ export function tradeOffSlider(state: TreeState): HTMLElement | null {
     step: 1,
     value: state.treeIndex,
     id: "trade-off",
-    list: "trade-off-own",
-    "aria-describedby": "trade-off-words",
+    list: "trade-off-model",
+    "aria-describedby": "trade-off-text",
   });
-  const modelTick = h("datalist", { id: "trade-off-own" }, h("option", { value: data.own }));
-  const description = h("p", { id: "trade-off-words", class: "slider-words" });
-  const resetButton = h("button", { type: "button", class: "quiet" }, "Back to the model's own tree");
+  const modelTick = h("datalist", { id: "trade-off-model" }, h("option", { value: data.own }));
+  const description = h("p", { id: "trade-off-text", class: "slider-text" });
+  const resetButton = h("button", { type: "button", class: "secondary" }, "Back to the model's own tree");
   const chart = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "trade-off", "aria-hidden": "true" });
 
   function draw(): void {
@@ -38,7 +38,7 @@ export function tradeOffSlider(state: TreeState): HTMLElement | null {
     replaceContent(description, h("strong", {}, title), h("br"), `${parts.join(", ")}.`);
     slider.setAttribute("aria-valuetext", `${title}: ${parts.join(", ")}`);
     slider.value = String(state.treeIndex);
-    resetButton.classList.toggle("away", isModelTree);
+    resetButton.classList.toggle("invisible", isModelTree);
     resetButton.disabled = isModelTree;
     drawChart(chart, state);
   }
@@ -55,9 +55,9 @@ export function tradeOffSlider(state: TreeState): HTMLElement | null {
   return h(
     "div",
     { class: "slider", role: "group", "aria-label": "Simpler or closer" },
-    h("div", {}, h("label", { for: "trade-off", class: "ends" }, ...ends), slider, modelTick, description, resetButton),
+    h("div", {}, h("label", { for: "trade-off", class: "axis-ends" }, ...ends), slider, modelTick, description, resetButton),
     chart,
-    data.steps !== "" && h("p", { class: "steps-note" }, `${data.steps} ${omission}`),
+    data.steps !== "" && h("p", { class: "slider-note" }, `${data.steps} ${omission}`),
   );
 }
 
@@ -98,8 +98,8 @@ function drawChart(chart: SVGElement, { data, treeIndex }: TreeState): void {
     svg("text", { x: PADDING.left - 6, y: y(value) + 4, "text-anchor": "end" }, loss.format(value));
   const line = xs.map((_, i) => `${i ? "L" : "M"}${x(xs[i])} ${y(ys[i])}`).join("");
   const dot = (i: number) => {
-    const kind = `${i === treeIndex ? "now " : ""}${i === data.own ? "own" : ""}`;
-    return svg("circle", { cx: x(xs[i]), cy: y(ys[i]), r: i === treeIndex ? 6 : 3.5, class: kind });
+    const isSelected = i === treeIndex;
+    return svg("circle", { cx: x(xs[i]), cy: y(ys[i]), r: isSelected ? 6 : 3.5, class: isSelected && "selected" });
   };
   replaceContent(
     chart,
@@ -114,7 +114,7 @@ function drawChart(chart: SVGElement, { data, treeIndex }: TreeState): void {
       `conditions per row, against ${loss.name}`,
     ),
     svg("path", { class: "line", d: line }),
-    svg("circle", { cx: x(xs[data.own]), cy: y(ys[data.own]), r: 9.5, class: "ring" }),
+    svg("circle", { cx: x(xs[data.own]), cy: y(ys[data.own]), r: 9.5, class: "model-ring" }),
     ...xs.map((_, i) => dot(i)),
     // Again, so that no other dot covers the selected one.
     dot(treeIndex),

@@ -16,14 +16,14 @@ const DEFAULT_WIDTH = 900;
 /** `slider` is placed above the tree. */
 export function treeSection(state: TreeState, slider: HTMLElement | null): HTMLElement {
   const { data } = state;
-  const links = svg("svg", { class: "bands", "aria-hidden": "true" });
+  const links = svg("svg", { class: "links", "aria-hidden": "true" });
   const items = h("div", { class: "tree-items", role: "tree", "aria-label": "The tree of questions" });
   const canvas = h("div", { class: "tree" }, links, items);
   const description = h("p", { class: "detail", role: "status" }, HINT);
-  const collapseButton = h("button", { type: "button", class: "quiet" }, "Fold all");
+  const collapseButton = h("button", { type: "button", class: "secondary" }, "Fold all");
   const clearButton = h(
     "button",
-    { type: "button", class: "quiet away", click: () => state.pin(null) },
+    { type: "button", class: "secondary invisible", click: () => state.pin(null) },
     "Light the whole tree",
   );
   const collapsed = new Set<number>();
@@ -38,7 +38,7 @@ export function treeSection(state: TreeState, slider: HTMLElement | null): HTMLE
     const width = isPrinted ? PRINT_PAGE.width : canvas.clientWidth || DEFAULT_WIDTH;
     const layout = layoutTree(tree, data.columns, collapsed, width, isPrinted);
     canvas.classList.toggle("outline", layout.isOutline);
-    canvas.classList.toggle("paged", isPrinted && layout.height > PRINT_PAGE.height);
+    canvas.classList.toggle("multi-page", isPrinted && layout.height > PRINT_PAGE.height);
     canvas.style.height = `${layout.height}px`;
     links.setAttribute("width", String(layout.width));
     links.setAttribute("height", String(layout.height));
@@ -56,8 +56,8 @@ export function treeSection(state: TreeState, slider: HTMLElement | null): HTMLE
   /** The link from the parent of a node. */
   function createLink(i: number, box: NodeBox): SVGElement {
     const { cluster } = state.tree.nodes[i];
-    const path = svg("path", { d: box.linkPath, class: "band", "data-node": i, "stroke-width": box.linkWidth });
-    return setStyle(path, { stroke: cluster === undefined ? "var(--band)" : clusterColor(cluster) });
+    const path = svg("path", { d: box.linkPath, class: "link", "data-node": i, "stroke-width": box.linkWidth });
+    return setStyle(path, { stroke: cluster === undefined ? "var(--neutral)" : clusterColor(cluster) });
   }
 
   function createNode(i: number, box: NodeBox, parent: number): HTMLElement {
@@ -72,7 +72,7 @@ export function treeSection(state: TreeState, slider: HTMLElement | null): HTMLE
     const element = h(
       "div",
       {
-        class: `node ${isLeaf ? "leaf" : "question"}`,
+        class: `node ${isLeaf ? "leaf" : "split"}`,
         role: "treeitem",
         "data-node": i,
         tabindex: i === focusedNode ? 0 : -1,
@@ -88,10 +88,10 @@ export function treeSection(state: TreeState, slider: HTMLElement | null): HTMLE
         click: () => activate(i),
         keydown: (event: KeyboardEvent) => onKeyDown(event, i),
       },
-      answer && h("span", { class: "said" }, answer),
+      answer && h("span", { class: "answer" }, answer),
       ...textParts.map((part) => h("span", { class: "text" }, part)),
-      h("span", { class: "share" }, h("span", { class: "rows" }, `${rows} · `), share),
-      !isLeaf && h("span", { class: "fold" }, collapsed.has(i) ? "+" : "−"),
+      h("span", { class: "row-share" }, h("span", { class: "rows" }, `${rows} · `), share),
+      !isLeaf && h("span", { class: "collapse-sign" }, collapsed.has(i) ? "+" : "−"),
       !isLeaf && clusterStrip(i),
     );
     if (isLeaf) setStyle(element, { "--cluster": clusterColor(node.cluster!) });
@@ -109,7 +109,7 @@ export function treeSection(state: TreeState, slider: HTMLElement | null): HTMLE
     const segments = clustersBelow(state.tree, i).map(([cluster, rows]) =>
       setStyle(h("i", {}), { "flex-grow": String(rows), background: clusterColor(cluster) }),
     );
-    return h("span", { class: "mix" }, ...segments);
+    return h("span", { class: "cluster-strip" }, ...segments);
   }
 
   /** Highlights the path to a node and describes the node; null ends both. */
@@ -168,11 +168,11 @@ export function treeSection(state: TreeState, slider: HTMLElement | null): HTMLE
 
   function updateHighlight(): void {
     const { highlighted } = state;
-    canvas.classList.toggle("has-lit", highlighted !== null);
-    clearButton.classList.toggle("away", !state.hasPinnedNodes);
+    canvas.classList.toggle("has-highlight", highlighted !== null);
+    clearButton.classList.toggle("invisible", !state.hasPinnedNodes);
     for (const element of [...elements.values(), ...links.children]) {
       const isHighlighted = highlighted !== null && highlighted.has(Number((element as HTMLElement).dataset.node));
-      element.classList.toggle("lit", isHighlighted);
+      element.classList.toggle("highlighted", isHighlighted);
       if (element.getAttribute("role")) element.setAttribute("aria-selected", String(isHighlighted));
     }
   }
@@ -216,7 +216,7 @@ export function treeSection(state: TreeState, slider: HTMLElement | null): HTMLE
       "Every row starts at the first question and follows its answers until it ends in a cluster. The wider a band, the more rows take it; the strip in a question shows which clusters are still possible.",
     ),
     slider,
-    h("div", { class: "tools" }, clearButton, collapseButton),
+    h("div", { class: "toolbar" }, clearButton, collapseButton),
     canvas,
     description,
   );

@@ -34,9 +34,9 @@ function showPage(page: HTMLElement, header: HTMLElement, sections: HTMLElement[
   page.append(
     h("a", { class: "skip", href: "#main" }, "Skip to the report"),
     header,
-    h("nav", { "aria-label": "Parts of the report" }, ...links),
+    h("nav", { "aria-label": "Sections of the report" }, ...links),
     h("main", { id: "main", tabindex: -1 }, ...sections),
-    h("footer", {}, "Made with pellucid. This file needs no network and sends nothing."),
+    h("footer", {}, "Created with pellucid. This file works offline and sends no data."),
   );
 }
 

@@ -144,9 +144,10 @@ def test_the_slider_stays_where_it_is(open_page, file, width):
     assert len(places) == 1
     page.get_by_role("button", name="Back to the model's own tree").click()
     assert page.evaluate("document.activeElement.id") == "trade-off"
-    lead = page.locator(".summary span:not(.invisible)")
-    assert lead.count() == 1
-    assert lead.inner_text().startswith("This tree of 4 questions gives ")
+    summary = page.locator(".summary span:not(.invisible)")
+    assert summary.count() == 1
+    text = summary.inner_text()
+    assert text.startswith("This decision tree with 4 yes/no questions assigns ")
 
 
 def test_a_card_lights_its_leaves(open_page, file, model):
@@ -177,7 +178,7 @@ def test_the_tree_is_walked_and_folded_by_keys(open_page, file, model):
     page.keyboard.press("ArrowDown")
     now = "document.activeElement.dataset.node"
     assert page.evaluate(now) == "1"
-    assert "come here" in page.locator(".detail").inner_text()
+    assert "reach this question" in page.locator(".detail").inner_text()
     page.keyboard.press("ArrowLeft")
     assert page.evaluate(now) == "0"
     page.keyboard.press("Enter")
@@ -264,6 +265,6 @@ def test_colours_are_lighter_on_a_dark_page_and_light_ones_on_paper(open_page, t
 def test_one_cluster_needs_no_question(open_page, tmp_path):
     X = np.random.default_rng(0).normal(size=(50, 2))
     page = open_page(IMM(1, random_state=0).fit(X).report(tmp_path / "r.html"))
-    lead = "There is nothing to ask: all rows are in one cluster."
-    assert page.locator(".summary").inner_text() == lead
+    summary = "All rows are in one cluster, so there is nothing to explain."
+    assert page.locator(".summary").inner_text() == summary
     assert "(label 0)" in page.locator(".verdict").text_content()

@@ -120,9 +120,8 @@ def test_a_model_without_regions_says_so(tmp_path, open_page):
     model = EOPClassifier(relax=False, max_error=0.0, min_support=0.5, random_state=0).fit(X, y)
     assert model.n_levels_ == 0
     page = open_page(model.report(tmp_path / "r.html"))
-    assert (
-        page.locator(".summary").inner_text().startswith("No region was found in which they could")
-    )
+    text = page.locator(".summary").inner_text()
+    assert text.startswith("No region was found that separates the classes")
     assert f"(label {model.predict(X[:1])[0]})" in page.locator(".verdict").text_content()
 
 
@@ -130,7 +129,7 @@ def test_neighbours_among_training_rows_are_not_guessed(iris, classes, tmp_path,
     model = EOPClassifier("knn", regions="nonparametric", random_state=0).fit(iris, classes)
     page = open_page(model.report(tmp_path / "r.html", iris))
     page.get_by_label("Start from").select_option("0")
-    assert "This page cannot tell" in page.locator(".result").inner_text()
+    assert "This page cannot assign the row" in page.locator(".result").inner_text()
 
 
 @pytest.mark.parametrize("shape", ["polyhedron", "ellipse", "nonparametric"])

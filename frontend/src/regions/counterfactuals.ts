@@ -28,7 +28,8 @@ export function findCounterfactuals(data: RegionsPayload, row: Row, currentClust
   };
   for (const level of data.levels.filter(canEvaluate)) {
     for (const { answer, bounds } of level.pieces)
-      if (bounds && answer !== currentCluster) consider(level, nearestInBox(bounds, levelValues(level, row)), answer, true);
+      if (bounds && answer !== currentCluster)
+        consider(level, nearestInBox(bounds, levelValues(level, row)), answer, true);
     data.clusters.forEach((_, cluster) => {
       const hasBox = level.pieces.some((part) => part.answer === cluster && part.bounds);
       if (cluster === currentCluster || hasBox) return;
@@ -101,7 +102,9 @@ function describeChange(
     const { name } = data.columns[c];
     if (!isExact) return [`${name} ${to} instead of ${from}`];
     // A larger value is the next number above the lower bound of a box.
-    return to > from ? [`${name} above ${nextBelow(to)} instead of ${from}`] : [`${name} ${to} or less instead of ${from}`];
+    return to > from
+      ? [`${name} above ${nextBelow(to)} instead of ${from}`]
+      : [`${name} ${to} or less instead of ${from}`];
   });
   return {
     text: changes.join(" and "),

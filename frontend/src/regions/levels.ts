@@ -43,18 +43,21 @@ export function levelSections(state: RegionsState): HTMLElement[] {
 }
 
 function levelSummary(level: Level): string {
-  const rest = level.reached - level.answered;
-  const restText = rest ? `; the other ${formatCount(rest)} (grey) go on to the next level` : "";
-  const rows = `${pluralize(level.reached, "row")} come here, ${formatCount(level.answered)} lie in a region${restText}.`;
-  if (level.error === null) return rows;
-  const heldOut = level.heldOutError === null ? "." : `, of rows held out ${formatPercent(level.heldOutError)}.`;
-  return `${rows} In training, ${formatPercent(level.error)} of its answers were wrong${heldOut}`;
+  const { reached, answered, error, heldOutError } = level;
+  const verb = reached === 1 ? "reaches" : "reach";
+  let text = `${pluralize(reached, "row")} ${verb} this level, and ${formatCount(answered)} of them are in a region.`;
+  if (answered < reached)
+    text += ` The other ${formatCount(reached - answered)} (grey) are in no region of this level.`;
+  if (error !== null) text += ` Error rate: ${formatPercent(error)} on training rows`;
+  if (error !== null && heldOutError !== null) text += `, ${formatPercent(heldOutError)} on held-out rows`;
+  return error === null ? text : `${text}.`;
 }
 
 function levelPlot(state: RegionsState, level: Level, levelIndex: number): HTMLElement {
   const { data, names } = state;
   const columnNames = level.columns.map((c) => data.columns[c].name);
-  if (columnNames.length > 2) return h("p", {}, `It looks at ${state.levelName(levelIndex)}, which no picture shows.`);
+  if (columnNames.length > 2)
+    return h("p", {}, `This level uses ${state.levelName(levelIndex)}. More than two columns cannot be plotted.`);
   const hasOneColumn = columnNames.length === 1;
   const rowMarker = svg("g", {});
   let drawRowMarker = () => {};
@@ -77,11 +80,16 @@ function levelPlot(state: RegionsState, level: Level, levelIndex: number): HTMLE
         height,
       ),
       filledPath(`row-markers no-region${dimmed(null)}`, markers.noRegion, NO_REGION_COLOR),
-      ...gridPaths(level, x, y, data.clusters.length).map((d, c) => filledPath(`region-grid${dimmed(c)}`, d, clusterColor(c))),
-      ...boxPaths(level, x, y).map(([cluster, d]) => filledPath(`region-part${dimmed(cluster)}`, d, clusterColor(cluster))),
+      ...gridPaths(level, x, y, data.clusters.length).map((d, c) =>
+        filledPath(`region-grid${dimmed(c)}`, d, clusterColor(c)),
+      ),
+      ...boxPaths(level, x, y).map(([cluster, d]) =>
+        filledPath(`region-part${dimmed(cluster)}`, d, clusterColor(cluster)),
+      ),
       ...level.outlines.map(({ answer, points }) => {
         const corners = points.map(([px, py]) => `${pixel(px, x)} ${pixel(py, y)}`);
-        const [className, fill] = answer === null ? ["region", "none"] : [`region${dimmed(answer)}`, clusterColor(answer)];
+        const [className, fill] =
+          answer === null ? ["region", "none"] : [`region${dimmed(answer)}`, clusterColor(answer)];
         return filledPath(className, `M${corners.join("L")}Z`, fill);
       }),
       ...markers.clusters.map((d, c) => filledPath(`row-markers${dimmed(c)}`, d, clusterColor(c))),
@@ -102,7 +110,7 @@ function levelPlot(state: RegionsState, level: Level, levelIndex: number): HTMLE
       return [h("span", { class: "legend-entry" }, legendMarker(c, clusterColor(c)), ` ${names.displayName(c)}`)];
     });
     if (level.answered < level.reached)
-      entries.push(h("span", { class: "legend-entry" }, legendMarker(0, NO_REGION_COLOR), " passed on"));
+      entries.push(h("span", { class: "legend-entry" }, legendMarker(0, NO_REGION_COLOR), " in no region"));
     legend.replaceChildren(...entries);
   };
   state.on("highlight", plot.redraw);
@@ -174,7 +182,7 @@ function regionList(state: RegionsState, level: Level): HTMLElement {
   const draw = () =>
     list.replaceChildren(
       ...level.pieces.map(({ answer, text, rows, purity }) => {
-        const purityText = purity === null ? "" : `, ${formatPercent(purity)} right`;
+        const purityText = purity === null ? "" : `, ${formatPercent(purity)} correct`;
         const size = h("span", { class: "region-size" }, `${pluralize(rows, "row")}${purityText}`);
         return h("li", {}, clusterBadge(state.names, answer), ` ${keepComparisonsTogether(text)} `, size);
       }),

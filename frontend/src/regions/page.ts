@@ -16,7 +16,12 @@ import type { RegionsState } from "./state";
 export function regionsHeader(state: RegionsState): HTMLElement {
   const { data, names } = state;
   const sizeBar = h("div", { class: "size-bar" });
-  const draw = () => drawSizeBar(sizeBar, names, data.facts.map(({ rows }) => rows));
+  const draw = () =>
+    drawSizeBar(
+      sizeBar,
+      names,
+      data.facts.map(({ rows }) => rows),
+    );
   names.onChange(draw);
   draw();
   const n = data.clusters.length;
@@ -24,21 +29,22 @@ export function regionsHeader(state: RegionsState): HTMLElement {
   return pageHeader(data.title, headline, h("p", { class: "summary" }, summaryText(state)), sizeBar);
 }
 
-function summaryText({ data, names }: RegionsState): string {
-  const share = (rows: number) => formatPercent(rows / Math.max(data.rows, 1));
-  const isOne = data.levels.length === 1;
-  const columns = data.levels.every((level) => level.columns.length <= 2) ? "one or two columns" : "a few columns";
-  const pictures = isOne ? `One picture of ${columns} tells where they are` : `${formatCount(data.levels.length)} pictures of ${columns}, looked at in turn, tell where they are`;
-  const left = data.rows - data.answered;
-  const { answer, byNeighbours } = data.leftover;
-  if (!data.levels.length) {
-    const so = answer === null ? "none gets an answer" : `all are taken for ${names.defaultName(answer).toLowerCase()}`;
-    return `No region was found in which they could be told apart, so ${so}.`;
-  }
-  const rest = byNeighbours ? "are answered by what most of their neighbours speak for" : answer === null ? "get no answer" : `are taken for ${names.defaultName(answer).toLowerCase()}`;
-  const others = left ? `; the other ${share(left)} ${rest}` : "";
-  const right = data.measures.error === null ? "" : ` In training ${formatPercent(1 - data.measures.error)} of those in a region were told rightly.`;
-  return `${pictures}. ${share(data.answered)} of the ${data.rowsAre} lie in a region of ${isOne ? "it" : "one of them"}${others}.${right}`;
+function summaryText({ data, names, pluralNoun }: RegionsState): string {
+  const { levels, leftover, measures, rows, rowsAre, answered } = data;
+  const share = (n: number) => formatPercent(n / Math.max(rows, 1));
+  let assignment = "are not assigned";
+  if (leftover.byNeighbours) assignment = "are assigned by a vote of their neighbours";
+  else if (leftover.answer !== null) assignment = `are assigned to ${names.defaultName(leftover.answer)}`;
+  if (!levels.length) return `No region was found that separates the ${pluralNoun}, so all ${rowsAre} ${assignment}.`;
+  const columns = levels.every((level) => level.columns.length <= 2) ? "one or two columns" : "a few columns";
+  let text =
+    levels.length === 1
+      ? `One level of regions, in ${columns}, describes these ${pluralNoun}. `
+      : `${formatCount(levels.length)} levels of regions, each in ${columns}, describe these ${pluralNoun}. `;
+  text += `${share(answered)} of the ${rowsAre} are in a region`;
+  if (answered < rows) text += `; the other ${share(rows - answered)} ${assignment}`;
+  if (measures.error === null) return `${text}.`;
+  return `${text}. ${formatPercent(1 - measures.error)} of the training rows in a region have the correct ${names.noun}.`;
 }
 
 export function regionsSections(state: RegionsState): HTMLElement[] {
@@ -60,10 +66,11 @@ function clusterCardsSection(state: RegionsState): HTMLElement {
     h(
       "p",
       { class: "note" },
-      `Where each ${names.noun} is: the number is the level, and a row belongs to the first place, of any colour, that holds it. `,
-      screenOnly("Click on a name to change it; this browser keeps it."),
+      `The regions of each ${names.noun}, with the number of their level. `,
+      `The first level with a region that contains a row decides its ${names.noun}. `,
+      screenOnly("Click a name to change it. Your browser remembers it."),
     ),
-    distributionLegend(names.noun, "end of a region"),
+    distributionLegend(names.noun, "boundary of a region"),
     h("div", { class: "cards" }, ...data.clusters.map((_, c) => regionsClusterCard(state, c))),
   );
 }
@@ -74,8 +81,12 @@ function regionsClusterCard(state: RegionsState, cluster: number): HTMLElement {
     level.pieces.filter(({ answer }) => answer === cluster).map((part) => ({ level, number: i + 1, part })),
   );
   const items = parts.map(({ number, part }) => h("li", { value: number }, keepComparisonsTogether(part.text)));
-  const rule = h("div", { class: "rule" }, items.length ? h("ol", {}, ...items) : "No region says this.");
-  const text = parts.map(({ number, part }) => `${number}. ${part.text}`).join("\n") || "nowhere";
+  const rule = h(
+    "div",
+    { class: "rule" },
+    items.length ? h("ol", {}, ...items) : `There is no region for this ${names.noun}.`,
+  );
+  const text = parts.map(({ number, part }) => `${number}. ${part.text}`).join("\n") || "no region";
   return clusterCard({
     names,
     cluster,
@@ -84,7 +95,11 @@ function regionsClusterCard(state: RegionsState, cluster: number): HTMLElement {
     totalRows: data.rows,
     rule,
     belowRule: [
-      h("div", { class: "toolbar" }, copyButton("Copy places", () => `${names.displayName(cluster)}:\n${text}`)),
+      h(
+        "div",
+        { class: "toolbar" },
+        copyButton("Copy regions", () => `${names.displayName(cluster)}:\n${text}`),
+      ),
     ],
     ruleColumns: new Set(parts.flatMap(({ level }) => level.columns)),
     thresholds: (column) => {
@@ -102,43 +117,47 @@ function measuresSection({ data, names }: RegionsState): HTMLElement {
     [
       formatPercent(coverage),
       "of the training rows in a region",
-      "The others lie where the regions do not tell them apart well enough.",
+      "For the other rows, no region with a low enough error was found.",
     ],
   ];
   if (error !== null)
     measures.push([
       formatPercent(error),
-      "of the answers wrong",
-      `Share of the training rows in a region that belong to another ${names.noun} than it says.`,
+      "error rate on training rows",
+      `Share of the training rows in a region that get the wrong ${names.noun}.`,
     ]);
   if (heldOutError !== null)
     measures.push([
       formatPercent(heldOutError),
-      "wrong of rows held out",
-      "The same for rows that the regions were not drawn from, which is what to expect of new ones.",
+      "error rate on held-out rows",
+      "The same for rows that were not used to find the regions. Expect this error rate for new rows.",
     ]);
   measures.push(
     [
       String(data.levels.length),
       data.levels.length === 1 ? "level" : "levels",
-      "Pictures that are looked at in turn, until one has a region around the row.",
+      "Levels are checked in order until a region contains the row.",
     ],
     [
       effort.toFixed(2),
       "comparisons per row",
-      "What it takes to place an average row: the regions that are looked at, each counted by its columns.",
+      "Average effort to assign a row. Each region that is checked counts once for each of its columns.",
     ],
     [
       `${columns} of ${data.columnsInData}`,
       "columns used",
-      "How many of the columns the levels look at; the others do not matter.",
+      "Columns that the levels use. The other columns are ignored.",
     ],
   );
-  return section("measures", "How good is this explanation?", h("dl", { class: "measures" }, ...measureItems(measures)));
+  return section(
+    "measures",
+    "How good is this explanation?",
+    h("dl", { class: "measures" }, ...measureItems(measures)),
+  );
 }
 
 function copyLevelsSection({ data }: RegionsState): HTMLElement {
-  const text = textBox("The levels in words");
+  const text = textBox("The levels as text");
   text.textContent = data.rules;
-  return section("copy", "Take it along", textBoxHeader("All levels", "Copy levels", text), text);
+  return section("copy", "Copy the levels", textBoxHeader("All levels", "Copy levels", text), text);
 }

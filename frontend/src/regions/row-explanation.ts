@@ -38,7 +38,11 @@ export function rowSection(state: RegionsState): HTMLElement {
 
   function resultLine({ cluster, isUnknown }: Prediction): HTMLElement {
     if (cluster !== null) return predictedCluster(names, cluster);
-    return h("p", { class: "verdict" }, isUnknown ? "This page cannot tell." : "This row gets no answer.");
+    return h(
+      "p",
+      { class: "verdict" },
+      isUnknown ? "This page cannot assign the row." : `The row is not assigned to a ${names.noun}.`,
+    );
   }
 
   /** One line per level that was evaluated, and one line if no region contains the row. */
@@ -46,7 +50,7 @@ export function rowSection(state: RegionsState): HTMLElement {
     const last = prediction.level < 0 ? data.levels.length - 1 : prediction.level;
     const lines = data.levels.slice(0, last + 1).map((level, i) => {
       const values = level.columns.map((c) => `${data.columns[c].name} ${row.get(c)}`).join(", ");
-      const outcome = i === prediction.level ? levelOutcome(prediction) : "in no region, passed on";
+      const outcome = i === prediction.level ? levelOutcome(prediction) : "in no region";
       return h("li", {}, `Level ${i + 1} (${values}): `, h("strong", {}, outcome));
     });
     if (prediction.level < 0) lines.push(h("li", {}, leftoverText()));
@@ -54,28 +58,30 @@ export function rowSection(state: RegionsState): HTMLElement {
   }
 
   function levelOutcome({ level, region, cluster, isUnknown }: Prediction): string {
-    if (isUnknown)
-      return "it compares with training rows that are not in this page; model.explain(row) tells it in Python";
+    if (isUnknown) return "this level needs training rows that are not in this page; use model.explain(row) in Python";
     const part = data.levels[level].pieces.find((piece) => piece.region === region && piece.answer === cluster);
-    return part ? part.text : "in a region, in a part without training rows";
+    return part ? part.text : "in a region, but in a part of it without training rows";
   }
 
   function leftoverText(): string {
     const { answer, purity } = data.leftover;
-    if (answer === null) return "No level has a region around it, so it gets no answer.";
-    return `No level has a region around it. ${formatPercent(purity)} of such rows in training were ${names.displayName(answer)}, so it is taken for that.`;
+    if (answer === null) return `No region contains the row, so it is not assigned to a ${names.noun}.`;
+    const name = names.displayName(answer);
+    const reason = `${formatPercent(purity)} of the training rows in no region belong to ${name}`;
+    return `No region contains the row. It is assigned to ${name}, because ${reason}.`;
   }
 
   form.setColumns([...new Set(data.levels.flatMap((level) => level.columns))]);
   names.onChange(updateNames);
   updateNames();
+  const markerNote = data.levels.length ? " A cross marks the row in the plots above." : "";
   const limitation = data.levels.every(canEvaluate)
     ? ""
-    : " Levels that look at neighbours among the training rows cannot be followed here.";
+    : " This page cannot evaluate levels that compare a row with training rows.";
   return section(
     "row",
     "Explain a row",
-    h("p", { class: "note" }, `${ROW_NOTE} A cross marks the row in the pictures above.${limitation}`),
+    h("p", { class: "note" }, `${ROW_NOTE}${markerNote}${limitation}`),
     h("div", { class: "two-columns" }, form.element, result),
   );
 }

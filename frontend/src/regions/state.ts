@@ -13,7 +13,10 @@ export class RegionsState {
   row: Row | null = null;
   private readonly listeners: Record<Topic, (() => void)[]> = { highlight: [], row: [] };
 
-  constructor(readonly data: RegionsPayload, reportId: string) {
+  constructor(
+    readonly data: RegionsPayload,
+    reportId: string,
+  ) {
     // Labels without a reference clustering are called classes.
     this.names = new ClusterNames(data.clusters, reportId, data.reference === null ? "class" : "cluster");
   }

@@ -62,7 +62,7 @@ export function clusterCard(options: ClusterCardOptions): HTMLElement {
     clusterSize(statistics.rows, totalRows),
     options.rule,
     ...options.belowRule,
-    hasRows && order.length > 0 && h("h3", {}, "What sets it apart"),
+    hasRows && order.length > 0 && h("h3", {}, "How it differs from other rows"),
     hasRows && distributions(order.slice(0, VISIBLE_COLUMNS)),
     hasRows &&
       order.length > VISIBLE_COLUMNS &&
@@ -95,7 +95,13 @@ function nameInput(names: ClusterNames, cluster: number): HTMLElement {
 function clusterSize(rows: number, totalRows: number): HTMLElement {
   const share = rows / Math.max(totalRows, 1);
   const bar = h("span", { class: "bar", "aria-hidden": "true" }, setStyle(h("i", {}), { width: `${100 * share}%` }));
-  return h("p", { class: "size" }, h("strong", {}, pluralize(rows, "row")), ` · ${formatPercent(share)} of all`, bar);
+  return h(
+    "p",
+    { class: "size" },
+    h("strong", {}, pluralize(rows, "row")),
+    ` · ${formatPercent(share)} of all rows`,
+    bar,
+  );
 }
 
 /** Columns of the rule first, then the columns with the largest difference. */

@@ -9,7 +9,11 @@ export class ClusterNames {
   private readonly listeners: (() => void)[] = [];
 
   /** `reportId` identifies the report in the storage of the browser. */
-  constructor(readonly clusters: Cluster[], reportId: string, readonly noun: "cluster" | "class" = "cluster") {
+  constructor(
+    readonly clusters: Cluster[],
+    reportId: string,
+    readonly noun: "cluster" | "class" = "cluster",
+  ) {
     this.storageKey = `pellucid-names-${reportId}`;
     try {
       const stored = JSON.parse(localStorage.getItem(this.storageKey) ?? "{}");

@@ -57,11 +57,11 @@ function describeNumbers(
   const isBinary = column.whole && column.low === 0 && column.high === 1;
   // The mean of zeros and ones is a share.
   if (isBinary && inCluster !== null && inOthers !== null)
-    return `${formatPercent(inCluster)} here, others ${formatPercent(inOthers)}`;
+    return `${formatPercent(inCluster)} here, ${formatPercent(inOthers)} in other rows`;
   const size = Math.abs(difference);
-  const degree = size < 0.6 ? "a little " : size < 1.5 ? "" : "much ";
+  const degree = size < 0.6 ? "slightly " : size < 1.5 ? "" : "much ";
   const comparison = size < 0.2 ? "about the same" : `${degree}${difference > 0 ? "higher" : "lower"}`;
-  return `${comparison}: ${formatNumber(inCluster)} on average, others ${formatNumber(inOthers)}`;
+  return `${comparison}: average ${formatNumber(inCluster)}, other rows ${formatNumber(inOthers)}`;
 }
 
 /** Names the category whose share is most above its share in the other rows. */
@@ -73,15 +73,19 @@ function describeCategories(column: CategoryColumn, counts: number[], rows: numb
   column.values.forEach((_, v) => {
     if (inCluster(v) - inOthers(v) > (best < 0 ? 0 : inCluster(best) - inOthers(best))) best = v;
   });
-  if (best < 0) return "as everywhere";
+  if (best < 0) return "same as in other rows";
   const ratio = inOthers(best) > 0 ? inCluster(best) / inOthers(best) : 0;
   const ratioText = ratio > 1.5 ? `, ${Number(ratio.toPrecision(2))} times as often` : "";
-  return `${column.values[best]}: ${formatPercent(inCluster(best))} here, others ${formatPercent(inOthers(best))}${ratioText}`;
+  const shares = `${formatPercent(inCluster(best))} here, ${formatPercent(inOthers(best))} in other rows`;
+  return `${column.values[best]}: ${shares}${ratioText}`;
 }
 
 function histogram(column: NumberColumn, counts: number[], thresholds: number[]): Element {
   const shares = (values: number[]) => {
-    const sum = Math.max(values.reduce((a, b) => a + b, 0), 1);
+    const sum = Math.max(
+      values.reduce((a, b) => a + b, 0),
+      1,
+    );
     return values.map((n) => n / sum);
   };
   const inCluster = shares(counts);

@@ -29,7 +29,12 @@ export function textBox(label: string): HTMLElement {
 
 /** The title above a text box, with a button that copies the text. */
 export function textBoxHeader(title: string, buttonLabel: string, box: HTMLElement): HTMLElement {
-  return h("div", { class: "text-box-header" }, h("h3", {}, title), copyButton(buttonLabel, () => box.textContent ?? ""));
+  return h(
+    "div",
+    { class: "text-box-header" },
+    h("h3", {}, title),
+    copyButton(buttonLabel, () => box.textContent ?? ""),
+  );
 }
 
 async function copyToClipboard(text: string): Promise<boolean> {

@@ -3,7 +3,7 @@
 import type { CategoryColumn } from "../types";
 
 /** A category that the training data do not contain. */
-export const OTHER_CATEGORY = "something else";
+export const OTHER_CATEGORY = "another value";
 
 export const formatCount = (n: number): string => n.toLocaleString("en-GB");
 
@@ -55,7 +55,7 @@ export function keepComparisonsTogether(rule: string): string {
 export function describeCost(ratio: number): string {
   const change = 100 * (ratio - 1);
   if (isNoChange(change)) return "at the same cost";
-  return `at ${formatChange(change)}\u00a0% ${change > 0 ? "more" : "less"} cost`;
+  return `at ${formatChange(change)}\u00a0% ${change > 0 ? "higher" : "lower"} cost`;
 }
 
 /** The same as a signed number: "+3.2 %". */

@@ -19,7 +19,7 @@ export function pageHeader(
   return h(
     "header",
     { class: "page-header" },
-    h("p", { class: "report-title" }, title ?? "Clusters, explained"),
+    h("p", { class: "report-title" }, title ?? "Clusters explained"),
     h("h1", {}, headline),
     summary,
     sizeBar,
@@ -28,7 +28,10 @@ export function pageHeader(
 
 /** Draws one segment per cluster. Each segment links to the card of its cluster. */
 export function drawSizeBar(bar: HTMLElement, names: ClusterNames, rowCounts: number[]): void {
-  const total = Math.max(rowCounts.reduce((a, b) => a + b, 0), 1);
+  const total = Math.max(
+    rowCounts.reduce((a, b) => a + b, 0),
+    1,
+  );
   bar.replaceChildren(
     ...rowCounts.flatMap((n, c) => {
       if (!n) return [];

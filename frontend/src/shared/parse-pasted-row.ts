@@ -1,4 +1,6 @@
-// Parses a row that was pasted from a table. Cells are separated by tabs, semicolons or commas. A header line is optional.
+// Parses a row that was pasted from a table.
+//
+// Cells are separated by tabs, semicolons or commas. A header line is optional.
 
 import type { DataColumns } from "../types";
 
@@ -27,10 +29,13 @@ export function parsePastedRow(text: string, data: DataColumns, wanted: number[]
   else if (first.length === wanted.length) wanted.forEach((c, i) => values.set(c, first[i]));
   if (!values.size) {
     const expected = data.dataNames.length || data.columnsInData;
-    return { values, message: `Found ${first.length} values; a row has ${expected}. Paste the header line too.` };
+    return { values, message: `Found ${first.length} values, but a row has ${expected}. Paste the header line too.` };
   }
   const missing = wanted.filter((c) => !values.has(c)).map((c) => data.columns[c].name);
-  return { values, message: missing.length ? `Not found: ${missing.join(", ")}.` : "Taken over." };
+  return {
+    values,
+    message: missing.length ? `No value found for: ${missing.join(", ")}.` : "Values copied into the form.",
+  };
 }
 
 /** Splits a line of CSV. Quotes protect separators; a doubled quote is a quote. */

@@ -9,8 +9,8 @@ export function provenanceSection(entries: Record<string, string>): HTMLElement 
   const table = h("table", { class: "provenance" }, h("tbody", {}, ...rows));
   return section(
     "provenance",
-    "How it was made",
-    h("p", { class: "note" }, "With the same data, parameters and versions, the same file comes out."),
+    "How this report was created",
+    h("p", { class: "note" }, "The same data, parameters and versions always give the same file."),
     h("details", {}, h("summary", {}, "Parameters and versions"), table),
   );
 }

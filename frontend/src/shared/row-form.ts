@@ -6,8 +6,8 @@ import { h } from "./dom";
 import { OTHER_CATEGORY } from "./format";
 import { parsePastedRow } from "./parse-pasted-row";
 
-export const ROW_NOTE = "What you type stays in this page.";
-export const ROW_HINT = "Fill in the values of a row, or choose a typical one.";
+export const ROW_NOTE = "Your input stays in this page and is not sent anywhere.";
+export const ROW_HINT = "Enter the values of a row, or start from a typical row.";
 
 /** A row that the reader can start from. */
 interface Example {
@@ -25,7 +25,10 @@ export class RowForm {
   private readonly removedText = new Map<number, string>();
   private examples: Example[] = [];
 
-  constructor(private readonly data: DataColumns, private readonly onChange: () => void) {
+  constructor(
+    private readonly data: DataColumns,
+    private readonly onChange: () => void,
+  ) {
     const pasteArea = h("textarea", { rows: 2, placeholder: "with or without a header line", spellcheck: "false" });
     const status = h("p", { class: "note", role: "status" });
     pasteArea.addEventListener("input", () => {
@@ -81,7 +84,10 @@ export class RowForm {
       input.setAttribute("aria-invalid", String(isInvalid && text !== ""));
       if (!isInvalid) row.set(c, value);
       else if (error === null)
-        error = text === "" ? `Fill in ${column.name}.` : `${column.name}: “${text}” is not a number; write it like 12.5.`;
+        error =
+          text === ""
+            ? `Enter a value for ${column.name}.`
+            : `${column.name}: “${text}” is not a number. Write numbers like 12.5.`;
     }
     return { row, error: error !== null && this.isEmpty() ? "" : error };
   }
@@ -114,7 +120,7 @@ export class RowForm {
 }
 
 function numberInput(fill: number | null, low: number, high: number): HTMLInputElement {
-  const placeholder = fill === null ? `${low} to ${high}` : `missing counts as ${fill}`;
+  const placeholder = fill === null ? `${low} to ${high}` : `if empty: ${fill}`;
   return h("input", { type: "text", inputmode: "decimal", placeholder });
 }
 

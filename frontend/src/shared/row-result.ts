@@ -18,10 +18,10 @@ export function clusterBadge(names: ClusterNames, cluster: number): HTMLElement 
   return setStyle(h("span", { class: "badge" }, names.displayName(cluster)), clusterStyle(cluster));
 }
 
-/** "This row is in ...". The label is added for screen readers, because the reader may have changed the name. */
+/** "This row belongs to ...". The label is added for screen readers, because the reader may have changed the name. */
 export function predictedCluster(names: ClusterNames, cluster: number): HTMLElement {
   const label = h("span", { class: "visually-hidden verdict-label" }, ` (label ${names.clusters[cluster].label})`);
-  return h("p", { class: "verdict" }, "This row is in ", clusterBadge(names, cluster), label, ".");
+  return h("p", { class: "verdict" }, "This row belongs to ", clusterBadge(names, cluster), label, ".");
 }
 
 export function counterfactualList(names: ClusterNames, counterfactuals: Counterfactual[]): HTMLElement | null {
@@ -29,7 +29,7 @@ export function counterfactualList(names: ClusterNames, counterfactuals: Counter
   const item = ({ cluster, text }: Counterfactual) => h("li", {}, clusterBadge(names, cluster), ` ${text}`);
   const list = (part: Counterfactual[]) => h("ul", { class: "badge-list" }, ...part.map(item));
   const rest = counterfactuals.slice(MAX_VISIBLE);
-  const more = h("details", {}, h("summary", {}, `${rest.length} further`), list(rest));
-  const title = h("h3", {}, `What would have to change for another ${names.noun}`);
+  const more = h("details", {}, h("summary", {}, `${rest.length} more`), list(rest));
+  const title = h("h3", {}, `Changes that would lead to another ${names.noun}`);
   return h("div", {}, title, list(counterfactuals.slice(0, MAX_VISIBLE)), rest.length > 0 && more);
 }

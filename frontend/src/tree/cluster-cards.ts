@@ -23,8 +23,8 @@ export function clusterCardsSection(state: TreeState): HTMLElement {
   return section(
     "clusters",
     "The clusters",
-    h("p", { class: "note" }, screenOnly("Click on a name to change it; this browser keeps it.")),
-    distributionLegend("cluster", "cut of its rule"),
+    h("p", { class: "note" }, screenOnly("Click a name to change it. Your browser remembers it.")),
+    distributionLegend("cluster", "threshold in its rules"),
     grid,
   );
 }
@@ -64,13 +64,13 @@ function showInTree(state: TreeState, nodes: number[]): void {
 }
 
 function ruleList(rules: Rule[]): HTMLElement {
-  if (!rules.length) return h("div", { class: "rule" }, "No row of the tree ends here.");
+  if (!rules.length) return h("div", { class: "rule" }, "The tree has no leaf for this cluster.");
   const item = (rule: Rule) => h("li", {}, ...conditionParts(rule));
   const visible = rules.slice(0, MAX_VISIBLE_RULES);
   const hidden = rules.slice(MAX_VISIBLE_RULES);
   const box = h("div", { class: "rule" }, h("ul", {}, ...visible.map(item)));
   if (hidden.length) {
-    const summary = h("summary", {}, `or ${pluralize(hidden.length, "further rule")}`);
+    const summary = h("summary", {}, `or ${pluralize(hidden.length, "more rule")}`);
     box.append(h("details", {}, summary, h("ul", {}, ...hidden.map(item))));
   }
   return box;

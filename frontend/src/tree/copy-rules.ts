@@ -15,16 +15,16 @@ export function copyRulesSection(state: TreeState): HTMLElement {
     rules.textContent = data.clusters
       .map((_, c) => `${state.clusterName(c)}: ${ruleText(state.tree.rules[c])}`)
       .join("\n");
-    sql.textContent = state.tree.sql[dialectSelect.value] ?? "This page has the SQL of the model's own tree only.";
+    sql.textContent = state.tree.sql[dialectSelect.value] ?? "This report contains SQL for the model's own tree only.";
   };
   dialectSelect.addEventListener("change", draw);
   state.on(["tree", "names"], draw);
   draw();
   const parts = [textBoxHeader("All rules", "Copy rules", rules), rules];
   if (dialects.length) {
-    const header = textBoxHeader("As SQL", "Copy SQL", sql);
-    header.insertBefore(h("label", { class: "field" }, h("span", {}, "for"), dialectSelect), header.lastChild);
+    const header = textBoxHeader("SQL", "Copy SQL", sql);
+    header.insertBefore(h("label", { class: "field" }, h("span", {}, "dialect"), dialectSelect), header.lastChild);
     parts.push(header, sql);
   }
-  return section("copy", "Take it along", ...parts);
+  return section("copy", "Copy the rules", ...parts);
 }

@@ -52,7 +52,8 @@ function requiredChange(column: Column, value: number, bounds: Bounds): Change |
     const current = categoryName(column, value);
     if (bounds.is !== null && value !== bounds.is)
       return { text: `${column.name} ${column.values[bounds.is]} instead of ${current}`, size: 1 };
-    if (bounds.is === null && bounds.not.includes(value)) return { text: `${column.name} other than ${current}`, size: 1 };
+    if (bounds.is === null && bounds.not.includes(value))
+      return { text: `${column.name} other than ${current}`, size: 1 };
     return null;
   }
   const scale = column.spread || 1;

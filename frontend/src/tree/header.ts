@@ -13,7 +13,11 @@ export function treeHeader(state: TreeState): HTMLElement {
   const sizeBar = h("div", { class: "size-bar" });
   const draw = () => {
     summaries.forEach((summary, i) => summary.classList.toggle("invisible", i !== state.treeIndex));
-    drawSizeBar(sizeBar, state.names, state.tree.clusters.map(({ rows }) => rows));
+    drawSizeBar(
+      sizeBar,
+      state.names,
+      state.tree.clusters.map(({ rows }) => rows),
+    );
   };
   draw();
   state.on(["tree", "names"], draw);
@@ -23,16 +27,16 @@ export function treeHeader(state: TreeState): HTMLElement {
 
 function summaryText(data: TreePayload, tree: Tree): string {
   const { leaves, agreement, costRatio, columns, conditions } = tree.measures;
-  if (leaves === 1) return `There is nothing to ask: all ${data.rowsAre} are in one cluster.`;
-  const questions = pluralize(leaves - 1, "question");
-  let text = `A tree of ${questions} tells them apart. `;
+  if (leaves === 1) return `All ${data.rowsAre} are in one cluster, so there is nothing to explain.`;
+  const questions = pluralize(leaves - 1, "yes/no question");
+  let text = `A decision tree with ${questions} describes these clusters. `;
   if (agreement !== null) {
     const rows = agreement === 1 ? `all ${data.rowsAre}` : `${formatPercent(agreement)} of the ${data.rowsAre}`;
     const cost = costRatio === null ? "" : `, ${describeCost(costRatio)}`;
-    text = `This tree of ${questions} gives ${rows} the same cluster as ${data.reference}${cost}. `;
+    text = `This decision tree with ${questions} assigns ${rows} to the same clusters as ${data.reference}${cost}. `;
   }
   const empty = tree.clusters.filter((cluster) => cluster.rows === 0).length;
-  if (empty) text += `${pluralize(empty, "cluster")} of it ${empty === 1 ? "has" : "have"} no rows here. `;
-  text += `It looks at ${formatCount(columns)} of ${pluralize(data.columnsInData, "column")}; `;
-  return `${text}why a row is where it is takes ${conditions.toFixed(1)} conditions on average.`;
+  if (empty) text += `${formatCount(empty)} of its clusters ${empty === 1 ? "contains" : "contain"} no rows. `;
+  text += `It uses ${formatCount(columns)} of ${pluralize(data.columnsInData, "column")}. `;
+  return `${text}On average, ${conditions.toFixed(1)} conditions explain why a row is in its cluster.`;
 }

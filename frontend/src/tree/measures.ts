@@ -21,30 +21,30 @@ function treeMeasures(state: TreeState): Measure[] {
     measures.push([
       formatPercent(agreement),
       `agreement with ${reference}`,
-      `Share of the rows that the tree puts into the cluster that ${reference} put them into.`,
+      `Share of rows that have the same cluster in the tree and in ${reference}.`,
     ]);
   if (costRatio !== null)
     measures.push([
       formatCostChange(costRatio),
-      `cost against ${reference}`,
-      `How much farther rows are from the middle of their cluster in the tree than in ${reference}, by the columns of the model.`,
+      `cost compared with ${reference}`,
+      "The cost adds up how far rows are from the center of their cluster, in the columns of the model. The lower it is, the more similar the rows of a cluster are.",
     ]);
   measures.push(
     [
       conditions.toFixed(2),
       "conditions per row",
-      "How many conditions the rule of an average row needs, those left out that follow from others.",
+      "Average number of conditions in the rule of a row. Conditions that follow from others are not counted.",
     ],
     [
       questions.toFixed(2),
       "questions per row",
-      `How many questions the tree asks of an average row; ${mostQuestions} at the most.`,
+      `Average number of questions that the tree asks about a row. The maximum is ${mostQuestions}.`,
     ],
-    [String(leaves), "leaves", "Ends of the tree; a cluster that has several is described by several rules."],
+    [String(leaves), "leaves", "End points of the tree. A cluster with several leaves is described by several rules."],
     [
       `${columns} of ${columnsInData}`,
       "columns used",
-      "How many of the columns the tree asks about; the others do not matter for it.",
+      "Columns that occur in the questions of the tree. The tree ignores the other columns.",
     ],
   );
   return measures;

@@ -31,17 +31,19 @@ export function describeNode(state: TreeState, i: number): string {
   const conditions = node.rule ?? conditionsAt(tree, data.columns, i);
   const rows = `${pluralize(node.rows, "row")} (${formatPercent(node.rows / Math.max(data.rows, 1))})`;
   if (node.cluster !== undefined) {
-    const isPurityKnown = node.purity !== null && node.purity !== undefined;
-    const purity = isPurityKnown ? ` ${formatPercent(node.purity!)} of them are in this cluster in ${data.reference}, too.` : "";
-    return `${state.clusterName(node.cluster)}: ${rows} with ${conditions}.${purity} Enter or click: its card.`;
+    const where = i === 0 ? `all ${rows}` : `${rows} with ${conditions}`;
+    let text = `${state.clusterName(node.cluster)}: ${where}. `;
+    if (node.rows > 0 && node.purity !== null && node.purity !== undefined)
+      text += `${formatPercent(node.purity)} of them have the same cluster in ${data.reference}. `;
+    return `${text}Click or press Enter to see the cluster.`;
   }
   const clusters = clustersBelow(tree, i).map(
     ([cluster, n]) => `${state.clusterName(cluster)} ${formatPercent(n / Math.max(node.rows, 1))}`,
   );
   const hidden = clusters.length - MAX_CLUSTERS;
   const list = hidden > 0 ? [...clusters.slice(0, MAX_CLUSTERS), `${hidden} more`] : clusters;
-  const reached = i === 0 ? `All ${rows} begin here.` : `${rows} come here: those with ${conditions}.`;
-  return `${reached} They end in: ${list.join(", ")}.`;
+  const reached = i === 0 ? `All ${rows} start here.` : `${rows} reach this question: those with ${conditions}.`;
+  return `${reached} Their clusters: ${list.join(", ")}.`;
 }
 
 /** The conditions on the path to a node. */

@@ -42,7 +42,7 @@ export function rowSection(state: TreeState): HTMLElement {
       predictedCluster(state.names, cluster),
       hasSplits
         ? h("ol", { class: "steps" }, ...path.slice(0, -1).map((node, i) => pathStep(node, path[i + 1], row)))
-        : h("p", { class: "note" }, "The tree asks nothing: every row is in the one cluster."),
+        : h("p", { class: "note" }, "The tree has no questions. Every row is in the same cluster."),
       counterfactualList(state.names, findCounterfactuals(tree, data.columns, row, cluster)),
     );
   }
@@ -54,7 +54,7 @@ export function rowSection(state: TreeState): HTMLElement {
     const value = row.get(split.column!)!;
     const valueText = column.kind === "number" ? value : categoryName(column, value);
     const answer = answerTo(split, split.left === next);
-    return h("li", {}, `${questionText(split, data.columns)} `, h("strong", {}, answer), `, it is ${valueText}`);
+    return h("li", {}, `${questionText(split, data.columns)} `, h("strong", {}, answer), `, the value is ${valueText}`);
   }
 
   state.on(["tree"], updateForm);

@@ -3,6 +3,6 @@
 import type { Rule } from "../types";
 
 export function ruleText(rules: Rule[]): string {
-  if (!rules.length) return "never";
+  if (!rules.length) return "no rule";
   return rules.length === 1 ? rules[0].text : rules.map((rule) => `(${rule.text})`).join(" or ");
 }

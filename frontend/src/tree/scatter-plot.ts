@@ -37,7 +37,7 @@ export function scatterPlotSection(state: TreeState): HTMLElement | null {
     const select = h("select", {}, ...options);
     return { select, field: h("label", { class: "field" }, h("span", {}, label), select) };
   };
-  const [xChoice, yChoice] = [columnSelect("Across", firstX), columnSelect("Up", firstY)];
+  const [xChoice, yChoice] = [columnSelect("Horizontal axis", firstX), columnSelect("Vertical axis", firstY)];
   const legend = h("div", { class: "legend" });
   /** The only cluster that is not dimmed; null if none is dimmed. */
   let selectedCluster: number | null = null;
@@ -48,7 +48,7 @@ export function scatterPlotSection(state: TreeState): HTMLElement | null {
     const [xRange, yRange] = [columnRange(xColumn), columnRange(yColumn)];
     const x = xScale(xRange.low, xRange.high, width);
     const y = yScale(yRange.low, yRange.high, height);
-    const title = `Rows by ${xColumn.name} and ${yColumn.name}, coloured by cluster, with the cuts of the tree`;
+    const title = `Rows by ${xColumn.name} and ${yColumn.name}, coloured by cluster, with the thresholds of the tree`;
     element.replaceChildren(
       svg("title", {}, title),
       ...drawAxes(
@@ -110,15 +110,18 @@ export function scatterPlotSection(state: TreeState): HTMLElement | null {
   yChoice.select.addEventListener("change", draw);
   state.on(["tree", "names"], draw);
   draw();
-  const sampleNote = data.points.rows < data.rows ? ` ${formatCount(data.points.rows)} of the rows are drawn.` : "";
+  const sampleNote =
+    data.points.rows < data.rows
+      ? ` The plot shows ${formatCount(data.points.rows)} of ${formatCount(data.rows)} rows.`
+      : "";
   return section(
     "plot",
-    "Two columns at a time",
+    "Scatter plot",
     h(
       "p",
       { class: "note" },
-      `Each mark is a row, and a dashed line where the tree cuts one of these two columns.${sampleNote} `,
-      screenOnly("Click on a cluster to see it alone."),
+      `Each mark is one row. Dashed lines are thresholds of the tree in these two columns.${sampleNote} `,
+      screenOnly("Click a cluster to highlight it."),
     ),
     h("div", { class: "toolbar" }, xChoice.field, yChoice.field),
     h("figure", {}, plot.element, legend),

@@ -14,7 +14,10 @@ export class TreeState {
   private pinned: Set<number> | null = null;
   private readonly listeners: Record<Topic, (() => void)[]> = { tree: [], highlight: [] };
 
-  constructor(readonly data: TreePayload, reportId: string) {
+  constructor(
+    readonly data: TreePayload,
+    reportId: string,
+  ) {
     this.treeIndex = data.own;
     this.names = new ClusterNames(data.clusters, reportId);
   }

@@ -9,7 +9,11 @@ const HEIGHT = 90;
 
 export function timeSeriesChart(series: TimeSeries, cluster: number): HTMLElement {
   const known = (values: (number | null)[] = []) => values.filter((v): v is number => v !== null);
-  const allValues = series.clusters.flatMap(({ medoid, low, high }) => [...known(medoid), ...known(low), ...known(high)]);
+  const allValues = series.clusters.flatMap(({ medoid, low, high }) => [
+    ...known(medoid),
+    ...known(low),
+    ...known(high),
+  ]);
   const min = Math.min(...allValues);
   const max = Math.max(...allValues);
   const maxLength = Math.max(...series.clusters.map(({ medoid }) => medoid.length), 2);
@@ -32,21 +36,21 @@ export function timeSeriesChart(series: TimeSeries, cluster: number): HTMLElemen
     const upperEdge = high.map((v, i) => `L${x(i)} ${y(v!)}`).reverse();
     bandPath = `${linePath(low)}${upperEdge.join("")}Z`;
   }
-  const label = `Course of the cluster from ${series.first} to ${series.last}`;
+  const label = `Time series of the cluster from ${series.first} to ${series.last}`;
   const chart = svg(
     "svg",
     { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "img", "aria-label": label },
     bandPath !== "" && svg("path", { d: bandPath, class: "quartile-band" }),
     svg("path", { d: linePath(medoid), class: "medoid" }),
   );
-  const bandText = bandPath ? " Band: where half of its series lie." : "";
-  const range = `From bottom to top: ${formatNumber(min)} to ${formatNumber(max)}.`;
+  const bandText = bandPath ? " Band: the middle half of the cluster at each time." : "";
+  const range = `Vertical axis: ${formatNumber(min)} to ${formatNumber(max)}.`;
   return h(
     "div",
     { class: "time-series" },
-    h("h3", {}, "Its course"),
+    h("h3", {}, "Time series"),
     chart,
     h("div", { class: "axis-ends" }, h("span", {}, series.first), h("span", {}, series.last)),
-    h("p", { class: "note small" }, `Line: the series in the middle of the cluster.${bandText} ${range}`),
+    h("p", { class: "note small" }, `Line: the most central series of the cluster.${bandText} ${range}`),
   );
 }

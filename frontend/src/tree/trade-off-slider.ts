@@ -33,8 +33,9 @@ export function tradeOffSlider(state: TreeState): HTMLElement | null {
     const { measures, origin } = state.tree;
     const parts = [`${measures.conditions.toFixed(2)} conditions per row`];
     if (measures.costRatio !== null) parts.push(`cost ${formatCostChange(measures.costRatio)}`);
-    if (measures.agreement !== null) parts.push(`${formatPercent(measures.agreement)} of the rows as in ${data.reference}`);
-    const title = `Tree ${state.treeIndex + 1} of ${data.trees.length}, ${isModelTree ? "the model's own" : origin}`;
+    if (measures.agreement !== null)
+      parts.push(`${formatPercent(measures.agreement)} agreement with ${data.reference}`);
+    const title = `Tree ${state.treeIndex + 1} of ${data.trees.length}, ${isModelTree ? "the model's own tree" : origin}`;
     replaceContent(description, h("strong", {}, title), h("br"), `${parts.join(", ")}.`);
     slider.setAttribute("aria-valuetext", `${title}: ${parts.join(", ")}`);
     slider.value = String(state.treeIndex);
@@ -51,11 +52,19 @@ export function tradeOffSlider(state: TreeState): HTMLElement | null {
   state.on(["tree"], draw);
   draw();
   const ends = [h("span", {}, "← shorter rules"), h("span", {}, `closer to ${data.reference} →`)];
-  const omission = "Trees that are both longer and worse than another are left out.";
+  const omission = `A tree is left out if another one has shorter rules and is closer to ${data.reference}.`;
   return h(
     "div",
-    { class: "slider", role: "group", "aria-label": "Simpler or closer" },
-    h("div", {}, h("label", { for: "trade-off", class: "axis-ends" }, ...ends), slider, modelTick, description, resetButton),
+    { class: "slider", role: "group", "aria-label": "Trade-off between short rules and a close match" },
+    h(
+      "div",
+      {},
+      h("label", { for: "trade-off", class: "axis-ends" }, ...ends),
+      slider,
+      modelTick,
+      description,
+      resetButton,
+    ),
     chart,
     data.steps !== "" && h("p", { class: "slider-note" }, `${data.steps} ${omission}`),
   );
@@ -71,10 +80,11 @@ interface Loss {
 /** The cost, or the disagreement with the reference if the cost is unknown; null if both are unknown. */
 function lossOf(trees: TreeMeasures[]): Loss | null {
   const costs = trees.map((measures) => measures.costRatio);
-  if (costs.every((cost) => cost !== null)) return { name: "cost", values: costs as number[], format: formatCostChange };
+  if (costs.every((cost) => cost !== null))
+    return { name: "cost", values: costs as number[], format: formatCostChange };
   const agreements = trees.map((measures) => measures.agreement);
   if (agreements.some((share) => share === null)) return null;
-  return { name: "rows elsewhere", values: agreements.map((share) => 1 - share!), format: formatPercent };
+  return { name: "rows in another cluster", values: agreements.map((share) => 1 - share!), format: formatPercent };
 }
 
 /** Draws the loss of all trees against their conditions per row. */
@@ -91,7 +101,8 @@ function drawChart(chart: SVGElement, { data, treeIndex }: TreeState): void {
   const x = scale(left, right, PADDING.left + 10, WIDTH - PADDING.right - 10);
   const y = scale(low, high, HEIGHT - PADDING.bottom - 8, PADDING.top + 8);
   // More digits if both ends would have the same text.
-  const formatX = (value: number) => (formatNumber(left) === formatNumber(right) ? value.toFixed(3) : formatNumber(value));
+  const formatX = (value: number) =>
+    formatNumber(left) === formatNumber(right) ? value.toFixed(3) : formatNumber(value);
   const xLabel = (value: number) =>
     svg("text", { x: x(value), y: HEIGHT - PADDING.bottom + 15, "text-anchor": "middle" }, formatX(value));
   const yLabel = (value: number) =>
@@ -103,7 +114,10 @@ function drawChart(chart: SVGElement, { data, treeIndex }: TreeState): void {
   };
   replaceContent(
     chart,
-    svg("path", { class: "frame", d: `M${PADDING.left} ${PADDING.top}V${HEIGHT - PADDING.bottom}H${WIDTH - PADDING.right}` }),
+    svg("path", {
+      class: "frame",
+      d: `M${PADDING.left} ${PADDING.top}V${HEIGHT - PADDING.bottom}H${WIDTH - PADDING.right}`,
+    }),
     yLabel(high),
     high > low && yLabel(low),
     xLabel(left),
@@ -111,7 +125,7 @@ function drawChart(chart: SVGElement, { data, treeIndex }: TreeState): void {
     svg(
       "text",
       { x: (PADDING.left + WIDTH - PADDING.right) / 2, y: HEIGHT - 5, "text-anchor": "middle" },
-      `conditions per row, against ${loss.name}`,
+      `${loss.name} against conditions per row`,
     ),
     svg("path", { class: "line", d: line }),
     svg("circle", { cx: x(xs[data.own]), cy: y(ys[data.own]), r: 9.5, class: "model-ring" }),

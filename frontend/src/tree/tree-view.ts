@@ -9,7 +9,7 @@ import { answerTo, describeNode, questionParts, questionText } from "./node-text
 import { clustersBelow, parentNodes, pathTo } from "./paths";
 import type { TreeState } from "./state";
 
-const HINT = "Point at a question or a leaf, or move with the arrow keys, to see which rows come there.";
+const HINT = "Point at a question or a leaf to see which rows reach it. You can also use the arrow keys.";
 /** Width of the tree before it is part of the page. */
 const DEFAULT_WIDTH = 900;
 
@@ -17,14 +17,14 @@ const DEFAULT_WIDTH = 900;
 export function treeSection(state: TreeState, slider: HTMLElement | null): HTMLElement {
   const { data } = state;
   const links = svg("svg", { class: "links", "aria-hidden": "true" });
-  const items = h("div", { class: "tree-items", role: "tree", "aria-label": "The tree of questions" });
+  const items = h("div", { class: "tree-items", role: "tree", "aria-label": "Decision tree" });
   const canvas = h("div", { class: "tree" }, links, items);
   const description = h("p", { class: "detail", role: "status" }, HINT);
-  const collapseButton = h("button", { type: "button", class: "secondary" }, "Fold all");
+  const collapseButton = h("button", { type: "button", class: "secondary" }, "Collapse all");
   const clearButton = h(
     "button",
     { type: "button", class: "secondary invisible", click: () => state.pin(null) },
-    "Light the whole tree",
+    "Clear highlighting",
   );
   const collapsed = new Set<number>();
   /** The node that gets the focus when the reader tabs into the tree. */
@@ -49,7 +49,7 @@ export function treeSection(state: TreeState, slider: HTMLElement | null): HTMLE
     items.replaceChildren(...elements.values());
     if (hadFocus) elements.get(focusedNode)?.focus();
     collapseButton.hidden = tree.nodes.length === 1;
-    collapseButton.textContent = collapsed.size ? "Unfold all" : "Fold all";
+    collapseButton.textContent = collapsed.size ? "Expand all" : "Collapse all";
     updateHighlight();
   }
 
@@ -209,11 +209,13 @@ export function treeSection(state: TreeState, slider: HTMLElement | null): HTMLE
 
   return section(
     "tree",
-    "The tree",
+    "The decision tree",
     h(
       "p",
       { class: "note" },
-      "Every row starts at the first question and follows its answers until it ends in a cluster. The wider a band, the more rows take it; the strip in a question shows which clusters are still possible.",
+      "Every row starts at the first question and follows its answers until it reaches a leaf, which gives its cluster. ",
+      "The wider a connection, the more rows follow it. ",
+      "The coloured strip in a question shows which clusters are still possible.",
     ),
     slider,
     h("div", { class: "toolbar" }, clearButton, collapseButton),

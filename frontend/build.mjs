@@ -1,23 +1,31 @@
-// Bundles the page; with --check, only says whether the shipped files are current.
+// Bundles the page into src/pellucid/report/. With --check, it only reports whether these files are up to date.
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
-const shipped = new URL("../src/pellucid/report/", import.meta.url);
-const common = { bundle: true, minify: true, write: false, charset: "utf8", legalComments: "none" };
-const here = (name) => fileURLToPath(new URL(name, import.meta.url));
-const script = await build({ ...common, entryPoints: [here("src/main.ts")], format: "iife", target: "es2020" });
-const style = await build({ ...common, entryPoints: [here("src/style.css")], target: ["chrome100", "firefox100", "safari15"] });
-const files = { "page.js": script.outputFiles[0].text, "page.css": style.outputFiles[0].text };
+const outputFolder = new URL("../src/pellucid/report/", import.meta.url);
+const isCheck = process.argv.includes("--check");
+const options = { bundle: true, minify: true, write: false, charset: "utf8", legalComments: "none" };
+const browsers = ["chrome100", "firefox100", "safari15"];
 
-let stale = false;
+async function bundle(source, targetOptions) {
+  const entryPoint = fileURLToPath(new URL(source, import.meta.url));
+  const { outputFiles } = await build({ ...options, ...targetOptions, entryPoints: [entryPoint] });
+  return outputFiles[0].text;
+}
+
+const files = {
+  "page.js": await bundle("src/main.ts", { format: "iife", target: "es2020" }),
+  "page.css": await bundle("src/style.css", { target: browsers }),
+};
+
 for (const [name, text] of Object.entries(files)) {
-  if (/<\/(script|style)/i.test(text)) throw new Error(`${name} holds an end tag`);
-  const path = new URL(name, shipped);
-  if (!process.argv.includes("--check")) writeFileSync(path, text);
-  else if (readFileSync(path, "utf8") !== text) {
-    console.error(`src/pellucid/report/${name} is not what the sources give: run make report`);
-    stale = true;
+  // The files are inserted into script and style elements, which such a tag would end.
+  if (/<\/(script|style)/i.test(text)) throw new Error(`${name} contains an end tag`);
+  const file = new URL(name, outputFolder);
+  if (!isCheck) writeFileSync(file, text);
+  else if (readFileSync(file, "utf8") !== text) {
+    console.error(`src/pellucid/report/${name} is out of date: run make report`);
+    process.exitCode = 1;
   }
 }
-process.exit(stale ? 1 : 0);

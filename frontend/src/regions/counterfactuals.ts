@@ -88,7 +88,7 @@ function moveToward(data: RegionsPayload, level: Level, row: Row, target: number
   return pointAt(high);
 }
 
-/** `isExact` says that the values are bounds of a box, not just an example. */
+/** `isExact`: the values are bounds of a box, not just an example. */
 function describeChange(
   data: RegionsPayload,
   level: Level,

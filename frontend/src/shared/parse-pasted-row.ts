@@ -7,7 +7,7 @@ import type { DataColumns } from "../types";
 export interface PastedRow {
   /** Text of the cells, by column. */
   values: Map<number, string>;
-  /** What the reader is told about the result. */
+  /** A message for the reader about the result. */
   message: string;
 }
 

@@ -56,7 +56,7 @@ def _trees(case: cases.Case):
         X, k = _scattered_counts(case.n_samples), 10
     labels = KMeans(n_clusters=k, n_init=1, random_state=0).fit(X).labels_
     cart = DecisionTreeClassifier(max_leaf_nodes=k, random_state=0).fit(X, labels)
-    ours = CARTExplainer(reference=labels, random_state=0).fit(X)
+    ours = CARTExplainer(random_state=0).fit(X, labels)
     assert ours.n_leaves_ == cart.get_n_leaves()
     return X, cart, ours
 

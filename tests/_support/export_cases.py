@@ -32,7 +32,7 @@ def hostile_model(labels=("it's", 'say "hi"', "\\n", "<b>", "{0}")):
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(300, len(HOSTILE))).round(2), columns=HOSTILE)
     reference = np.array(labels)[rng.integers(0, len(labels), 300)]
-    return ExKMC(reference=reference, n_leaves=40).fit(X), X
+    return ExKMC(n_leaves=40).fit(X, reference), X
 
 
 def category_model(n_rows=200):
@@ -54,7 +54,7 @@ def category_model(n_rows=200):
     is_missing, is_gangnam = table["district"].isna(), table["district"] == "Gangnam"
     reference = 1 * is_missing + 2 * is_gangnam + 3 * (table["district"] == "o'Neill")
     reference += 5 * (table["zip"] == 2) + 10 * table["member"] + 20 * (table["age"] > 40)
-    model = ExKMC(reference=reference.to_numpy(dtype=int), n_leaves=50).fit(matrix)
+    model = ExKMC(n_leaves=50).fit(matrix, reference.to_numpy(dtype=int))
     explanation = Explanation.of(model, feature_names=encoding.names)
     return explanation, table, model.predict(matrix)
 

@@ -36,9 +36,9 @@ def same_partition(ours, theirs):
 def test_training_rows_reach_the_leaves_of_scikit_learn(blobs, as_kind, weighted, style):
     X, y = as_kind(blobs[0]), blobs[1]
     weight = np.random.default_rng(0).uniform(0.1, 3, len(y)) if weighted else None
-    model = CARTExplainer(
-        reference=y, n_leaves=N_LEAVES, threshold_style=style, random_state=0
-    ).fit(X, sample_weight=weight)
+    model = CARTExplainer(n_leaves=N_LEAVES, threshold_style=style, random_state=0).fit(
+        X, y, sample_weight=weight
+    )
     cart = DecisionTreeClassifier(max_leaf_nodes=N_LEAVES, random_state=0)
     cart.fit(X, y, sample_weight=weight)
     np.testing.assert_array_equal(model.predict(X), cart.predict(X))
@@ -52,7 +52,7 @@ def test_values_that_single_precision_cannot_tell_apart_stay_together():
     X = np.repeat(near, 10)[:, None]
     y = np.repeat([0, 1, 2, 2], 10)
     with pytest.warns(match="2 leaves for 3 clusters"):
-        model = CARTExplainer(reference=y, threshold_style="midpoint").fit(X)
+        model = CARTExplainer(threshold_style="midpoint").fit(X, y)
     cart = DecisionTreeClassifier(max_leaf_nodes=3).fit(X, y)
     np.testing.assert_array_equal(model.predict(X), cart.predict(X))
     assert model.tree_.threshold[0] == np.mean(near[1:3])
@@ -72,13 +72,13 @@ def test_ties_and_weights_as_in_scikit_learn(data, n_leaves):
 
 def test_as_many_leaves_as_clusters_unless_told_otherwise():
     X, y = load_digits(return_X_y=True)
-    assert CARTExplainer(reference=y, random_state=0).fit(X).n_leaves_ == 10
-    assert CARTExplainer(reference=y, n_leaves=4, random_state=0).fit(X).n_leaves_ == 4
+    assert CARTExplainer(random_state=0).fit(X, y).n_leaves_ == 10
+    assert CARTExplainer(n_leaves=4, random_state=0).fit(X, y).n_leaves_ == 4
 
 
 def test_a_perfect_tree_grows_no_further():
     X = np.array([[0.0], [1.0], [5.0], [6.0]])
-    model = CARTExplainer(reference=[0, 0, 1, 1], n_leaves=4).fit(X)
+    model = CARTExplainer(n_leaves=4).fit(X, [0, 0, 1, 1])
     assert model.n_leaves_ == 2
     assert model.tree_.threshold[0] == 3.0
 
@@ -87,4 +87,4 @@ def test_a_perfect_tree_grows_no_further():
 def test_numbers_beyond_single_precision_are_named(as_kind):
     X = np.array([[1.0, 0.0, 0.0], [2.0, 1e39, 0.0], [3.0, 0.0, 1.0]])
     with pytest.raises(ValueError, match="column 1 has values beyond 3.4e"):
-        CARTExplainer(reference=[0, 1, 1]).fit(as_kind(X))
+        CARTExplainer().fit(as_kind(X), [0, 1, 1])

@@ -36,23 +36,23 @@ def test_every_baseline_is_checked():
 def test_storage_does_not_matter(estimator):
     X, y = make_blobs(300, 6, centers=5, cluster_std=3, random_state=1)
     X = np.where(np.abs(X) < 3, 0.0, X).astype(np.float32).astype(np.float64)
-    model = clone(estimator).set_params(reference=y, n_leaves=12, random_state=0)
-    expected = clone(model).fit(X).tree_
+    model = clone(estimator).set_params(n_leaves=12, random_state=0)
+    expected = clone(model).fit(X, y).tree_
     long = sparse.csc_array(X)
     long.indices, long.indptr = long.indices.astype(np.int64), long.indptr.astype(np.int64)
     for same in (X.astype(np.float32), np.asfortranarray(X), sparse.csr_array(X), long):
-        assert clone(model).fit(same).tree_ == expected
+        assert clone(model).fit(same, y).tree_ == expected
 
 
 @each
 def test_one_fit_has_the_trees_of_all_sizes(estimator):
     X, y = make_blobs(300, 4, centers=5, cluster_std=3, random_state=1)
-    model = clone(estimator).set_params(reference=y, n_leaves=9, random_state=0).fit(X)
+    model = clone(estimator).set_params(n_leaves=9, random_state=0).fit(X, y)
     trees = list(model.staged_trees())
     assert [tree.n_leaves for tree in trees] == list(range(1, 10))
     assert trees[-1] == model.tree_
     for n_leaves in (1, 2, 6):
-        assert clone(model).set_params(n_leaves=n_leaves).fit(X).tree_ == trees[n_leaves - 1]
+        assert clone(model).set_params(n_leaves=n_leaves).fit(X, y).tree_ == trees[n_leaves - 1]
 
 
 @each
@@ -60,7 +60,7 @@ def test_rows_of_a_weight_of_zero_are_absent(estimator):
     X, y = make_blobs(120, 3, centers=4, cluster_std=4, random_state=2)
     weight = np.random.default_rng(0).integers(0, 3, len(X))
     model = clone(estimator).set_params(n_leaves=7, random_state=0)
-    whole = clone(model).set_params(reference=y).fit(X, sample_weight=weight)
+    whole = clone(model).fit(X, y, sample_weight=weight)
     there = weight > 0
-    part = clone(model).set_params(reference=y[there]).fit(X[there], sample_weight=weight[there])
+    part = clone(model).fit(X[there], y[there], sample_weight=weight[there])
     assert whole.tree_ == part.tree_

@@ -68,8 +68,8 @@ def test_each_leaf_is_its_cheapest_center(data, n_leaves):
 def test_each_cut_is_at_the_weighted_median_of_the_column_that_varies_most():
     X, y = make_blobs(400, 5, centers=6, cluster_std=4, random_state=0)
     weight = np.random.default_rng(0).integers(1, 5, len(X)).astype(float)
-    model = KDTreeExplainer(reference=y, n_leaves=16, threshold_style="data")
-    tree = model.fit(X, sample_weight=weight).tree_
+    model = KDTreeExplainer(n_leaves=16, threshold_style="data")
+    tree = model.fit(X, y, sample_weight=weight).tree_
     passes = tree.decision_path(X).toarray()
     for node in np.flatnonzero(~tree.is_leaf):
         rows = passes[:, node]
@@ -85,11 +85,11 @@ def test_cells_are_halves_when_no_values_are_equal():
 
 def test_as_many_leaves_as_clusters_unless_told_otherwise():
     X, y = make_blobs(100, 3, centers=6, random_state=0)
-    assert KDTreeExplainer(reference=y).fit(X).n_leaves_ == 6
+    assert KDTreeExplainer().fit(X, y).n_leaves_ == 6
 
 
 def test_equal_rows_are_never_parted():
     X = np.repeat([[0.1, 3.0], [0.1, 7.0]], 50, axis=0)
     with pytest.warns(match="2 leaves for 3 clusters"):
-        model = KDTreeExplainer(reference=np.arange(100) % 3).fit(X)
+        model = KDTreeExplainer().fit(X, np.arange(100) % 3)
     assert model.n_leaves_ == 2

@@ -43,7 +43,7 @@ def labels(standardized):
 @pytest.fixture(scope="module")
 def model(labels):
     wine = load_wine()
-    return IMM(reference=labels).fit(pl.DataFrame(wine.data, schema=list(wine.feature_names)))
+    return IMM().fit(pl.DataFrame(wine.data, schema=list(wine.feature_names)), labels)
 
 
 def test_it_ends_well_with_the_files_where_the_last_lines_say(result, folder):

@@ -88,7 +88,7 @@ def test_several_references_cost_no_more_and_keep_the_names(blobs):
 def test_labels_of_the_reference_are_kept():
     iris = load_iris()
     names = np.array(["setosa", "versicolor", "virginica"])[iris.target]
-    model = ExplainableKMeans(reference=names).fit(iris.data)
+    model = ExplainableKMeans().fit(iris.data, names)
     assert (model.predict(iris.data) == names).mean() > 0.8
 
 

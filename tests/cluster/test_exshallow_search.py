@@ -172,7 +172,7 @@ def test_rows_of_noise_do_not_count_towards_the_cost():
     X, _ = blobs()
     labels = KMeans(6, n_init=1, random_state=0).fit(X).labels_.astype(int)
     labels[:10] = -1
-    model = ExShallowSearch(reference=labels, noise="drop", goal_cost=1.3).fit(X)
-    alone = ExShallowSearch(reference=labels[10:], goal_cost=1.3).fit(X[10:])
+    model = ExShallowSearch(noise="drop", goal_cost=1.3).fit(X, labels)
+    alone = ExShallowSearch(goal_cost=1.3).fit(X[10:], labels[10:])
     assert model.best_depth_penalty_ == alone.best_depth_penalty_
     assert model.tree_ == alone.tree_

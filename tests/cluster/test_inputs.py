@@ -132,13 +132,14 @@ def test_values_that_are_not_finite_are_located_whatever_the_reference(form, bad
     centers = X[[0, 1, 2]]
     fitted = KMeans(3, n_init=1, random_state=0).fit(X)
     X[row, 4] = bad
-    for reference in (centers, centers[:1], labels, fitted, KMeans(3, n_init=1)):
+    references = [(centers, None), (centers[:1], None), (fitted, None), (KMeans(3, n_init=1), None)]
+    for reference, y in [*references, (None, labels)]:
         for objective in ("kmeans", "kmedians"):
             model = IMM(reference=reference, objective=objective, n_jobs=n_jobs)
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
                 with pytest.raises(ValueError, match=f"column 4, first at row {row}"):
-                    model.fit(form(X))
+                    model.fit(form(X), y)
 
 
 @given(tiny_data(), st.sampled_from(METHODS))
@@ -296,7 +297,7 @@ def test_references_of_every_kind_agree(blobs):
     assert fitted.tree_ == centers.tree_ == unfitted.tree_
     np.testing.assert_array_equal(fitted.reference_labels_, kmeans.labels_)
     assert fitted.reference_inertia_ == pytest.approx(kmeans.inertia_)
-    labels = ExShallow(reference=kmeans.labels_).fit(blobs)
+    labels = ExShallow().fit(blobs, kmeans.labels_)
     np.testing.assert_allclose(labels.reference_centers_, kmeans.cluster_centers_)
     with pytest.raises(ValueError, match="n_clusters=3, but the reference has 5 clusters"):
         ExShallow(3, reference=kmeans).fit(blobs)
@@ -327,17 +328,17 @@ def test_labels_made_on_other_features_are_explained_on_these(blobs):
 def test_labels_keep_their_names(method, blobs):
     kmeans = KMeans(3, n_init=3, random_state=0).fit(blobs)
     names = np.array(["bronze", "gold", "silver"])[kmeans.labels_]
-    model = method(reference=names).fit(blobs)
+    model = method().fit(blobs, names)
     assert model.cluster_names_.tolist() == ["bronze", "gold", "silver"]
     assert set(model.predict(blobs)) <= {"bronze", "gold", "silver"}
     assert "cluster gold: " in str(model.explain())
     gaps = np.array([2, 5, 40])[kmeans.labels_]
-    numbered = method(reference=gaps).fit(blobs)
+    numbered = method().fit(blobs, gaps)
     assert set(numbered.labels_.tolist()) == {2, 5, 40}
     assert numbered.tree_ == model.tree_
-    assert method(reference=gaps.astype(float)).fit(blobs).labels_.dtype.kind == "i"
-    assert method(reference=pl.Series(names)).fit(blobs).tree_ == model.tree_
-    assert method(reference=list(names)).fit(blobs).tree_ == model.tree_
+    assert method().fit(blobs, gaps.astype(float)).labels_.dtype.kind == "i"
+    assert method().fit(blobs, pl.Series(names)).tree_ == model.tree_
+    assert method().fit(blobs, list(names)).tree_ == model.tree_
 
 
 def test_noise_is_a_group_or_left_out():
@@ -348,25 +349,23 @@ def test_noise_is_a_group_or_left_out():
     grouped = IMM(reference=DBSCAN(eps=1.0, min_samples=5)).fit(X)
     assert set(grouped.labels_.tolist()) == {-1, 0, 1}
     np.testing.assert_array_equal(grouped.labels_, labels)
-    dropped = IMM(reference=labels, noise="drop").fit(X)
+    dropped = IMM(noise="drop").fit(X, labels)
     assert set(dropped.labels_.tolist()) == {0, 1}
     np.testing.assert_array_equal(dropped.reference_labels_, labels)
     assert dropped.tree_.n_node_samples[0] == 200
     assert [rule.purity for rule in dropped.rules_] == [1.0, 1.0]
-    with pytest.raises(ValueError, match="every reference label is noise"):
-        IMM(reference=np.full(len(X), -1), noise="drop").fit(X)
+    with pytest.raises(ValueError, match="every label of y is noise"):
+        IMM(noise="drop").fit(X, np.full(len(X), -1))
 
 
 def test_wrong_references_say_what_is_expected(blobs):
     cases = [
         (np.zeros((3, 4)), "reference centers have 4 columns, but X has 5"),
-        (np.zeros((400, 1)), "for labels, pass a flat array"),
-        (np.zeros(7, int), "the reference has 7 labels, but X has 400 rows"),
+        (np.zeros((400, 1)), "columns, but X has 5; pass labels to fit as y"),
+        (np.zeros(400, int), r"a 1-D array of length 400; pass labels.* fit\(X, y\)"),
+        (["a", "b"], r"a 1-D array of length 2; pass labels.* fit\(X, y\)"),
         (np.full((2, 5), np.nan), "center 0 is not a finite number in column 0"),
-        (np.linspace(0, 1, 400), "whole numbers or strings, not fractions"),
-        (np.r_[np.nan, np.zeros(399)], r"label of row 0 is missing \(NaN\)"),
-        (["a"] * 399 + [None], "label of row 399 is missing"),
-        (np.zeros((2, 2, 2)), "must be an estimator, a table of centers"),
+        (np.zeros((2, 2, 2)), "must be an estimator or an array of centers"),
         (AgglomerativeClustering(2).fit(blobs[:50]), "neither centers .* nor labels"),
     ]
     for reference, message in cases:
@@ -374,6 +373,30 @@ def test_wrong_references_say_what_is_expected(blobs):
             IMM(reference=reference).fit(blobs)
     with pytest.raises(ValueError, match="'reference' parameter of IMM must be"):
         IMM(reference="kmeans").fit(blobs)
+
+
+def test_wrong_labels_say_what_is_expected(blobs):
+    cases = [
+        (np.zeros(7, int), "y has 7 labels, but X has 400 rows; pass one label per row"),
+        (np.zeros((400, 2)), r"y has shape \(400, 2\); it must hold one label per row"),
+        (np.linspace(0, 1, 400), r"y must hold labels \(integers or strings\), not fractions"),
+        (np.r_[np.nan, np.zeros(399)], "y contains NaN or infinity, first at row 0"),
+        (["a"] * 399 + [None], "y has no label at row 399"),
+    ]
+    for y, message in cases:
+        with pytest.raises(ValueError, match=message):
+            IMM().fit(blobs, y)
+    with pytest.raises(ValueError, match="two clusterings to explain were given"):
+        IMM(reference=KMeans(2)).fit(blobs, np.arange(400) % 2)
+
+
+@each_method
+def test_labels_decide_the_number_of_clusters(method, blobs):
+    labels = KMeans(3, n_init=3, random_state=0).fit(blobs).labels_
+    expected = method().fit(blobs, labels)
+    assert len(expected.cluster_names_) == 3
+    assert method(7).fit(blobs, labels).tree_ == expected.tree_
+    np.testing.assert_array_equal(method().fit_predict(blobs, labels), expected.labels_)
 
 
 def test_parameters_are_checked(blobs):
@@ -393,6 +416,6 @@ def test_parameters_are_checked(blobs):
 
 def test_verbose_reports_each_cut(blobs, capsys):
     ExKMC(3, n_leaves=5, random_state=0, verbose=1).fit(blobs)
-    assert capsys.readouterr().err.splitlines()[-1] == "ExKMC: cuts: 4 of 4"
+    assert capsys.readouterr().err.splitlines()[-1] == "ExKMC: splits: 4 of 4"
     IMM(3, random_state=0).fit(blobs)
     assert capsys.readouterr().err == ""

@@ -126,7 +126,7 @@ def test_threads_do_not_matter(method):
 
 def test_labels_are_explained_by_the_medians_of_their_groups(blobs):
     names = np.array(["low", "middle", "high"])[np.digitize(blobs[:, 0], [-3, 3])]
-    model = IMM(reference=names, objective="kmedians").fit(blobs)
+    model = IMM(objective="kmedians").fit(blobs, names)
     expected = [np.percentile(blobs[names == n], 50, axis=0, method="inverted_cdf")
                 for n in model.cluster_names_]  # fmt: skip
     np.testing.assert_array_equal(model.reference_centers_, expected)
@@ -156,7 +156,7 @@ def test_the_default_reference_is_k_medians(blobs):
 def test_noise_that_is_left_out_pays_nothing(blobs):
     labels = np.digitize(blobs[:, 0], [-3, 3])
     labels[::7] = -1
-    model = IMM(reference=labels, objective="kmedians", noise="drop").fit(blobs)
+    model = IMM(objective="kmedians", noise="drop").fit(blobs, labels)
     kept = labels >= 0
     assert model.reference_inertia_ == pytest.approx(kmedians_cost(blobs[kept], labels[kept]))
     expected = np.percentile(blobs[labels == 1], 50, axis=0, method="inverted_cdf")

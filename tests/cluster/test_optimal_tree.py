@@ -26,7 +26,7 @@ def blobs():
 def test_small_data_are_solved_to_optimality(load, n_clusters, objective):
     X = load().data
     kmeans = KMeans(n_clusters, n_init=10, random_state=0).fit(X)
-    model = OptimalTree(objective=objective, reference=kmeans).fit(X)
+    model = OptimalTree(criterion=objective, reference=kmeans).fit(X)
     assert model.optimal_
     assert model.n_leaves_ == n_clusters
     if objective == "mistakes":
@@ -46,9 +46,9 @@ def test_an_optimal_greedy_tree_is_returned_unchanged():
 def test_storage_order_threads_and_repetition_do_not_matter(blobs, objective):
     centers = blobs[:6]
     weight = np.arange(len(blobs)) % 3
-    usual = OptimalTree(objective=objective, reference=centers).fit(blobs, sample_weight=weight)
+    usual = OptimalTree(criterion=objective, reference=centers).fit(blobs, sample_weight=weight)
     assert usual.optimal_
-    model = OptimalTree(objective=objective, reference=centers, n_jobs=1)
+    model = OptimalTree(criterion=objective, reference=centers, n_jobs=1)
     for X in (sparse.csr_array(blobs), blobs.astype(np.float32), np.asfortranarray(blobs)):
         assert model.fit(X, sample_weight=weight).tree_ == usual.tree_
     assert model.fit(blobs[::-1], sample_weight=weight[::-1]).tree_ == usual.tree_
@@ -60,7 +60,7 @@ def test_storage_order_threads_and_repetition_do_not_matter(blobs, objective):
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_every_threshold_style_gives_the_same_partition(blobs, objective):
     trees = [
-        OptimalTree(objective=objective, reference=blobs[:6], threshold_style=style).fit(blobs)
+        OptimalTree(criterion=objective, reference=blobs[:6], threshold_style=style).fit(blobs)
         for style in ("round", "midpoint", "data")
     ]
     assert len({tuple(tree.tree_.feature) for tree in trees}) == 1
@@ -98,7 +98,7 @@ def test_progress_prints_both_bounds(blobs, capsys):
 
 
 def test_bad_parameters_are_named():
-    with pytest.raises(ValueError, match="'objective' parameter of OptimalTree"):
-        OptimalTree(2, objective="inertia").fit([[0.0], [1.0], [2.0]])
+    with pytest.raises(ValueError, match="'criterion' parameter of OptimalTree"):
+        OptimalTree(2, criterion="inertia").fit([[0.0], [1.0], [2.0]])
     with pytest.raises(ValueError, match="'time_limit' parameter of OptimalTree"):
         OptimalTree(2, time_limit=-1).fit([[0.0], [1.0], [2.0]])

@@ -66,7 +66,7 @@ def check_against_grid(data, path, found):
 @pytest.mark.parametrize("seed", range(4))
 def test_no_fit_of_a_dense_grid_beats_the_path(seed):
     data = noisy_blobs(seed)
-    path = ExShallow(reference=data.centers).path(data.X, data.weight, max_fits=2000)
+    path = ExShallow(reference=data.centers).path(data.X, sample_weight=data.weight, max_fits=2000)
     assert path.is_complete
     found = brute_force(data)
     trees = check_against_grid(data, path, found)
@@ -80,7 +80,9 @@ def test_no_fit_of_a_dense_grid_beats_the_path(seed):
 @given(tiny_data())
 @settings(max_examples=40, deadline=None)
 def test_ties_and_equal_rows(data):
-    path = ExShallow(reference=data.centers, n_jobs=1).path(data.X, data.weight, max_fits=500)
+    path = ExShallow(reference=data.centers, n_jobs=1).path(
+        data.X, sample_weight=data.weight, max_fits=500
+    )
     check_against_grid(data, path, brute_force(data, GRID[::6], n_jobs=1))
 
 
@@ -90,7 +92,7 @@ def test_ties_and_equal_rows(data):
 def test_points_equal_the_fits_at_their_penalties(seed, objective):
     data = noisy_blobs(seed)
     parameters = {"reference": data.centers, "objective": objective}
-    path = ExShallow(**parameters).path(data.X, data.weight)
+    path = ExShallow(**parameters).path(data.X, sample_weight=data.weight)
     for point in path:
         for penalty in (point.penalty, *point.penalties):
             model = ExShallow(**parameters, depth_penalty=penalty)
@@ -126,7 +128,7 @@ def test_storage_and_threads_do_not_matter(convert):
 def test_integer_weights_are_repeated_rows():
     data = noisy_blobs(1, n=80)
     times = data.weight.astype(int)
-    weighted = ExShallow(reference=data.centers).path(data.X, data.weight)
+    weighted = ExShallow(reference=data.centers).path(data.X, sample_weight=data.weight)
     repeated = ExShallow(reference=data.centers).path(np.repeat(data.X, times, axis=0))
     assert [p.tree.threshold.tolist() for p in weighted] == [
         pytest.approx(p.tree.threshold.tolist(), nan_ok=True, rel=0, abs=0) for p in repeated

@@ -56,7 +56,7 @@ def test_a_tree_of_few_mistakes_can_be_a_dear_one():
 def test_one_cut_by_hand():
     """Rows 0, 1, 2, 9, 10 cut after the 0; the best cut is between 2 and 9."""
     X = np.array([[0.0], [1.0], [2.0], [9.0], [10.0]])
-    model = IMM(reference=np.array([0, 1, 1, 1, 1]), polish=True).fit(X)
+    model = IMM(polish=True).fit(X, np.array([0, 1, 1, 1, 1]))
     assert model.tree_.threshold[0] == 6.0
     assert model.inertia_ == 2.5
     np.testing.assert_array_equal(model.cluster_centers_, [[1.0], [9.5]])
@@ -67,7 +67,7 @@ def test_weights_count():
     X = np.array([[0.0], [1.0], [2.0], [9.0], [10.0]])
     weight = np.array([1.0, 1.0, 1e3, 1.0, 1.0])
     labels = np.array([0, 1, 1, 2, 2])
-    model = IMM(reference=labels, polish=True).fit(X, sample_weight=weight)
+    model = IMM(polish=True).fit(X, labels, sample_weight=weight)
     np.testing.assert_array_equal(model.labels_, [0, 0, 1, 2, 2])
 
 
@@ -102,11 +102,11 @@ def test_rows_that_are_left_out_have_no_say():
     X = np.array([[0.0], [1.0], [2.0], [9.0], [10.0]])
     labels = np.array([0, 1, 1, 1, 1])
     more = np.vstack([X, [[3.0], [400.0]]])
-    expected = IMM(reference=labels, polish=True).fit(X).tree_
-    noise = IMM(reference=np.append(labels, [-1, -1]), noise="drop", polish=True).fit(more)
+    expected = IMM(polish=True).fit(X, labels).tree_
+    noise = IMM(noise="drop", polish=True).fit(more, np.append(labels, [-1, -1]))
     assert noise.tree_ == expected
     weight = np.array([1.0] * 5 + [0.0] * 2)
-    absent = IMM(reference=np.append(labels, [1, 1]), polish=True).fit(more, sample_weight=weight)
+    absent = IMM(polish=True).fit(more, np.append(labels, [1, 1]), sample_weight=weight)
     assert absent.tree_ == expected
 
 

@@ -193,7 +193,7 @@ def test_more_draws_never_cost_more(method):
 def test_the_expected_cost_is_bounded_where_every_small_tree_is_costly(method):
     """The theorems leave their constants open; k ln k is far above the observed ratios."""
     X, y = make_synthetic_2(8, 60, random_state=0)
-    model = RandomThresholds(reference=y, method=method, n_draws=300, random_state=0).fit(X)
+    model = RandomThresholds(method=method, n_draws=300, random_state=0).fit(X, y)
     ratio = model.draw_costs_ / model.reference_inertia_
     assert ratio.min() > 1.0
     assert ratio.mean() < 8 * np.log(8)

@@ -38,7 +38,7 @@ ESTIMATORS = [
     RandomThresholds(n_draws=3),
     SpEx(),
     EMN(),
-    OptimalTree(objective="surrogate"),
+    OptimalTree(criterion="surrogate"),
 ]
 ELSEWHERE = [KMedoids(), XClusters()]  # checked in test_kmedoids.py and test_xclusters.py
 OTHER_OBJECTIVE = [

@@ -41,12 +41,12 @@ def labelled(draw):
 @settings(max_examples=80, deadline=None)
 def test_it_is_the_brute_force_tree(data, n_leaves):
     X, labels, weight = data
-    model = SpEx(reference=labels, n_leaves=n_leaves, threshold_style="data", n_jobs=1)
+    model = SpEx(n_leaves=n_leaves, threshold_style="data", n_jobs=1)
     expected = grow_spex(X, labels, weight, n_leaves)
     for table in (X, sparse.csc_array(X)):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            model.fit(table, sample_weight=weight)
+            model.fit(table, labels, sample_weight=weight)
         assert oracles.as_nested(model.tree_) == expected
 
 
@@ -59,7 +59,7 @@ def test_every_node_attains_the_optimum_among_many_values(seed):
     labels = np.searchsorted([0.02, 0.1, 0.5], rng.random(500)) + (X[:, 0] > 0.5)
     labels[:2] = [5, 6]
     weight = rng.integers(1, 3, 500).astype(float) if seed % 2 else np.ones(500)
-    tree = SpEx(reference=labels, n_leaves=12).fit(X, sample_weight=weight).tree_
+    tree = SpEx(n_leaves=12).fit(X, labels, sample_weight=weight).tree_
     assert tree.n_leaves == 12
     path = tree.decision_path(X).toarray()
     for node in np.flatnonzero(~tree.is_leaf):
@@ -75,8 +75,8 @@ def test_every_node_attains_the_optimum_among_many_values(seed):
 def test_dense_data_with_stored_histograms_and_sparse_data_without_agree():
     X, y = make_blobs(6000, 6, centers=4, cluster_std=5, random_state=0)
     X = np.where(np.abs(X) < 3, 0.0, X)
-    dense = SpEx(reference=y, n_leaves=10).fit(X)
-    assert dense.tree_ == SpEx(reference=y, n_leaves=10).fit(sparse.csr_array(X)).tree_
+    dense = SpEx(n_leaves=10).fit(X, y)
+    assert dense.tree_ == SpEx(n_leaves=10).fit(sparse.csr_array(X), y).tree_
 
 
 def test_the_sum_of_cut_ratios_never_falls_and_full_trees_are_pure():
@@ -84,12 +84,12 @@ def test_the_sum_of_cut_ratios_never_falls_and_full_trees_are_pure():
     X, y = X[:300, 16:40], y[:300]
     totals = []
     for n_leaves in (1, 2, 5, 10, 20):
-        leaf = SpEx(reference=y, n_leaves=n_leaves).fit(X).apply(X)
+        leaf = SpEx(n_leaves=n_leaves).fit(X, y).apply(X)
         totals.append(
             sum(cut_ratio(y, np.ones(len(y)), np.flatnonzero(leaf == i)) for i in set(leaf))
         )
     assert totals == sorted(totals)
-    full = SpEx(reference=y, n_leaves=300).fit(X)
+    full = SpEx(n_leaves=300).fit(X, y)
     np.testing.assert_array_equal(full.labels_, y)
     assert full.n_leaves_ < 300
 
@@ -97,7 +97,7 @@ def test_the_sum_of_cut_ratios_never_falls_and_full_trees_are_pure():
 def test_clusters_without_a_meaningful_center_are_explained():
     X, y = make_moons(400, noise=0.05, random_state=0)
     names = np.array(["lower", "upper"])[y]
-    model = SpEx(reference=names, n_leaves=8).fit(X)
+    model = SpEx(n_leaves=8).fit(X, names)
     assert (model.labels_ == names).mean() > 0.99
 
 
@@ -106,7 +106,7 @@ def test_separating_a_cluster_of_one_row_is_free():
     X[7] = [50.0, 0.0]
     labels = np.arange(60) % 2
     labels[7] = 2
-    model = SpEx(reference=labels, n_leaves=2).fit(X)
+    model = SpEx(n_leaves=2).fit(X, labels)
     assert model.tree_.feature[0] == 0
     assert np.flatnonzero(model.labels_ == 2).tolist() == [7]
 
@@ -114,9 +114,7 @@ def test_separating_a_cluster_of_one_row_is_free():
 def test_only_the_ratios_of_fractional_weights_matter():
     X, y = make_blobs(200, 3, centers=4, cluster_std=4, random_state=0)
     weight = np.random.default_rng(0).uniform(0.1, 2.0, 200)
-    trees = [
-        SpEx(reference=y).fit(X, sample_weight=weight * scale).tree_ for scale in (1e-3, 1, 64)
-    ]
+    trees = [SpEx().fit(X, y, sample_weight=weight * scale).tree_ for scale in (1e-3, 1, 64)]
     for tree in trees[1:]:
         np.testing.assert_array_equal(tree.feature, trees[0].feature)
         np.testing.assert_array_equal(tree.threshold, trees[0].threshold)

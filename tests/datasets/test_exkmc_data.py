@@ -22,8 +22,8 @@ def test_synthetic_1_has_two_outliers_and_two_halves():
 def test_synthetic_1_misleads_cart_and_not_exkmc():
     """The paper: a ratio above five for CART, near the optimum for the others."""
     X, y = make_synthetic_1(random_state=0)
-    cart = CARTExplainer(reference=y, random_state=0).fit(X)
-    ours = ExKMC(reference=y, n_leaves=3).fit(X)
+    cart = CARTExplainer(random_state=0).fit(X, y)
+    ours = ExKMC(n_leaves=3).fit(X, y)
     assert cart.inertia_ > 5 * cart.reference_inertia_
     assert ours.inertia_ < 2 * ours.reference_inertia_
 

@@ -17,7 +17,7 @@ from pellucid.tree import TreeBuilder
 @pytest.fixture(scope="module")
 def wine():
     X = load_wine(as_frame=True).data
-    return ExKMC(reference=np.arange(178) % 5, n_leaves=12).fit(X), X
+    return ExKMC(n_leaves=12).fit(X, np.arange(178) % 5), X
 
 
 def test_every_kind_of_rows(wine):
@@ -84,7 +84,7 @@ def test_a_single_leaf_needs_no_column():
 
 
 def test_names_and_labels_must_fit():
-    tree = IMM(reference=[0, 1]).fit([[0.0, 1.0], [0.0, 5.0]]).tree_
+    tree = IMM().fit([[0.0, 1.0], [0.0, 5.0]], [0, 1]).tree_
     with pytest.raises(ValueError, match="1 feature names for a tree of 2 columns"):
         Explanation(tree, names=["a"])
     with pytest.raises(ValueError, match="column 'a' appears more than once"):

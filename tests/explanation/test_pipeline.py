@@ -31,7 +31,7 @@ from pellucid import ExKMC, ExShallow, explain_pipeline, export_text, from_json
 from pellucid.tables.encoding import Indicator
 
 WINE = load_wine(as_frame=True).data
-REFERENCE = np.arange(len(WINE)) % 4
+LABELS = np.arange(len(WINE)) % 4
 
 MAPS = [
     StandardScaler(),
@@ -55,9 +55,9 @@ MAPS = [
 ]
 
 
-def fitted(*steps, X=WINE, reference=REFERENCE, n_leaves=15, **options):
-    model = ExKMC(reference=reference, n_leaves=n_leaves, **options)
-    return Pipeline([(f"s{i}", s) for i, s in enumerate([*steps, model])]).fit(X)
+def fitted(*steps, X=WINE, y=LABELS, n_leaves=15, **options):
+    model = ExKMC(n_leaves=n_leaves, **options)
+    return Pipeline([(f"s{i}", s) for i, s in enumerate([*steps, model])]).fit(X, y)
 
 
 @pytest.mark.parametrize("step", MAPS, ids=repr)
@@ -100,7 +100,7 @@ def test_without_data_thresholds_are_exact_images(step):
 @settings(max_examples=25, deadline=None)
 def test_any_column(values, step):
     X = np.array(values)[:, None]
-    pipeline = fitted(step, X=X, reference=np.arange(len(X)) % 3, n_leaves=8)
+    pipeline = fitted(step, X=X, y=np.arange(len(X)) % 3, n_leaves=8)
     expected = pipeline.predict(X)
     np.testing.assert_array_equal(explain_pipeline(pipeline, X).predict(X), expected)
     np.testing.assert_array_equal(explain_pipeline(pipeline).predict(X), expected)
@@ -140,7 +140,7 @@ def mixed(n_rows=400, holes=True):
     return table, group.to_numpy()
 
 
-def mixed_pipeline(reference, **encoder):
+def mixed_pipeline(**encoder):
     words = make_pipeline(
         SimpleImputer(strategy="constant", fill_value="unknown"),
         OneHotEncoder(sparse_output=False, **encoder),
@@ -153,7 +153,7 @@ def mixed_pipeline(reference, **encoder):
             ("words", words, ["region"]),
         ]
     )
-    model = ExKMC(reference=reference, n_leaves=40)
+    model = ExKMC(n_leaves=40)
     return Pipeline([("columns", columns), ("scale", StandardScaler()), ("model", model)])
 
 
@@ -161,9 +161,9 @@ def mixed_pipeline(reference, **encoder):
 @pytest.mark.parametrize("encoder", [{}, {"drop": "first"}, {"drop": "if_binary"}], ids=str)
 def test_numbers_and_categories_side_by_side(output, encoder):
     table, group = mixed()
-    pipeline = mixed_pipeline(group, **encoder)
+    pipeline = mixed_pipeline(**encoder)
     pipeline[:-1].set_output(transform=output)
-    pipeline.fit(table)
+    pipeline.fit(table, group)
     explanation = explain_pipeline(pipeline, table)
     expected = pipeline.predict(table)
     np.testing.assert_array_equal(explanation.predict(table), expected)
@@ -191,7 +191,7 @@ def test_the_same_in_onnx():
 
     table, group = mixed()
     table = table.assign(region=table["region"].fillna("unknown"))
-    pipeline = mixed_pipeline(group).fit(table)
+    pipeline = mixed_pipeline().fit(table, group)
     for dtype in ("float64", "float32"):
         model = explain_pipeline(pipeline, table).to_onnx(table, dtype=dtype)
         session = onnxruntime.InferenceSession(
@@ -207,7 +207,7 @@ def test_the_same_in_onnx():
     half = make_column_transformer(
         (StandardScaler(), ["amount"]), (OneHotEncoder(sparse_output=False), ["region"])
     )
-    pipeline = fitted(half, X=table, reference=(table["amount"] > 100).to_numpy(), n_leaves=2)
+    pipeline = fitted(half, X=table, y=(table["amount"] > 100).to_numpy(), n_leaves=2)
     model = explain_pipeline(pipeline, table).to_onnx()
     assert [i.name for i in model.graph.input] == ["amount"]
     session = onnxruntime.InferenceSession(
@@ -217,7 +217,7 @@ def test_the_same_in_onnx():
     np.testing.assert_array_equal(found, pipeline.predict(table))
     numbers = table[["age", "amount"]]
     steps = make_pipeline(SimpleImputer(), StandardScaler())
-    pipeline = fitted(steps, X=numbers, reference=group, n_leaves=20)
+    pipeline = fitted(steps, X=numbers, y=group, n_leaves=20)
     model = explain_pipeline(pipeline, numbers).to_onnx()
     session = onnxruntime.InferenceSession(
         model.SerializeToString(), providers=["CPUExecutionProvider"]
@@ -235,7 +235,7 @@ def test_columns_chosen_by_kind_with_the_rest_passed_on_and_sparse():
         remainder="passthrough",
         sparse_threshold=1.0,
     )
-    pipeline = fitted(columns, X=table, reference=group, n_leaves=30)
+    pipeline = fitted(columns, X=table, y=group, n_leaves=30)
     assert sparse.issparse(pipeline[0].transform(table))
     explanation = explain_pipeline(pipeline, table)
     np.testing.assert_array_equal(explanation.predict(table), pipeline.predict(table))
@@ -260,13 +260,13 @@ def test_rare_and_unknown_categories():
     encoder = OneHotEncoder(min_frequency=10, handle_unknown="infrequent_if_exist")
     reference = 1 * (table["region"] == "North") + 2 * (table["region"] == "West")
     chosen = table[["region"]]
-    pipeline = fitted(encoder, X=chosen, reference=reference.to_numpy(), n_leaves=3)
+    pipeline = fitted(encoder, X=chosen, y=reference.to_numpy(), n_leaves=3)
     explanation = explain_pipeline(pipeline, chosen)
     np.testing.assert_array_equal(explanation.predict(chosen), pipeline.predict(chosen))
     new = pd.DataFrame({"region": ["Mars", None, "North"]})
     np.testing.assert_array_equal(explanation.predict(new)[[0, 2]], pipeline.predict(new)[[0, 2]])
     rare = np.isin(table["region"], ["a", "b", "c", "d"]).astype(int)
-    pipeline = fitted(encoder, X=chosen, reference=rare, n_leaves=2)
+    pipeline = fitted(encoder, X=chosen, y=rare, n_leaves=2)
     with pytest.raises(ValueError, match="OneHotEncoder gathers rare categories in one column"):
         explain_pipeline(pipeline)
 
@@ -286,7 +286,7 @@ def test_what_mixes_columns_is_refused(steps, message):
     pipeline = fitted(*steps)
     with pytest.raises(ValueError, match=message) as error:
         explain_pipeline(pipeline, WINE)
-    assert "ExShallow(reference=pipeline.predict(X)).fit(X)" in str(error.value)
+    assert "ExShallow().fit(X, pipeline.predict(X))" in str(error.value)
 
 
 def test_what_is_mixed_does_not_matter_where_it_is_not_asked_about():

@@ -91,8 +91,8 @@ def test_a_cluster_with_several_leaves_is_an_or_of_rules():
 
 def test_weights_count_in_share_and_purity():
     X = np.array([[0.0], [1.0], [10.0], [11.0]])
-    model = IMM(reference=[0, 0, 1, 0], threshold_style="data")
-    model.fit(X, sample_weight=[1, 1, 5, 3])
+    model = IMM(threshold_style="data")
+    model.fit(X, [0, 0, 1, 0], sample_weight=[1, 1, 5, 3])
     rules = {rule.cluster: rule for rule in model.rules_}
     assert rules[1].n_samples == 2
     assert rules[1].share == pytest.approx(0.8)

@@ -30,9 +30,8 @@ def test_every_bit_comes_back(explanation):
 @pytest.mark.parametrize("labels", [None, ["a", "b"], [7, -3], [2.0, 5.0], [True, False]])
 def test_a_model_predicts_and_explains_as_before(labels):
     X, y = load_wine(return_X_y=True, as_frame=True)
-    reference = None if labels is None else np.array(labels)[y.to_numpy() % 2]
-    model = ExKMC(3 if labels is None else None, reference=reference, n_leaves=7, random_state=0)
-    model.fit(X)
+    given = None if labels is None else np.array(labels)[y.to_numpy() % 2]
+    model = ExKMC(3, n_leaves=7, random_state=0).fit(X, given)
     again = from_json(model.to_json())
     assert again.tree_ == model.tree_
     for rows in (X, X.to_numpy(), X.to_numpy().tolist(), X.to_numpy(np.float32)):

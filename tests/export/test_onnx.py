@@ -34,7 +34,7 @@ def test_training_rows_keep_their_clusters(dtype, style, words):
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     y = y + 2 * (X["mean area"] > 600)
     reference = np.array(["it's", "b", "", "나이"])[y] if words else y.to_numpy() - 2
-    model = ExKMC(reference=reference, n_leaves=25, threshold_style=style).fit(X)
+    model = ExKMC(n_leaves=25, threshold_style=style).fit(X, reference)
     exported = model.to_onnx(X, dtype=dtype)
     labels, scores = run(exported, {"X": X.to_numpy(dtype)})
     np.testing.assert_array_equal(labels, model.labels_)
@@ -57,7 +57,7 @@ def test_double_precision_is_exact_on_any_tree(explanation, data):
 
 def test_values_that_differ_in_double_precision_only_are_named():
     X = pd.DataFrame({"a": [1.0, np.nextafter(1.0, 2), 5.0], "b": [0.0, 0.0, 0.0]})
-    model = IMM(reference=[0, 1, 2]).fit(X)
+    model = IMM().fit(X, [0, 1, 2])
     with pytest.raises(
         ValueError, match="column 'a': 1.0 and 1.0000000000000002 are on different sides of"
     ):
@@ -77,7 +77,7 @@ def test_single_thresholds_part_neighbours(steps, start, downwards):
     off = grid * (0.4 if downwards else -0.4)
     X = (np.float64(np.float32(start)) + grid * np.sort(steps) + off)[:, None]
     labels = np.arange(len(X))
-    model = IMM(reference=labels, threshold_style="data").fit(X)
+    model = IMM(threshold_style="data").fit(X, labels)
     found = run(model.to_onnx(X, dtype="float32"), {"X": X.astype(np.float32)})[0]
     np.testing.assert_array_equal(found, labels)
 
@@ -87,7 +87,7 @@ def test_single_thresholds_part_neighbours(steps, start, downwards):
 def test_one_and_two_clusters(n_clusters, words):
     X = load_wine().data
     y = (X[:, 0] > 13).astype(int) % n_clusters
-    model = ExKMC(reference=np.array(["a", "b"])[y] if words else y, n_leaves=4).fit(X)
+    model = ExKMC(n_leaves=4).fit(X, np.array(["a", "b"])[y] if words else y)
     np.testing.assert_array_equal(run(model.to_onnx(), {"X": X})[0], model.labels_)
     # Two clusters of which only one has a leaf.
     builder = TreeBuilder(1)
@@ -112,7 +112,7 @@ def test_categories_have_an_input_a_column(dtype):
     encoding = Encoding.fit(table, categorical=["zip"])
     matrix = encoding.transform(table)
     reference = (table["zip"] + 4 * (table["X"] == "b") + 8 * table["member"]) % 9
-    model = ExKMC(reference=reference.to_numpy(), n_leaves=40).fit(matrix)
+    model = ExKMC(n_leaves=40).fit(matrix, reference.to_numpy())
     explanation = Explanation.of(model, feature_names=encoding.names)
     exported = explanation.to_onnx(table, dtype=dtype)
     kinds = {"cluster": dtype, "X": object, "zip": np.int64, "member": np.int64}

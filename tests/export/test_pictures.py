@@ -20,7 +20,7 @@ from pellucid.tree import TreeBuilder
 @pytest.fixture(scope="module")
 def wine():
     X = load_wine(as_frame=True).data
-    return ExKMC(reference=np.arange(178) % 5, n_leaves=12).fit(X), X
+    return ExKMC(n_leaves=12).fit(X, np.arange(178) % 5), X
 
 
 def dot_labels(text):

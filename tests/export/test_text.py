@@ -32,6 +32,6 @@ def test_text_of_a_tree():
 def test_text_of_a_model_uses_its_names():
     wine = load_wine()
     labels = np.array(["dry", "light", "rich"])[wine.target]
-    text = export_text(IMM(reference=labels).fit(wine.data))
+    text = export_text(IMM().fit(wine.data, labels))
     assert "cluster dry (" in text
     assert "x12 <= " in text

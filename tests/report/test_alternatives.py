@@ -52,7 +52,7 @@ def test_trees_go_from_short_rules_to_a_close_copy(data):
 
 
 def test_shorter_trees_are_those_of_exshallow(data, model, iris):
-    path = ExShallow(reference=model.reference_labels_).path(iris)
+    path = ExShallow().path(iris, model.reference_labels_)
     known = {short(point.npc) for point in path}
     shorter = [t for t in data["trees"] if (t["origin"] or "").startswith("ExShallow")]
     assert shorter
@@ -90,7 +90,7 @@ def test_only_what_is_asked_for_is_shown(model, iris, data):
     own = data["trees"][data["own"]]
     assert [tree["rules"] for tree in alone["trees"]] == [own["rules"]]
     assert (alone["own"], alone["steps"]) == (0, "")
-    path = ExShallow(reference=model.reference_labels_).path(iris)
+    path = ExShallow().path(iris, model.reference_labels_)
     given_ones = payload(model, iris, trade_off=path)
     costs = {t["measures"]["costRatio"] for t in given_ones["trees"] if t["origin"]}
     assert costs <= {short(p.npc) for p in path}
@@ -117,7 +117,7 @@ def test_of_many_rows_a_sample_is_looked_at_and_all_are_measured(monkeypatch, is
 def test_rows_of_no_cluster_are_left_out(iris):
     labels = IMM(3, random_state=0).fit(iris).labels_.copy()
     labels[::10] = -1
-    model = IMM(reference=labels, noise="drop").fit(iris)
+    model = IMM(noise="drop").fit(iris, labels)
     data = payload(model, iris)
     assert len(data["trees"]) > 1
     assert all(len(tree["rules"]) == 3 for tree in data["trees"])

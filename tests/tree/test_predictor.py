@@ -298,7 +298,7 @@ def test_prediction_uses_as_many_threads_as_the_estimator_may(monkeypatch, store
 def test_labels_of_any_type_come_back(amount, labels):
     X = np.repeat([[0.0], [5.0], [9.0]], 4, axis=0)
     reference = np.repeat(labels, 4)
-    fitted = IMM(reference=reference).fit(X)
+    fitted = IMM().fit(X, reference)
     found = fitted.predict(X)
     assert found.tolist() == reference.tolist()
     assert found.dtype == fitted.labels_.dtype

@@ -100,7 +100,7 @@ def test_other_trees_can_be_plugged_in():
     expected = classifier.fit(X, y, sample_weight=weight).predict(X)
     np.testing.assert_array_equal(found.tree.predict(X), expected)
     ours = TreeGrower(X, weight, tree=IMM()).grow(y)
-    assert ours.tree == IMM(reference=y).fit(X, sample_weight=weight).tree_
+    assert ours.tree == IMM().fit(X, y, sample_weight=weight).tree_
     large = TreeGrower(X, weight, tree=ExKMC(n_leaves=9, base=None)).grow(y)
     assert large.tree.n_leaves == 9
     with pytest.raises(TypeError, match="makes no tree; give an estimator of this package"):

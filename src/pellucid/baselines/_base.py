@@ -6,18 +6,18 @@ from collections.abc import Iterator
 from numbers import Integral
 from typing import Any
 
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.cluster._base import BaseThresholdTree
+from pellucid._utils.sklearn_compat import Interval
+from pellucid.cluster._reference_tree import BaseReferenceTree
 from pellucid.tree import ThresholdTree
 
 
-class BaselineTree(BaseThresholdTree):
+class BaselineTree(BaseReferenceTree):
     """Base of the baselines, which all grow leaf by leaf up to `n_leaves`."""
 
     _parameter_constraints: dict = {
-        **BaseThresholdTree._parameter_constraints,
+        **BaseReferenceTree._parameter_constraints,
         "n_leaves": [Interval(Integral, 1, None, closed="left"), None],
     }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pellucid._core.growers.cart import grow_cart
 from pellucid.baselines._base import BaselineTree
-from pellucid.cluster._base import common_parameters
+from pellucid.cluster._docs import common_parameters
 
 
 @common_parameters
@@ -21,8 +21,7 @@ class CARTExplainer(BaselineTree):
 
     Parameters
     ----------
-    n_clusters : int, default=None
-        Number of clusters; that of the reference when left out, or 8 without a reference.
+    {n_clusters}
     n_leaves : int, default=None
         Number of leaves at the most; that of the clusters when left out. A tree that already
         reproduces the reference is not cut any further.

@@ -10,7 +10,7 @@ from pellucid._core.criteria.column_search import Split
 from pellucid._core.criteria.surrogate_cost import SurrogateCost
 from pellucid._core.growers.best_first import grow_best_first
 from pellucid.baselines._base import BaselineTree
-from pellucid.cluster._base import common_parameters
+from pellucid.cluster._docs import common_parameters
 
 _EQUAL = 1e-9
 """Variances that differ by this share or less are equal but for rounding."""
@@ -31,8 +31,7 @@ class KDTreeExplainer(BaselineTree):
 
     Parameters
     ----------
-    n_clusters : int, default=None
-        Number of clusters; that of the reference when left out, or 8 without a reference.
+    {n_clusters}
     n_leaves : int, default=None
         Number of leaves; that of the clusters when left out.
     {common}

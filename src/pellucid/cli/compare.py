@@ -13,7 +13,7 @@ from rich.table import Table
 from pellucid import metrics
 from pellucid.cli import CommandError, check_target
 from pellucid.cli.choices import ANY_LEAVES, METHODS, Choices
-from pellucid.cli.fitting import CLUSTERINGS, find_reference, fit_method
+from pellucid.cli.fitting import CLUSTERINGS, as_parameters, find_reference, fit_method
 from pellucid.cli.output import cost_change, count, open_console, show_line, show_notice
 from pellucid.cli.preparing import Prepared, prepare
 from pellucid.cli.progress import working
@@ -81,9 +81,10 @@ def path(
     _check_plot(plot, k, preparation)
     prepared = prepare(read_source(file), **preparation)
     reference = find_reference(prepared, k, seed, objective)
-    model = ExShallow(reference=reference, objective=objective, random_state=seed)
+    given, labels = as_parameters(reference)
+    model = ExShallow(reference=given, objective=objective, random_state=seed)
     with working("trees"):
-        points = model.path(prepared.Z)
+        points = model.path(prepared.Z, labels)
     told = (_in_words(point, prepared) for point in points)
     points = TradeOff(told, points.is_complete).undominated()
     against = CLUSTERINGS[objective] if prepared.labels is None else "the given clusters"

@@ -39,7 +39,7 @@ def demo(folder: Path) -> None:
     scaler = StandardScaler().fit(wine.data)
     standardized = scaler.transform(wine.data)
     kmeans = KMeans(N_CLUSTERS, n_init=10, random_state=0).fit(standardized)
-    model = IMM(reference=kmeans.labels_).fit(frame)
+    model = IMM().fit(frame, kmeans.labels_)
 
     show_line(
         f"k-means put the {frame.height} wines of scikit-learn's wine data into {N_CLUSTERS} "
@@ -60,7 +60,7 @@ def demo(folder: Path) -> None:
     draw_tree(picture, model)
     show_line(f"The tree is drawn in {picture}")
     # What k-means pays is counted in the columns that it saw.
-    scaled = IMM(reference=kmeans.labels_).fit(standardized)
+    scaled = IMM().fit(standardized, kmeans.labels_)
     others = other_trees(scaled, standardized, kmeans.labels_)
     told = [replace(one, tree=_in_units(one.tree, scaler, wine.data)) for one in others.trees]
     with replacing(folder / REPORT) as unfinished:

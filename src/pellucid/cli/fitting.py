@@ -137,8 +137,9 @@ def fit_method(
     choices.check_leaves(_count(reference), option)
     estimator = getattr(pellucid, METHODS[method])
     with working(METHODS[method]):
-        model = estimator(reference=reference, random_state=seed, **choices.parameters())
-        model.fit(prepared.Z)
+        given, labels = as_parameters(reference)
+        model = estimator(reference=given, random_state=seed, **choices.parameters())
+        model.fit(prepared.Z, labels)
     tree, old_leaf = prepared.restate(model.tree_)
     purity = {rule.leaf: rule.purity for rule in model._leaf_rules}
     explanation = Explanation(
@@ -151,6 +152,11 @@ def fit_method(
         method=type(model).__name__,
     )
     return Fitted(model, explanation, prepared, old_leaf)
+
+
+def as_parameters(reference: KMeans | np.ndarray) -> tuple[KMeans | None, np.ndarray | None]:
+    """A clustering as the parameter `reference` of an estimator and the y of its `fit`."""
+    return (None, reference) if isinstance(reference, np.ndarray) else (reference, None)
 
 
 def _count(reference: Any) -> int:

@@ -1,4 +1,4 @@
-"""What all threshold-tree estimators share: reading input, finding the reference, the results."""
+"""The base of all threshold-tree estimators: input, reference, fitted attributes, prediction."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid._core.criteria.problem import Problem
@@ -21,9 +20,9 @@ from pellucid._core.data.dataset import Dataset
 from pellucid._core.data.medians import OBJECTIVES
 from pellucid._core.data.weights import Weights
 from pellucid._core.growers.growing_tree import GrowthResult
-from pellucid._core.refine.polish import ROUNDS, polish_tree
 from pellucid._utils.finite import NotFinite
 from pellucid._utils.progress import Progress
+from pellucid._utils.sklearn_compat import HasMethods, Interval, StrOptions, validate_parameters
 from pellucid._utils.threads import ThreadPool, count_threads
 from pellucid._utils.training_data import remember
 from pellucid.explanation.mixins import EstimatorExportMixin, PlotTreeMixin
@@ -35,18 +34,16 @@ from pellucid.tree import ThresholdTree
 
 
 class BaseThresholdTree(PlotTreeMixin, EstimatorExportMixin, ClusterMixin, BaseEstimator):
-    """Base of the estimators that explain a reference clustering by a threshold tree.
+    """Base of the estimators that explain a clustering by a threshold tree.
 
-    A subclass says how its tree grows, in `_grow`.
+    A subclass implements `_grow`.
     """
 
     _parameter_constraints: dict = {
         "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
         "reference": ["array-like", HasMethods("fit"), HasMethods("predict"), None],
-        "objective": [StrOptions(set(OBJECTIVES))],
         "noise": [StrOptions({"group", "drop"})],
         "threshold_style": [StrOptions({"round", "midpoint", "data"})],
-        "polish": ["boolean", StrOptions({"deep"})],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
@@ -57,46 +54,53 @@ class BaseThresholdTree(PlotTreeMixin, EstimatorExportMixin, ClusterMixin, BaseE
         n_clusters: int | None = None,
         *,
         reference: Any = None,
-        objective: str = "kmeans",
         noise: str = "group",
         threshold_style: str = "round",
-        polish: bool | str = False,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.reference = reference
-        self.objective = objective
         self.noise = noise
         self.threshold_style = threshold_style
-        self.polish = polish
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 
+    _has_labels = False
+    """Whether the labels to explain were given to `fit` as y."""
+
     @property
-    def _cost(self) -> str:
-        """What rows pay, a key of `OBJECTIVES`."""
-        return self.objective
+    def _objective(self) -> str:
+        """Name of the cost function, a key of `OBJECTIVES`."""
+        return "kmeans"
+
+    def _check_parameters(self) -> None:
+        """Raise an error if a parameter, or a combination of them, is not allowed."""
+        validate_parameters(self)
 
     @abstractmethod
     def _grow(self, problem: Problem, progress: Progress) -> GrowthResult:
         """Grow the tree for a problem."""
 
     def _max_leaves(self, n_clusters: int) -> int:
-        """Leaves that the tree is meant to have, known before it is grown."""
+        """The number of leaves that the tree may have at most."""
         return n_clusters
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None):
-        """Find the tree.
+        """Grow the tree.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
             Numbers without NaN or infinities; pandas, polars and pyarrow tables keep their
             column names. Sparse data are read one column at a time.
-        y : ignored
+        y : array-like of shape (n_samples,), default=None
+            Labels to explain, one per row: integers, strings or any other values that can be
+            sorted, from any clustering. Their centers are the means (or medians) of the groups
+            in X. -1 stands for noise, see `noise`. With y, `reference` must be None and
+            `n_clusters` is ignored. Without y, `reference` is explained.
         sample_weight : array-like of shape (n_samples,), optional
             A whole weight counts as that many copies of the row; rows of weight 0 are absent.
 
@@ -104,9 +108,10 @@ class BaseThresholdTree(PlotTreeMixin, EstimatorExportMixin, ClusterMixin, BaseE
         -------
         self
         """
-        with self._posed(X, sample_weight) as (data, reference, problem):
+        self._has_labels = y is not None
+        with self._posed(X, y, sample_weight) as (data, reference, problem):
             n_leaves = self._max_leaves(problem.n_clusters)
-            progress = Progress(f"{type(self).__name__}: cuts", n_leaves - 1, self.verbose)
+            progress = Progress(f"{type(self).__name__}: splits", n_leaves - 1, self.verbose)
             growth = self._grow(problem, progress)
             tree, leaf = self._finish(problem, growth)
             everything = problem.n_samples == data.X.shape[0]
@@ -116,33 +121,36 @@ class BaseThresholdTree(PlotTreeMixin, EstimatorExportMixin, ClusterMixin, BaseE
         remember(self, X=X)
         if self.n_leaves_ < min(n_leaves, problem.n_clusters):
             warnings.warn(
-                f"the tree has {self.n_leaves_} leaves for {problem.n_clusters} clusters: no cut "
-                "separates the others, because their centers or rows coincide. Ask for fewer "
-                "clusters",
+                f"the tree has {self.n_leaves_} leaves for {problem.n_clusters} clusters: no "
+                "threshold separates the other clusters, because their centers or rows coincide. "
+                "Use fewer clusters",
                 ConvergenceWarning,
                 stacklevel=2,
             )
         return self
 
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+        """Grow the tree and return the cluster of each row; parameters as in `fit`."""
+        return self.fit(X, y, sample_weight=sample_weight).labels_
+
     @contextmanager
-    def _posed(self, X: Any, sample_weight: Any) -> Iterator[tuple[Dataset, Reference, Problem]]:
+    def _posed(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> Iterator[tuple[Dataset, Reference, Problem]]:
         """Read the input, find the reference, and pose the problem, with threads while it lasts."""
-        self._validate_params()
-        if self._cost != "kmeans" and getattr(self, "polish", False):
-            raise ValueError(
-                f"polish lowers the k-means cost; leave it out with objective={self._cost!r}"
-            )
+        self._check_parameters()
         # Numbers that are not finite show while the reference is found.
         numbers = read_X(self, X, reset=True, check=False)
         n = numbers.shape[0]
         given = sample_weight is not None
         weights = Weights.of(read_sample_weight(sample_weight, n)) if given else Weights.equal(n)
         with ThreadPool(count_threads(self.n_jobs)) as pool:
-            data = OBJECTIVES[self._cost](numbers, weights, pool, is_finite=False)
+            data = OBJECTIVES[self._objective](numbers, weights, pool, is_finite=False)
             try:
                 reference = find_reference(
                     self.reference,
                     data,
+                    y=y,
                     n_clusters=self.n_clusters,
                     random_state=self.random_state,
                     noise=self.noise,
@@ -154,22 +162,11 @@ class BaseThresholdTree(PlotTreeMixin, EstimatorExportMixin, ClusterMixin, BaseE
             yield data, reference, _pose(data, reference)
 
     def _finish(self, problem: Problem, growth: GrowthResult) -> tuple[ThresholdTree, np.ndarray]:
-        """The tree, polished if asked for, and the leaf of each row."""
-        tree = growth.builder.build()
-        if not self.polish:
-            return tree, growth.leaf_of_rows
-        polished = polish_tree(
-            tree,
-            problem,
-            threshold_style=self.threshold_style,
-            n_leaves=self._max_leaves(problem.n_clusters),
-            deep=self.polish == "deep",
-            progress=Progress(f"{type(self).__name__}: polishing", ROUNDS, self.verbose),
-        )
-        return polished.tree, polished.leaf
+        """The final tree and the leaf of each row of the problem."""
+        return growth.builder.build(), growth.leaf_of_rows
 
     def _store_growth(self, problem: Problem, growth: GrowthResult) -> None:
-        """Keep what is particular to a method; nothing by default."""
+        """Set the fitted attributes of a method; none by default."""
 
     def _store(self, data: Dataset, reference: Reference, tree: ThresholdTree, leaf: np.ndarray):
         """Everything that every fitted estimator shows."""
@@ -213,7 +210,7 @@ class BaseThresholdTree(PlotTreeMixin, EstimatorExportMixin, ClusterMixin, BaseE
         Returns
         -------
         ndarray of shape (n_samples,)
-            Integers 0, 1, ..., unless the reference was given as labels: then those.
+            Integers 0, 1, ..., or the labels that were given to `fit` as y.
         """
         self._require_tree()
         return self._look_up(X, self.cluster_names_[self.tree_.cluster])
@@ -237,7 +234,7 @@ class BaseThresholdTree(PlotTreeMixin, EstimatorExportMixin, ClusterMixin, BaseE
         check_is_fitted(self)
         numbers = read_X(self, X, reset=False)
         weight = read_sample_weight(sample_weight, numbers.shape[0])
-        data = OBJECTIVES[self._cost](numbers, Weights.of(weight))
+        data = OBJECTIVES[self._objective](numbers, Weights.of(weight))
         return -data.cost(self.tree_.predict(numbers), self.cluster_centers_)
 
     def explain(self, X: Any = None) -> RuleList:
@@ -285,66 +282,3 @@ def _name(labels: np.ndarray, names: np.ndarray) -> np.ndarray:
     if (labels >= 0).all():
         return names[labels]
     return np.where(labels >= 0, names[labels], -1)
-
-
-def common_parameters(cls: type) -> type:
-    """Fill ``{common}`` and ``{attributes}`` of a docstring: what is the same in every method."""
-    if cls.__doc__:
-        cls.__doc__ = cls.__doc__.replace("{common}", _COMMON).replace("{attributes}", _ATTRIBUTES)
-    return cls
-
-
-_COMMON = """reference : None, estimator, array of centers or array of labels, default=None
-        The clustering to explain. None: ``KMeans(n_clusters, n_init=10)``, or a k-medians
-        clustering, the best of ten starts. An estimator with `cluster_centers_` for the columns
-        of X gives its centers; any other, its labels. An unfitted one is cloned and fitted. A
-        2-D array is taken as centers, each row belonging to the nearest; a 1-D array as one
-        label a row, made on whatever data, whose centers are then the group means (or medians)
-        in X.
-    objective : {"kmeans", "kmedians"}, default="kmeans"
-        What a row pays: its squared distance to the mean of its cluster, or the sum of its
-        absolute differences to the coordinate-wise (weighted, lower) median, in which outliers
-        count for less.
-    noise : {"group", "drop"}, default="group"
-        What to do with rows that the reference labels -1: explain them as a group of their
-        own, or leave them out of the fit.
-    threshold_style : {"round", "midpoint", "data"}, default="round"
-        Which of the thresholds that split the training rows alike to show: the one with the
-        fewest significant digits, the middle, or the largest value that goes left.
-    polish : bool or "deep", default=False
-        Whether to change the finished tree as long as the k-means cost of its clusters falls:
-        other cuts, other clusters for leaves, splits in place of those that are of no use.
-        ``"deep"`` also takes leaves out to split others, which takes several times as long. The
-        clusters may move away from those of the reference.
-    n_jobs : int, default=None
-        Threads, in fitting and in prediction. None and -1 use all processors; no result depends
-        on it.
-    random_state : int, RandomState instance or None, default=None
-        For the default reference.
-    verbose : int, default=0
-        Whether to report each cut on standard error."""
-
-_ATTRIBUTES = """tree_ : ThresholdTree
-        The tree. Its clusters are positions in `cluster_names_` and `cluster_centers_`.
-    labels_ : ndarray of shape (n_samples,)
-        Cluster of each training row.
-    rules_ : RuleList
-        What each cluster is, as a :class:`~pellucid.explanation.rules.ClusterRule`.
-    cluster_names_ : ndarray of shape (n_clusters,)
-        Label of each cluster: 0, 1, ... or the labels of the reference in sorted order.
-    cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        Means (or medians) of the clusters of the tree; for an empty one, its reference center.
-    inertia_ : float
-        k-means (or k-medians) cost of the tree's clusters.
-    reference_centers_ : ndarray of shape (n_clusters, n_features)
-        Centers of the reference.
-    reference_labels_ : ndarray of shape (n_samples,)
-        Cluster of each training row in the reference; -1 for noise that was left out.
-    reference_inertia_ : float
-        The same cost of the reference's clusters.
-    n_leaves_ : int
-        Number of leaves.
-    n_features_in_ : int
-        Number of columns.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, if they are strings."""

@@ -5,31 +5,34 @@ from __future__ import annotations
 from numbers import Integral
 from typing import Any
 
-from sklearn.utils._param_validation import Interval
-
 from pellucid._core.criteria.mistakes import Mistakes
+from pellucid._core.criteria.problem import Problem
 from pellucid._core.growers.beam import BeamSearch
-from pellucid.cluster._base import BaseThresholdTree, common_parameters
+from pellucid._core.growers.growing_tree import GrowthResult
+from pellucid._utils.progress import Progress
+from pellucid._utils.sklearn_compat import Interval
+from pellucid.cluster._docs import common_parameters
+from pellucid.cluster._reference_tree import BaseReferenceTree
 
 
 @common_parameters
-class BSIMM(BaseThresholdTree):
-    """IMM by beam search: a tree with one leaf for each reference cluster and few mistakes.
+class BSIMM(BaseReferenceTree):
+    """IMM by beam search: a tree with one leaf per reference cluster and few mistakes.
 
-    Where IMM makes the one cut with the fewest mistakes at each node, here `beam_width` trees grow
-    side by side, at each of their leaves `n_candidates` cuts are tried, and the trees with the
-    fewest mistakes so far go on. IMM's own tree is always among them, so there are never more
-    mistakes than IMM makes; a beam of width 1 is IMM.
+    The same as ``IMM(search=BeamSearch(width=beam_width, n_candidates=n_candidates))``. Where IMM
+    makes the one cut with the fewest mistakes at each node, here B trees grow side by side: C cuts
+    are tried at each leaf of each tree, and the B trees with the fewest mistakes so far are kept.
+    IMM's own tree is always among them, so there are never more mistakes than IMM makes. A beam of
+    width 1 is IMM.
 
     Parameters
     ----------
-    n_clusters : int, default=None
-        Number of clusters; that of the reference when left out, or 8 without a reference.
+    {n_clusters}
     beam_width : int, default=40
-        Number of trees that are kept after each cut.
+        B: number of trees that are kept after each cut.
     n_candidates : int, default=10
-        Number of cuts that are tried at each leaf: the best of those that are each the best for
-        one feature and one pair of neighbouring centers.
+        C: number of cuts that are tried at each leaf, the best of the best cuts of each feature
+        and each pair of neighbouring centers.
     {common}
 
     Attributes
@@ -54,7 +57,7 @@ class BSIMM(BaseThresholdTree):
     """
 
     _parameter_constraints: dict = {
-        **BaseThresholdTree._parameter_constraints,
+        **BaseReferenceTree._parameter_constraints,
         "beam_width": [Interval(Integral, 1, None, closed="left")],
         "n_candidates": [Interval(Integral, 1, None, closed="left")],
     }
@@ -65,8 +68,8 @@ class BSIMM(BaseThresholdTree):
         *,
         beam_width: int = 40,
         n_candidates: int = 10,
-        objective: str = "kmeans",
         reference: Any = None,
+        objective: str = "kmeans",
         noise: str = "group",
         threshold_style: str = "round",
         polish: bool | str = False,
@@ -78,8 +81,8 @@ class BSIMM(BaseThresholdTree):
         self.n_candidates = n_candidates
         super().__init__(
             n_clusters,
-            objective=objective,
             reference=reference,
+            objective=objective,
             noise=noise,
             threshold_style=threshold_style,
             polish=polish,
@@ -88,6 +91,6 @@ class BSIMM(BaseThresholdTree):
             verbose=verbose,
         )
 
-    def _grow(self, problem, progress):
+    def _grow(self, problem: Problem, progress: Progress) -> GrowthResult:
         search = BeamSearch(self.beam_width, self.n_candidates)
         return search.grow(Mistakes(problem), self.threshold_style, progress)

@@ -1,25 +1,33 @@
-"""EMN: few mistakes for the number of centers that a cut sets apart, greedily."""
+"""EMN: few mistakes for the number of centers that a cut separates."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from pellucid._core.criteria.mistakes import BalancedMistakes
-from pellucid._core.growers.greedy import grow_greedily
-from pellucid.cluster._base import BaseThresholdTree, common_parameters
+from pellucid._core.criteria.problem import Problem
+from pellucid._core.growers import grow
+from pellucid._core.growers.growing_tree import GrowthResult
+from pellucid._utils.progress import Progress
+from pellucid.cluster._docs import common_parameters
+from pellucid.cluster._reference_tree import SEARCH, BaseReferenceTree
 
 
 @common_parameters
-class EMN(BaseThresholdTree):
-    """A tree with one leaf for each reference cluster, by fewest mistakes a center.
+class EMN(BaseReferenceTree):
+    """A tree with one leaf per reference cluster, by fewest mistakes per separated center.
 
-    At each node, the cut with the fewest rows separated from their own center, divided by the
-    number of reference centers on the side that has fewer of them. So a cut that shares the
-    centers out evenly may make more mistakes, and trees are mostly less deep than those of
-    :class:`~pellucid.IMM`. Rows so separated do not count below the cut.
+    Each node is cut where ``mistakes / min(centers left, centers right)`` is least: the rows
+    separated from their own center, over the number of reference centers on the side that has
+    fewer. A cut that divides the centers evenly may therefore make more mistakes, and trees are
+    mostly shallower than those of :class:`~pellucid.IMM`. Mistakes do not count below the cut.
 
     Parameters
     ----------
-    n_clusters : int, default=None
-        Number of clusters; that of the reference when left out, or 8 without a reference.
+    {n_clusters}
+    search : {"greedy", "beam"} or BeamSearch, default="greedy"
+        One tree, cut by cut, or many side by side: ``"beam"`` is :class:`~pellucid.BeamSearch`
+        with its defaults, which minimises the sum of the ratios. The paper's method is greedy.
     {common}
 
     Attributes
@@ -40,5 +48,37 @@ class EMN(BaseThresholdTree):
     [9, 4]
     """
 
-    def _grow(self, problem, progress):
-        return grow_greedily(BalancedMistakes(problem), self.threshold_style, progress)
+    _parameter_constraints: dict = {
+        **BaseReferenceTree._parameter_constraints,
+        "search": SEARCH,
+    }
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        search: Any = "greedy",
+        reference: Any = None,
+        objective: str = "kmeans",
+        noise: str = "group",
+        threshold_style: str = "round",
+        polish: bool | str = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.search = search
+        super().__init__(
+            n_clusters,
+            reference=reference,
+            objective=objective,
+            noise=noise,
+            threshold_style=threshold_style,
+            polish=polish,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+
+    def _grow(self, problem: Problem, progress: Progress) -> GrowthResult:
+        return grow(BalancedMistakes(problem), self.search, self.threshold_style, progress)

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn.utils._param_validation import StrOptions
-
 from pellucid._core.criteria.induced_cost import InducedCost
 from pellucid._core.growers import grow
-from pellucid._core.growers.beam import BeamSearch
-from pellucid.cluster._base import BaseThresholdTree, common_parameters
+from pellucid.cluster._docs import common_parameters
+from pellucid.cluster._reference_tree import SEARCH, BaseReferenceTree
 
 
 @common_parameters
-class ExGreedy(BaseThresholdTree):
+class ExGreedy(BaseReferenceTree):
     """A tree with one leaf for each reference cluster, by least induced cost.
 
     At each node, the cut that separates at least two reference centers and leaves the rows
@@ -21,8 +19,7 @@ class ExGreedy(BaseThresholdTree):
 
     Parameters
     ----------
-    n_clusters : int, default=None
-        Number of clusters; that of the reference when left out, or 8 without a reference.
+    {n_clusters}
     search : {"greedy", "beam"} or BeamSearch, default="greedy"
         One tree, cut by cut, or many side by side: ``"beam"`` is
         :class:`~pellucid.BeamSearch` with its defaults.
@@ -51,8 +48,8 @@ class ExGreedy(BaseThresholdTree):
     """
 
     _parameter_constraints: dict = {
-        **BaseThresholdTree._parameter_constraints,
-        "search": [StrOptions({"greedy", "beam"}), BeamSearch],
+        **BaseReferenceTree._parameter_constraints,
+        "search": SEARCH,
     }
 
     def __init__(
@@ -60,8 +57,8 @@ class ExGreedy(BaseThresholdTree):
         n_clusters: int | None = None,
         *,
         search: Any = "greedy",
-        objective: str = "kmeans",
         reference: Any = None,
+        objective: str = "kmeans",
         noise: str = "group",
         threshold_style: str = "round",
         polish: bool | str = False,
@@ -72,8 +69,8 @@ class ExGreedy(BaseThresholdTree):
         self.search = search
         super().__init__(
             n_clusters,
-            objective=objective,
             reference=reference,
+            objective=objective,
             noise=noise,
             threshold_style=threshold_style,
             polish=polish,

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid._core.criteria.mistakes import Mistakes
@@ -16,12 +15,15 @@ from pellucid._core.criteria.surrogate_cost import SurrogateCost
 from pellucid._core.growers.best_first import grow_best_first
 from pellucid._core.growers.greedy import grow_greedily
 from pellucid._core.growers.growing_tree import StartTree
-from pellucid.cluster._base import BaseThresholdTree, common_parameters
+from pellucid._utils.sklearn_compat import Interval, StrOptions, validate_parameters
+from pellucid.cluster._base import BaseThresholdTree
+from pellucid.cluster._docs import common_parameters
+from pellucid.cluster._reference_tree import BaseReferenceTree
 from pellucid.tree import ThresholdTree
 
 
 @common_parameters
-class ExKMC(BaseThresholdTree):
+class ExKMC(BaseReferenceTree):
     """A tree with more leaves than clusters: explanation size against cost.
 
     Starts from a base tree and cuts, one after the other, the leaf whose best cut lowers the
@@ -32,8 +34,7 @@ class ExKMC(BaseThresholdTree):
 
     Parameters
     ----------
-    n_clusters : int, default=None
-        Number of clusters; that of the reference when left out, or 8 without a reference.
+    {n_clusters}
     n_leaves : int, default=None
         Number of leaves; twice the number of clusters when left out.
     base : {"imm"}, None, estimator or ThresholdTree, default="imm"
@@ -63,7 +64,7 @@ class ExKMC(BaseThresholdTree):
     """
 
     _parameter_constraints: dict = {
-        **BaseThresholdTree._parameter_constraints,
+        **BaseReferenceTree._parameter_constraints,
         "n_leaves": [Interval(Integral, 1, None, closed="left"), None],
         "base": [StrOptions({"imm"}), BaseThresholdTree, ThresholdTree, None],
     }
@@ -127,7 +128,7 @@ class ExKMC(BaseThresholdTree):
             problem.price_ahead()
             growth = grow_greedily(Mistakes(problem), self.threshold_style, progress)
         else:
-            self.base._validate_params()
+            validate_parameters(self.base)
             base = clone(self.base)
             return StartTree(*base._finish(problem, base._grow(problem, progress)))
         return StartTree.of(growth)

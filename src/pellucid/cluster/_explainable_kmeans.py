@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from pellucid._core.criteria.problem import Problem
-from pellucid._core.growers.growing_tree import GrowthResult
 from pellucid._core.refine.polish import Polished
 from pellucid._core.refine.portfolio import EFFORTS, Budget, Portfolio, growth_of
 from pellucid._utils.progress import Progress
-from pellucid.cluster._base import BaseThresholdTree, common_parameters
+from pellucid._utils.sklearn_compat import Interval, StrOptions
+from pellucid.cluster._base import BaseThresholdTree
+from pellucid.cluster._docs import common_parameters
 from pellucid.metrics import weighted_average_explanation_size
 from pellucid.reference import find_reference
 
@@ -58,8 +58,7 @@ class ExplainableKMeans(BaseThresholdTree):
 
     Parameters
     ----------
-    n_clusters : int, default=None
-        Number of clusters; that of the reference when left out, or 8 without a reference.
+    {n_clusters}
     n_leaves : int, default=None
         Most leaves; as many as clusters when left out. A cluster may have several.
     depth_penalty : "auto" or float, default="auto"
@@ -70,8 +69,8 @@ class ExplainableKMeans(BaseThresholdTree):
     max_conditions : int, default=None
         Most conditions in the rule of a leaf, redundant ones left out.
     n_references : int, default=None
-        Number of k-means clusterings to start from where no reference is given; by `effort`
-        when left out.
+        Number of k-means clusterings to start from if neither a reference nor labels are given.
+        None: 5 with ``effort="best"``, otherwise 1.
     effort : {"fast", "balanced", "best"}, default="balanced"
         How much to try.
     {common}
@@ -102,9 +101,6 @@ class ExplainableKMeans(BaseThresholdTree):
         "n_references": [Interval(Integral, 1, None, closed="left"), None],
         "effort": [StrOptions(set(EFFORTS))],
     }
-    # Neither is for the user to choose: the cost is that of k-means, and every tree is polished.
-    _cost, polish = "kmeans", False
-    del _parameter_constraints["objective"], _parameter_constraints["polish"]
 
     def __init__(
         self,
@@ -123,19 +119,21 @@ class ExplainableKMeans(BaseThresholdTree):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        self.n_clusters = n_clusters
         self.n_leaves = n_leaves
         self.depth_penalty = depth_penalty
         self.max_depth = max_depth
         self.max_conditions = max_conditions
         self.n_references = n_references
         self.effort = effort
-        self.reference = reference
-        self.noise = noise
-        self.threshold_style = threshold_style
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+        super().__init__(
+            n_clusters,
+            reference=reference,
+            noise=noise,
+            threshold_style=threshold_style,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
 
     def _max_leaves(self, n_clusters):
         return n_clusters if self.n_leaves is None else self.n_leaves
@@ -173,7 +171,7 @@ class ExplainableKMeans(BaseThresholdTree):
         return growth_of(best.tree, best.leaf, _names(best, posed, problem))
 
     def _n_references(self) -> int:
-        if self.reference is not None:
+        if self.reference is not None or self._has_labels:
             return 1
         return self.n_references or EFFORTS[self.effort].n_references
 
@@ -188,9 +186,6 @@ class ExplainableKMeans(BaseThresholdTree):
             kmeans = KMeans(k, n_init=1, random_state=seed)
             other = find_reference(kmeans, data, n_clusters=k, random_state=None)
             yield Problem(data, other.centers, other.labels)
-
-    def _finish(self, problem: Problem, growth: GrowthResult):
-        return growth.builder.build(), growth.leaf_of_rows
 
     def _too_narrow(self, n_clusters: int) -> str:
         limits = {"max_depth": self.max_depth, "max_conditions": self.max_conditions}

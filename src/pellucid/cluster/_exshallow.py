@@ -7,19 +7,19 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from pellucid._core.criteria.induced_cost import InducedCost
 from pellucid._core.growers import grow
-from pellucid._core.growers.beam import BeamSearch
 from pellucid._core.growers.penalty_path import Along
 from pellucid._utils.progress import Progress
-from pellucid.cluster._base import BaseThresholdTree, common_parameters
+from pellucid._utils.sklearn_compat import Interval
+from pellucid.cluster._docs import common_parameters
+from pellucid.cluster._reference_tree import SEARCH, BaseReferenceTree
 from pellucid.tree.trade_off import TradeOff
 
 
 @common_parameters
-class ExShallow(BaseThresholdTree):
+class ExShallow(BaseReferenceTree):
     """A tree with one leaf for each reference cluster that is cheap and shallow.
 
     At each node, the cut that minimises what the rows pay after it, relative to before, plus
@@ -27,8 +27,7 @@ class ExShallow(BaseThresholdTree):
 
     Parameters
     ----------
-    n_clusters : int, default=None
-        Number of clusters; that of the reference when left out, or 8 without a reference.
+    {n_clusters}
     depth_penalty : float, default=0.03
         The share of a node's cost that one condition less on average is worth. 0 is ExGreedy.
     search : {"greedy", "beam"} or BeamSearch, default="greedy"
@@ -60,9 +59,9 @@ class ExShallow(BaseThresholdTree):
     """
 
     _parameter_constraints: dict = {
-        **BaseThresholdTree._parameter_constraints,
+        **BaseReferenceTree._parameter_constraints,
         "depth_penalty": [Interval(Real, 0, None, closed="left")],
-        "search": [StrOptions({"greedy", "beam"}), BeamSearch],
+        "search": SEARCH,
     }
 
     def __init__(
@@ -99,7 +98,13 @@ class ExShallow(BaseThresholdTree):
         return grow(criterion, self.search, self.threshold_style, progress)
 
     def path(
-        self, X: Any, sample_weight: Any = None, penalties: Any = None, *, max_fits: int = 200
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        penalties: Any = None,
+        *,
+        max_fits: int = 200,
     ) -> TradeOff:
         """What explanations cost at each length: the trees along `depth_penalty`.
 
@@ -113,6 +118,8 @@ class ExShallow(BaseThresholdTree):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), default=None
+            Labels to explain, as in `fit`.
         sample_weight : array-like of shape (n_samples,), optional
         penalties : array-like of float, optional
             Penalties to begin with; trees are looked for between the least and the greatest.
@@ -142,7 +149,7 @@ class ExShallow(BaseThresholdTree):
         penalties = _read_penalties(penalties)
         model = copy(self)  # reading X leaves traces, and a clone would forget a fitted reference
         progress = Progress(f"{type(self).__name__}: penalties", max_fits, self.verbose)
-        with model._posed(X, sample_weight) as (_, _, problem):
+        with model._posed(X, y, sample_weight) as (_, _, problem):
             along = Along(problem, self.threshold_style, progress, max_fits)
             for penalty in penalties:
                 along.fit(penalty)

@@ -8,12 +8,14 @@ from numbers import Integral, Real
 from typing import Any
 
 from sklearn.base import clone
-from sklearn.utils._param_validation import Interval
 
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.growers.penalty_path import Along
 from pellucid._utils.progress import Progress
-from pellucid.cluster._base import BaseThresholdTree, common_parameters
+from pellucid._utils.sklearn_compat import Interval, validate_parameters
+from pellucid.cluster._base import BaseThresholdTree
+from pellucid.cluster._docs import common_parameters
+from pellucid.cluster._reference_tree import BaseReferenceTree
 from pellucid.metrics import kmeans_cost, weighted_average_explanation_size
 from pellucid.tree import ThresholdTree
 from pellucid.tree.trade_off import TradeOffPoint
@@ -30,7 +32,7 @@ _ROUNDING = 1 + 1e-9
 
 
 @common_parameters
-class ExShallowSearch(BaseThresholdTree):
+class ExShallowSearch(BaseReferenceTree):
     """The ExShallow tree that reaches a wanted cost and a wanted explanation size.
 
     ExShallow* of the paper. The search begins with the usual depth penalty of 0.03, goes down
@@ -41,8 +43,7 @@ class ExShallowSearch(BaseThresholdTree):
 
     Parameters
     ----------
-    n_clusters : int, default=None
-        Number of clusters; that of the reference when left out, or 8 without a reference.
+    {n_clusters}
     goal_cost : float, estimator or None, default=None
         What the tree may cost. A number is a ratio to the cost of the reference: 1.1 for at most
         10 % more. A fitted tree estimator of this package stands for what its tree costs on these
@@ -104,7 +105,7 @@ class ExShallowSearch(BaseThresholdTree):
     """
 
     _parameter_constraints: dict = {
-        **BaseThresholdTree._parameter_constraints,
+        **BaseReferenceTree._parameter_constraints,
         "goal_cost": [Interval(Real, 0, None, closed="neither"), BaseThresholdTree, None],
         "goal_size": [Interval(Real, 0, None, closed="left"), BaseThresholdTree, None],
         "max_fits": [Interval(Integral, 1, None, closed="left")],
@@ -117,8 +118,8 @@ class ExShallowSearch(BaseThresholdTree):
         goal_cost: Any = None,
         goal_size: Any = None,
         max_fits: int = 50,
-        objective: str = "kmeans",
         reference: Any = None,
+        objective: str = "kmeans",
         noise: str = "group",
         threshold_style: str = "round",
         polish: bool | str = False,
@@ -131,8 +132,8 @@ class ExShallowSearch(BaseThresholdTree):
         self.max_fits = max_fits
         super().__init__(
             n_clusters,
-            objective=objective,
             reference=reference,
+            objective=objective,
             noise=noise,
             threshold_style=threshold_style,
             polish=polish,
@@ -280,7 +281,7 @@ def _search(along: Along, goals: Goals) -> None:
 def _tree_of(name: str, goal: BaseThresholdTree, problem: Problem) -> ThresholdTree:
     """The tree of a fitted estimator, or the one that an unfitted one grows for the problem."""
     if not hasattr(goal, "tree_"):
-        goal._validate_params()
+        validate_parameters(goal)
         return clone(goal)._grow(problem, Progress("", 0, 0)).builder.build()
     if goal.tree_.n_features != problem.n_features:
         raise ValueError(

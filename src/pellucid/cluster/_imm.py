@@ -1,23 +1,32 @@
-"""IMM: the cut that makes the fewest mistakes, greedily."""
+"""IMM: the cut that makes the fewest mistakes at each node."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from pellucid._core.criteria.mistakes import Mistakes
-from pellucid._core.growers.greedy import grow_greedily
-from pellucid.cluster._base import BaseThresholdTree, common_parameters
+from pellucid._core.criteria.problem import Problem
+from pellucid._core.growers import grow
+from pellucid._core.growers.growing_tree import GrowthResult
+from pellucid._utils.progress import Progress
+from pellucid.cluster._docs import common_parameters
+from pellucid.cluster._reference_tree import SEARCH, BaseReferenceTree
 
 
 @common_parameters
-class IMM(BaseThresholdTree):
-    """Iterative mistake minimization: a tree with one leaf for each reference cluster.
+class IMM(BaseReferenceTree):
+    """Iterative mistake minimization: a tree with one leaf per reference cluster.
 
-    At each node, the cut that separates at least two reference centers and the fewest rows
-    from their own center. Rows so separated do not count below the cut.
+    Each node is cut where the fewest rows are separated from their own center, among the cuts that
+    separate at least two reference centers. A row separated from its center is a mistake; it does
+    not count below the cut.
 
     Parameters
     ----------
-    n_clusters : int, default=None
-        Number of clusters; that of the reference when left out, or 8 without a reference.
+    {n_clusters}
+    search : {"greedy", "beam"} or BeamSearch, default="greedy"
+        One tree, cut by cut, or many side by side: ``"beam"`` is :class:`~pellucid.BeamSearch`
+        with its defaults, which is the method :class:`~pellucid.BSIMM`.
     {common}
 
     Attributes
@@ -42,12 +51,44 @@ class IMM(BaseThresholdTree):
     cluster 2: petal length (cm) > 5.1
         34 rows (22.7 %, 100.0 % pure)
 
-    For k-medians, whose centers are medians and whose rows pay absolute differences:
+    For k-medians, with medians as centers and absolute differences as costs:
 
     >>> medians = IMM(3, objective="kmedians", random_state=0).fit(load_iris().data)
     >>> print(f"{medians.inertia_ / medians.reference_inertia_:.3f}")
     1.024
     """
 
-    def _grow(self, problem, progress):
-        return grow_greedily(Mistakes(problem), self.threshold_style, progress)
+    _parameter_constraints: dict = {
+        **BaseReferenceTree._parameter_constraints,
+        "search": SEARCH,
+    }
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        search: Any = "greedy",
+        reference: Any = None,
+        objective: str = "kmeans",
+        noise: str = "group",
+        threshold_style: str = "round",
+        polish: bool | str = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.search = search
+        super().__init__(
+            n_clusters,
+            reference=reference,
+            objective=objective,
+            noise=noise,
+            threshold_style=threshold_style,
+            polish=polish,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+
+    def _grow(self, problem: Problem, progress: Progress) -> GrowthResult:
+        return grow(Mistakes(problem), self.search, self.threshold_style, progress)

@@ -1,4 +1,4 @@
-"""OptimalTree: the best of all trees with one leaf a cluster, and the proof of it."""
+"""OptimalTree: the best tree with one leaf per cluster, by exact search."""
 
 from __future__ import annotations
 
@@ -7,44 +7,44 @@ from numbers import Real
 from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, StrOptions
 
-from pellucid.cluster._base import BaseThresholdTree, common_parameters
+from pellucid._utils.sklearn_compat import Interval, StrOptions
+from pellucid.cluster._docs import common_parameters
+from pellucid.cluster._reference_tree import PolishableTree
 
 
 @common_parameters
-class OptimalTree(BaseThresholdTree):
-    """The best tree with one leaf for each reference cluster, found by exact search.
+class OptimalTree(PolishableTree):
+    """The best tree with one leaf per reference cluster, found by exact search.
 
-    Every cut separates reference centers, as in :class:`IMM`; of all such trees this is the one
-    of least objective. The search starts from greedy trees and closes in on the best from both
-    sides: by better trees, and by bounds below which no tree can go. It is meant for few
-    clusters. With six it takes seconds; with ten, and clusters that overlap in every column, it
-    may take hours: set a `time_limit` and look at `gap_`.
+    Every cut separates reference centers, as in :class:`~pellucid.IMM`; of all such trees this is
+    the one with the least value of `criterion`. Branch and bound starts from greedy trees and
+    closes the gap from both sides: by better trees, and by lower bounds. It is meant for few
+    clusters. Six take seconds; ten that overlap in every column may take hours: set a `time_limit`
+    and look at `gap_`.
 
     Parameters
     ----------
-    n_clusters : int, default=None
-        Number of clusters; that of the reference when left out, or 8 without a reference.
-    objective : {"mistakes", "surrogate"}, default="mistakes"
+    {n_clusters}
+    criterion : {"mistakes", "surrogate"}, default="mistakes"
         What to minimise: the weight of the rows that end in the leaf of another center than
-        their own, or the cost of all rows to the reference center of their leaf.
+        their own, or the k-means cost of all rows to the reference center of their leaf.
     time_limit : float, default=None
-        Seconds after which the search ends with the best tree so far. To interrupt it (Ctrl-C)
-        does the same at any time, and so it ends when its memory passes 1 GiB. Each time there
-        is a `ConvergenceWarning`, and `lower_bound_` is valid.
+        Seconds after which the search stops with the best tree so far. Ctrl-C stops it at any
+        time, and so does the use of more than 1 GiB of memory. In each case there is a
+        `ConvergenceWarning`, and `lower_bound_` is valid.
     {common}
 
     Attributes
     ----------
     objective_ : float
-        The objective of the tree.
+        Value of `criterion` for the tree.
     lower_bound_ : float
-        No tree has an objective below this.
+        Lower bound on the value of `criterion` for any tree.
     gap_ : float
-        Share of `objective_` that a better tree could save at the most; 0 when there is none.
+        ``1 - lower_bound_ / objective_``, or 0 if the tree is proven to be optimal.
     optimal_ : bool
-        Whether the tree is proven to be the best.
+        Whether the tree is proven to be optimal.
     {attributes}
 
     Examples
@@ -62,18 +62,16 @@ class OptimalTree(BaseThresholdTree):
     """
 
     _parameter_constraints: dict = {
-        **BaseThresholdTree._parameter_constraints,
-        "objective": [StrOptions({"mistakes", "surrogate"})],
+        **PolishableTree._parameter_constraints,
+        "criterion": [StrOptions({"mistakes", "surrogate"})],
         "time_limit": [Interval(Real, 0, None, closed="left"), None],
     }
-
-    _cost = "kmeans"
 
     def __init__(
         self,
         n_clusters: int | None = None,
         *,
-        objective: str = "mistakes",
+        criterion: str = "mistakes",
         time_limit: float | None = None,
         reference: Any = None,
         noise: str = "group",
@@ -83,33 +81,33 @@ class OptimalTree(BaseThresholdTree):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
+        self.criterion = criterion
         self.time_limit = time_limit
+        self.polish = polish
         super().__init__(
             n_clusters,
-            objective=objective,
             reference=reference,
             noise=noise,
             threshold_style=threshold_style,
-            polish=polish,
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,
         )
 
     def _grow(self, problem, progress):
-        # The search brings compiled loops along, which the import of the package does without.
+        # Imported here, because the module compiles loops on import.
         from pellucid._core.exact.optimal import grow_optimally
 
         best = grow_optimally(
-            problem, self.objective, self.threshold_style, progress, self.time_limit
+            problem, self.criterion, self.threshold_style, progress, self.time_limit
         )
         self.objective_, self.lower_bound_ = best.objective, best.lower_bound
         self.optimal_ = best.is_proven
         self.gap_ = 0.0 if best.is_proven else 1 - best.lower_bound / best.objective
         if not best.is_proven:
             warnings.warn(
-                f"the search ended before it was over: a better tree may save up to "
-                f"{100 * self.gap_:.3g} % of the objective. Give it more time or fewer clusters",
+                "the search stopped early (time limit, memory or Ctrl-C); the optimum may be up to "
+                f"{100 * self.gap_:.3g} % lower (`gap_`)",
                 ConvergenceWarning,
                 stacklevel=3,
             )

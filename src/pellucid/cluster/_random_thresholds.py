@@ -7,17 +7,18 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from pellucid._core.criteria.random_cuts import GivenCuts, draw_cuts
 from pellucid._core.data.batch_tree_costs import Trees, cost_changes
 from pellucid._core.growers.greedy import grow_greedily
-from pellucid.cluster._base import BaseThresholdTree, common_parameters
+from pellucid._utils.sklearn_compat import Interval, StrOptions
+from pellucid.cluster._docs import common_parameters
+from pellucid.cluster._reference_tree import BaseReferenceTree
 from pellucid.tree import ThresholdTree
 
 
 @common_parameters
-class RandomThresholds(BaseThresholdTree):
+class RandomThresholds(BaseReferenceTree):
     """A tree with one leaf for each reference cluster, its cuts drawn at random.
 
     The cuts look at the reference centers only, not at the rows, and are cheap on average:
@@ -34,8 +35,7 @@ class RandomThresholds(BaseThresholdTree):
 
     Parameters
     ----------
-    n_clusters : int, default=None
-        Number of clusters; that of the reference when left out, or 8 without a reference.
+    {n_clusters}
     method : {"makarychev-shan", "gamlath"}, default="makarychev-shan"
         ``"gamlath"`` draws as described (expected cost O(k log^2 k) times the reference's).
         ``"makarychev-shan"`` also draws again when a cut separates two centers of a leaf that
@@ -82,7 +82,7 @@ class RandomThresholds(BaseThresholdTree):
     """
 
     _parameter_constraints: dict = {
-        **BaseThresholdTree._parameter_constraints,
+        **BaseReferenceTree._parameter_constraints,
         "method": [StrOptions({"makarychev-shan", "gamlath"})],
         "n_draws": [Interval(Integral, 1, None, closed="left")],
     }
@@ -93,8 +93,8 @@ class RandomThresholds(BaseThresholdTree):
         *,
         method: str = "makarychev-shan",
         n_draws: int = 10,
-        objective: str = "kmeans",
         reference: Any = None,
+        objective: str = "kmeans",
         noise: str = "group",
         threshold_style: str = "round",
         polish: bool | str = False,
@@ -106,8 +106,8 @@ class RandomThresholds(BaseThresholdTree):
         self.n_draws = n_draws
         super().__init__(
             n_clusters,
-            objective=objective,
             reference=reference,
+            objective=objective,
             noise=noise,
             threshold_style=threshold_style,
             polish=polish,

@@ -5,15 +5,15 @@ from __future__ import annotations
 from numbers import Integral
 from typing import Any
 
-from sklearn.utils._param_validation import Interval
-
 from pellucid._core.criteria.normalized_cut import LabelGraph
 from pellucid._core.growers.best_first import grow_best_first
-from pellucid.cluster._base import BaseThresholdTree, common_parameters
+from pellucid._utils.sklearn_compat import Interval
+from pellucid.cluster._docs import common_parameters
+from pellucid.cluster._reference_tree import BaseReferenceTree
 
 
 @common_parameters
-class SpEx(BaseThresholdTree):
+class SpEx(BaseReferenceTree):
     """A tree for any clustering, from its labels alone; centers have no say in it.
 
     Joins every two rows of one cluster and looks for thresholds that cut few of these joins (the
@@ -26,8 +26,7 @@ class SpEx(BaseThresholdTree):
 
     Parameters
     ----------
-    n_clusters : int, default=None
-        Number of clusters; that of the reference when left out, or 8 without a reference.
+    {n_clusters}
     n_leaves : int, default=None
         Number of leaves; the number of clusters when left out. With as many leaves as clusters, a
         cluster that is a majority nowhere has no leaf.
@@ -57,7 +56,7 @@ class SpEx(BaseThresholdTree):
     >>> from pellucid import SpEx
     >>> X = load_iris(as_frame=True).data
     >>> labels = AgglomerativeClustering(3, linkage="average").fit(X).labels_
-    >>> print(SpEx(reference=labels).fit(X).explain())
+    >>> print(SpEx().fit(X, labels).explain())
     cluster 0: 2 < petal length (cm) ≤ 5.1
         66 rows (44.0 %, 97.0 % pure)
     cluster 1: petal length (cm) ≤ 2
@@ -67,7 +66,7 @@ class SpEx(BaseThresholdTree):
     """
 
     _parameter_constraints: dict = {
-        **BaseThresholdTree._parameter_constraints,
+        **BaseReferenceTree._parameter_constraints,
         "n_leaves": [Interval(Integral, 1, None, closed="left"), None],
     }
 
@@ -76,8 +75,8 @@ class SpEx(BaseThresholdTree):
         n_clusters: int | None = None,
         *,
         n_leaves: int | None = None,
-        objective: str = "kmeans",
         reference: Any = None,
+        objective: str = "kmeans",
         noise: str = "group",
         threshold_style: str = "round",
         polish: bool | str = False,
@@ -88,8 +87,8 @@ class SpEx(BaseThresholdTree):
         self.n_leaves = n_leaves
         super().__init__(
             n_clusters,
-            objective=objective,
             reference=reference,
+            objective=objective,
             noise=noise,
             threshold_style=threshold_style,
             polish=polish,

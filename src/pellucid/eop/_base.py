@@ -12,11 +12,11 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid._core.data.weights import Weights
 from pellucid._utils.progress import Progress
+from pellucid._utils.sklearn_compat import HasMethods, Interval, StrOptions, validate_parameters
 from pellucid._utils.threads import ThreadPool, count_threads
 from pellucid._utils.training_data import remember
 from pellucid.eop.calibration import hold_out
@@ -94,7 +94,7 @@ class BaseEOP(ReportMixin, ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        self._validate_params()
+        validate_parameters(self)
         if self.leftover == "neighbours" and self.regions != "nonparametric":
             raise ValueError(
                 'leftover="neighbours" goes by the neighbours of a row, which only '

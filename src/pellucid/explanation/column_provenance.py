@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid._utils.sklearn_compat import input_columns
 from pellucid.explanation.monotone_maps import Step, direction, one_column
 from pellucid.tables.encoding import Indicator
 
@@ -127,8 +128,8 @@ def why_not(source: Source) -> str:
     return (
         f"the tree asks about a column that comes from no single column of the data: "
         f"{source.problem}. Those that can be are {_KNOWN}. To explain this clustering by the "
-        "columns of the data, fit the tree on them, with its labels as the reference: "
-        "ExShallow(reference=pipeline.predict(X)).fit(X)"
+        "columns of the data, fit the tree on them, with its labels as y: "
+        "ExShallow().fit(X, pipeline.predict(X))"
     )
 
 
@@ -138,7 +139,7 @@ def _trace_columns(transformer: Any, sources: list[Source], width: int) -> list[
         places = transformer.output_indices_[name]
         if places.start == places.stop:
             continue
-        chosen = [sources[i] for i in transformer._transformer_to_input_indices[name]]
+        chosen = [sources[i] for i in input_columns(transformer, name)]
         found[places] = trace(part, chosen, places.stop - places.start)
     return found
 

@@ -161,11 +161,13 @@ class ExportMixin(ReportMixin):
 class EstimatorExportMixin(ExportMixin):
     """The same for estimators, which notebooks show as their rules once they are fitted."""
 
-    def _repr_html_inner(self) -> str:
-        return self.to_html() if hasattr(self, "tree_") else super()._repr_html_inner()
+    @property
+    def _repr_html_(self) -> Any:
+        drawn = super()._repr_html_  # missing unless scikit-learn is set to draw diagrams
+        return self.to_html if hasattr(self, "tree_") else drawn
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
         bundle = super()._repr_mimebundle_(**options)
-        if "text/html" in bundle:
-            bundle["text/html"] = self._repr_html_inner()
+        if "text/html" in bundle and hasattr(self, "tree_"):
+            bundle["text/html"] = self.to_html()
         return bundle

@@ -109,7 +109,7 @@ def to_json(
     --------
     >>> from pellucid import IMM, from_json
     >>> X = [[0.0], [1.0], [9.0]]
-    >>> text = IMM(2, reference=["low", "low", "high"]).fit(X).to_json()
+    >>> text = IMM().fit(X, ["low", "low", "high"]).to_json()
     >>> from_json(text).predict([[4.0], [6.0]])
     array(['low', 'high'], dtype='<U4')
     """

@@ -45,20 +45,23 @@ def find_reference(
     reference: Any,
     data: Dataset,
     *,
+    y: Any = None,
     n_clusters: int | None,
     random_state: Any,
     noise: str = "group",
     original_X: Any = None,
 ) -> Reference:
-    """Make sense of the `reference` parameter of an estimator.
+    """The clustering to explain, from the parameters of an estimator and of its `fit`.
 
     Parameters
     ----------
-    reference : None, estimator, array of centers or array of labels
+    reference : None, estimator or array of centers
     data : Dataset
-        The checked data with their weights, of a kind that says what rows pay for centers.
+        The checked data with their weights; its class defines the cost of a row at a center.
+    y : array-like of shape (n_samples,), optional
+        Labels to explain, if given. Then `reference` must be None.
     n_clusters : int or None
-        How many clusters the user asked for, if he did.
+        Number of clusters, if given; not used with y.
     random_state : int, RandomState instance or None
         For the default reference: ``KMeans(n_init=10)``, or k-medians.
     noise : {"group", "drop"}
@@ -71,6 +74,13 @@ def find_reference(
     NotFinite
         Where a number of the data is NaN or infinite.
     """
+    if y is not None:
+        if reference is not None:
+            raise ValueError(
+                "two clusterings to explain were given, labels as y and `reference`; use "
+                "fit(X, y) with reference=None, or fit(X)"
+            )
+        return _from_given_labels("y", np.asarray(y), data, noise)
     if reference is None:
         data.require_finite()
         k = DEFAULT_N_CLUSTERS if n_clusters is None else n_clusters
@@ -78,7 +88,7 @@ def find_reference(
     if hasattr(reference, "fit") or hasattr(reference, "predict"):
         found = _from_estimator(reference, data, noise, original_X)
     else:
-        found = _from_array(reference, data, noise)
+        found = _from_array(reference, data)
     if n_clusters is not None and n_clusters != len(found.centers):
         raise ValueError(
             f"n_clusters={n_clusters}, but the reference has {len(found.centers)} clusters; "
@@ -132,18 +142,20 @@ def _from_centers(centers, data: Dataset) -> Reference:
     return Reference(centers, data.nearest(centers), list(range(len(centers))))
 
 
-def _from_array(reference, data: Dataset, noise) -> Reference:
+def _from_array(reference, data: Dataset) -> Reference:
     array, X = np.asarray(reference), data.X
     if array.ndim == 1:
-        return _from_given_labels(array, data, noise)
+        raise ValueError(
+            f"reference is a 1-D array of length {len(array)}; pass labels, one per row, to fit "
+            "as y: fit(X, y)"
+        )
     if array.ndim != 2 or array.dtype.kind not in "fiub" or 0 in array.shape:
         raise ValueError(
-            "reference must be an estimator, a table of centers (n_clusters, n_features) of "
-            f"numbers, or one label a row (n_samples,); got an array of shape {array.shape} and "
-            f"type {array.dtype}"
+            "reference must be an estimator or an array of centers of shape (n_clusters, "
+            f"n_features); got an array of shape {array.shape} and type {array.dtype}"
         )
     if array.shape[1] != X.shape[1]:
-        hint = " (for labels, pass a flat array)" if array.shape == (X.shape[0], 1) else ""
+        hint = "; pass labels to fit as y" if array.shape == (X.shape[0], 1) else ""
         raise ValueError(
             f"the reference centers have {array.shape[1]} columns, but X has {X.shape[1]}{hint}"
         )
@@ -154,31 +166,35 @@ def _from_array(reference, data: Dataset, noise) -> Reference:
     return _from_centers(centers, data)
 
 
-def _from_given_labels(given: np.ndarray, data: Dataset, noise) -> Reference:
+def _from_given_labels(source: str, given: np.ndarray, data: Dataset, noise: str) -> Reference:
+    """The reference of one label per row; error messages call the labels `source`."""
     data.require_finite()
     X = data.X
+    if given.ndim == 2 and given.shape[1] == 1:
+        given = given[:, 0]
+    if given.ndim != 1:
+        raise ValueError(f"{source} has shape {given.shape}; it must hold one label per row")
     if len(given) != X.shape[0]:
         raise ValueError(
-            f"the reference has {len(given)} labels, but X has {X.shape[0]} rows; "
-            "give one label a row, or a 2-D table of centers"
+            f"{source} has {len(given)} labels, but X has {X.shape[0]} rows; pass one label per row"
         )
     if given.dtype.kind == "f":
         if not np.isfinite(given).all():
             row = int(np.flatnonzero(~np.isfinite(given))[0])
-            raise ValueError(f"the reference label of row {row} is missing (NaN)")
+            raise ValueError(f"{source} contains NaN or infinity, first at row {row}")
         if not (given == np.rint(given)).all():
-            raise ValueError("reference labels must be whole numbers or strings, not fractions")
+            raise ValueError(f"{source} must hold labels (integers or strings), not fractions")
         given = given.astype(np.int64)
     elif given.dtype.kind == "O":
         missing = [row for row, label in enumerate(given) if label is None or label != label]
         if missing:
-            raise ValueError(f"the reference label of row {missing[0]} is missing")
+            raise ValueError(f"{source} has no label at row {missing[0]}")
         given = given.astype(str) if any(isinstance(g, str) for g in given) else given
     names, labels = np.unique(given, return_inverse=True)
     labels = labels.reshape(-1).astype(np.intp)
     if noise == "drop" and names.dtype.kind == "i" and NOISE in names:
         if len(names) == 1:
-            raise ValueError('every reference label is noise (-1) and noise="drop" leaves no row')
+            raise ValueError(f'every label of {source} is noise (-1), and noise="drop" drops it')
         at = int(np.flatnonzero(names == NOISE)[0])
         names = np.delete(names, at)
         labels = np.where(labels == at, -1, labels - (labels > at))
@@ -201,12 +217,12 @@ def _from_estimator(estimator, data: Dataset, noise, original_X) -> Reference:
         if not hasattr(estimator, "predict"):
             raise ValueError(
                 f"the reference {type(estimator).__name__} has neither centers for the "
-                f"{X.shape[1]} columns of X nor labels for its {X.shape[0]} rows; pass the labels "
-                "themselves as reference"
+                f"{X.shape[1]} columns of X nor labels for its {X.shape[0]} rows; pass labels to "
+                "fit as y"
             )
         data.require_finite()
         labels = estimator.predict(table)
-    return _from_given_labels(np.asarray(labels), data, noise)
+    return _from_given_labels("the reference", np.asarray(labels), data, noise)
 
 
 def _is_fitted(estimator) -> bool:

@@ -131,7 +131,7 @@ def _take(X: Any, rows: np.ndarray) -> Any:
 def _shorter(model: Any, X: Any, labels: np.ndarray) -> Iterator[Alternative]:
     from pellucid.cluster import ExShallow
 
-    path = ExShallow(**_how(model, labels)).path(X, max_fits=MOST_FITS)
+    path = ExShallow(**_how(model)).path(X, labels, max_fits=MOST_FITS)
     for point in path:
         yield Alternative(point.tree, "shorter", f"ExShallow, depth penalty {point.penalty:g}")
 
@@ -140,7 +140,7 @@ def _longer(model: Any, X: Any, labels: np.ndarray) -> Iterator[Alternative]:
     from pellucid.cluster import ExKMC
 
     n_leaves = model.tree_.n_leaves + len(model.cluster_names_)
-    grown = ExKMC(base=model.tree_, n_leaves=n_leaves, **_how(model, labels)).fit(X)
+    grown = ExKMC(base=model.tree_, n_leaves=n_leaves, **_how(model)).fit(X, labels)
     for tree in grown.staged_trees():
         n_more = tree.n_leaves - model.tree_.n_leaves
         if n_more > 0:
@@ -148,9 +148,9 @@ def _longer(model: Any, X: Any, labels: np.ndarray) -> Iterator[Alternative]:
             yield Alternative(tree, "longer", origin)
 
 
-def _how(model: Any, labels: np.ndarray) -> dict[str, Any]:
+def _how(model: Any) -> dict[str, Any]:
     how = {name: getattr(model, name) for name in ("threshold_style", "n_jobs")}
-    return {"reference": labels, "objective": _objective(model), **how}
+    return {"objective": _objective(model), **how}
 
 
 def _objective(model: Any) -> str:

@@ -16,11 +16,11 @@ def reference_word(fitted: Any) -> str:
         return "k-medoids"
     if not hasattr(fitted, "reference_labels_"):
         return "the reference"
+    if getattr(fitted, "_has_labels", False):
+        return "the given clusters"
     reference = getattr(fitted, "reference", None)
     if reference is None:
         return "k-medians" if getattr(fitted, "objective", "kmeans") == "kmedians" else "k-means"
-    if np.ndim(reference) == 1 and not hasattr(reference, "fit"):
-        return "the given clusters"
     name = type(reference).__name__
     known = {"KMeans": "k-means", "MiniBatchKMeans": "k-means", "ndarray": "the given centers"}
     return known.get(name, name)

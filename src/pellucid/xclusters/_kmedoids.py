@@ -11,9 +11,9 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from pellucid._utils.sklearn_compat import Interval, StrOptions, validate_parameters
 from pellucid.tables.frames import as_table, with_names
 from pellucid.tables.validation import read_sample_weight, read_X
 from pellucid.xclusters.medoids import k_medoids
@@ -147,7 +147,7 @@ class KMedoids(ClusterMixin, BaseEstimator):
         """
         from pellucid.xclusters.distances.pairwise import column_ranges, pairwise
 
-        self._validate_params()
+        validate_parameters(self)
         rows = self._read(X, reset=True)
         n = rows.shape[0] if hasattr(rows, "shape") else len(rows)
         if n < self.n_clusters:

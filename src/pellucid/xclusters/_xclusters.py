@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
+from pellucid._utils.sklearn_compat import HasMethods, Interval, StrOptions, validate_parameters
 from pellucid._utils.training_data import remember
 from pellucid.tables.columns import Columns
 from pellucid.tables.encoding import Encoding
@@ -298,7 +298,7 @@ class XClusters(ExplainedClusters):
         -------
         self
         """
-        self._validate_params()
+        validate_parameters(self)
         k_range = read_k_range(self.k_range)
         _check_distances(self, explanation, explanation_distances)
         self._reader, accuracy, told = FeatureReader.fit(

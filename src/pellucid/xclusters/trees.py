@@ -37,7 +37,7 @@ class TreeGrower:
     weight : ndarray of shape (n_samples,)
         All above 0.
     tree : estimator, optional
-        An estimator of this package, which is given the clusters as its `reference`, or a
+        An estimator of this package, which is fitted with the clusters as its labels, or a
         decision tree of scikit-learn. Without one, CART (Gini impurity, best leaf first) grows
         until its leaves are pure or `wanted` is reached.
     wanted : float, default=1.0
@@ -132,8 +132,8 @@ class TreeGrower:
     def _grow_ours(self, labels: np.ndarray) -> ThresholdTree:
         from sklearn.base import clone
 
-        model = clone(self.tree).set_params(reference=labels)
-        return model.fit(self.X, sample_weight=self.weight).tree_
+        model = clone(self.tree).set_params(reference=None)
+        return model.fit(self.X, labels, sample_weight=self.weight).tree_
 
     def _build(self, grown: _Grown) -> ThresholdTree:
         builder, _ = build_from_splits(

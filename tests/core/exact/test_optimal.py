@@ -68,7 +68,7 @@ def stop_early(data, objective, **limits):
 @given(tiny_data(max_rows=16, max_clusters=4), st.sampled_from(OBJECTIVES))
 @settings(max_examples=100, deadline=None)
 def test_no_tree_is_better(data, objective):
-    model = fit(OptimalTree(objective=objective), data, n_jobs=1)
+    model = fit(OptimalTree(criterion=objective), data, n_jobs=1)
     least = least_cost(data, objective)
     assert model.objective_ == model.lower_bound_ == least
     assert tree_cost(data, model.tree_, objective) == least
@@ -83,7 +83,7 @@ def test_no_tree_of_real_valued_weighted_data_is_better(seed, objective):
     X = rng.normal(size=(25, 2)) * [1.0, 100.0] + [0.0, 1e6]
     centers = X[rng.choice(25, 4, replace=False)]
     data = oracles.Data(X, centers, oracles.nearest(X, centers), rng.uniform(0.5, 2.0, 25))
-    model = fit(OptimalTree(objective=objective), data)
+    model = fit(OptimalTree(criterion=objective), data)
     assert model.objective_ == pytest.approx(least_cost(data, objective), rel=1e-9)
     assert model.optimal_
 
@@ -92,7 +92,7 @@ def test_no_tree_of_real_valued_weighted_data_is_better(seed, objective):
 @pytest.mark.parametrize("seed", range(3))
 def test_the_optimum_depends_neither_on_the_start_nor_on_workspace_sizes(seed, objective):
     data = overlapping(seed)
-    model = fit(OptimalTree(objective=objective), data)
+    model = fit(OptimalTree(criterion=objective), data)
     total, tree = solve(data, objective, SMALL)
     assert model.objective_ == total == tree_cost(data, tree, objective)
 
@@ -107,7 +107,7 @@ def test_a_search_without_a_start_tree_finds_the_optimum(data, objective):
 @given(tiny_data(max_rows=20, max_clusters=6), st.sampled_from(OBJECTIVES))
 @settings(max_examples=60, deadline=None)
 def test_greedy_trees_are_never_better(data, objective):
-    best = fit(OptimalTree(objective=objective), data, n_jobs=1).objective_
+    best = fit(OptimalTree(criterion=objective), data, n_jobs=1).objective_
     for greedy in (IMM(), ExGreedy()):
         assert best <= tree_cost(data, fit(greedy, data, n_jobs=1).tree_, objective)
 
@@ -115,7 +115,7 @@ def test_greedy_trees_are_never_better(data, objective):
 def test_greedy_trees_can_be_worse():
     data = overlapping(0)
     for objective, greedy in zip(OBJECTIVES, (IMM(), ExGreedy())):
-        best = fit(OptimalTree(objective=objective), data).objective_
+        best = fit(OptimalTree(criterion=objective), data).objective_
         assert best < tree_cost(data, fit(greedy, data).tree_, objective)
 
 
@@ -136,7 +136,7 @@ def step_clock(interrupt_at=None, interrupt=None):
 @pytest.mark.parametrize("seed", range(2))
 def test_bounds_are_valid_whenever_time_is_up(seed, objective):
     data = overlapping(seed)
-    best = fit(OptimalTree(objective=objective), data).objective_
+    best = fit(OptimalTree(criterion=objective), data).objective_
     lower, n_stopped = 0.0, 0
     for limit in [0, 1, 2, 4, 8, 16, 32, 64, 128, 256]:
         found, tree = stop_early(data, objective, time_limit=limit, clock=step_clock())
@@ -151,8 +151,8 @@ def test_bounds_are_valid_whenever_time_is_up(seed, objective):
 @each_objective
 def test_a_search_out_of_time_warns_and_reports_the_gap(objective):
     data = overlapping(0)
-    best = fit(OptimalTree(objective=objective), data).objective_
-    model = OptimalTree(objective=objective, reference=data.centers, time_limit=0)
+    best = fit(OptimalTree(criterion=objective), data).objective_
+    model = OptimalTree(criterion=objective, reference=data.centers, time_limit=0)
     with pytest.warns(ConvergenceWarning):
         model.fit(data.X, sample_weight=data.weight)
     assert not model.optimal_
@@ -173,7 +173,7 @@ def raise_interrupt():
 @pytest.mark.parametrize("interrupt_at", [1, 3, 20])
 def test_an_interrupted_search_returns_its_best_tree(objective, interrupt, interrupt_at):
     data = overlapping(0)
-    best = fit(OptimalTree(objective=objective), data).objective_
+    best = fit(OptimalTree(criterion=objective), data).objective_
     clock = step_clock(interrupt_at, interrupt)
     found, tree = stop_early(data, objective, time_limit=1e9, clock=clock)
     assert tree.n_leaves == 7

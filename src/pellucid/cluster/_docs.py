@@ -1,0 +1,87 @@
+"""The parts of the docstrings that all tree estimators share."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TypeVar
+
+_Estimator = TypeVar("_Estimator", bound=type)
+
+
+def common_parameters(cls: _Estimator) -> _Estimator:
+    """Fill ``{n_clusters}``, ``{common}`` and ``{attributes}`` in the docstring of an estimator.
+
+    ``{common}`` becomes the shared parameters that the estimator has.
+    """
+    if cls.__doc__:
+        taken = inspect.signature(cls).parameters
+        common = "\n    ".join(text for name, text in _PARAMETERS.items() if name in taken)
+        for field, text in (
+            ("{n_clusters}", _N_CLUSTERS),
+            ("{common}", common),
+            ("{attributes}", _ATTRIBUTES),
+        ):
+            cls.__doc__ = cls.__doc__.replace(field, text)
+    return cls
+
+
+_N_CLUSTERS = """n_clusters : int, default=None
+        Number of clusters k. None: that of the reference, or 8 without a reference. Ignored if
+        labels are given to `fit` as y."""
+
+_PARAMETERS = {
+    "reference": """reference : None, estimator or array of shape (n_clusters, n_features), \
+default=None
+        The clustering to explain, unless its labels are given to `fit` as y. None:
+        ``KMeans(n_clusters, n_init=10)``, or for ``objective="kmedians"`` the best of ten
+        k-medians clusterings. An estimator with `cluster_centers_` for the columns of X gives its
+        centers; any other, its labels. An unfitted one is cloned and fitted. An array holds
+        centers; each row belongs to the nearest.""",
+    "objective": """objective : {"kmeans", "kmedians"}, default="kmeans"
+        Cost of a row: its squared distance to the mean of its cluster, or the sum of its absolute
+        differences to the coordinate-wise (weighted, lower) median, in which outliers count for
+        less.""",
+    "noise": """noise : {"group", "drop"}, default="group"
+        What to do with rows that the reference labels -1: explain them as a group of their
+        own, or leave them out of the fit.""",
+    "threshold_style": """threshold_style : {"round", "midpoint", "data"}, default="round"
+        Which of the thresholds that split the training rows alike to show: the one with the
+        fewest significant digits, the middle, or the largest value that goes left.""",
+    "polish": """polish : bool or "deep", default=False
+        Whether to improve the finished tree by local search while the k-means cost of its
+        clusters falls: other thresholds, other clusters for leaves, splits in place of those that
+        do not help. ``"deep"`` also removes leaves in order to split others, which takes several
+        times as long. The clusters may move away from those of the reference.""",
+    "n_jobs": """n_jobs : int, default=None
+        Number of threads in `fit` and in `predict`. None and -1 use all processors. Results do
+        not depend on it.""",
+    "random_state": """random_state : int, RandomState instance or None, default=None
+        Seed of the default reference.""",
+    "verbose": """verbose : int, default=0
+        Whether to report each split on standard error.""",
+}
+
+_ATTRIBUTES = """tree_ : ThresholdTree
+        The tree. Its clusters are positions in `cluster_names_` and `cluster_centers_`.
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of each training row.
+    rules_ : RuleList
+        Rule of each cluster, as a :class:`~pellucid.explanation.rules.ClusterRule`.
+    cluster_names_ : ndarray of shape (n_clusters,)
+        Label of each cluster: 0, 1, ... or the labels of the reference in sorted order.
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        Means (or medians) of the clusters of the tree; for an empty one, its reference center.
+    inertia_ : float
+        k-means (or k-medians) cost of the tree's clusters.
+    reference_centers_ : ndarray of shape (n_clusters, n_features)
+        Centers of the reference.
+    reference_labels_ : ndarray of shape (n_samples,)
+        Cluster of each training row in the reference; -1 for noise that was left out.
+    reference_inertia_ : float
+        The same cost of the reference's clusters.
+    n_leaves_ : int
+        Number of leaves.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, if they are strings."""

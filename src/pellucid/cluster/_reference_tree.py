@@ -1,0 +1,90 @@
+"""Parameters that most tree estimators share: the objective and the polish."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pellucid._core.criteria.problem import Problem
+from pellucid._core.data.medians import OBJECTIVES
+from pellucid._core.growers.beam import BeamSearch
+from pellucid._core.growers.growing_tree import GrowthResult
+from pellucid._core.refine.polish import ROUNDS, polish_tree
+from pellucid._utils.progress import Progress
+from pellucid._utils.sklearn_compat import StrOptions
+from pellucid.cluster._base import BaseThresholdTree
+from pellucid.tree import ThresholdTree
+
+SEARCH = [StrOptions({"greedy", "beam"}), BeamSearch]
+"""Constraint of the parameter `search`."""
+
+
+class PolishableTree(BaseThresholdTree):
+    """Base of the estimators whose finished tree may be improved by local search: `polish`."""
+
+    _parameter_constraints: dict = {
+        **BaseThresholdTree._parameter_constraints,
+        "polish": ["boolean", StrOptions({"deep"})],
+    }
+
+    polish: bool | str
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.polish and self._objective != "kmeans":
+            raise ValueError(
+                f"polish={self.polish!r} lowers the k-means cost and cannot be used with "
+                f"objective={self._objective!r}"
+            )
+
+    def _finish(self, problem: Problem, growth: GrowthResult) -> tuple[ThresholdTree, np.ndarray]:
+        if not self.polish:
+            return super()._finish(problem, growth)
+        polished = polish_tree(
+            growth.builder.build(),
+            problem,
+            threshold_style=self.threshold_style,
+            n_leaves=self._max_leaves(problem.n_clusters),
+            deep=self.polish == "deep",
+            progress=Progress(f"{type(self).__name__}: polishing", ROUNDS, self.verbose),
+        )
+        return polished.tree, polished.leaf
+
+
+class BaseReferenceTree(PolishableTree):
+    """Base of the estimators that approximate a reference under either objective."""
+
+    _parameter_constraints: dict = {
+        **PolishableTree._parameter_constraints,
+        "objective": [StrOptions(set(OBJECTIVES))],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        reference: Any = None,
+        objective: str = "kmeans",
+        noise: str = "group",
+        threshold_style: str = "round",
+        polish: bool | str = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            n_clusters,
+            reference=reference,
+            noise=noise,
+            threshold_style=threshold_style,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.objective = objective
+        self.polish = polish
+
+    @property
+    def _objective(self) -> str:
+        return self.objective

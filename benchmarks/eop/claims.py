@@ -61,7 +61,7 @@ def _on_synthetic(rows) -> list[Claim]:
         _by_majority(get),
         _fewer("N-EOP takes fewer operations than boosting (table 1)", get, "eop_svm", "boosting"),
         _fewer("N-EOP is less complex than CART on most sets (table 2)", get, "n_eop", "cart"),
-        _by_neighbours(rows),
+        _explain_by_neighbors(rows),
         _few_points("N-EOP", get, "n_eop", 2),
         _fewer("R-EOP is less complex than CART on most sets (table 3)", get, "r_eop", "cart"),
         _few_points("R-EOP", get, "r_eop", 3),
@@ -95,7 +95,7 @@ def _fewer(text: str, get, ours: str, theirs: str) -> Claim:
     return Claim(text, found, 2 * n > len(a))
 
 
-def _by_neighbours(rows) -> Claim:
+def _explain_by_neighbors(rows) -> Claim:
     def get(method: str, what: str) -> np.ndarray:
         return figures.column(rows, method, what)
 

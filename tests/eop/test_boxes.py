@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pellucid.eop.kernels.boxes import best_grid_box, improve_box
-from pellucid.eop.problem import View
+from pellucid.eop.problem import ProjectionView
 from pellucid.eop.shapes.boxes import Boxes, BoxFinder, describe_box, round_box
 
 cells = st.lists(
@@ -90,7 +90,7 @@ def view_of(P, right, held_P=None, held_right=None):
     held_P = P[:0] if held_P is None else held_P
     held_right = right[:0] if held_right is None else held_right
     ones = np.ones(len(P), np.int64), np.ones(len(held_P), np.int64)
-    return View(P, right, ones[0], held_P, held_right, ones[1], P.std(axis=0), 1.0, 10)
+    return ProjectionView(P, right, ones[0], held_P, held_right, ones[1], P.std(axis=0), 1.0, 10)
 
 
 @pytest.mark.parametrize("dim", [1, 2, 3])

@@ -346,13 +346,13 @@ def test_the_bound_is_exact(n, k, is_sure):
 
     from pellucid.eop.ateop_learner import ATEOPLearner
     from pellucid.eop.learning import Settings
-    from pellucid.eop.problem import View
+    from pellucid.eop.problem import ProjectionView
 
     chance = sum(comb(n, i) * 0.05**i * 0.95 ** (n - i) for i in range(k + 1))
     assert (chance <= 0.1) == is_sure
     ones, right = np.ones(n, np.int64), np.arange(n) >= k
     P = np.zeros((n, 1))
-    view = View(P[:0], right[:0], ones[:0], P, right, ones, np.ones(1), 1.0)
+    view = ProjectionView(P[:0], right[:0], ones[:0], P, right, ones, np.ones(1), 1.0)
     learner = object.__new__(ATEOPLearner)
     learner.settings = Settings(0.05, 0, 1, 0, 1, False, "both", confidence=0.9)
     assert learner._is_reliable(view, np.ones(n, bool)) == is_sure

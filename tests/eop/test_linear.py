@@ -6,7 +6,7 @@ from sklearn.linear_model import LogisticRegression
 
 from pellucid._core.data.weights import Weights
 from pellucid.eop.classifiers.linear import LinearBase
-from pellucid.eop.problem import Problem
+from pellucid.eop.problem import RegionProblem
 
 
 def make(n_classes, seed=0, n=200, weighted=True):
@@ -15,7 +15,7 @@ def make(n_classes, seed=0, n=200, weighted=True):
     noise = random.normal(size=n)
     y = np.digitize(X[:, 0] + (X[:, 1] - 100) / 30 + noise, np.arange(1, n_classes) - 0.5)
     weight = random.randint(1, 4, n).astype(float) if weighted else np.ones(n)
-    return Problem(X, y, n_classes, Weights.of(weight))
+    return RegionProblem(X, y, n_classes, Weights.of(weight))
 
 
 def objective(w, Z, sign, weight, loss):

@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pellucid.eop.classifiers.neighbors import KNNClassifier
-from pellucid.eop.problem import View
+from pellucid.eop.problem import ProjectionView
 from pellucid.eop.shapes.nonparametric import (
     TINY,
-    NeighbourFinder,
-    NeighbourRegion,
+    NeighborFinder,
+    NeighborRegion,
     lowest_threshold,
 )
 
@@ -42,7 +42,7 @@ def generated(seed, n=25):
 @settings(max_examples=40, deadline=None)
 def test_scores(seed, m):
     P, right = generated(seed)
-    region = NeighbourRegion(P, right, np.ones(len(P)), np.ones(2), m, 0.8)
+    region = NeighborRegion(P, right, np.ones(len(P)), np.ones(2), m, 0.8)
     for i in range(len(P)):
         others = np.arange(len(P)) != i
         assert np.isclose(region.scores[i], slow_score(P[i], P[others], right[others], m))
@@ -58,8 +58,8 @@ def test_a_weight_is_so_many_rows(seed, m):
     P, right = generated(seed, 15)
     times = np.random.RandomState(seed).randint(1, 4, len(P))
     again = np.repeat(np.arange(len(P)), times)
-    a = NeighbourRegion(P, right, times.astype(float), np.ones(2), m, 0.8)
-    b = NeighbourRegion(P[again], right[again], np.ones(len(again)), np.ones(2), m, 0.8)
+    a = NeighborRegion(P, right, times.astype(float), np.ones(2), m, 0.8)
+    b = NeighborRegion(P[again], right[again], np.ones(len(again)), np.ones(2), m, 0.8)
     assert (a.scores[again] == b.scores).all()
     places = np.random.RandomState(seed).normal(size=(5, 2))
     assert (a.score(places) == b.score(places)).all()
@@ -111,8 +111,8 @@ def test_rows_that_are_held_out_raise_the_threshold(n_bootstraps):
     P, held = random.uniform(size=(800, 1)), random.uniform(size=(800, 1))
     right, held_right = (random.rand(800) < np.where(Q[:, 0] < 0.2, 0.99, 0.9) for Q in (P, held))
     ones = np.ones(800, np.int64)
-    view = View(P, right, ones, held, held_right, ones, np.ones(1), 1.0)
-    found = NeighbourFinder(n_bootstraps, 0.05).find(view, 0.05, 0.05, 0)
+    view = ProjectionView(P, right, ones, held, held_right, ones, np.ones(1), 1.0)
+    found = NeighborFinder(n_bootstraps, 0.05).find(view, 0.05, 0.05, 0)
     assert found.before.threshold == 0.95
     assert found.before.n_neighbors == 20
     assert found.after.threshold > 0.95
@@ -124,11 +124,11 @@ def test_rows_that_are_held_out_raise_the_threshold(n_bootstraps):
 def test_neighbours_stay_as_many_when_more_errors_are_allowed():
     random = np.random.RandomState(0)
     P, right = random.uniform(size=(300, 2)), random.rand(300) < 0.8
-    view = View(
+    view = ProjectionView(
         P, right, np.ones(300, np.int64), P[:0], right[:0], np.ones(0, np.int64), np.ones(2), 1.0
     )
     asked = {(0.1, 0.1): 10, (0.1, 0.3): 10, (0.1, 0.05): 20, (0.0, 0.3): 50}
     for (first, now), n in asked.items():
-        found = NeighbourFinder(0, first).find(view, now, now, 0)
+        found = NeighborFinder(0, first).find(view, now, now, 0)
         assert found.after.n_neighbors == n
         assert found.after.threshold == 1 - now

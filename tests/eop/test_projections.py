@@ -5,7 +5,7 @@ import pytest
 
 from pellucid._core.data.weights import Weights
 from pellucid.eop.classifiers.stumps import StumpBase
-from pellucid.eop.problem import Problem, project
+from pellucid.eop.problem import RegionProblem, project
 from pellucid.eop.projections import list_projections
 from pellucid.eop.scan import scan_projections
 
@@ -42,7 +42,7 @@ def test_constant_and_copied_columns_are_left_out():
     random = np.random.RandomState(0)
     X = random.normal(size=(50, 6))
     X[:, 2], X[:, 4] = 1.5, X[:, 1]
-    problem = Problem(X, np.zeros(50, np.int64), 1, Weights.of(np.ones(50)))
+    problem = RegionProblem(X, np.zeros(50, np.int64), 1, Weights.of(np.ones(50)))
     assert problem.useful_features.tolist() == [0, 1, 3, 5]
 
 
@@ -51,7 +51,7 @@ def test_errors_and_worth_of_every_projection():
     n = 120
     X = random.normal(size=(n, 4))
     y = (X[:, 0] * X[:, 2] > 0).astype(np.int64)
-    problem = Problem(X, y, 2, Weights.of(random.randint(1, 3, n).astype(float)))
+    problem = RegionProblem(X, y, 2, Weights.of(random.randint(1, 3, n).astype(float)))
     rows = np.arange(0, n, 2)
     subsets = list_projections(np.arange(4), 2, "all", random)
     base = StumpBase(problem)
@@ -84,6 +84,6 @@ def test_errors_and_worth_of_every_projection():
 
 
 def test_a_scan_can_be_stopped():
-    problem = Problem(np.eye(4), np.arange(4) % 2, 2, Weights.of(np.ones(4)))
+    problem = RegionProblem(np.eye(4), np.arange(4) % 2, 2, Weights.of(np.ones(4)))
     subsets = list_projections(np.arange(4), 2, "all", np.random.RandomState(0))
     assert scan_projections(StumpBase(problem), np.arange(4), subsets, [0.1], lambda: True) is None

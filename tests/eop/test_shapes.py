@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.spatial import Delaunay
 
-from pellucid.eop.problem import View
-from pellucid.eop.shapes.ball_growing import fit_radius
+from pellucid.eop.problem import ProjectionView
+from pellucid.eop.shapes.ball_growing import best_radius
 from pellucid.eop.shapes.ellipses import EllipseFinder, Ellipses
 from pellucid.eop.shapes.polyhedra import Polyhedra, PolyhedronFinder
 
@@ -13,7 +13,7 @@ from pellucid.eop.shapes.polyhedra import Polyhedra, PolyhedronFinder
 def view_of(P, right, held_P, held_right, least=10):
     ones = np.ones(len(P), np.int64), np.ones(len(held_P), np.int64)
     scale = P.std(axis=0)
-    return View(P, right, ones[0], held_P, held_right, ones[1], scale, 1.0, least)
+    return ProjectionView(P, right, ones[0], held_P, held_right, ones[1], scale, 1.0, least)
 
 
 @pytest.mark.parametrize("dim", [2, 3])
@@ -55,7 +55,7 @@ def test_a_stretched_polyhedron():
 def test_the_radius_is_that_of_the_largest_surplus():
     P = np.array([[0.0], [1.0], [2.0], [-3.0], [4.0]])
     gains = np.array([1, 1, -3, 2, 1])
-    (center, shape), surplus = fit_radius(P, gains, np.zeros(1), np.eye(1))
+    (center, shape), surplus = best_radius(P, gains, np.zeros(1), np.eye(1))
     assert surplus == 2
     inside = Ellipses(center[None], shape[None]).contains(P)
     assert inside.tolist() in ([True, True, False, False, False], [True] * 5)

@@ -6,12 +6,12 @@ from hypothesis import strategies as st
 
 from pellucid._core.data.weights import Weights
 from pellucid.eop.classifiers.stumps import StumpBase
-from pellucid.eop.problem import Problem
+from pellucid.eop.problem import RegionProblem
 
 
 def problem_of(X, y, weight):
     X, y = np.array(X, dtype=float), np.array(y)
-    return Problem(X, y, int(y.max()) + 1, Weights.of(np.array(weight, dtype=float)))
+    return RegionProblem(X, y, int(y.max()) + 1, Weights.of(np.array(weight, dtype=float)))
 
 
 def least_error(column, y, weight):
@@ -40,7 +40,7 @@ def test_a_stump_has_the_least_error_there_is(rows):
     problem = problem_of(np.column_stack([a, b]), y, weight)
     base = StumpBase(problem)
     everything = np.arange(len(y))
-    base.look_at(everything, np.array([0, 1]))
+    base.prepare(everything, np.array([0, 1]))
     errors = [least_error(column.astype(float), y, weight) for column in (a, b)]
     for features in ((0,), (1,), (0, 1)):
         fitted = base.fit(everything, features)

@@ -21,15 +21,15 @@ from pellucid._utils.threads import ThreadPool, count_threads
 from pellucid._utils.training_data import remember
 from pellucid.eop.calibration import hold_out
 from pellucid.eop.decision_list import (
-    Answers,
+    LevelAnswers,
     complexity,
-    consult,
+    find_answers,
     probabilities,
     shares_by_answer,
 )
 from pellucid.eop.explanations import LevelRule, explain_rows, level_rules
-from pellucid.eop.learning import Learned, Learner, Settings
-from pellucid.eop.problem import Problem
+from pellucid.eop.learning import Learner, LearningResult, Settings
+from pellucid.eop.problem import RegionProblem
 from pellucid.eop.projections import list_projections
 from pellucid.eop.registry import (
     BASES,
@@ -39,7 +39,7 @@ from pellucid.eop.registry import (
     make_base,
     read_classes,
 )
-from pellucid.eop.uncovered_rows import Leftover, answer_all, count_guesses
+from pellucid.eop.uncovered_rows import UncoveredRows, answer_all, count_uncovered_answers
 from pellucid.explanation.mixins import ReportMixin
 from pellucid.explanation.rules import RuleList, default_names
 from pellucid.tables.validation import read_sample_weight, read_X
@@ -110,7 +110,7 @@ class BaseEOP(ReportMixin, ClassifierMixin, BaseEstimator):
         self.classes_, codes = np.unique(y[counted], return_inverse=True)
         random = check_random_state(self.random_state)
         with ThreadPool(count_threads(self.n_jobs)) as pool:
-            problem = Problem(
+            problem = RegionProblem(
                 numbers, codes.ravel(), len(self.classes_), Weights.of(weight[counted]), pool
             )
             fitted, held = hold_out(problem.y, problem.n_classes, self.calibration, random)
@@ -132,10 +132,12 @@ class BaseEOP(ReportMixin, ClassifierMixin, BaseEstimator):
             ).learn()
             self._store(problem, learned, counted, held)
         remember(self, X=X)
-        self._say_what_is_missing(learned, base.failure)
+        self._warn_if_incomplete(learned, base.failure)
         return self
 
-    def _store(self, problem: Problem, learned: Learned, counted, held: np.ndarray) -> None:
+    def _store(
+        self, problem: RegionProblem, learned: LearningResult, counted, held: np.ndarray
+    ) -> None:
         """Everything that a fitted estimator shows."""
         self.levels_ = [
             replace(level, reached=counted[level.reached], covered=counted[level.covered])
@@ -154,7 +156,7 @@ class BaseEOP(ReportMixin, ClassifierMixin, BaseEstimator):
         self.leftover_share_ = problem.total(learned.left) / int(problem.units.sum())
         self.leftover_shares_ = units / units.sum()
         self._leftover_answer = int(np.argmax(units))
-        self._leftover_counts = count_guesses(problem, learned.left, learned.guess)
+        self._leftover_counts = count_uncovered_answers(problem, learned.left, learned.guess)
         self._total = float(problem.weights.values.sum())
         self.abstain_label_ = free_label(self.classes_)
 
@@ -172,11 +174,11 @@ class BaseEOP(ReportMixin, ClassifierMixin, BaseEstimator):
                 stacklevel=3,
             )
 
-    def _say_what_is_missing(self, learned: Learned, failure: str) -> None:
+    def _warn_if_incomplete(self, learned: LearningResult, failure: str) -> None:
         """Warn when there is less than was asked for, and say what there is."""
         covered = f"{self.n_levels_} levels cover {100 * self.coverage_:.1f} % of the training rows"
         rest = "gets no answer" if self.leftover == "abstain" else "gets the most frequent class"
-        if self._asks_neighbours:
+        if self._uses_neighbors:
             rest = "gets the answer that its neighbours speak for"
         if learned.is_interrupted:
             text = f"the search was interrupted: {covered}, the rest {rest}"
@@ -198,23 +200,23 @@ class BaseEOP(ReportMixin, ClassifierMixin, BaseEstimator):
         """Which parameters are too strict, in words."""
         return f"max_error={self.max_error} and min_support={self.min_support} allow none"
 
-    def _consult(self, X: Any) -> Answers:
+    def _find_answers(self, X: Any) -> LevelAnswers:
         check_is_fitted(self)
-        return consult(self.levels_, read_X(self, X, reset=False))
+        return find_answers(self.levels_, read_X(self, X, reset=False))
 
     @property
-    def _asks_neighbours(self) -> bool:
+    def _uses_neighbors(self) -> bool:
         """Whether rows in no region are answered by their neighbours."""
         return self.leftover == "neighbours" and bool(self.levels_)
 
-    def _answers(self, X: Any) -> tuple[Answers, np.ndarray]:
+    def _answers(self, X: Any) -> tuple[LevelAnswers, np.ndarray]:
         """What the levels say, and the answers with those for rows in no region filled in."""
         check_is_fitted(self)
         numbers = read_X(self, X, reset=False)
-        found = consult(self.levels_, numbers)
+        found = find_answers(self.levels_, numbers)
         if self.leftover == "abstain":
             return found, found.answer
-        answer = None if self._asks_neighbours else self._leftover_answer
+        answer = None if self._uses_neighbors else self._leftover_answer
         return found, answer_all(self.levels_, numbers, found, answer)
 
     def predict(self, X: Any) -> np.ndarray:
@@ -244,14 +246,14 @@ class BaseEOP(ReportMixin, ClassifierMixin, BaseEstimator):
         """
         found, answer = self._answers(X)
         shares = probabilities(self.levels_, found, self.leftover_shares_)
-        if self._asks_neighbours:
+        if self._uses_neighbors:
             left = found.level < 0
             shares[left] = shares_by_answer(self._leftover_counts[None])[0, answer[left]]
         return shares
 
     def abstained(self, X: Any) -> np.ndarray:
         """Whether no region holds each row."""
-        return self._consult(X).level < 0
+        return self._find_answers(X).level < 0
 
     def apply(self, X: Any) -> np.ndarray:
         """Level and region that answer each row, counted from 0; -1 where none does.
@@ -260,7 +262,7 @@ class BaseEOP(ReportMixin, ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples, 2), int
         """
-        found = self._consult(X)
+        found = self._find_answers(X)
         return np.column_stack([found.level, found.region])
 
     def explain(self, X: Any = None) -> RuleList:
@@ -280,21 +282,21 @@ class BaseEOP(ReportMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", default_names(self.n_features_in_))
         rules: list[LevelRule] = level_rules(self.levels_, names, self.classes_, self._total)
-        leftover = self._describe_leftover()
+        leftover = self._describe_uncovered()
         if X is None:
             return RuleList([*rules, leftover])
         numbers = read_X(self, X, reset=False)
-        found = consult(self.levels_, numbers)
+        found = find_answers(self.levels_, numbers)
         return RuleList(explain_rows(self.levels_, rules, leftover, numbers, found, self.classes_))
 
-    def _describe_leftover(self) -> Leftover:
-        if self._asks_neighbours:
+    def _describe_uncovered(self) -> UncoveredRows:
+        if self._uses_neighbors:
             counts = self._leftover_counts
             right = float(np.trace(counts) / counts.sum()) if counts.any() else float("nan")
-            return Leftover(None, self.leftover_share_, right, by_neighbours=True)
+            return UncoveredRows(None, self.leftover_share_, right, by_neighbours=True)
         answer = None if self.leftover == "abstain" else self.classes_[self._leftover_answer]
         purity = float(self.leftover_shares_[self._leftover_answer])
-        return Leftover(answer, self.leftover_share_, purity)
+        return UncoveredRows(answer, self.leftover_share_, purity)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import betainc
 
-from pellucid.eop.learning import Candidate, Learner
-from pellucid.eop.problem import View, is_within
-from pellucid.eop.shapes.regions import Found
+from pellucid.eop.learning import Learner, ProjectionCandidate
+from pellucid.eop.problem import ProjectionView, is_error_allowed
+from pellucid.eop.shapes.regions import RegionSearchResult
 
 _TIGHTEN_BY = 0.6
 """Factor by which the error allowed in training falls when held-out rows refuse all regions."""
@@ -29,19 +29,21 @@ class ATEOPLearner(Learner):
         allowed = self.settings.max_error
         max_errors = [allowed * _TIGHTEN_BY**attempt for attempt in range(_ATTEMPTS)]
         scan = self._scan(max_errors[:1])
-        shortlist = [] if scan is None else self._shortlist(scan, 0)
-        for max_error in max_errors if shortlist else ():
+        candidates = [] if scan is None else self._best_candidates(scan, 0)
+        for max_error in max_errors if candidates else ():
             if self.interrupt.requested:
                 return None
-            results = self._find(shortlist, max_error, seed)
-            support = [self._support(c, f) for c, f in zip(shortlist, results)]
+            results = self._find(candidates, max_error, seed)
+            support = [self._support(c, f) for c, f in zip(candidates, results)]
             best = int(np.argmax(support))
             if support[best] > 0:
-                return shortlist[best], results[best], max_error
-            self._remember(shortlist[0], results[0], max_error, is_used=False)
+                return candidates[best], results[best], max_error
+            self._record(candidates[0], results[0], max_error, is_used=False)
         return None
 
-    def _regions(self, candidate: Candidate, max_error: float, seed: int) -> Found:
+    def _regions(
+        self, candidate: ProjectionCandidate, max_error: float, seed: int
+    ) -> RegionSearchResult:
         """As many of a projection's regions, largest first, as are reliable together."""
         view = candidate.view
         found = self.finder.find(view.without_held_out(), max_error, max_error, seed)
@@ -64,7 +66,7 @@ class ATEOPLearner(Learner):
             held_out_error=np.where(size > 0, wrong / np.maximum(size, 1), np.nan),
         )
 
-    def _support(self, candidate: Candidate, found: Found) -> float:
+    def _support(self, candidate: ProjectionCandidate, found: RegionSearchResult) -> float:
         """Weight of the held-out rows inside, if they are enough; 0 if not."""
         view, least = candidate.view, self.settings.min_support
         if view.has_held_out:
@@ -73,7 +75,7 @@ class ATEOPLearner(Learner):
         total = view.units[found.which >= 0].sum()
         return float(total) if total >= max(least * self.fitted_total, 1) else 0.0
 
-    def _is_reliable(self, view: View, inside: np.ndarray) -> bool:
+    def _is_reliable(self, view: ProjectionView, inside: np.ndarray) -> bool:
         """Whether so few errors would be a surprise if the true share were above what is allowed.
 
         Of n held-out rows k are wrong, no more than are allowed, and if rows went wrong with a
@@ -83,7 +85,7 @@ class ATEOPLearner(Learner):
         allowed = self.settings.max_error
         total = view.held_units[inside].sum() / view.one
         wrong = view.held_units[inside & ~view.held_right].sum() / view.one
-        if not total or not is_within(wrong, total, allowed):
+        if not total or not is_error_allowed(wrong, total, allowed):
             return False
         chance = betainc(total - wrong, wrong + 1, 1 - allowed) if total > wrong else 1.0
         return bool(chance <= 1 - self.settings.confidence)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.eop._classifier import EOPClassifier
-from pellucid.eop.region_text import Piece
+from pellucid.eop.answer_regions import AnswerRegion
 from pellucid.eop.shapes.boxes import EVERYWHERE
 from pellucid.explanation.rules import RuleList
 
@@ -26,7 +26,7 @@ class ClusterPlaces:
         Its rows.
     coverage : float
         Share of its rows that lie in its places.
-    places : tuple of Piece
+    places : tuple of AnswerRegion
         Parts of regions whose answer is the cluster, in the order of the levels. A row belongs
         to the first place, of any cluster, that holds it.
     """
@@ -34,7 +34,7 @@ class ClusterPlaces:
     cluster: Any
     n_samples: int
     coverage: float
-    places: tuple[Piece, ...]
+    places: tuple[AnswerRegion, ...]
 
     def __str__(self) -> str:
         head = (
@@ -53,7 +53,7 @@ def _rows(number: float) -> str:
     return f"{number:,.10g} row{'s' * (number != 1)}"
 
 
-def _where(place: Piece) -> str:
+def _where(place: AnswerRegion) -> str:
     """A place in words; a level speaks of the rows that those before it have left."""
     rest = place.level > 0 and place.text == EVERYWHERE
     return f"{place.text} else" if rest else place.text

@@ -55,7 +55,7 @@ class Level:
     counts: np.ndarray
 
 
-class Answers(NamedTuple):
+class LevelAnswers(NamedTuple):
     """What a list of levels says of some rows."""
 
     level: np.ndarray
@@ -66,7 +66,7 @@ class Answers(NamedTuple):
     """Position of the class, or -1."""
 
 
-def consult(levels: Sequence[Level], X) -> Answers:
+def find_answers(levels: Sequence[Level], X) -> LevelAnswers:
     """Ask the levels in turn; rows that one holds are asked no further.
 
     Parameters
@@ -75,7 +75,7 @@ def consult(levels: Sequence[Level], X) -> Answers:
     X : ndarray or CSC matrix of shape (n_samples, n_features)
     """
     n = X.shape[0]
-    found = Answers(*(np.full(n, -1, dtype=np.int64) for _ in range(3)))
+    found = LevelAnswers(*(np.full(n, -1, dtype=np.int64) for _ in range(3)))
     left = np.arange(n)
     for number, level in enumerate(levels):
         if not len(left):
@@ -118,7 +118,9 @@ def complexity(levels: Sequence[Level], level: np.ndarray, region: np.ndarray, w
     return float(np.average(effort, weights=weight) + extra)
 
 
-def probabilities(levels: Sequence[Level], answers: Answers, leftover: np.ndarray) -> np.ndarray:
+def probabilities(
+    levels: Sequence[Level], answers: LevelAnswers, leftover: np.ndarray
+) -> np.ndarray:
     """Shares of classes among the training rows with the same answer in the same region.
 
     One more row is counted in that is answered rightly, and the answer is never less likely
@@ -127,7 +129,7 @@ def probabilities(levels: Sequence[Level], answers: Answers, leftover: np.ndarra
     Parameters
     ----------
     levels : sequence of Level
-    answers : Answers
+    answers : LevelAnswers
     leftover : ndarray of shape (n_classes,)
         Shares for rows that no level answers.
     """

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pellucid.eop.learning import Candidate, Learner
-from pellucid.eop.shapes.nonparametric import NeighbourRegion
-from pellucid.eop.shapes.regions import Found
+from pellucid.eop.learning import Learner, ProjectionCandidate
+from pellucid.eop.shapes.nonparametric import NeighborRegion
+from pellucid.eop.shapes.regions import RegionSearchResult
 
 RELAX_BY = 1.5
 """Factor by which the allowed error grows when nothing is found."""
@@ -24,10 +24,10 @@ class EOPLearner(Learner):
         for which, max_error in enumerate(max_errors):
             if scan is None or self.interrupt.requested:
                 return None
-            shortlist = self._shortlist(scan, which)
-            if not shortlist:
+            candidates = self._best_candidates(scan, which)
+            if not candidates:
                 return None
-            found = self._best(shortlist, max_error, seed)
+            found = self._best(candidates, max_error, seed)
             if found is not None:
                 return *found, max_error
         return None
@@ -46,12 +46,14 @@ class EOPLearner(Learner):
             found.append(more)
         return found
 
-    def _add(self, candidate: Candidate, found: Found, max_error: float) -> None:
-        if isinstance(found.after, NeighbourRegion):
+    def _add(
+        self, candidate: ProjectionCandidate, found: RegionSearchResult, max_error: float
+    ) -> None:
+        if isinstance(found.after, NeighborRegion):
             self._listen(candidate, found.after)
         super()._add(candidate, found, max_error)
 
-    def _listen(self, candidate: Candidate, region: NeighbourRegion) -> None:
+    def _listen(self, candidate: ProjectionCandidate, region: NeighborRegion) -> None:
         """Remember what the neighbours of each row speak for, if more than those before."""
         rows = np.concatenate([self.rows, self.held])
         if self._best_score is None:
@@ -61,14 +63,14 @@ class EOPLearner(Learner):
         self._best_score[rows[better]] = region.scores[better]
         self.learned.guess[rows[better]] = answers[better]
 
-    def _best(self, shortlist: list[Candidate], max_error: float, seed: int):
+    def _best(self, candidates: list[ProjectionCandidate], max_error: float, seed: int):
         """The candidate whose regions cover most, columns charged; None if none has any."""
-        results = self._find(shortlist, max_error, seed)
-        gains = np.array([self._gain(c, f) for c, f in zip(shortlist, results)])
-        sizes = np.array([len(c.features) for c in shortlist])
+        results = self._find(candidates, max_error, seed)
+        gains = np.array([self._gain(c, f) for c, f in zip(candidates, results)])
+        sizes = np.array([len(c.features) for c in candidates])
         worth = np.where(gains < 0, -np.inf, gains - self.settings.complexity_penalty * sizes)
         best = int(np.argmax(worth))
         if gains[best] < 0:
-            self._remember(shortlist[0], results[0], max_error, is_used=False)
+            self._record(candidates[0], results[0], max_error, is_used=False)
             return None
-        return shortlist[best], results[best]
+        return candidates[best], results[best]

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.eop.decision_list import Answers, Level
+from pellucid.eop.answer_regions import AnswerRegion, answer_regions
+from pellucid.eop.decision_list import Level, LevelAnswers
 from pellucid.eop.problem import project
-from pellucid.eop.region_text import Piece, level_pieces
-from pellucid.eop.shapes.nonparametric import NeighbourRegion
+from pellucid.eop.shapes.nonparametric import NeighborRegion
 from pellucid.eop.shapes.regions import describe_extent
-from pellucid.eop.uncovered_rows import Leftover, most_spoken_for
+from pellucid.eop.uncovered_rows import UncoveredRows, closest_level
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class LevelRule:
 
     level: int
     names: tuple[str, ...]
-    pieces: tuple[Piece, ...]
+    pieces: tuple[AnswerRegion, ...]
     coverage: float
     error: float
     held_out_error: float
@@ -101,12 +101,12 @@ class EOPExplanation:
 def level_rules(
     levels: Sequence[Level], names: Sequence[str], classes: np.ndarray, total: float
 ) -> list[LevelRule]:
-    """All levels in words; see `level_pieces` for the parameters."""
+    """All levels in words; see `answer_regions` for the parameters."""
     return [
         LevelRule(
             level=number,
             names=tuple(str(names[f]) for f in level.features),
-            pieces=tuple(level_pieces(number, level, names, classes, total)),
+            pieces=tuple(answer_regions(number, level, names, classes, total)),
             coverage=level.coverage,
             error=level.error,
             held_out_error=level.held_out_error,
@@ -118,9 +118,9 @@ def level_rules(
 def explain_rows(
     levels: Sequence[Level],
     rules: Sequence[LevelRule],
-    leftover: Leftover,
+    leftover: UncoveredRows,
     X,
-    answers: Answers,
+    answers: LevelAnswers,
     classes: np.ndarray,
 ) -> list[EOPExplanation]:
     """Why each row gets its answer.
@@ -130,34 +130,45 @@ def explain_rows(
     levels : sequence of Level
     rules : sequence of LevelRule
         The levels in words.
-    leftover : Leftover
+    leftover : UncoveredRows
     X : ndarray or CSC matrix of shape (n_samples, n_features)
-    answers : Answers
+    answers : LevelAnswers
     classes : ndarray
     """
     found: list[Any] = [
         EOPExplanation(
-            row, leftover.answer, -1, -1, (), (), {}, 0.0, leftover.purity, _why_left(leftover)
+            row,
+            leftover.answer,
+            -1,
+            -1,
+            (),
+            (),
+            {},
+            0.0,
+            leftover.purity,
+            _uncovered_reason(leftover),
         )
         for row in range(X.shape[0])
     ]
     if leftover.by_neighbours:
-        for one in _by_neighbours(levels, rules, leftover, X, answers, classes):
+        for one in _explain_by_neighbors(levels, rules, leftover, X, answers, classes):
             found[one.row] = one
     for number, (level, rule) in enumerate(zip(levels, rules)):
         rows = np.flatnonzero(answers.level == number)
         P = project(X, level.features, rows)
         pieces = {(piece.region, piece.answer): piece for piece in rule.pieces}
         around = None
-        if isinstance(level.regions, NeighbourRegion) and len(rows):
+        if isinstance(level.regions, NeighborRegion) and len(rows):
             around = np.stack(level.regions.neighbours(P), axis=2), level.regions.score(P)
         for i, row in enumerate(rows.tolist()):
             region, answer = int(answers.region[row]), classes[answers.answer[row]]
-            piece = pieces.get((region, answer)) or _empty_piece(level, rule, region, answer)
+            piece = pieces.get((region, answer)) or _empty_answer_region(
+                level, rule, region, answer
+            )
             bounds, text = piece.bounds, f"{piece.text} ({piece.figures})"
             if around is not None:
                 bounds = dict(zip(rule.names, map(tuple, around[0][i].tolist())))
-                amid = _amid(level.regions.n_neighbors, bounds, around[1][i])
+                amid = _neighborhood_text(level.regions.n_neighbors, bounds, around[1][i])
                 text = f"{amid} ({piece.figures})"
             found[row] = EOPExplanation(
                 row=row,
@@ -174,11 +185,11 @@ def explain_rows(
     return found
 
 
-def _by_neighbours(levels, rules, leftover, X, answers, classes) -> Iterator[EOPExplanation]:
+def _explain_by_neighbors(levels, rules, leftover, X, answers, classes) -> Iterator[EOPExplanation]:
     """Of the rows in no region, which neighbours speak for the answer."""
     left = np.flatnonzero(answers.level < 0)
-    at, answer = most_spoken_for(levels, X, left)
-    figures = _leftover_figures(leftover)
+    at, answer = closest_level(levels, X, left)
+    figures = _uncovered_figures(leftover)
     for number in np.unique(at).tolist():
         level, names = levels[number], rules[number].names
         chosen = np.flatnonzero(at == number)
@@ -186,7 +197,7 @@ def _by_neighbours(levels, rules, leftover, X, answers, classes) -> Iterator[EOP
         ends, scores = np.stack(level.regions.neighbours(P), axis=2), level.regions.score(P)
         for i, position in enumerate(chosen.tolist()):
             bounds = dict(zip(names, map(tuple, ends[i].tolist())))
-            amid = _amid(level.regions.n_neighbors, bounds, scores[i])
+            amid = _neighborhood_text(level.regions.n_neighbors, bounds, scores[i])
             yield EOPExplanation(
                 row=int(left[position]),
                 answer=classes[answer[position]],
@@ -201,13 +212,13 @@ def _by_neighbours(levels, rules, leftover, X, answers, classes) -> Iterator[EOP
             )
 
 
-def _leftover_figures(leftover: Leftover) -> str:
+def _uncovered_figures(leftover: UncoveredRows) -> str:
     if not leftover.share:
         return ""
     return f" ({100 * leftover.purity:.1f} % of training rows in no region are rightly answered)"
 
 
-def _why_left(leftover: Leftover) -> str:
+def _uncovered_reason(leftover: UncoveredRows) -> str:
     if leftover.answer is None:
         return "no region holds it"
     rows = "such training rows" if leftover.share else "all training rows"
@@ -215,13 +226,15 @@ def _why_left(leftover: Leftover) -> str:
     return f"no region holds it, and {share} of {rows} are {leftover.answer}"
 
 
-def _empty_piece(level: Level, rule: LevelRule, region: int, answer: Any) -> Piece:
+def _empty_answer_region(level: Level, rule: LevelRule, region: int, answer: Any) -> AnswerRegion:
     """A place that gets an answer which no training row in its region got."""
     text = level.regions.describe(rule.names)[region]
-    return Piece(rule.level, region, answer, level.features, text, "", {}, 0.0, 0.0, float("nan"))
+    return AnswerRegion(
+        rule.level, region, answer, level.features, text, "", {}, 0.0, 0.0, float("nan")
+    )
 
 
-def _amid(n_neighbors: int, bounds: dict, score: float) -> str:
+def _neighborhood_text(n_neighbors: int, bounds: dict, score: float) -> str:
     within = " and ".join(describe_extent(name, *ends) for name, ends in bounds.items())
     return (
         f"{within} holds its {n_neighbors} nearest neighbours, of whom, by closeness, "

@@ -10,11 +10,11 @@ import numpy as np
 
 from pellucid._utils.interrupt import Interrupt
 from pellucid._utils.progress import Progress
-from pellucid.eop.classifiers.base import Base, Fitted
+from pellucid.eop.classifiers.base import BaseClassifier, FittedClassifier
 from pellucid.eop.decision_list import Level
-from pellucid.eop.problem import Problem, View, project
+from pellucid.eop.problem import ProjectionView, RegionProblem, project
 from pellucid.eop.scan import Scan, scan_projections
-from pellucid.eop.shapes.regions import Calibration, Finder, Found
+from pellucid.eop.shapes.regions import Calibration, Finder, RegionSearchResult
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Settings:
 
 
 @dataclass
-class Learned:
+class LearningResult:
     """What was learned.
 
     Attributes
@@ -65,13 +65,13 @@ class Learned:
     is_exhausted: bool = False
 
 
-class Candidate(NamedTuple):
+class ProjectionCandidate(NamedTuple):
     """A projection with its classifier, and its success on the rows that are left."""
 
     features: tuple[int, ...]
-    fitted: Fitted
+    fitted: FittedClassifier
     held_answers: np.ndarray
-    view: View
+    view: ProjectionView
 
 
 class Learner:
@@ -79,8 +79,8 @@ class Learner:
 
     Parameters
     ----------
-    problem : Problem
-    base : Base
+    problem : RegionProblem
+    base : BaseClassifier
     finder : Finder
     subsets : list of ndarray of shape (n_subsets, size)
         Projections by size.
@@ -93,8 +93,8 @@ class Learner:
 
     def __init__(
         self,
-        problem: Problem,
-        base: Base,
+        problem: RegionProblem,
+        base: BaseClassifier,
         finder: Finder,
         subsets: list[np.ndarray],
         fitted: np.ndarray,
@@ -110,35 +110,37 @@ class Learner:
         self.total, self.fitted_total = problem.units.sum(), problem.total(fitted)
         self.held_total = problem.total(held)
         everywhere = np.full(len(problem.y), -1, dtype=np.int64)
-        self.learned = Learned(level=everywhere, region=everywhere.copy(), guess=everywhere.copy())
+        self.learned = LearningResult(
+            level=everywhere, region=everywhere.copy(), guess=everywhere.copy()
+        )
 
-    def learn(self) -> Learned:
+    def learn(self) -> LearningResult:
         """Find all levels. Ctrl-C ends the search with the levels so far."""
         learned = self.learned
         with Interrupt() as self.interrupt:
-            while not self._is_over():
+            while not self._is_finished():
                 found = self._next_level()
                 if found is None:
                     break
                 self._add(*found)
         learned.is_interrupted = self.interrupt.requested
-        learned.is_exhausted = not len(self.rows) or self._is_full()
+        learned.is_exhausted = not len(self.rows) or self._has_max_levels()
         learned.left = np.sort(np.concatenate([self.rows, self.held]))
         return learned
 
-    def _is_full(self) -> bool:
+    def _has_max_levels(self) -> bool:
         limit = self.settings.max_levels
         return limit is not None and len(self.learned.levels) >= limit
 
-    def _is_over(self) -> bool:
+    def _is_finished(self) -> bool:
         nothing_left = not len(self.rows) or not any(map(len, self.subsets))
-        return nothing_left or self._is_full() or self.interrupt.requested
+        return nothing_left or self._has_max_levels() or self.interrupt.requested
 
-    def _next_level(self) -> tuple[Candidate, Found, float] | None:
+    def _next_level(self) -> tuple[ProjectionCandidate, RegionSearchResult, float] | None:
         """The next level, or None when there is none to be found."""
         raise NotImplementedError
 
-    def _candidate(self, features: tuple[int, ...]) -> Candidate | None:
+    def _candidate(self, features: tuple[int, ...]) -> ProjectionCandidate | None:
         """Fit the base classifier on one projection and look at where it is right."""
         problem, rows, held = self.problem, self.rows, self.held
         fitted = self.base.fit(rows, features)
@@ -146,7 +148,7 @@ class Learner:
             return None
         held_P = project(problem.X, features, held)
         held_answers = fitted.classifier.predict(held_P) if len(held) else np.empty(0, np.int64)
-        view = View(
+        view = ProjectionView(
             P=project(problem.X, features, rows),
             right=fitted.answers == problem.y[rows],
             units=problem.units[rows],
@@ -157,7 +159,7 @@ class Learner:
             one=problem.weights.units_per_weight,
             least=self.settings.min_support * self.fitted_total,
         )
-        return Candidate(features, fitted, held_answers, view)
+        return ProjectionCandidate(features, fitted, held_answers, view)
 
     def _scan(self, max_errors: list[float]) -> Scan | None:
         """All projections of the rows that are left; failures are counted."""
@@ -169,7 +171,7 @@ class Learner:
             self.learned.n_skipped += scan.n_failed
         return scan
 
-    def _shortlist(self, scan: Scan, which: int) -> list[Candidate]:
+    def _best_candidates(self, scan: Scan, which: int) -> list[ProjectionCandidate]:
         """The most promising projections, in order."""
         settings = self.settings
         ranked = scan.ranked(settings.complexity_penalty, settings.choose, which)
@@ -177,15 +179,19 @@ class Learner:
         found = self.problem.pool.map(self._candidate, chosen)
         return [candidate for candidate in found if candidate is not None]
 
-    def _find(self, shortlist: list[Candidate], max_error: float, seed: int) -> list[Found]:
+    def _find(
+        self, candidates: list[ProjectionCandidate], max_error: float, seed: int
+    ) -> list[RegionSearchResult]:
         """Regions of all candidates."""
-        return self.problem.pool.map(lambda one: self._regions(one, max_error, seed), shortlist)
+        return self.problem.pool.map(lambda one: self._regions(one, max_error, seed), candidates)
 
-    def _regions(self, candidate: Candidate, max_error: float, seed: int) -> Found:
+    def _regions(
+        self, candidate: ProjectionCandidate, max_error: float, seed: int
+    ) -> RegionSearchResult:
         """Regions of one candidate."""
         return self.finder.find(candidate.view, max_error, max_error, seed)
 
-    def _gain(self, candidate: Candidate, found: Found) -> float:
+    def _gain(self, candidate: ProjectionCandidate, found: RegionSearchResult) -> float:
         """Share of the rows that regions cover, held-out rows if there are any; -1 for too few."""
         view = candidate.view
         covered = view.units[found.which >= 0].sum()
@@ -196,7 +202,13 @@ class Learner:
         held = view.held_units[found.held_which >= 0].sum()
         return held / self.problem.total(self.held) if held else -1.0
 
-    def _remember(self, candidate: Candidate, found: Found, max_error: float, is_used: bool):
+    def _record(
+        self,
+        candidate: ProjectionCandidate,
+        found: RegionSearchResult,
+        max_error: float,
+        is_used: bool,
+    ):
         self.learned.history.append(
             Calibration(
                 features=candidate.features,
@@ -211,9 +223,11 @@ class Learner:
             )
         )
 
-    def _add(self, candidate: Candidate, found: Found, max_error: float) -> None:
+    def _add(
+        self, candidate: ProjectionCandidate, found: RegionSearchResult, max_error: float
+    ) -> None:
         """Make a level and drop the rows that it covers."""
-        self._remember(candidate, found, max_error, is_used=True)
+        self._record(candidate, found, max_error, is_used=True)
         problem, view = self.problem, candidate.view
         inside, held_inside = found.which >= 0, found.held_which >= 0
         covered = np.concatenate([self.rows[inside], self.held[held_inside]])

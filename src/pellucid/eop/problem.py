@@ -23,12 +23,12 @@ def project(X, features: Sequence[int], rows: np.ndarray | None = None) -> np.nd
     return P
 
 
-def is_within(wrong, total, max_error: float):
+def is_error_allowed(wrong, total, max_error: float):
     """Whether a share of errors is at most `max_error`, up to the rounding of that number."""
     return wrong <= max_error * total * (1 + 1e-12)
 
 
-class Problem:
+class RegionProblem:
     """Rows with classes and weights.
 
     Parameters
@@ -117,7 +117,7 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class View:
+class ProjectionView:
     """A projection with a classifier's success on it: what regions are found from.
 
     Attributes
@@ -148,7 +148,7 @@ class View:
     one: float
     least: float = 0.0
 
-    def without_held_out(self) -> View:
+    def without_held_out(self) -> ProjectionView:
         """The same with nothing held out."""
         none = slice(0, 0)
         return replace(

@@ -9,19 +9,19 @@ from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length
 
-from pellucid.eop.classifiers.base import Base
+from pellucid.eop.classifiers.base import BaseClassifier
 from pellucid.eop.classifiers.linear import LinearBase
 from pellucid.eop.classifiers.neighbors import KNNBase
-from pellucid.eop.classifiers.sklearn_base import WrappedBase
+from pellucid.eop.classifiers.sklearn_base import SklearnBase
 from pellucid.eop.classifiers.stumps import StumpBase
-from pellucid.eop.problem import Problem
+from pellucid.eop.problem import RegionProblem
 from pellucid.eop.shapes.boxes import BoxFinder
 from pellucid.eop.shapes.ellipses import EllipseFinder
-from pellucid.eop.shapes.nonparametric import NeighbourFinder
+from pellucid.eop.shapes.nonparametric import NeighborFinder
 from pellucid.eop.shapes.polyhedra import PolyhedronFinder
 
 SHAPES = {
-    "nonparametric": NeighbourFinder,
+    "nonparametric": NeighborFinder,
     "box": BoxFinder,
     "polyhedron": PolyhedronFinder,
     "ellipse": EllipseFinder,
@@ -35,9 +35,9 @@ BASES = {
 }
 
 
-def make_base(base: Any, problem: Problem) -> Base:
+def make_base(base: Any, problem: RegionProblem) -> BaseClassifier:
     """The base classifier that a name or an estimator stands for."""
-    return BASES[base](problem) if isinstance(base, str) else WrappedBase(problem, base)
+    return BASES[base](problem) if isinstance(base, str) else SklearnBase(problem, base)
 
 
 def read_classes(estimator: Any, y: Any, X) -> np.ndarray:

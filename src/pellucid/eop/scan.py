@@ -8,8 +8,8 @@ from itertools import chain
 
 import numpy as np
 
-from pellucid.eop.classifiers.base import Base
-from pellucid.eop.problem import Problem
+from pellucid.eop.classifiers.base import BaseClassifier
+from pellucid.eop.problem import RegionProblem
 from pellucid.tree.predictor import column_values
 
 _BLOCK = 32
@@ -73,7 +73,7 @@ class Scan:
 
 
 def scan_projections(
-    base: Base,
+    base: BaseClassifier,
     rows: np.ndarray,
     subsets: list[np.ndarray],
     max_errors: Sequence[float],
@@ -83,7 +83,7 @@ def scan_projections(
 
     Parameters
     ----------
-    base : Base
+    base : BaseClassifier
     rows : ndarray of int
         Rows to fit on.
     subsets : list of ndarray of shape (n_subsets, size)
@@ -100,7 +100,7 @@ def scan_projections(
 
     problem = base.problem
     features = np.unique(np.concatenate([s.ravel() for s in subsets]))
-    base.look_at(rows, features)
+    base.prepare(rows, features)
     position = np.zeros(problem.n_features, dtype=np.int64)
     position[features] = np.arange(len(features))
     y, units, total = problem.y[rows], problem.units[rows], problem.total(rows)
@@ -144,7 +144,9 @@ def _n_bins(weight: float, dim: int) -> int:
     return int(np.clip((weight / _ROWS_A_CELL) ** (1 / dim), 2, _MOST_BINS))
 
 
-def _codes(problem: Problem, rows: np.ndarray, features: np.ndarray, n_bins: int) -> np.ndarray:
+def _codes(
+    problem: RegionProblem, rows: np.ndarray, features: np.ndarray, n_bins: int
+) -> np.ndarray:
     """Bin of every row in every column; bins have about the same weight each."""
     codes = np.empty((len(features), len(rows)), dtype=np.uint8)
     units = problem.units[rows]

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.eop.decision_list import Answers, Level
-from pellucid.eop.problem import Problem, project
+from pellucid.eop.decision_list import Level, LevelAnswers
+from pellucid.eop.problem import RegionProblem, project
 
 
 @dataclass(frozen=True)
-class Leftover:
+class UncoveredRows:
     """What becomes of rows that no region holds."""
 
     answer: Any
@@ -41,7 +41,7 @@ class Leftover:
         return f"in no region: {what} ({figures})"
 
 
-def most_spoken_for(levels: Sequence[Level], X, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def closest_level(levels: Sequence[Level], X, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The level at which the neighbours of each row are most often rightly classified.
 
     Parameters
@@ -68,25 +68,27 @@ def most_spoken_for(levels: Sequence[Level], X, rows: np.ndarray) -> tuple[np.nd
     return found, answer
 
 
-def answer_all(levels: Sequence[Level], X, found: Answers, answer: int | None) -> np.ndarray:
+def answer_all(levels: Sequence[Level], X, found: LevelAnswers, answer: int | None) -> np.ndarray:
     """Answers with those for rows in no region filled in.
 
     Parameters
     ----------
     levels : sequence of Level
     X : ndarray or CSC matrix of shape (n_samples, n_features)
-    found : Answers
+    found : LevelAnswers
         What the levels say.
     answer : int or None
         Position of the class that all of them are given; None to ask their neighbours.
     """
     left = np.flatnonzero(found.level < 0)
     answers = found.answer.copy()
-    answers[left] = most_spoken_for(levels, X, left)[1] if answer is None else answer
+    answers[left] = closest_level(levels, X, left)[1] if answer is None else answer
     return answers
 
 
-def count_guesses(problem: Problem, rows: np.ndarray, guess: np.ndarray) -> np.ndarray:
+def count_uncovered_answers(
+    problem: RegionProblem, rows: np.ndarray, guess: np.ndarray
+) -> np.ndarray:
     """Weight of some rows by what was guessed of them, if anything, and true class."""
     guessed = rows[guess[rows] >= 0]
     counts = np.zeros((problem.n_classes, problem.n_classes))

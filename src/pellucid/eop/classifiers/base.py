@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.eop.problem import Problem
+from pellucid.eop.problem import RegionProblem
 
 FAILED = -1
 """Stands in place of an answer where a classifier cannot be fitted."""
 
 
-class Fitted(NamedTuple):
+class FittedClassifier(NamedTuple):
     """A classifier on one projection."""
 
     classifier: Any
@@ -22,12 +22,12 @@ class Fitted(NamedTuple):
     """What it says of the rows it was fitted on, each as if it had not been there if it can."""
 
 
-class Base(ABC):
+class BaseClassifier(ABC):
     """A kind of classifier.
 
     Parameters
     ----------
-    problem : Problem
+    problem : RegionProblem
 
     Attributes
     ----------
@@ -37,10 +37,10 @@ class Base(ABC):
 
     failure = ""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: RegionProblem) -> None:
         self.problem = problem
 
-    def look_at(self, rows: np.ndarray, features: np.ndarray) -> None:  # noqa: B027
+    def prepare(self, rows: np.ndarray, features: np.ndarray) -> None:  # noqa: B027
         """Do what can be done once for all projections of these columns; nothing by default."""
 
     @abstractmethod
@@ -61,5 +61,5 @@ class Base(ABC):
         """
 
     @abstractmethod
-    def fit(self, rows: np.ndarray, features: tuple[int, ...]) -> Fitted | None:
+    def fit(self, rows: np.ndarray, features: tuple[int, ...]) -> FittedClassifier | None:
         """The classifier of one projection; None where it cannot be fitted."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pellucid.eop.classifiers.base import Base, Fitted
+from pellucid.eop.classifiers.base import BaseClassifier, FittedClassifier
 from pellucid.eop.problem import project
 
 
@@ -52,14 +52,14 @@ def _factor(weight: float) -> str:
     return "" if size == "1" else f"{size} "
 
 
-class LinearBase(Base):
+class LinearBase(BaseClassifier):
     """One class against the rest, with squared hinge or logistic loss and an l2 penalty.
 
     Columns are brought to a mean of 0 and a deviation of 1 first.
 
     Parameters
     ----------
-    problem : Problem
+    problem : RegionProblem
     loss : {"squared_hinge", "logistic"}
     C : float
         Weight of the losses against the penalty.
@@ -70,7 +70,7 @@ class LinearBase(Base):
         self.loss, self.C = loss, C
 
     def answers(self, rows, subsets):
-        """See `Base.answers`."""
+        """See `BaseClassifier.answers`."""
         from pellucid.eop.kernels.linear import linear_answers
 
         columns, local, coef = self._solve(rows, subsets)
@@ -79,12 +79,14 @@ class LinearBase(Base):
         return found
 
     def fit(self, rows, features):
-        """See `Base.fit`."""
+        """See `BaseClassifier.fit`."""
         mean, scale = (values[list(features)] for values in self.problem.scales)
         _, _, coef = self._solve(rows, np.array([features]))
         weights = coef[0, :, :-1] / scale
         classifier = LinearClassifier(weights, coef[0, :, -1] - weights @ mean)
-        return Fitted(classifier, classifier.predict(project(self.problem.X, features, rows)))
+        return FittedClassifier(
+            classifier, classifier.predict(project(self.problem.X, features, rows))
+        )
 
     def _solve(self, rows: np.ndarray, subsets: np.ndarray):
         """Scaled columns, the subsets as positions among them, and the coefficients."""

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pellucid.eop.classifiers.base import Base, Fitted
+from pellucid.eop.classifiers.base import BaseClassifier, FittedClassifier
 from pellucid.eop.problem import project
 
 N_NEIGHBORS = 5
 """Neighbours of the built-in k-NN classifier, as in scikit-learn."""
 
 
-class Places:
+class DistinctRows:
     """Rows gathered by place, in a tree.
 
     Rows that coincide are taken together, and a row of weight w counts as w neighbours, so it
@@ -64,7 +64,9 @@ class Places:
         distance, index = self._tree.query(Z, k=min(k, len(self.places)))
         return distance, index, _take(self.total[index], k)
 
-    def near_own(self, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    def nearest_to_training_rows(
+        self, k: int
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """The same for the training rows, each without itself (of a heavier row, without one).
 
         The last array is the weight that was left out of the first place of each row.
@@ -97,7 +99,7 @@ class KNNClassifier:
 
     def __init__(self, P, y, weight, n_classes: int, scale, n_neighbors: int) -> None:
         self.scale, self.n_neighbors = scale, n_neighbors
-        self._places = Places(P / scale, weight)
+        self._places = DistinctRows(P / scale, weight)
         self._is_class = y[:, None] == np.arange(n_classes)
         self._classes = self._places.gather(self._is_class)
 
@@ -115,24 +117,24 @@ class KNNClassifier:
 
     def own_answers(self) -> np.ndarray:
         """What it says of each training row when that row is left out."""
-        _, index, taken, own = self._places.near_own(self.n_neighbors)
+        _, index, taken, own = self._places.nearest_to_training_rows(self.n_neighbors)
         classes, total = self._classes[index], self._places.total[index]
         classes[:, 0] -= own[:, None] * self._is_class
         total[:, 0] -= own
         return (shares(taken, total)[:, :, None] * classes).sum(axis=1).argmax(axis=1)
 
 
-class KNNBase(Base):
+class KNNBase(BaseClassifier):
     """The nearest neighbours; training rows are judged without themselves."""
 
     def answers(self, rows, subsets):
-        """See `Base.answers`."""
+        """See `BaseClassifier.answers`."""
         return np.stack([self._make(rows, tuple(s)).own_answers() for s in subsets.tolist()])
 
     def fit(self, rows, features):
-        """See `Base.fit`."""
+        """See `BaseClassifier.fit`."""
         classifier = self._make(rows, features)
-        return Fitted(classifier, classifier.own_answers())
+        return FittedClassifier(classifier, classifier.own_answers())
 
     def _make(self, rows: np.ndarray, features: tuple[int, ...]) -> KNNClassifier:
         problem = self.problem

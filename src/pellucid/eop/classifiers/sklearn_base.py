@@ -8,14 +8,14 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from pellucid.eop.classifiers.base import FAILED, Base, Fitted
-from pellucid.eop.problem import Problem, project
+from pellucid.eop.classifiers.base import FAILED, BaseClassifier, FittedClassifier
+from pellucid.eop.problem import RegionProblem, project
 
 _PARTS = 3
 """Parts that the rows are divided into, each answered by a classifier of the others."""
 
 
-class WrappedBase(Base):
+class SklearnBase(BaseClassifier):
     """A classifier of the user's.
 
     What it says of a training row comes from a copy that has not seen the row, so that
@@ -24,11 +24,11 @@ class WrappedBase(Base):
 
     Parameters
     ----------
-    problem : Problem
+    problem : RegionProblem
     estimator : estimator with ``fit`` and ``predict``
     """
 
-    def __init__(self, problem: Problem, estimator: Any) -> None:
+    def __init__(self, problem: RegionProblem, estimator: Any) -> None:
         super().__init__(problem)
         self.estimator = estimator
         if not problem.weights.are_ones and not has_fit_parameter(estimator, "sample_weight"):
@@ -39,7 +39,7 @@ class WrappedBase(Base):
             )
 
     def answers(self, rows, subsets):
-        """See `Base.answers`."""
+        """See `BaseClassifier.answers`."""
         found = np.empty((len(subsets), len(rows)), dtype=np.int64)
         for position, features in enumerate(subsets.tolist()):
             answers = self._answers(project(self.problem.X, features, rows), rows)
@@ -47,10 +47,12 @@ class WrappedBase(Base):
         return found
 
     def fit(self, rows, features):
-        """See `Base.fit`."""
+        """See `BaseClassifier.fit`."""
         P = project(self.problem.X, features, rows)
         answers, classifier = self._answers(P, rows), self._fit(P, rows)
-        return None if answers is None or classifier is None else Fitted(classifier, answers)
+        return (
+            None if answers is None or classifier is None else FittedClassifier(classifier, answers)
+        )
 
     def _answers(self, P: np.ndarray, rows: np.ndarray) -> np.ndarray | None:
         order = np.argsort(self.problem.y[rows], kind="stable")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pellucid.eop.classifiers.base import Base, Fitted
+from pellucid.eop.classifiers.base import BaseClassifier, FittedClassifier
 from pellucid.eop.problem import project
 from pellucid.explanation.conditions import format_number
 from pellucid.tree.predictor import column_values
@@ -45,10 +45,10 @@ class Stump:
         return f"where {names[self.position]} {sign} {format_number(self.threshold)}"
 
 
-class StumpBase(Base):
+class StumpBase(BaseClassifier):
     """The stump of least error. On several columns it is that of the best of them."""
 
-    def look_at(self, rows, features):
+    def prepare(self, rows, features):
         """Sweep every column once."""
         n = self.problem.n_features
         self._ends, self._classes = np.empty((n, 2)), np.empty((n, 2), dtype=np.int64)
@@ -62,7 +62,7 @@ class StumpBase(Base):
         self.problem.pool.map(work, range(0, len(features), _BLOCK))
 
     def answers(self, rows, subsets):
-        """See `Base.answers`: a projection is as good as its best column."""
+        """See `BaseClassifier.answers`: a projection is as good as its best column."""
         best = np.take_along_axis(subsets, self._wrong[subsets].argmin(axis=1)[:, None], 1)[:, 0]
         found = np.empty((len(subsets), len(rows)), dtype=np.int64)
         for position, feature in enumerate(best.tolist()):
@@ -71,13 +71,13 @@ class StumpBase(Base):
         return found
 
     def fit(self, rows, features):
-        """See `Base.fit`."""
+        """See `BaseClassifier.fit`."""
         ends, classes, wrong = self._sweep(rows, np.array(features))
         best = int(np.argmin(wrong))
         low, high = map(float, ends[best])
         threshold = low if low == high else choose_threshold(low, high, "round")
         stump = Stump(best, threshold, *map(int, classes[best]))
-        return Fitted(stump, stump.predict(project(self.problem.X, features, rows)))
+        return FittedClassifier(stump, stump.predict(project(self.problem.X, features, rows)))
 
     def _sweep(self, rows: np.ndarray, features: np.ndarray):
         """Ends, classes and errors of the best stumps, one pass over sorted values each."""

@@ -9,7 +9,7 @@ from pellucid.eop.shapes.base import Rows
 _ROUNDS = 8
 _SEEDS = 5
 
-REACHES = (1.0, 2.0, 4.0)
+GROWTH_FACTORS = (1.0, 2.0, 4.0)
 """Squared distances, in those of its border, up to which an ellipse looks at rows around it."""
 
 _FLAT = 1e-6
@@ -50,21 +50,21 @@ def grow_from_seeds(rows: Rows, gains: np.ndarray, random) -> tuple[np.ndarray, 
 def _grow(rows: Rows, gains: np.ndarray, seed: int):
     center, shape = rows.P[seed], np.diag(1 / rows.scale**2)
     best, best_value = None, 0
-    grown, value = fit_radius(rows.P, gains, center, shape)
+    grown, value = best_radius(rows.P, gains, center, shape)
     for _ in range(_ROUNDS):
         if value <= best_value:
             break
         best, best_value = grown, value
         distance = distances(rows.P, *grown)
-        for reach in REACHES:
+        for reach in GROWTH_FACTORS:
             near = (distance <= reach) & rows.right
-            trial = fit_radius(rows.P, gains, *spread(rows.P[near], rows.units[near], rows.scale))
+            trial = best_radius(rows.P, gains, *spread(rows.P[near], rows.units[near], rows.scale))
             if trial[1] > value:
                 grown, value = trial
     return best, best_value
 
 
-def fit_radius(P: np.ndarray, gains: np.ndarray, center: np.ndarray, shape: np.ndarray):
+def best_radius(P: np.ndarray, gains: np.ndarray, center: np.ndarray, shape: np.ndarray):
     """The ellipse of this center and form, of the size that has the largest surplus.
 
     Returns

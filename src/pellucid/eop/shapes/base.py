@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pellucid.eop.problem import View, is_within
-from pellucid.eop.shapes.regions import Finder, Found, Regions
+from pellucid.eop.problem import ProjectionView, is_error_allowed
+from pellucid.eop.shapes.regions import Finder, Regions, RegionSearchResult
 
-MOST_REGIONS = 20
+MAX_REGIONS = 20
 """Regions of one projection at the most."""
 
 _BITS = 61
@@ -60,7 +60,7 @@ class ShapeFinder(Finder):
     def _join(self, regions: Sequence[Regions], dim: int) -> Regions:
         """Many regions as one object."""
 
-    def _middle(self, regions: Sequence[Regions]) -> Regions:
+    def _median_form(self, regions: Sequence[Regions]) -> Regions:
         """What is common to several forms of a region; the first one by default."""
         return regions[0]
 
@@ -68,7 +68,9 @@ class ShapeFinder(Finder):
         """Make a finished region easy to read, with the same rows inside."""
         return region
 
-    def find(self, view: View, max_error: float, held_error: float, seed: int) -> Found:
+    def find(
+        self, view: ProjectionView, max_error: float, held_error: float, seed: int
+    ) -> RegionSearchResult:
         """See `Finder.find`."""
         random = np.random.RandomState(seed)
         rows = _rows(view.P, view.right, view.units, max_error, view.scale)
@@ -76,7 +78,7 @@ class ShapeFinder(Finder):
         before = self._join([self._finish(region, rows) for region in grown], view.P.shape[1])
         none = np.empty(0, dtype=np.int64)
         if not view.has_held_out:
-            return Found(before, before, before.which(view.P), none)
+            return RegionSearchResult(before, before, before.which(view.P), none)
         held = _rows(view.held_P, view.held_right, view.held_units, held_error, view.scale)
         both = _both(rows, held)
         kept, n_held, errors = [], [], []
@@ -84,13 +86,15 @@ class ShapeFinder(Finder):
             weight, wrong = _inside(region, held)
             n_held.append(int(np.count_nonzero(region.contains(held.P))))
             errors.append(wrong / weight if weight else np.nan)
-            is_good = weight > 0 and is_within(wrong, weight, held_error)
-            mended = self._mend(region, rows, held, both, held_error, random) if is_good else None
+            is_good = weight > 0 and is_error_allowed(wrong, weight, held_error)
+            mended = (
+                self._recalibrate(region, rows, held, both, held_error, random) if is_good else None
+            )
             kept.append(mended)
         after = self._join(
             [self._finish(region, both) for region in kept if region is not None], view.P.shape[1]
         )
-        return Found(
+        return RegionSearchResult(
             before,
             after,
             after.which(view.P),
@@ -100,12 +104,12 @@ class ShapeFinder(Finder):
             np.array(errors),
         )
 
-    def _cover(self, rows: Rows, max_error: float, view: View, random) -> list[Regions]:
+    def _cover(self, rows: Rows, max_error: float, view: ProjectionView, random) -> list[Regions]:
         """Regions one after the other, until nothing worth having is left."""
         least = max(ceil(1 / max(max_error, 1e-2) - 1e-9) * view.one, view.least)
         gains, regions = rows.gains.copy(), []
         open_rows = rows.right.copy()
-        while len(regions) < MOST_REGIONS and rows.units[open_rows].sum() >= least:
+        while len(regions) < MAX_REGIONS and rows.units[open_rows].sum() >= least:
             region = self._grow(rows, gains, random)
             if region is None:
                 break
@@ -117,18 +121,18 @@ class ShapeFinder(Finder):
             open_rows &= ~new
         return regions
 
-    def _mend(self, region, rows: Rows, held: Rows, both: Rows, held_error: float, random):
+    def _recalibrate(self, region, rows: Rows, held: Rows, both: Rows, held_error: float, random):
         """The region as rows of both kinds would have it, if held-out rows agree with that."""
         forms = [self._fit(region, both, both.gains)]
         for _ in range(self.n_bootstraps):
             times = random.poisson(1.0, len(both.units))
             forms.append(self._fit(region, both, both.gains * times))
         if self.n_bootstraps:
-            forms[0] = self._middle(forms[1:])
+            forms[0] = self._median_form(forms[1:])
         weight, wrong = _inside(forms[0], held)
         total, errors = _inside(forms[0], rows)
-        is_good = weight > 0 and is_within(wrong, weight, held_error)
-        if is_good and total > 0 and is_within(errors, total, held_error):
+        is_good = weight > 0 and is_error_allowed(wrong, weight, held_error)
+        if is_good and total > 0 and is_error_allowed(errors, total, held_error):
             return forms[0]
         return region
 

@@ -145,7 +145,7 @@ class BoxFinder(ShapeFinder):
         improve_box(columns, orders, gains, lower, upper)
         return _closed(lower, upper, rows.P)
 
-    def _middle(self, regions):
+    def _median_form(self, regions):
         """Ends in the middle of all."""
         ends = [np.stack([getattr(r, side)[0] for r in regions]) for side in ("lower", "upper")]
         return Boxes(*(np.sort(e, axis=0)[len(e) // 2] for e in ends))

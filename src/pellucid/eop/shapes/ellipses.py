@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pellucid.eop.shapes.ball_growing import distances, fit_radius, grow_from_seeds
+from pellucid.eop.shapes.ball_growing import best_radius, distances, grow_from_seeds
 from pellucid.eop.shapes.base import ShapeFinder
 from pellucid.eop.shapes.regions import Regions, short_number
 
@@ -70,10 +70,10 @@ class EllipseFinder(ShapeFinder):
         return None if grown is None else Ellipses(grown[0][None], grown[1][None])
 
     def _fit(self, region, rows, gains):
-        (center, shape), value = fit_radius(rows.P, gains, region.center[0], region.shape[0])
+        (center, shape), value = best_radius(rows.P, gains, region.center[0], region.shape[0])
         return Ellipses(center[None], shape[None]) if value > 0 else region
 
-    def _middle(self, regions):
+    def _median_form(self, regions):
         """The one whose size is in the middle."""
         sizes = [np.linalg.det(region.shape[0]) for region in regions]
         return regions[int(np.argsort(sizes, kind="stable")[len(sizes) // 2])]

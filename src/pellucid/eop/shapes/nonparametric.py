@@ -7,9 +7,9 @@ from math import ceil
 
 import numpy as np
 
-from pellucid.eop.classifiers.neighbors import Places, shares
-from pellucid.eop.problem import View, is_within
-from pellucid.eop.shapes.regions import Finder, Found, Regions
+from pellucid.eop.classifiers.neighbors import DistinctRows, shares
+from pellucid.eop.problem import ProjectionView, is_error_allowed
+from pellucid.eop.shapes.regions import Finder, Regions, RegionSearchResult
 
 TINY = 1e-6
 """Added to distances, in standard deviations, so that a row may coincide with its neighbour."""
@@ -18,7 +18,7 @@ _MOST_KEPT = 50
 """Neighbours at the most that are kept where more errors are allowed than at first."""
 
 
-class NeighbourRegion(Regions):
+class NeighborRegion(Regions):
     """Where the neighbours of a place speak for the classifier.
 
     The score of a place is the share of its m nearest training rows that are classified rightly,
@@ -56,7 +56,7 @@ class NeighbourRegion(Regions):
         self.points, self.right, self.scale = points, right, scale
         self.n_neighbors, self.threshold = n_neighbors, threshold
         self.dim = points.shape[1]
-        self._places = Places(points / scale, weight)
+        self._places = DistinctRows(points / scale, weight)
         self._right = self._places.gather(right[:, None])[:, 0]
         self.scores = self._score_own()
 
@@ -74,13 +74,13 @@ class NeighbourRegion(Regions):
             return np.empty(0, dtype=np.int64)
         return np.where(self.score(P) >= self.threshold, 0, -1)
 
-    def first(self, k: int) -> NeighbourRegion:
+    def first(self, k: int) -> NeighborRegion:
         """See `Regions.first`."""
         return self if k else self.with_threshold(np.inf)
 
-    def with_threshold(self, threshold: float) -> NeighbourRegion:
+    def with_threshold(self, threshold: float) -> NeighborRegion:
         """The same with another threshold."""
-        other = object.__new__(NeighbourRegion)
+        other = object.__new__(NeighborRegion)
         other.__dict__.update(self.__dict__)
         other.threshold = threshold
         return other
@@ -108,7 +108,7 @@ class NeighbourRegion(Regions):
         return np.full(len(self), float(self.n_neighbors * self.dim))
 
     def _score_own(self) -> np.ndarray:
-        distance, index, taken, own = self._places.near_own(self.n_neighbors)
+        distance, index, taken, own = self._places.nearest_to_training_rows(self.n_neighbors)
         right, total = self._right[index], self._places.total[index]
         right[:, 0] -= own * self.right
         total[:, 0] -= own
@@ -124,7 +124,7 @@ def _score(distance: np.ndarray, taken: np.ndarray, right: np.ndarray) -> np.nda
     return shares(found, whole)
 
 
-class NeighbourFinder(Finder):
+class NeighborFinder(Finder):
     """m = ⌈1 / ε⌉ neighbours, a threshold of 1 - ε, raised until held-out rows agree.
 
     Held-out rows join the neighbours then. As they are few, above all at late levels, the other
@@ -135,17 +135,19 @@ class NeighbourFinder(Finder):
     luck for a region.
     """
 
-    def find(self, view: View, max_error: float, held_error: float, seed: int) -> Found:
+    def find(
+        self, view: ProjectionView, max_error: float, held_error: float, seed: int
+    ) -> RegionSearchResult:
         """See `Finder.find`."""
         m = self._n_neighbors(max_error)
         weight, least = view.units / view.one, 1 - max_error
-        before = NeighbourRegion(view.P, view.right, weight, view.scale, m, least)
+        before = NeighborRegion(view.P, view.right, weight, view.scale, m, least)
         if not view.has_held_out:
             which = np.where(before.scores >= least, 0, -1)
-            return Found(before, before, which, np.empty(0, dtype=np.int64))
+            return RegionSearchResult(before, before, which, np.empty(0, dtype=np.int64))
         right = np.concatenate([view.right, view.held_right])
         units = np.concatenate([view.units, view.held_units])
-        after = NeighbourRegion(
+        after = NeighborRegion(
             np.concatenate([view.P, view.held_P]), right, units / view.one, view.scale, m, least
         )
         n = len(view.P)
@@ -156,7 +158,7 @@ class NeighbourFinder(Finder):
         which = np.where(after.scores >= after.threshold, 0, -1)
         held = before.contains(view.held_P)
         total, wrong = view.held_units[held].sum(), view.held_units[held & ~view.held_right].sum()
-        return Found(
+        return RegionSearchResult(
             before,
             after,
             which[:n],
@@ -194,7 +196,7 @@ def lowest_threshold(
     total = np.cumsum(units[order])
     wrong = np.cumsum(units[order] * ~right[order])
     is_last = np.append(values[1:] < values[:-1], True)
-    good = np.flatnonzero(is_last & is_within(wrong, total, max_error))
+    good = np.flatnonzero(is_last & is_error_allowed(wrong, total, max_error))
     if not len(good):
         return np.inf
     if good[-1] == len(order) - 1:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pellucid.eop.shapes.ball_growing import REACHES, distances, grow_from_seeds
+from pellucid.eop.shapes.ball_growing import GROWTH_FACTORS, distances, grow_from_seeds
 from pellucid.eop.shapes.base import ShapeFinder
 from pellucid.eop.shapes.regions import Regions, describe_extent
 
@@ -105,7 +105,7 @@ class PolyhedronFinder(ShapeFinder):
             return None
         distance = distances(rows.P, *grown)
         best, best_value = None, 0
-        for reach in REACHES:
+        for reach in GROWTH_FACTORS:
             hull = Polyhedra.around(rows.P[(distance <= reach) & rows.right])
             value = 0 if hull is None else gains[hull.contains(rows.P)].sum()
             if value > best_value:
@@ -119,7 +119,7 @@ class PolyhedronFinder(ShapeFinder):
         order = np.lexsort((np.abs(_FACTORS - 1), -np.array(values)))
         return forms[int(order[0])]
 
-    def _middle(self, regions):
+    def _median_form(self, regions):
         """The one whose size is in the middle."""
         sizes = [np.ptp(region.vertices[0], axis=0).prod() for region in regions]
         return regions[int(np.argsort(sizes, kind="stable")[len(sizes) // 2])]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pellucid.eop.problem import View
+from pellucid.eop.problem import ProjectionView
 from pellucid.explanation.conditions import format_number
 
 
@@ -106,7 +106,7 @@ class Calibration:
 
 
 @dataclass(frozen=True)
-class Found:
+class RegionSearchResult:
     """Regions after calibration, and where the rows are.
 
     Attributes
@@ -143,12 +143,14 @@ class Finder(ABC):
         self.n_bootstraps, self.max_error = n_bootstraps, max_error
 
     @abstractmethod
-    def find(self, view: View, max_error: float, held_error: float, seed: int) -> Found:
+    def find(
+        self, view: ProjectionView, max_error: float, held_error: float, seed: int
+    ) -> RegionSearchResult:
         """Regions where the classifier of a view is right.
 
         Parameters
         ----------
-        view : View
+        view : ProjectionView
         max_error : float
             Errors allowed inside a region, on the rows that are learned from.
         held_error : float

@@ -14,7 +14,7 @@ from pellucid.eop.shapes.boxes import Boxes, describe_box
 
 
 @dataclass(frozen=True)
-class Piece:
+class AnswerRegion:
     """The part of a region that gets one answer.
 
     Attributes
@@ -66,9 +66,9 @@ class Piece:
         return f"{self.support:,.10g} rows, {100 * self.purity:.1f} % of them {self.answer}"
 
 
-def level_pieces(
+def answer_regions(
     number: int, level: Level, names: Sequence[str], classes: np.ndarray, total: float
-) -> list[Piece]:
+) -> list[AnswerRegion]:
     """The regions of a level, each divided by answer.
 
     Parameters
@@ -95,9 +95,9 @@ def level_pieces(
             if bounds and isinstance(level.classifier, Stump):
                 where = describe_box(*np.array(list(bounds.values())).T, own)
             elif np.count_nonzero(weight) > 1:
-                condition = _says(level.classifier, answer, own, classes)
+                condition = _classifier_condition(level.classifier, answer, own, classes)
             pieces.append(
-                Piece(
+                AnswerRegion(
                     level=number,
                     region=region,
                     answer=classes[answer],
@@ -127,7 +127,9 @@ def _bounds(level: Level, region: int, answer: int, names: list[str]) -> dict:
     return {name: (float(a), float(b)) for name, a, b in zip(names, lower, upper)}
 
 
-def _says(classifier: Any, answer: int, names: list[str], classes: np.ndarray) -> str:
+def _classifier_condition(
+    classifier: Any, answer: int, names: list[str], classes: np.ndarray
+) -> str:
     reason = getattr(classifier, "reason", None)
     if reason is not None:
         return reason(answer, names, classes)

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from _support import oracles
 from _support.strategies import tiny_data
 from pellucid import ExGreedy, ExShallow
-from pellucid._core.growers.penalty_path import Along
+from pellucid._core.growers.penalty_path import PenaltyPath
 from pellucid._utils.progress import Progress
 from pellucid.cluster._base import BaseThresholdTree
 from pellucid.metrics import (
@@ -216,14 +216,14 @@ def test_cached_nodes_are_not_searched_again(seed):
     data = noisy_blobs(seed, n=300)
     model = ExShallow(reference=data.centers)
     with BaseThresholdTree._posed(model, data.X, None) as (_, _, problem):
-        along = Along(problem, "round", Progress("", 0, 0), 2000)
-        along.fit(0.0)
-        along.fit(1.0)
-        along.refine()
-        alone = len(along.found) * (len(data.centers) - 1)
-        assert along.is_complete
-        assert along.criterion.n_searches < 0.8 * alone
-        before = along.criterion.n_searches
-        for point in along.trade_off():
-            assert along.grow(point.penalty).builder.build() == point.tree
-        assert along.criterion.n_searches == before
+        path = PenaltyPath(problem, "round", Progress("", 0, 0), 2000)
+        path.fit(0.0)
+        path.fit(1.0)
+        path.refine()
+        alone = len(path.fits) * (len(data.centers) - 1)
+        assert path.is_complete
+        assert path.criterion.cache.n_searches < 0.8 * alone
+        before = path.criterion.cache.n_searches
+        for point in path.trade_off():
+            assert path.grow(point.penalty).builder.build() == point.tree
+        assert path.criterion.cache.n_searches == before

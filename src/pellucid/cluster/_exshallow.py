@@ -10,7 +10,7 @@ import numpy as np
 
 from pellucid._core.criteria.induced_cost import InducedCost
 from pellucid._core.growers import grow
-from pellucid._core.growers.penalty_path import Along
+from pellucid._core.growers.penalty_path import PenaltyPath
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import Interval
 from pellucid.cluster._docs import common_parameters
@@ -150,11 +150,11 @@ class ExShallow(BaseReferenceTree):
         model = copy(self)  # reading X leaves traces, and a clone would forget a fitted reference
         progress = Progress(f"{type(self).__name__}: penalties", max_fits, self.verbose)
         with model._posed(X, y, sample_weight) as (_, _, problem):
-            along = Along(problem, self.threshold_style, progress, max_fits)
+            path = PenaltyPath(problem, self.threshold_style, progress, max_fits)
             for penalty in penalties:
-                along.fit(penalty)
-            along.refine()
-        return along.trade_off().undominated()
+                path.fit(penalty)
+            path.refine()
+        return path.trade_off().undominated()
 
 
 def _read_penalties(penalties: Any) -> list[float]:

@@ -10,7 +10,7 @@ from typing import Any
 from sklearn.base import clone
 
 from pellucid._core.criteria.problem import Problem
-from pellucid._core.growers.penalty_path import Along
+from pellucid._core.growers.penalty_path import PenaltyPath
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import Interval, validate_parameters
 from pellucid.cluster._base import BaseThresholdTree
@@ -145,16 +145,16 @@ class ExShallowSearch(BaseReferenceTree):
     def _grow(self, problem, progress):
         goals = self._find_goals(problem)
         trees = Progress(f"{type(self).__name__}: trees", self.max_fits, self.verbose)
-        along = Along(problem, self.threshold_style, trees, self.max_fits)
-        _search(along, goals)
-        along.tidy(goals.choose(list(along.trade_off())))
-        everything = along.trade_off()
+        path = PenaltyPath(problem, self.threshold_style, trees, self.max_fits)
+        _search(path, goals)
+        path.try_rounder_penalties(goals.choose(list(path.trade_off())))
+        everything = path.trade_off()
         best = goals.choose(list(everything))
         self.best_depth_penalty_ = best.penalty
         self.reached_ = goals.meet(best)
         self.path_ = everything.undominated()
-        self.n_fits_ = len(along.found)
-        return along.grow(best.penalty)
+        self.n_fits_ = len(path.fits)
+        return path.grow(best.penalty)
 
     def _find_goals(self, problem: Problem) -> Goals:
         """The goals as figures of this problem."""
@@ -249,9 +249,9 @@ class Goals:
         return min(small, key=by_cost) if small else min(points, key=by_size)
 
 
-def _search(along: Along, goals: Goals) -> None:
-    """Try penalties until a tree ends the search or `along` has tried as many as it may."""
-    start = along.fit(START)
+def _search(path: PenaltyPath, goals: Goals) -> None:
+    """Try penalties until a tree ends the search or `path` has tried as many as it may."""
+    start = path.fit(START)
     if goals.are_none or goals.end_with(start):
         return
     falls = [START / STEP**i for i in range(1, _N_STEPS)] + [0.0]
@@ -262,19 +262,19 @@ def _search(along: Along, goals: Goals) -> None:
     else:
         penalties, wanted = (falls, False) if goals.is_small(start) else (rises, True)
         is_there = goals.is_small
-    for penalty in penalties[: along.max_fits - 1]:
-        point = along.fit(penalty)
+    for penalty in penalties[: path.max_fits - 1]:
+        point = path.fit(penalty)
         if goals.end_with(point):
             return
         if is_there(point) == wanted:
             break
     # Neither cost nor size goes one way only: where the bracket holds nothing, the rest may.
     for ends in ((), (falls[-1], rises[-1])):
-        for penalty in ends[: along.max_fits - len(along.found)]:
-            if goals.end_with(along.fit(penalty)):
+        for penalty in ends[: path.max_fits - len(path.fits)]:
+            if goals.end_with(path.fit(penalty)):
                 return
-        along.refine(goals.part, goals.end_with)
-        if any(map(goals.end_with, along.points())):
+        path.refine(goals.part, goals.end_with)
+        if any(map(goals.end_with, path.points())):
             return
 
 

@@ -1,9 +1,10 @@
-"""Induced cost at one depth penalty after another, without searching twice for the same cut."""
+"""Induced cost at many depth penalties λ; best splits are cached per node."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,158 +14,164 @@ from pellucid._core.criteria.induced_cost import InducedCost
 from pellucid._core.criteria.problem import Problem
 
 
-@dataclass
-class Memory:
-    """What is known of one cell: its best cut at some penalties, and the cells below each cut.
+class _Line(NamedTuple):
+    """Objective of a split as a function of λ: price + λ depth."""
 
-    The objective of a cut is a straight line in the penalty, Price + penalty * DExp, and the best
-    cut is the lowest of these lines. A line that is lowest at two penalties is lowest at all
-    between them, so that nothing has to be searched there.
+    price: float
+    depth: float
+
+
+@dataclass
+class CutCache:
+    """Best splits of a node at the penalties searched so far, and the caches of its children.
+
+    The objective of a split is a straight line in the penalty, Price + λ DExp, and the best split
+    is the lowest line. A line that is lowest at two penalties is lowest at all penalties between
+    them, so no search is needed there.
 
     Attributes
     ----------
     penalties : list of float
-        Penalties at which the cell was searched, ascending.
-    cuts : list of Split or None
-        The best cut at each, whose threshold is the lowest threshold that makes it.
+        Penalties at which the node was searched, ascending.
+    splits : list of Split or None
+        Best split at each penalty, with the lowest of its thresholds.
     """
 
     penalties: list[float] = field(default_factory=list)
-    cuts: list[Split | None] = field(default_factory=list)
-    _lines: dict[tuple, tuple[float, float]] = field(default_factory=dict)
-    _below: dict[tuple, tuple[Memory, Memory]] = field(default_factory=dict)
+    splits: list[Split | None] = field(default_factory=list)
+    _lines: dict[tuple | None, _Line] = field(default_factory=dict)
+    _children: dict[tuple | None, tuple[CutCache, CutCache]] = field(default_factory=dict)
 
     @property
     def n_searches(self) -> int:
-        """How many times this cell and those below it were searched."""
-        below = (half for halves in self._below.values() for half in halves)
-        return len(self.penalties) + sum(half.n_searches for half in below)
+        """Number of searches of this node and its descendants."""
+        children = (child for pair in self._children.values() for child in pair)
+        return len(self.penalties) + sum(child.n_searches for child in children)
 
-    def knows(self, penalty: float) -> bool:
-        """Whether the best cut is known at a penalty."""
+    def covers(self, penalty: float) -> bool:
+        """Whether the searches so far determine the best split at a penalty."""
         i = bisect_left(self.penalties, penalty)
         if i == len(self.penalties):
             return False
         if self.penalties[i] == penalty:
             return True
-        return i > 0 and _key(self.cuts[i - 1]) == _key(self.cuts[i])
+        return i > 0 and _key(self.splits[i - 1]) == _key(self.splits[i])
 
-    def cut(self, penalty: float) -> Split | None:
-        """The best cut at a penalty at which it is known."""
-        return self.cuts[bisect_left(self.penalties, penalty)]
+    def split(self, penalty: float) -> Split | None:
+        """Best split at a covered penalty."""
+        return self.splits[bisect_left(self.penalties, penalty)]
 
-    def learn(self, penalty: float, cut: Split | None, depth: float) -> None:
-        """Keep the best cut at a penalty, and its DExp."""
+    def add(self, penalty: float, split: Split | None, depth: float) -> None:
+        """Store the best split at a penalty and its DExp."""
         i = bisect_left(self.penalties, penalty)
         self.penalties.insert(i, penalty)
-        self.cuts.insert(i, cut)
-        if cut is not None:
-            self._lines.setdefault(_key(cut), (cut.objective - penalty * depth, depth))
+        self.splits.insert(i, split)
+        if split is not None:
+            self._lines.setdefault(_key(split), _Line(split.objective - penalty * depth, depth))
 
-    def below(self, penalty: float) -> tuple[Memory, Memory]:
-        """Of the two cells below the best cut at a penalty."""
-        return self._below.setdefault(_key(self.cut(penalty)), (Memory(), Memory()))
+    def children(self, penalty: float) -> tuple[CutCache, CutCache]:
+        """Caches of the children under the best split at a covered penalty."""
+        return self._children.setdefault(_key(self.split(penalty)), (CutCache(), CutCache()))
 
     def crossing(self, low: float, high: float) -> float | None:
-        """A penalty at which the tree of `low` and that of `high` may part ways.
+        """Penalty at which the trees of two penalties may begin to differ.
 
-        Where the lines of their cuts cross, at the first node at which the cuts differ; None if
-        the trees are the same.
+        At the first node at which their splits differ, the penalty at which the lines of the two
+        splits cross; None if the trees are equal.
         """
-        waiting = [self]
-        while waiting:
-            memory = waiting.pop()
-            if not memory.penalties:  # one center: nothing to cut
+        stack = [self]
+        while stack:
+            node = stack.pop()
+            if not node.penalties:  # a leaf
                 continue
-            first, second = (_key(memory.cut(penalty)) for penalty in (low, high))
-            if first is None or second is None:
+            keys = _key(node.split(low)), _key(node.split(high))
+            if None in keys:
                 continue
-            if first == second:
-                waiting += reversed(memory.below(low))
+            if keys[0] == keys[1]:
+                stack += reversed(node.children(low))
                 continue
-            (price, depth), (other_price, other_depth) = (
-                memory._lines[cut] for cut in (first, second)
-            )
-            if depth == other_depth:
+            first, second = (node._lines[key] for key in keys)
+            if first.depth == second.depth:
                 return low
-            return (other_price - price) / (depth - other_depth)
+            return (second.price - first.price) / (first.depth - second.depth)
         return None
 
 
-def _key(cut: Split | None) -> tuple[int, float] | None:
-    return None if cut is None else (cut.feature, cut.threshold)
+def _key(split: Split | None) -> tuple[int, float] | None:
+    return None if split is None else (split.feature, split.threshold)
 
 
 @dataclass(slots=True)
 class PathState:
-    """What is known of a node: its cache, and the children of the split that was found last."""
+    """Cache of a node, and the children of the split found by the latest search."""
 
-    memory: Memory
+    cache: CutCache
     divided: SplitNode | None = None
 
 
-class RememberedInducedCost(InducedCost):
-    """The criterion of :class:`InducedCost`, to grow trees at many penalties.
+class CachedInducedCost(InducedCost):
+    """:class:`InducedCost` for trees at many penalties.
 
-    Set `depth_penalty` and grow; cells that earlier trees had in common with this one are searched
-    only where what was found there does not decide. No rows are kept from one tree to the next.
+    Set `depth_penalty` and grow a tree. A node that earlier trees contain too is searched only at
+    penalties that its cache does not cover. No rows are kept from one tree to the next.
 
     Attributes
     ----------
-    memory : Memory
+    cache : CutCache
         Of the root.
     """
 
     def __init__(self, problem: Problem, depth_penalty: float = 0.0) -> None:
         super().__init__(problem, depth_penalty)
-        self.memory = Memory()
-
-    @property
-    def n_searches(self) -> int:
-        """How many times a cell was searched."""
-        return self.memory.n_searches
+        self.cache = CutCache()
 
     def start_state(self, cluster: int | None = None) -> PathState:
         """State of the root."""
-        return PathState(self.memory)
+        return PathState(self.cache)
 
     def best_split(self, node: Node[PathState]) -> Split | None:
-        """Best valid split over all columns, searched for unless it is known."""
+        """Best split over all columns, from the cache or by a search."""
         if len(node.rows.centers) < 2:
             return None
-        memory = node.state.memory
-        if not memory.knows(self.depth_penalty):
+        cache = node.state.cache
+        if not cache.covers(self.depth_penalty):
             split, depth = super().best_split(node), 0.0
             if split is not None:
                 divided = super().divide(node, split)
-                # One threshold per split, whichever of its thresholds the search came upon.
+                # Equivalent thresholds are stored as one split, with the lowest of them.
                 split = split._replace(threshold=divided.low)
                 node.state.divided = divided._replace(split=split)
                 depth = self._expected_depth(node, split, divided.left.rows.active)
-            memory.learn(self.depth_penalty, split, depth)
-        return memory.cut(self.depth_penalty)
+            cache.add(self.depth_penalty, split, depth)
+        return cache.split(self.depth_penalty)
 
     def divide(self, node: Node[PathState], split: Split) -> SplitNode:
-        """The children of the best split, each with what is known of it."""
+        """The children of the best split, each with its cache."""
         divided, node.state.divided = node.state.divided, None
         if divided is None or divided.split != split:
             divided = super().divide(node, split)
-        left, right = node.state.memory.below(self.depth_penalty)
+        left, right = node.state.cache.children(self.depth_penalty)
         return divided._replace(
             left=Node(divided.left.rows, PathState(left)),
             right=Node(divided.right.rows, PathState(right)),
         )
 
-    def _expected_depth(self, node: Node[PathState], cut: Split, left: np.ndarray) -> float:
-        """DExp of a cut; only to tell where two cuts change places."""
-        weights, cell = self.problem.weights, node.rows
-        whole = float(weights.units_of(cell.active).sum())
-        share = float(weights.units_of(left).sum()) / whole if whole > 0 else 0.0
-        n_centers = len(cell.centers)
-        n_left = int((self.problem.centers[cell.centers, cut.feature] <= cut.threshold).sum())
-        depths = [0.0, 0.0]
-        for m in range(2, n_centers + 1):
-            part = min(max(-(-m * n_left // n_centers), 1), m - 1)
-            depths.append(1.0 + share * depths[part] + (1.0 - share) * depths[m - part])
-        spared = share * (cut.feature in cell.cut_left)
-        return depths[n_centers] - spared - (1.0 - share) * (cut.feature in cell.cut_right)
+    def _expected_depth(self, node: Node[PathState], split: Split, left: np.ndarray) -> float:
+        """DExp of a split, from which the crossings of lines are computed.
+
+        WAD(1) = 0 and WAD(K) = 1 + r_p WAD(K_L) + (1 - r_p) WAD(K - K_L), with r_p the share of
+        rows on the left and K_L = ceil(K r_c) clamped to [1, K - 1]. Shares of rows on killer
+        sides are subtracted.
+        """
+        weights, rows = self.problem.weights, node.rows
+        total = float(weights.units_of(rows.active).sum())
+        r_p = float(weights.units_of(left).sum()) / total if total > 0 else 0.0
+        n_centers = len(rows.centers)
+        coordinates = self.problem.centers[rows.centers, split.feature]
+        n_left = int((coordinates <= split.threshold).sum())
+        wad = [0.0, 0.0]
+        for k in range(2, n_centers + 1):
+            k_left = min(max(-(-k * n_left // n_centers), 1), k - 1)
+            wad.append(1.0 + r_p * wad[k_left] + (1.0 - r_p) * wad[k - k_left])
+        on_killer_left = r_p * (split.feature in rows.cut_left)
+        return wad[n_centers] - on_killer_left - (1.0 - r_p) * (split.feature in rows.cut_right)

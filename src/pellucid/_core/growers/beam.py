@@ -1,8 +1,9 @@
-"""Beam search: several trees grow side by side, and the best of them are kept after each cut."""
+"""Beam search: the best partial trees are kept after each split."""
 
 from __future__ import annotations
 
 import heapq
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -14,53 +15,22 @@ from pellucid.tree import TreeBuilder
 from pellucid.tree.rounding import ThresholdStyle, choose_threshold
 
 
-class _Branch(NamedTuple):
-    """A cut of a node, with what it leads to."""
-
-    cut: Split
-    threshold: float
-    left: _Node
-    right: _Node
-
-
-@dataclass(eq=False)
-class _Node:
-    """A node that any number of trees share: where it lies says all about it."""
-
-    number: int
-    node: Node | None
-    cuts: list[tuple[float, Split]] = field(default_factory=list)
-    branches: dict[int, _Branch] = field(default_factory=dict)
-
-
-class _State(NamedTuple):
-    """A tree: which nodes are cut how, and which are its leaves."""
-
-    loss: float
-    cut_at: frozenset[tuple[int, int]]
-    leaves: tuple[_Node, ...]
-
-    @property
-    def is_finished(self) -> bool:
-        return not any(node.cuts for node in self.leaves)
-
-
 @dataclass(frozen=True)
 class BeamSearch:
     """Grow many trees at a time and keep the best.
 
-    In each round every tree is cut in every way at one of its leaves: at each leaf in turn, by
-    each of the leaf's best cuts, of which there is one for each feature and each pair of
-    neighbouring centers. Of the trees that result, those with the least loss so far are kept; a
-    tree that is reached in two orders is one tree. What the criterion's greedy search would grow
-    is always among them, so the result is never worse.
+    In each round, every partial tree is expanded at each of its leaves by each of the leaf's
+    C best splits; a feature and a pair of neighbouring centers contribute at most one split. The
+    B partial trees of least loss are kept. Partial trees with the same splits are one, whatever
+    the order of the splits. The tree of greedy search is always among the candidates, so the
+    result is never worse.
 
     Parameters
     ----------
     width : int, default=40
-        Number of trees that are kept.
+        B, the number of partial trees that are kept.
     n_candidates : int, default=10
-        Number of cuts that are tried at each leaf.
+        C, the number of splits that are tried at each leaf.
 
     Examples
     --------
@@ -77,57 +47,111 @@ class BeamSearch:
     def grow(
         self, criterion: Criterion, threshold_style: ThresholdStyle, progress: Progress
     ) -> GrowthResult:
-        """The tree of least loss that was found.
+        """Grow a tree of small total loss.
 
         Parameters
         ----------
         criterion : Criterion
         threshold_style : {"round", "midpoint", "data"}
         progress : Progress
-            One step is a cut of all trees.
+            One step per round.
         """
-        nursery = _Nursery(criterion, threshold_style, self.n_candidates)
-        greedy = _State(0.0, frozenset(), (nursery.add(criterion.root()),))
+        pool = _NodePool(criterion, threshold_style, self.n_candidates)
+        greedy = _PartialTree(0.0, frozenset(), (pool.add(criterion.root()),))
         beam, finished = [greedy], []
         while beam:
-            beam = self._best_successors(beam, nursery)
-            greedy = nursery.go_on_greedily(greedy)
-            finished += [state for state in beam if state.is_finished]
-            beam = [state for state in beam if not state.is_finished]
-            nursery.forget_all_but([*beam, *finished, greedy])
+            beam = self._best_successors(beam, pool)
+            greedy = pool.split_greedily(greedy)
+            finished += [tree for tree in beam if tree.is_finished]
+            beam = [tree for tree in beam if not tree.is_finished]
+            pool.drop_unreachable([*beam, *finished, greedy])
             progress.step()
         while not greedy.is_finished:
-            greedy = nursery.go_on_greedily(greedy)
-        best = min([greedy, *finished], key=lambda state: state.loss)
-        return nursery.build(best)
+            greedy = pool.split_greedily(greedy)
+        return pool.build(min([greedy, *finished], key=lambda tree: tree.loss))
 
-    def _best_successors(self, beam: list[_State], nursery: _Nursery) -> list[_State]:
-        """The best trees with one more cut."""
-        wanted = []
-        for order, state in enumerate(beam):
-            for place, node in enumerate(state.leaves):
-                for rank, (loss, _) in enumerate(node.cuts):
-                    wanted.append((state.loss + loss, rank, order, place))
-        chosen: dict[frozenset, _State] = {}
-        # The same tree may come up as often as it has leaves that could be the last to be cut.
-        for loss, rank, order, place in _ascending(wanted):
-            state = beam[order]
-            key = state.cut_at | {(state.leaves[place].number, rank)}
+    def _best_successors(self, beam: list[_PartialTree], pool: _NodePool) -> list[_PartialTree]:
+        """The partial trees of least loss with one more split."""
+        successors = [
+            (tree.loss + loss, rank, order, position)
+            for order, tree in enumerate(beam)
+            for position, leaf in enumerate(tree.leaves)
+            for rank, (loss, _) in enumerate(leaf.candidates)
+        ]
+        chosen: dict[frozenset, _PartialTree] = {}
+        # A tree can be reached by any order of its splits, so equal trees are skipped.
+        for loss, rank, order, position in _ascending(successors):
+            tree = beam[order]
+            key = tree.splits | {(tree.leaves[position].number, rank)}
             if key not in chosen:
-                chosen[key] = nursery.cut(state, place, rank, loss, key)
+                chosen[key] = pool.split(tree, position, rank, loss)
                 if len(chosen) == self.width:
                     break
         return list(chosen.values())
 
 
-def _ascending(items: list):
+def _ascending(items: list) -> Iterator:
+    """The items in ascending order, sorted only as far as they are used."""
     heapq.heapify(items)
     while items:
         yield heapq.heappop(items)
 
 
-class _Nursery:
-    """All nodes of all trees, each searched for cuts once and divided once for each of them."""
+@dataclass(eq=False)
+class _PoolNode:
+    """A node that any number of partial trees share.
+
+    Attributes
+    ----------
+    number : int
+        Position in the pool.
+    node : Node or None
+        None once no tree can use it any more.
+    candidates : list of (float, Split)
+        Best splits with their losses, the best first.
+    branches : dict of int to _Branch
+        Splits that have been made, by their rank in `candidates`.
+    """
+
+    number: int
+    node: Node | None
+    candidates: list[tuple[float, Split]]
+    branches: dict[int, _Branch] = field(default_factory=dict)
+
+
+class _Branch(NamedTuple):
+    """A split of a node and its children."""
+
+    split: Split
+    threshold: float
+    left: _PoolNode
+    right: _PoolNode
+
+
+class _PartialTree(NamedTuple):
+    """A tree under construction.
+
+    Attributes
+    ----------
+    loss : float
+        Sum of the losses of its splits.
+    splits : frozenset of (int, int)
+        Its inner nodes, each with the rank of its split among the node's candidates.
+    leaves : tuple of _PoolNode
+        From left to right.
+    """
+
+    loss: float
+    splits: frozenset[tuple[int, int]]
+    leaves: tuple[_PoolNode, ...]
+
+    @property
+    def is_finished(self) -> bool:
+        return not any(leaf.candidates for leaf in self.leaves)
+
+
+class _NodePool:
+    """Nodes of all partial trees; each is searched once, and divided once per split."""
 
     def __init__(
         self, criterion: Criterion, threshold_style: ThresholdStyle, n_candidates: int
@@ -135,70 +159,64 @@ class _Nursery:
         self.criterion = criterion
         self.threshold_style = threshold_style
         self.n_candidates = n_candidates
-        self.nodes: list[_Node] = []
-        self.searched: set[int] = set()
+        self.nodes: list[_PoolNode] = []
+        self.reachable: set[int] = set()
 
-    def add(self, node: Node) -> _Node:
-        """A new node, with its best cuts."""
+    def add(self, node: Node) -> _PoolNode:
+        """Search a node for its best splits and add it."""
         splits = self.criterion.best_splits(node, self.n_candidates)
-        losses = [(self.criterion.loss(node, split), split) for split in splits]
-        new = _Node(len(self.nodes), node, losses)
-        self.nodes.append(new)
-        self.searched.add(new.number)
-        return new
+        candidates = [(self.criterion.loss(node, split), split) for split in splits]
+        self.reachable.add(len(self.nodes))
+        self.nodes.append(_PoolNode(len(self.nodes), node, candidates))
+        return self.nodes[-1]
 
-    def cut(self, state: _State, place: int, rank: int, loss: float, key: frozenset) -> _State:
-        """The tree with one more cut."""
-        node = state.leaves[place]
-        if rank not in node.branches:
-            split, low, high, *children = self.criterion.divide(node.node, node.cuts[rank][1])
+    def split(self, tree: _PartialTree, position: int, rank: int, loss: float) -> _PartialTree:
+        """The tree with one more split, and its loss."""
+        leaf = tree.leaves[position]
+        if rank not in leaf.branches:
+            split, low, high, *children = self.criterion.divide(leaf.node, leaf.candidates[rank][1])
             threshold = choose_threshold(low, high, self.threshold_style)
-            node.branches[rank] = _Branch(split, threshold, *map(self.add, children))
-        branch = node.branches[rank]
-        leaves = (*state.leaves[:place], branch.left, branch.right, *state.leaves[place + 1 :])
-        return _State(loss, key, leaves)
+            leaf.branches[rank] = _Branch(split, threshold, *map(self.add, children))
+        children = leaf.branches[rank][2:]
+        leaves = (*tree.leaves[:position], *children, *tree.leaves[position + 1 :])
+        return _PartialTree(loss, tree.splits | {(leaf.number, rank)}, leaves)
 
-    def go_on_greedily(self, state: _State) -> _State:
-        """The tree with the best cut of its first leaf that has one."""
-        for place, node in enumerate(state.leaves):
-            if node.cuts:
-                key = state.cut_at | {(node.number, 0)}
-                return self.cut(state, place, 0, state.loss + node.cuts[0][0], key)
-        return state
+    def split_greedily(self, tree: _PartialTree) -> _PartialTree:
+        """The tree with the best split of its first leaf that has one."""
+        for position, leaf in enumerate(tree.leaves):
+            if leaf.candidates:
+                return self.split(tree, position, 0, tree.loss + leaf.candidates[0][0])
+        return tree
 
-    def forget_all_but(self, states: list[_State]) -> None:
-        """Let go of what no tree can come to any more: all but their leaves, and what has already
-        been grown from these by others.
-        """
-        alive: set[int] = set()
-        waiting = [node for state in states for node in state.leaves]
-        while waiting:
-            node = waiting.pop()
-            if node.number not in alive:
-                alive.add(node.number)
+    def drop_unreachable(self, trees: list[_PartialTree]) -> None:
+        """Drop the rows of all nodes but the leaves of the trees and their descendants."""
+        reachable: set[int] = set()
+        stack = [leaf for tree in trees for leaf in tree.leaves]
+        while stack:
+            node = stack.pop()
+            if node.number not in reachable:
+                reachable.add(node.number)
                 for branch in node.branches.values():
-                    waiting += [branch.left, branch.right]
-        for number in self.searched - alive:
+                    stack += [branch.left, branch.right]
+        for number in self.reachable - reachable:
             self.nodes[number].node = None
-        self.searched &= alive
+        self.reachable = reachable
 
-    def build(self, state: _State) -> GrowthResult:
-        """The tree, with what is in its leaves."""
+    def build(self, tree: _PartialTree) -> GrowthResult:
+        """The finished tree."""
         problem = self.criterion.problem
         builder, leaves, gains = TreeBuilder(problem.n_features), {}, []
-        ranks = dict(state.cut_at)
-        waiting = [(0, self.nodes[0])]
-        while waiting:
-            number, node = waiting.pop()
-            if node.number not in ranks:
+        rank_of = dict(tree.splits)
+        stack = [(0, self.nodes[0])]
+        while stack:
+            number, node = stack.pop()
+            if node.number not in rank_of:
                 leaves[number] = node.node
+                builder.set_cluster(number, self.criterion.cluster(node.node))
                 continue
-            branch = node.branches[ranks[node.number]]
-            feature, threshold = branch.cut.feature, branch.threshold
-            left, right = builder.split(number, feature=feature, threshold=threshold)
-            gains.append(branch.cut.gain)
-            waiting += [(right, branch.right), (left, branch.left)]
-        for number, leaf in leaves.items():
-            builder.set_cluster(number, self.criterion.cluster(leaf))
+            split, threshold, *children = node.branches[rank_of[node.number]]
+            left, right = builder.split(number, feature=split.feature, threshold=threshold)
+            gains.append(split.gain)
+            stack += [(right, children[1]), (left, children[0])]
         set_counts(builder, leaves, problem.weights)
         return GrowthResult(builder, gains, leaves)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-FRONTEND = Path(__file__).parents[1] / "frontend"
+FRONTEND = Path(__file__).parents[2] / "frontend"
 AXE = FRONTEND / "node_modules" / "axe-core" / "axe.min.js"
 
 

@@ -1,39 +1,40 @@
-"""Induced cost, with a price on depth (ExGreedy, ExShallow)."""
+"""Induced cost, with a penalty on depth (ExGreedy, ExShallow)."""
 
 from __future__ import annotations
 
-from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
 from pellucid._core.criteria.base import CenterSplitCriterion, Node
-from pellucid._core.criteria.column_search import (
-    BinnedColumn,
-    Split,
-    edge_cuts,
-    open_bins,
-    search_columns,
-)
+from pellucid._core.criteria.column_search import Split, edge_cuts, open_bins, search_columns
 from pellucid._core.criteria.mistake_scans import LabeledRows, ObjectiveTerms, scan_rows
-from pellucid._core.criteria.opened import Opened, look_inside
 from pellucid._core.criteria.problem import Problem
 
-_LEAST_ROWS = 16384
-"""Fewest rows worth a task of their own."""
+_MIN_ROWS = 16384
+"""Rows worth a task of their own."""
 
 
 class InducedCost(CenterSplitCriterion[None]):
-    """Price + depth_penalty * DExp of the ExShallow paper.
+    """Price + λ DExp of the ExShallow paper; ExGreedy with λ = 0.
 
-    Price is what the rows pay after the cut, each to the nearest center on its side, over what
-    they pay before it. DExp estimates the average depth that the cut leads to, less the share
-    of rows for which it makes a condition above redundant.
+    For the rows X' and centers S' of a node and a cut that divides them into X'_L, X'_R, S'_L and
+    S'_R,
+
+        CurrentCost(X', S') = sum over x in X' of the least cost of x to a center in S',
+        InducedCost = CurrentCost(X'_L, S'_L) + CurrentCost(X'_R, S'_R),
+        Price = InducedCost / CurrentCost(X', S'),
+        DExp = EvalWAD(|X'|, |S'|, r_p, r_c) - share of the rows on killer sides.
+
+    EvalWAD is the mean depth of a tree each of whose nodes sends the share r_p = |X'_L| / |X'| of
+    its rows and r_c = |S'_L| / |S'| of its centers to the left. A side is a killer if the cut makes
+    a condition above it redundant: a cut of the same feature sent the node to the same side.
 
     Parameters
     ----------
     problem : Problem
     depth_penalty : float
-        What one more condition on average may cost, as a share of the cell's cost.
+        λ, the share of a node's cost that one condition less on average is worth.
     """
 
     nodes_are_independent = True
@@ -43,117 +44,249 @@ class InducedCost(CenterSplitCriterion[None]):
         self.depth_penalty = float(depth_penalty)
 
     def best_center_splits(self, node: Node, features: np.ndarray, n: int) -> list[Split]:
-        """Cuts of least objective that leave each side as many rows as centers, if possible."""
-        ranked, owned = self._rank(node)
-        weight = float(owned.sums[:, 0].sum())
-        terms = (
-            float(owned.base),
-            self.depth_penalty,
-            weight,
-            self.problem.weights.units_per_weight,
-        )
-        killers = np.zeros((2, self.problem.n_features))
-        killers[0, list(node.rows.cut_left)] = 1.0
-        killers[1, list(node.rows.cut_right)] = 1.0
-        search = (n, node, features, ranked, owned, killers)
-        return self._search(*search, terms) or self._search(*search, (*terms[:3], 0.0))
+        """Splits of least objective that leave each side as many rows as centers, if possible."""
+        labeled = self._nearest_centers(node)
+        for weight_per_center in (self.problem.weights.units_per_weight, 0.0):
+            search = _NodeSearch(self, node, labeled, weight_per_center, n)
+            if splits := search.best_splits(features):
+                return splits
+        return []
 
     def loss(self, node: Node, split: Split) -> float:
-        """How much more the rows pay, as a share of what all rows paid at first, plus the price of
-        the conditions that the cut adds to their explanations.
+        """Rise of the cost relative to that of the root, plus λ times the rise of the mean
+        explanation size.
         """
-        from pellucid._core.kernels.induced_cost import pay
+        problem, rows = self.problem, node.rows
+        _, _, left, right = self.split_rows(rows.active, split.feature, split.threshold)
+        is_left = problem.centers[rows.centers, split.feature] <= split.threshold
+        after = self._current_cost(left, rows.centers[is_left])
+        after += self._current_cost(right, rows.centers[~is_left])
+        rise = after - self._current_cost(rows.active, rows.centers)
+        longer = 0.0
+        for side, killers in ((left, rows.cut_left), (right, rows.cut_right)):
+            longer += 0.0 if split.feature in killers else problem.weights.total_of(side)
+        total = float(problem.ranked[1][:, 0].sum())
+        relative = rise / total if total > 0 else float(rise > 0)
+        return relative + self.depth_penalty * longer / float(problem.weights.values.sum())
 
-        problem, active = self.problem, node.rows.active
-        near, cost = problem.ranked
-        in_cell = np.zeros(problem.n_clusters, dtype=bool)
-        in_cell[node.rows.centers] = True
-        center_left = problem.centers[:, split.feature] <= split.threshold
-        left = BinnedColumn(problem, split.feature, active).at_most(split.threshold)
-        before, after = pay(active, left, near, cost, center_left, in_cell)
-        spared = (split.feature in node.rows.cut_left, split.feature in node.rows.cut_right)
-        sides = problem.weights.total_of(active[left]), problem.weights.total_of(active[~left])
-        longer = sum(weight for weight, spare in zip(sides, spared) if not spare)
-        total = float(cost[:, 0].sum())
-        more = (after - before) / total if total > 0 else float(after > before)
-        return more + self.depth_penalty * longer / float(problem.weights.values.sum())
+    def _current_cost(self, rows: np.ndarray, centers: np.ndarray) -> int:
+        from pellucid._core.kernels.induced_cost import sum_least_costs
 
-    def _search(self, n, node, features, ranked, owned, killers, terms) -> list[Split]:
-        from pellucid._core.kernels.induced_cost import tally_induced
+        allowed = np.zeros(self.problem.n_clusters, dtype=bool)
+        allowed[centers] = True
+        return sum_least_costs(rows, *self.problem.ranked, allowed)
 
-        problem, bins, rows = self.problem, self.problem.bins, owned.rows
-        near, cost = problem.ranked
-        places, n_gaps = self.center_codes(node), len(node.rows.centers) - 1
-        depths = np.zeros(len(node.rows.centers) + 1) if self.depth_penalty else None
-        objective = ObjectiveTerms(terms, killers, depths)
-        separated = scan_rows(problem, owned, places, objective)
+    def _nearest_centers(self, node: Node) -> LabeledRows:
+        """Rows with their nearest centers and the margins to the second nearest.
 
-        def scan(block: np.ndarray, found: np.ndarray) -> None:
-            # A row cut off from its nearest center pays its margin or more: a bound, no cut yet.
-            separated(block, found)
-            found[block, :, 2] = np.minimum(found[block, :, 0], found[block, :, 2])
-            found[block, :, 0] = np.inf
-
-        def refine(feature: int, limit: float) -> np.ndarray:
-            position, edges = places[1][feature], bins.edges[feature]
-            rank = np.full(problem.n_clusters, -1)
-            rank[node.rows.centers[np.argsort(places[0][feature])]] = np.arange(
-                len(node.rows.centers)
-            )
-            first_left = np.searchsorted(position, np.arange(len(edges)))
-            column, change = bins.dense_column(feature, problem.n_samples), np.empty_like(ranked[2])
-
-            def tally(block: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
-                part = slice(*block)
-                mine = np.zeros((3, len(edges)), np.int64), np.zeros(n_gaps + 2, np.int64)
-                some = (rows[part], *(about[part] for about in ranked))
-                how = (near, cost, owned.weight[part], rank, first_left)
-                tally_induced(column, *some, *how, *mine, change[part])
-                return mine
-
-            parts = problem.pool.map(tally, problem.pool.blocks(len(rows), _LEAST_ROWS))
-            levels, base = (sum(part[i] for part in parts) for i in (0, 1))
-            base[0] += owned.base
-            levels, inside = _along_edges(levels, base, position), bins.inside[feature]
-            judge = partial(objective.judge_column, feature, position, levels, inside)
-            found, wanted = judge(limit)
-            if n == 1 and (best := found[:, 0].min()) < limit:
-                found, wanted = judge(best)
-            cuts = edge_cuts(found, edges)
-            at, codes, values = open_bins(problem, feature, rows, wanted)
-            opened = Opened(values, codes, change[at], owned.weight[at])
-            look_inside(opened, feature, position, edges, levels, objective, cuts)
-            return cuts
-
-        return search_columns(problem, features, len(rows), scan, refine, np.inf, n_gaps, n)
-
-    def _rank(self, node: Node) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], LabeledRows]:
-        """Nearest and second nearest center of each row, their margin, and the rows for a bound."""
+        The margin of a row is a lower bound of its excess in every split that separates it from
+        its nearest center.
+        """
         from pellucid._core.kernels.induced_cost import find_nearest
 
-        problem, rows = self.problem, node.rows.active
-        near, cost = problem.ranked
-        place = np.full(problem.n_clusters, -1)
-        place[node.rows.centers] = np.arange(len(node.rows.centers))
-        own, other, home = np.empty((3, len(rows)), dtype=near.dtype)
+        problem, rows, n_centers = self.problem, node.rows.active, len(node.rows.centers)
+        ranked_centers, ranked_costs = problem.ranked
+        position = np.full(problem.n_clusters, -1)
+        position[node.rows.centers] = np.arange(n_centers)
+        nearest = np.empty(len(rows), dtype=ranked_centers.dtype)
         margin = np.empty(len(rows), dtype=np.int64)
         weight = problem.weights.units_of(rows)
 
-        def work(block: tuple[int, int]) -> tuple[int, np.ndarray]:
-            part, mine = slice(*block), np.zeros((len(node.rows.centers), 2), dtype=np.int64)
-            filled = (own[part], other[part], margin[part], home[part], mine)
-            return find_nearest(rows[part], near, cost, weight[part], place, *filled), mine
+        def work(block: tuple[int, int]) -> np.ndarray:
+            part, sums = slice(*block), np.zeros((n_centers, 3), dtype=np.int64)
+            find_nearest(
+                rows=rows[part],
+                weight=weight[part],
+                position=position,
+                ranked_centers=ranked_centers,
+                ranked_costs=ranked_costs,
+                nearest=nearest[part],
+                margin=margin[part],
+                sums=sums,
+            )
+            return sums
 
-        parts = problem.pool.map(work, problem.pool.blocks(len(rows), _LEAST_ROWS))
-        base, sums = (sum(part[i] for part in parts) for i in (0, 1))
-        return (own, other, margin), LabeledRows(rows, home, weight, margin, sums, base)
+        sums = sum(problem.pool.map(work, problem.pool.blocks(len(rows), _MIN_ROWS)))
+        current_cost = int(sums[:, 2].sum())
+        sums = np.ascontiguousarray(sums[:, :2])
+        return LabeledRows(rows, nearest, weight, margin, sums, current_cost)
 
 
-def _along_edges(levels: np.ndarray, base: np.ndarray, position: np.ndarray) -> np.ndarray:
-    """Induced cost at every edge, its fall inside the bin before, and the weight of the rows to the
-    left, from `tally_induced`.
+class _NodeSearch:
+    """Search for the best splits of one node.
+
+    Margins give a lower bound of the induced cost in every column; the induced cost itself is
+    computed only in columns whose bound is low enough.
     """
-    gap = np.searchsorted(position, np.arange(levels.shape[1]), side="right") - 1
-    moved = np.cumsum(levels[0] - levels[1])
-    amount = np.cumsum(base)[gap] + moved - moved[position[gap]]
-    return np.array([amount, levels[1], np.cumsum(levels[2])])
+
+    def __init__(
+        self,
+        criterion: InducedCost,
+        node: Node,
+        labeled: LabeledRows,
+        weight_per_center: float,
+        n: int,
+    ) -> None:
+        self.problem, self.centers, self.n = criterion.problem, node.rows.centers, n
+        self.labeled = labeled
+        self.center_code, self.position = codes = criterion.center_codes(node)
+        total_weight = float(labeled.sums[:, 0].sum())
+        penalty = criterion.depth_penalty
+        killers = np.zeros((2, self.problem.n_features))
+        killers[0, list(node.rows.cut_left)] = 1.0
+        killers[1, list(node.rows.cut_right)] = 1.0
+        self.objective = ObjectiveTerms(
+            (float(labeled.base), penalty, total_weight, weight_per_center),
+            killers,
+            np.zeros(len(self.centers) + 1) if penalty else None,
+        )
+        self.margins = scan_rows(self.problem, labeled, codes, self.objective)
+
+    def best_splits(self, features: np.ndarray) -> list[Split]:
+        """The n best splits in some columns."""
+        size, n_gaps = len(self.labeled.rows), len(self.centers) - 1
+        return search_columns(
+            self.problem, features, size, self.bound, self.refine, np.inf, n_gaps, self.n
+        )
+
+    def bound(self, block: np.ndarray, found: np.ndarray) -> None:
+        """Lower bounds for some columns, and no splits yet."""
+        self.margins(block, found)
+        found[block, :, 2] = np.minimum(found[block, :, 0], found[block, :, 2])
+        found[block, :, 0] = np.inf
+
+    def refine(self, feature: int, limit: float) -> np.ndarray:
+        """Least objective and threshold in each gap of a column."""
+        problem, bins, labeled = self.problem, self.problem.bins, self.labeled
+        position, edges, inside = self.position[feature], bins.edges[feature], bins.inside[feature]
+        amount, fall, change = self._induced_costs(feature)
+        levels = amount, fall, self.margins.levels(feature)[2]
+        found, wanted = self.objective.judge_column(feature, position, levels, inside, limit)
+        if self.n == 1 and (best := found[:, 0].min()) < limit:
+            found, wanted = self.objective.judge_column(feature, position, levels, inside, best)
+        cuts = edge_cuts(found, edges)
+        places, codes, values = open_bins(problem, feature, labeled.rows, wanted)
+        rows = BinRows(values, codes, change[places], labeled.weight[places])
+        refine_within_bins(rows, feature, position, edges, levels, self.objective, cuts)
+        return cuts
+
+    def _induced_costs(self, feature: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Induced cost at every edge, its fall in every bin, and the change by each row.
+
+        With R and L the excess by bin of rows whose nearest center is to the right and to the left
+        of the gap, the excess at edge t of the gap from bin a to bin b is that of the whole gap
+        less R[t + 1] + ... + R[b] less L[a + 1] + ... + L[t].
+        """
+        from pellucid._core.kernels.induced_cost import sum_excess
+
+        problem, labeled, position = self.problem, self.labeled, self.position[feature]
+        ranked_centers, ranked_costs = problem.ranked
+        column = problem.bins.dense_column(feature, problem.n_samples)
+        n_bins, n_centers = problem.bins.edges.shape[1], len(position)
+        nearest_rank = np.empty(n_centers, dtype=np.int64)
+        nearest_rank[np.argsort(self.center_code[feature])] = np.arange(n_centers)
+        rank = np.full(problem.n_clusters, -1)
+        rank[self.centers] = nearest_rank
+        bins, change = np.arange(n_bins), np.empty_like(labeled.prices)
+        gap_of_bin = np.searchsorted(position, bins) - 1
+
+        def work(block: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+            part = slice(*block)
+            by_gap, by_bin = np.zeros(n_centers, np.int64), np.zeros((2, n_bins), np.int64)
+            sum_excess(
+                codes=column,
+                rows=labeled.rows[part],
+                nearest=labeled.own[part],
+                nearest_rank=nearest_rank,
+                ranked_centers=ranked_centers,
+                ranked_costs=ranked_costs,
+                rank=rank,
+                gap_of_bin=gap_of_bin,
+                by_gap=by_gap,
+                by_bin=by_bin,
+                change=change[part],
+            )
+            return by_gap, by_bin
+
+        parts = problem.pool.map(work, problem.pool.blocks(len(labeled.rows), _MIN_ROWS))
+        by_gap, by_bin = (sum(part[i] for part in parts) for i in (0, 1))
+        gap = np.clip(np.searchsorted(position, bins, side="right") - 1, 0, n_centers - 2)
+        right, left = by_bin.cumsum(axis=1)
+        excess = by_gap.cumsum()[gap] - (right[position[gap + 1]] - right)
+        return labeled.base + excess - (left - left[position[gap]]), by_bin[1], change
+
+
+class BinRows(NamedTuple):
+    """Rows of some bins, sorted by value.
+
+    Attributes
+    ----------
+    values : ndarray of float64
+    codes : ndarray
+        Bin of each row.
+    change : ndarray of int64
+        Change of the amount when the row goes to the left.
+    weight : ndarray of int64
+    """
+
+    values: np.ndarray
+    codes: np.ndarray
+    change: np.ndarray
+    weight: np.ndarray
+
+
+def refine_within_bins(
+    rows: BinRows,
+    feature: int,
+    position: np.ndarray,
+    edges: np.ndarray,
+    levels: tuple[np.ndarray, np.ndarray, np.ndarray],
+    objective: ObjectiveTerms,
+    cuts: np.ndarray,
+) -> None:
+    """Replace thresholds by better ones strictly inside bins.
+
+    The amount at the edge below a bin is known; each row of the bin changes it when it goes to the
+    left. So the values of the rows are evaluated as if they were edges.
+
+    Parameters
+    ----------
+    rows : BinRows
+        Rows of the bins to search.
+    feature : int
+    position, edges, levels, objective
+        Of the feature, as in `pellucid._core.kernels.gap_objectives`.
+    cuts : ndarray of shape (n_gaps, 2)
+        Least objective so far in each gap between centers, and its threshold.
+    """
+    values, codes, change, weight = rows
+    if not len(values):
+        return
+    new_bin = (codes[1:] != codes[:-1]).nonzero()[0]
+    first, last = np.append(0, new_bin + 1), np.append(new_bin, len(codes) - 1)
+    bins, sizes = codes[first].astype(np.intp), last - first + 1
+    gap = position.searchsorted(bins) - 1
+    is_cut = np.empty(len(values), dtype=bool)
+    is_cut[:-1] = values[1:] != values[:-1]
+    # After the last value of a bin comes its upper edge. A center on that edge belongs to the next
+    # gap, so thresholds between the value and the edge differ from the edge.
+    is_cut[last] = (bins == position[gap + 1]) & (values[last] < edges[bins])
+    places = is_cut.nonzero()[0]
+
+    def at_cuts(moves: np.ndarray, level: np.ndarray) -> np.ndarray:
+        sums = moves.cumsum()
+        sums += np.repeat(level[bins - 1] - sums[first] + moves[first], sizes)
+        return sums[places]
+
+    starts = np.append(first, len(values))[gap.searchsorted(np.arange(len(position)))]
+    # One column more than cuts, because the bin above the last edge is read too.
+    amount, fall, below = np.zeros((3, len(places) + 1), dtype=np.int64)
+    amount[:-1], below[:-1] = at_cuts(change, levels[0]), at_cuts(weight, levels[2])
+    nothing_inside = np.zeros(len(places) + 1, dtype=bool)
+    found, _ = objective.judge_column(
+        feature, places.searchsorted(starts), (amount, fall, below), nothing_inside, -np.inf
+    )
+    for g in (found[:, 0] <= cuts[:, 0]).nonzero()[0].tolist():
+        if found[g, 0] < np.inf:
+            best = found[g, 0], values[places[int(found[g, 1])]]
+            cuts[g] = min(best, tuple(cuts[g]))

@@ -157,11 +157,11 @@ class RowScan:
     def look(self, feature: int, limit: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """found[feature]; amounts at its edges; bins that could reach a limit."""
         position, inside = self.position[feature], self.problem.bins.inside[feature]
-        levels = self._known(feature)
+        levels = self.levels(feature)
         found, wanted = self.objective.judge_column(feature, position, levels, inside, limit)
         return found, levels[0], wanted
 
-    def _known(self, feature: int) -> np.ndarray:
+    def levels(self, feature: int) -> np.ndarray:
         """Amount, fall and below of one column."""
         for few, levels in self._kept:
             if few[0] <= feature <= few[-1]:

@@ -1,11 +1,15 @@
-"""Induced cost at every edge of one feature.
+"""Induced cost at every edge of a column.
 
-Each row pays the least of its costs to the centers on its own side of the threshold. Written as
-an excess over d, its least cost in the cell, which it pays to its nearest center: the excess is
-zero unless the threshold separates the row from that center. For the gaps in between, the excess
-of gap g is the cost of the nearest center on the row's own side less d, found by walking through
-the row's centers from near to far. It is never less than the row's margin, what the second
-nearest center costs more, so `pellucid._core.kernels.mistakes` bounds it from below in less time.
+After a split, each row is assigned to the nearest center on its own side. Its *excess* is the cost
+of that center less the cost of its nearest center in the node, and is 0 unless the threshold
+separates the row from its nearest center. The induced cost is the current cost of the node plus
+the excess of all rows.
+
+The centers of the node divide a column into gaps: gap g lies between the centers of ranks g and
+g + 1. The excess of a row depends only on the gap of the threshold and on the side of the row.
+
+    ranked_centers, ranked_costs : (n_samples, k), centers of each row by ascending cost, and costs
+    nearest : nearest center of each row of the node, as a position among the node's centers
 """
 
 from __future__ import annotations
@@ -16,8 +20,11 @@ from pellucid._utils.compilation import compiled
 
 
 @compiled
-def rank_centers(costs, near):
-    """Sort each row of `costs` in place, and note which center stands where; stable."""
+def rank_centers(costs, ranked_centers):
+    """Sort each row of `costs` in place; ranked_centers[i, p] = center of the p-th least cost.
+
+    The sort is stable.
+    """
     n, k = costs.shape
     for i in range(n):
         for c in range(k):
@@ -25,109 +32,90 @@ def rank_centers(costs, near):
             p = c
             while p > 0 and costs[i, p - 1] > cost:
                 costs[i, p] = costs[i, p - 1]
-                near[i, p] = near[i, p - 1]
+                ranked_centers[i, p] = ranked_centers[i, p - 1]
                 p -= 1
             costs[i, p] = cost
-            near[i, p] = c
+            ranked_centers[i, p] = c
 
 
 @compiled
-def find_nearest(rows, near, cost, weight, place, own, other, margin, home, sums):
-    """Fill own, other, margin, and the sums of weight and margin by center; sum of least costs.
+def find_nearest(rows, weight, position, ranked_centers, ranked_costs, nearest, margin, sums):
+    """Fill `nearest`, and margin[i] = cost of the second nearest center less that of the nearest.
 
-    place[c] is the place of center c among those of the cell, -1 for the others; `home` is the
-    place of `own`.
+    position[c] is the position of center c among those of the node, -1 for other centers. To
+    sums[c] are added weight, margin and least cost of the rows whose nearest center is c.
     """
-    base, one = np.int64(0), np.uint64(1)
     for i in range(len(rows)):
-        # Unsigned, so that no index is looked at for being counted from the end.
+        # Unsigned indices are not checked for being negative.
         row, p = np.uint64(rows[i]), np.uint64(0)
-        while place[near[row, p]] < 0:
-            p += one
-        q = p + one
-        while place[near[row, q]] < 0:
-            q += one
-        own[i], other[i] = near[row, p], near[row, q]
-        extra, at = cost[row, q] - cost[row, p], np.uint64(place[near[row, p]])
-        margin[i], home[i] = extra, at
-        base += cost[row, p]
-        sums[at, 0] += weight[i]
-        sums[at, 1] += extra
-    return base
+        while position[ranked_centers[row, p]] < 0:
+            p += np.uint64(1)
+        c, cost = np.uint64(position[ranked_centers[row, p]]), ranked_costs[row, p]
+        p += np.uint64(1)
+        while position[ranked_centers[row, p]] < 0:
+            p += np.uint64(1)
+        nearest[i], margin[i] = c, ranked_costs[row, p] - cost
+        sums[c, 0] += weight[i]
+        sums[c, 1] += margin[i]
+        sums[c, 2] += cost
 
 
 @compiled
-def tally_induced(
-    codes, rows, owns, others, margins, near, cost, weight, rank, first_left, levels, base, change
-):
-    """What each row adds to the induced cost, for a single dense column.
+def sum_excess(
+    codes, rows, nearest, nearest_rank, ranked_centers, ranked_costs, rank, gap_of_bin,
+    by_gap, by_bin, change
+):  # fmt: skip
+    """Add up the excess of rows in one column.
 
-    rows, owns, others, margins, weight : the rows of the cell, for each its nearest and second
-        nearest center there, what the second costs more, and its weight
-    near, cost : for every row of the data, the centers by ascending cost, and those costs
-    rank : where each center stands in the order of the column, -1 for the centers of other cells
-    first_left : for each code, the rank of the first center at or above it
-    levels : by bin: what its rows add to the cost as they go left, what they take off it as they
-        go left, and their weight
-    base : by gap, by how much the excess of all rows in it is more than in the gap before; what
-        `levels` adds is not in it
-    change : what each row changes as it goes left inside its bin
+    codes : bin of every row of the data
+    nearest_rank : rank in the column of each of the node's centers
+    rank : the same by center, -1 for centers of other nodes
+    gap_of_bin : gap in which a bin lies; -1 and n_gaps for bins outside
+    by_gap : the cumulative sum is the excess for thresholds in each gap if all rows of the gap are
+        separated from their nearest centers
+    by_bin : excess, in the gap of the bin, of the rows whose nearest center is to the right of the
+        gap, and of those whose nearest center is to the left
+    change : excess that a row adds when it goes to the left inside its bin
 
-    Gaps are counted away from the row's nearest center: in gap g it pays for the nearest of the
-    centers that are more than g places away on its side. The second nearest is looked at first:
-    often it is all there is to know.
+    A row is separated in all gaps between its nearest center and its bin. They are visited in this
+    order, together with the centers by ascending cost: the cheapest center beyond a gap is the
+    nearest on the side of the row.
     """
-    n_gaps = len(base) - 2
+    last_gap = len(by_gap) - 2
     for i in range(len(rows)):
         row = np.uint64(rows[i])
         b = np.uint64(codes[row])
-        levels[2, b] += weight[i]
-        own, moving = rank[owns[i]], first_left[b] - 1
-        if moving < own:
-            sign, last = -1, own - 1 - (moving if moving > 0 else 0)
+        own, gap = nearest_rank[nearest[i]], gap_of_bin[b]
+        is_left = gap >= own
+        sign = 1 if is_left else -1
+        if is_left:
+            n_gaps = (gap if gap < last_gap else last_gap) - own + 1
         else:
-            sign, last = 1, (moving if moving < n_gaps else n_gaps - 1) - own
-        gap, p, moved, least = 0, np.uint64(0), np.int64(0), np.int64(0)
-        away, extra = sign * (rank[others[i]] - own), margins[i]
-        while gap <= last:
-            if away > gap:
-                stop = away if away <= last else last + 1
-                first, end = own + gap, own + stop
-                if sign < 0:
-                    first, end = own - stop, own - gap
-                    if first == moving:
-                        moved = extra
-                        first += 1
-                elif end == moving + 1:
-                    moved = extra
-                base[np.uint64(first)] += extra
-                base[np.uint64(end)] -= extra
-                gap = stop
-            else:
-                r = rank[near[row, p]]
-                away, extra = sign * (r - own) if r >= 0 else -1, cost[row, p] - least
-                if r == own:
-                    least = extra
-                p += np.uint64(1)
-        if sign < 0:
-            levels[0, b] += moved
-            change[i] = moved
-        else:
-            levels[1, b] += moved
-            change[i] = -moved
+            n_gaps = own - (gap if gap > 0 else 0)
+        done, p, least, excess = 0, np.uint64(0), np.int64(0), np.int64(0)
+        while done < n_gaps:
+            r = rank[ranked_centers[row, p]]
+            distance = sign * (r - own)
+            if r == own:
+                least = ranked_costs[row, p]
+            elif r >= 0 and distance > done:
+                end = distance if distance < n_gaps else n_gaps
+                excess = ranked_costs[row, p] - least
+                by_gap[np.uint64(own + sign * done)] += sign * excess
+                by_gap[np.uint64(own + sign * end)] -= sign * excess
+                done = end
+            p += np.uint64(1)
+        by_bin[np.uint64(is_left), b] += excess
+        change[i] = -sign * excess
 
 
 @compiled
-def pay(rows, left, near, cost, center_left, in_cell):
-    """What rows pay to the nearest center of their cell, and to the nearest on their own side."""
-    before, after = np.int64(0), np.int64(0)
+def sum_least_costs(rows, ranked_centers, ranked_costs, allowed):
+    """Sum over rows of the least cost to an allowed center."""
+    total = np.int64(0)
     for i in range(len(rows)):
-        row = rows[i]
-        p = 0
-        while not in_cell[near[row, p]]:
-            p += 1
-        before += cost[row, p]
-        while not in_cell[near[row, p]] or center_left[near[row, p]] != left[i]:
-            p += 1
-        after += cost[row, p]
-    return before, after
+        row, p = np.uint64(rows[i]), np.uint64(0)
+        while not allowed[ranked_centers[row, p]]:
+            p += np.uint64(1)
+        total += ranked_costs[row, p]
+    return total

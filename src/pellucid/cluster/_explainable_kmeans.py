@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.refine.polish import Polished
-from pellucid._core.refine.portfolio import EFFORTS, Budget, Portfolio, growth_of
+from pellucid._core.refine.portfolio import EFFORTS, Portfolio, TreeLimits, growth_of
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import Interval, StrOptions
 from pellucid.cluster._base import BaseThresholdTree
@@ -145,13 +145,13 @@ class ExplainableKMeans(BaseThresholdTree):
                 f"n_leaves={n_leaves} is less than the {problem.n_clusters} clusters; each needs "
                 "a leaf of its own"
             )
-        budget = Budget(n_leaves, self.max_depth, self.max_conditions)
+        limits = TreeLimits(n_leaves, self.max_depth, self.max_conditions)
         is_auto = isinstance(self.depth_penalty, str)
         ranking = 0.0 if is_auto else float(self.depth_penalty)
         penalty = _AUTO_PENALTY if is_auto else ranking
-        effort = EFFORTS[self.effort]
+        budget = EFFORTS[self.effort]
         n_references = self._n_references()
-        n_trees = n_references * effort.n_trees(problem, budget)
+        n_trees = n_references * budget.n_trees(problem, limits)
         progress = Progress("ExplainableKMeans: trees", n_trees, self.verbose)
         yardstick = _reference_cost(problem)
 
@@ -161,7 +161,7 @@ class ExplainableKMeans(BaseThresholdTree):
 
         found = []
         for posed in self._problems(problem, n_references):
-            portfolio = Portfolio(posed, effort, budget, penalty, self.threshold_style, progress)
+            portfolio = Portfolio(posed, budget, limits, penalty, self.threshold_style, progress)
             if (polished := portfolio.best(rank, only_cost=ranking == 0)) is not None:
                 found.append((polished, posed))
         if not found:

@@ -1,4 +1,4 @@
-"""A walk from tree to tree: what it says of its trees is true, and they never become costlier."""
+"""Local search: statistics of its trees are exact, and the cost never rises."""
 
 from random import Random
 
@@ -9,21 +9,17 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import make_blobs
 
+from _support.problems import problem_of
 from pellucid import ExplainableKMeans
-from pellucid._core.criteria.problem import Problem
-from pellucid._core.data.dataset import Dataset
-from pellucid._core.data.weights import Weights
-from pellucid._core.refine import local_search as walking
-from pellucid._core.refine.local_search import Walk, Work, can_walk, change, walk_from
-from pellucid._core.refine.local_search_data import Ground
-from pellucid._core.refine.local_search_tree import AT, FEATURE, NONE, ROOT, Room, Standing
-from pellucid.tree import TreeBuilder
+from pellucid._core.refine.local_search import LocalSearch, can_search, change, search_from
+from pellucid._core.refine.local_search_tree import LocalSearchData, LocalSearchTree, Workspace
+from pellucid.tree import LEAF, TreeBuilder
 
-SOME = Work(3e6, 0)
+WORK = 3e6
 
 
 def cost_of(X, weight, labels):
-    """The k-means cost of some clusters, row by row."""
+    """The k-means cost of clusters, row by row."""
     total = 0.0
     for cluster in set(labels.tolist()):
         rows = labels == cluster
@@ -33,7 +29,7 @@ def cost_of(X, weight, labels):
 
 
 @st.composite
-def case(draw, max_clusters=6):
+def problem_and_tree(draw, max_clusters=6):
     """Data with ties, and a tree all of whose leaves have rows."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n, d, k = draw(st.integers(20, 60)), draw(st.integers(1, 3)), draw(st.integers(2, max_clusters))
@@ -57,77 +53,75 @@ def case(draw, max_clusters=6):
     tree = builder.build()
     labels = tree.predict(X)
     centers = np.array([X[labels == c].mean(axis=0) for c in range(tree.n_leaves)])
-    return Problem(Dataset(X, Weights.of(weight)), centers, labels), tree
+    return problem_of(X, centers, labels, weight), tree
 
 
-def stand(problem, tree):
-    ground = Ground(problem)
-    return Standing(ground, Room(ground), tree)
+def search_tree(problem, tree):
+    data = LocalSearchData(problem)
+    return LocalSearchTree(data, Workspace(data), tree)
 
 
 def check(tree):
-    """Whatever has been done to it, it is a tree over all rows, and knows what it costs."""
-    problem, ground = tree.ground.problem, tree.ground
-    leaves, labels = tree.leaves(), np.full(problem.n_samples, NONE)
+    """It is a tree over all rows, and its statistics are exact; return its cost."""
+    problem, data, arrays = tree.data.problem, tree.data, tree.arrays
+    leaves, labels = tree.leaves(), np.full(problem.n_samples, LEAF)
     for leaf in leaves:
-        begin, end = tree.nodes[leaf, 4:6]
-        labels[tree.rows[begin:end]] = leaf
-    for row, values in enumerate(ground.rank.tolist()):
-        i = ROOT
+        labels[tree.node_rows(leaf)] = leaf
+    for row, ranks in enumerate(data.rows.rank.tolist()):
+        i = tree.root
         while not tree.is_leaf(i):
-            i = tree.nodes[i, 2 + (values[tree.nodes[i, FEATURE]] > tree.nodes[i, AT])]
+            i = tree.children(i)[int(ranks[arrays.feature[i]] > arrays.rank[i])]
         assert labels[row] == i
-    lines = [ground.lines[labels == leaf].sum(axis=0) for leaf in leaves]
-    np.testing.assert_array_equal(tree.sums[leaves], lines)
-    cost = (ground.cost - tree.share(leaves)) * ground.unit**2
+    sums = [data.rows.statistics[labels == leaf].sum(axis=0) for leaf in leaves]
+    np.testing.assert_array_equal(arrays.sums[leaves], sums)
+    cost = (data.total_ss - tree.between_ss(leaves)) * data.unit**2
     true = cost_of(problem.X, problem.weights.values, labels)
-    assert cost == pytest.approx(true, rel=1e-9, abs=1e-9 * ground.cost * ground.unit**2)
+    assert cost == pytest.approx(true, rel=1e-9, abs=1e-9 * data.total_ss * data.unit**2)
     return true
 
 
-@given(case(), st.integers(0, 99))
+@given(problem_and_tree(), st.integers(0, 99))
 @settings(max_examples=100, deadline=None)
-def test_changes_keep_the_tree_in_order(found, seed):
+def test_random_changes_give_valid_trees_and_keep_the_original(found, seed):
     problem, start = found
-    here, random = stand(problem, start), Random(seed)
-    check(here)
+    tree, random = search_tree(problem, start), Random(seed)
+    check(tree)
     for _ in range(6):
-        before = here.nodes.copy(), here.rows.copy(), here.sums.copy(), here.shares.copy()
-        trial = here.copy()
+        before = [array.copy() for array in tree.arrays]
+        trial = tree.copy()
         top = change(trial, random)
-        after = here.nodes, here.rows, here.sums, here.shares
-        for one, other in zip(before, after):
-            np.testing.assert_array_equal(one, other)
+        for array, unchanged in zip(tree.arrays, before):
+            np.testing.assert_array_equal(array, unchanged)
         if top is not None:
             check(trial)
             assert len(trial.leaves()) == start.n_leaves
             assert set(trial.leaves()) - set(trial.leaves(top)) == (
-                set(here.leaves()) - set(here.leaves(top))
+                set(tree.leaves()) - set(tree.leaves(top))
             )
-            here = trial
+            tree = trial
 
 
-@given(case(), st.integers(0, 99))
+@given(problem_and_tree(), st.integers(0, 99))
 @settings(max_examples=100, deadline=None)
-def test_mending_never_costs(found, seed):
+def test_reoptimisation_never_raises_the_cost(found, seed):
     problem, start = found
-    tree, random = stand(problem, start), Random(seed)
-    for top in [ROOT, random.choice(tree.inner())]:
-        before, share = check(tree), tree.share(tree.leaves())
-        tree.mend(top)
+    tree, random = search_tree(problem, start), Random(seed)
+    for top in [tree.root, random.choice(tree.inner())]:
+        before, between_ss = check(tree), tree.between_ss(tree.leaves())
+        tree.reoptimise(top)
         assert check(tree) <= before * (1 + 1e-9) + 1e-9
-        assert tree.share(tree.leaves()) >= share
+        assert tree.between_ss(tree.leaves()) >= between_ss
         assert len(tree.leaves()) == start.n_leaves
 
 
-@given(case())
+@given(problem_and_tree())
 @settings(max_examples=100, deadline=None)
-def test_the_best_split_of_a_leaf_is_the_best_of_all(found):
+def test_the_best_split_of_a_leaf_is_that_of_brute_force(found):
     problem, start = found
-    tree = stand(problem, start)
-    X, weight, unit = problem.X, problem.weights.values, tree.ground.unit
+    tree = search_tree(problem, start)
+    X, weight, unit = problem.X, problem.weights.values, tree.data.unit
     for leaf in tree.leaves():
-        rows = np.sort(tree.rows[slice(*tree.nodes[leaf, 4:6])])
+        rows = np.sort(tree.node_rows(leaf))
         now = cost_of(X[rows], weight[rows], np.zeros(len(rows)))
         gains = [
             now - cost_of(X[rows], weight[rows], X[rows, j] <= at)
@@ -135,41 +129,41 @@ def test_the_best_split_of_a_leaf_is_the_best_of_all(found):
             for at in np.unique(X[rows, j])[:-1]
         ]
         best = max(gains, default=0.0)
-        size = tree.ground.cost * unit**2
-        assert tree.gain(leaf) * unit**2 == pytest.approx(best, rel=1e-6, abs=1e-8 * size)
+        size = tree.data.total_ss * unit**2
+        assert tree.split_gain(leaf) * unit**2 == pytest.approx(best, rel=1e-6, abs=1e-8 * size)
 
 
-@given(case())
+@given(problem_and_tree())
 @settings(max_examples=100, deadline=None)
-def test_a_better_cut_is_as_much_better_as_it_says(found):
+def test_the_gain_of_a_better_cut_is_the_fall_of_the_cost(found):
     problem, start = found
-    tree = stand(problem, start)
+    tree = search_tree(problem, start)
     for node in tree.inner():
-        gain, feature, at = tree.find_cut(node)
+        gain, feature, rank = tree.best_cut(node)
         if gain > 0:
             trial, before = tree.copy(), check(tree)
-            trial.nodes[node, : AT + 1] = feature, at
-            assert trial.send(node)
-            size = tree.ground.cost * tree.ground.unit**2
+            trial.set_cut(node, feature, rank)
+            assert trial.route(node)
+            size = tree.data.total_ss * tree.data.unit**2
             assert before - check(trial) == pytest.approx(
-                gain * tree.ground.unit**2, rel=1e-6, abs=1e-9 * size
+                gain * tree.data.unit**2, rel=1e-6, abs=1e-9 * size
             )
 
 
-@given(case())
+@given(problem_and_tree())
 @settings(max_examples=30, deadline=None)
-def test_a_walk_ends_no_costlier_than_it_began(found):
+def test_the_search_never_raises_the_cost_and_is_repeatable(found):
     problem, start = found
-    tree = walk_from([start], problem, SOME, "midpoint")
+    tree = search_from([start], problem, WORK, "midpoint")
     X, weight = problem.X, problem.weights.values
     before, after = cost_of(X, weight, start.predict(X)), cost_of(X, weight, tree.predict(X))
     assert after <= before * (1 + 1e-9) + 1e-9
     assert tree.n_leaves == start.n_leaves
     assert sorted(tree.cluster[tree.leaves]) == list(range(start.n_leaves))
-    assert tree == walk_from([start], problem, SOME, "midpoint")
+    assert tree == search_from([start], problem, WORK, "midpoint")
 
 
-def test_a_walk_finds_what_greedy_trees_miss():
+def test_the_search_repairs_a_bad_first_cut():
     """Four blobs at the corners of a square, and a first cut through two of them."""
     X, _ = make_blobs(200, centers=[[0, 0], [0, 9], [9, 0], [9, 9]], random_state=0)
     builder = TreeBuilder(2)
@@ -181,32 +175,30 @@ def test_a_walk_finds_what_greedy_trees_miss():
     start = builder.build()
     labels = start.predict(X)
     centers = np.array([X[labels == c].mean(axis=0) for c in range(4)])
-    problem = Problem(Dataset(X, Weights.of(np.ones(200))), centers, labels)
-    tree = walk_from([start], problem, SOME, "round")
+    tree = search_from([start], problem_of(X, centers, labels), WORK, "round")
     assert cost_of(X, np.ones(200), tree.predict(X)) < 0.1 * cost_of(X, np.ones(200), labels)
 
 
-def test_a_tree_without_rows_in_a_leaf_is_no_start():
+def test_no_search_starts_from_a_tree_with_an_empty_leaf():
     X = np.arange(8.0)[:, None]
     builder = TreeBuilder(1)
     for cluster, leaf in enumerate(builder.split(0, feature=0, threshold=99.0)):
         builder.set_cluster(leaf, cluster)
-    problem = Problem(
-        Dataset(X, Weights.of(np.ones(8))), np.array([[1.0], [6.0]]), np.zeros(8, int)
-    )
-    assert walk_from([builder.build()], problem, SOME, "round") is None
+    problem = problem_of(X, np.array([[1.0], [6.0]]), np.zeros(8, int))
+    assert search_from([builder.build()], problem, WORK, "round") is None
 
 
-def test_large_data_and_single_clusters_are_not_walked_on(monkeypatch):
-    X = np.arange(8.0)[:, None]
-    weights = Weights.of(np.ones(8))
-    two = Problem(Dataset(X, weights), np.array([[1.0], [6.0]]), np.arange(8) // 4)
-    one = Problem(Dataset(X, weights), np.array([[1.0]]), np.zeros(8, int))
-    assert can_walk(two)
-    assert not can_walk(one)
-    monkeypatch.setattr(walking, "_MOST_ROWS", 7)
-    assert not can_walk(two)
-    model = ExplainableKMeans(reference=two.centers).fit(X)
+def test_large_data_and_single_clusters_are_not_searched():
+    two, one = np.array([[1.0], [6.0]]), np.array([[1.0]])
+
+    def case(n, centers):
+        X = np.arange(float(n))[:, None]
+        return problem_of(X, centers, np.arange(n) * len(centers) // n)
+
+    assert can_search(case(8, two))
+    assert not can_search(case(8, one))
+    assert not can_search(case(2**15 + 1, two))
+    model = ExplainableKMeans(reference=two).fit(np.arange(2.0**15 + 1)[:, None])
     assert model.n_leaves_ == 2
 
 
@@ -217,7 +209,7 @@ def blobs():
     return np.where(np.abs(X) < 2, 0.0, X), X[::57][:7]
 
 
-def test_the_same_tree_whatever_the_storage_the_threads_and_the_order(blobs):
+def test_storage_and_threads_do_not_change_the_tree(blobs):
     X, centers = blobs
     model = ExplainableKMeans(reference=centers, n_jobs=1).fit(X)
     others = [
@@ -228,7 +220,7 @@ def test_the_same_tree_whatever_the_storage_the_threads_and_the_order(blobs):
     assert all(other.tree_ == model.tree_ for other in others)
 
 
-def test_a_whole_weight_is_a_number_of_rows(blobs):
+def test_an_integer_weight_is_a_number_of_rows(blobs):
     X, centers = blobs
     weight = np.random.default_rng(0).integers(1, 4, len(X))
     weighted = ExplainableKMeans(reference=centers).fit(X, sample_weight=weight)
@@ -239,24 +231,22 @@ def test_a_whole_weight_is_a_number_of_rows(blobs):
         )
 
 
-def test_a_walk_makes_the_flagship_cheaper(blobs, monkeypatch):
-    from pellucid._core.refine import portfolio
-
+def test_the_search_improves_the_trees_of_all_methods(blobs):
     X, centers = blobs
-    walked = ExplainableKMeans(reference=centers).fit(X)
-    monkeypatch.setattr(portfolio, "can_walk", lambda problem: False)
-    plain = ExplainableKMeans(reference=centers).fit(X)
-    assert walked.inertia_ <= plain.inertia_
-    assert walked.n_leaves_ == plain.n_leaves_ == 7
+    searched, polished = (
+        ExplainableKMeans(reference=centers, effort=effort).fit(X)
+        for effort in ("balanced", "fast")
+    )
+    assert searched.inertia_ < polished.inertia_
+    assert searched.n_leaves_ == polished.n_leaves_ == 7
 
 
-def test_regrown_trees_are_trees_of_the_same_data(blobs):
+def test_regrown_trees_have_one_leaf_per_cluster(blobs):
     X, centers = blobs
     labels = ((X[:, None] - centers) ** 2).sum(axis=2).argmin(axis=1)
-    problem = Problem(Dataset(X, Weights.of(np.ones(len(X)))), centers, labels)
     start = ExplainableKMeans(reference=centers, effort="fast").fit(X).tree_
-    walk = Walk(Ground(problem), start)
-    more = walk.regrow()
-    assert more
-    assert all(len(other.best.leaves()) == 7 and check(other.best) > 0 for other in more)
-    assert walk.regrow() == []
+    search = LocalSearch(LocalSearchData(problem_of(X, centers, labels)), start)
+    others = search.regrow()
+    assert others
+    assert all(len(other.best.leaves()) == 7 and check(other.best) > 0 for other in others)
+    assert search.regrow() == []

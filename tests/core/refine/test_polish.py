@@ -1,4 +1,4 @@
-"""Polishing never makes a tree costlier, and ends where no single change makes it cheaper."""
+"""Polishing never raises the cost, and ends where no single change lowers it."""
 
 from fractions import Fraction
 
@@ -9,30 +9,28 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from _support import oracles
+from _support.problems import pose, problem_of
 from _support.strategies import tiny_data
-from pellucid._core.criteria.problem import Problem
 from pellucid._core.data import binning as bins
-from pellucid._core.data.dataset import Dataset
-from pellucid._core.data.weights import Weights
-from pellucid._core.refine import moving_center_split as moving
-from pellucid._core.refine.fixed_center_split import TornSearch, tear
-from pellucid._core.refine.mutable_tree import Routes
+from pellucid._core.refine.fixed_center_split import FixedCenterSearch, contested_rows
+from pellucid._core.refine.moving_center_split import (
+    Moments,
+    MovingRows,
+    SweepLimits,
+    best_moving_cut,
+)
+from pellucid._core.refine.mutable_tree import MutableTree
 from pellucid._core.refine.polish import polish_tree
-from pellucid._utils.threads import SERIAL, ThreadPool
+from pellucid._utils.threads import ThreadPool
 from pellucid.tree import TreeBuilder
 
-deeply = pytest.mark.parametrize("deep", [False, True])
-
-
-def pose(data, X=None, pool=SERIAL):
-    X = data.X if X is None else X
-    return Problem(Dataset(X, Weights.of(data.weight), pool), data.centers, data.labels)
+deep_or_not = pytest.mark.parametrize("deep", [False, True])
 
 
 @st.composite
-def data_and_tree(draw, max_leaves=7, **how):
-    """Tiny data and any tree at all, whose leaves carry any clusters."""
-    data = draw(tiny_data(**how))
+def data_and_tree(draw, max_leaves=7, **limits):
+    """Tiny data and an arbitrary tree with arbitrary clusters."""
+    data = draw(tiny_data(**limits))
     k, d = len(data.centers), data.X.shape[1]
     builder = TreeBuilder(d)
     for _ in range(draw(st.integers(0, max_leaves - 1))):
@@ -75,7 +73,7 @@ def check(data, tree, polished, n_leaves):
         np.testing.assert_allclose(polished.centers[cluster], mean, atol=1e-12)
 
 
-@deeply
+@deep_or_not
 @given(case=data_and_tree(), more=st.integers(0, 3))
 @settings(max_examples=120, deadline=None)
 def test_the_cost_never_rises_and_no_cluster_is_lost(deep, case, more):
@@ -85,28 +83,28 @@ def test_the_cost_never_rises_and_no_cluster_is_lost(deep, case, more):
     check(data, tree, polished, n_leaves)
 
 
-def labels_by_hand(routes, cuts, clusters):
-    """Cluster of each row, walked down the tree one by one; `cuts` says who goes left."""
+def labels_by_hand(tree, goes_left, clusters):
+    """Cluster of each row, routed through the tree one by one."""
     labels = []
-    for row in range(routes.problem.n_samples):
-        node = routes.root
-        while node in cuts:
-            node = routes.children(node)[0 if cuts[node][row] else 1]
+    for row in range(tree.problem.n_samples):
+        node = tree.root
+        while node in goes_left:
+            node = tree.children(node)[0 if goes_left[node][row] else 1]
         labels.append(clusters[node])
     return np.array(labels)
 
 
-def single_changes(data, routes):
-    """The clusters after each other cut of each node, and after each other cluster of each leaf."""
-    cuts = {node: routes.goes_left[node] for node in routes.inner()}
-    clusters = {leaf: int(routes.cluster[leaf]) for leaf in routes.leaves()}
-    for node in cuts:
+def single_changes(data, tree):
+    """Labels after each other cut of each node, and after each other cluster of each leaf."""
+    goes_left = {node: tree.goes_left[node] for node in tree.inner()}
+    clusters = {leaf: int(tree.cluster[leaf]) for leaf in tree.leaves()}
+    for node in goes_left:
         for column in data.X.T:
-            for at in sorted(set(column[routes.rows[node]]))[:-1]:
-                yield labels_by_hand(routes, {**cuts, node: column <= at}, clusters)
+            for at in sorted(set(column[tree.rows[node]]))[:-1]:
+                yield labels_by_hand(tree, {**goes_left, node: column <= at}, clusters)
     for leaf in clusters:
         for cluster in range(len(data.centers)):
-            yield labels_by_hand(routes, cuts, {**clusters, leaf: cluster})
+            yield labels_by_hand(tree, goes_left, {**clusters, leaf: cluster})
 
 
 @given(data_and_tree(max_rows=8, max_leaves=5))
@@ -115,21 +113,21 @@ def test_no_single_change_makes_a_polished_tree_cheaper(case):
     data, tree = case
     problem = pose(data)
     polished = polish_tree(tree, problem, tol=0.0)
-    routes = Routes(polished.tree, problem, "midpoint", polished.tree.n_leaves)
-    labels = routes.labels()
+    mutable = MutableTree(polished.tree, problem, "midpoint", polished.tree.n_leaves)
+    labels = mutable.labels()
     limit = exact_cost(data, labels) * (1 - Fraction(1, 10**8))
-    for other in single_changes(data, routes):
+    for other in single_changes(data, mutable):
         if set(labels) <= set(other):
             assert exact_cost(data, other) >= limit
     assert polish_tree(polished.tree, problem, tol=0.0).tree == polished.tree
 
 
-@deeply
+@deep_or_not
 @pytest.mark.filterwarnings("error")
-def test_a_tree_that_costs_nothing_stays(deep):
+def test_a_tree_of_cost_zero_is_unchanged(deep):
     X = np.array([[0.0], [0.0], [1.0], [1.0]])
     tree = a_tree([(0, 0, 0.5), (2, 0, 5.0)], {1: 0, 3: 1, 4: 2}, n_features=1)
-    polished = polish_tree(tree, problem_of(X, 3), deep=deep)
+    polished = polish_tree(tree, unlabelled(X, 3), deep=deep)
     assert polished.history == [0.0]
     assert oracles.as_nested(polished.tree) == (0, 0.5, 0, 1)
 
@@ -143,22 +141,21 @@ def few_bins(request, monkeypatch):
 @settings(
     max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-def test_the_best_cut_of_a_node_is_that_of_brute_force(few_bins, data, draw):
-    """The centers stay; columns are ranked by their best cuts."""
+def test_the_best_cut_with_fixed_centers_is_that_of_brute_force(few_bins, data, draw):
     problem, n = pose(data), len(data.X)
     clusters = st.lists(st.integers(0, len(data.centers) - 1), min_size=n, max_size=n)
-    near, far = np.array(draw.draw(clusters)), np.array(draw.draw(clusters))
-    extra = [data.cost(i, near[i]) - data.cost(i, far[i]) for i in range(n)]
-    cares = [i for i in range(n) if extra[i]]
+    left, right = np.array(draw.draw(clusters)), np.array(draw.draw(clusters))
+    difference = [data.cost(i, left[i]) - data.cost(i, right[i]) for i in range(n)]
+    expected = [i for i in range(n) if difference[i]]
     rows = np.arange(n, dtype=np.int32)
-    torn = tear(rows, near, far, np.arange(len(data.centers)), problem.costs)
-    assert torn.rows.tolist() == cares
+    contested = contested_rows(rows, left, right, np.arange(len(data.centers)), problem.costs)
+    assert contested.rows.tolist() == expected
     least = {}
     for feature in range(data.X.shape[1]):
-        for at in sorted({data.X[i, feature] for i in cares})[:-1]:
-            total = sum(extra[i] for i in cares if data.X[i, feature] <= at)
+        for at in sorted({data.X[i, feature] for i in expected})[:-1]:
+            total = sum(difference[i] for i in expected if data.X[i, feature] <= at)
             least[feature] = min(least.get(feature, (np.inf,)), (total, feature, at))
-    search = TornSearch(problem, torn)
+    search = FixedCenterSearch(problem, contested)
     found = search.best(goal=2**61)
     if not least:
         assert found is None
@@ -180,16 +177,16 @@ def test_the_best_cut_of_a_node_is_that_of_brute_force(few_bins, data, draw):
 def test_the_best_cut_with_moving_centers_is_that_of_brute_force(data, draw):
     problem, n, k = pose(data), len(data.X), len(data.centers)
     clusters = st.lists(st.integers(0, k - 1), min_size=n, max_size=n)
-    near, far = np.array(draw.draw(clusters)), np.array(draw.draw(clusters))
-    torn = np.flatnonzero(near != far).astype(np.int32)
+    left, right = np.array(draw.draw(clusters)), np.array(draw.draw(clusters))
+    rows = np.flatnonzero(left != right).astype(np.int32)
     wanted = np.array(draw.draw(st.lists(st.booleans(), min_size=k, max_size=k)))
     costs = {}
     for feature, column in enumerate(data.X.T):
-        for at in sorted(set(column[torn]))[:-1]:
-            labels = np.where(column <= at, near, far)
+        for at in sorted(set(column[rows]))[:-1]:
+            labels = np.where(column <= at, left, right)
             if set(np.flatnonzero(wanted)) <= set(labels):
                 costs[feature, at] = exact_cost(data, labels)
-    found = cut_with_moving_centers(problem, torn, near, far, wanted)
+    found = cut_with_moving_centers(problem, rows, left, right, wanted)
     if not costs:
         assert found is None
         return
@@ -202,17 +199,17 @@ def test_the_best_cut_with_moving_centers_is_that_of_brute_force(data, draw):
     assert after.weights.sum() == data.weight.sum()
 
 
-def cut_with_moving_centers(problem, torn, near, far, wanted, origin=0.0):
+def cut_with_moving_centers(problem, rows, left, right, wanted):
     k, d = problem.centers.shape
-    weight, X = problem.weights.values, problem.X - origin
-    sums = np.stack([(weight * (far == c)) @ X for c in range(k)])
-    weights = np.bincount(far, weights=weight, minlength=k)
-    base = moving.Moments(sums, weights, np.bincount(far, minlength=k))
-    rows = moving.MovingRows(problem, torn, near[torn], far[torn], np.full(d, origin))
-    return moving.best_moving_cut(rows, base, wanted, np.arange(d), tolerance=1e-9)
+    weight = problem.weights.values
+    sums = np.stack([(weight * (right == c)) @ problem.X for c in range(k)])
+    weights = np.bincount(right, weights=weight, minlength=k)
+    base = Moments(sums, weights, np.bincount(right, minlength=k))
+    moving = MovingRows(problem, rows, left[rows], right[rows], np.zeros(d))
+    return best_moving_cut(moving, base, wanted, np.arange(d), tolerance=1e-9)
 
 
-@deeply
+@deep_or_not
 @given(case=data_and_tree(), style=st.sampled_from(["round", "midpoint", "data"]))
 @settings(max_examples=40, deadline=None)
 def test_storage_threads_bins_and_copies_make_no_difference(deep, case, style):
@@ -253,21 +250,16 @@ def test_the_style_of_thresholds_does_not_change_the_clusters(case):
             assert root[1] in data.X[:, root[0]] or root == (tree.feature[0], tree.threshold[0])
 
 
-@deeply
+@deep_or_not
 @given(case=data_and_tree(max_rows=30, max_clusters=3))
 @settings(max_examples=60, deadline=None)
-def test_with_many_rows_some_are_enough_to_find_cuts(deep, case):
+def test_cuts_are_searched_on_a_sample_of_many_rows(deep, case):
     data, tree = case
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(moving, "_MANY_ROWS", 12)
-        patch.setattr(moving, "_SOME_ROWS", 6)
-        patch.setattr(moving, "_WORK", 1)
-        patch.setattr(moving, "_LEAST_FEATURES", 1)
-        polished = polish_tree(tree, pose(data), deep=deep)
-        check(data, tree, polished, tree.n_leaves)
-        assert polish_tree(tree, pose(data, sparse.csc_array(data.X)), deep=deep).tree == (
-            polished.tree
-        )
+    limits = SweepLimits(work=1, min_features=1, max_rows=12, n_sampled=6)
+    polished = polish_tree(tree, pose(data), deep=deep, limits=limits)
+    check(data, tree, polished, tree.n_leaves)
+    as_sparse = pose(data, sparse.csc_array(data.X))
+    assert polish_tree(tree, as_sparse, deep=deep, limits=limits).tree == polished.tree
 
 
 def blocks(*sizes):
@@ -287,46 +279,45 @@ def a_tree(cuts, clusters, n_features=2):
     return builder.build()
 
 
-def problem_of(X, n_clusters):
-    centers = np.zeros((n_clusters, X.shape[1]))
-    labels = np.zeros(len(X), dtype=int)
-    return Problem(Dataset(X, Weights.of(np.ones(len(X)))), centers, labels)
+def unlabelled(X, n_clusters):
+    """A problem whose reference does not matter."""
+    return problem_of(X, np.zeros((n_clusters, X.shape[1])), np.zeros(len(X), dtype=int))
 
 
 def test_an_empty_cluster_gets_the_split_that_gains_most():
     X = blocks(20, 20, 20)
     empty = a_tree([(0, 0, 500.0), (1, 0, 50.0)], {2: 1, 3: 0, 4: 2})
-    polished = polish_tree(empty, problem_of(X, 3))
+    polished = polish_tree(empty, unlabelled(X, 3))
     assert sorted(np.bincount(polished.tree.predict(X))) == [20, 20, 20]
 
 
-def test_a_useless_split_is_spent_elsewhere():
+def test_a_useless_split_is_moved_elsewhere():
     """Two leaves of one cluster side by side, and two blocks in one leaf."""
     X = blocks(20, 20, 20, 20)
     idle = a_tree([(0, 0, 50.0), (1, 1, -1.0), (2, 1, 50.0)], {3: 0, 4: 0, 5: 1, 6: 2})
-    before = polish_tree(idle, problem_of(X, 4), rounds=0)
+    before = polish_tree(idle, unlabelled(X, 4), rounds=0)
     assert before.tree.n_leaves == 3
-    polished = polish_tree(idle, problem_of(X, 4))
+    polished = polish_tree(idle, unlabelled(X, 4))
     assert sorted(np.bincount(polished.tree.predict(X))) == [20, 20, 20, 20]
 
 
-def test_a_swap_gets_out_of_where_single_changes_do_not():
-    """One block is cut in two and two others are one leaf: no cut alone can mend that."""
+def test_a_swap_leaves_a_local_optimum_of_single_changes():
+    """One block is cut in two and two others are one leaf: no single cut can repair that."""
     X = blocks(40, 10, 40, 10, 40)
     X[:, 0] *= 3
     stuck = a_tree(
         [(0, 0, 450.0), (1, 0, 150.0), (3, 1, 50.0), (5, 0, 0.0)],
         {2: 4, 4: 2, 6: 1, 7: 0, 8: 3},
     )
-    problem = problem_of(X, 5)
+    problem = unlabelled(X, 5)
     shallow, deep = (polish_tree(stuck, problem, deep=deep) for deep in (False, True))
     assert deep.cost < shallow.cost / 5
     assert sorted(np.bincount(deep.tree.predict(X))) == [10, 10, 40, 40, 40]
 
 
-def test_no_rounds_leave_the_tree_as_it_is():
+def test_zero_rounds_leave_the_tree_unchanged():
     X = blocks(20, 20)
     tree = a_tree([(0, 0, 1.0)], {1: 0, 2: 1})
-    polished = polish_tree(tree, problem_of(X, 2), rounds=0)
+    polished = polish_tree(tree, unlabelled(X, 2), rounds=0)
     assert polished.tree.threshold[0] == 1.0
     assert polished.history == [polished.cost]

@@ -1,82 +1,82 @@
-"""Where to cut when each row knows what it pays on either side.
+"""The best threshold of a node if the cost of each row on either side is known.
 
-With d[i] = what row i pays more on the left than on the right, a threshold t costs
+With d[i] = cost of row i on the left - cost on the right, a threshold t costs
 
-    (sum of all d[i] with x[i] <= t) + (what all rows pay on the right),
+    (sum of d[i] over the rows with x[i] <= t) + (cost of all rows on the right),
 
-so that the first sum alone is to be minimised. Strictly inside bin b it is at least the sum at
-the edge before b plus the negative d of bin b.
+so the first sum is minimised. Strictly inside bin b it is at least the sum at the edge before b
+plus the negative d of bin b. Contested rows, those with d[i] != 0, are given as a
+`pellucid._core.refine.fixed_center_split.ContestedRows`.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from pellucid._core.kernels import INFINITE_COST
 from pellucid._utils.compilation import allocating, compiled, inner
-
-NOTHING = 2**62
-"""More than any cost."""
 
 
 @compiled
-def tear_rows(rows, left, right, cluster, costs, torn, extra):
-    """Fill `torn` and `extra` with the rows of a node that care, and count them.
+def find_contested(rows, left, right, cluster, costs, contested, difference):
+    """Fill in the rows of a node with d != 0 and their d; return the number and two sums of d.
 
-    left[i] and right[i] are the leaves that row i of the data reaches on either side. Also
-    returns the sums of the negative and of the positive extras.
+    left[i] and right[i] are the leaves that row i of the data reaches on either side. The sums are
+    those of the negative and of the positive d.
     """
     n = 0
-    falls = rises = np.int64(0)
+    negative = positive = np.int64(0)
     for i in range(len(rows)):
         row = rows[i]
-        near, far = cluster[left[row]], cluster[right[row]]
-        if near != far:
-            more = costs[row, near] - costs[row, far]
-            if more != 0:
-                torn[n], extra[n] = row, more
+        a, b = cluster[left[row]], cluster[right[row]]
+        if a != b:
+            d = costs[row, a] - costs[row, b]
+            if d != 0:
+                contested[n], difference[n] = row, d
                 n += 1
-                if more < 0:
-                    falls += more
+                if d < 0:
+                    negative += d
                 else:
-                    rises += more
-    return n, falls, rises
+                    positive += d
+    return n, negative, positive
 
 
 @inner
-def judge_extras(sums, n_codes, falls, rises, inside, limit, wanted):
-    """Least sum over the edges, the lowest such edge, and a bound for the inside of the bins.
+def _scan_edges(sums, n_codes, negative, positive, inside, limit, wanted):
+    """Least sum over the edges, the lowest such edge, and a lower bound inside the bins.
 
-    sums[b] holds the negative and the positive extras of bin b, `falls` and `rises` those of all.
-    Bins that could reach `limit` are marked as `wanted`. Where all rows of a bin pull one way,
-    the edge to that side is better than the inside, if it is a cut at all.
+    sums[b] holds the sums of the negative and of the positive d of bin b; `negative` and `positive`
+    are those of all bins. Bins whose bound is at most `limit` are marked as `wanted`. If all d of a
+    bin have one sign, the edge on one side is at least as good as the inside, unless it is no cut.
     """
-    best, at, bound = np.int64(NOTHING), -1, np.int64(NOTHING)
+    best, edge, bound = np.int64(INFINITE_COST), -1, np.int64(INFINITE_COST)
     low = high = np.int64(0)
-    for t in range(n_codes):
-        wanted[t] = False
-        down, up = sums[t, 0], sums[t, 1]
-        if down == 0 and up == 0:
+    for b in range(n_codes):
+        wanted[b] = False
+        below, above = sums[b, 0], sums[b, 1]
+        if below == 0 and above == 0:
             continue
         is_first = low == 0 and high == 0
-        least = low + high + down
-        low += down
-        high += up
-        is_last = low == falls and high == rises
-        if inside[t] and not (down == 0 and not is_first) and not (up == 0 and not is_last):
+        least = low + high + below
+        low += below
+        high += above
+        is_last = low == negative and high == positive
+        if inside[b] and not (below == 0 and not is_first) and not (above == 0 and not is_last):
             bound = min(bound, least)
-            wanted[t] = least <= limit
+            wanted[b] = least <= limit
         if not is_last and low + high < best:
-            best, at = low + high, t
-    return best, at, bound
+            best, edge = low + high, b
+    return best, edge, bound
 
 
 @allocating
-def scan_dense(features, codes, n_edges, inside, rows, extra, falls, rises, found):
-    """found[j] = least sum over the edges of a column, its edge, bound for the inside of the bins.
+def scan_dense(features, codes, n_edges, inside, contested, found):
+    """found[j] = least sum over the edges of column j, its edge, and a bound inside the bins.
 
-    Columns are gone through together, a block of rows at a time, so that the rows stay in cache.
-    Every other row is added up elsewhere: no addition has to wait for the one before.
+    Rows are read in blocks that stay in cache. Rows of even and of odd position are added up in
+    separate histograms, so that no addition waits for the one before.
     """
+    rows, difference = contested.rows, contested.difference
     width, block = inside.shape[1], 2048
     sums = np.zeros((len(features), 2, width, 2), dtype=np.int64)
     wanted = np.zeros(width, dtype=np.bool_)
@@ -85,96 +85,100 @@ def scan_dense(features, codes, n_edges, inside, rows, extra, falls, rises, foun
         for f in range(len(features)):
             j = features[f]
             for i in range(start, end - 1, 2):
-                more, other = extra[i], extra[i + 1]
-                sums[f, 0, codes[j, rows[i]], 1 if more > 0 else 0] += more
-                sums[f, 1, codes[j, rows[i + 1]], 1 if other > 0 else 0] += other
+                d, e = difference[i], difference[i + 1]
+                sums[f, 0, codes[j, rows[i]], 1 if d > 0 else 0] += d
+                sums[f, 1, codes[j, rows[i + 1]], 1 if e > 0 else 0] += e
             if (end - start) % 2:
-                more = extra[end - 1]
-                sums[f, 0, codes[j, rows[end - 1]], 1 if more > 0 else 0] += more
+                d = difference[end - 1]
+                sums[f, 0, codes[j, rows[end - 1]], 1 if d > 0 else 0] += d
     for f in range(len(features)):
         j = features[f]
         for b in range(n_edges[j] + 1):
             sums[f, 0, b, 0] += sums[f, 1, b, 0]
             sums[f, 0, b, 1] += sums[f, 1, b, 1]
-        found[j, 0], found[j, 1], found[j, 2] = judge_extras(
-            sums[f, 0], n_edges[j] + 1, falls, rises, inside[j], -NOTHING, wanted
-        )
+        found[j, 0], found[j, 1], found[j, 2] = _scan_edges(
+            sums[f, 0], n_edges[j] + 1, contested.negative, contested.positive, inside[j],
+            -INFINITE_COST, wanted,
+        )  # fmt: skip
 
 
 @allocating
-def scan_sparse(features, codes, indices, indptr, zero_code, n_edges, inside, extra, falls, rises,
-                found):  # fmt: skip
-    """The same for CSC columns; here `extra` is that of every row of the data, 0 for most."""
+def scan_sparse(
+    features, codes, indices, indptr, zero_code, n_edges, inside, difference, negative, positive,
+    found,
+):  # fmt: skip
+    """`scan_dense` for CSC columns; here `difference` is d of every row of the data."""
     width = inside.shape[1]
     wanted = np.zeros(width, dtype=np.bool_)
     for j in features:
         sums = np.zeros((width, 2), dtype=np.int64)
-        low, high = falls, rises
+        low, high = negative, positive
         for p in range(indptr[j], indptr[j + 1]):
-            more = extra[indices[p]]
-            if more < 0:
-                sums[codes[p], 0] += more
-                low -= more
+            d = difference[indices[p]]
+            if d < 0:
+                sums[codes[p], 0] += d
+                low -= d
             else:
-                sums[codes[p], 1] += more
-                high -= more
+                sums[codes[p], 1] += d
+                high -= d
         sums[zero_code[j], 0] += low
         sums[zero_code[j], 1] += high
-        found[j, 0], found[j, 1], found[j, 2] = judge_extras(
-            sums, n_edges[j] + 1, falls, rises, inside[j], -NOTHING, wanted
+        found[j, 0], found[j, 1], found[j, 2] = _scan_edges(
+            sums, n_edges[j] + 1, negative, positive, inside[j], -INFINITE_COST, wanted
         )
 
 
 @allocating
-def open_extras(codes, n_codes, inside, rows, extra, falls, rises, limit):
-    """Sums at the edges of one column, the best edge, and the rows that are worth a look.
+def open_bins(codes, n_codes, inside, contested, limit):
+    """Sums at the edges of one column, the best edge, and positions of the rows in wanted bins.
 
-    These are the places of the rows in bins that could reach `limit`. `codes` are those of all
-    rows of the data.
+    `codes` are those of all rows of the data. A bin is wanted if its bound is at most `limit`.
     """
+    rows, difference = contested.rows, contested.difference
     sums, wanted = np.zeros((n_codes, 2), dtype=np.int64), np.zeros(n_codes, dtype=np.bool_)
     for i in range(len(rows)):
-        sums[codes[rows[i]], 1 if extra[i] > 0 else 0] += extra[i]
-    _, edge, _ = judge_extras(sums, n_codes, falls, rises, inside, limit, wanted)
+        sums[codes[rows[i]], 1 if difference[i] > 0 else 0] += difference[i]
+    _, edge, _ = _scan_edges(
+        sums, n_codes, contested.negative, contested.positive, inside, limit, wanted
+    )
     at_edge, total = np.empty(n_codes, dtype=np.int64), np.int64(0)
     for b in range(n_codes):
         total += sums[b, 0] + sums[b, 1]
         at_edge[b] = total
-    places = np.empty(len(rows) + 1, dtype=np.int32)
+    positions = np.empty(len(rows) + 1, dtype=np.int32)
     n = 0
     for i in range(len(rows)):
-        places[n] = i
+        positions[n] = i
         n += wanted[codes[rows[i]]]
-    return at_edge, edge, places[:n]
+    return at_edge, edge, positions[:n]
 
 
 @compiled
-def sweep_extras(order, values, places, codes, rows, extra, at_edge):
-    """Least sum strictly inside the bins of the rows at some places, and its threshold.
+def sweep_bins(order, values, positions, codes, contested, at_edge):
+    """Least sum strictly inside the wanted bins, and its threshold.
 
-    order : the places by value
-    values : of the rows at the places
-    codes : of all rows of the data
+    `positions` are those of `open_bins`, `values` the values of these rows, and `order` sorts them.
     """
-    best, at = np.int64(NOTHING), np.nan
+    rows, difference = contested.rows, contested.difference
+    best, threshold = np.int64(INFINITE_COST), np.nan
     before, total = -1, np.int64(0)
     for p in range(len(order)):
-        place = places[order[p]]
-        b, value = codes[rows[place]], values[order[p]]
+        position = positions[order[p]]
+        b, value = codes[rows[position]], values[order[p]]
         if b != before:
             before, total = b, at_edge[b - 1] if b > 0 else np.int64(0)
-        total += extra[place]
+        total += difference[position]
         if p + 1 < len(order):
-            after = places[order[p + 1]]
-            is_inside = codes[rows[after]] == b and values[order[p + 1]] > value
+            following = positions[order[p + 1]]
+            is_inside = codes[rows[following]] == b and values[order[p + 1]] > value
             if is_inside and total < best:
-                best, at = total, value
-    return best, at
+                best, threshold = total, value
+    return best, threshold
 
 
 @compiled
 def total_cost(leaf, cluster, costs):
-    """What all rows pay in the clusters of their leaves."""
+    """Sum over rows of the cost at the cluster of their leaf."""
     total = np.int64(0)
     for i in range(len(leaf)):
         total += costs[i, cluster[leaf[i]]]

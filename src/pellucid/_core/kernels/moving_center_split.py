@@ -1,24 +1,50 @@
-"""The true k-means cost at every threshold of a column, the centers moving along with the rows.
+"""The k-means cost at every threshold of a column, with centers that move with the rows.
 
 With S[c] and W[c] the sum and the weight of the rows of cluster c, the cost of a clustering is
 
-    (squares of all rows) - (sum over c of |S[c]|^2 / W[c]),
+    (total sum of squares) - BSS,    BSS = sum over c of |S[c]|^2 / W[c],
 
-so that the second sum, the *share*, is to be maximised. Each row that goes from the right to the
-left takes its part of S and W from its far to its near cluster. Sums are taken about an origin,
-which for sparse data is 0.
+with BSS the between-cluster sum of squares, which is maximised. Each row that goes from the right
+to the left of a threshold moves its part of S and W from its right to its left cluster. Sums are
+taken about an origin, which is 0 for sparse data. Clusters are given as a
+`pellucid._core.refine.moving_center_split.Moments`.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
 from pellucid._utils.compilation import allocating, compiled, inner
 
 
+class DenseRows(NamedTuple):
+    """Rows of a dense matrix: row i is X[index[i]], with a cluster on either side and a weight."""
+
+    left: np.ndarray
+    right: np.ndarray
+    weight: np.ndarray
+    index: np.ndarray
+    X: np.ndarray
+    origin: np.ndarray
+
+
+class SparseRows(NamedTuple):
+    """The same for rows of a CSR matrix."""
+
+    left: np.ndarray
+    right: np.ndarray
+    weight: np.ndarray
+    index: np.ndarray
+    data: np.ndarray
+    indices: np.ndarray
+    indptr: np.ndarray
+
+
 @inner
-def square(sums, c):
-    """|S|^2 of one cluster; two sums side by side."""
+def _square(sums, c):
+    """|S|^2 of one cluster, in two independent sums."""
     n = sums.shape[1]
     even = odd = 0.0
     for j in range(0, n - 1, 2):
@@ -30,44 +56,45 @@ def square(sums, c):
 
 
 @compiled
-def total_share(sums, weights, counts):
+def between_ss(moments):
     """Sum of |S|^2 / W over all clusters that have rows."""
     total = 0.0
-    for c in range(len(weights)):
-        if counts[c] > 0:
-            total += square(sums, c) / weights[c]
+    for c in range(len(moments.weights)):
+        if moments.counts[c] > 0:
+            total += _square(moments.sums, c) / moments.weights[c]
     return total
 
 
 @inner
-def recount(near, far, weight, weights, counts, wanted, is_stale):
-    """A row goes from one cluster to another; by how much fewer wanted clusters are empty."""
-    weights[near] += weight
-    weights[far] -= weight
-    found = wanted[near] and counts[near] == 0
-    counts[near] += 1
-    counts[far] -= 1
-    is_stale[near] = is_stale[far] = True
-    return np.int64(found) - np.int64(wanted[far] and counts[far] == 0)
+def _move_weight(left, right, weight, weights, counts, wanted, is_stale):
+    """Move a row's weight; return by how much the number of wanted clusters without rows falls."""
+    weights[left] += weight
+    weights[right] -= weight
+    gets_rows = wanted[left] and counts[left] == 0
+    counts[left] += 1
+    counts[right] -= 1
+    is_stale[left] = is_stale[right] = True
+    return np.int64(gets_rows) - np.int64(wanted[right] and counts[right] == 0)
 
 
 @inner
-def count_missing(wanted, counts):
-    """How many wanted clusters are empty."""
-    missing = 0
+def _count_empty(wanted, counts):
+    """Number of wanted clusters without rows."""
+    n_empty = 0
     for c in range(len(wanted)):
-        missing += wanted[c] and counts[c] == 0
-    return missing
+        n_empty += wanted[c] and counts[c] == 0
+    return n_empty
 
 
 @compiled
-def move_dense(goes, near, far, weight, line, lines, origin, sums, weights, counts):
-    """Take the rows that go from their far to their near cluster; row i is lines[line[i]]."""
-    for i in range(len(goes)):
-        if goes[i]:
-            a, b, w, at = near[i], far[i], weight[i], line[i]
-            for j in range(len(origin)):
-                part = w * (lines[at, j] - origin[j])
+def move_dense(moves, rows, moments):
+    """Move the rows i with moves[i] from their right to their left cluster."""
+    sums, weights, counts = moments.sums, moments.weights, moments.counts
+    for i in range(len(moves)):
+        if moves[i]:
+            a, b, w, at = rows.left[i], rows.right[i], rows.weight[i], rows.index[i]
+            for j in range(len(rows.origin)):
+                part = w * (rows.X[at, j] - rows.origin[j])
                 sums[a, j] += part
                 sums[b, j] -= part
             weights[a] += w
@@ -77,15 +104,16 @@ def move_dense(goes, near, far, weight, line, lines, origin, sums, weights, coun
 
 
 @compiled
-def move_sparse(goes, near, far, weight, line, data, indices, indptr, sums, weights, counts):
-    """The same for rows of a CSR matrix."""
-    for i in range(len(goes)):
-        if goes[i]:
-            a, b, w, at = near[i], far[i], weight[i], line[i]
-            for p in range(indptr[at], indptr[at + 1]):
-                part = w * np.float64(data[p])
-                sums[a, indices[p]] += part
-                sums[b, indices[p]] -= part
+def move_sparse(moves, rows, moments):
+    """`move_dense` for rows of a CSR matrix."""
+    sums, weights, counts = moments.sums, moments.weights, moments.counts
+    for i in range(len(moves)):
+        if moves[i]:
+            a, b, w, at = rows.left[i], rows.right[i], rows.weight[i], rows.index[i]
+            for p in range(rows.indptr[at], rows.indptr[at + 1]):
+                part = w * np.float64(rows.data[p])
+                sums[a, rows.indices[p]] += part
+                sums[b, rows.indices[p]] -= part
             weights[a] += w
             weights[b] -= w
             counts[a] += 1
@@ -93,16 +121,16 @@ def move_sparse(goes, near, far, weight, line, data, indices, indptr, sums, weig
 
 
 @inner
-def sort_by_bin(codes, rows, n_codes, first, order):
-    """Places of the rows by code, equal codes in order; first[b] is where code b starts."""
+def _sort_by_code(codes, row_numbers, n_codes, first, order):
+    """Positions of the rows by code (counting sort, stable); first[b] is where code b starts."""
     for b in range(n_codes + 1):
         first[b] = 0
-    for i in range(len(rows)):
-        first[codes[rows[i]] + 1] += 1
+    for i in range(len(row_numbers)):
+        first[codes[row_numbers[i]] + 1] += 1
     for b in range(n_codes):
         first[b + 1] += first[b]
-    for i in range(len(rows)):
-        b = codes[rows[i]]
+    for i in range(len(row_numbers)):
+        b = codes[row_numbers[i]]
         order[first[b]] = i
         first[b] += 1
     for b in range(n_codes, 0, -1):
@@ -111,8 +139,8 @@ def sort_by_bin(codes, rows, n_codes, first, order):
 
 
 @inner
-def sort_part(order, begin, end, values):
-    """Sort places by value, equal values by place (Shell's method)."""
+def _sort_part(order, begin, end, values):
+    """Sort positions by value, ties by position (Shell sort)."""
     gap = 1
     while gap < (end - begin) // 3:
         gap = 3 * gap + 1
@@ -131,100 +159,103 @@ def sort_part(order, begin, end, values):
 
 
 @allocating
-def sweep_dense(features, codes, n_edges, inside, rows, near, far, weight, line, lines, origin,
-                sums, weights, counts, wanted, tolerance, found):  # fmt: skip
-    """found[j] = largest share over the thresholds of column j, and the lowest that reaches it.
+def sweep_dense(
+    features, codes, n_edges, inside, row_numbers, rows, moments, wanted, tolerance, found
+):
+    """found[j] = largest BSS over the thresholds of column j, and the lowest that reaches it.
 
-    For each column all rows are on the right at first, as the sums have them, and go left in the
-    order of their values. Only thresholds count that leave no wanted cluster empty. A share that is
-    larger by no more than the tolerance counts as equal.
+    For each column all rows are on the right at first, as `moments` has them, and go left in the
+    order of their values. Only thresholds count that leave rows to every wanted cluster. A BSS that
+    is larger by at most `tolerance` counts as equal. `codes` are those of all rows of the data,
+    `row_numbers` the rows among them.
     """
-    n, k, width = len(rows), len(weights), inside.shape[1]
+    X, origin = rows.X, rows.origin
+    n, k, width = len(row_numbers), len(moments.weights), inside.shape[1]
     order, values = np.empty(n, dtype=np.int64), np.empty(n)
     first = np.empty(width + 2, dtype=np.int64)
-    S, W, N = np.empty(sums.shape), np.empty(k), np.empty(k, dtype=np.int64)
+    S, W, N = np.empty(moments.sums.shape), np.empty(k), np.empty(k, dtype=np.int64)
     shares, is_stale = np.empty(k), np.empty(k, dtype=np.bool_)
     for f in range(len(features)):
         feature = features[f]
         for i in range(n):
-            values[i] = lines[line[i], feature]
+            values[i] = X[rows.index[i], feature]
         n_codes = n_edges[feature] + 1
-        sort_by_bin(codes[feature], rows, n_codes, first, order)
+        _sort_by_code(codes[feature], row_numbers, n_codes, first, order)
         for b in range(n_codes):
             if inside[feature, b] and first[b + 1] - first[b] > 1:
-                sort_part(order, first[b], first[b + 1], values)
+                _sort_part(order, first[b], first[b + 1], values)
         for c in range(k):
-            W[c], N[c], is_stale[c], shares[c] = weights[c], counts[c], True, 0.0
+            W[c], N[c], is_stale[c], shares[c] = moments.weights[c], moments.counts[c], True, 0.0
             for j in range(len(origin)):
-                S[c, j] = sums[c, j]
-        missing = count_missing(wanted, N)
-        best, at = -np.inf, np.nan
+                S[c, j] = moments.sums[c, j]
+        n_empty = _count_empty(wanted, N)
+        best, threshold = -np.inf, np.nan
         for p in range(n - 1):
             i = order[p]
-            a, b, w, place = near[i], far[i], weight[i], line[i]
+            a, b, w, at = rows.left[i], rows.right[i], rows.weight[i], rows.index[i]
             for j in range(len(origin)):
-                part = w * (lines[place, j] - origin[j])
+                part = w * (X[at, j] - origin[j])
                 S[a, j] += part
                 S[b, j] -= part
-            missing -= recount(a, b, w, W, N, wanted, is_stale)
-            if missing == 0 and values[i] < values[order[p + 1]]:
+            n_empty -= _move_weight(a, b, w, W, N, wanted, is_stale)
+            if n_empty == 0 and values[i] < values[order[p + 1]]:
                 total = 0.0
                 for c in range(k):
                     if is_stale[c]:
                         is_stale[c] = False
-                        shares[c] = square(S, c) / W[c] if N[c] > 0 else 0.0
+                        shares[c] = _square(S, c) / W[c] if N[c] > 0 else 0.0
                     total += shares[c]
                 if total > best + tolerance:
-                    best, at = total, values[i]
-        found[feature, 0], found[feature, 1] = best, at
+                    best, threshold = total, values[i]
+        found[feature, 0], found[feature, 1] = best, threshold
 
 
 @allocating
-def sweep_sparse(order, values, near, far, weight, line, data, indices, indptr,
-                 sums, weights, counts, wanted, tolerance):  # fmt: skip
-    """The same for one column, whose order is known, and rows of a CSR matrix.
+def sweep_sparse(order, values, rows, moments, wanted, tolerance):
+    """`sweep_dense` for one column with a known order, and rows of a CSR matrix.
 
-    Squares are kept up to date entry by entry.
+    |S|^2 is updated with every stored entry.
     """
-    k = len(weights)
-    S, W, N = sums.copy(), weights.copy(), counts.copy()
+    k = len(moments.weights)
+    S, W, N = moments.sums.copy(), moments.weights.copy(), moments.counts.copy()
     squares, is_stale = np.empty(k), np.zeros(k, dtype=np.bool_)
     for c in range(k):
-        squares[c] = square(S, c)
-    missing = count_missing(wanted, N)
-    best, at = -np.inf, np.nan
+        squares[c] = _square(S, c)
+    n_empty = _count_empty(wanted, N)
+    best, threshold = -np.inf, np.nan
     for p in range(len(order) - 1):
         i = order[p]
-        a, b, w, place = near[i], far[i], weight[i], line[i]
-        for q in range(indptr[place], indptr[place + 1]):
-            j, part = indices[q], w * np.float64(data[q])
+        a, b, w, at = rows.left[i], rows.right[i], rows.weight[i], rows.index[i]
+        for q in range(rows.indptr[at], rows.indptr[at + 1]):
+            j, part = rows.indices[q], w * np.float64(rows.data[q])
             squares[a] += part * (2.0 * S[a, j] + part)
             squares[b] -= part * (2.0 * S[b, j] - part)
             S[a, j] += part
             S[b, j] -= part
-        missing -= recount(a, b, w, W, N, wanted, is_stale)
-        if missing == 0 and values[i] < values[order[p + 1]]:
+        n_empty -= _move_weight(a, b, w, W, N, wanted, is_stale)
+        if n_empty == 0 and values[i] < values[order[p + 1]]:
             total = 0.0
             for c in range(k):
                 if N[c] > 0:
                     total += squares[c] / W[c]
             if total > best + tolerance:
-                best, at = total, values[i]
-    return best, at
+                best, threshold = total, values[i]
+    return best, threshold
 
 
 @compiled
-def squares_dense(weight, line, lines, origin, squares):
+def squares_dense(rows, squares):
     """Add to squares[j] the weighted squares of column j about the origin."""
-    for i in range(len(line)):
-        for j in range(len(origin)):
-            gap = lines[line[i], j] - origin[j]
-            squares[j] += weight[i] * gap * gap
+    for i in range(len(rows.index)):
+        for j in range(len(rows.origin)):
+            gap = rows.X[rows.index[i], j] - rows.origin[j]
+            squares[j] += rows.weight[i] * gap * gap
 
 
 @compiled
-def squares_sparse(weight, line, data, indices, indptr, squares):
-    """The same for rows of a CSR matrix, about 0."""
-    for i in range(len(line)):
-        for p in range(indptr[line[i]], indptr[line[i] + 1]):
-            squares[indices[p]] += weight[i] * np.float64(data[p]) * np.float64(data[p])
+def squares_sparse(rows, squares):
+    """`squares_dense` for rows of a CSR matrix, about 0."""
+    for i in range(len(rows.index)):
+        for p in range(rows.indptr[rows.index[i]], rows.indptr[rows.index[i] + 1]):
+            value = np.float64(rows.data[p])
+            squares[rows.indices[p]] += rows.weight[i] * value * value

@@ -1,4 +1,4 @@
-"""The cut for rows that know what they pay on either side: each pays as little as can be."""
+"""The best cut of a node for fixed centers: the cost of each row on either side is known."""
 
 from __future__ import annotations
 
@@ -9,29 +9,30 @@ import numpy as np
 
 from pellucid._core.criteria.column_search import BinnedColumn, Split, search_columns
 from pellucid._core.criteria.problem import Problem
+from pellucid._core.kernels import INFINITE_COST
 
 
-class Torn(NamedTuple):
-    """Rows that do not pay the same on both sides of a cut.
+class ContestedRows(NamedTuple):
+    """Rows of a node whose cost on the left of a cut differs from that on the right.
 
     Attributes
     ----------
     rows : ndarray of int32
         Row numbers, ascending.
-    extra : ndarray of int64
-        What each of them pays more on the left; never 0.
-    falls, rises : int
-        Sums of the negative and of the positive of these.
+    difference : ndarray of int64
+        Cost on the left minus cost on the right; never 0.
+    negative, positive : int
+        Sums of the negative and of the positive differences.
     """
 
     rows: np.ndarray
-    extra: np.ndarray
-    falls: int
-    rises: int
+    difference: np.ndarray
+    negative: int
+    positive: int
 
 
-def tear(rows: np.ndarray, left, right, cluster, costs) -> Torn:
-    """Those of the rows of a node that do not pay the same on both sides.
+def contested_rows(rows: np.ndarray, left, right, cluster, costs) -> ContestedRows:
+    """Those of the rows of a node whose cost depends on the side.
 
     Parameters
     ----------
@@ -43,90 +44,102 @@ def tear(rows: np.ndarray, left, right, cluster, costs) -> Torn:
         Cluster of each leaf.
     costs : ndarray of shape (n_samples, n_clusters), int64
     """
-    from pellucid._core.kernels.fixed_center_split import tear_rows
+    from pellucid._core.kernels.fixed_center_split import find_contested
 
-    torn, extra = np.empty_like(rows), np.empty(len(rows), dtype=np.int64)
-    n, falls, rises = tear_rows(rows, left, right, cluster, costs, torn, extra)
-    return Torn(torn[:n], extra[:n], falls, rises)
+    found, difference = np.empty_like(rows), np.empty(len(rows), dtype=np.int64)
+    n, negative, positive = find_contested(rows, left, right, cluster, costs, found, difference)
+    return ContestedRows(found[:n], difference[:n], negative, positive)
 
 
-class TornSearch:
-    """The search for the best cut of torn rows.
+class FixedCenterSearch:
+    """The search for the cut with the least sum of differences on its left.
 
     Parameters
     ----------
     problem : Problem
-    torn : Torn
+    contested : ContestedRows
     """
 
-    def __init__(self, problem: Problem, torn) -> None:
-        self.problem, self.torn = problem, torn
+    def __init__(self, problem: Problem, contested: ContestedRows) -> None:
+        self.problem, self.contested = problem, contested
         self._features = np.arange(problem.n_features)
 
     def best(self, goal: int) -> Split | None:
-        """Cut with the least sum of extras on its left, below a goal; a torn row on each side.
+        """The best cut below a goal, with contested rows on both sides.
 
-        Its threshold is the value of a torn row: where edges happen to lie between two of them
-        does not matter to other rows.
+        Its threshold is the value of a contested row, so that the cut of other rows does not depend
+        on where edges of bins are.
         """
-        from pellucid._core.kernels.fixed_center_split import NOTHING
-
-        if len(self.torn.rows) < 2:
+        size = len(self.contested.rows)
+        if size < 2:
             return None
-        size = len(self.torn.rows)
         cuts = search_columns(
-            self.problem, self._features, size, self._scan, self._refine, NOTHING, goal=goal
+            self.problem,
+            self._features,
+            size,
+            self._scan,
+            self._refine,
+            INFINITE_COST,
+            goal=goal,
         )
         if not cuts:
             return None
         best = cuts[0]
-        column = BinnedColumn(self.problem, best.feature, self.torn.rows)
+        column = BinnedColumn(self.problem, best.feature, self.contested.rows)
         return best._replace(threshold=column.around(best.threshold)[0])
 
     def best_features(self, number: int) -> np.ndarray:
-        """The columns with the best cuts, ascending, whatever the bins of the columns are."""
-        from pellucid._core.kernels.fixed_center_split import NOTHING
-
+        """The columns with the best cuts, ascending; they do not depend on edges of bins."""
         problem, features = self.problem, self._features
         if number >= len(features):
             return features
-        found = np.full((len(features), 1, 3), NOTHING)
-        blocks = problem.feature_blocks(features, len(self.torn.rows))
+        found = np.full((len(features), 1, 3), INFINITE_COST)
+        blocks = problem.feature_blocks(features, len(self.contested.rows))
         problem.pool.map(lambda block: self._scan(block, found), blocks)
         limit = np.sort(found[:, 0, 0])[number - 1]
         promising = np.flatnonzero(np.minimum(found[:, 0, 0], found[:, 0, 2]) <= limit)
-        looked = problem.pool.map(lambda j: self._refine(j, limit), promising.tolist())
-        least = [cuts[0, 0] for cuts in looked]
+        refined = problem.pool.map(lambda j: self._refine(j, limit), promising.tolist())
+        least = [cuts[0, 0] for cuts in refined]
         return np.sort(promising[np.argsort(least, kind="stable")[:number]])
 
     def _scan(self, block: np.ndarray, found: np.ndarray) -> None:
         from pellucid._core.kernels.fixed_center_split import scan_dense, scan_sparse
 
-        bins, found = self.problem.bins, found[:, 0]
-        if bins.is_sparse:
-            stored = (bins.codes[0], bins.indices, bins.indptr, bins.zero_code)
-            about = (bins.n_edges, bins.inside, self._extra_of_all, *self.torn[2:])
-            scan_sparse(block, *stored, *about, found)
-        else:
-            scan_dense(block, bins.codes, bins.n_edges, bins.inside, *self.torn, found)
+        bins, contested = self.problem.bins, self.contested
+        if not bins.is_sparse:
+            scan_dense(block, bins.codes, bins.n_edges, bins.inside, contested, found[:, 0])
+            return
+        scan_sparse(
+            features=block,
+            codes=bins.codes[0],
+            indices=bins.indices,
+            indptr=bins.indptr,
+            zero_code=bins.zero_code,
+            n_edges=bins.n_edges,
+            inside=bins.inside,
+            difference=self._difference_of_all,
+            negative=contested.negative,
+            positive=contested.positive,
+            found=found[:, 0],
+        )
 
     @cached_property
-    def _extra_of_all(self) -> np.ndarray:
-        """Extra of every row of the data; 0 for those that are not torn."""
-        extra = np.zeros(self.problem.n_samples, dtype=np.int64)
-        extra[self.torn.rows] = self.torn.extra
-        return extra
+    def _difference_of_all(self) -> np.ndarray:
+        """Difference of every row of the data; 0 for those that are not contested."""
+        difference = np.zeros(self.problem.n_samples, dtype=np.int64)
+        difference[self.contested.rows] = self.contested.difference
+        return difference
 
     def _refine(self, feature: int, limit: int) -> np.ndarray:
-        from pellucid._core.kernels.fixed_center_split import NOTHING, open_extras, sweep_extras
+        from pellucid._core.kernels.fixed_center_split import open_bins, sweep_bins
 
-        problem, torn, bins = self.problem, self.torn, self.problem.bins
+        problem, contested, bins = self.problem, self.contested, self.problem.bins
         codes, n_codes = bins.dense_column(feature, problem.n_samples), bins.n_edges[feature] + 1
-        at_edge, edge, places = open_extras(codes, n_codes, bins.inside[feature], *torn, limit)
-        values = problem.values(feature, torn.rows[places])
+        at_edge, edge, positions = open_bins(codes, n_codes, bins.inside[feature], contested, limit)
+        values = problem.values(feature, contested.rows[positions])
         order = np.argsort(values, kind="stable")
-        least, at = sweep_extras(order, values, places, codes, *torn[:2], at_edge)
-        inside = (int(least), at)
-        on_edge = (int(at_edge[edge]) if edge >= 0 else NOTHING, bins.edges[feature, edge])
-        # Objects, since whole numbers of this size do not fit into floats.
-        return np.array([min(on_edge, inside)], dtype=object)
+        least, threshold = sweep_bins(order, values, positions, codes, contested, at_edge)
+        at_best_edge = int(at_edge[edge]) if edge >= 0 else INFINITE_COST
+        # Objects, since integers of this size do not fit into floats.
+        best = min((at_best_edge, bins.edges[feature, edge]), (int(least), threshold))
+        return np.array([best], dtype=object)

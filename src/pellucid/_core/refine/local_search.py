@@ -1,217 +1,206 @@
-"""Cheaper trees by a walk: parts of a tree are changed at random and mended, over and over.
+"""Local search from tree to tree, by simulated annealing with a threshold (threshold accepting).
 
-Only for trees with one leaf for each cluster. What is tried depends on the data alone, neither on
-the clock nor on any other source of chance: the same data give the same tree.
+For trees with one leaf per cluster. The objective is the k-means cost
+
+    C = (total sum of squares) - B,    B = between-cluster sum of squares of the leaves.
+
+A step changes a subtree at random: it regrows the subtree, moves a leaf, or draws a random cut.
+Then it re-optimises all cuts of the subtree. With B and B' the values of the subtree before and
+after, the step is accepted if
+
+    B' > B - T(s),    T(s) = `_START_TEMPERATURE` * C(start) * (1 - s),
+
+where s is the part of the work that is done. Accepted trees are re-optimised from the root; the
+best of them is kept. Random numbers have fixed seeds, and work is computed from the sizes of the
+data instead of a clock: the same data give the same tree.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import partial
 from random import Random
 
 from pellucid._core.criteria.induced_cost import InducedCost
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.growers import grow
-from pellucid._core.refine.local_search_data import Ground
-from pellucid._core.refine.local_search_tree import ROOT, Room, Standing
+from pellucid._core.refine.local_search_tree import LocalSearchData, LocalSearchTree, Workspace
 from pellucid._utils.progress import Progress
 from pellucid.tree import ThresholdTree
 from pellucid.tree.rounding import ThresholdStyle
 
-_N_WALKS = 2
-"""Trees that are walked from at a time."""
+_N_SEARCHES = 2
+"""Trees from which the search continues at a time."""
 
 _N_ROUNDS = 5
-"""How often they are grown anew, from the means of their leaves, and walked from."""
+"""How often trees are regrown from the means of the leaves, and the search restarts."""
 
-_PENALTIES = (0.0, 0.01, 0.03, 0.1)
-"""Prices on depth of trees that are grown anew."""
+_DEPTH_PENALTIES = (0.0, 0.01, 0.03, 0.1)
+"""Depth penalties of the trees that are regrown."""
 
-_WARMTH = 0.003
-"""Share of the cost by which a step may make a tree dearer at first."""
+_START_TEMPERATURE = 0.003
+"""Part of the cost by which a step may raise it at first."""
 
-_ASTRAY = 0.03
-"""Share of the cost by which a change may at first be short of the goal: few that are further off
-come to be of use."""
+_MAX_DETOUR = 0.03
+"""Part of the cost above which a changed subtree is given up before it is re-optimised fully."""
 
 _NOISE = 0.25
-"""Spread of the factors that gains are multiplied by, so that not always the same leaf is split."""
+"""Standard deviation of the logarithm of the random factors of gains in the choice of a leaf."""
 
-_A_STEP = 1e5
-"""Work of a step besides that of its loops."""
+_STEP_WORK = 1e5
+"""Work of a step besides that of its loops, in nanoseconds."""
 
-_SAME = 1e-9
-"""Share by which trees must differ to be told apart."""
+_TIE = 1e-9
+"""Part of B by which trees must differ to count as different."""
 
-_MOST_ROWS = 2**15
-"""Rows that can be walked on; their ranks have to fit into 16 bits."""
+_MAX_ROWS = 2**15
+"""Rows up to which there is a local search; their ranks have to fit into 16 bits."""
 
-_MOST_VALUES = 2**19
-"""Rows times columns that can be walked on."""
-
-
-@dataclass(frozen=True)
-class Work:
-    """How much to do; the unit is about a nanosecond.
-
-    Attributes
-    ----------
-    least : float
-        However small the data are.
-    per_value : float
-        For each row, column and cluster.
-    """
-
-    least: float
-    per_value: float
-
-    def total(self, problem: Problem) -> float:
-        """For these data."""
-        size = _n_rows(problem) * problem.n_features * problem.n_clusters
-        return self.least + self.per_value * size
+_MAX_VALUES = 2**19
+"""Rows times columns up to which there is a local search."""
 
 
-def can_walk(problem: Problem) -> bool:
-    """Whether there is anything to walk on, and not too much."""
-    n_rows = _n_rows(problem)
-    fits = n_rows <= _MOST_ROWS and n_rows * problem.n_features <= _MOST_VALUES
+def can_search(problem: Problem) -> bool:
+    """Whether the data are small enough, and there is more than one cluster."""
+    n_rows = count_rows(problem)
+    fits = n_rows <= _MAX_ROWS and n_rows * problem.n_features <= _MAX_VALUES
     return fits and problem.n_clusters > 1
 
 
-def walk_from(
-    trees: list[ThresholdTree], problem: Problem, work: Work, threshold_style: ThresholdStyle
+def search_from(
+    trees: list[ThresholdTree], problem: Problem, work: float, threshold_style: ThresholdStyle
 ) -> ThresholdTree | None:
-    """The cheapest tree that walks from the best of some trees come by.
+    """The best tree that local searches from the best of some trees find.
 
-    None if each of them has a leaf without rows.
+    None if each of the trees has a leaf without rows.
 
     Parameters
     ----------
     trees : list of ThresholdTree
-        With a leaf for each cluster.
+        With one leaf per cluster.
     problem : Problem
-        One that can be walked on.
-    work : Work
+        One for which `can_search` is true.
+    work : float
+        How much to do, in about nanoseconds.
     threshold_style : {"round", "midpoint", "data"}
         Which number of a cut's interval becomes the threshold.
     """
-    ground, pool = Ground(problem), problem.pool
-    walks = _best(pool.map(lambda tree: Walk(ground, tree), trees))
+    data, pool = LocalSearchData(problem), problem.pool
+    searches = _best(pool.map(lambda tree: LocalSearch(data, tree), trees))
     for i in range(_N_ROUNDS):
-        walks = _best([*walks, *(other for walk in walks for other in walk.regrow())])
-        part = work.total(problem) / (_N_ROUNDS * max(len(walks), 1))
-        tasks = [partial(walk.go_on, part, i * _N_WALKS + n) for n, walk in enumerate(walks)]
+        searches = _best([*searches, *(other for search in searches for other in search.regrow())])
+        part = work / (_N_ROUNDS * max(len(searches), 1))
+        tasks = [
+            partial(search.run, part, i * _N_SEARCHES + n) for n, search in enumerate(searches)
+        ]
         pool.map(lambda task: task(), tasks)
-    return _best(walks)[0].best.lift(threshold_style) if walks else None
+    return _best(searches)[0].best.to_tree(threshold_style) if searches else None
 
 
-class Walk:
-    """A walk from tree to tree.
+class LocalSearch:
+    """A local search from one tree.
 
     Parameters
     ----------
-    ground : Ground
+    data : LocalSearchData
     tree : ThresholdTree
-        Where to begin.
+        Start tree.
 
     Attributes
     ----------
-    best : Standing
-        The best tree that it has come by.
-    share : float
-        Its share; minus infinity if a leaf has no rows, and then there is no walk.
+    best : LocalSearchTree
+        The best tree found.
+    between_ss : float
+        Its between-cluster sum of squares; minus infinity if a leaf has no rows.
     """
 
-    def __init__(self, ground: Ground, tree: ThresholdTree) -> None:
-        self.ground, self._room = ground, Room(ground)
-        self.best = Standing(ground, self._room, tree)
-        self.share = self.best.mend(ROOT) if self.best.is_full else -math.inf
-        self._regrown = -math.inf
+    def __init__(self, data: LocalSearchData, tree: ThresholdTree) -> None:
+        self.data, self._workspace = data, Workspace(data)
+        self.best = LocalSearchTree(data, self._workspace, tree)
+        is_complete = self.best.is_complete
+        self.between_ss = self.best.reoptimise(self.best.root) if is_complete else -math.inf
+        self._regrown_at = -math.inf
 
-    def regrow(self) -> list[Walk]:
-        """Walks from trees that explain the means of the best tree, which are cheap as well."""
-        if self._regrown == self.share:
+    def regrow(self) -> list[LocalSearch]:
+        """Searches from trees that explain the leaf means of the best tree, if it has changed."""
+        if self._regrown_at == self.between_ss:
             return []
-        self._regrown = self.share
-        sums, quiet = self.best.sums[self.best.leaves()], Progress("", 1, 0)
-        problem = self.ground.explain(sums)
+        self._regrown_at = self.between_ss
+        problem = self.data.with_centers(self.best.arrays.sums[self.best.leaves()])
         growths = [
-            grow(InducedCost(problem, penalty), "greedy", "midpoint", quiet)
-            for penalty in _PENALTIES
+            grow(InducedCost(problem, penalty), "greedy", "midpoint", Progress("", 1, 0))
+            for penalty in _DEPTH_PENALTIES
         ]
-        return problem.pool.map(lambda found: Walk(self.ground, found.builder.build()), growths)
+        return problem.pool.map(
+            lambda growth: LocalSearch(self.data, growth.builder.build()), growths
+        )
 
-    def go_on(self, work: float, seed: int) -> None:
-        """Take steps from the best tree until so much work is done; the warmth falls to nothing."""
-        here, room, random = self.best, self._room, Random(seed)
-        cost, begin = self.ground.cost - self.share, room.work
-        while (done := (room.work - begin) / work) < 1:
-            room.work += _A_STEP
-            here = self._step(here, random, _WARMTH * cost * (1 - done), _ASTRAY * cost)
+    def run(self, work: float, seed: int) -> None:
+        """Take steps from the best tree until the work is done."""
+        tree, workspace, random = self.best, self._workspace, Random(seed)
+        cost, begin = self.data.total_ss - self.between_ss, workspace.work
+        while (done := (workspace.work - begin) / work) < 1:
+            workspace.work += _STEP_WORK
+            temperature = _START_TEMPERATURE * cost * (1 - done)
+            tree = self._step(tree, random, temperature, _MAX_DETOUR * cost)
 
-    def _step(self, here: Standing, random: Random, warmth: float, far: float) -> Standing:
-        """Change a part of the tree and mend it; where to go on from.
-
-        That is the changed tree unless its share has fallen by more than the warmth.
-        """
-        trial = here.copy()
+    def _step(
+        self, tree: LocalSearchTree, random: Random, temperature: float, max_detour: float
+    ) -> LocalSearchTree:
+        """Change a subtree and re-optimise it; the changed tree, or the given one if rejected."""
+        trial = tree.copy()
         top = change(trial, random)
         if top is None:
-            return here
-        before = here.share(here.leaves(top))
-        after = trial.mend(top, before - warmth, before - far)
-        if after <= before - warmth or abs(after - before) <= _SAME * abs(before):
-            return here
-        trial.mark_above(top)
-        share = trial.mend(ROOT)
-        if share > self.share + _SAME * abs(self.share):
-            self.best, self.share = trial, share
+            return tree
+        before = tree.between_ss(tree.leaves(top))
+        after = trial.reoptimise(top, before - temperature, before - max_detour)
+        if after <= before - temperature or abs(after - before) <= _TIE * abs(before):
+            return tree
+        trial.mark_ancestors(top)
+        between_ss = trial.reoptimise(trial.root)
+        if between_ss > self.between_ss + _TIE * abs(self.between_ss):
+            self.best, self.between_ss = trial, between_ss
         return trial
 
 
-def change(tree: Standing, random: Random) -> int | None:
-    """Change a part of a tree at random; its top, or None if the tree has become none.
-
-    Grow it anew, or take a leaf out and split another one, or give it a random cut at the top.
-    """
-    return random.choice((_grow_anew, _move_leaf, _cut_anew))(tree, random)
+def change(tree: LocalSearchTree, random: Random) -> int | None:
+    """Change a random subtree; its top node, or None if the tree has become invalid."""
+    return random.choice((_regrow_subtree, _move_leaf, _cut_at_random))(tree, random)
 
 
-def _grow_anew(tree: Standing, random: Random) -> int | None:
-    """Take a part with at least three leaves out, and split what is left instead."""
+def _regrow_subtree(tree: LocalSearchTree, random: Random) -> int | None:
+    """Collapse a subtree with at least three leaves, and split it again."""
     top = random.choice(tree.inner())
-    while len(leaves := tree.leaves(top)) == 2 and top != ROOT:
+    while len(leaves := tree.leaves(top)) == 2 and top != tree.root:
         top = tree.parent(top)
-    tree.cut_off(top)
+    tree.collapse(top)
     for _ in leaves[1:]:
-        if _split_some(tree, tree.leaves(top), random) is None:
+        if _split_one(tree, tree.leaves(top), random) is None:
             return None
     return top
 
 
-def _move_leaf(tree: Standing, random: Random) -> int | None:
-    """Take a leaf out, and split another one; the lowest node above both."""
-    top = tree.pluck(random.choice(tree.leaves()))
-    leaf = _split_some(tree, [i for i in tree.leaves() if i != top], random)
+def _move_leaf(tree: LocalSearchTree, random: Random) -> int | None:
+    """Remove a leaf and split another one; the lowest node above both."""
+    top = tree.remove_leaf(random.choice(tree.leaves()))
+    leaf = _split_one(tree, [i for i in tree.leaves() if i != top], random)
     if leaf is None:
         return None
-    tree.mark_above(leaf)
-    while leaf not in tree.below(top):
+    tree.mark_ancestors(leaf)
+    while leaf not in tree.preorder(top):
         top = tree.parent(top)
     return top
 
 
-def _cut_anew(tree: Standing, random: Random) -> int | None:
+def _cut_at_random(tree: LocalSearchTree, random: Random) -> int | None:
     """Give a node a random cut."""
-    top, feature = random.choice(tree.inner()), random.randrange(tree.ground.rank.shape[1])
-    return top if tree.cut(top, feature, random.random()) else None
+    top, feature = random.choice(tree.inner()), random.randrange(tree.data.problem.n_features)
+    return top if tree.cut_at_quantile(top, feature, random.random()) else None
 
 
-def _split_some(tree: Standing, leaves: list[int], random: Random) -> int | None:
-    """Split about the best of some leaves; which one, or None if none can be."""
-    gains = [tree.gain(leaf) * random.lognormvariate(0, _NOISE) for leaf in leaves]
+def _split_one(tree: LocalSearchTree, leaves: list[int], random: Random) -> int | None:
+    """Split the leaf of largest gain times a random factor; the leaf, or None if none gains."""
+    gains = [tree.split_gain(leaf) * random.lognormvariate(0, _NOISE) for leaf in leaves]
     if max(gains, default=0.0) <= 0:
         return None
     best = leaves[gains.index(max(gains))]
@@ -219,17 +208,17 @@ def _split_some(tree: Standing, leaves: list[int], random: Random) -> int | None
     return best
 
 
-def _best(walks: list[Walk]) -> list[Walk]:
-    """The few best walks that differ, best first."""
-    chosen: list[Walk] = []
-    for walk in sorted(walks, key=lambda walk: -walk.share):
-        is_new = not chosen or walk.share < chosen[-1].share * (1 - _SAME)
-        if is_new and math.isfinite(walk.share) and len(chosen) < _N_WALKS:
-            chosen.append(walk)
+def _best(searches: list[LocalSearch]) -> list[LocalSearch]:
+    """The few best searches that differ, best first."""
+    chosen: list[LocalSearch] = []
+    for search in sorted(searches, key=lambda search: -search.between_ss):
+        is_new = not chosen or search.between_ss < chosen[-1].between_ss * (1 - _TIE)
+        if is_new and math.isfinite(search.between_ss) and len(chosen) < _N_SEARCHES:
+            chosen.append(search)
     return chosen
 
 
-def _n_rows(problem: Problem) -> float:
-    """Number of rows; one of whole weight is so many, since it must make no difference."""
+def count_rows(problem: Problem) -> float:
+    """Number of rows; a row of integer weight w counts as w rows, as if it were repeated."""
     weights = problem.weights
     return float(weights.values.sum()) if weights.are_integers else float(problem.n_samples)

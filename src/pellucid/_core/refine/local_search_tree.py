@@ -1,254 +1,307 @@
-"""A tree with a leaf for each cluster that can be changed and mended, part by part."""
+"""Rows and trees of the local search: trees with one leaf per cluster that are re-optimised.
+
+The loops, and the statistics that they maintain, are in `pellucid._core.kernels.local_search`.
+"""
 
 from __future__ import annotations
 
 import math
 
 import numpy as np
+from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
-from pellucid._core.kernels.local_search_layout import (
-    AT,
-    BEGIN,
-    END,
-    FEATURE,
-    LEFT,
-    PARENT,
-    RIGHT,
-    STALE,
-)
-from pellucid._core.refine.local_search_data import Ground
-from pellucid.tree import ThresholdTree, TreeBuilder
+from pellucid._core.criteria.problem import Problem
+from pellucid._core.refine.mutable_tree import ArrayTree
+from pellucid.tree import LEAF, ThresholdTree, TreeBuilder
 from pellucid.tree.rounding import ThresholdStyle, choose_threshold
 
-ROOT, NONE = 0, -1
+_BITS = 52
+"""Sums of row statistics have at most so many bits: they are exact in float64."""
 
-_HOPE = 0.5
-"""How many times its latest rise a share may still be short of the goal."""
+_GIVE_UP_FACTOR = 0.5
+"""Re-optimisation stops if BSS misses its goal by more than so many times its latest rise."""
 
 
-class Room:
-    """Where compiled loops keep what they need for a moment, and what they have done so far.
+class LocalSearchData:
+    """The rows of a problem, about ten bytes per value, also for sparse data.
+
+    Parameters
+    ----------
+    problem : Problem
 
     Attributes
     ----------
-    work : float
-        About the nanoseconds that have been taken, counted from the sizes of what was done.
+    rows : RankedRows
+        Ranks and statistics of the rows, about an origin.
+    values : list of ndarray
+        The different values of each column.
+    total_ss : float
+        Sum of squares of all rows about the origin, in squared units.
+    unit : float
+        Unit of the values.
     """
 
-    def __init__(self, ground: Ground) -> None:
-        self.places = np.empty((6, len(ground.lines)), dtype=np.int32)
+    def __init__(self, problem: Problem) -> None:
+        from pellucid._core.kernels.local_search import RankedRows
+
+        self.problem, weights = problem, problem.weights
+        X = problem.data.rows
+        X = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
+        all_ranks, codes = np.empty(X.shape, dtype=np.uint16), np.empty(X.shape, dtype=np.uint8)
+        self.values: list[np.ndarray] = [np.empty(0)] * X.shape[1]
+
+        def rank_column(j: int) -> None:
+            self.values[j], ranks = np.unique(X[:, j], return_inverse=True)
+            all_ranks[:, j] = ranks
+            codes[:, j] = _coarse_codes(ranks, weights.values, len(self.values[j]))
+
+        problem.pool.map(rank_column, range(X.shape[1]))
+        # A mean of the rows would depend on their order, and on rows being repeated or weighted.
+        self._origin = problem.centers.mean(axis=0)
+        X, weight = X - self._origin, weights.values[:, None]
+        self.unit = _unit((weight * np.abs(X)).sum(axis=0).max())
+        # A row of integer weight w must be the same as w rows, to the bit.
+        if weights.are_integers:
+            X = weight * np.rint(X / self.unit)
+        else:
+            X = np.rint(weight * X / self.unit)
+        square = np.einsum("ij,ij->i", X, X) / weights.values
+        square_unit = _unit(square.sum())
+        statistics = np.empty((X.shape[0], X.shape[1] + 2))
+        statistics[:, :-2] = X
+        statistics[:, -2] = weights.units / weights.units_per_weight
+        statistics[:, -1] = np.rint(square / square_unit) * square_unit
+        self.rows = RankedRows(all_ranks, codes, statistics)
+        self.total_ss = float(statistics[:, -1].sum())
+
+    def with_centers(self, sums: np.ndarray) -> Problem:
+        """The problem of explaining other centers, given as sums of row statistics."""
+        centers, data = self._origin + self.unit * sums[:, :-2] / sums[:, -2:-1], self.problem.data
+        return Problem(data, centers, data.nearest(centers))
+
+
+def _unit(total: float) -> float:
+    """The least power of two of which a total has at most 2**`_BITS`."""
+    return float(2.0 ** (np.frexp(total)[1] - _BITS)) if total > 0 else 1.0
+
+
+def _coarse_codes(ranks: np.ndarray, weight: np.ndarray, n_ranks: int) -> np.ndarray:
+    """Ranks in at most `N_CODES` steps of about the same weight."""
+    from pellucid._core.kernels.local_search import N_CODES
+
+    if n_ranks <= N_CODES:
+        return ranks
+    ends = np.cumsum(np.bincount(ranks, weights=weight))
+    return np.minimum(ends * (N_CODES / ends[-1]), N_CODES - 1)[ranks]
+
+
+class Workspace:
+    """Scratch of the loops, and the work that they have done.
+
+    Attributes
+    ----------
+    scratch : ndarray of shape (6, n_samples), int32
+    work : float
+        About the nanoseconds spent, computed from the sizes of what was done.
+    """
+
+    def __init__(self, data: LocalSearchData) -> None:
+        self.scratch = np.empty((6, len(data.rows.rank)), dtype=np.int32)
         self.work = 0.0
 
 
-class Standing:
-    """A tree over the rows of a ground.
+class LocalSearchTree(ArrayTree):
+    """A tree with one leaf per cluster over the rows of the local search.
+
+    Parameters
+    ----------
+    data : LocalSearchData
+    workspace : Workspace
+    tree : ThresholdTree
 
     Attributes
     ----------
-    nodes, rows, sums, shares
-        As `pellucid._core.kernels.local_search` has them; some nodes may be free.
-    is_full : bool
-        Whether at first there were as many leaves as clusters, all of them with rows.
+    arrays : TreeArrays
+    is_complete : bool
+        Whether the given tree has as many leaves as clusters, all of them with rows.
     """
 
-    def __init__(self, ground: Ground, room: Room, tree: ThresholdTree) -> None:
-        n_nodes = 2 * ground.problem.n_clusters - 1
-        self.ground, self.room = ground, room
-        self.nodes = np.full((n_nodes, 8), NONE, dtype=np.int64)
-        self.nodes[: tree.node_count, FEATURE] = tree.feature
-        self.nodes[: tree.node_count, LEFT] = tree.children_left
-        self.nodes[: tree.node_count, RIGHT] = tree.children_right
+    def __init__(self, data: LocalSearchData, workspace: Workspace, tree: ThresholdTree) -> None:
+        n_nodes, (n_rows, n_values) = 2 * data.problem.n_clusters - 1, data.rows.statistics.shape
+        self.data, self.workspace = data, workspace
+        self._set_arrays(
+            np.full((8, n_nodes), LEAF, dtype=np.int64),
+            np.arange(n_rows, dtype=np.int32),
+            np.zeros((n_nodes, n_values)),
+            np.zeros((2, n_nodes)),
+        )
+        arrays, given = self.arrays, slice(tree.node_count)
+        arrays.feature[given] = tree.feature
+        arrays.left[given], arrays.right[given] = tree.children_left, tree.children_right
         for i in np.flatnonzero(~tree.is_leaf):
-            values = ground.values[tree.feature[i]]
-            self.nodes[i, AT] = np.searchsorted(values, tree.threshold[i], side="right") - 1
-        self.nodes[ROOT, BEGIN:PARENT] = 0, len(ground.lines)
-        self.rows = np.arange(len(ground.lines), dtype=np.int32)
-        self.sums, self.shares = np.zeros((n_nodes, ground.lines.shape[1])), np.zeros((n_nodes, 2))
-        self.is_full = self.send(ROOT) and 2 * tree.n_leaves - 1 == n_nodes
+            values = data.values[tree.feature[i]]
+            arrays.rank[i] = np.searchsorted(values, tree.threshold[i], side="right") - 1
+        arrays.begin[self.root], arrays.end[self.root] = 0, n_rows
+        self.is_complete = self.route(self.root) and 2 * tree.n_leaves - 1 == n_nodes
 
-    def copy(self) -> Standing:
-        """The same tree, to be changed on its own."""
-        other = object.__new__(Standing)
-        other.ground, other.room, other.is_full = self.ground, self.room, self.is_full
-        other.nodes, other.rows = self.nodes.copy(), self.rows.copy()
-        other.sums, other.shares = self.sums.copy(), self.shares.copy()
+    def _set_arrays(self, nodes, rows, sums, scores) -> None:
+        from pellucid._core.kernels.local_search import TreeArrays
+
+        self._blocks = nodes, rows, sums, scores
+        self.arrays = TreeArrays(*nodes, rows, sums, *scores)
+        self.left, self.right = self.arrays.left, self.arrays.right
+
+    def copy(self) -> LocalSearchTree:
+        """A tree that can be changed without changing this one."""
+        other = object.__new__(LocalSearchTree)
+        other.__dict__.update(self.__dict__)
+        other._set_arrays(*(block.copy() for block in self._blocks))
         return other
 
-    def below(self, start: int) -> list[int]:
-        """The nodes from one downwards, parents first."""
-        children = self.nodes[:, LEFT:BEGIN].tolist()
-        found, waiting = [], [start]
-        while waiting:
-            i = waiting.pop()
-            found.append(i)
-            left, right = children[i]
-            if left != NONE:
-                waiting += (right, left)
-        return found
-
-    def is_leaf(self, i: int) -> bool:
-        """Whether a node has no children."""
-        return self.nodes.item(i, LEFT) == NONE
-
-    def leaves(self, start: int = ROOT) -> list[int]:
-        """The leaves from a node downwards."""
-        return [i for i in self.below(start) if self.is_leaf(i)]
-
-    def inner(self) -> list[int]:
-        """The nodes that are no leaves."""
-        return [i for i in self.below(ROOT) if not self.is_leaf(i)]
-
-    def parent(self, i: int) -> int:
+    def parent(self, node: int) -> int:
         """The parent of a node that is not the root."""
-        return self.nodes.item(i, PARENT)
+        return self.arrays.parent.item(node)
 
-    def share(self, leaves: list[int]) -> float:
-        """Share of some leaves; the more, the cheaper they are."""
-        return sum([self.shares.item(i, 0) for i in leaves])
+    def node_rows(self, node: int) -> np.ndarray:
+        """The rows of a node."""
+        return self.arrays.rows[self.arrays.begin.item(node) : self.arrays.end.item(node)]
 
-    def send(self, start: int) -> bool:
-        """Send the rows of a node down; whether all leaves come to have some."""
-        from pellucid._core.kernels.local_search import send
+    def between_ss(self, leaves: list[int]) -> float:
+        """Between-cluster sum of squares of some leaves, in squared units."""
+        return sum([self.arrays.between_ss.item(i) for i in leaves])
 
-        ground, room = self.ground, self.room.places
-        n_empty = send(
-            ground.rank,
-            ground.lines,
-            self.nodes,
-            start,
-            self.rows,
-            room,
-            self.sums,
-            self.shares,
-        )
-        return n_empty == 0
+    def route(self, start: int) -> bool:
+        """Send the rows of a node down to its leaves; return whether all of them have rows."""
+        from pellucid._core.kernels.local_search import route_rows
 
-    def mark_above(self, i: int, top: int = ROOT) -> None:
-        """Something has changed at a node: those above it may have better cuts now."""
-        while i != top:
-            i = self.parent(i)
-            self.nodes[i, STALE] = True
+        return route_rows(self.data.rows, self.arrays, start, self.workspace.scratch) == 0
 
-    def mend(self, top: int, goal: float = -math.inf, lowest: float = -math.inf) -> float:
-        """Improve cuts from a node downwards until none can be, or until there is little hope.
+    def mark_ancestors(self, node: int, top: int = 0) -> None:
+        """Mark the nodes above a changed one, up to `top`: they may have better cuts now."""
+        while node != top:
+            node = self.parent(node)
+            self.arrays.is_stale[node] = True
 
-        The node itself comes last, or else a cut that has just been changed would be taken back
-        at once; up to then, a share below the lowest is hopeless. Returns the share of that part.
+    def reoptimise(self, top: int, goal: float = -math.inf, lowest: float = -math.inf) -> float:
+        """Improve cuts from a node down until none improves, and return BSS of this subtree.
+
+        The cut of the node itself comes last; otherwise a cut that has just been changed would be
+        undone at once. Until then, the search is given up if BSS is below `lowest`; from then on,
+        if `goal` is out of reach.
         """
-        part, leaves = self.below(top), self.leaves(top)
-        rest = [i for i in reversed(part[1:]) if not self.is_leaf(i)]
-        share, is_last = self.share(leaves), False
-        while share >= lowest:
+        subtree, leaves = self.preorder(top), self.leaves(top)
+        nodes = [i for i in reversed(subtree[1:]) if not self.is_leaf(i)]
+        between_ss, with_top = self.between_ss(leaves), False
+        while between_ss >= lowest:
             changed = False
-            for i in rest:
-                if self.nodes.item(i, STALE) and self.improve(i):
-                    self.mark_above(i, top)
+            for i in nodes:
+                if self.arrays.is_stale.item(i) and self.improve_cut(i):
+                    self.mark_ancestors(i, top)
                     changed = True
-            before, share = share, self.share(leaves)
-            if is_last and (not changed or goal - share > _HOPE * (share - before)):
+            before, between_ss = between_ss, self.between_ss(leaves)
+            rise = between_ss - before
+            if with_top and (not changed or goal - between_ss > _GIVE_UP_FACTOR * rise):
                 break
-            if not (changed or is_last):
-                is_last = True
-                rest.append(top)
-        return share
+            if not (changed or with_top):
+                with_top = True
+                nodes.append(top)
+        return between_ss
 
-    def find_cut(self, node: int) -> tuple[float, int, int]:
-        """What the best cut of a node gains, its column and its rank; for a leaf, its split."""
-        from pellucid._core.kernels.local_search import find_cut
+    def best_cut(self, node: int) -> tuple[float, int, int]:
+        """Gain, feature and rank of the best cut of an inner node, or best split of a leaf."""
+        from pellucid._core.kernels.local_search import best_cut
 
-        ground, room = self.ground, self.room
-        gain, feature, at, work = find_cut(
-            ground.rank,
-            ground.code,
-            ground.lines,
-            self.nodes,
-            node,
-            self.rows,
-            self.sums,
-            self.shares,
-            room.places,
-            ground.problem.weights.are_integers,
+        by_weight = self.data.problem.weights.are_integers
+        gain, feature, rank, work = best_cut(
+            self.data.rows, self.arrays, node, self.workspace.scratch, by_weight
         )
-        room.work += work
-        return gain, feature, at
+        self.workspace.work += work
+        return gain, feature, rank
 
-    def improve(self, node: int) -> bool:
-        """Give an inner node the best cut for the subtrees it has; whether it is another one."""
-        gain, feature, at = self.find_cut(node)
+    def set_cut(self, node: int, feature: int, rank: int) -> None:
+        """Set the cut of a node; `route` is left to the caller."""
+        self.arrays.feature[node], self.arrays.rank[node] = feature, rank
+
+    def improve_cut(self, node: int) -> bool:
+        """Give an inner node the best cut for the subtrees it has; return whether it is new."""
+        gain, feature, rank = self.best_cut(node)
         if gain > 0:
-            self.nodes[node, : AT + 1] = feature, at
-            self.send(node)
-        self.nodes[node, STALE] = False
+            self.set_cut(node, feature, rank)
+            self.route(node)
+        self.arrays.is_stale[node] = False
         return gain > 0
 
-    def gain(self, leaf: int) -> float:
-        """What the share gains if a leaf is split where it is best split."""
-        if (known := self.shares.item(leaf, 1)) < 0:
-            known, *cut = self.find_cut(leaf)
-            self.nodes[leaf, : AT + 1] = cut
-            self.shares[leaf, 1] = known
-        return known
+    def split_gain(self, leaf: int) -> float:
+        """Rise of BSS by the best split of a leaf."""
+        gain = self.arrays.split_gain.item(leaf)
+        if gain < 0:
+            gain, *cut = self.best_cut(leaf)
+            self.set_cut(leaf, *cut)
+            self.arrays.split_gain[leaf] = gain
+        return gain
 
     def split(self, leaf: int) -> None:
-        """Split a leaf where it gains most, which must be known."""
-        used = set(self.below(ROOT))
-        children = [i for i in range(len(self.nodes)) if i not in used][:2]
-        self.nodes[children, LEFT:BEGIN] = NONE
-        self.nodes[leaf, LEFT:BEGIN] = children
-        self.send(leaf)
+        """Make the best split of a leaf, for which `split_gain` has been called."""
+        children = self.two_unused()
+        self.left[children] = self.right[children] = LEAF
+        self.left[leaf], self.right[leaf] = children
+        self.route(leaf)
 
-    def cut(self, node: int, feature: int, place: float) -> bool:
-        """Give a node another cut, so far along its rows; whether all leaves have rows still."""
-        rows = self.rows[slice(*self.nodes[node, BEGIN:PARENT].tolist())]
-        ends = np.cumsum(self.ground.lines[rows, -2])
-        row = rows[min(int(np.searchsorted(ends, place * ends[-1], "right")), len(rows) - 1)]
-        self.nodes[node, : AT + 1] = feature, self.ground.rank[row, feature]
-        return self.send(node)
+    def cut_at_quantile(self, node: int, feature: int, quantile: float) -> bool:
+        """Split a node at the value of the row at a quantile of its rows, in the order they have.
 
-    def cut_off(self, top: int) -> None:
-        """Make a leaf of a node."""
-        self.nodes[self.below(top)[1:], END] = 0
-        self.nodes[top, LEFT:BEGIN] = NONE
-        self.send(top)
+        Returns whether all leaves have rows.
+        """
+        rows = self.node_rows(node)
+        ends = np.cumsum(self.data.rows.statistics[rows, -2])
+        place = int(np.searchsorted(ends, quantile * ends[-1], "right"))
+        self.set_cut(node, feature, self.data.rows.rank[rows[min(place, len(rows) - 1)], feature])
+        return self.route(node)
 
-    def pluck(self, leaf: int) -> int:
-        """Take a leaf out; what was beside it comes into the place of both, which is returned."""
-        top = self.parent(leaf)
-        left, right = self.nodes[top, LEFT:BEGIN].tolist()
-        other = left + right - leaf
-        self.nodes[[left, right], END] = 0
-        self.nodes[top, :BEGIN] = self.nodes[other, :BEGIN]
-        self.send(top)
-        self.mark_above(top)
+    def collapse(self, top: int) -> None:
+        """Make a node a leaf."""
+        self.arrays.end[self.preorder(top)[1:]] = 0
+        self.left[top] = self.right[top] = LEAF
+        self.route(top)
+
+    def remove_leaf(self, leaf: int) -> int:
+        """Replace the parent of a leaf by the leaf's sibling; return the parent's node."""
+        arrays, top = self.arrays, self.parent(leaf)
+        left, right = self.children(top)
+        sibling = left + right - leaf
+        arrays.end[[left, right]] = 0
+        for column in (arrays.feature, arrays.rank, arrays.left, arrays.right):
+            column[top] = column[sibling]
+        self.route(top)
+        self.mark_ancestors(top)
         return top
 
-    def lift(self, threshold_style: ThresholdStyle) -> ThresholdTree:
-        """The tree, once all rows of the problem have been sent through it.
+    def to_tree(self, threshold_style: ThresholdStyle) -> ThresholdTree:
+        """The final tree, with thresholds in a style.
 
-        Each leaf is named after the cluster of the reference that it is most like.
+        Leaves are matched with reference clusters so that most weight has its own cluster.
         """
-        problem, values = self.ground.problem, self.ground.values
+        problem, arrays = self.data.problem, self.arrays
         builder = TreeBuilder(problem.n_features)
-        labels, k = problem.labels, problem.n_clusters
-        likeness, leaves = [], []
-        waiting = [(ROOT, 0, np.arange(problem.n_samples, dtype=np.int32))]
-        while waiting:
-            node, number, rows = waiting.pop()
-            feature, at, left, right = self.nodes[node, :BEGIN].tolist()
-            if left == NONE:
-                weight = problem.weights.values[rows]
-                likeness.append(np.bincount(labels[rows], weights=weight, minlength=k))
+        weight_by_cluster, leaves = [], []
+        stack = [(self.root, 0, np.arange(problem.n_samples, dtype=np.int32))]
+        while stack:
+            node, number, rows = stack.pop()
+            if self.is_leaf(node):
+                weight, k = problem.weights.values[rows], problem.n_clusters
+                weight_by_cluster.append(np.bincount(problem.labels[rows], weight, minlength=k))
                 leaves.append(number)
                 continue
-            found = problem.values(feature, rows)
-            low, high = values[feature][at : at + 2].tolist()
-            goes_left = found <= choose_threshold(low, high, "midpoint")
-            interval = float(found[goes_left].max()), float(found[~goes_left].min())
+            feature, rank = arrays.feature.item(node), arrays.rank.item(node)
+            values = problem.values(feature, rows)
+            low, high = self.data.values[feature][rank : rank + 2].tolist()
+            goes_left = values <= choose_threshold(low, high, "midpoint")
+            interval = float(values[goes_left].max()), float(values[~goes_left].min())
             threshold = choose_threshold(*interval, threshold_style)
             children = builder.split(number, feature=feature, threshold=threshold)
-            waiting.append((left, children[0], rows[goes_left]))
-            waiting.append((right, children[1], rows[~goes_left]))
-        for leaf, cluster in zip(*linear_sum_assignment(np.array(likeness), maximize=True)):
+            sides = rows[goes_left], rows[~goes_left]
+            stack += zip(self.children(node), children, sides)
+        for leaf, cluster in zip(*linear_sum_assignment(weight_by_cluster, maximize=True)):
             builder.set_cluster(leaves[leaf], cluster)
         return builder.build()

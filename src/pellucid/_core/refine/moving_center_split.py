@@ -1,4 +1,4 @@
-"""The cut of least k-means cost, where the centers are the means of what the cut makes."""
+"""The cut of least k-means cost if all centers are the means of the clusters after the cut."""
 
 from __future__ import annotations
 
@@ -12,17 +12,29 @@ from scipy import sparse
 from pellucid._core.criteria.column_search import Split
 from pellucid._core.criteria.problem import Problem
 
-_WORK = 2**27
-"""Rows times columns times columns that are gone through for one cut."""
 
-_LEAST_FEATURES = 4
-"""Columns that are looked at however many rows there are."""
+class SweepLimits(NamedTuple):
+    """How much of a node is searched for one cut.
 
-_MANY_ROWS = 2**15
-"""Rows above which a cut is sought with some of them, and only then judged with all."""
+    Attributes
+    ----------
+    work : int
+        Rows times columns times columns.
+    min_features : int
+        Columns that are searched however many rows there are.
+    max_rows : int
+        Rows above which a cut is searched on a sample, and evaluated on all rows.
+    n_sampled : int
+        Rows of the sample.
+    """
 
-_SOME_ROWS = 2**14
-"""How many are some."""
+    work: int = 2**27
+    min_features: int = 4
+    max_rows: int = 2**15
+    n_sampled: int = 2**14
+
+
+DEFAULT_LIMITS = SweepLimits()
 
 
 class Moments(NamedTuple):
@@ -31,11 +43,11 @@ class Moments(NamedTuple):
     Attributes
     ----------
     sums : ndarray of shape (n_clusters, n_features)
-        Weighted sums of the rows, about some origin.
+        Weighted sums of the rows, about an origin.
     weights : ndarray of shape (n_clusters,)
-        Their total weights.
+        Total weights.
     counts : ndarray of shape (n_clusters,), int64
-        How many they are.
+        Numbers of rows.
     """
 
     sums: np.ndarray
@@ -43,60 +55,61 @@ class Moments(NamedTuple):
     counts: np.ndarray
 
     def copy(self) -> Moments:
-        """Arrays of their own."""
+        """Copies of the arrays."""
         return Moments(*(array.copy() for array in self))
 
-    def share(self) -> float:
-        """Sum of |S|^2 / W: what the cost is less than the squares of all rows."""
-        from pellucid._core.kernels.moving_center_split import total_share
+    def between_ss(self) -> float:
+        """Between-cluster sum of squares, the sum of |S|^2 / W: total sum of squares minus cost."""
+        from pellucid._core.kernels.moving_center_split import between_ss
 
-        return total_share(*self)
+        return between_ss(self)
 
 
 @dataclass(frozen=True)
 class MovingRows:
-    """Rows that go to one cluster on the left of a cut and to another on its right.
+    """Rows that belong to one cluster on the left of a cut and to another on its right.
 
     Attributes
     ----------
     problem : Problem
     rows : ndarray of int32
         Row numbers, ascending.
-    near, far : ndarray of int
+    left, right : ndarray of int
         Cluster of each row on the left and on the right.
     origin : ndarray of shape (n_features,)
         Point that sums are taken about; must be 0 for sparse data.
-    weight : ndarray, optional
-        Of each row, where it is not that of the problem.
+    sample_weight : ndarray, optional
+        Weight of each row if it is not that of the problem.
+    limits : SweepLimits
     """
 
     problem: Problem
     rows: np.ndarray
-    near: np.ndarray
-    far: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
     origin: np.ndarray
-    weight: np.ndarray | None = None
+    sample_weight: np.ndarray | None = None
+    limits: SweepLimits = DEFAULT_LIMITS
 
-    def move(self, goes: np.ndarray, moments: Moments) -> None:
-        """Take some of the rows from their far to their near cluster."""
+    def move(self, moves: np.ndarray, moments: Moments) -> None:
+        """Move the rows with `moves` from their right to their left cluster."""
         from pellucid._core.kernels.moving_center_split import move_dense, move_sparse
 
-        run = move_sparse if self.is_sparse else move_dense
-        run(goes, self.near, self.far, self.weights, *self._parts, *moments)
+        (move_sparse if self.is_sparse else move_dense)(moves, self._arrays, moments)
 
     def total(self) -> Moments:
-        """Of all rows as one cluster."""
+        """Moments of all rows as one cluster."""
         two = Moments(np.zeros((2, len(self.origin))), np.zeros(2), np.zeros(2, dtype=np.int64))
-        one = np.zeros(len(self.rows), dtype=np.intp)
-        replace(self, near=one, far=one + 1).move(one == 0, two)
+        first = np.zeros(len(self.rows), dtype=np.intp)
+        replace(self, left=first, right=first + 1).move(first == 0, two)
         return Moments(*(array[:1] for array in two))
 
     def widest_features(self, number: int) -> np.ndarray:
-        """The columns in which the rows are spread most, ascending."""
+        """The columns in which the rows have the largest sum of squares, ascending."""
         from pellucid._core.kernels.moving_center_split import squares_dense, squares_sparse
 
         total, squares = self.total(), np.zeros(len(self.origin))
-        (squares_sparse if self.is_sparse else squares_dense)(self.weights, *self._parts, squares)
+        (squares_sparse if self.is_sparse else squares_dense)(self._arrays, squares)
         spread = squares - total.sums[0] ** 2 / total.weights[0]
         # Equal columns must be equal however their rows are stored and added up.
         if (largest := spread.max()) > 0:
@@ -104,19 +117,28 @@ class MovingRows:
         return np.sort(np.argsort(-spread, kind="stable")[:number])
 
     def sweep(self, features: np.ndarray, base: Moments, wanted, tolerance, found) -> None:
-        """found[j] = the largest share over the thresholds of a column, and its threshold."""
+        """Fill found[j] with the largest BSS over the thresholds of column j, and its threshold."""
         from pellucid._core.kernels.moving_center_split import sweep_dense, sweep_sparse
 
-        rows = (self.near, self.far, self.weights, *self._parts)
-        if not self.is_sparse:
-            bins = self.problem.bins
-            columns = (bins.codes, bins.n_edges, bins.inside, self.rows)
-            sweep_dense(features, *columns, *rows, *base, wanted, tolerance, found)
+        if self.is_sparse:
+            for feature in features.tolist():
+                values = self.problem.values(feature, self.rows)
+                order = np.argsort(values, kind="stable")
+                found[feature] = sweep_sparse(order, values, self._arrays, base, wanted, tolerance)
             return
-        for feature in features.tolist():
-            values = self.problem.values(feature, self.rows)
-            order = np.argsort(values, kind="stable")
-            found[feature] = sweep_sparse(order, values, *rows, *base, wanted, tolerance)
+        bins = self.problem.bins
+        sweep_dense(
+            features=features,
+            codes=bins.codes,
+            n_edges=bins.n_edges,
+            inside=bins.inside,
+            row_numbers=self.rows,
+            rows=self._arrays,
+            moments=base,
+            wanted=wanted,
+            tolerance=tolerance,
+            found=found,
+        )
 
     @property
     def is_sparse(self) -> bool:
@@ -126,31 +148,35 @@ class MovingRows:
     @cached_property
     def weights(self) -> np.ndarray:
         """Weight of each row."""
-        return self.problem.weights.values[self.rows] if self.weight is None else self.weight
+        given = self.sample_weight
+        return self.problem.weights.values[self.rows] if given is None else given
 
     @cached_property
-    def _parts(self) -> tuple[np.ndarray, ...]:
-        """Where to find the rows, as compiled loops take them."""
-        X = self.problem.data.rows
+    def _arrays(self):
+        """The rows as compiled loops read them."""
+        from pellucid._core.kernels.moving_center_split import DenseRows, SparseRows
+
+        X, rows = self.problem.data.rows, self.rows
         if sparse.issparse(X):
-            return self.rows, X.data, X.indices, X.indptr
-        if X.flags.c_contiguous and X.dtype == np.float64 and self.weight is None:
-            return self.rows, X, self.origin
-        line = np.arange(len(self.rows), dtype=self.rows.dtype)
-        return line, np.ascontiguousarray(X[self.rows], dtype=np.float64), self.origin
+            matrix = X.data, X.indices, X.indptr
+            return SparseRows(self.left, self.right, self.weights, rows, *matrix)
+        if not (X.flags.c_contiguous and X.dtype == np.float64 and self.sample_weight is None):
+            X = np.ascontiguousarray(X[rows], dtype=np.float64)
+            rows = np.arange(len(rows), dtype=rows.dtype)
+        return DenseRows(self.left, self.right, self.weights, rows, X, self.origin)
 
     @property
     def size(self) -> int:
-        """Number of rows; one of whole weight is so many, since it must make no difference."""
+        """Number of rows; a row of integer weight w counts as w rows, as if it were repeated."""
         weights = self.problem.weights
         return int(weights.total_of(self.rows)) if weights.are_integers else len(self.rows)
 
     @property
     def n_affordable(self) -> int:
-        """How many columns to look at, so that many rows do not take too long."""
-        n, n_features = min(self.size, _SOME_ROWS), len(self.origin)
-        number = max(_LEAST_FEATURES, int(_WORK // (max(n, 1) * n_features)))
-        return min(number, n_features)
+        """How many columns to search within the limits."""
+        limits, n_features = self.limits, len(self.origin)
+        n = max(min(self.size, limits.n_sampled), 1)
+        return min(max(limits.min_features, limits.work // (n * n_features)), n_features)
 
 
 def best_moving_cut(
@@ -160,67 +186,69 @@ def best_moving_cut(
     features: np.ndarray,
     tolerance: float,
 ) -> tuple[Split, Moments] | None:
-    """Cut of least cost, all centers being means, and the moments then; their share is its gain.
+    """The cut of largest BSS, which is its gain, and the moments after the cut.
 
-    With very many rows, the best cut for some of them.
+    With very many rows, the best cut of a sample.
 
     Parameters
     ----------
     moving : MovingRows
     base : Moments
-        Of the clusters when all rows are on the right.
+        Moments of the clusters if all rows are on the right.
     wanted : ndarray of bool
-        Clusters that may not be left without rows.
+        Clusters that must not lose all rows.
     features : ndarray of int
-        Columns to look at, ascending.
+        Columns to search, ascending.
     tolerance : float
-        Shares that differ less count as equal: then the lowest feature wins, and in it the
+        Values of BSS that differ by less are equal; ties go to the lowest feature, then to the
         lowest threshold.
     """
-    some = _some_rows(moving, base) if moving.size > _MANY_ROWS else (moving, base)
-    cut = _best_for(*some, wanted, features, tolerance)
+    searched, moments = moving, base
+    if moving.size > moving.limits.max_rows:
+        searched, moments = _sample(moving, base)
+    cut = _best_of(searched, moments, wanted, features, tolerance)
     if cut is None:
         return None
     after = base.copy()
     moving.move(moving.problem.values(cut.feature, moving.rows) <= cut.threshold, after)
     is_allowed = (after.counts[wanted] > 0).all()
-    return (cut._replace(gain=after.share()), after) if is_allowed else None
+    return (cut._replace(gain=after.between_ss()), after) if is_allowed else None
 
 
-def _best_for(moving: MovingRows, base: Moments, wanted, features, tolerance) -> Split | None:
-    """The same for all of the rows given; its gain is left out."""
+def _best_of(moving: MovingRows, base: Moments, wanted, features, tolerance) -> Split | None:
+    """The best cut of all rows given, without its gain."""
     problem = moving.problem
     found = np.empty((problem.n_features, 2))
-    # A cluster of which no row is here cannot be cared for.
-    occurs = np.bincount(moving.near, minlength=len(wanted)) > 0
+    # A cluster of which no row is here cannot keep any.
+    occurs = np.bincount(moving.left, minlength=len(wanted)) > 0
     wanted = wanted & (occurs | (base.counts > 0))
     blocks = problem.feature_blocks(features, len(moving.rows) * problem.n_features)
     problem.pool.map(lambda block: moving.sweep(block, base, wanted, tolerance, found), blocks)
     best = Split(np.inf, -1, np.nan)
     for feature in features.tolist():
-        share, at = found[feature].tolist()
-        if -share < best.objective - tolerance:
-            best = Split(-share, feature, at)
+        between_ss, threshold = found[feature].tolist()
+        if -between_ss < best.objective - tolerance:
+            best = Split(-between_ss, feature, threshold)
     return None if best.feature < 0 else best
 
 
-def _some_rows(moving: MovingRows, base: Moments) -> tuple[MovingRows, Moments]:
-    """The same with evenly spaced rows, of more weight, in place of many."""
-    weights = moving.problem.weights
+def _sample(moving: MovingRows, base: Moments) -> tuple[MovingRows, Moments]:
+    """Evenly spaced rows with larger weights in place of all rows, and the moments with them."""
+    weights, size = moving.problem.weights, moving.limits.n_sampled
     ends = np.cumsum(weights.units_of(moving.rows) if weights.are_integers else moving.weights)
-    marks = (np.arange(_SOME_ROWS) + 0.5) * (ends[-1] / _SOME_ROWS)
+    marks = (np.arange(size) + 0.5) * (ends[-1] / size)
     places, hits = np.unique(np.searchsorted(ends, marks, side="right"), return_counts=True)
-    nowhere = np.full(len(moving.rows), len(base.weights))
-    away = Moments(*(np.concatenate([array, np.zeros_like(array[:1])]) for array in base))
-    replace(moving, near=nowhere).move(np.ones(len(nowhere), dtype=bool), away)
-    some = MovingRows(
-        moving.problem,
-        moving.rows[places],
-        moving.near[places],
-        moving.far[places],
-        moving.origin,
-        hits * (moving.weights.sum() / _SOME_ROWS),
+    # Move all rows from their right cluster to an additional one, and the sample back from there.
+    extra = np.full(len(moving.rows), len(base.weights))
+    moments = Moments(*(np.concatenate([array, np.zeros_like(array[:1])]) for array in base))
+    replace(moving, left=extra).move(np.ones(len(extra), dtype=bool), moments)
+    sample = replace(
+        moving,
+        rows=moving.rows[places],
+        left=moving.left[places],
+        right=moving.right[places],
+        sample_weight=hits * (moving.weights.sum() / size),
     )
-    back = replace(some, near=some.far, far=nowhere[places])
-    back.move(np.ones(len(places), dtype=bool), away)
-    return some, Moments(*(array[:-1] for array in away))
+    back = replace(sample, left=sample.right, right=extra[places])
+    back.move(np.ones(len(places), dtype=bool), moments)
+    return sample, Moments(*(array[:-1] for array in moments))

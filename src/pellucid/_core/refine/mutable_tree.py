@@ -1,4 +1,8 @@
-"""A tree that is being changed, and the way of every row through it."""
+"""Trees in arrays that can be changed at any node, and the route of every row through them.
+
+`TreeBuilder` of `pellucid.tree` serves growing: it adds splits in order, can undo them, and has no
+rows. Here any part of a tree changes, nodes are reused, and the rows of each node are kept.
+"""
 
 from __future__ import annotations
 
@@ -11,33 +15,78 @@ from pellucid.tree import LEAF, ThresholdTree, TreeBuilder
 from pellucid.tree.rounding import ThresholdStyle, choose_threshold
 
 
-class Routes:
-    """A tree of which any part may change, with the rows at its nodes.
+class ArrayTree:
+    """A binary tree in arrays. Some nodes may be unused.
 
-    Nodes keep their numbers as long as they are in the tree; those of nodes that leave it are
-    used again. While the tree is being changed, thresholds lie in the middle of their intervals:
-    what becomes of a tree must not depend on the numbers it is shown with.
+    Attributes
+    ----------
+    root : int
+    left, right : ndarray of int
+        Children of each node; -1 for a leaf.
+    """
+
+    root = 0
+    left: np.ndarray
+    right: np.ndarray
+
+    def preorder(self, start: int | None = None) -> list[int]:
+        """Nodes from `start` (the root) down, parents before children, left before right."""
+        left, right = self.left.tolist(), self.right.tolist()
+        order, stack = [], [self.root if start is None else start]
+        while stack:
+            node = stack.pop()
+            order.append(node)
+            if left[node] != LEAF:
+                stack += (right[node], left[node])
+        return order
+
+    def is_leaf(self, node: int) -> bool:
+        """Whether a node has no children."""
+        return self.left.item(node) == LEAF
+
+    def inner(self) -> list[int]:
+        """Inner nodes in preorder."""
+        return [node for node in self.preorder() if not self.is_leaf(node)]
+
+    def leaves(self, start: int | None = None) -> list[int]:
+        """Leaves from `start` (the root) down, from left to right."""
+        return [node for node in self.preorder(start) if self.is_leaf(node)]
+
+    def children(self, node: int) -> tuple[int, int]:
+        """Left and right child."""
+        return self.left.item(node), self.right.item(node)
+
+    def two_unused(self) -> list[int]:
+        """Two nodes that are not part of the tree."""
+        used = set(self.preorder())
+        return [node for node in range(len(self.left)) if node not in used][:2]
+
+
+class MutableTree(ArrayTree):
+    """A tree with the rows at its nodes, and the leaf that every row would reach from each node.
+
+    A node keeps its number as long as it is part of the tree. While the tree is changed, thresholds
+    are the midpoints of their intervals, so that the result does not depend on `threshold_style`.
 
     Parameters
     ----------
     tree : ThresholdTree
     problem : Problem
     threshold_style : {"round", "midpoint", "data"}
-        Which number of a cut's interval is shown in the end.
+        Which number of an interval becomes the threshold of the final tree.
     n_leaves : int
-        Most leaves that the tree may come to have.
+        Maximal number of leaves.
 
     Attributes
     ----------
-    root : int
-    feature, threshold, left, right, cluster : ndarray
+    feature, threshold, cluster : ndarray
         By node, as in a :class:`ThresholdTree`.
     goes_left : ndarray of shape (n_nodes, n_samples), bool
-        Whether a row, if it came to an inner node, would go left there.
+        Whether a row would go left at an inner node.
     reach : ndarray of shape (n_nodes, n_samples)
         The leaf that a row would reach from a node.
     rows : list of ndarray
-        The rows that do reach each node.
+        The rows that reach each node from the root.
     """
 
     def __init__(
@@ -45,49 +94,30 @@ class Routes:
     ) -> None:
         self.problem, self.threshold_style = problem, threshold_style
         size, n_rows = 2 * max(n_leaves, tree.n_leaves) - 1, problem.n_samples
-        self.root = 0
-        self.feature = _longer(tree.feature, size)
-        self.threshold = _longer(tree.threshold, size)
-        self.left = _longer(tree.children_left, size)
-        self.right = _longer(tree.children_right, size)
-        self.cluster = _longer(tree.cluster, size)
+        self.feature = _extend(tree.feature, size)
+        self.threshold = _extend(tree.threshold, size)
+        self.left = _extend(tree.children_left, size)
+        self.right = _extend(tree.children_right, size)
+        self.cluster = _extend(tree.cluster, size)
         self.goes_left = np.empty((size, n_rows), dtype=bool)
         self.reach = np.empty((size, n_rows), dtype=np.uint8 if size <= 256 else np.int32)
-        self._every = np.arange(n_rows, dtype=np.int32)
-        self.rows = [self._every] * size
-        self._is_new = np.zeros(size, dtype=bool)
-        self._given = self.threshold.copy()
+        self._all_rows = np.arange(n_rows, dtype=np.int32)
+        self.rows = [self._all_rows] * size
+        self._is_changed = np.zeros(size, dtype=bool)
+        self._given_threshold = self.threshold.copy()
         for node in self.inner():
-            self._divide(node)
-        self.follow()
+            self._route(node)
+        self.update_all()
         self.center_thresholds()
 
-    def copy(self) -> Routes:
+    def copy(self) -> MutableTree:
         """A tree that can be changed without changing this one."""
-        other = object.__new__(Routes)
+        other = object.__new__(MutableTree)
         other.__dict__.update(self.__dict__)
         for name in ("feature", "threshold", "left", "right", "cluster", "goes_left", "reach"):
             setattr(other, name, getattr(self, name).copy())
-        other.rows, other._is_new = self.rows.copy(), self._is_new.copy()
+        other.rows, other._is_changed = self.rows.copy(), self._is_changed.copy()
         return other
-
-    def preorder(self, start: int | None = None) -> list[int]:
-        """The nodes below a node and itself, parents before children, left before right."""
-        order, stack = [], [self.root if start is None else start]
-        while stack:
-            node = stack.pop()
-            order.append(node)
-            if self.left[node] != LEAF:
-                stack += [int(self.right[node]), int(self.left[node])]
-        return order
-
-    def inner(self) -> list[int]:
-        """Inner nodes in preorder."""
-        return [node for node in self.preorder() if self.left[node] != LEAF]
-
-    def leaves(self, start: int | None = None) -> list[int]:
-        """Leaves from left to right."""
-        return [node for node in self.preorder(start) if self.left[node] == LEAF]
 
     @property
     def leaf(self) -> np.ndarray:
@@ -98,117 +128,117 @@ class Routes:
         """Cluster of each row."""
         return self.cluster[self.leaf]
 
-    def children(self, node: int) -> tuple[int, int]:
-        """Left and right child."""
-        return int(self.left[node]), int(self.right[node])
+    def has_rows(self, n_clusters: int) -> np.ndarray:
+        """Whether each cluster has rows."""
+        found = np.zeros(n_clusters, dtype=bool)
+        found[[self.cluster[leaf] for leaf in self.leaves() if len(self.rows[leaf])]] = True
+        return found
 
-    def follow(self) -> None:
-        """Work out everything about the rows anew, after a change to the tree."""
+    def update_all(self) -> None:
+        """Recompute `reach` and `rows` of all nodes, after a change of the tree."""
         order = self.preorder()
         for node in reversed(order):
             self.update_reach(node)
-        self.rows[self.root] = self._every
+        self.rows[self.root] = self._all_rows
         for node in order:
             self.update_rows(node)
 
     def center_thresholds(self) -> None:
-        """Put all thresholds into the middle of their intervals; all rows stay in their leaves."""
+        """Move all thresholds to the midpoints of their intervals; rows stay in their leaves."""
         for node in self.inner():
             middle = self._styled(node, "midpoint")
             if middle != self.threshold[node]:
                 self.threshold[node] = middle
-                self._divide(node)
+                self._route(node)
         for node in reversed(self.preorder()):
             self.update_reach(node)
 
     def update_reach(self, node: int) -> None:
-        """Work out `reach` of a node from that of its children."""
-        if self.left[node] == LEAF:
+        """Recompute `reach` of a node from its children."""
+        if self.is_leaf(node):
             self.reach[node] = node
         else:
             left, right = self.reach[self.left[node]], self.reach[self.right[node]]
             self.reach[node] = np.where(self.goes_left[node], left, right)
 
     def update_rows(self, node: int) -> None:
-        """Share the rows of an inner node out to its children."""
-        if self.left[node] != LEAF:
+        """Recompute `rows` of the children of a node."""
+        if not self.is_leaf(node):
             left, right = self.children(node)
             rows = self.rows[node]
-            halves = divide_rows(rows, self.goes_left[node][rows])
-            self.rows[left], self.rows[right] = halves
+            self.rows[left], self.rows[right] = divide_rows(rows, self.goes_left[node][rows])
 
-    def cut(self, node: int, feature: int, at: float) -> None:
-        """Give an inner node another question; `reach` and `rows` are left to the caller."""
-        self.feature[node], self.threshold[node] = feature, at
+    def cut(self, node: int, feature: int, threshold: float) -> None:
+        """Change the cut of an inner node; `reach` and `rows` are left to the caller."""
+        self.feature[node], self.threshold[node] = feature, threshold
         self.threshold[node] = self._styled(node, "midpoint")
-        self._divide(node)
-        self._is_new[node] = True
+        self._route(node)
+        self._is_changed[node] = True
 
-    def split(self, leaf: int, feature: int, at: float) -> tuple[int, int]:
-        """Put a question at a leaf; both new leaves belong to its cluster. Call `follow` then."""
-        used = set(self.preorder())
-        left, right = [node for node in range(len(self.left)) if node not in used][:2]
+    def split(self, leaf: int, feature: int, threshold: float) -> tuple[int, int]:
+        """Split a leaf; both new leaves have its cluster. Call `update_all` afterwards."""
+        left, right = self.two_unused()
         self.left[leaf], self.right[leaf] = left, right
         for child in (left, right):
             self.left[child] = self.right[child] = self.feature[child] = LEAF
             self.cluster[child] = self.cluster[leaf]
         self.cluster[leaf] = LEAF
-        self.cut(leaf, feature, at)
+        self.cut(leaf, feature, threshold)
         return left, right
 
     def replace(self, node: int, child: int) -> None:
-        """Put one child of a node in its place; the other is lost. Call `follow` then."""
+        """Replace a node by one of its children. Call `update_all` afterwards."""
         if node == self.root:
             self.root = child
         else:
             for side in (self.left, self.right):
                 side[side == node] = child
         self.left[node] = self.right[node] = LEAF
-        self._is_new[child] = True
+        self._is_changed[child] = True
 
-    def build(self) -> tuple[ThresholdTree, np.ndarray]:
-        """The tree, and the node number of each row's leaf in it."""
-        threshold = self._shown()
-        builder = TreeBuilder(self.problem.n_features)
-        number = {self.root: 0}
-        weights = self.problem.weights
-        for node in self.preorder():
-            here = number[node]
-            builder.set_counts(here, len(self.rows[node]), weights.total_of(self.rows[node]))
-            if self.left[node] == LEAF:
-                builder.set_cluster(here, self.cluster[node])
-            else:
-                halves = builder.split(here, feature=self.feature[node], threshold=threshold[node])
-                number.update(zip(self.children(node), halves))
+    def to_tree(self) -> tuple[ThresholdTree, np.ndarray]:
+        """The final tree, and the node number of each row's leaf in it."""
+        threshold = self._final_thresholds()
+        builder, weights = TreeBuilder(self.problem.n_features), self.problem.weights
         leaf = np.empty(self.problem.n_samples, dtype=np.intp)
+        number = {self.root: 0}
         for place, node in enumerate(self.preorder()):
-            if self.left[node] == LEAF:
-                leaf[self.rows[node]] = place
+            rows = self.rows[node]
+            builder.set_counts(number[node], len(rows), weights.total_of(rows))
+            if self.is_leaf(node):
+                builder.set_cluster(number[node], self.cluster[node])
+                leaf[rows] = place
+            else:
+                children = builder.split(
+                    number[node], feature=self.feature[node], threshold=threshold[node]
+                )
+                number.update(zip(self.children(node), children))
         return builder.build(), leaf
 
-    def _divide(self, node: int) -> None:
-        column = BinnedColumn(self.problem, int(self.feature[node]), self._every)
+    def _route(self, node: int) -> None:
+        column = BinnedColumn(self.problem, int(self.feature[node]), self._all_rows)
         self.goes_left[node] = column.at_most(self.threshold[node])
 
     def _styled(self, node: int, style: ThresholdStyle) -> float:
-        """One of the thresholds that divide the rows of the node as its own does."""
-        at = self.threshold[node]
+        """The threshold of a style that divides the rows of a node as the current one does."""
+        threshold = self.threshold[node]
         column = BinnedColumn(self.problem, int(self.feature[node]), self.rows[node])
-        low, high = column.around(at)
+        low, high = column.around(threshold)
         is_cut = np.isfinite(low) and np.isfinite(high)
-        return choose_threshold(low, high, style) if is_cut else at
+        return choose_threshold(low, high, style) if is_cut else threshold
 
-    def _shown(self) -> np.ndarray:
-        """Thresholds as they were given; below every change, as the style has it."""
-        threshold, is_new = self._given.copy(), self._is_new.copy()
+    def _final_thresholds(self) -> np.ndarray:
+        """Thresholds as they were given; in the style of the tree at and below changed nodes."""
+        threshold, is_changed = self._given_threshold.copy(), self._is_changed.copy()
         for node in self.inner():
-            if is_new[node]:
+            if is_changed[node]:
                 threshold[node] = self._styled(node, self.threshold_style)
-                is_new[list(self.children(node))] = True
+                is_changed[list(self.children(node))] = True
         return threshold
 
 
-def _longer(array: np.ndarray, size: int) -> np.ndarray:
-    longer = np.full(size, LEAF, dtype=array.dtype)
-    longer[: len(array)] = array
-    return longer
+def _extend(array: np.ndarray, size: int) -> np.ndarray:
+    """The array, filled up with -1 to a size."""
+    extended = np.full(size, LEAF, dtype=array.dtype)
+    extended[: len(array)] = array
+    return extended

@@ -1,4 +1,18 @@
-"""Polish a tree: change it wherever the k-means cost of its clusters falls."""
+"""Polish a tree: change it wherever this lowers the k-means cost of its clusters.
+
+With S and W the sum and the weight of the rows of a cluster,
+
+    k-means cost = (total sum of squares) - (sum over clusters of |S|^2 / W).
+
+A round takes the first of these steps that changes anything, and moves the centers to the means:
+
+1. the best cut of each node for fixed centers (`polish_steps`), until the cost hardly falls;
+2. other clusters of leaves, then the best cut of each node for centers that move along;
+3. remove a useless subtree, then add splits while leaves are left (`structure_steps`).
+
+A round is accepted if the exact cost falls. Deep polish continues from there with swaps: remove a
+leaf, add a split elsewhere, polish, and accept if the cost is lower than before.
+"""
 
 from __future__ import annotations
 
@@ -10,24 +24,27 @@ from typing import NamedTuple
 import numpy as np
 
 from pellucid._core.criteria.problem import Problem
-from pellucid._core.refine.mutable_tree import Routes
+from pellucid._core.refine.moving_center_split import DEFAULT_LIMITS, SweepLimits
+from pellucid._core.refine.mutable_tree import MutableTree
 from pellucid._core.refine.polish_state import PolishState
-from pellucid._core.refine.polish_steps import improve_cuts, improve_labels, improve_truly
-from pellucid._core.refine.regrow import regrow
-from pellucid._core.refine.removals import drop_useless, prune
-from pellucid._core.refine.swap import swap
+from pellucid._core.refine.polish_steps import (
+    improve_cuts_with_fixed_centers,
+    improve_cuts_with_moving_centers,
+    relabel_leaves,
+)
+from pellucid._core.refine.structure_steps import add_splits, prune, remove_useless, swap
 from pellucid._utils.progress import Progress
 from pellucid.tree import ThresholdTree
 from pellucid.tree.rounding import ThresholdStyle
 
 ROUNDS = 100
-"""Most rounds, unless told otherwise; few trees need as many as 20."""
+"""Default maximal number of rounds; few trees need as many as 20."""
 
-_TRIES = 10
-"""Swaps that are tried before there is none."""
+_N_SWAP_TRIES = 10
+"""Swaps that are tried before deep polish ends."""
 
-_HOPE = 4
-"""How many times the latest fall of the cost may be missing for a swap to be worth going on."""
+_GIVE_UP_FACTOR = 4
+"""A swap is given up if the cost is above its goal by more than so many times its latest fall."""
 
 
 class Polished(NamedTuple):
@@ -63,13 +80,11 @@ def polish_tree(
     tol: float = 1e-5,
     deep: bool = False,
     progress: Progress | None = None,
+    limits: SweepLimits = DEFAULT_LIMITS,
 ) -> Polished:
     """Lower the k-means cost of a tree until no step lowers it any more.
 
-    A round takes the first of these steps that changes anything, and then puts the centers at
-    the means of the clusters: the best cut of each node while the centers stay; other clusters
-    for leaves; the best cut of each node while the centers move along; splits in place of those
-    that are of no use. The cost never rises, and no cluster that had rows loses all of them.
+    The cost never rises, and no cluster that had rows loses all of them.
 
     Parameters
     ----------
@@ -78,35 +93,37 @@ def polish_tree(
     threshold_style : {"round", "midpoint", "data"}
         Which number of a cut's interval becomes the threshold.
     n_leaves : int, optional
-        Most leaves that the tree may come to have; as many as it has when left out.
+        Maximal number of leaves; that of the tree by default.
     rounds : int
-        Most rounds.
+        Maximal number of rounds.
     tol : float
-        Share of the cost; what lowers it by less is not worth another round.
+        Relative tolerance: a step that lowers the cost by less is not repeated.
     deep : bool
-        Whether to go on from there by taking out leaves and splitting others instead, wherever
-        the tree is cheaper once polished. Several times the time.
+        Whether to continue with swaps. Takes several times as long.
     progress : Progress, optional
-        Told of every round.
+        Counts the rounds.
+    limits : SweepLimits
     """
     problem, n_leaves = problem.keeping_columns(), max(n_leaves or 0, tree.n_leaves)
-    state = PolishState(Routes(tree, problem, threshold_style, n_leaves), problem, n_leaves)
+    mutable = MutableTree(tree, problem, threshold_style, n_leaves)
+    state = PolishState(mutable, problem, n_leaves, limits)
     history = [float(state.cost)]
 
-    def note(state: PolishState) -> None:
+    def record(state: PolishState) -> None:
         history.append(float(state.cost))
         if progress is not None:
             progress.step()
 
-    _improve(state, rounds, tol, note)
+    _improve(state, rounds, tol, record)
     while deep and state.cost > 0 and len(history) <= rounds:
-        better = swap(state, partial(_improve, rounds=rounds, tol=tol, goal=state.cost), _TRIES)
+        improve = partial(_improve, rounds=rounds, tol=tol, goal=state.cost)
+        better = swap(state, improve, _N_SWAP_TRIES)
         if better is None:
             break
         state = better
-        note(state)
+        record(state)
     prune(state)
-    polished, leaf = state.routes.build()
+    polished, leaf = state.tree.to_tree()
     return Polished(polished, leaf, state.centers, float(state.cost), history)
 
 
@@ -114,41 +131,42 @@ def _improve(
     state: PolishState,
     rounds: int,
     tol: float,
-    note: Callable[[PolishState], None] = lambda state: None,
+    record: Callable[[PolishState], None] = lambda state: None,
     goal: Fraction | None = None,
 ) -> None:
-    """Rounds while the cost falls, and while there is hope that it falls below the goal."""
+    """Take rounds while the cost falls, and while it may still fall below the goal."""
     cuts_are_done = False
     for i in range(rounds):
         before = state.cost
         kind = _take_round(state, cuts_are_done, bottom_up=i % 2 == 0)
         if kind is None:
             break
-        note(state)
+        record(state)
         fall = before - state.cost
-        if fall < tol * float(before) and cuts_are_done:
+        is_small = fall < tol * float(before)
+        if is_small and cuts_are_done:
             break
-        cuts_are_done = fall < tol * float(before)
-        if goal is not None and kind != "cuts" and state.cost - goal > _HOPE * fall:
+        cuts_are_done = is_small
+        if goal is not None and kind != "cuts" and state.cost - goal > _GIVE_UP_FACTOR * fall:
             break
 
 
 def _take_round(state: PolishState, cuts_are_done: bool, bottom_up: bool) -> str | None:
-    """One round; what kind of step it was that lowered the cost."""
+    """Take one round; return the kind of step that lowered the cost, or None."""
     if state.cost == 0:
         return None
     prune(state)
     before = state.copy()
-    if not cuts_are_done and improve_cuts(state, bottom_up=bottom_up):
+    if not cuts_are_done and improve_cuts_with_fixed_centers(state, bottom_up=bottom_up):
         kind = "cuts"
-    elif improve_labels(state) or improve_truly(state):
+    elif relabel_leaves(state) or improve_cuts_with_moving_centers(state):
         kind = "moves"
     else:
-        kind = "shape" if drop_useless(state) or regrow(state) else None
+        kind = "structure" if remove_useless(state) or add_splits(state) else None
     if kind is not None:
-        state.settle()
+        state.update_centers()
         if not state.is_cheaper_than(before):
-            state.become(before)
+            state.restore(before)
             return None
-        state.routes.center_thresholds()
+        state.tree.center_thresholds()
     return kind

@@ -1,7 +1,8 @@
-"""Where polishing stands: the tree, the means of its clusters, and what its rows pay."""
+"""State of polishing: the tree, the means of its clusters, and the costs of its rows."""
 
 from __future__ import annotations
 
+from copy import copy
 from fractions import Fraction
 from hashlib import blake2b
 
@@ -9,124 +10,180 @@ import numpy as np
 from scipy import sparse
 
 from pellucid._core.criteria.problem import Problem
+from pellucid._core.data.dataset import Dataset
 from pellucid._core.data.moments import group_means
-from pellucid._core.refine.incremental_costs import MovingCosts
-from pellucid._core.refine.moving_center_split import Moments
-from pellucid._core.refine.mutable_tree import Routes
+from pellucid._core.refine.moving_center_split import Moments, MovingRows, SweepLimits
+from pellucid._core.refine.mutable_tree import MutableTree
 
-_LEAST_FALL = Fraction(1, 2**40)
-"""Share by which the cost must fall for a change to count: more than rounding could make up."""
+_MIN_FALL = Fraction(1, 2**40)
+"""Part by which the cost must fall for a change to count: more than rounding can cause."""
 
-_LEAST_GAIN = 1e-9
-"""The same where gains are floating-point numbers, and only a hint."""
+_MIN_GAIN = 1e-9
+"""The same for gains in floating point, which only select candidates."""
 
 _TIE = 1e-11
-"""Share of the cost by which two such gains must differ to be told apart."""
+"""Part of the cost by which two such gains must differ to count as different."""
 
 
-class PolishState:
-    """A tree under the hands of the steps that improve it.
+class IncrementalCosts:
+    """Weighted squared distance of every row to every center, in whole units.
+
+    Only the columns of centers that have moved are recomputed. The unit is kept if possible.
 
     Parameters
     ----------
-    routes : Routes
-    problem : Problem
-    n_leaves : int
-        Most leaves that the tree may come to have.
+    data : Dataset
+    centers : ndarray of shape (n_clusters, n_features)
 
     Attributes
     ----------
-    costs : MovingCosts
-        What each row pays at the mean of each cluster, as of the latest `settle`.
-    cost : Fraction
-        The k-means cost of the tree as of then.
-    known : dict
-        What has been found out about some rows, by `fingerprint`; copies share it.
+    units : ndarray of shape (n_samples, n_clusters), int64
+    centers : ndarray of shape (n_clusters, n_features)
+    unit : float
     """
 
-    def __init__(self, routes: Routes, problem: Problem, n_leaves: int) -> None:
-        self.routes, self.problem, self.n_leaves = routes, problem, n_leaves
-        self.costs = MovingCosts(problem.data, self._means(problem.centers))
-        self.cost = self._price()
+    def __init__(self, data: Dataset, centers: np.ndarray) -> None:
+        self.data, self.centers = data, centers
+        self.origin = centers.mean(axis=0)
+        self.unit = self._least_unit(centers)
+        self.units, _ = data.costs(centers, self.unit)
+
+    def copy(self) -> IncrementalCosts:
+        """Costs that can be changed without changing these."""
+        other = copy(self)
+        other.units = self.units.copy()
+        return other
+
+    def move(self, centers: np.ndarray) -> None:
+        """Change the centers."""
+        least = self._least_unit(centers)
+        changed = np.flatnonzero((centers != self.centers).any(axis=1))
+        self.centers = centers
+        if least > self.unit or 16 * least < self.unit:
+            self.unit, changed = least, np.arange(len(centers))
+        if len(changed):
+            units, _ = self.data.costs(centers[changed], unit=self.unit)
+            self.units[:, changed] = units
+
+    def _least_unit(self, centers: np.ndarray) -> float:
+        # Twice the least possible unit, so that it remains valid if the centers move a little.
+        return 2 * self.data.cost_unit(centers, self.origin)
+
+
+class PolishState:
+    """A tree that is polished.
+
+    Parameters
+    ----------
+    tree : MutableTree
+    problem : Problem
+    n_leaves : int
+        Maximal number of leaves.
+    limits : SweepLimits
+
+    Attributes
+    ----------
+    costs : IncrementalCosts
+        Cost of each row at the mean of each cluster, as of the latest `update_centers`.
+    cost : Fraction
+        The k-means cost of the tree as of then.
+    cache : dict
+        Results of searches by `fingerprint` of their rows, shared by all copies.
+    """
+
+    def __init__(
+        self, tree: MutableTree, problem: Problem, n_leaves: int, limits: SweepLimits
+    ) -> None:
+        self.tree, self.problem, self.n_leaves, self.limits = tree, problem, n_leaves, limits
+        self.costs = IncrementalCosts(problem.data, self._means(problem.centers))
+        self.cost = self._total_cost()
         self.origin = np.zeros(problem.n_features)
         if not sparse.issparse(problem.X):
             self.origin = np.average(self.centers, axis=0, weights=self.moments().weights)
-        self.known: dict[bytes, object] = {}
+        self.cache: dict[bytes, object] = {}
 
     def copy(self) -> PolishState:
         """A state that can be changed without changing this one."""
         other = object.__new__(PolishState)
         other.__dict__.update(self.__dict__)
-        other.routes, other.costs = self.routes.copy(), self.costs.copy()
+        other.tree, other.costs = self.tree.copy(), self.costs.copy()
         return other
 
-    def become(self, other: PolishState) -> None:
-        """Be as another state is, which must not be used any more."""
+    def restore(self, other: PolishState) -> None:
+        """Return to another state, which must not be used any more."""
         self.__dict__.update(other.__dict__)
 
     @property
     def centers(self) -> np.ndarray:
-        """Means of the clusters as of the latest `settle`."""
+        """Means of the clusters as of the latest `update_centers`."""
         return self.costs.centers
 
     @property
-    def least_gain(self) -> float:
-        """What a change must gain to be worth it."""
-        return _LEAST_GAIN * float(self.cost)
+    def min_gain(self) -> float:
+        """The least gain of a change that is made."""
+        return _MIN_GAIN * float(self.cost)
 
     @property
     def tie(self) -> float:
-        """Gains that differ less are equal."""
+        """Gains that differ by less are equal."""
         return _TIE * float(self.cost)
 
-    def rank(self, gain: np.ndarray | float) -> np.ndarray:
-        """Gains without their last digits, so that rounding does not decide between equals."""
-        return np.rint(gain / self.least_gain)
+    def rounded(self, gain: np.ndarray | float) -> np.ndarray:
+        """Gains in multiples of `min_gain`, so that rounding errors do not decide ties."""
+        return np.rint(gain / self.min_gain)
 
-    def settle(self) -> None:
-        """Put the centers at the means of the clusters."""
+    def update_centers(self) -> None:
+        """Move the centers to the means of the clusters."""
         self.costs.move(self._means(self.centers))
-        self.cost = self._price()
+        self.cost = self._total_cost()
 
     def is_cheaper_than(self, other: PolishState) -> bool:
-        """Whether the cost is lower, beyond all doubt."""
-        return self.cost < other.cost * (1 - _LEAST_FALL)
+        """Whether the cost is lower by more than rounding can cause."""
+        return self.cost < other.cost * (1 - _MIN_FALL)
+
+    def has_rows(self) -> np.ndarray:
+        """Whether each cluster has rows."""
+        return self.tree.has_rows(self.problem.n_clusters)
+
+    def moving_rows(self, rows: np.ndarray, left: np.ndarray, right: np.ndarray) -> MovingRows:
+        """Rows with a cluster on either side of a cut."""
+        return MovingRows(self.problem, rows, left, right, self.origin, limits=self.limits)
 
     def moments(self) -> Moments:
-        """Of the clusters of the tree, as long as the centers are their means."""
-        return self._moments_about(self.centers, self.routes.labels(), self.problem.n_clusters)
+        """Moments of the clusters; the centers must be their means."""
+        return self._moments(self.centers, self.tree.labels(), self.problem.n_clusters)
 
     def leaf_moments(self) -> Moments:
-        """Of the leaves, from left to right."""
-        p, leaves = self.problem, self.routes.leaves()
-        place = np.empty(len(self.routes.left), dtype=np.intp)
+        """Moments of the leaves, from left to right."""
+        p, leaves = self.problem, self.tree.leaves()
+        place = np.empty(len(self.tree.left), dtype=np.intp)
         place[leaves] = np.arange(len(leaves))
-        labels = place[self.routes.leaf]
+        labels = place[self.tree.leaf]
         means = group_means(p.X, labels, p.weights.values, len(leaves), p.pool)
-        return self._moments_about(np.nan_to_num(means), labels, len(leaves))
+        return self._moments(np.nan_to_num(means), labels, len(leaves))
 
-    def _moments_about(self, means: np.ndarray, labels: np.ndarray, n_groups: int) -> Moments:
+    def _moments(self, means: np.ndarray, labels: np.ndarray, n_groups: int) -> Moments:
         weights = np.bincount(labels, weights=self.problem.weights.values, minlength=n_groups)
         counts = np.bincount(labels, minlength=n_groups)
         return Moments((means - self.origin) * weights[:, None], weights, counts)
 
-    def _price(self) -> Fraction:
+    def _total_cost(self) -> Fraction:
         from pellucid._core.kernels.fixed_center_split import total_cost
 
-        routes = self.routes
-        return self.costs.worth(total_cost(routes.leaf, routes.cluster, self.costs.units))
+        tree, costs = self.tree, self.costs
+        return int(total_cost(tree.leaf, tree.cluster, costs.units)) * Fraction(costs.unit)
 
-    def _means(self, otherwise: np.ndarray) -> np.ndarray:
-        """Means of the clusters; what to take for one without rows."""
+    def _means(self, default: np.ndarray) -> np.ndarray:
+        """Means of the clusters; `default` for clusters without rows."""
         p = self.problem
-        means = group_means(p.X, self.routes.labels(), p.weights.values, p.n_clusters, p.pool)
-        return np.where(np.isnan(means), otherwise, means)
+        means = group_means(p.X, self.tree.labels(), p.weights.values, p.n_clusters, p.pool)
+        return np.where(np.isnan(means), default, means)
 
 
 def fingerprint(*arrays: np.ndarray) -> bytes:
-    """A short name for the contents of some arrays, the same for the same contents only."""
-    name = blake2b(digest_size=16)
+    """A hash of the contents of arrays."""
+    digest = blake2b(digest_size=16)
     for array in arrays:
-        name.update(np.ascontiguousarray(array).view(np.uint8).data)
-        name.update(b"|")
-    return name.digest()
+        digest.update(np.ascontiguousarray(array).view(np.uint8).data)
+        digest.update(b"|")
+    return digest.digest()

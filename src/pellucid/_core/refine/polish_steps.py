@@ -1,6 +1,6 @@
-"""Steps of polishing that leave the tree its shape: other cuts, other clusters at the leaves.
+"""Polishing steps that keep the shape of the tree: other cuts, other clusters of leaves.
 
-Each lowers the cost of the tree, or leaves the tree as it is.
+Each lowers the cost of the tree, or leaves the tree unchanged.
 """
 
 from __future__ import annotations
@@ -9,162 +9,160 @@ from dataclasses import replace
 
 import numpy as np
 
-from pellucid._core.refine.fixed_center_split import TornSearch, tear
+from pellucid._core.refine.fixed_center_split import FixedCenterSearch, contested_rows
 from pellucid._core.refine.moving_center_split import Moments, MovingRows, best_moving_cut
 from pellucid._core.refine.polish_state import PolishState, fingerprint
 
 
-def improve_cuts(state: PolishState, *, bottom_up: bool) -> bool:
-    """Give each node the best cut there is while the centers stay."""
-    routes, changed = state.routes, False
-    nodes = routes.inner()
+def improve_cuts_with_fixed_centers(state: PolishState, *, bottom_up: bool) -> bool:
+    """Give each node its best cut while the centers are fixed."""
+    tree, changed = state.tree, False
+    nodes = tree.inner()
     for node in reversed(nodes) if bottom_up else nodes:
-        changed |= _improve_cut(state, node)
+        changed |= _improve_with_fixed_centers(state, node)
         if bottom_up:
-            routes.update_reach(node)
+            tree.update_reach(node)
         else:
-            routes.update_rows(node)
+            tree.update_rows(node)
     if changed:
-        routes.follow()
+        tree.update_all()
     return changed
 
 
-def _improve_cut(state: PolishState, node: int) -> bool:
-    routes = state.routes
-    rows = routes.rows[node]
-    near, far = (routes.reach[child] for child in routes.children(node))
-    torn = tear(rows, near, far, routes.cluster, state.costs.units)
-    goes_left = routes.goes_left[node][torn.rows]
-    name = fingerprint(torn.rows, torn.extra, goes_left)
-    if name in state.known:
+def _improve_with_fixed_centers(state: PolishState, node: int) -> bool:
+    tree = state.tree
+    rows = tree.rows[node]
+    left, right = (tree.reach[child] for child in tree.children(node))
+    contested = contested_rows(rows, left, right, tree.cluster, state.costs.units)
+    goes_left = tree.goes_left[node][contested.rows]
+    name = fingerprint(contested.rows, contested.difference, goes_left)
+    if name in state.cache:
         return False
-    cut = TornSearch(state.problem, torn).best(goal=int(torn.extra[goes_left].sum()))
+    current = int(contested.difference[goes_left].sum())
+    cut = FixedCenterSearch(state.problem, contested).best(goal=current)
     if cut is not None:
-        before = routes.feature[node], routes.threshold[node], routes.goes_left[node].copy()
-        routes.cut(node, cut.feature, cut.threshold)
-        full, still_full = (
-            _has_rows(state, np.where(goes[rows], near[rows], far[rows]))
-            for goes in (before[2], routes.goes_left[node])
+        before = tree.feature[node], tree.threshold[node], tree.goes_left[node].copy()
+        tree.cut(node, cut.feature, cut.threshold)
+        had_rows, has_rows = (
+            _clusters_of(state, np.where(goes[rows], left[rows], right[rows]))
+            for goes in (before[2], tree.goes_left[node])
         )
-        if (still_full | ~full).all():
+        if (has_rows | ~had_rows).all():
             return True
-        routes.feature[node], routes.threshold[node], routes.goes_left[node] = before
-    state.known[name] = None
+        tree.feature[node], tree.threshold[node], tree.goes_left[node] = before
+    state.cache[name] = None
     return False
 
 
-def _has_rows(state: PolishState, leaves: np.ndarray) -> np.ndarray:
-    """Which clusters have rows, if these are the leaves of some rows."""
-    full = np.zeros(state.problem.n_clusters, dtype=bool)
-    full[state.routes.cluster[np.flatnonzero(np.bincount(leaves))]] = True
-    return full
+def _clusters_of(state: PolishState, leaves: np.ndarray) -> np.ndarray:
+    """Which clusters the leaves of some rows have."""
+    found = np.zeros(state.problem.n_clusters, dtype=bool)
+    found[state.tree.cluster[np.flatnonzero(np.bincount(leaves))]] = True
+    return found
 
 
-def improve_truly(state: PolishState) -> bool:
-    """Give each node the best cut there is while the centers move along; bottom-up.
-
-    The centers must be the means of the clusters.
-    """
-    routes, changed = state.routes, False
+def improve_cuts_with_moving_centers(state: PolishState) -> bool:
+    """Give each node its best cut while all centers are means of clusters; bottom-up."""
+    tree, changed = state.tree, False
     moments = state.moments()
-    for node in reversed(routes.inner()):
-        better = _improve_truly(state, node, moments)
+    for node in reversed(tree.inner()):
+        better = _improve_with_moving_centers(state, node, moments)
         if better is not None:
             moments, changed = better, True
-            routes.follow()
+            tree.update_all()
     return changed
 
 
-def _improve_truly(state: PolishState, node: int, moments: Moments) -> Moments | None:
-    routes, problem = state.routes, state.problem
-    rows = routes.rows[node]
-    near, far = (routes.cluster[routes.reach[child][rows]] for child in routes.children(node))
-    torn = near != far
-    rows, near, far = rows[torn], near[torn], far[torn]
-    clusters, (near, far) = _renumber(near, far, problem.n_clusters)
-    goes_left = routes.goes_left[node][rows]
+def _improve_with_moving_centers(state: PolishState, node: int, moments: Moments) -> Moments | None:
+    """Moments of the clusters after the best cut of a node, or None if it is the current cut."""
+    tree, problem = state.tree, state.problem
+    rows = tree.rows[node]
+    left, right = (tree.cluster[tree.reach[child][rows]] for child in tree.children(node))
+    moves = left != right
+    rows, left, right = rows[moves], left[moves], right[moves]
+    clusters, left, right = _renumber(left, right, problem.n_clusters)
+    goes_left = tree.goes_left[node][rows]
     before = Moments(*(array[clusters] for array in moments))
-    name = fingerprint(rows, near, far, goes_left, *before)
-    if len(rows) < 2 or name in state.known:
+    name = fingerprint(rows, left, right, goes_left, *before)
+    if len(rows) < 2 or name in state.cache:
         return None
-    moving = MovingRows(problem, rows, near, far, state.origin)
+    moving = state.moving_rows(rows, left, right)
     base = before.copy()
-    replace(moving, near=far, far=near).move(goes_left, base)
+    replace(moving, left=right, right=left).move(goes_left, base)
     features = _promising_features(state, node, moving)
     found = best_moving_cut(moving, base, before.counts > 0, features, state.tie)
-    if found is None or found[0].gain <= before.share() + state.least_gain:
-        state.known[name] = None
+    if found is None or found[0].gain <= before.between_ss() + state.min_gain:
+        state.cache[name] = None
         return None
-    cut, parts = found
-    routes.cut(node, cut.feature, cut.threshold)
+    cut, new_parts = found
+    tree.cut(node, cut.feature, cut.threshold)
     after = moments.copy()
-    for whole, part in zip(after, parts):
-        whole[clusters] = part
+    for array, part in zip(after, new_parts):
+        array[clusters] = part
     return after
 
 
-def _renumber(near: np.ndarray, far: np.ndarray, n_clusters: int):
-    """The clusters that occur, ascending, and the places of `near` and `far` among them."""
+def _renumber(left: np.ndarray, right: np.ndarray, n_clusters: int):
+    """The clusters that occur, ascending, and the positions of `left` and `right` among them."""
     occurs = np.zeros(n_clusters, dtype=bool)
-    occurs[near] = occurs[far] = True
-    place = np.cumsum(occurs) - 1
-    return np.flatnonzero(occurs), (place[near], place[far])
+    occurs[left] = occurs[right] = True
+    position = np.cumsum(occurs) - 1
+    return np.flatnonzero(occurs), position[left], position[right]
 
 
 def _promising_features(state: PolishState, node: int, moving: MovingRows) -> np.ndarray:
-    """All columns, or those with the best cuts while the centers stay, if there is much to do."""
-    problem, routes = state.problem, state.routes
-    number = moving.n_affordable
+    """All columns, or those with the best cuts for fixed centers if all are too many."""
+    problem, tree, number = state.problem, state.tree, moving.n_affordable
     if number == problem.n_features:
         return np.arange(problem.n_features)
-    near, far = (routes.reach[child] for child in routes.children(node))
-    torn = tear(moving.rows, near, far, routes.cluster, state.costs.units)
-    return TornSearch(problem, torn).best_features(number)
+    left, right = (tree.reach[child] for child in tree.children(node))
+    contested = contested_rows(moving.rows, left, right, tree.cluster, state.costs.units)
+    return FixedCenterSearch(problem, contested).best_features(number)
 
 
-def improve_labels(state: PolishState) -> bool:
+def relabel_leaves(state: PolishState) -> bool:
     """Give leaves to other clusters while the cost falls, and no cluster loses its last row.
 
     The centers must be the means of the clusters. With L and w the sum and the weight of a leaf,
-    going from cluster c to cluster e gains
+    moving it from cluster c to cluster e gains
 
         |S[c] - L|^2 / (W[c] - w) + |S[e] + L|^2 / (W[e] + w) - |S[c]|^2 / W[c] - |S[e]|^2 / W[e].
     """
-    routes = state.routes
-    leaves = np.array(routes.leaves())
-    if len(leaves) == len(np.unique(routes.cluster[leaves])):
+    tree = state.tree
+    leaves = np.array(tree.leaves())
+    if len(leaves) == len(np.unique(tree.cluster[leaves])):
         return False
-    leaf, changed = state.leaf_moments(), False
-    sums, weights, counts = state.moments()
+    leaf, clusters, changed = state.leaf_moments(), state.moments(), False
     for _ in range(2 * len(leaves)):
-        own = routes.cluster[leaves]
-        gain = _labels_gain(leaf, sums, weights, own)
-        gain[(leaf.counts == 0) | (leaf.counts == counts[own])] = -np.inf
-        at, to = np.unravel_index(np.argmax(state.rank(gain)), gain.shape)
-        if gain[at, to] <= state.least_gain:
+        own = tree.cluster[leaves]
+        gain = _relabel_gains(leaf, clusters, own)
+        gain[(leaf.counts == 0) | (leaf.counts == clusters.counts[own])] = -np.inf
+        at, to = np.unravel_index(np.argmax(state.rounded(gain)), gain.shape)
+        if gain[at, to] <= state.min_gain:
             break
-        for total, part in zip((sums, weights, counts), leaf):
+        for total, part in zip(clusters, leaf):
             total[own[at]] -= part[at]
             total[to] += part[at]
-        routes.cluster[leaves[at]] = to
+        tree.cluster[leaves[at]] = to
         changed = True
     return changed
 
 
-def _labels_gain(leaf: Moments, sums, weights, own) -> np.ndarray:
-    """What each leaf gains in each cluster; minus infinity in its own."""
+def _relabel_gains(leaf: Moments, clusters: Moments, own: np.ndarray) -> np.ndarray:
+    """Gain of each leaf in each cluster; minus infinity in its own."""
 
-    def share(square: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    def ratio(square: np.ndarray, weight: np.ndarray) -> np.ndarray:
         return np.divide(square, weight, out=np.zeros_like(square), where=weight > 0)
 
+    sums, weights = clusters.sums, clusters.weights
     squares = np.einsum("cj,cj->c", sums, sums)
     leaf_squares = np.einsum("lj,lj->l", leaf.sums, leaf.sums)
     products = np.einsum("lj,cj->lc", leaf.sums, sums)
-    now = share(squares, weights)
-    every = np.arange(len(own))
-    less = squares[own] - 2 * products[every, own] + leaf_squares
-    leaving = share(less, weights[own] - leaf.weights) - now[own]
-    more = squares + 2 * products + leaf_squares[:, None]
-    gain = share(more, weights + leaf.weights[:, None]) - now + leaving[:, None]
-    gain[every, own] = -np.inf
+    now = ratio(squares, weights)
+    all_leaves = np.arange(len(own))
+    without = squares[own] - 2 * products[all_leaves, own] + leaf_squares
+    leaving = ratio(without, weights[own] - leaf.weights) - now[own]
+    joined = squares + 2 * products + leaf_squares[:, None]
+    gain = ratio(joined, weights + leaf.weights[:, None]) - now + leaving[:, None]
+    gain[all_leaves, own] = -np.inf
     return gain

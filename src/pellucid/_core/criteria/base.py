@@ -9,6 +9,7 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 
 from pellucid._core.criteria.column_search import Split
+from pellucid._core.criteria.mistake_scans import CenterCodes
 from pellucid._core.criteria.partition import SplitRows, split_rows
 from pellucid._core.criteria.problem import Problem
 
@@ -204,10 +205,10 @@ class CenterSplitCriterion(Criterion[State]):
         low = coordinates.max(initial=-np.inf, where=is_left)
         return float(low), float(coordinates.min(initial=np.inf, where=~is_left))
 
-    def center_codes(self, node: Node[State]) -> tuple[np.ndarray, np.ndarray]:
-        """Codes of the node's centers by feature: in the order of the centers, and ascending."""
-        center_code = self.problem.bins.center_code.take(node.rows.centers, axis=1)
-        return center_code, np.sort(center_code, axis=1)
+    def center_codes(self, node: Node[State]) -> CenterCodes:
+        """Codes of the node's centers in all columns."""
+        by_center = self.problem.bins.center_code.take(node.rows.centers, axis=1)
+        return CenterCodes(by_center, np.sort(by_center, axis=1))
 
     def cluster(self, node: Node[State]) -> int:
         """The node's center; of several that no split separates, the one with most rows."""

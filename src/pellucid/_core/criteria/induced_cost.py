@@ -8,7 +8,7 @@ import numpy as np
 
 from pellucid._core.criteria.base import CenterSplitCriterion, Node
 from pellucid._core.criteria.column_search import Split, edge_cuts, open_bins, search_columns
-from pellucid._core.criteria.mistake_scans import LabeledRows, ObjectiveTerms, scan_rows
+from pellucid._core.criteria.mistake_scans import LabeledRows, ObjectiveTerms, SeparationScan
 from pellucid._core.criteria.problem import Problem
 
 _MIN_ROWS = 16384
@@ -136,11 +136,14 @@ class _NodeSearch:
         killers[0, list(node.rows.cut_left)] = 1.0
         killers[1, list(node.rows.cut_right)] = 1.0
         self.objective = ObjectiveTerms(
-            (float(labeled.base), penalty, total_weight, weight_per_center),
-            killers,
-            np.zeros(len(self.centers) + 1) if penalty else None,
+            divisor=float(labeled.base),
+            penalty=penalty,
+            total=total_weight,
+            min_weight=weight_per_center,
+            killer_left=killers[0],
+            killer_right=killers[1],
         )
-        self.margins = scan_rows(self.problem, labeled, codes, self.objective)
+        self.margins = SeparationScan(self.problem, labeled, codes, self.objective)
 
     def best_splits(self, features: np.ndarray) -> list[Split]:
         """The n best splits in some columns."""
@@ -160,7 +163,7 @@ class _NodeSearch:
         problem, bins, labeled = self.problem, self.problem.bins, self.labeled
         position, edges, inside = self.position[feature], bins.edges[feature], bins.inside[feature]
         amount, fall, change = self._induced_costs(feature)
-        levels = amount, fall, self.margins.levels(feature)[2]
+        levels = amount, fall, self.margins.weight_left(feature)
         found, wanted = self.objective.judge_column(feature, position, levels, inside, limit)
         if self.n == 1 and (best := found[:, 0].min()) < limit:
             found, wanted = self.objective.judge_column(feature, position, levels, inside, best)
@@ -187,7 +190,7 @@ class _NodeSearch:
         nearest_rank[np.argsort(self.center_code[feature])] = np.arange(n_centers)
         rank = np.full(problem.n_clusters, -1)
         rank[self.centers] = nearest_rank
-        bins, change = np.arange(n_bins), np.empty_like(labeled.prices)
+        bins, change = np.arange(n_bins), np.empty_like(labeled.margin)
         gap_of_bin = np.searchsorted(position, bins) - 1
 
         def work(block: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
@@ -196,7 +199,7 @@ class _NodeSearch:
             sum_excess(
                 codes=column,
                 rows=labeled.rows[part],
-                nearest=labeled.own[part],
+                nearest=labeled.center[part],
                 nearest_rank=nearest_rank,
                 ranked_centers=ranked_centers,
                 ranked_costs=ranked_costs,

@@ -1,13 +1,13 @@
-"""Scans for the rows that thresholds separate from their own centers.
+"""Scans over columns for the rows that thresholds separate from their own centers.
 
-A scan fills ``found[j, g]`` for columns j and gaps g between neighbouring centers: least objective
-over the edges of the gap, the lowest edge that has it, and a lower bound for all thresholds
-strictly inside bins.
+A scan is called with some columns and fills ``found[j, g]`` for each column j and each gap g
+between neighbouring centers: the least objective over the edges of the gap, the lowest edge that
+has it, and a lower bound for all thresholds strictly inside bins.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -16,206 +16,283 @@ from pellucid._core.criteria.problem import Problem
 from pellucid._core.data.binning import Bins
 
 _CHUNK = 2**16
-"""Sums that are added up and judged together: few enough to stay in cache."""
+"""Numbers of a histogram that are counted and scanned together: few enough to stay in cache."""
 
-_SMALL = 2**22
-"""Bytes of amounts that are kept to look into columns."""
+_FIRST = np.zeros(1, dtype=np.intp)
 
 
-class LabeledRows(NamedTuple):
-    """Rows of a node with their own centers.
+class CenterCodes(NamedTuple):
+    """Where the centers of a node lie in the columns.
 
     Attributes
     ----------
-    rows : ndarray of int32
-    own : ndarray
-        Center of each row, as a place among those of the node.
-    weight, prices : ndarray of int64
-        Weight of each row, and what it costs to separate it.
-    sums : ndarray of shape (n_centers, 2), int64
-        Weight and price of all rows of each center.
-    base : int
-        Amount when nothing is separated.
+    by_center, ascending : ndarray of shape (n_features, n_centers)
+        Codes of the centers by column: in the order of the centers, and sorted.
     """
 
-    rows: np.ndarray
-    own: np.ndarray
-    weight: np.ndarray
-    prices: np.ndarray
-    sums: np.ndarray
-    base: int
+    by_center: np.ndarray
+    ascending: np.ndarray
+
+    def of_column(self, feature: int) -> CenterCodes:
+        """The same for a single column."""
+        return CenterCodes(*(codes[feature : feature + 1] for codes in self))
 
 
-class ObjectiveTerms(NamedTuple):
-    """What makes an objective of an amount; see `pellucid._core.kernels.gap_objectives`."""
-
-    terms: tuple[float, float, float, float]
-    killers: np.ndarray
-    depths: np.ndarray | None = None
-
-    def judge(self, features, position, levels, inside, limit, found, wanted):
-        """See `judge_edges`, which can be used side by side like this."""
-        from pellucid._core.kernels.gap_objectives import judge_edges
-
-        scratch = None if self.depths is None else self.depths.copy()
-        how = (inside, self.terms, self.killers, scratch, limit)
-        judge_edges(features, position, *levels, *how, found, wanted)
-
-    def judge_column(self, feature: int, position, levels, inside, limit: float):
-        """The best edge and a bound for each gap of one column; bins that could reach a limit."""
-        found = np.empty((1, len(position) - 1, 3))
-        wanted, only = np.zeros(len(inside), dtype=bool), np.zeros(1, dtype=np.intp)
-        killers = np.ascontiguousarray(self.killers[:, feature : feature + 1])
-        lines = [level[None] for level in levels]
-        mine = self._replace(killers=killers)
-        mine.judge(only, position[None], lines, inside[None], limit, found, wanted)
-        return found[0], wanted
-
-
-class HistogramScan:
-    """Columns, judged by the weight of the rows that thresholds separate, from a histogram.
+class StoredHistogram:
+    """A histogram of all columns.
 
     Parameters
     ----------
-    bins : Bins
     histogram : ndarray of shape (n_features, n_centers, n_bins), int64
         Weight by column, center and bin.
-    center_code, position : ndarray of shape (n_features, n_centers)
-        Codes of the centers in their order, and ascending.
     """
 
-    def __init__(self, bins: Bins, histogram, center_code, position) -> None:
-        self.position, self.size = position, histogram.shape[1] * histogram.shape[2]
-        self._inputs = (histogram, histogram[0].sum(axis=1), center_code, position, bins.inside)
-        self._amount, self._bound = np.zeros((2, *bins.edges.shape), dtype=np.int64)
-        self._found = np.empty(0)
+    def __init__(self, histogram: np.ndarray) -> None:
+        self.histogram, self.totals = histogram, histogram[0].sum(axis=1)
+        self.cost_per_column = histogram.shape[1] * histogram.shape[2]
 
-    def __call__(self, block: np.ndarray, found: np.ndarray) -> None:
-        """Scan some columns."""
-        from pellucid._core.kernels.mistakes import judge_histogram
+    def chunks(self, features: np.ndarray) -> Iterator[tuple[np.ndarray, ...]]:
+        """Parts of the features; for each, its columns' places in a histogram, and that."""
+        yield features, features, self.histogram
 
-        judge_histogram(block, *self._inputs, self._amount, self._bound, found)
-        self._found = found
-
-    def look(self, feature: int, limit: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """found[feature]; amounts at its edges; bins that could reach a limit."""
-        first, last = self.position.item(feature, 0), self.position.item(feature, -1)
-        wanted = self._bound[feature] <= limit
-        wanted[: first + 1] = wanted[last + 1 :] = False
-        return self._found[feature], self._amount[feature], wanted
+    def column(self, feature: int) -> np.ndarray:
+        """Histogram of one column, of shape (1, n_centers, n_bins)."""
+        return self.histogram[feature : feature + 1]
 
 
-def scan_rows(
-    problem: Problem,
-    labeled: LabeledRows,
-    places: tuple[np.ndarray, np.ndarray],
-    objective: ObjectiveTerms,
-) -> RowScan:
-    """How to scan columns, from the rows."""
-    count = _count_stored if problem.bins.is_sparse else _count_rows
-    return RowScan(problem, count(problem, labeled, places[1]), labeled, places, objective)
-
-
-class RowScan:
-    """Columns, judged by what thresholds separate.
+class RowHistogram:
+    """Histograms that are counted from rows, some columns at a time.
 
     Parameters
     ----------
     problem : Problem
-    count : callable
-        ``count(features)`` tells which lines of which arrays hold weights and prices by center and
-        bin.
-    labeled : LabeledRows
-    places : pair of ndarray
-        Codes of the centers by feature, as they come and ascending.
-    objective : ObjectiveTerms
+    rows : ndarray of int32
+    group : ndarray
+        Center of each row, as a place among the centers of the node.
+    weights : ndarray of int64
+        Weight of each row.
+    totals : ndarray of shape (n_centers,), int64
+        Weight of all rows of each center.
+    last : ndarray of shape (n_features,)
+        The last bin of each column that matters; those above may be pooled.
+    """
+
+    def __init__(self, problem: Problem, rows, group, weights, totals, last) -> None:
+        self.problem, self.totals, self._last = problem, totals, last
+        self._rows, self._group, self._weights = rows, group, weights
+        self.cost_per_column = len(rows)
+        if problem.bins.is_sparse:
+            self._n_bins, width = int(last.max()) + 2, int(last.mean()) + 2
+            self._group = np.full(problem.n_samples, -1, dtype=np.int32)
+            self._weights = np.zeros(problem.n_samples, dtype=np.int64)
+            self._group[rows], self._weights[rows] = group, weights
+        else:
+            self._n_bins = width = problem.bins.edges.shape[1]
+        self._step = max(1, _CHUNK // (len(totals) * width))
+
+    def chunks(self, features: np.ndarray) -> Iterator[tuple[np.ndarray, ...]]:
+        """Parts of the features; for each, its columns' places in a histogram, and that."""
+        for start in range(0, len(features), self._step):
+            few = features[start : start + self._step]
+            yield few, np.arange(len(few)), self.count(few)
+
+    def column(self, feature: int) -> np.ndarray:
+        """Histogram of one column, of shape (1, n_centers, n_bins)."""
+        return self.count(np.array([feature]))
+
+    def count(self, features: np.ndarray) -> np.ndarray:
+        """Histogram of some columns, of shape (len(features), n_centers, n_bins)."""
+        from pellucid._core.kernels.histograms import hist_csc, hist_dense
+
+        bins, shape = self.problem.bins, (len(features), len(self.totals), self._n_bins)
+        if not bins.is_sparse:
+            out = np.zeros(shape, dtype=np.int64)
+            hist_dense(features, bins.codes, self._rows, self._group, self._weights, out)
+            return out
+        out = np.empty(shape, dtype=np.int64)
+        hist_csc(
+            features=features,
+            codes=bins.codes[0],
+            indices=bins.indices,
+            indptr=bins.indptr,
+            zero_code=bins.zero_code,
+            group=self._group,
+            weights=self._weights,
+            totals=self.totals,
+            last=self._last,
+            out=out,
+        )
+        return out
+
+
+class MistakeScan:
+    """Weight of the rows that thresholds separate from their own centers.
+
+    Parameters
+    ----------
+    bins : Bins
+    histogram : StoredHistogram or RowHistogram
+    codes : CenterCodes
     """
 
     def __init__(
-        self, problem, count, labeled: LabeledRows, places, objective: ObjectiveTerms
+        self, bins: Bins, histogram: StoredHistogram | RowHistogram, codes: CenterCodes
     ) -> None:
-        self.problem, self.labeled, self.objective = problem, labeled, objective
-        self._count, (self._center_code, self.position) = count, places
-        self.size = len(labeled.rows)
-        bins, self._top = problem.bins, int(self.position[:, -1].max()) + 2
-        width = len(labeled.sums) * _mean_width(bins, self.position)
-        self._step = max(1, _CHUNK // width)
-        self._keeps = 24 * problem.n_features * self._top <= _SMALL
-        self._kept: list[tuple[np.ndarray, np.ndarray]] = []
+        self.bins, self.histogram, self.codes = bins, histogram, codes
 
-    def __call__(self, block: np.ndarray, found: np.ndarray) -> None:
-        """Fill found[j, g] as `judge_edges` does."""
-        inside = self.problem.bins.inside
-        wanted = np.zeros(inside.shape[1], dtype=bool)
-        for start in range(0, len(block), self._step):
-            few = block[start : start + self._step]
-            levels = self._tally(few)
-            self.objective.judge(few, self.position, levels, inside, -np.inf, found, wanted)
-            if self._keeps:
-                self._kept.append((few, levels))
+    def __call__(self, features: np.ndarray, found: np.ndarray) -> None:
+        """Scan some columns."""
+        for few, places, histogram in self.histogram.chunks(features):
+            self._scan(few, places, histogram, self.codes, self.bins.inside, -np.inf, found)
 
-    def look(self, feature: int, limit: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """found[feature]; amounts at its edges; bins that could reach a limit."""
-        position, inside = self.position[feature], self.problem.bins.inside[feature]
-        levels = self.levels(feature)
-        found, wanted = self.objective.judge_column(feature, position, levels, inside, limit)
-        return found, levels[0], wanted
+    def column(self, feature: int, limit: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Result of one column; amounts at its edges; bins with a bound of at most `limit`."""
+        codes, inside = self.codes.of_column(feature), self.bins.inside[feature : feature + 1]
+        found = np.empty((1, codes.ascending.shape[1] - 1, 3))
+        histogram = self.histogram.column(feature)
+        amount, bins = self._scan(_FIRST, _FIRST, histogram, codes, inside, limit, found)
+        return found[0], amount, bins
 
-    def levels(self, feature: int) -> np.ndarray:
-        """Amount, fall and below of one column."""
-        for few, levels in self._kept:
-            if few[0] <= feature <= few[-1]:
-                return levels[:, few.searchsorted(feature)]
-        return self._tally(np.array([feature]))[:, 0]
+    def _scan(self, features, places, histogram, codes, inside, limit, found):
+        from pellucid._core.kernels.mistakes import scan_mistakes
 
-    def _tally(self, few: np.ndarray) -> np.ndarray:
-        from pellucid._core.kernels.mistakes import tally_separated
-
-        levels = np.zeros((3, len(few), self._top), dtype=np.int64)
-        levels[0] = self.labeled.base
-        about = (self.labeled.sums, self._center_code, self.position)
-        tally_separated(few, *self._count(few), *about, *levels)
-        return levels
-
-
-def _mean_width(bins, position: np.ndarray) -> int:
-    """Bins of a column that are looked at."""
-    return int(position[:, -1].mean()) + 2 if bins.is_sparse else bins.edges.shape[1]
-
-
-def _count_rows(problem: Problem, labeled: LabeledRows, position: np.ndarray) -> Callable:
-    from pellucid._core.kernels.mistakes import count_rows
-
-    bins = problem.bins
-    rows, own, weight, prices, sums, _ = labeled
-
-    def count(few: np.ndarray):
-        weights, costs = np.zeros((2, len(few), len(sums), bins.edges.shape[1]), dtype=np.int64)
-        count_rows(few, bins.codes, rows, own, weight, prices, weights, costs)
-        return np.arange(len(few)), weights, costs
-
-    return count
-
-
-def _count_stored(problem: Problem, labeled: LabeledRows, position: np.ndarray) -> Callable:
-    from pellucid._core.kernels.mistakes import count_stored
-
-    bins, n = problem.bins, problem.n_samples
-    own, prices = np.full(n, -1, dtype=np.int32), problem.weights.units
-    own[labeled.rows] = labeled.own
-    is_priced = labeled.prices is not labeled.weight
-    if is_priced:
-        prices = np.zeros(n, dtype=np.int64)
-        prices[labeled.rows] = labeled.prices
-    entries = (bins.codes[0], bins.indices, bins.indptr, bins.zero_code)
-    by_row = (own, problem.weights.units, prices, labeled.sums, position)
-    top = int(position[:, -1].max()) + 2
-
-    def count(few: np.ndarray):
-        weights, *costs = np.empty(
-            (1 + is_priced, len(few), len(labeled.sums), top), dtype=np.int64
+        amount, decrease = np.empty((2, inside.shape[1]), dtype=np.int64)
+        candidates = np.zeros(inside.shape[1], dtype=bool)
+        scan_mistakes(
+            features=features,
+            places=places,
+            histogram=histogram,
+            totals=self.histogram.totals,
+            center_code=codes.by_center,
+            sorted_code=codes.ascending,
+            inside=inside,
+            limit=limit,
+            amount=amount,
+            decrease=decrease,
+            found=found,
+            candidates=candidates,
         )
-        count_stored(few, *entries, *by_row, weights, costs[0] if is_priced else weights[:0])
-        return np.arange(len(few)), weights, costs[0] if is_priced else weights
+        return amount, candidates
 
-    return count
+
+class EdgeSums(NamedTuple):
+    """Sums at the edges of columns; see `pellucid._core.kernels.gap_objectives`."""
+
+    amount: np.ndarray
+    decrease: np.ndarray
+    weight_left: np.ndarray
+
+
+class ObjectiveTerms(NamedTuple):
+    """Terms of an objective; see `pellucid._core.kernels.gap_objectives`."""
+
+    divisor: float
+    penalty: float
+    total: float
+    min_weight: float
+    killer_left: np.ndarray
+    killer_right: np.ndarray
+
+    def judge(self, features, sorted_code, sums: EdgeSums, inside, limit: float, found):
+        """Fill ``found[j, g]`` for some columns; returns the bins that could reach a limit."""
+        from pellucid._core.kernels.gap_objectives import judge_edges
+
+        candidates = np.zeros(inside.shape[1], dtype=bool)
+        judge_edges(
+            features=features,
+            sorted_code=sorted_code,
+            sums=sums,
+            inside=inside,
+            terms=self,
+            limit=limit,
+            depths=np.zeros(sorted_code.shape[1] + 1),
+            found=found,
+            candidates=candidates,
+        )
+        return candidates
+
+    def judge_column(self, feature: int, sorted_code, sums: EdgeSums, inside, limit: float):
+        """The best edge and a bound for each gap of one column; bins that could reach a limit."""
+        found = np.empty((1, len(sorted_code) - 1, 3))
+        killers = {
+            "killer_left": self.killer_left[feature : feature + 1],
+            "killer_right": self.killer_right[feature : feature + 1],
+        }
+        column = EdgeSums(*(line[None] for line in sums))
+        candidates = self._replace(**killers).judge(
+            _FIRST, sorted_code[None], column, inside[None], limit, found
+        )
+        return found[0], candidates
+
+
+class LabeledRows(NamedTuple):
+    """Rows of a node, each with a center and what separating it from that center costs at least.
+
+    Attributes
+    ----------
+    rows : ndarray of int32
+    center : ndarray
+        Center of each row, as a place among the centers of the node.
+    weight, margin : ndarray of int64
+        Weight of each row, and its cost if it is separated, at least.
+    sums : ndarray of shape (n_centers, 2), int64
+        Weight and margin of all rows of each center.
+    base : int
+        Amount if no row is separated.
+    """
+
+    rows: np.ndarray
+    center: np.ndarray
+    weight: np.ndarray
+    margin: np.ndarray
+    sums: np.ndarray
+    base: int
+
+
+class SeparationScan:
+    """Lower bounds for an objective whose amount is at least the margins of separated rows.
+
+    Parameters
+    ----------
+    problem : Problem
+    labeled : LabeledRows
+    codes : CenterCodes
+    terms : ObjectiveTerms
+    """
+
+    def __init__(
+        self, problem: Problem, labeled: LabeledRows, codes: CenterCodes, terms: ObjectiveTerms
+    ) -> None:
+        self.inside, self.base = problem.bins.inside, labeled.base
+        self.codes, self.terms, last = codes, terms, codes.ascending[:, -1]
+        self.weights, self.margins = (
+            RowHistogram(problem, labeled.rows, labeled.center, values, totals, last)
+            for values, totals in zip((labeled.weight, labeled.margin), labeled.sums.T.copy())
+        )
+
+    def __call__(self, features: np.ndarray, found: np.ndarray) -> None:
+        """Scan some columns."""
+        from pellucid._core.kernels.gap_objectives import separation_sums
+
+        sorted_code = self.codes.ascending
+        n_edges = int(sorted_code[:, -1].max()) + 2
+        for few, _, weights in self.weights.chunks(features):
+            amount, decrease, weight_left = np.zeros((3, len(few), n_edges), dtype=np.int64)
+            amount.fill(self.base)
+            separation_sums(
+                features=few,
+                weights=weights,
+                margins=self.margins.count(few),
+                totals=self.margins.totals,
+                center_code=self.codes.by_center,
+                sorted_code=sorted_code,
+                amount=amount,
+                decrease=decrease,
+                weight_left=weight_left,
+            )
+            sums = EdgeSums(amount, decrease, weight_left)
+            self.terms.judge(few, sorted_code, sums, self.inside, -np.inf, found)
+
+    def weight_left(self, feature: int) -> np.ndarray:
+        """Weight of the rows on the left of each edge of a column, up to the last center."""
+        return self.weights.column(feature)[0].sum(axis=0).cumsum()

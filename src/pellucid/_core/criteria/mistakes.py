@@ -9,13 +9,7 @@ import numpy as np
 
 from pellucid._core.criteria.base import CenterSplitCriterion, Node, NodeRows, SplitNode
 from pellucid._core.criteria.column_search import Split, edge_cuts, open_bins, search_columns
-from pellucid._core.criteria.mistake_scans import (
-    HistogramScan,
-    LabeledRows,
-    ObjectiveTerms,
-    RowScan,
-    scan_rows,
-)
+from pellucid._core.criteria.mistake_scans import MistakeScan, RowHistogram, StoredHistogram
 from pellucid._core.criteria.partition import split_by_center, split_rows
 from pellucid._core.criteria.problem import Problem
 
@@ -82,14 +76,14 @@ class Mistakes(CenterSplitCriterion[MistakesState]):
 
         def refine(feature: int, limit: float) -> np.ndarray:
             limit *= divisor.max() * (1 + 1e-12)  # a little more, because of rounding
-            cuts = self._refine(node, scan, feature, limit)
-            cuts[:, 0] /= divisor
-            return cuts
+            best = self._refine(node, scan, feature, limit)
+            best[:, 0] /= divisor
+            return best
 
         splits = search_columns(
             self.problem,
             features,
-            scan.size,
+            scan.histogram.cost_per_column,
             scan_columns,
             refine,
             nothing=np.inf,
@@ -98,35 +92,40 @@ class Mistakes(CenterSplitCriterion[MistakesState]):
         )
         return [split._replace(objective=split.objective / unit) for split in splits]
 
-    def _refine(self, node, scan: HistogramScan | RowScan, feature: int, limit: float):
+    def _refine(self, node, scan: MistakeScan, feature: int, limit: float) -> np.ndarray:
         """Fewest mistakes and their threshold in each gap of a column, exact up to a limit."""
-        from pellucid._core.kernels.mistakes import sweep_weights
+        from pellucid._core.kernels.mistakes import sweep_mistakes
 
         problem, bins, active = self.problem, self.problem.bins, node.rows.active
-        found, amount, wanted = scan.look(feature, limit)
-        cuts = edge_cuts(found, bins.edges[feature])
-        places, codes, values = open_bins(problem, feature, active, wanted)
+        found, amount, candidates = scan.column(feature, limit)
+        best = edge_cuts(found, bins.edges[feature])
+        places, codes, values = open_bins(problem, feature, active, candidates)
         inside = active.take(places)
         weight = problem.weights.units_of(inside)
         is_past_center = codes > bins.center_code[feature].take(problem.labels.take(inside))
-        change = np.where(is_past_center, -weight, weight)
-        position, edges = scan.position[feature], bins.edges[feature]
-        sweep_weights(values, codes, change, position, edges, amount, cuts)
-        return cuts
+        sweep_mistakes(
+            values=values,
+            codes=codes,
+            change=np.where(is_past_center, -weight, weight),
+            sorted_code=scan.codes.ascending[feature],
+            edges=bins.edges[feature],
+            amount=amount,
+            best=best,
+        )
+        return best
 
-    def _scan(self, node) -> HistogramScan | RowScan:
-        """A scan of columns, in units of weight: of the histogram if it is stored, or the rows."""
+    def _scan(self, node) -> MistakeScan:
+        """Scan of columns, in units of weight: of the stored histogram, or of the rows."""
         problem, codes, histogram = self.problem, self.center_codes(node), self.histogram(node)
         if histogram is not None:
-            return HistogramScan(problem.bins, histogram, *codes)
+            return MistakeScan(problem.bins, StoredHistogram(histogram), codes)
         rows = node.rows.active
-        weight, own = problem.weights.units_of(rows), self._local_labels(node.rows, rows)
+        group, weight = self._local_labels(node.rows, rows), problem.weights.units_of(rows)
         # Weights are whole and their total is below 2**52, so that sums of floats are exact.
-        total = np.bincount(own, weights=weight, minlength=len(node.rows.centers)).astype(np.int64)
-        labeled = LabeledRows(rows, own, weight, weight, total[:, None].repeat(2, axis=1), 0)
-        terms = (1.0, 0.0, float(total.sum()), 0.0)
-        no_killers = np.zeros((2, problem.n_features))
-        return scan_rows(problem, labeled, codes, ObjectiveTerms(terms, no_killers))
+        totals = np.bincount(group, weights=weight, minlength=len(node.rows.centers))
+        totals, last = totals.astype(np.int64), codes.ascending[:, -1]
+        counted = RowHistogram(problem, rows, group, weight, totals, last)
+        return MistakeScan(problem.bins, counted, codes)
 
     def divide(self, node: Node[MistakesState], split: Split) -> SplitNode:
         """The children; rows separated from their own center become passive where they are."""
@@ -172,14 +171,17 @@ class Mistakes(CenterSplitCriterion[MistakesState]):
 
     def _count(self, node_rows: NodeRows, rows, histogram: np.ndarray, sign: int = 1) -> None:
         """Add the weights of some rows to a histogram, or subtract them."""
-        from pellucid._core.kernels.mistakes import count_weights
+        from pellucid._core.kernels.histograms import hist_dense
 
         problem = self.problem
-        own, weight = self._local_labels(node_rows, rows), sign * problem.weights.units_of(rows)
-        problem.pool.map(
-            lambda block: count_weights(block, problem.bins.codes, rows, own, weight, histogram),
-            problem.feature_blocks(np.arange(problem.n_features), len(rows)),
-        )
+        group, weight = self._local_labels(node_rows, rows), sign * problem.weights.units_of(rows)
+
+        def count(block: np.ndarray) -> None:
+            out = histogram[block[0] : block[-1] + 1]
+            hist_dense(block, problem.bins.codes, rows, group, weight, out)
+
+        features = np.arange(problem.n_features)
+        problem.pool.map(count, problem.feature_blocks(features, len(rows)))
 
     def _local_labels(self, node_rows: NodeRows, rows: np.ndarray) -> np.ndarray:
         """Own center of each row, as a place among the centers of the node."""

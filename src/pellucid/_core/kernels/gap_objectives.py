@@ -1,53 +1,79 @@
-"""Cuts between centers: objectives at the edges, bounds inside the bins.
+"""Objectives of splits between centers: exact at the edges, bounded inside the bins.
 
-Words used throughout, for one feature of one cell. *Positions* are the codes of the cell's
-centers, ascending; gap g holds the thresholds from position g up to, not including, position
-g + 1, and g + 1 centers lie on its left. (Centers at one place leave an empty gap between them.)
-An edge t with position[g] <= t < position[g + 1] is a threshold of gap g. Bin b holds the values
-with code b; the thresholds strictly inside it lie in the same gap as edge b - 1. An *amount* is
-what the criterion counts (mistakes, or cost), at every edge exact.
+Terms used for one column of one node:
 
-    amount[t], below[t] : at edge t, the amount and the weight of the rows to the left
-    fall[b] : by how much the amount falls in bin b if only the rows go left that lower it
+    sorted_code : codes of the node's centers, ascending. Gap g holds the thresholds from the g-th
+        up to, not including, the next one; g + 1 centers lie on its left. Centers with the same
+        coordinate have an empty gap between them.
+    edge t : a threshold of gap g if sorted_code[g] <= t < sorted_code[g + 1]
+    bin b : the values with code b. Thresholds strictly inside it are in the gap of edge b - 1.
+    amount[t] : what the criterion minimises (mistakes, or cost) at edge t
+    decrease[b] : by how much the amount decreases in bin b if only the rows move to the left that
+        lower it
+    weight_left[t] : weight of the rows on the left of edge t
 
-An objective is price + depth price, from four terms:
+The objective is amount / divisor + penalty * DExp, with these terms:
 
-    divisor : of the amount; where it is 0, an amount of 0 counts as 1 and any other as infinite
-    penalty : price of DExp
-    total : weight of all rows of the cell
-    least : weight that a side must hold for each of its centers
-
-`killers` says for either side whether going there makes a condition above redundant. Where
-`depths` is None there is no depth price, and nothing of it is compiled. Loops stand whole, with
-next to no functions called in them: what a loop calls is compiled twice, by itself and in it.
+    divisor : where it is 0, an amount of 0 counts as 1 and any other as infinite
+    penalty : lambda of the ExShallow paper; DExp is left out where it is 0
+    total : weight of all rows of the node
+    min_weight : weight that a side must have for each of its centers
+    killer_left, killer_right : by column, 1 if that side makes a condition above redundant
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from pellucid._utils.compilation import inner, pruned
+from pellucid._utils.compilation import compiled, inner
+
+
+@compiled
+def separation_sums(
+    features, weights, margins, totals, center_code, sorted_code, amount, decrease, weight_left
+):
+    """Amounts, decreases and weights at the edges, if each separated row costs its margin.
+
+    With M[c, b] the margins of the rows of center c in bin b (``margins[f]``, and ``totals[c]``
+    their sum) and e[c] the code of the center,
+
+        amount(t) = base + sum over c of (M[c, 0] + .. + M[c, t] if t < e[c] else M[c, t + 1] + ..)
+
+    up to the last center. Amounts are `base` before, all other outputs 0.
+    """
+    n_centers = len(totals)
+    for f in range(len(features)):
+        j = features[f]
+        for c in range(n_centers):
+            e, weight, margin = center_code[j, c], np.int64(0), np.int64(0)
+            for t in range(sorted_code[j, n_centers - 1] + 1):
+                cost = margins[f, c, t]
+                weight += weights[f, c, t]
+                margin += cost
+                weight_left[f, t] += weight
+                amount[f, t] += margin if t < e else totals[c] - margin
+                decrease[f, t] += cost if t > e else 0
 
 
 @inner
-def depth_price(low, high, n_left, n_centers, penalty, left_killer, right_killer, depths):
-    """Penalty * least DExp over all shares of rows going left from low to high; never negative.
+def depth_cost(low, high, n_left, n_centers, penalty, killer_left, killer_right, depths):
+    """Penalty * least DExp over all shares r of rows on the left, low <= r <= high.
 
-    For one share r: depth(1) = 0, depth(m) = 1 + r depth(l) + (1 - r) depth(m - l) with
-    l = ceil(m n_left / n_centers) kept within 1 .. m - 1; DExp is depth(n_centers) less the
-    shares of rows on killer sides. Each step is linear in r, so over a range its least value,
-    given least values below it, is at an end.
+    For one share: depth(1) = 0, depth(m) = 1 + r depth(l) + (1 - r) depth(m - l) with
+    l = ceil(m n_left / n_centers) kept within 1 .. m - 1. DExp is depth(n_centers) minus the
+    shares of rows on killer sides. Each step is linear in r, so over a range its
+    least value, given least values below it, is at an end. `depths` is scratch space.
     """
     depths[1] = 0.0
     n_right = n_centers - n_left
     top = n_left if n_left > n_right else n_right
-    for m in range(2, top + 2):  # the last turn is for n_centers itself
+    for m in range(2, top + 2):  # the last step is for n_centers itself
         if m <= top:
             part = (m * n_left + n_centers - 1) // n_centers  # 1 or more
             part = part if part < m else m - 1
             left, right = depths[part], depths[m - part]
         else:
-            left, right = depths[n_left] - left_killer, depths[n_right] - right_killer
+            left, right = depths[n_left] - killer_left, depths[n_right] - killer_right
         mixed = low * left + (1.0 - low) * right
         if low != high:
             other = high * left + (1.0 - high) * right
@@ -56,60 +82,60 @@ def depth_price(low, high, n_left, n_centers, penalty, left_killer, right_killer
     return penalty * depths[top + 1]
 
 
-@pruned
-def judge_edges(
-    features, position, amount, fall, below, inside, terms, killers, depths, limit, found, wanted
-):
-    """found[j, g] = least objective over the edges of gap g, the lowest edge that has it, a bound.
+@compiled
+def judge_edges(features, sorted_code, sums, inside, terms, limit, depths, found, candidates):
+    """found[j, g] = (least objective over the edges of gap g, the lowest edge that has it, bound).
 
-    The bound holds for every threshold of the gap strictly inside a bin. Lines of amount, fall and
-    below are by place in `features`. Bins inside which `limit` or less is possible are marked as
-    `wanted`, of whatever feature. An objective is infinite where a side has too few rows for its
-    centers.
+    The bound holds for every threshold of the gap strictly inside a bin; bins with a bound of at
+    most `limit` are marked in `candidates`. The objective is infinite where a side has too little
+    weight for its centers. ``sums`` is (amount, decrease, weight_left), each by place in
+    `features`; `terms` is (divisor, penalty, total, min_weight, killer_left, killer_right);
+    `depths` is scratch space for n_centers + 1 numbers.
     """
-    divisor, penalty, total, least = terms
-    n_centers, whole = position.shape[1], total if total > 0 else 1.0
+    amount, decrease, weight_left = sums
+    divisor, penalty, total, min_weight, killer_left, killer_right = terms
+    n_centers, whole = sorted_code.shape[1], total if total > 0 else 1.0
     for f in range(len(features)):
         j = features[f]
         for n_left in range(1, n_centers):
             g = n_left - 1
-            best, at, bound = np.inf, -1, np.inf
-            start = position[j, g]
-            # By turns an edge t and the inside of the bin after it.
-            for u in range(2 * start, 2 * position[j, n_left]):
+            best, edge, bound = np.inf, -1, np.inf
+            start = sorted_code[j, g]
+            # Alternately an edge t and the inside of the bin after it.
+            for u in range(2 * start, 2 * sorted_code[j, n_left]):
                 t, is_inside = u >> 1, u & 1 == 1
-                low = below[f, t]
-                high, spent, rival = low, amount[f, t], best
+                low = weight_left[f, t]
+                high, cost, rival = low, amount[f, t], best
                 if is_inside:
-                    high = below[f, t + 1]
+                    high = weight_left[f, t + 1]
                     if low == high or not inside[j, t + 1]:
                         continue
-                    spent -= fall[f, t + 1]
+                    cost -= decrease[f, t + 1]
                     rival = bound if bound > limit else limit
-                elif t > start and low == below[f, t - 1]:
+                elif t > start and low == weight_left[f, t - 1]:
                     continue
-                if high < n_left * least or total - low < (n_centers - n_left) * least:
+                if high < n_left * min_weight or total - low < (n_centers - n_left) * min_weight:
                     continue
                 if divisor > 0:
-                    value = spent / divisor
-                elif spent == 0:
+                    value = cost / divisor
+                elif cost == 0:
                     value = 1.0
                 else:
                     continue
                 if value > rival:
                     continue
-                if depths is not None:
-                    a, b = killers[0, j], killers[1, j]
-                    value += depth_price(
-                        low / whole, high / whole, n_left, n_centers, penalty, a, b, depths
+                if penalty > 0:
+                    killers = killer_left[j], killer_right[j]
+                    value += depth_cost(
+                        low / whole, high / whole, n_left, n_centers, penalty, *killers, depths
                     )
-                    if is_inside:  # a bound must survive rounding
+                    if is_inside:  # a bound must hold in spite of rounding
                         value -= 1e-12 * (1.0 + abs(value))
                 if not is_inside:
                     if value < best:
-                        best, at = value, t
+                        best, edge = value, t
                 elif value <= limit:
-                    wanted[t + 1] = True
+                    candidates[t + 1] = True
                 if is_inside and value < bound:
                     bound = value
-            found[j, g, 0], found[j, g, 1], found[j, g, 2] = best, at, bound
+            found[j, g, 0], found[j, g, 1], found[j, g, 2] = best, edge, bound

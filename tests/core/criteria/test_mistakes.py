@@ -1,0 +1,143 @@
+"""Mistakes: histograms, bounds and children of a node, against all rows one by one."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from pellucid._core.criteria.base import Node, NodeRows
+from pellucid._core.criteria.column_search import Split
+from pellucid._core.criteria.mistakes import Mistakes, MistakesState
+from pellucid._core.criteria.problem import Problem
+from pellucid._core.data.dataset import Dataset
+from pellucid._core.data.weights import Weights
+
+
+def make_problem(seed, n_samples=300, n_clusters=5, store=np.asarray):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 40, size=(n_samples, 3)) / 4
+    data = Dataset(store(X), Weights.of(rng.integers(1, 4, n_samples).astype(float)))
+    centers = X[rng.choice(n_samples, n_clusters, replace=False)]
+    return Problem(data, centers, data.nearest(centers))
+
+
+def dense(problem):
+    return problem.X.toarray() if sparse.issparse(problem.X) else problem.X
+
+
+def mistakes(problem, feature, threshold, rows):
+    """Weight of the rows that a threshold separates from their centers."""
+    left = dense(problem)[rows, feature] <= threshold
+    center_left = problem.centers[problem.labels[rows], feature] <= threshold
+    return int(problem.weights.units[rows][left != center_left].sum())
+
+
+def count(problem, node):
+    """The histogram of a node, row by row."""
+    histogram = np.zeros_like(node.state.histogram)
+    for row in node.rows.active:
+        center = node.rows.centers.tolist().index(problem.labels[row])
+        for j, code in enumerate(problem.bins.codes[:, row]):
+            histogram[j, center, code] += problem.weights.units[row]
+    return histogram
+
+
+def node_of(problem, members):
+    """A node with some of the centers and all rows of these centers."""
+    root, ends = Mistakes(problem).root(), Mistakes(problem).start_state().ends
+    rows = [root.rows.active[ends[c] : ends[c + 1]] for c in members]
+    state = MistakesState(np.concatenate([[0], np.cumsum(list(map(len, rows)))]))
+    return Node(NodeRows(np.concatenate(rows), root.rows.passive, np.array(members)), state)
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=20, deadline=None)
+def test_the_histogram_of_every_node_counts_its_rows(seed):
+    problem = make_problem(seed, n_samples=60)
+    criterion = Mistakes(problem)
+    waiting = [criterion.root()]
+    while waiting:
+        node = waiting.pop()
+        split = criterion.best_split(node)
+        if split is None:
+            continue
+        np.testing.assert_array_equal(criterion.histogram(node), count(problem, node))
+        divided = criterion.divide(node, split)
+        # The children have copies: the parent may be split in another way.
+        np.testing.assert_array_equal(criterion.histogram(node), count(problem, node))
+        waiting += [divided.left, divided.right]
+
+
+def test_a_histogram_that_is_requested_twice_is_the_same():
+    criterion = Mistakes(make_problem(0))
+    root = criterion.root()
+    divided = criterion.divide(root, criterion.best_split(root))
+    for node in (root, divided.left, divided.right):
+        first = criterion.histogram(node).copy()
+        np.testing.assert_array_equal(criterion.histogram(node), first)
+
+
+@pytest.mark.parametrize("store", [np.asarray, sparse.csc_array])
+@given(st.integers(0, 10**6), st.lists(st.integers(0, 4), min_size=2, unique=True))
+@settings(max_examples=40, deadline=None)
+def test_amounts_at_edges_and_bounds_inside_bins(store, seed, members):
+    problem = make_problem(seed, store=store)
+    node, bins = node_of(problem, sorted(members)), problem.bins
+    rows, scan = node.rows.active, Mistakes(problem)._scan(node)
+    gaps = scan.codes.ascending
+    found = np.empty((problem.n_features, gaps.shape[1] - 1, 3))
+    scan(np.arange(problem.n_features), found)
+    for j in range(problem.n_features):
+        of_column, known, candidates = scan.column(j, np.inf)
+        np.testing.assert_array_equal(of_column, found[j])
+        for g, (first, last) in enumerate(zip(gaps[j, :-1].tolist(), gaps[j, 1:].tolist())):
+            amounts = [mistakes(problem, j, bins.edges[j, t], rows) for t in range(first, last)]
+            if not amounts:
+                assert found[j, g].tolist() == [np.inf, -1, np.inf]
+                continue
+            assert found[j, g, :2].tolist() == [min(amounts), first + amounts.index(min(amounts))]
+            assert known[first:last].tolist() == amounts
+            values = np.unique(dense(problem)[rows, j])
+            for b in range(first + 1, last + 1):
+                inside = values[(values > bins.edges[j, b - 1]) & (values < bins.edges[j, b])]
+                for threshold in inside.tolist():
+                    amount = mistakes(problem, j, threshold, rows)
+                    if candidates[b]:
+                        assert amount >= found[j, g, 2]
+                    else:
+                        assert amount >= amounts[b - 1 - first]
+
+
+@pytest.mark.parametrize("store", [np.asarray, sparse.csc_array])
+@pytest.mark.parametrize("seed", range(10))
+def test_the_children_of_a_split(seed, store):
+    problem, rng = make_problem(seed, store=store), np.random.default_rng(seed)
+    members, feature = [0, 2, 3], int(rng.integers(3))
+    node, others = node_of(problem, members), node_of(problem, [1, 4]).rows.active
+    passive = rng.permutation(others)[: len(others) // 2]
+    node = Node(NodeRows(node.rows.active, passive, node.rows.centers), node.state)
+    column, active = dense(problem)[:, feature], node.rows.active
+    centers = problem.centers[:, feature]
+    threshold = float(rng.choice(column)) + 0.1
+    divided = Mistakes(problem).divide(node, Split(0.0, feature, threshold))
+    seen = np.concatenate([column[active], centers[members]])
+    low = seen[seen <= threshold].max(initial=-np.inf)
+    high = min(
+        seen[seen > threshold].min(initial=np.inf),
+        column[passive][column[passive] > low].min(initial=np.inf),
+    )
+    assert (divided.low, divided.high) == (low, high)
+    center_left = centers[problem.labels[active]] <= threshold
+    for child, is_left in ((divided.left, True), (divided.right, False)):
+        in_child = (column[active] <= threshold) == is_left
+        kept, separated = in_child & (center_left == is_left), in_child & (center_left != is_left)
+        np.testing.assert_array_equal(child.rows.active, active[kept])
+        was_passive = passive[(column[passive] <= low) == is_left]
+        assert sorted(child.rows.passive) == sorted([*active[separated], *was_passive])
+        expected = [c for c in members if (centers[c] <= threshold) == is_left]
+        assert child.rows.centers.tolist() == expected
+        ends = child.state.ends
+        for c, start, end in zip(expected, ends[:-1], ends[1:]):
+            assert (problem.labels[child.rows.active[start:end]] == c).all()
+        assert ends[-1] == len(child.rows.active)

@@ -1,4 +1,4 @@
-"""Boxes: the search against brute force, the words against the rows."""
+"""Boxes: search against brute force, and texts against rows."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ cells = st.lists(
 
 @given(cells)
 @settings(max_examples=60, deadline=None)
-def test_no_box_on_the_grid_is_worth_more(cells):
+def test_grid_box_has_the_largest_sum(cells):
     a, b, gains = np.array(cells, dtype=np.int64).T
     found = best_grid_box(np.stack([a, b]), gains, 4)
 
@@ -31,7 +31,7 @@ def test_no_box_on_the_grid_is_worth_more(cells):
 
 @given(cells, st.integers(0, 3), st.integers(0, 3))
 @settings(max_examples=60, deadline=None)
-def test_no_single_interval_makes_an_improved_box_better(cells, seed_a, seed_b):
+def test_improved_box_cannot_be_improved_in_one_column(cells, seed_a, seed_b):
     a, b, gains = np.array(cells, dtype=np.int64).T
     columns = np.stack([a, b]).astype(float)
     lower, upper = np.array([seed_a, seed_b], float), np.array([seed_a, seed_b], float)
@@ -54,7 +54,7 @@ def test_no_single_interval_makes_an_improved_box_better(cells, seed_a, seed_b):
 
 @given(st.integers(0, 10**6))
 @settings(max_examples=40, deadline=None)
-def test_round_ends_keep_the_same_rows_inside(seed):
+def test_rounded_ends_keep_the_same_rows_inside(seed):
     random = np.random.RandomState(seed)
     P = random.normal(scale=[1, 1000], size=(30, 2)).round(random.randint(0, 3))
     low, high = np.sort(P[random.choice(30, 2)], axis=0)
@@ -65,10 +65,10 @@ def test_round_ends_keep_the_same_rows_inside(seed):
     assert len(text) <= len(box.describe(["a", "b"])[0])
 
 
-def test_ends_without_rows_beyond_are_dropped():
+def test_ends_without_rows_beyond_become_infinite():
     P = np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0], [9.0, -5.0]])
     box = round_box(Boxes(np.array([0.5, 0.5]), np.array([2.0, 2.0])), P)
-    # The last row lies beyond in the first column, but the second keeps it out.
+    # The last row lies beyond the end in the first column, but the second column excludes it.
     assert box.describe(["a", "b"]) == ["b > 0"]
     assert box.contains(P).tolist() == [False, True, True, False]
 
@@ -82,7 +82,7 @@ def test_ends_without_rows_beyond_are_dropped():
         ([-np.inf, -np.inf], [np.inf, np.inf], "everywhere"),
     ],
 )
-def test_words(lower, upper, text):
+def test_box_text(lower, upper, text):
     assert describe_box(lower, upper, ["x1", "x7"]) == text
 
 
@@ -105,7 +105,7 @@ def test_a_planted_box_is_found(dim):
     assert np.abs(found.after.upper - 0.7).max() < 0.03
 
 
-def test_overlapping_boxes_cover_what_one_cannot():
+def test_overlapping_boxes_cover_a_cross():
     random = np.random.RandomState(1)
     P = random.uniform(size=(3000, 2))
     cross = (np.abs(P - 0.5) < 0.15).any(axis=1)

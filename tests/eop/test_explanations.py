@@ -1,4 +1,4 @@
-"""Explanations: true of the rows they speak of, in words and as data."""
+"""Explanations agree with the predictions, as text and as data."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def iris():
 
 @pytest.mark.parametrize("regions", ["box", "nonparametric", "polyhedron", "ellipse"])
 @pytest.mark.parametrize("base", ["stump", "linear_svm", "knn"])
-def test_every_row_is_told_why(iris, base, regions):
+def test_every_prediction_is_explained(iris, base, regions):
     X, y = iris
     model = EOPClassifier(base, regions=regions, random_state=0).fit(X, y)
     explanations = model.explain(X)
@@ -47,7 +47,7 @@ def test_every_row_is_told_why(iris, base, regions):
         assert f"row {row}: class {answers[row]} because " in str(explanation)
 
 
-def test_pieces_of_stumps_in_boxes_tell_the_answer_alone(iris):
+def test_bounds_of_stumps_in_boxes_determine_the_prediction(iris):
     X, y = iris
     model = EOPClassifier(random_state=0).fit(X, y)
     answers, where = model.predict(X), model.apply(X)
@@ -58,34 +58,34 @@ def test_pieces_of_stumps_in_boxes_tell_the_answer_alone(iris):
         inside = reach.copy()
         for name, (low, high) in piece.bounds.items():
             inside &= (X[name] > low) & (X[name] <= high)
-        mine = (where[:, 0] == piece.level) & (where[:, 1] == piece.region)
-        assert (inside == (mine & (answers == piece.answer))).all()
+        in_region = (where[:, 0] == piece.level) & (where[:, 1] == piece.region)
+        assert (inside == (in_region & (answers == piece.answer))).all()
         assert piece.support == inside.sum()
         assert piece.purity == pytest.approx((y[inside] == piece.answer).mean())
     assert sum(piece.share for piece in pieces) == pytest.approx(model.coverage_)
 
 
-def test_levels_in_words(iris):
+def test_levels_as_text(iris):
     X, y = iris
     model = EOPClassifier(random_state=0).fit(X, y)
     lines = str(model.explain()).splitlines()
-    assert lines[0].startswith("level 1, petal length (cm): 63.3 % of the rows, 0.0 % wrong (of")
+    assert lines[0].startswith("level 1, petal length (cm): 63.3 % of the rows, 0.0 % wrong (held")
     assert lines[1] == "    petal length (cm) ≤ 2: setosa (50 rows, 100.0 % of them setosa)"
     assert lines[-1].startswith("in no region: versicolor (1.3 % of the rows, ")
     plain = EOPClassifier(random_state=0).fit(X.to_numpy(), y)
     assert "x2 ≤ 2: setosa" in str(plain.explain())
     mixed = EOPClassifier("linear_svm", regions="nonparametric", random_state=0).fit(X, y)
-    assert "\n        where the linear classifier says setosa: setosa (" in str(mixed.explain())
+    assert "\n        where the linear classifier predicts setosa: setosa (" in str(mixed.explain())
 
 
-def test_clusters_are_told_where_they_live():
+def test_clusters_are_described_by_regions():
     X, y = make_blobs(400, 4, centers=5, random_state=1)
     found = explain_clusters(X, y)
-    assert [place.cluster for place in found] == [0, 1, 2, 3, 4]
+    assert [description.cluster for description in found] == [0, 1, 2, 3, 4]
     for cluster in found:
         assert cluster.n_samples == (y == cluster.cluster).sum()
         assert cluster.coverage > 0.9
-        assert sum(place.support for place in cluster.places) >= 0.9 * cluster.n_samples
+        assert sum(region.support for region in cluster.regions) >= 0.9 * cluster.n_samples
         assert str(cluster).startswith(f"cluster {cluster.cluster}: {cluster.n_samples} rows, ")
     assert str(found).count("cluster ") == 5
     assert found.model.score(X, y) > 0.95
@@ -98,11 +98,11 @@ def test_clusters_of_a_fitted_clusterer_and_noise():
     assert str(explain_clusters(X, kmeans)) == str(explain_clusters(X, kmeans.labels_))
     dense = DBSCAN(eps=0.8).fit(X)
     assert (dense.labels_ == -1).any()
-    names = [place.cluster for place in explain_clusters(X, dense)]
+    names = [description.cluster for description in explain_clusters(X, dense)]
     assert names == sorted(set(dense.labels_) - {-1})
-    with pytest.warns(UserWarning, match="too few rows"):
-        everybody = explain_clusters(X, [*y_strings(dense.labels_[:-1]), "far"], noise="group")
-    assert "far" in [place.cluster for place in everybody]
+    with pytest.warns(UserWarning, match="class 'far' has too few rows"):
+        with_noise = explain_clusters(X, [*y_strings(dense.labels_[:-1]), "far"], noise="group")
+    assert "far" in [description.cluster for description in with_noise]
     with pytest.raises(ValueError, match="noise='out' must be 'drop' or 'group'"):
         explain_clusters(X, dense, noise="out")
     with pytest.raises(ValueError, match="every label is -1"):
@@ -117,6 +117,6 @@ def test_weights_count_in_clusters():
     X, y = make_blobs(200, 2, centers=2, random_state=3)
     weight = np.where(np.arange(200) % 2, 3.0, 1.0)
     found = explain_clusters(X, y, sample_weight=weight, regions="ellipse", base="linear_svm")
-    total = sum(place.support for cluster in found for place in cluster.places)
+    total = sum(region.support for cluster in found for region in cluster.regions)
     assert total <= weight.sum()
     assert total > 200

@@ -1,4 +1,4 @@
-"""The levels: what they promise, on which rows, and what happens when things go wrong."""
+"""Levels: predictions, accuracy on new rows, invariances, warnings and errors."""
 
 import signal
 
@@ -37,17 +37,17 @@ def patterns():
 
 @quiet
 @each
-def test_the_first_level_that_holds_a_row_answers(model, patterns):
+def test_first_level_that_contains_a_row_classifies_it(model, patterns):
     X, y, test, _ = patterns
     model = clone(model).set_params(random_state=0).fit(X, y)
     assert model.n_levels_ == len(model.levels_) > 0
     answers, where = model.predict(test), model.apply(test)
     for row, (level, region) in enumerate(where):
-        for number, one in enumerate(model.levels_):
-            P = project(test, one.features, np.array([row]))
-            if one.regions.contains(P)[0]:
-                assert (level, region) == (number, one.regions.which(P)[0])
-                assert answers[row] == model.classes_[one.classifier.predict(P)[0]]
+        for index, tested in enumerate(model.levels_):
+            P = project(test, tested.features, np.array([row]))
+            if tested.regions.contains(P)[0]:
+                assert (level, region) == (index, tested.regions.which(P)[0])
+                assert answers[row] == model.classes_[tested.classifier.predict(P)[0]]
                 break
         else:
             assert level == region == -1
@@ -56,7 +56,7 @@ def test_the_first_level_that_holds_a_row_answers(model, patterns):
 
 @quiet
 @each
-def test_abstention_is_exact(model, patterns):
+def test_abstained_rows_are_those_in_no_region(model, patterns):
     X, y, test, _ = patterns
     names = np.array(["no", "yes"])
     abstaining = clone(model).set_params(random_state=0, leftover="abstain").fit(X, names[y])
@@ -74,7 +74,7 @@ def test_abstention_is_exact(model, patterns):
 
 @quiet
 @each
-def test_nothing_depends_on_threads_or_storage(model, patterns):
+def test_result_does_not_depend_on_threads_or_storage(model, patterns):
     X, y, test, _ = patterns
     model = clone(model).set_params(random_state=5)
     one = clone(model).set_params(n_jobs=1).fit(X, y)
@@ -92,7 +92,7 @@ def test_nothing_depends_on_threads_or_storage(model, patterns):
 
 @quiet
 @each
-def test_levels_say_what_they_did(model, patterns):
+def test_level_attributes_are_consistent(model, patterns):
     X, y, _, _ = patterns
     model = clone(model).set_params(random_state=0).fit(X, y)
     reached = np.arange(len(X))
@@ -120,7 +120,7 @@ def test_levels_say_what_they_did(model, patterns):
 
 @pytest.mark.parametrize("regions", ["box", "nonparametric"])
 @pytest.mark.parametrize("max_error", [0.1, 0.2])
-def test_regions_keep_their_promise_on_new_rows(regions, max_error):
+def test_error_on_new_rows_is_at_most_max_error(regions, max_error):
     n, wrong, total = 1500, 0, 0
     for seed in range(3):
         X, y = make_eop_patterns(6000, 6, pattern_dims=(2, 2, 2, 1), random_state=seed)
@@ -137,7 +137,7 @@ def test_regions_keep_their_promise_on_new_rows(regions, max_error):
 
 
 @pytest.mark.parametrize("base", ["stump", "linear_svm", "logistic"])
-def test_squares_and_triangles_take_two_levels(base):
+def test_squares_and_triangles_need_few_levels(base):
     X, y = make_xor_triangles(random_state=0)
     model = EOPClassifier(base, random_state=0).fit(X, y)
     assert model.n_levels_ <= 3
@@ -145,7 +145,7 @@ def test_squares_and_triangles_take_two_levels(base):
     assert model.score(X, y) > 0.98
 
 
-def test_regions_are_found_where_no_classifier_helps():
+def test_regions_are_found_for_an_xor_pattern():
     random = np.random.RandomState(0)
     X = random.normal(size=(2000, 12))
     y = X[:, 3] * X[:, 7] > 0
@@ -156,7 +156,7 @@ def test_regions_are_found_where_no_classifier_helps():
 
 
 @quiet
-def test_a_weight_is_so_many_rows_without_calibration(patterns):
+def test_integer_weight_equals_repeated_rows_without_calibration(patterns):
     X, y, test, _ = patterns
     X, y = X[:150], y[:150]
     times = np.random.RandomState(0).randint(0, 4, len(X))
@@ -190,11 +190,11 @@ def test_more_classes_than_two(patterns):
 
 
 @pytest.mark.parametrize("choose", ["error", "coverage"])
-def test_columns_are_charged_for(choose, patterns):
+def test_complexity_penalty_reduces_the_number_of_columns(choose, patterns):
     X, y, _, _ = patterns
     model = EOPClassifier(complexity_penalty=1.0, choose=choose, n_candidates=4, random_state=0)
-    dear = model.fit(X, y)
-    assert all(len(level.features) == 1 for level in dear.levels_)
+    model.fit(X, y)
+    assert all(len(level.features) == 1 for level in model.levels_)
 
 
 def test_max_levels_and_max_dim(patterns):
@@ -204,7 +204,7 @@ def test_max_levels_and_max_dim(patterns):
     assert len(model.levels_[0].features) <= 3
 
 
-def test_rows_in_no_region_are_answered_by_the_level_their_neighbours_speak_most_for(patterns):
+def test_rows_in_no_region_are_classified_by_the_closest_level(patterns):
     X, y, test, _ = patterns
     names = np.array(["no", "yes"])
     model = EOPClassifier(
@@ -215,21 +215,23 @@ def test_rows_in_no_region_are_answered_by_the_level_their_neighbours_speak_most
         max_error=0.05,
         random_state=0,
     )
-    with pytest.warns(ConvergenceWarning, match="the rest gets the answer that its neighbours"):
+    with pytest.warns(
+        ConvergenceWarning, match="uncovered rows get the class of the closest level's"
+    ):
         model.fit(X, names[y])
     left = np.flatnonzero(model.abstained(test))
     assert len(left) > 30
     assert (model.apply(test)[left] == -1).all()
     answers, shares = model.predict(test), model.predict_proba(test)
-    told = model.explain(test)
+    explanations = model.explain(test)
     for row in left.tolist():
         scores = [lv.regions.score(test[[row]][:, lv.features])[0] for lv in model.levels_]
         best = model.levels_[int(np.argmax(scores))]
         answer = names[best.classifier.predict(test[[row]][:, best.features])[0]]
-        assert answers[row] == told[row].answer == answer
-        assert told[row].abstained
-        assert f"level {np.argmax(scores) + 1} comes closest" in told[row].text
-        assert told[row].names == tuple(f"x{f}" for f in best.features)
+        assert answers[row] == explanations[row].answer == answer
+        assert explanations[row].abstained
+        assert f"the closest level is level {np.argmax(scores) + 1}" in explanations[row].text
+        assert explanations[row].names == tuple(f"x{f}" for f in best.features)
     assert (names[shares.argmax(axis=1)] == answers).all()
     assert np.allclose(shares.sum(axis=1), 1)
     majority = clone(model).set_params(leftover="majority")
@@ -239,23 +241,23 @@ def test_rows_in_no_region_are_answered_by_the_level_their_neighbours_speak_most
     assert (majority.predict(test)[inside] == answers[inside]).all()
 
 
-def test_what_is_said_of_rows_in_no_region_holds_for_new_rows():
-    """Left-over training rows are judged without themselves, or they would all be right."""
+def test_accuracy_stated_for_rows_in_no_region_holds_for_new_rows():
+    """Uncovered training rows are scored leave-one-out; otherwise the accuracy would be 1."""
     X, y = make_eop_patterns(9000, 6, pattern_dims=(2, 2, 2), width=(0.1, 0.2), random_state=1)
     X, test, y, truth = X[:2000], X[2000:], y[:2000], y[2000:]
     model = EOPClassifier(
         "linear_svm", regions="nonparametric", leftover="neighbours", relax=0.2, random_state=0
     ).fit(X, y)
     left = model.abstained(test)
-    right = (model.predict(test) == truth)[left].mean()
-    said = model.explain()[-1]
-    assert said.by_neighbours
-    assert said.share == model.leftover_share_ > 0.1
-    assert said.purity == pytest.approx(right, abs=0.05)
-    assert f"{100 * said.purity:.1f} % of such rows rightly" in str(said)
+    accuracy = (model.predict(test) == truth)[left].mean()
+    uncovered = model.explain()[-1]
+    assert uncovered.by_neighbours
+    assert uncovered.share == model.leftover_share_ > 0.1
+    assert uncovered.purity == pytest.approx(accuracy, abs=0.05)
+    assert f"{100 * uncovered.purity:.1f} % of such rows correct" in str(uncovered)
 
 
-def test_leftover_by_neighbours_without_regions_is_the_most_frequent_class():
+def test_leftover_neighbours_without_regions_is_the_most_frequent_class():
     random = np.random.RandomState(0)
     X, y = random.normal(size=(200, 3)), np.append(random.randint(0, 2, 190), [1] * 10)
     model = EOPClassifier(
@@ -267,14 +269,14 @@ def test_leftover_by_neighbours_without_regions_is_the_most_frequent_class():
     assert not model.explain()[-1].by_neighbours
 
 
-def test_leftover_by_neighbours_needs_neighbours(patterns):
+def test_leftover_neighbours_requires_nonparametric_regions(patterns):
     X, y, _, _ = patterns
-    with pytest.raises(ValueError, match=r'regions="nonparametric" has; got regions=\'box\''):
+    with pytest.raises(ValueError, match=r'requires regions="nonparametric"; got regions=\'box\''):
         EOPClassifier(leftover="neighbours").fit(X, y)
 
 
 @pytest.mark.parametrize("regions", ["box", "nonparametric"])
-def test_no_more_errors_are_allowed_than_relax_says(patterns, regions):
+def test_max_error_is_not_relaxed_beyond_relax(patterns, regions):
     X, y, _, _ = patterns
     model = EOPClassifier(regions=regions, max_error=0.05, random_state=0)
 
@@ -282,24 +284,26 @@ def test_no_more_errors_are_allowed_than_relax_says(patterns, regions):
         fitted = clone(model).set_params(relax=relax).fit(X, y)
         return [level.max_error for level in fitted.levels_]
 
-    everything = allowed(True)
-    assert max(everything) > 0.2
-    assert allowed(1.0) == everything
+    unlimited = allowed(True)
+    assert max(unlimited) > 0.2
+    assert allowed(1.0) == unlimited
     for relax in (0.1, 0.2):
-        some = allowed(relax)
-        assert max(some) <= relax
-        assert some == [error for error in everything if error <= relax]
+        limited = allowed(relax)
+        assert max(limited) <= relax
+        assert limited == [error for error in unlimited if error <= relax]
 
 
-# What goes wrong.
+# Warnings and errors.
 
 
-def test_too_strict_an_error_ends_with_what_was_covered():
+def test_too_strict_max_error_warns_with_the_coverage():
     random = np.random.RandomState(0)
     X = random.uniform(size=(400, 2))
     y = np.where(X[:, 0] < 0.4, 0, random.randint(0, 2, 400))
     strict = EOPClassifier(max_error=0.02, relax=False, random_state=0)
-    text = r"max_error=0.02: 1 levels cover (3|4)\d\.\d % of the training rows, the rest gets the"
+    text = (
+        r"max_error=0.02: 1 levels cover (3|4)\d\.\d % of the training rows; uncovered rows get the"
+    )
     with pytest.warns(ConvergenceWarning, match=text):
         model = strict.fit(X, y)
     assert 0.3 < model.coverage_ < 0.5
@@ -307,27 +311,27 @@ def test_too_strict_an_error_ends_with_what_was_covered():
     assert relaxed.coverage_ >= model.coverage_
 
 
-def test_nothing_to_be_found_is_said():
+def test_no_region_warns():
     random = np.random.RandomState(0)
     X, y = random.normal(size=(200, 3)), random.randint(0, 2, 200)
     model = ATEOPClassifier(max_error=0.01, random_state=0)
-    with pytest.warns(ConvergenceWarning, match=r"no region was found .* gets no answer"):
+    with pytest.warns(ConvergenceWarning, match=r"no region was found .* get no answer"):
         model.fit(X, y)
     assert (model.predict(X) == -1).all()
     assert model.abstained(X).all()
     assert (model.complexity_, model.coverage_) == (0, 0)
     assert str(model.explain()) == "in no region: no answer (100.0 % of the rows)"
-    assert "because no region holds it" in str(model.explain(X[:1]))
+    assert "because it is in no region" in str(model.explain(X[:1]))
 
 
 @pytest.mark.parametrize(
     ("n", "max_error", "text"),
     [
-        (40, 0.05, "45 held-out rows in a region, and there are 20"),
-        (600, 0.0, "no number of rows proves that there are no errors: set confidence=0"),
+        (40, 0.05, "45 held-out rows in a level, but there are 20"),
+        (600, 0.0, "no number of rows can confirm an error of 0: set confidence=0"),
     ],
 )
-def test_too_few_rows_to_be_sure_of_are_said(n, max_error, text):
+def test_too_few_held_out_rows_are_named_in_the_warning(n, max_error, text):
     X = np.repeat([0.0, 1.0], n // 2)[:, None]
     y = X[:, 0] > 0.5
     model = ATEOPClassifier(max_error=max_error, random_state=0)
@@ -338,10 +342,10 @@ def test_too_few_rows_to_be_sure_of_are_said(n, max_error, text):
 
 
 @pytest.mark.parametrize(
-    ("n", "k", "is_sure"), [(45, 0, True), (44, 0, False), (77, 1, True), (76, 1, False)]
+    ("n", "k", "is_reliable"), [(45, 0, True), (44, 0, False), (77, 1, True), (76, 1, False)]
 )
-def test_the_bound_is_exact(n, k, is_sure):
-    """By the binomial distribution, counted out: so few errors in n rows at a chance of 0.05."""
+def test_confidence_bound_is_exact(n, k, is_reliable):
+    """Compared with the binomial probability of at most k errors in n rows at ε = 0.05."""
     from math import comb
 
     from pellucid.eop.ateop_learner import ATEOPLearner
@@ -349,17 +353,17 @@ def test_the_bound_is_exact(n, k, is_sure):
     from pellucid.eop.problem import ProjectionView
 
     chance = sum(comb(n, i) * 0.05**i * 0.95 ** (n - i) for i in range(k + 1))
-    assert (chance <= 0.1) == is_sure
+    assert (chance <= 0.1) == is_reliable
     ones, right = np.ones(n, np.int64), np.arange(n) >= k
     P = np.zeros((n, 1))
     view = ProjectionView(P[:0], right[:0], ones[:0], P, right, ones, np.ones(1), 1.0)
     learner = object.__new__(ATEOPLearner)
     learner.settings = Settings(0.05, 0, 1, 0, 1, False, "both", confidence=0.9)
-    assert learner._is_reliable(view, np.ones(n, bool)) == is_sure
+    assert learner._is_reliable(view, np.ones(n, bool)) == is_reliable
 
 
 def test_constant_columns_only():
-    with pytest.warns(ConvergenceWarning, match="every column is constant"):
+    with pytest.warns(ConvergenceWarning, match="all columns are constant"):
         model = EOPClassifier(calibration=0).fit(np.ones((6, 2)), [0, 1, 1, 1, 0, 1])
     assert (model.predict(np.ones((2, 2))) == 1).all()
 
@@ -373,15 +377,17 @@ def test_one_column_and_duplicated_columns():
     assert [level.features for level in twice.levels_] == [lv.features for lv in alone.levels_]
 
 
-def test_a_class_too_small_to_hold_out_is_named():
+def test_class_without_held_out_rows_is_named():
     X = np.arange(41.0)[:, None]
     y = np.array(["a"] * 40 + ["rare"])
-    with pytest.warns(UserWarning, match="too few rows of class 'rare' to hold any out"):
+    with pytest.warns(
+        UserWarning, match="class 'rare' has too few rows for a calibration split; its"
+    ):
         EOPClassifier(random_state=0).fit(X, y)
 
 
-class Picky(ClassifierMixin, BaseEstimator):
-    """Fails unless both classes are there and the values are large."""
+class FailingClassifier(ClassifierMixin, BaseEstimator):
+    """Raises an error unless there are two classes and large values."""
 
     def fit(self, X, y, sample_weight=None):
         if X.max() < 10 or len(set(y)) < 2:
@@ -395,26 +401,28 @@ class Picky(ClassifierMixin, BaseEstimator):
         return self.classes_[nearest]
 
 
-def test_projections_that_cannot_be_fitted_are_passed_over_and_counted():
+def test_projections_that_cannot_be_fitted_are_skipped_and_counted():
     random = np.random.RandomState(0)
     X = random.uniform(size=(200, 3)) * [100, 1, 1]
     y = X[:, 0] > 50
-    model = EOPClassifier(Picky(), random_state=0, max_levels=1).fit(X, y)
+    model = EOPClassifier(FailingClassifier(), random_state=0, max_levels=1).fit(X, y)
     assert model.levels_[0].features == (0,)
     assert model.n_skipped_projections_ == 3
     with pytest.warns(ConvergenceWarning, match="could not be fitted on any projection"):
-        EOPClassifier(Picky(), random_state=0).fit(X[:, 1:], y)
+        EOPClassifier(FailingClassifier(), random_state=0).fit(X[:, 1:], y)
 
 
-def test_weights_need_a_base_that_takes_them(patterns):
+def test_weights_require_a_base_that_supports_them(patterns):
     X, y, _, _ = patterns
     model = EOPClassifier(KNeighborsClassifier(), projections=3, max_levels=1, random_state=0)
-    with pytest.raises(ValueError, match=r"KNeighborsClassifier\(\) takes no sample_weight.*'knn'"):
+    with pytest.raises(
+        ValueError, match=r"KNeighborsClassifier\(\) does not support sample_weight.*'knn'"
+    ):
         model.fit(X, y, sample_weight=np.arange(1, len(X) + 1))
     model.fit(X, y, sample_weight=np.ones(len(X)))
 
 
-def test_any_classifier_is_judged_on_rows_it_has_not_seen():
+def test_sklearn_classifiers_are_scored_out_of_sample():
     X, y = make_xor_triangles(random_state=0)
     flipped = np.random.RandomState(99).rand(len(y)) < 0.15
     for base in (DecisionTreeClassifier(random_state=0), QuadraticDiscriminantAnalysis()):
@@ -423,7 +431,7 @@ def test_any_classifier_is_judged_on_rows_it_has_not_seen():
         assert model.score(X, y) > 0.8
 
 
-def test_infinite_numbers_are_refused_by_place(patterns):
+def test_nan_raises_an_error_with_its_position(patterns):
     X, y, _, _ = patterns
     bad = X.copy()
     bad[7, 2] = np.nan
@@ -434,7 +442,7 @@ def test_infinite_numbers_are_refused_by_place(patterns):
         model.predict(bad)
 
 
-def test_labels_may_be_minus_one():
+def test_classes_may_include_minus_one():
     X = np.linspace(0, 1, 60)[:, None]
     y = np.where(X[:, 0] > 0.5, 1, -1)
     model = ATEOPClassifier(random_state=0, max_error=0.3).fit(X, y)
@@ -442,24 +450,24 @@ def test_labels_may_be_minus_one():
     assert set(model.predict(X)) <= {-2, -1, 1}
 
 
-def test_an_interrupt_ends_the_search_with_what_there_is(patterns):
+def test_interrupt_keeps_the_levels_found_so_far(patterns):
     X, y, _, _ = patterns
-    asked = []
+    interrupted = []
 
-    class Impatient(Picky):
+    class InterruptingClassifier(FailingClassifier):
         def fit(self, X, y, sample_weight=None):
-            if len(y) < 250 and not asked:
-                asked.append(True)
+            if len(y) < 250 and not interrupted:
+                interrupted.append(True)
                 signal.raise_signal(signal.SIGINT)
             return super().fit(X + 10, y)
 
-    model = EOPClassifier(Impatient(), n_jobs=1, random_state=0)
+    model = EOPClassifier(InterruptingClassifier(), n_jobs=1, random_state=0)
     with pytest.warns(ConvergenceWarning, match="interrupted: .* levels cover"):
         model.fit(X, y)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_progress_is_told(patterns, capsys):
+def test_progress_is_printed(patterns, capsys):
     X, y, _, _ = patterns
     EOPClassifier(random_state=0, verbose=1, max_levels=2).fit(X, y)
     lines = capsys.readouterr().err.splitlines()
@@ -467,7 +475,7 @@ def test_progress_is_told(patterns, capsys):
     assert lines[0].startswith("EOPClassifier: level 1: columns ")
 
 
-def test_one_class_is_answered_everywhere():
+def test_one_class_is_predicted_everywhere():
     X = np.random.RandomState(0).normal(size=(50, 2))
     model = EOPClassifier(random_state=0).fit(X, ["only"] * 50)
     assert (model.predict(X) == "only").all()

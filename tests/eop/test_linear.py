@@ -1,4 +1,4 @@
-"""Linear classifiers: where the objective is least, and as scikit-learn has them."""
+"""Linear classifiers: minimum of the objective, and agreement with scikit-learn."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def objective(w, Z, sign, weight, loss):
 @pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("features", [(1,), (0, 1), (0, 1, 2)])
-def test_no_step_lowers_the_objective(loss, n_classes, features):
+def test_solution_minimizes_the_objective(loss, n_classes, features):
     problem = make(n_classes)
     rows = np.arange(150)
     base = LinearBase(problem, loss)
@@ -42,7 +42,7 @@ def test_no_step_lowers_the_objective(loss, n_classes, features):
                 assert objective(coef[0, c] + step, columns.T, sign, weight, loss) >= least - 1e-7
 
 
-def test_logistic_regression_is_scikit_learns():
+def test_logistic_regression_equals_scikit_learn():
     problem = make(2)
     rows = np.arange(200)
     columns, _, coef = LinearBase(problem, "logistic")._solve(rows, np.array([(0, 1)]))
@@ -53,7 +53,7 @@ def test_logistic_regression_is_scikit_learns():
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
-def test_one_projection_answers_as_all_do(n_classes):
+def test_one_projection_predicts_as_in_a_batch(n_classes):
     problem = make(n_classes)
     rows = np.arange(0, 200, 2)
     base = LinearBase(problem, "squared_hinge")
@@ -65,7 +65,7 @@ def test_one_projection_answers_as_all_do(n_classes):
         assert (fitted.classifier.predict(problem.X[rows][:, features]) == fitted.answers).all()
 
 
-def test_classes_without_rows_never_win():
+def test_classes_without_rows_are_never_predicted():
     problem = make(4)
     rows = np.flatnonzero(problem.y < 2)
     answers = LinearBase(problem, "squared_hinge").fit(rows, (0, 1)).answers
@@ -74,7 +74,7 @@ def test_classes_without_rows_never_win():
     assert (LinearBase(problem, "logistic").fit(alone, (0, 1)).answers == 3).all()
 
 
-def test_the_boundary_in_words():
+def test_decision_boundary_as_text():
     problem = make(2, weighted=False)
     classifier = LinearBase(problem, "logistic").fit(np.arange(200), (0, 1)).classifier
     names, classes = ["a", "b"], np.array(["low", "high"])

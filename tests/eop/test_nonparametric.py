@@ -1,4 +1,4 @@
-"""Nonparametric regions and k-NN against a slow account of the same."""
+"""Nonparametric regions and k-NN against slow reference implementations."""
 
 import numpy as np
 import pytest
@@ -15,20 +15,20 @@ from pellucid.eop.shapes.nonparametric import (
 )
 
 
-def slow_score(place, P, right, m):
-    """Share of the m nearest rows, by closeness; rows in one place are one, of mean success."""
-    distance = np.sqrt(((P - place) ** 2).sum(axis=1))
-    near = top = whole = 0.0
+def slow_score(point, P, correct, m):
+    """Distance-weighted fraction of correct rows among the m nearest; identical rows are merged."""
+    distance = np.sqrt(((P - point) ** 2).sum(axis=1))
+    n_used = numerator = denominator = 0.0
     for d in np.unique(distance):
-        # Generated data have no two places at the same distance.
-        here = distance == d
-        taken = min(m - near, here.sum())
-        near += taken
-        top += taken / (d + TINY) * right[here].mean()
-        whole += taken / (d + TINY)
-        if near == m:
+        # Generated data have no two distinct points at the same distance.
+        at_distance = distance == d
+        used = min(m - n_used, at_distance.sum())
+        n_used += used
+        numerator += used / (d + TINY) * correct[at_distance].mean()
+        denominator += used / (d + TINY)
+        if n_used == m:
             break
-    return top / whole if whole else 0.0
+    return numerator / denominator if denominator else 0.0
 
 
 def generated(seed, n=25):
@@ -46,31 +46,31 @@ def test_scores(seed, m):
     for i in range(len(P)):
         others = np.arange(len(P)) != i
         assert np.isclose(region.scores[i], slow_score(P[i], P[others], right[others], m))
-    places = np.random.RandomState(seed).normal(size=(5, 2))
-    expected = [slow_score(place, P, right, m) for place in places]
-    assert np.allclose(region.score(places), expected)
-    assert (region.contains(places) == (region.score(places) >= 0.8)).all()
+    points = np.random.RandomState(seed).normal(size=(5, 2))
+    expected = [slow_score(point, P, right, m) for point in points]
+    assert np.allclose(region.score(points), expected)
+    assert (region.contains(points) == (region.score(points) >= 0.8)).all()
 
 
 @given(st.integers(0, 10**6), st.integers(1, 8))
 @settings(max_examples=30, deadline=None)
-def test_a_weight_is_so_many_rows(seed, m):
+def test_integer_weight_equals_repeated_rows(seed, m):
     P, right = generated(seed, 15)
     times = np.random.RandomState(seed).randint(1, 4, len(P))
     again = np.repeat(np.arange(len(P)), times)
     a = NeighborRegion(P, right, times.astype(float), np.ones(2), m, 0.8)
     b = NeighborRegion(P[again], right[again], np.ones(len(again)), np.ones(2), m, 0.8)
     assert (a.scores[again] == b.scores).all()
-    places = np.random.RandomState(seed).normal(size=(5, 2))
-    assert (a.score(places) == b.score(places)).all()
+    points = np.random.RandomState(seed).normal(size=(5, 2))
+    assert (a.score(points) == b.score(points)).all()
     y = right.astype(np.int64)
     one = KNNClassifier(P, y, times.astype(float), 2, np.ones(2), m)
     two = KNNClassifier(P[again], y[again], np.ones(len(again)), 2, np.ones(2), m)
-    assert (one.predict(places) == two.predict(places)).all()
-    assert (one.own_answers()[again] == two.own_answers()).all()
+    assert (one.predict(points) == two.predict(points)).all()
+    assert (one.leave_one_out()[again] == two.leave_one_out()).all()
 
 
-def test_knn_is_scikit_learns_where_nothing_ties():
+def test_knn_equals_scikit_learn_without_ties():
     from sklearn.neighbors import KNeighborsClassifier
 
     random = np.random.RandomState(0)
@@ -82,7 +82,7 @@ def test_knn_is_scikit_learns_where_nothing_ties():
         KNeighborsClassifier(5).fit(np.delete(P, i, 0), np.delete(y, i)).predict(P[i : i + 1])[0]
         for i in range(80)
     ]
-    assert (ours.own_answers() == alone).all()
+    assert (ours.leave_one_out() == alone).all()
 
 
 @given(
@@ -90,7 +90,7 @@ def test_knn_is_scikit_learns_where_nothing_ties():
     st.sampled_from([0.0, 0.1, 0.3, 0.5]),
 )
 @settings(max_examples=80, deadline=None)
-def test_the_threshold_is_the_lowest_that_held_out_rows_allow(rows, max_error):
+def test_threshold_is_the_lowest_with_an_allowed_error(rows, max_error):
     scores = np.array([score / 5 for score, _, _ in rows])
     right = np.array([is_right for _, is_right, _ in rows], dtype=bool)
     units = np.array([unit for _, _, unit in rows], dtype=np.int64)
@@ -106,7 +106,7 @@ def test_the_threshold_is_the_lowest_that_held_out_rows_allow(rows, max_error):
 
 
 @pytest.mark.parametrize("n_bootstraps", [0, 15])
-def test_rows_that_are_held_out_raise_the_threshold(n_bootstraps):
+def test_held_out_rows_raise_the_threshold(n_bootstraps):
     random = np.random.RandomState(4)
     P, held = random.uniform(size=(800, 1)), random.uniform(size=(800, 1))
     right, held_right = (random.rand(800) < np.where(Q[:, 0] < 0.2, 0.99, 0.9) for Q in (P, held))
@@ -121,14 +121,14 @@ def test_rows_that_are_held_out_raise_the_threshold(n_bootstraps):
     assert wrong.mean() <= (0.05 if not n_bootstraps else 0.08)
 
 
-def test_neighbours_stay_as_many_when_more_errors_are_allowed():
+def test_number_of_neighbors_does_not_decrease_when_max_error_is_relaxed():
     random = np.random.RandomState(0)
     P, right = random.uniform(size=(300, 2)), random.rand(300) < 0.8
     view = ProjectionView(
         P, right, np.ones(300, np.int64), P[:0], right[:0], np.ones(0, np.int64), np.ones(2), 1.0
     )
-    asked = {(0.1, 0.1): 10, (0.1, 0.3): 10, (0.1, 0.05): 20, (0.0, 0.3): 50}
-    for (first, now), n in asked.items():
-        found = NeighborFinder(0, first).find(view, now, now, 0)
+    expected = {(0.1, 0.1): 10, (0.1, 0.3): 10, (0.1, 0.05): 20, (0.0, 0.3): 50}
+    for (initial, current), n in expected.items():
+        found = NeighborFinder(0, initial).find(view, current, current, 0)
         assert found.after.n_neighbors == n
-        assert found.after.threshold == 1 - now
+        assert found.after.threshold == 1 - current

@@ -1,4 +1,4 @@
-"""The EOP classifiers keep scikit-learn's contract."""
+"""The EOP classifiers pass scikit-learn's estimator checks."""
 
 import inspect
 
@@ -18,14 +18,14 @@ CLASSIFIERS = [
     ATEOPClassifier("logistic", max_error=0.2, leftover="majority"),
     ATEOPClassifier(),
 ]
-DRAWS = "rows that are held out are drawn by row, whatever their weight"
+DRAWS = "the calibration split draws rows regardless of their weight"
 WEIGHTS = (
     "check_sample_weight_equivalence_on_dense_data",
     "check_sample_weight_equivalence_on_sparse_data",
 )
 
 
-ABSTAINS = "rows that are too few or too mixed to be sure of are left without an answer"
+ABSTAINS = "rows without a reliable region are not classified"
 ANSWERED = ("check_classifiers_one_label", "check_classifiers_train")
 
 
@@ -43,6 +43,6 @@ def test_every_classifier_is_checked():
 
 @parametrize_with_checks(CLASSIFIERS, expected_failed_checks=expected_failures)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.filterwarnings("ignore:too few rows of class")
+@pytest.mark.filterwarnings("ignore:class.* too few rows")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

@@ -15,7 +15,7 @@ def problem_of(X, y, weight):
 
 
 def least_error(column, y, weight):
-    """Over all thresholds, each side answering with its heaviest class."""
+    """Over all thresholds, each side predicting its heaviest class."""
     best = np.inf
     for threshold in [*np.unique(column), np.inf]:
         wrong = 0
@@ -35,30 +35,30 @@ rows = st.lists(
 
 @given(rows)
 @settings(max_examples=80, deadline=None)
-def test_a_stump_has_the_least_error_there_is(rows):
+def test_stump_has_the_smallest_error(rows):
     a, b, y, weight = np.array(rows).T
     problem = problem_of(np.column_stack([a, b]), y, weight)
     base = StumpBase(problem)
-    everything = np.arange(len(y))
-    base.prepare(everything, np.array([0, 1]))
+    all_rows = np.arange(len(y))
+    base.prepare(all_rows, np.array([0, 1]))
     errors = [least_error(column.astype(float), y, weight) for column in (a, b)]
     for features in ((0,), (1,), (0, 1)):
-        fitted = base.fit(everything, features)
+        fitted = base.fit(all_rows, features)
         expected = min(errors[f] for f in features)
         assert weight[fitted.answers != y].sum() == expected
-        together = base.answers(everything, np.array([features]))[0]
+        together = base.answers(all_rows, np.array([features]))[0]
         assert (together == fitted.answers).all()
         assert (fitted.classifier.predict(problem.X[:, features]) == fitted.answers).all()
 
 
-def test_the_threshold_is_round_and_a_tie_goes_to_the_first_column():
+def test_threshold_is_rounded_and_ties_go_to_the_first_column():
     X = [[1.13, 5.0], [1.98, 5.1], [3.37, 7.0], [9.0, 8.0]]
     stump = StumpBase(problem_of(X, [0, 0, 1, 1], [1] * 4)).fit(np.arange(4), (0, 1)).classifier
     assert (stump.position, stump.threshold) == (0, 3.0)
     assert stump.reason(1, ["a", "b"], np.array(["x", "y"])) == "where a > 3"
 
 
-def test_without_a_useful_cut_it_is_the_most_frequent_class():
+def test_without_a_useful_threshold_the_most_frequent_class_is_predicted():
     base = StumpBase(problem_of([[1.0], [2.0], [3.0]], [0, 1, 1], [1, 5, 5]))
     fitted = base.fit(np.arange(3), (0,))
     assert fitted.answers.tolist() in ([1, 1, 1], [0, 1, 1])

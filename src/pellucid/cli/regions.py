@@ -74,14 +74,14 @@ def _plain(cluster: Any) -> dict:
         "cluster": name,
         "rows": int(cluster.n_samples),
         "coverage": float(cluster.coverage),
-        "places": [
+        "regions": [
             {
-                "level": place.level + 1,
-                "where": place.text,
-                "rows": float(place.support),
-                "purity": float(place.purity),
+                "level": region.level + 1,
+                "where": region.text,
+                "rows": float(region.support),
+                "purity": float(region.purity),
             }
-            for place in cluster.places
+            for region in cluster.regions
         ],
     }
 

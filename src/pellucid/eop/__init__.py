@@ -1,4 +1,4 @@
-"""Explanation-oriented partitioning: regions in a few columns where a classifier is right."""
+"""Explanation-oriented partitioning (EOP): decision lists of low-dimensional regions."""
 
 from pellucid.eop._ateop import ATEOPClassifier
 from pellucid.eop._classifier import EOPClassifier

@@ -1,4 +1,4 @@
-"""ATEOPClassifier: answers only where they are as accurate as was asked for."""
+"""ATEOPClassifier: predict only where the required accuracy is reached."""
 
 from __future__ import annotations
 
@@ -16,37 +16,37 @@ from pellucid.eop.learning import Settings
 
 @common_parameters
 class ATEOPClassifier(BaseEOP):
-    """A decision list of regions that answers only where it is as accurate as was asked for.
+    """A decision list of regions that abstains where it cannot reach the required accuracy.
 
-    At each level the regions of many projections compete: the largest wins whose error on
-    held-out rows is at most `max_error`. When there is none, fewer errors are allowed in
-    training, to find regions that are purer; when there still is none, the search ends, and what
-    is left gets no answer. See :class:`EOPClassifier` for what levels and regions are.
+    At each level the regions of many projections compete. The regions with the largest support
+    win among those whose error on held-out rows is at most `max_error`. If there are none, the
+    error allowed in training is tightened, which gives purer regions. If there are still none,
+    the search stops, and the remaining rows are not classified. See :class:`EOPClassifier` for a
+    description of levels and regions.
 
     Parameters
     ----------
     {first}
     max_error : float, default=0.1
-        Share of errors allowed inside the regions (ε).
+        Maximum error rate inside the regions of a level (ε).
     min_support : float, default=0.03
-        Share of the held-out rows that a level must cover (α).
+        Minimum fraction of the held-out rows that a level must cover (α).
     confidence : float, default=0.9
-        How sure the held-out rows must make us that the error of a level is no larger than
-        allowed: so sure is the exact (Clopper-Pearson) bound of a binomial share. It takes rows:
-        at 0.9, with ``max_error=0.05``, a region without a single error needs 45 of them. At 0
-        it is enough that they have no more errors themselves, but as the largest of many regions
-        is taken, those are often too lucky. The bound is that of one region, and takes no
-        account of this choice.
+        Confidence level of the one-sided Clopper-Pearson bound on each level's error. 0 uses the
+        raw hold-out error, which is optimistic because the best of many regions is chosen. The
+        bound does not correct for this selection. It requires enough rows: with
+        ``confidence=0.9`` and ``max_error=0.05``, a level without errors needs 45 held-out rows.
     {common}
     n_candidates : int or None, default=20
-        Projections that compete: those whose classifiers have fewest errors, and those that have
-        most rows in cells of a coarse grid in which errors are few. None for all.
+        Number of projections in which regions are searched (None: all). They are taken in turn
+        from two rankings: by the error of their classifier, and by the fraction of rows in those
+        cells of a coarse grid in which errors are rare.
     leftover : {"abstain", "majority"}, default="abstain"
-        What rows in no region get: no answer, or the most frequent class of such rows.
+        Prediction for rows in no region: none, or the most frequent class of such rows.
     max_levels : int, default=None
-        Levels at the most.
+        Maximum number of levels.
     calibration : float, default=0.5
-        Share of each class that is held out to judge regions. 0 believes what training says.
+        Fraction of each class that is held out to validate regions. 0 uses the training error.
     {last}
 
     Attributes
@@ -66,10 +66,10 @@ class ATEOPClassifier(BaseEOP):
     >>> X, X_test, y, y_test = train_test_split(X, y, random_state=0)
     >>> model = ATEOPClassifier(max_error=0.05, random_state=0).fit(X, y)
     >>> answered = ~model.abstained(X_test)
-    >>> print(f"{answered.mean():.2f} of the rows are answered")
-    0.78 of the rows are answered
-    >>> print(f"{model.score(X_test[answered], y_test[answered]):.3f} of those rightly")
-    0.982 of those rightly
+    >>> print(f"coverage: {answered.mean():.2f}")
+    coverage: 0.78
+    >>> print(f"accuracy: {model.score(X_test[answered], y_test[answered]):.3f}")
+    accuracy: 0.982
     """
 
     _parameter_constraints: dict = {
@@ -115,20 +115,20 @@ class ATEOPClassifier(BaseEOP):
         self.verbose = verbose
 
     def _limits(self) -> str:
-        """See `BaseEOP._limits`; says when there are too few rows to be sure of anything."""
+        """See `BaseEOP._limits`; also states when there are too few held-out rows."""
         text = (
             f"max_error={self.max_error}, min_support={self.min_support} and "
-            f"confidence={self.confidence} allow none"
+            f"confidence={self.confidence} are too strict"
         )
         if not self.calibration or not self.confidence:
             return text
         if not self.max_error:
-            return f"{text}; no number of rows proves that there are no errors: set confidence=0"
+            return f"{text}; no number of rows can confirm an error of 0: set confidence=0"
         needed = int(np.ceil(np.log(1 - self.confidence) / np.log1p(-self.max_error)))
         n_held = len(self.calibration_rows_)
         if needed <= n_held:
             return text
-        return f"{text}; they ask for {needed} held-out rows in a region, and there are {n_held}"
+        return f"{text}; they require {needed} held-out rows in a level, but there are {n_held}"
 
     def _settings(self) -> Settings:
         return Settings(

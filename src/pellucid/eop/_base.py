@@ -1,4 +1,4 @@
-"""What the EOP estimators share: reading input, learning, answering, explaining."""
+"""Base class of the EOP estimators: input validation, fitting, prediction, explanation."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ from pellucid.tables.validation import read_sample_weight, read_X
 
 
 class BaseEOP(ReportMixin, ClassifierMixin, BaseEstimator):
-    """Base of the classifiers that answer by regions in projections.
+    """Base class of the classifiers that predict by regions in projections.
 
-    A subclass says how levels are learned, in `_learner` and `_settings`.
+    A subclass defines the level search by `_learner` and `_settings`.
     """
 
     _parameter_constraints: dict = {
@@ -72,23 +72,22 @@ class BaseEOP(ReportMixin, ClassifierMixin, BaseEstimator):
     _learner: type[Learner]
 
     def _settings(self) -> Settings:
-        """How levels are chosen."""
+        """Parameters of the level search."""
         raise NotImplementedError
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None):
-        """Find the levels.
+        """Learn the levels.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Numbers without NaN or infinities; pandas, polars and pyarrow tables keep their
-            column names.
+            Finite numeric data. Column names of pandas, polars and pyarrow tables are kept.
         y : array-like of shape (n_samples,)
-            Classes, of any type.
+            Class labels of any type.
         sample_weight : array-like of shape (n_samples,), optional
-            Rows of weight 0 are absent. Where all weights are whole, each counts as that many
-            copies of the row (held-out rows are drawn by row, though); otherwise they are
-            brought to a mean of 1 first.
+            Rows of weight 0 are ignored. If all weights are integers, a weight w counts as w
+            copies of the row, except that the calibration split draws rows regardless of their
+            weight. Other weights are scaled to a mean of 1.
 
         Returns
         -------
@@ -97,24 +96,24 @@ class BaseEOP(ReportMixin, ClassifierMixin, BaseEstimator):
         validate_parameters(self)
         if self.leftover == "neighbours" and self.regions != "nonparametric":
             raise ValueError(
-                'leftover="neighbours" goes by the neighbours of a row, which only '
-                f'regions="nonparametric" has; got regions={self.regions!r}'
+                'leftover="neighbours" requires regions="nonparametric"; got '
+                f"regions={self.regions!r}"
             )
         numbers = read_X(self, X, reset=True)
         y = read_classes(self, y, numbers)
         weight = as_repetitions(read_sample_weight(sample_weight, numbers.shape[0]))
-        counted = np.flatnonzero(weight > 0)
-        if len(counted) < len(weight):
+        weighted = np.flatnonzero(weight > 0)
+        if len(weighted) < len(weight):
             rows = numbers.tocsr() if sparse.issparse(numbers) else numbers
-            numbers = rows[counted].tocsc() if sparse.issparse(rows) else rows[counted]
-        self.classes_, codes = np.unique(y[counted], return_inverse=True)
+            numbers = rows[weighted].tocsc() if sparse.issparse(rows) else rows[weighted]
+        self.classes_, codes = np.unique(y[weighted], return_inverse=True)
         random = check_random_state(self.random_state)
         with ThreadPool(count_threads(self.n_jobs)) as pool:
             problem = RegionProblem(
-                numbers, codes.ravel(), len(self.classes_), Weights.of(weight[counted]), pool
+                numbers, codes.ravel(), len(self.classes_), Weights.of(weight[weighted]), pool
             )
             fitted, held = hold_out(problem.y, problem.n_classes, self.calibration, random)
-            self._warn_of_small_classes(problem.y, held)
+            self._warn_small_classes(problem.y, held)
             subsets = list_projections(
                 problem.useful_features, self.max_dim, self.projections, random
             )
@@ -130,17 +129,24 @@ class BaseEOP(ReportMixin, ClassifierMixin, BaseEstimator):
                 Progress(type(self).__name__, 1, self.verbose),
                 random,
             ).learn()
-            self._store(problem, learned, counted, held)
+            self._store(problem, learned, weighted, held)
         remember(self, X=X)
         self._warn_if_incomplete(learned, base.failure)
         return self
 
     def _store(
-        self, problem: RegionProblem, learned: LearningResult, counted, held: np.ndarray
+        self,
+        problem: RegionProblem,
+        learned: LearningResult,
+        weighted: np.ndarray,
+        held: np.ndarray,
     ) -> None:
-        """Everything that a fitted estimator shows."""
+        """Set the fitted attributes.
+
+        `weighted` are the indices in `X` of the rows of the problem, those of positive weight.
+        """
         self.levels_ = [
-            replace(level, reached=counted[level.reached], covered=counted[level.covered])
+            replace(level, reached=weighted[level.reached], covered=weighted[level.covered])
             for level in learned.levels
         ]
         self.n_levels_ = len(self.levels_)
@@ -148,57 +154,65 @@ class BaseEOP(ReportMixin, ClassifierMixin, BaseEstimator):
         self.complexity_ = complexity(
             self.levels_, learned.level, learned.region, problem.weights.values
         )
-        self.calibration_rows_ = counted[held]
+        self.calibration_rows_ = weighted[held]
         self.history_ = learned.history
         self.n_skipped_projections_ = learned.n_skipped
-        left = learned.left if len(learned.left) else np.arange(len(problem.y))
-        units = problem.class_units(left)
-        self.leftover_share_ = problem.total(learned.left) / int(problem.units.sum())
+        uncovered = learned.uncovered if len(learned.uncovered) else np.arange(len(problem.y))
+        units = problem.class_units(uncovered)
+        self.leftover_share_ = problem.total(learned.uncovered) / int(problem.units.sum())
         self.leftover_shares_ = units / units.sum()
         self._leftover_answer = int(np.argmax(units))
-        self._leftover_counts = count_uncovered_answers(problem, learned.left, learned.guess)
+        self._leftover_counts = count_uncovered_answers(
+            problem, learned.uncovered, learned.uncovered_answer
+        )
         self._total = float(problem.weights.values.sum())
         self.abstain_label_ = free_label(self.classes_)
 
-    def _warn_of_small_classes(self, y: np.ndarray, held: np.ndarray) -> None:
+    def _warn_small_classes(self, y: np.ndarray, held: np.ndarray) -> None:
+        """Warn if classes have no rows in the calibration split."""
         if not self.calibration:
             return
         missing = np.setdiff1d(np.arange(len(self.classes_)), y[held])
         if len(missing):
             names = ", ".join(repr(name) for name in self.classes_[missing[:3]].tolist())
-            more = " and others" if len(missing) > 3 else ""
+            names += " and others" if len(missing) > 3 else ""
+            subject = f"class {names} has" if len(missing) == 1 else f"classes {names} have"
             warnings.warn(
-                f"too few rows of class {names}{more} to hold any out: what is said of it is "
-                "not checked on held-out rows",
+                f"{subject} too few rows for a calibration split; "
+                f"{'its' if len(missing) == 1 else 'their'} regions are not validated",
                 UserWarning,
                 stacklevel=3,
             )
 
     def _warn_if_incomplete(self, learned: LearningResult, failure: str) -> None:
-        """Warn when there is less than was asked for, and say what there is."""
+        """Warn if the search stopped early, and state what was covered."""
         covered = f"{self.n_levels_} levels cover {100 * self.coverage_:.1f} % of the training rows"
-        rest = "gets no answer" if self.leftover == "abstain" else "gets the most frequent class"
+        fallback = "get no answer" if self.leftover == "abstain" else "get the most frequent class"
         if self._uses_neighbors:
-            rest = "gets the answer that its neighbours speak for"
+            fallback = "get the class of the closest level's neighbors"
         if learned.is_interrupted:
-            text = f"the search was interrupted: {covered}, the rest {rest}"
+            text = f"search interrupted: {covered}; uncovered rows {fallback}"
         elif not self.levels_:
-            why = self._limits() if learned.n_tried else "every column is constant"
+            reason = self._limits() if learned.n_tried else "all columns are constant"
             if learned.n_tried and learned.n_skipped == learned.n_tried:
-                why = f"base={self.base!r} could not be fitted on any projection: {failure}"
-            text = f"no region was found ({why}); every row {rest}"
-        elif not learned.is_exhausted and not getattr(self, "relax", True):
+                reason = f"base={self.base!r} could not be fitted on any projection: {failure}"
+            text = f"no region was found ({reason}); all rows {fallback}"
+        elif not learned.is_exhausted and self._uncovered_hint():
             text = (
-                f"no further region was found with max_error={self.max_error}: {covered}, the "
-                f"rest {rest}. Allow more errors, or set relax=True"
+                f"no further region was found with max_error={self.max_error}: {covered}; "
+                f"uncovered rows {fallback}. {self._uncovered_hint()}"
             )
         else:
             return
         warnings.warn(text, ConvergenceWarning, stacklevel=3)
 
     def _limits(self) -> str:
-        """Which parameters are too strict, in words."""
-        return f"max_error={self.max_error} and min_support={self.min_support} allow none"
+        """Text that names the parameters that are too strict."""
+        return f"max_error={self.max_error} and min_support={self.min_support} are too strict"
+
+    def _uncovered_hint(self) -> str:
+        """How to cover more rows; empty if uncovered rows are expected."""
+        return ""
 
     def _find_answers(self, X: Any) -> LevelAnswers:
         check_is_fitted(self)
@@ -206,11 +220,11 @@ class BaseEOP(ReportMixin, ClassifierMixin, BaseEstimator):
 
     @property
     def _uses_neighbors(self) -> bool:
-        """Whether rows in no region are answered by their neighbours."""
+        """Whether rows in no region are classified by the closest level."""
         return self.leftover == "neighbours" and bool(self.levels_)
 
     def _answers(self, X: Any) -> tuple[LevelAnswers, np.ndarray]:
-        """What the levels say, and the answers with those for rows in no region filled in."""
+        """Answers of the levels, and answers in which rows in no region are filled in."""
         check_is_fitted(self)
         numbers = read_X(self, X, reset=False)
         found = find_answers(self.levels_, numbers)
@@ -220,12 +234,12 @@ class BaseEOP(ReportMixin, ClassifierMixin, BaseEstimator):
         return found, answer_all(self.levels_, numbers, found, answer)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Class of each row: that of the first level whose regions hold it.
+        """Predict the class of each row by the first level with a region that contains it.
 
         Returns
         -------
         ndarray of shape (n_samples,)
-            With ``leftover="abstain"``, `abstain_label_` where no region holds the row.
+            With ``leftover="abstain"``, `abstain_label_` for rows in no region.
         """
         answer = self._answers(X)[1]
         if self.leftover != "abstain":
@@ -233,11 +247,11 @@ class BaseEOP(ReportMixin, ClassifierMixin, BaseEstimator):
         return np.append(self.classes_, self.abstain_label_)[answer]
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Shares of the classes among the training rows with the same answer in the same region.
+        """Class frequencies among the training rows with the same prediction in the same region.
 
-        One more row that is answered rightly is counted in, so that no class is certain. Rows in
-        no region get the shares of the training rows that were left over, with
-        ``leftover="neighbours"`` of those among them with the same answer.
+        One correctly classified row is added to the counts as smoothing. Rows in no region get
+        the class frequencies of the uncovered training rows; with ``leftover="neighbours"``, of
+        those with the same prediction.
 
         Returns
         -------
@@ -247,16 +261,16 @@ class BaseEOP(ReportMixin, ClassifierMixin, BaseEstimator):
         found, answer = self._answers(X)
         shares = probabilities(self.levels_, found, self.leftover_shares_)
         if self._uses_neighbors:
-            left = found.level < 0
-            shares[left] = shares_by_answer(self._leftover_counts[None])[0, answer[left]]
+            uncovered = found.level < 0
+            shares[uncovered] = shares_by_answer(self._leftover_counts[None])[0, answer[uncovered]]
         return shares
 
     def abstained(self, X: Any) -> np.ndarray:
-        """Whether no region holds each row."""
+        """Whether each row is in no region."""
         return self._find_answers(X).level < 0
 
     def apply(self, X: Any) -> np.ndarray:
-        """Level and region that answer each row, counted from 0; -1 where none does.
+        """Indices of the level and the region that contain each row; -1 for rows in no region.
 
         Returns
         -------
@@ -266,7 +280,7 @@ class BaseEOP(ReportMixin, ClassifierMixin, BaseEstimator):
         return np.column_stack([found.level, found.region])
 
     def explain(self, X: Any = None) -> RuleList:
-        """The levels, or why each row of `X` gets its answer.
+        """Describe the levels, or explain the prediction for each row of `X`.
 
         Parameters
         ----------
@@ -275,9 +289,9 @@ class BaseEOP(ReportMixin, ClassifierMixin, BaseEstimator):
         Returns
         -------
         RuleList
-            Of :class:`~pellucid.eop.explanations.LevelRule`, one a level, and what becomes of
-            the rest; or, given rows, of :class:`~pellucid.eop.explanations.EOPExplanation`, one
-            a row. Prints as text.
+            Without `X`: one :class:`~pellucid.eop.explanations.LevelRule` per level, followed by
+            an :class:`~pellucid.eop.uncovered_rows.UncoveredRows`. With `X`: one
+            :class:`~pellucid.eop.explanations.EOPExplanation` per row. Prints as text.
         """
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", default_names(self.n_features_in_))
@@ -292,8 +306,8 @@ class BaseEOP(ReportMixin, ClassifierMixin, BaseEstimator):
     def _describe_uncovered(self) -> UncoveredRows:
         if self._uses_neighbors:
             counts = self._leftover_counts
-            right = float(np.trace(counts) / counts.sum()) if counts.any() else float("nan")
-            return UncoveredRows(None, self.leftover_share_, right, by_neighbours=True)
+            accuracy = float(np.trace(counts) / counts.sum()) if counts.any() else float("nan")
+            return UncoveredRows(None, self.leftover_share_, accuracy, by_neighbours=True)
         answer = None if self.leftover == "abstain" else self.classes_[self._leftover_answer]
         purity = float(self.leftover_shares_[self._leftover_answer])
         return UncoveredRows(answer, self.leftover_share_, purity)

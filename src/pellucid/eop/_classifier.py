@@ -16,48 +16,52 @@ from pellucid.eop.learning import Settings
 class EOPClassifier(BaseEOP):
     """A decision list of regions in projections onto one or two columns.
 
-    People read scatter plots. Each level is one: a few columns, a simple classifier on them, and
-    the regions in which it is right. A row is answered by the first level that holds it, and the
-    region is the explanation: look, here it lies amid others of its class. What no region holds
-    cannot be told apart well, and is said so.
+    Each level consists of a few columns (a projection), a simple classifier on these columns, and
+    the regions in which this classifier is accurate. The first level with a region that contains
+    a row classifies it, and this region is the explanation. With one or two columns, every level
+    can be shown as a scatter plot. Rows in no region are reported as such.
 
-    At each level the base classifier is fitted on every projection of the rows that are left;
-    one projection is chosen; regions are found where at most `max_error` of the rows are
-    wrongly classified; rows that were held out delete or mend them; the rows inside are dropped.
+    Each level is learned from the rows that earlier levels do not cover. The base classifier is
+    fitted on every projection, and one projection is selected. Regions are searched in which at
+    most a fraction `max_error` of the rows is misclassified. Held-out rows recalibrate or delete
+    these regions. The covered rows are then removed.
 
     Parameters
     ----------
     {first}
     max_error : float, default=0.1
-        Share of errors allowed inside a region (ε).
+        Maximum error rate inside a region (ε).
     complexity_penalty : float, default=0.01
-        What each column of a projection costs (η), in share of rows.
+        Penalty per column of a projection (η): the score of a projection is
+        error + η · (number of columns).
     {common}
     choose : {"both", "error", "coverage"}, default="both"
-        Which projections are best: those whose classifiers have fewest errors overall, as in the
-        paper; those with most rows in cells of a coarse grid in which errors are few, as regions
-        can only be there; or some of both. Each column adds the penalty.
+        How projections are ranked. "error": by the error of their classifier, as in the paper.
+        "coverage": by the fraction of rows in those cells of a coarse grid in which errors are
+        rare, an estimate of how much regions can cover. "both": alternate between the two
+        rankings. Each column adds the penalty η.
     n_candidates : int or None, default=8
-        Of so many of the best projections regions are found, and those that cover most held-out
-        rows, less the penalty for their columns, are taken; None for all. The paper has one.
+        Number of top-ranked projections in which regions are searched (None: all). The projection
+        whose regions cover the most held-out rows, minus the penalty for its columns, is
+        selected. The paper uses 1.
     leftover : {"majority", "neighbours", "abstain"}, default="majority"
-        What rows in no region get: the most frequent class of such rows; with nonparametric
-        regions, the answer of the level at which most of their neighbours, by closeness, are
-        rightly classified, though they are too few for a region; or no answer. `apply` and
-        `abstained` tell in all three cases that no region holds them.
+        Prediction for rows in no region. "majority": the most frequent class of such rows.
+        "neighbours" (only with nonparametric regions): the prediction of the level at which the
+        row has the highest score, although it is below the threshold. "abstain": no prediction.
+        In all three cases, `apply` and `abstained` report that the row is in no region.
     relax : bool or float, default=True
-        Whether to allow half as many errors again, as often as it takes, when no region is found;
-        otherwise the search ends there. It also ends when the most frequent class of what is
-        left is as good, or, given a number, rather than to allow a larger share of errors than
-        this.
+        Whether to multiply ε by 1.5 until a region is found. If False, the search stops when no
+        region is found. The search also stops when predicting the most frequent class of the
+        remaining rows has an error of at most ε. A float is the largest ε that is allowed.
     min_support : float, default=0.03
-        Share of the training rows that a level, and each of its regions that has a shape, must
-        cover to be worth its words.
+        Minimum fraction of the training rows (α) that each level must cover. Each box, polyhedron
+        or ellipse must cover this fraction too.
     max_levels : int, default=None
-        Levels at the most.
+        Maximum number of levels.
     calibration : float, default=0.3
-        Share of each class that is held out. Regions without such rows, or with more errors on
-        them than allowed, are deleted; others shrink or grow to fit. 0 does without.
+        Fraction of each class that is held out for calibration. Regions without held-out rows, or
+        with a held-out error above ε, are deleted. The others are shrunk or grown to fit all
+        rows. 0 disables calibration.
     {last}
 
     Attributes
@@ -66,10 +70,11 @@ class EOPClassifier(BaseEOP):
 
     Notes
     -----
-    The paper grows boxes around random rows. Here the best box is found instead: of all boxes on
-    a grid of 64 quantiles a column, the one with the largest ε · right - (1 - ε) · wrong weight
-    inside, whose ends then move to the best values there are. Ends are rounded to the fewest
-    digits that leave the same training rows inside.
+    The paper grows boxes around random rows. This implementation searches all boxes on a grid of
+    64 quantiles per column for the largest surplus ε · C - (1 - ε) · W, where C and W are the
+    weights of the correctly and of the wrongly classified rows inside. The ends of the best box
+    are then optimized over all values, one column at a time. Finally, they are rounded to the
+    fewest digits that keep the same training rows inside.
 
     References
     ----------
@@ -83,10 +88,10 @@ class EOPClassifier(BaseEOP):
     >>> X, y = iris.data, iris.target_names[iris.target]
     >>> model = EOPClassifier(random_state=0).fit(X, y)
     >>> print(model.explain())
-    level 1, petal length (cm): 63.3 % of the rows, 0.0 % wrong (of held-out rows 3.4 %)
+    level 1, petal length (cm): 63.3 % of the rows, 0.0 % wrong (held-out rows: 3.4 %)
         petal length (cm) ≤ 2: setosa (50 rows, 100.0 % of them setosa)
         2 < petal length (cm) ≤ 4.75: versicolor (45 rows, 97.8 % of them versicolor)
-    level 2, petal width (cm): 30.7 % of the rows, 3.0 % wrong (of held-out rows 0.0 %)
+    level 2, petal width (cm): 30.7 % of the rows, 3.0 % wrong (held-out rows: 0.0 %)
         petal width (cm) > 1.75: virginica (46 rows, 97.8 % of them virginica)
     level 3, sepal length (cm) and petal length (cm): 4.7 % of the rows, 0.0 % wrong ...
         sepal length (cm) > 6 and petal length (cm) ≤ 5: versicolor (4 rows, ...
@@ -143,6 +148,9 @@ class EOPClassifier(BaseEOP):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+
+    def _uncovered_hint(self) -> str:
+        return "" if self.relax else "Increase max_error or set relax=True."
 
     def _settings(self) -> Settings:
         return Settings(

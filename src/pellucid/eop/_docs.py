@@ -1,10 +1,10 @@
-"""What the docstrings of the EOP classifiers have in common."""
+"""Docstring sections that the EOP classifiers share."""
 
 from __future__ import annotations
 
 
 def common_parameters(cls: type) -> type:
-    """Fill ``{first}``, ``{common}`` and ``{attributes}`` of a docstring."""
+    """Fill ``{first}``, ``{common}``, ``{last}`` and ``{attributes}`` in a class docstring."""
     if cls.__doc__:
         for name, text in _TEXTS.items():
             cls.__doc__ = cls.__doc__.replace(f"{{{name}}}", text)
@@ -13,63 +13,66 @@ def common_parameters(cls: type) -> type:
 
 _TEXTS = {
     "first": """base : {"stump", "linear_svm", "logistic", "knn"} or classifier, default="stump"
-        What answers inside the regions. A stump is the single threshold of least error; linear
-        support vector machines (squared hinge, C = 1) and logistic regressions (C = 1) are
-        fitted one class against the rest on scaled columns; k-NN has 5 neighbours on scaled
-        columns, and its training rows are judged without themselves. Any other classifier is
-        cloned and fitted on the plain columns, and judged on rows that it has not seen, in three
-        parts. Projections on which it cannot be fitted are passed over and counted.
+        Classifier that is fitted on each projection. "stump" is the single threshold with the
+        smallest error. "linear_svm" (squared hinge loss) and "logistic" are one-vs-rest linear
+        models with C = 1 on standardized columns. "knn" uses 5 neighbors on standardized columns
+        and leave-one-out predictions for the training rows. Any other classifier is cloned and
+        fitted on the unscaled columns; its training predictions come from 3-fold
+        cross-validation. Projections on which it cannot be fitted are skipped and counted.
     regions : {"box", "nonparametric", "polyhedron", "ellipse"}, default="box"
-        Shape of the regions. Boxes are intervals with round ends. Nonparametric: places whose
-        ⌈1 / max_error⌉ nearest training rows are rightly classified to at least 1 - max_error,
-        counted by closeness; as many are consulted, up to 50, where more errors are allowed
-        later. Polyhedra are hulls.""",
+        Shape of the regions. "box": one interval per column, with rounded ends. "polyhedron":
+        convex hulls. "nonparametric": points whose score is at least a threshold t. The score of
+        a point p is Σ w_i·[n_i is correctly classified] / Σ w_i over its m nearest training rows
+        n_i, with w_i = 1 / d(p, n_i). The threshold starts at t = 1 - ε, and m = ⌈1 / ε⌉ for
+        the initial ε; m stays the same (at most 50) when ε is relaxed.""",
     "common": """max_dim : int, default=2
-        Columns of a projection at the most.
+        Maximum number of columns in a projection.
     projections : "all" or int, default="all"
-        Whether to try all subsets of columns, or so many of them drawn at random: the way for
-        thousands of columns. Constant columns and copies of others are left out.""",
+        Number of column subsets to try. An integer draws that many at random, which is suited to
+        data with thousands of columns. Constant and duplicate columns are ignored.""",
     "last": """n_bootstraps : int, default=0
-        How many times rows are drawn anew to place the ends of boxes (and to choose the size of
-        polyhedra and ellipses, and the threshold of nonparametric regions) in the middle of
-        what the draws ask for.
+        Number of bootstrap samples used to make the region boundaries more robust. The median
+        over the samples is used for the ends of boxes, the size of polyhedra and ellipses, and
+        the threshold of nonparametric regions.
     n_jobs : int, default=None
-        Threads. None and -1 use all processors; no result depends on it.
+        Number of threads. None and -1 use all processors. Results do not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Draws the rows that are held out, projections, seeds of regions, and bootstraps.
+        Controls the calibration split, the sampled projections, the seeds of regions and the
+        bootstrap samples.
     verbose : int, default=0
-        Whether to report each level on standard error. Ctrl-C ends the search with the levels
+        If not 0, print each level to standard error. Ctrl-C stops the search and keeps the levels
         found so far.""",
     "attributes": """levels_ : list of Level
-        The decision list. A :class:`~pellucid.eop.decision_list.Level` has `features` (columns),
-        `classifier`, `regions` (with `contains`, `which` and `describe`), `error`,
-        `held_out_error`, `coverage`, and the training rows that reach it and that it answers.
+        The decision list. A :class:`~pellucid.eop.decision_list.Level` has `features` (column
+        indices), `classifier`, `regions` (with `contains`, `which` and `describe`), `error`,
+        `held_out_error`, `coverage`, and the training rows that reach it and that it covers.
     n_levels_ : int
         Number of levels.
     coverage_ : float
-        Share of the weight of the training rows that lie in regions. Rows that were learned from
-        are judged without themselves where regions are nonparametric.
+        Fraction of the training weight that lies in regions. For nonparametric regions, a
+        training row is not counted among its own neighbors.
     complexity_ : float
-        Expected effort of an answer: regions that a training row is tested against, each as
-        often as it has columns; of nonparametric regions the neighbours, and one more.
+        Expected number of regions that a row is tested against, each multiplied by its number of
+        columns. For nonparametric regions: expected number of neighbors times columns, plus 1.
     classes_ : ndarray of shape (n_classes,)
-        Classes in sorted order.
+        Sorted class labels.
     calibration_rows_ : ndarray of int
-        Rows that were held out.
+        Indices of the held-out rows.
     history_ : list of Calibration
-        What the held-out rows made of the regions, level by level, and of those that failed:
-        see :class:`~pellucid.eop.shapes.regions.Calibration`.
+        Regions before and after calibration, for each level and for each rejected attempt: see
+        :class:`~pellucid.eop.shapes.regions.Calibration`.
     leftover_shares_ : ndarray of shape (n_classes,)
-        Shares of the classes among the training rows in no region (of all, if there are none).
+        Class frequencies among the training rows in no region (among all rows, if there are
+        none).
     leftover_share_ : float
-        Share of the training rows in no region.
+        Fraction of the training weight that is in no region.
     abstain_label_ : object
-        What stands in place of a class where there is no answer: -1, or "unknown" (or another
-        label, if that is a class).
+        Prediction for a row without an answer: -1 for numeric classes, "unknown" for strings (or
+        another unused label, if that is a class).
     n_skipped_projections_ : int
-        Projections, summed over the levels, on which the base classifier could not be fitted.
+        Number of projections, over all levels, on which the base classifier could not be fitted.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, if `X` had names that are strings.""",
+        Column names, if `X` has string column names.""",
 }

@@ -1,4 +1,4 @@
-"""Regions divided by answer, in words: the pieces that explanations are put together from."""
+"""Regions divided by predicted class, with their descriptions."""
 
 from __future__ import annotations
 
@@ -10,33 +10,34 @@ import numpy as np
 
 from pellucid.eop.classifiers.stumps import Stump
 from pellucid.eop.decision_list import Level
-from pellucid.eop.shapes.boxes import Boxes, describe_box
+from pellucid.eop.shapes.boxes import describe_box
 
 
 @dataclass(frozen=True)
 class AnswerRegion:
-    """The part of a region that gets one answer.
+    """The part of a region in which one class is predicted.
 
     Attributes
     ----------
     level, region : int
-        Where it is, counted from 0.
+        Indices of the level and of the region within it.
     answer : object
-        The class.
+        The predicted class.
     features : tuple of int
-        Columns of the projection.
+        Column indices of the projection.
     where : str
-        The region in words.
+        Description of the region.
     condition : str
-        When the classifier gives the answer there; empty if it gives no other in the region.
+        Condition under which the classifier predicts the class; empty if it predicts no other
+        class in the region.
     bounds : dict of str to tuple of float
         For boxes, the ends in each column; empty for other shapes.
     support : float
-        Weight (without weights, number) of the training rows in it.
+        Weight (without weights, number) of the training rows in this part.
     share : float
-        The same as a share of all training rows.
+        The support as a fraction of the weight of all training rows.
     purity : float
-        Share of them that belong to the class.
+        Fraction of the training rows in this part that belong to the class.
     """
 
     level: int
@@ -55,26 +56,26 @@ class AnswerRegion:
 
     @property
     def text(self) -> str:
-        """Where it is, in words."""
+        """Region and condition as text."""
         return f"{self.where}, {self.condition}" if self.condition else self.where
 
     @property
     def figures(self) -> str:
-        """Support and purity in words."""
+        """Support and purity as text."""
         if not self.support:
             return "no training rows"
         return f"{self.support:,.10g} rows, {100 * self.purity:.1f} % of them {self.answer}"
 
 
 def answer_regions(
-    number: int, level: Level, names: Sequence[str], classes: np.ndarray, total: float
+    index: int, level: Level, names: Sequence[str], classes: np.ndarray, total: float
 ) -> list[AnswerRegion]:
-    """The regions of a level, each divided by answer.
+    """The regions of a level, each divided by predicted class.
 
     Parameters
     ----------
-    number : int
-        Of the level.
+    index : int
+        Index of the level.
     level : Level
     names : sequence of str
         Names of all columns.
@@ -82,23 +83,23 @@ def answer_regions(
     total : float
         Weight of all training rows.
     """
-    own = [str(names[f]) for f in level.features]
-    texts = level.regions.describe(own)
+    columns = [str(names[f]) for f in level.features]
+    texts = level.regions.describe(columns)
     pieces = []
     for region, text in enumerate(texts):
         weight = level.counts[region].sum(axis=1)
         for answer in np.argsort(-weight, kind="stable").tolist():
             if weight[answer] == 0:
                 continue
-            bounds = _bounds(level, region, answer, own)
+            bounds = _bounds(level, region, answer, columns)
             where, condition = text, ""
             if bounds and isinstance(level.classifier, Stump):
-                where = describe_box(*np.array(list(bounds.values())).T, own)
+                where = describe_box(*np.array(list(bounds.values())).T, columns)
             elif np.count_nonzero(weight) > 1:
-                condition = _classifier_condition(level.classifier, answer, own, classes)
+                condition = _classifier_condition(level.classifier, answer, columns, classes)
             pieces.append(
                 AnswerRegion(
-                    level=number,
+                    level=index,
                     region=region,
                     answer=classes[answer],
                     features=level.features,
@@ -114,10 +115,11 @@ def answer_regions(
 
 
 def _bounds(level: Level, region: int, answer: int, names: list[str]) -> dict:
-    """Ends of a box, on the side of a stump that gives the answer."""
-    if not isinstance(level.regions, Boxes):
+    """Ends of a box, cut at the threshold of a stump to the side that predicts the answer."""
+    box = level.regions.box_bounds(region)
+    if box is None:
         return {}
-    lower, upper = level.regions.lower[region].copy(), level.regions.upper[region].copy()
+    lower, upper = box
     stump = level.classifier
     if isinstance(stump, Stump) and stump.at_most != stump.above:
         if answer == stump.at_most:
@@ -130,7 +132,8 @@ def _bounds(level: Level, region: int, answer: int, names: list[str]) -> dict:
 def _classifier_condition(
     classifier: Any, answer: int, names: list[str], classes: np.ndarray
 ) -> str:
+    """Condition under which a classifier predicts a class, as text."""
     reason = getattr(classifier, "reason", None)
     if reason is not None:
         return reason(answer, names, classes)
-    return f"where {type(classifier).__name__} says {classes[answer]}"
+    return f"where {type(classifier).__name__} predicts {classes[answer]}"

@@ -1,4 +1,4 @@
-"""ATEOP: of all projections, the largest regions that keep the promised accuracy."""
+"""ATEOP: the largest regions, over all projections, with a validated error of at most ε."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from pellucid.eop.problem import ProjectionView, is_error_allowed
 from pellucid.eop.shapes.regions import RegionSearchResult
 
 _TIGHTEN_BY = 0.6
-"""Factor by which the error allowed in training falls when held-out rows refuse all regions."""
+"""Factor on the training ε after an attempt in which no region passes validation."""
 
 _ATTEMPTS = 5
+"""Number of values of the training ε that are tried per level."""
 
 
 class ATEOPLearner(Learner):
-    """Algorithm 2: regions of all projections compete, and what is unreliable is left out.
+    """Algorithm 2: regions of all projections compete; rows in no reliable region are left out.
 
-    Held-out rows only tell which regions to keep. They do not change the form of any, so that
-    what they say of them holds for other rows too.
+    Held-out rows only select regions and never change their boundaries, so the held-out error of
+    a region is not biased by fitting.
     """
 
     def _next_level(self):
@@ -44,7 +45,7 @@ class ATEOPLearner(Learner):
     def _regions(
         self, candidate: ProjectionCandidate, max_error: float, seed: int
     ) -> RegionSearchResult:
-        """As many of a projection's regions, largest first, as are reliable together."""
+        """The longest prefix of a projection's regions whose union passes `_is_reliable`."""
         view = candidate.view
         found = self.finder.find(view.without_held_out(), max_error, max_error, seed)
         if not view.has_held_out:
@@ -55,7 +56,9 @@ class ATEOPLearner(Learner):
         while kept and not self._is_reliable(view, (held_which >= 0) & (held_which < kept)):
             kept -= 1
         size = np.array([np.count_nonzero(held_which == i) for i in range(n)], dtype=np.int64)
-        wrong = np.array([np.count_nonzero((held_which == i) & ~view.held_right) for i in range(n)])
+        wrong = np.array(
+            [np.count_nonzero((held_which == i) & ~view.held_correct) for i in range(n)]
+        )
         return replace(
             found,
             after=found.before.first(kept),
@@ -67,24 +70,23 @@ class ATEOPLearner(Learner):
         )
 
     def _support(self, candidate: ProjectionCandidate, found: RegionSearchResult) -> float:
-        """Weight of the held-out rows inside, if they are enough; 0 if not."""
-        view, least = candidate.view, self.settings.min_support
+        """Weight of the held-out rows inside the regions; 0 if it is below α."""
+        view, min_support = candidate.view, self.settings.min_support
         if view.has_held_out:
             total = view.held_units[found.held_which >= 0].sum()
-            return float(total) if total >= max(least * self.held_total, 1) else 0.0
+            return float(total) if total >= max(min_support * self.held_total, 1) else 0.0
         total = view.units[found.which >= 0].sum()
-        return float(total) if total >= max(least * self.fitted_total, 1) else 0.0
+        return float(total) if total >= max(min_support * self.fitted_total, 1) else 0.0
 
     def _is_reliable(self, view: ProjectionView, inside: np.ndarray) -> bool:
-        """Whether so few errors would be a surprise if the true share were above what is allowed.
+        """Whether the upper Clopper-Pearson bound of the error inside is at most ε.
 
-        Of n held-out rows k are wrong, no more than are allowed, and if rows went wrong with a
-        chance of ε, k or fewer of n would do so with a chance of at most 1 - confidence: the
-        upper Clopper-Pearson bound of the error is at most ε.
+        With k errors in n held-out rows, this holds if k / n ≤ ε and
+        P(Binomial(n, ε) ≤ k) ≤ 1 - confidence.
         """
         allowed = self.settings.max_error
-        total = view.held_units[inside].sum() / view.one
-        wrong = view.held_units[inside & ~view.held_right].sum() / view.one
+        total = view.held_units[inside].sum() / view.units_per_weight
+        wrong = view.held_units[inside & ~view.held_correct].sum() / view.units_per_weight
         if not total or not is_error_allowed(wrong, total, allowed):
             return False
         chance = betainc(total - wrong, wrong + 1, 1 - allowed) if total > wrong else 1.0

@@ -1,4 +1,4 @@
-"""Rows that are held out to check the regions on."""
+"""The calibration split."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ import numpy as np
 def hold_out(
     y: np.ndarray, n_classes: int, share: float, random: np.random.RandomState
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Divide rows at random, every class by the same share.
+    """Split rows at random into training and held-out rows, stratified by class.
 
-    A class keeps at least one row to learn from, so a class of a single row holds out none.
+    Each class keeps at least one training row.
 
     Parameters
     ----------
     y : ndarray of int
-        Classes as positions.
+        Class indices.
     n_classes : int
     share : float
-        Share of the rows to hold out.
+        Fraction of the rows to hold out.
     random : RandomState
 
     Returns
     -------
     fitted, held : ndarray of int
-        Numbers of the rows to learn from and of those held out, in ascending order.
+        Indices of the training rows and of the held-out rows, in ascending order.
     """
     is_held = np.zeros(len(y), dtype=bool)
-    for position in range(n_classes):
-        rows = np.flatnonzero(y == position)
-        wanted = min(round(share * len(rows)), len(rows) - 1)
-        if wanted > 0:
-            is_held[random.permutation(rows)[:wanted]] = True
+    for class_index in range(n_classes):
+        rows = np.flatnonzero(y == class_index)
+        n_held = min(round(share * len(rows)), len(rows) - 1)
+        if n_held > 0:
+            is_held[random.permutation(rows)[:n_held]] = True
     return np.flatnonzero(~is_held), np.flatnonzero(is_held)

@@ -1,4 +1,4 @@
-"""A list of levels: the first that holds a row answers."""
+"""The decision list: the first level with a region that contains a row classifies it."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from pellucid.eop.shapes.regions import Regions
 
 @dataclass(frozen=True)
 class Level:
-    """A projection, a classifier on it, and the regions where it may answer.
+    """A projection, a classifier on it, and the regions in which the classifier is used.
 
     Attributes
     ----------
     features : tuple of int
-        Columns of the projection.
+        Column indices of the projection.
     classifier : object
-        Its ``predict`` takes those columns and gives positions in `classes_`.
+        Its ``predict`` takes these columns and returns indices into `classes_`.
     regions : Regions
-        Where it answers.
+        Regions in which the classifier is used.
     max_error : float
-        Errors that were allowed inside the regions.
+        Maximum error rate ε with which the regions were found.
     error : float
-        Share of errors inside the regions, on the rows that were learned from.
+        Error rate inside the regions on the training rows that are not held out.
     held_out_error : float
-        The same on the rows held out for calibration; NaN if there are none.
+        Error rate inside the regions on the held-out rows; NaN if there are none.
     coverage : float
-        Share of the weight of all training rows that the level answers.
+        Fraction of the weight of all rows that the level covers.
     n_samples : int
-        Training rows that it answers.
+        Number of rows that the level covers.
     reached : ndarray of int
-        Numbers of the training rows that no level before answers.
+        Indices of the rows that no earlier level covers.
     covered : ndarray of int
-        Numbers of the training rows that it answers.
+        Indices of the rows that the level covers.
     counts : ndarray of shape (n_regions, n_classes, n_classes)
-        Weight of those rows by region, answer and true class.
+        Weight of the covered rows by region, predicted class and true class.
     """
 
     features: tuple[int, ...]
@@ -56,18 +56,18 @@ class Level:
 
 
 class LevelAnswers(NamedTuple):
-    """What a list of levels says of some rows."""
+    """Predictions of a decision list, one entry per row."""
 
     level: np.ndarray
-    """Number of the level that answers, or -1."""
+    """Index of the level that covers the row, or -1."""
     region: np.ndarray
-    """Number of its region, or -1."""
+    """Index of the region within the level, or -1."""
     answer: np.ndarray
-    """Position of the class, or -1."""
+    """Index of the predicted class, or -1."""
 
 
 def find_answers(levels: Sequence[Level], X) -> LevelAnswers:
-    """Ask the levels in turn; rows that one holds are asked no further.
+    """Evaluate the levels in turn; each row is classified by the first that covers it.
 
     Parameters
     ----------
@@ -75,75 +75,73 @@ def find_answers(levels: Sequence[Level], X) -> LevelAnswers:
     X : ndarray or CSC matrix of shape (n_samples, n_features)
     """
     n = X.shape[0]
-    found = LevelAnswers(*(np.full(n, -1, dtype=np.int64) for _ in range(3)))
-    left = np.arange(n)
-    for number, level in enumerate(levels):
-        if not len(left):
+    answers = LevelAnswers(*(np.full(n, -1, dtype=np.int64) for _ in range(3)))
+    remaining = np.arange(n)
+    for index, level in enumerate(levels):
+        if not len(remaining):
             break
-        P = project(X, level.features, left)
+        P = project(X, level.features, remaining)
         region = level.regions.which(P)
         inside = region >= 0
-        rows = left[inside]
+        rows = remaining[inside]
         if len(rows):
-            found.level[rows] = number
-            found.region[rows] = region[inside]
-            found.answer[rows] = level.classifier.predict(P[inside])
-        left = left[~inside]
-    return found
+            answers.level[rows] = index
+            answers.region[rows] = region[inside]
+            answers.answer[rows] = level.classifier.predict(P[inside])
+        remaining = remaining[~inside]
+    return answers
 
 
 def complexity(levels: Sequence[Level], level: np.ndarray, region: np.ndarray, weight) -> float:
-    """Expected effort of an answer, as the EOP paper counts it.
+    """Expected complexity of a prediction, as defined in the EOP paper.
 
-    Of nonparametric regions, the neighbours that are consulted, plus one for the classifier; of
-    the others, the regions that are looked at. Each is multiplied by the number of columns that
-    it uses.
+    Nonparametric regions: expected number of neighbors plus 1. Other regions: expected number of
+    regions tested. Each neighbor or region counts once per column that it uses.
 
     Parameters
     ----------
     levels : sequence of Level
     level, region : ndarray of int
-        Where each row is answered; -1 for rows that are left over.
+        Level and region that contain each row; -1 for rows in no region.
     weight : ndarray
-        Weights of the rows.
+        Row weights.
     """
     if not levels:
         return 0.0
-    effort = np.zeros(len(level))
-    for number, one in enumerate(levels):
-        costs = np.append(np.cumsum(one.regions.costs), one.regions.costs.sum())
-        effort[level == number] += costs[region[level == number]]
-        effort[(level > number) | (level < 0)] += costs[-1]
-    extra = levels[0].regions.kind == "nonparametric"
-    return float(np.average(effort, weights=weight) + extra)
+    row_complexity = np.zeros(len(level))
+    for index, tested in enumerate(levels):
+        costs = np.append(np.cumsum(tested.regions.costs), tested.regions.costs.sum())
+        row_complexity[level == index] += costs[region[level == index]]
+        row_complexity[(level > index) | (level < 0)] += costs[-1]
+    return float(np.average(row_complexity, weights=weight) + levels[0].regions.classifier_cost)
 
 
 def probabilities(
     levels: Sequence[Level], answers: LevelAnswers, leftover: np.ndarray
 ) -> np.ndarray:
-    """Shares of classes among the training rows with the same answer in the same region.
+    """Class frequencies among the training rows with the same answer in the same region.
 
-    One more row is counted in that is answered rightly, and the answer is never less likely
-    than another class.
+    One correctly classified row is added as smoothing. The predicted class always gets the
+    largest frequency.
 
     Parameters
     ----------
     levels : sequence of Level
     answers : LevelAnswers
     leftover : ndarray of shape (n_classes,)
-        Shares for rows that no level answers.
+        Class frequencies for rows in no region.
     """
-    found = np.tile(leftover, (len(answers.level), 1))
-    for number, level in enumerate(levels):
+    frequencies = np.tile(leftover, (len(answers.level), 1))
+    for index, level in enumerate(levels):
         table = shares_by_answer(level.counts)
-        rows = answers.level == number
-        found[rows] = table[answers.region[rows], answers.answer[rows]]
-    return found
+        rows = answers.level == index
+        frequencies[rows] = table[answers.region[rows], answers.answer[rows]]
+    return frequencies
 
 
 def shares_by_answer(counts: np.ndarray) -> np.ndarray:
-    """Counts by region, answer and true class as shares; see `probabilities`."""
+    """Convert counts by region, answer and true class to frequencies; see `probabilities`."""
     table = counts + np.eye(counts.shape[-1])
-    own = np.diagonal(table, axis1=1, axis2=2)
-    np.einsum("rii->ri", table)[:] = np.maximum(own, table.max(axis=2) * (1 + 1e-9))
+    correct = np.diagonal(table, axis1=1, axis2=2)
+    np.einsum("rii->ri", table)[:] = np.maximum(correct, table.max(axis=2) * (1 + 1e-9))
     return table / table.sum(axis=2, keepdims=True)

@@ -1,19 +1,18 @@
-"""EOP: a projection by its score, the regions in it, and more errors if there are none."""
+"""EOP: select a projection by its score, find its regions, relax ε if there are none."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from pellucid.eop.learning import Learner, ProjectionCandidate
-from pellucid.eop.shapes.nonparametric import NeighborRegion
 from pellucid.eop.shapes.regions import RegionSearchResult
 
 RELAX_BY = 1.5
-"""Factor by which the allowed error grows when nothing is found."""
+"""Factor on ε when no region is found."""
 
 
 class EOPLearner(Learner):
-    """Algorithm 1: a projection by its score, then the regions in it; more errors if need be."""
+    """Algorithm 1: select a projection by its score, find its regions, relax ε if necessary."""
 
     _best_score: np.ndarray | None = None
 
@@ -21,10 +20,10 @@ class EOPLearner(Learner):
         seed = int(self.random.randint(2**31 - 1))
         max_errors = self._max_errors()
         scan = self._scan(max_errors)
-        for which, max_error in enumerate(max_errors):
+        for index, max_error in enumerate(max_errors):
             if scan is None or self.interrupt.requested:
                 return None
-            candidates = self._best_candidates(scan, which)
+            candidates = self._best_candidates(scan, index)
             if not candidates:
                 return None
             found = self._best(candidates, max_error, seed)
@@ -33,44 +32,44 @@ class EOPLearner(Learner):
         return None
 
     def _max_errors(self) -> list[float]:
-        """Errors to allow, one after the other, up to those of the most frequent class."""
+        """Values of ε to try in turn, up to the error of the most frequent class."""
         settings, levels = self.settings, self.learned.levels
         max_error = max(settings.max_error, levels[-1].max_error if levels else 0.0)
         largest = self.problem.class_units(self.rows).max()
-        give_up = 1 - largest / self.problem.total(self.rows)
-        found = [max_error]
-        while found[-1] < give_up:
-            more = min(found[-1] * RELAX_BY, 1.0) if found[-1] > 0 else 0.01
-            if more > settings.relax:
+        majority_error = 1 - largest / self.problem.total(self.rows)
+        max_errors = [max_error]
+        while max_errors[-1] < majority_error:
+            relaxed = min(max_errors[-1] * RELAX_BY, 1.0) if max_errors[-1] > 0 else 0.01
+            if relaxed > settings.relax:
                 break
-            found.append(more)
-        return found
+            max_errors.append(relaxed)
+        return max_errors
 
     def _add(
         self, candidate: ProjectionCandidate, found: RegionSearchResult, max_error: float
     ) -> None:
-        if isinstance(found.after, NeighborRegion):
-            self._listen(candidate, found.after)
+        if found.after.scores is not None:
+            self._update_uncovered_answers(candidate, found.after.scores)
         super()._add(candidate, found, max_error)
 
-    def _listen(self, candidate: ProjectionCandidate, region: NeighborRegion) -> None:
-        """Remember what the neighbours of each row speak for, if more than those before."""
+    def _update_uncovered_answers(self, candidate: ProjectionCandidate, scores: np.ndarray) -> None:
+        """Store the candidate's prediction for rows whose score is higher than at any level."""
         rows = np.concatenate([self.rows, self.held])
         if self._best_score is None:
             self._best_score = np.full(len(self.problem.y), -1.0)
-        better = region.scores > self._best_score[rows]
+        better = scores > self._best_score[rows]
         answers = np.concatenate([candidate.fitted.answers, candidate.held_answers])
-        self._best_score[rows[better]] = region.scores[better]
-        self.learned.guess[rows[better]] = answers[better]
+        self._best_score[rows[better]] = scores[better]
+        self.learned.uncovered_answer[rows[better]] = answers[better]
 
     def _best(self, candidates: list[ProjectionCandidate], max_error: float, seed: int):
-        """The candidate whose regions cover most, columns charged; None if none has any."""
+        """The candidate with the largest coverage - η · (number of columns), or None."""
         results = self._find(candidates, max_error, seed)
-        gains = np.array([self._gain(c, f) for c, f in zip(candidates, results)])
+        coverage = np.array([self._coverage(c, f) for c, f in zip(candidates, results)])
         sizes = np.array([len(c.features) for c in candidates])
-        worth = np.where(gains < 0, -np.inf, gains - self.settings.complexity_penalty * sizes)
-        best = int(np.argmax(worth))
-        if gains[best] < 0:
+        penalty = self.settings.complexity_penalty * sizes
+        best = int(np.argmax(np.where(coverage < 0, -np.inf, coverage - penalty)))
+        if coverage[best] < 0:
             self._record(candidates[0], results[0], max_error, is_used=False)
             return None
         return candidates[best], results[best]

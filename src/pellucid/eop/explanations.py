@@ -1,4 +1,4 @@
-"""Levels, regions and answers in words and as data."""
+"""Levels and predictions as text and as data."""
 
 from __future__ import annotations
 
@@ -11,14 +11,24 @@ import numpy as np
 from pellucid.eop.answer_regions import AnswerRegion, answer_regions
 from pellucid.eop.decision_list import Level, LevelAnswers
 from pellucid.eop.problem import project
-from pellucid.eop.shapes.nonparametric import NeighborRegion
-from pellucid.eop.shapes.regions import describe_extent
 from pellucid.eop.uncovered_rows import UncoveredRows, closest_level
 
 
 @dataclass(frozen=True)
 class LevelRule:
-    """A level in words."""
+    """Description of one level.
+
+    Attributes
+    ----------
+    level : int
+        Index of the level.
+    names : tuple of str
+        Columns of the projection.
+    pieces : tuple of AnswerRegion
+        The regions, each divided by predicted class.
+    coverage, error, held_out_error : float
+        See `Level`.
+    """
 
     level: int
     names: tuple[str, ...]
@@ -31,7 +41,7 @@ class LevelRule:
         held = (
             ""
             if np.isnan(self.held_out_error)
-            else f" (of held-out rows {100 * self.held_out_error:.1f} %)"
+            else f" (held-out rows: {100 * self.held_out_error:.1f} %)"
         )
         head = (
             f"level {self.level + 1}, {' and '.join(self.names)}: {100 * self.coverage:.1f} % of "
@@ -51,26 +61,27 @@ class LevelRule:
 
 @dataclass(frozen=True)
 class EOPExplanation:
-    """Why a row gets its answer.
+    """Explanation of the prediction for one row.
 
     Attributes
     ----------
     row : int
     answer : object
-        The class; None when there is no answer.
+        The predicted class; None without a prediction.
     level, region : int
-        Which region holds the row, counted from 0; -1 if none does.
+        Indices of the level and the region that contain the row; -1 if none does.
     names : tuple of str
         Columns of the projection.
     values : tuple of float
-        The row there.
+        Values of the row in these columns.
     bounds : dict of str to tuple of float
-        The box that holds it, or the box around its neighbours.
+        Lower and upper end per column: of the box that contains the row, or of the bounding box
+        of its neighbors.
     support, purity : float
-        Weight of the training rows with this answer in this region, and the share of them that
-        belong to the class.
+        Weight of the training rows with this prediction in this region, and the fraction of them
+        that belong to the class.
     text : str
-        The reason in words.
+        The reason as text.
     """
 
     row: int
@@ -86,32 +97,32 @@ class EOPExplanation:
 
     @property
     def abstained(self) -> bool:
-        """Whether no region holds the row."""
+        """Whether the row is in no region."""
         return self.level < 0
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain data."""
+        """All attributes as plain data."""
         return asdict(self)
 
     def __str__(self) -> str:
-        what = "no answer" if self.answer is None else f"class {self.answer}"
-        return f"row {self.row}: {what} because {self.text}"
+        answer = "no answer" if self.answer is None else f"class {self.answer}"
+        return f"row {self.row}: {answer} because {self.text}"
 
 
 def level_rules(
     levels: Sequence[Level], names: Sequence[str], classes: np.ndarray, total: float
 ) -> list[LevelRule]:
-    """All levels in words; see `answer_regions` for the parameters."""
+    """Describe all levels; see `answer_regions` for the parameters."""
     return [
         LevelRule(
-            level=number,
+            level=index,
             names=tuple(str(names[f]) for f in level.features),
-            pieces=tuple(answer_regions(number, level, names, classes, total)),
+            pieces=tuple(answer_regions(index, level, names, classes, total)),
             coverage=level.coverage,
             error=level.error,
             held_out_error=level.held_out_error,
         )
-        for number, level in enumerate(levels)
+        for index, level in enumerate(levels)
     ]
 
 
@@ -123,19 +134,19 @@ def explain_rows(
     answers: LevelAnswers,
     classes: np.ndarray,
 ) -> list[EOPExplanation]:
-    """Why each row gets its answer.
+    """Explain the prediction for each row.
 
     Parameters
     ----------
     levels : sequence of Level
     rules : sequence of LevelRule
-        The levels in words.
+        Descriptions of the levels.
     leftover : UncoveredRows
     X : ndarray or CSC matrix of shape (n_samples, n_features)
     answers : LevelAnswers
     classes : ndarray
     """
-    found: list[Any] = [
+    explanations: list[Any] = [
         EOPExplanation(
             row,
             leftover.answer,
@@ -151,55 +162,50 @@ def explain_rows(
         for row in range(X.shape[0])
     ]
     if leftover.by_neighbours:
-        for one in _explain_by_neighbors(levels, rules, leftover, X, answers, classes):
-            found[one.row] = one
-    for number, (level, rule) in enumerate(zip(levels, rules)):
-        rows = np.flatnonzero(answers.level == number)
+        for explanation in _explain_by_closest_level(levels, rules, leftover, X, answers, classes):
+            explanations[explanation.row] = explanation
+    for index, (level, rule) in enumerate(zip(levels, rules)):
+        rows = np.flatnonzero(answers.level == index)
         P = project(X, level.features, rows)
         pieces = {(piece.region, piece.answer): piece for piece in rule.pieces}
-        around = None
-        if isinstance(level.regions, NeighborRegion) and len(rows):
-            around = np.stack(level.regions.neighbours(P), axis=2), level.regions.score(P)
+        row_reasons = level.regions.explain_points(P, rule.names) if len(rows) else None
         for i, row in enumerate(rows.tolist()):
             region, answer = int(answers.region[row]), classes[answers.answer[row]]
             piece = pieces.get((region, answer)) or _empty_answer_region(
                 level, rule, region, answer
             )
-            bounds, text = piece.bounds, f"{piece.text} ({piece.figures})"
-            if around is not None:
-                bounds = dict(zip(rule.names, map(tuple, around[0][i].tolist())))
-                amid = _neighborhood_text(level.regions.n_neighbors, bounds, around[1][i])
-                text = f"{amid} ({piece.figures})"
-            found[row] = EOPExplanation(
+            bounds, text = (piece.bounds, piece.text) if row_reasons is None else row_reasons[i]
+            explanations[row] = EOPExplanation(
                 row=row,
                 answer=answer,
-                level=number,
+                level=index,
                 region=region,
                 names=rule.names,
                 values=tuple(P[i].tolist()),
                 bounds=bounds,
                 support=piece.support,
                 purity=piece.purity,
-                text=text,
+                text=f"{text} ({piece.figures})",
             )
-    return found
+    return explanations
 
 
-def _explain_by_neighbors(levels, rules, leftover, X, answers, classes) -> Iterator[EOPExplanation]:
-    """Of the rows in no region, which neighbours speak for the answer."""
-    left = np.flatnonzero(answers.level < 0)
-    at, answer = closest_level(levels, X, left)
+def _explain_by_closest_level(
+    levels, rules, leftover, X, answers, classes
+) -> Iterator[EOPExplanation]:
+    """Explain rows in no region by their neighbors at the closest level."""
+    uncovered = np.flatnonzero(answers.level < 0)
+    closest, answer = closest_level(levels, X, uncovered)
     figures = _uncovered_figures(leftover)
-    for number in np.unique(at).tolist():
-        level, names = levels[number], rules[number].names
-        chosen = np.flatnonzero(at == number)
-        P = project(X, level.features, left[chosen])
-        ends, scores = np.stack(level.regions.neighbours(P), axis=2), level.regions.score(P)
+    for index in np.unique(closest).tolist():
+        level, names = levels[index], rules[index].names
+        chosen = np.flatnonzero(closest == index)
+        P = project(X, level.features, uncovered[chosen])
+        row_reasons = level.regions.explain_points(P, names)
         for i, position in enumerate(chosen.tolist()):
-            bounds = dict(zip(names, map(tuple, ends[i].tolist())))
-            amid = _neighborhood_text(level.regions.n_neighbors, bounds, scores[i])
+            bounds, text = row_reasons[i]
             yield EOPExplanation(
-                row=int(left[position]),
+                row=int(uncovered[position]),
                 answer=classes[answer[position]],
                 level=-1,
                 region=-1,
@@ -208,35 +214,27 @@ def _explain_by_neighbors(levels, rules, leftover, X, answers, classes) -> Itera
                 bounds=bounds,
                 support=0.0,
                 purity=leftover.purity,
-                text=f"no region holds it, and level {number + 1} comes closest: {amid}{figures}",
+                text=f"it is in no region; the closest level is level {index + 1}: {text}{figures}",
             )
 
 
 def _uncovered_figures(leftover: UncoveredRows) -> str:
     if not leftover.share:
         return ""
-    return f" ({100 * leftover.purity:.1f} % of training rows in no region are rightly answered)"
+    return f" ({100 * leftover.purity:.1f} % of training rows in no region correctly classified)"
 
 
 def _uncovered_reason(leftover: UncoveredRows) -> str:
     if leftover.answer is None:
-        return "no region holds it"
+        return "it is in no region"
     rows = "such training rows" if leftover.share else "all training rows"
     share = f"{100 * leftover.purity:.1f} %"
-    return f"no region holds it, and {share} of {rows} are {leftover.answer}"
+    return f"it is in no region, and {share} of {rows} are {leftover.answer}"
 
 
 def _empty_answer_region(level: Level, rule: LevelRule, region: int, answer: Any) -> AnswerRegion:
-    """A place that gets an answer which no training row in its region got."""
+    """The part of a region with a prediction that no training row in the region has."""
     text = level.regions.describe(rule.names)[region]
     return AnswerRegion(
         rule.level, region, answer, level.features, text, "", {}, 0.0, 0.0, float("nan")
-    )
-
-
-def _neighborhood_text(n_neighbors: int, bounds: dict, score: float) -> str:
-    within = " and ".join(describe_extent(name, *ends) for name, ends in bounds.items())
-    return (
-        f"{within} holds its {n_neighbors} nearest neighbours, of whom, by closeness, "
-        f"{100 * score:.1f} % are rightly classified"
     )

@@ -1,4 +1,4 @@
-"""Levels one after the other: choose a projection, find regions, drop what they cover."""
+"""Learn the levels in turn: select a projection, find regions, remove the covered rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pellucid.eop.shapes.regions import Calibration, Finder, RegionSearchResult
 
 @dataclass(frozen=True)
 class Settings:
-    """How levels are chosen; see the parameters of `EOPClassifier`."""
+    """Parameters of the level search; see `EOPClassifier` and `ATEOPClassifier`."""
 
     max_error: float
     complexity_penalty: float
@@ -33,32 +33,35 @@ class Settings:
 
 @dataclass
 class LearningResult:
-    """What was learned.
+    """Levels and the assignment of training rows to them.
 
     Attributes
     ----------
     levels : list of Level
     history : list of Calibration
-    left : ndarray of int
-        Rows that no level answers.
+    uncovered : ndarray of int
+        Indices of the rows in no region.
     level, region : ndarray of int
-        Where each row is answered; -1 for those rows.
-    guess : ndarray of int
-        For rows that no level answers, what the level says whose neighbours speak most for it,
-        each row without itself; -1 where there is no such level.
+        Level and region that contain each row; -1 for uncovered rows.
+    uncovered_answer : ndarray of int
+        Predicted class of the level with the highest leave-one-out score of the row; -1 without
+        nonparametric regions.
     n_tried, n_skipped : int
-        Projections, over all levels, and those on which the base classifier could not be fitted.
-    is_interrupted, is_exhausted : bool
-        Whether the search was cut short, and whether it ended as all rows were covered or as
-        many levels were found as were allowed.
+        Number of projections tried, over all levels, and of those on which the base classifier
+        could not be fitted.
+    is_interrupted : bool
+        Whether Ctrl-C stopped the search.
+    is_exhausted : bool
+        Whether the search stopped because all training rows were covered or `max_levels` was
+        reached.
     """
 
     levels: list[Level] = field(default_factory=list)
     history: list[Calibration] = field(default_factory=list)
-    left: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    uncovered: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     level: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     region: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    guess: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    uncovered_answer: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     n_tried: int = 0
     n_skipped: int = 0
     is_interrupted: bool = False
@@ -66,7 +69,7 @@ class LearningResult:
 
 
 class ProjectionCandidate(NamedTuple):
-    """A projection with its classifier, and its success on the rows that are left."""
+    """A projection with its classifier and the predictions for the remaining rows."""
 
     features: tuple[int, ...]
     fitted: FittedClassifier
@@ -75,7 +78,7 @@ class ProjectionCandidate(NamedTuple):
 
 
 class Learner:
-    """What all ways of learning share.
+    """Base class of the level search.
 
     Parameters
     ----------
@@ -85,7 +88,7 @@ class Learner:
     subsets : list of ndarray of shape (n_subsets, size)
         Projections by size.
     fitted, held : ndarray of int
-        Rows to learn from, and rows held out.
+        Indices of the training rows and of the held-out rows.
     settings : Settings
     progress : Progress
     random : RandomState
@@ -109,13 +112,13 @@ class Learner:
         self.progress, self.random = progress, random
         self.total, self.fitted_total = problem.units.sum(), problem.total(fitted)
         self.held_total = problem.total(held)
-        everywhere = np.full(len(problem.y), -1, dtype=np.int64)
+        unassigned = np.full(len(problem.y), -1, dtype=np.int64)
         self.learned = LearningResult(
-            level=everywhere, region=everywhere.copy(), guess=everywhere.copy()
+            level=unassigned, region=unassigned.copy(), uncovered_answer=unassigned.copy()
         )
 
     def learn(self) -> LearningResult:
-        """Find all levels. Ctrl-C ends the search with the levels so far."""
+        """Find all levels. Ctrl-C stops the search and keeps the levels found so far."""
         learned = self.learned
         with Interrupt() as self.interrupt:
             while not self._is_finished():
@@ -125,7 +128,7 @@ class Learner:
                 self._add(*found)
         learned.is_interrupted = self.interrupt.requested
         learned.is_exhausted = not len(self.rows) or self._has_max_levels()
-        learned.left = np.sort(np.concatenate([self.rows, self.held]))
+        learned.uncovered = np.sort(np.concatenate([self.rows, self.held]))
         return learned
 
     def _has_max_levels(self) -> bool:
@@ -133,15 +136,15 @@ class Learner:
         return limit is not None and len(self.learned.levels) >= limit
 
     def _is_finished(self) -> bool:
-        nothing_left = not len(self.rows) or not any(map(len, self.subsets))
-        return nothing_left or self._has_max_levels() or self.interrupt.requested
+        has_no_input = not len(self.rows) or not any(map(len, self.subsets))
+        return has_no_input or self._has_max_levels() or self.interrupt.requested
 
     def _next_level(self) -> tuple[ProjectionCandidate, RegionSearchResult, float] | None:
-        """The next level, or None when there is none to be found."""
+        """Candidate, regions and ε of the next level, or None if none is found."""
         raise NotImplementedError
 
     def _candidate(self, features: tuple[int, ...]) -> ProjectionCandidate | None:
-        """Fit the base classifier on one projection and look at where it is right."""
+        """Fit the base classifier on one projection; None if it cannot be fitted."""
         problem, rows, held = self.problem, self.rows, self.held
         fitted = self.base.fit(rows, features)
         if fitted is None:
@@ -150,19 +153,19 @@ class Learner:
         held_answers = fitted.classifier.predict(held_P) if len(held) else np.empty(0, np.int64)
         view = ProjectionView(
             P=project(problem.X, features, rows),
-            right=fitted.answers == problem.y[rows],
+            correct=fitted.answers == problem.y[rows],
             units=problem.units[rows],
             held_P=held_P,
-            held_right=held_answers == problem.y[held],
+            held_correct=held_answers == problem.y[held],
             held_units=problem.units[held],
             scale=problem.scales[1][list(features)],
-            one=problem.weights.units_per_weight,
-            least=self.settings.min_support * self.fitted_total,
+            units_per_weight=problem.weights.units_per_weight,
+            min_units=self.settings.min_support * self.fitted_total,
         )
         return ProjectionCandidate(features, fitted, held_answers, view)
 
     def _scan(self, max_errors: list[float]) -> Scan | None:
-        """All projections of the rows that are left; failures are counted."""
+        """Scan all projections of the remaining rows and count failed fits."""
         scan = scan_projections(
             self.base, self.rows, self.subsets, max_errors, lambda: self.interrupt.requested
         )
@@ -171,19 +174,21 @@ class Learner:
             self.learned.n_skipped += scan.n_failed
         return scan
 
-    def _best_candidates(self, scan: Scan, which: int) -> list[ProjectionCandidate]:
-        """The most promising projections, in order."""
+    def _best_candidates(self, scan: Scan, max_error_index: int) -> list[ProjectionCandidate]:
+        """The `n_candidates` top-ranked projections with fitted classifiers."""
         settings = self.settings
-        ranked = scan.ranked(settings.complexity_penalty, settings.choose, which)
+        ranked = scan.ranked(settings.complexity_penalty, settings.choose, max_error_index)
         chosen = list(islice(ranked, settings.n_candidates))
-        found = self.problem.pool.map(self._candidate, chosen)
-        return [candidate for candidate in found if candidate is not None]
+        candidates = self.problem.pool.map(self._candidate, chosen)
+        return [candidate for candidate in candidates if candidate is not None]
 
     def _find(
         self, candidates: list[ProjectionCandidate], max_error: float, seed: int
     ) -> list[RegionSearchResult]:
         """Regions of all candidates."""
-        return self.problem.pool.map(lambda one: self._regions(one, max_error, seed), candidates)
+        return self.problem.pool.map(
+            lambda candidate: self._regions(candidate, max_error, seed), candidates
+        )
 
     def _regions(
         self, candidate: ProjectionCandidate, max_error: float, seed: int
@@ -191,8 +196,11 @@ class Learner:
         """Regions of one candidate."""
         return self.finder.find(candidate.view, max_error, max_error, seed)
 
-    def _gain(self, candidate: ProjectionCandidate, found: RegionSearchResult) -> float:
-        """Share of the rows that regions cover, held-out rows if there are any; -1 for too few."""
+    def _coverage(self, candidate: ProjectionCandidate, found: RegionSearchResult) -> float:
+        """Fraction of the held-out rows that the regions cover; -1 if support is below α.
+
+        Without held-out rows, the fraction of the training rows.
+        """
         view = candidate.view
         covered = view.units[found.which >= 0].sum()
         if covered < max(self.settings.min_support * self.fitted_total, 1):
@@ -226,7 +234,7 @@ class Learner:
     def _add(
         self, candidate: ProjectionCandidate, found: RegionSearchResult, max_error: float
     ) -> None:
-        """Make a level and drop the rows that it covers."""
+        """Append a level and remove the rows that it covers."""
         self._record(candidate, found, max_error, is_used=True)
         problem, view = self.problem, candidate.view
         inside, held_inside = found.which >= 0, found.held_which >= 0
@@ -245,8 +253,10 @@ class Learner:
                 classifier=candidate.fitted.classifier,
                 regions=found.after,
                 max_error=max_error,
-                error=_share(view.units[inside], ~view.right[inside]),
-                held_out_error=_share(view.held_units[held_inside], ~view.held_right[held_inside]),
+                error=_fraction(view.units[inside], ~view.correct[inside]),
+                held_out_error=_fraction(
+                    view.held_units[held_inside], ~view.held_correct[held_inside]
+                ),
                 coverage=problem.total(covered) / self.total,
                 n_samples=len(covered),
                 reached=np.sort(np.concatenate([self.rows, self.held])),
@@ -258,10 +268,12 @@ class Learner:
         level = self.learned.levels[-1]
         self.progress.note(
             f"level {len(self.learned.levels)}: columns {', '.join(map(str, level.features))}; "
-            f"{100 * level.coverage:.1f} % of the rows, {len(self.rows) + len(self.held)} left"
+            f"{100 * level.coverage:.1f} % of the rows, "
+            f"{len(self.rows) + len(self.held)} rows remaining"
         )
 
 
-def _share(units: np.ndarray, chosen: np.ndarray) -> float:
+def _fraction(units: np.ndarray, chosen: np.ndarray) -> float:
+    """Weight fraction of the chosen rows; NaN without rows."""
     total = units.sum()
     return float(units[chosen].sum() / total) if total else float("nan")

@@ -1,4 +1,4 @@
-"""The training rows as every part of the learning looks at them."""
+"""Training rows with classes and weights, and their projections."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pellucid.tree.predictor import column_values
 
 
 def project(X, features: Sequence[int], rows: np.ndarray | None = None) -> np.ndarray:
-    """Some columns of some rows of a dense or CSC matrix, as a row-major float64 array."""
+    """Select columns and rows of a dense or CSC matrix as a row-major float64 array."""
     rows = np.arange(X.shape[0]) if rows is None else rows
     P = np.empty((len(rows), len(features)))
     for position, feature in enumerate(features):
@@ -24,18 +24,18 @@ def project(X, features: Sequence[int], rows: np.ndarray | None = None) -> np.nd
 
 
 def is_error_allowed(wrong, total, max_error: float):
-    """Whether a share of errors is at most `max_error`, up to the rounding of that number."""
+    """Whether wrong / total is at most `max_error`, with a tolerance for rounding errors."""
     return wrong <= max_error * total * (1 + 1e-12)
 
 
 class RegionProblem:
-    """Rows with classes and weights.
+    """Training rows with classes and weights.
 
     Parameters
     ----------
     X : ndarray or CSC matrix of shape (n_samples, n_features)
     y : ndarray of shape (n_samples,), int64
-        Classes as positions.
+        Class indices.
     n_classes : int
     weights : Weights
     pool : ThreadPool
@@ -44,7 +44,7 @@ class RegionProblem:
     def __init__(
         self, X, y: np.ndarray, n_classes: int, weights: Weights, pool: ThreadPool = SERIAL
     ) -> None:
-        # Columns are read one at a time.
+        # Fortran order, because columns are read one at a time.
         self.X = X if sparse.issparse(X) else np.asfortranarray(X)
         self.y, self.n_classes = y, n_classes
         self.weights, self.pool = weights, pool
@@ -56,109 +56,110 @@ class RegionProblem:
 
     @property
     def units(self) -> np.ndarray:
-        """Weights of the rows in whole units."""
+        """Row weights as integer multiples of a power-of-two unit."""
         return self.weights.units
 
     def weight(self, rows: np.ndarray) -> np.ndarray:
-        """Weights of some rows."""
+        """Weights of the given rows."""
         return self.units[rows] / self.weights.units_per_weight
 
     def total(self, rows: np.ndarray) -> int:
-        """Units of some rows."""
+        """Total weight of the given rows in units."""
         return int(self.units[rows].sum())
 
     def class_units(self, rows: np.ndarray) -> np.ndarray:
-        """Units of each class among some rows."""
-        found = np.zeros(self.n_classes, dtype=np.int64)
-        np.add.at(found, self.y[rows], self.units[rows])
-        return found
+        """Weight of each class among the given rows, in units."""
+        totals = np.zeros(self.n_classes, dtype=np.int64)
+        np.add.at(totals, self.y[rows], self.units[rows])
+        return totals
 
     @cached_property
     def scales(self) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and standard deviation of each column, to about three digits.
+        """Mean and standard deviation of each column, rounded to about three digits.
 
-        They only put columns on one footing. So few digits do not feel the order in which rows
-        are added up, nor whether a row is repeated or weighted.
+        They are only used to standardize columns. The rounding makes them independent of the
+        summation order and of whether a row is repeated or weighted.
         """
-        everything = np.arange(len(self.y))
-        weight = self.weight(everything)
+        all_rows = np.arange(len(self.y))
+        weight = self.weight(all_rows)
         weight = weight / weight.sum()
 
         def work(feature: int) -> tuple[float, float]:
-            values = column_values(self.X, feature, everything)
-            size = np.abs(values).max(initial=0.0) or 1.0
-            values = values / size
+            values = column_values(self.X, feature, all_rows)
+            magnitude = np.abs(values).max(initial=0.0) or 1.0
+            values = values / magnitude
             mean = float(weight @ values)
             deviation = float(np.sqrt(weight @ (values - mean) ** 2))
             if deviation < 1e-9:
-                return mean * size, size
+                return mean * magnitude, magnitude
             fraction, exponent = np.frexp(deviation)
             deviation = np.ldexp(np.round(fraction * 1024) / 1024, exponent)
-            return np.round(mean / deviation * 1024) / 1024 * deviation * size, deviation * size
+            mean = np.round(mean / deviation * 1024) / 1024 * deviation
+            return mean * magnitude, deviation * magnitude
 
-        found = np.array(self.pool.map(work, range(self.n_features)))
-        return found[:, 0], found[:, 1]
+        moments = np.array(self.pool.map(work, range(self.n_features)))
+        return moments[:, 0], moments[:, 1]
 
     @cached_property
     def useful_features(self) -> np.ndarray:
-        """Columns that are not constant and not the copy of an earlier one."""
-        everything = np.arange(len(self.y))
-        seen: dict[bytes, list[int]] = {}
+        """Columns that are neither constant nor a copy of an earlier column."""
+        all_rows = np.arange(len(self.y))
+        by_sample: dict[bytes, list[int]] = {}
         for feature in range(self.n_features):
-            values = column_values(self.X, feature, everything)
+            values = column_values(self.X, feature, all_rows)
             if values.min() == values.max():
                 continue
-            twins = seen.setdefault(values[:: max(len(values) // 64, 1)].tobytes(), [])
+            similar = by_sample.setdefault(values[:: max(len(values) // 64, 1)].tobytes(), [])
             if not any(
-                np.array_equal(values, column_values(self.X, twin, everything)) for twin in twins
+                np.array_equal(values, column_values(self.X, other, all_rows)) for other in similar
             ):
-                twins.append(feature)
-        return np.sort(np.array([f for twins in seen.values() for f in twins], dtype=np.int64))
+                similar.append(feature)
+        return np.sort(np.array([f for same in by_sample.values() for f in same], dtype=np.int64))
 
 
 @dataclass(frozen=True)
 class ProjectionView:
-    """A projection with a classifier's success on it: what regions are found from.
+    """Input of the region search: projected rows and whether they are correctly classified.
 
     Attributes
     ----------
     P : ndarray of shape (n, dim)
-        Rows to learn from, in the columns of the projection.
-    right : ndarray of shape (n,), bool
-        Whether the classifier is right.
+        Training rows in the columns of the projection.
+    correct : ndarray of shape (n,), bool
+        Whether the classifier predicts the true class of each row.
     units : ndarray of shape (n,), int64
-        Weights.
-    held_P, held_right, held_units : ndarray
-        The same of the held-out rows; none where nothing is held out.
+        Row weights in units.
+    held_P, held_correct, held_units : ndarray
+        The same for the held-out rows; empty without held-out rows.
     scale : ndarray of shape (dim,)
-        What counts as one step in each column, when distances are taken.
-    one : float
+        Columns are divided by these values before distances are computed.
+    units_per_weight : float
         Units in a weight of 1.
-    least : float
-        Units that a region must have to be worth its words.
+    min_units : float
+        Minimum weight of a region in units (α times the training weight).
     """
 
     P: np.ndarray
-    right: np.ndarray
+    correct: np.ndarray
     units: np.ndarray
     held_P: np.ndarray
-    held_right: np.ndarray
+    held_correct: np.ndarray
     held_units: np.ndarray
     scale: np.ndarray
-    one: float
-    least: float = 0.0
+    units_per_weight: float
+    min_units: float = 0.0
 
     def without_held_out(self) -> ProjectionView:
-        """The same with nothing held out."""
+        """The same view without held-out rows."""
         none = slice(0, 0)
         return replace(
             self,
             held_P=self.held_P[none],
-            held_right=self.held_right[none],
+            held_correct=self.held_correct[none],
             held_units=self.held_units[none],
         )
 
     @property
     def has_held_out(self) -> bool:
-        """Whether there are rows to calibrate on."""
+        """Whether there are held-out rows."""
         return len(self.held_P) > 0

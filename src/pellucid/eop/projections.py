@@ -1,4 +1,4 @@
-"""Which subsets of the columns are tried."""
+"""Enumerate or sample the projections: subsets of the columns."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from math import comb
 
 import numpy as np
 
-MOST = 2_000_000
-"""Subsets that are listed at the most; more are a matter of sampling."""
+MAX_SUBSETS = 2_000_000
+"""Largest number of subsets that ``projections="all"`` enumerates."""
 
 
 def list_projections(
@@ -24,52 +24,52 @@ def list_projections(
     features : ndarray of int
         Columns to choose from.
     max_dim : int
-        Columns in a subset at the most.
+        Maximum number of columns in a subset.
     projections : "all" or int
-        All subsets, or so many of them drawn at random, the same number of each size as long as
-        there are enough.
+        All subsets, or the number of subsets to draw at random. The number is divided evenly
+        among the sizes, as far as there are enough subsets of each size.
     random : RandomState
 
     Returns
     -------
     list of ndarray of shape (n_subsets, size), int64
-        For size 1, 2, ...; every subset in ascending order, and so are the subsets.
+        One array per size 1, 2, ..., in lexicographic order.
     """
     sizes = range(1, min(max_dim, len(features)) + 1)
     counts = [comb(len(features), size) for size in sizes]
     if projections == "all":
-        if sum(counts) > MOST:
+        if sum(counts) > MAX_SUBSETS:
             raise ValueError(
                 f"there are {sum(counts):,} subsets of up to {max_dim} of the {len(features):,} "
-                "columns; set projections to a number, for example projections=5000, to try "
-                "that many of them drawn at random"
+                "columns; set projections to a number, for example projections=5000, to draw "
+                "that many at random"
             )
         return [
             np.array(list(combinations(features.tolist(), size)), dtype=np.int64) for size in sizes
         ]
-    quotas = _shares(int(projections), counts)
+    quotas = _split_evenly(int(projections), counts)
     return [
         features[_draw(len(features), size, quota, count, random)]
         for size, quota, count in zip(sizes, quotas, counts)
     ]
 
 
-def _shares(wanted: int, counts: list[int]) -> list[int]:
-    """Divide a number evenly, as far as the counts allow, the rest going to the larger ones."""
-    shares = [0] * len(counts)
+def _split_evenly(total: int, counts: list[int]) -> list[int]:
+    """Divide `total` into equal parts of at most `counts`; the rest goes to larger counts."""
+    quotas = [0] * len(counts)
     ascending = sorted(range(len(counts)), key=lambda i: counts[i])
-    for done, position in enumerate(ascending):
-        shares[position] = min(counts[position], (wanted - sum(shares)) // (len(counts) - done))
-    return shares
+    for done, size in enumerate(ascending):
+        quotas[size] = min(counts[size], (total - sum(quotas)) // (len(counts) - done))
+    return quotas
 
 
 def _draw(n: int, size: int, quota: int, count: int, random) -> np.ndarray:
-    """Different subsets of 0 .. n - 1, in order."""
+    """Draw distinct subsets of 0 .. n - 1, in lexicographic order."""
     if quota * 2 >= count:
-        everything = np.array(list(combinations(range(n), size)), dtype=np.int64)
+        subsets = np.array(list(combinations(range(n), size)), dtype=np.int64)
         chosen = np.sort(random.choice(count, quota, replace=False))
-        return everything[chosen].reshape(quota, size)
-    found: set[tuple[int, ...]] = set()
-    while len(found) < quota:
-        found.add(tuple(sorted(random.choice(n, size, replace=False).tolist())))
-    return np.array(sorted(found), dtype=np.int64).reshape(quota, size)
+        return subsets[chosen].reshape(quota, size)
+    drawn: set[tuple[int, ...]] = set()
+    while len(drawn) < quota:
+        drawn.add(tuple(sorted(random.choice(n, size, replace=False).tolist())))
+    return np.array(sorted(drawn), dtype=np.int64).reshape(quota, size)

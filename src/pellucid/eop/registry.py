@@ -1,4 +1,4 @@
-"""Base classifiers and shapes of regions by name; classes as a user hands them in."""
+"""Base classifiers and region shapes by name; validation of class labels and weights."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ BASES = {
 
 
 def make_base(base: Any, problem: RegionProblem) -> BaseClassifier:
-    """The base classifier that a name or an estimator stands for."""
+    """Create the base classifier for a name or an estimator."""
     return BASES[base](problem) if isinstance(base, str) else SklearnBase(problem, base)
 
 
 def read_classes(estimator: Any, y: Any, X) -> np.ndarray:
-    """Classes of the rows, or an error that says what is wrong with them."""
+    """Validate the class labels."""
     if y is None:
         raise ValueError(
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target "
@@ -56,14 +56,14 @@ def read_classes(estimator: Any, y: Any, X) -> np.ndarray:
 
 
 def as_repetitions(weight: np.ndarray) -> np.ndarray:
-    """Weights as numbers of rows: as they are if they are whole, else with a mean of 1."""
+    """Return integer weights unchanged and scale other weights to a mean of 1."""
     if (weight == np.rint(weight)).all():
         return weight
     return weight * (np.count_nonzero(weight) / weight.sum())
 
 
 def free_label(classes: np.ndarray) -> Any:
-    """A label that is no class: -1 or less for numbers, "unknown" for text."""
+    """A label that is not a class: -1 or less for numbers, "unknown" for strings."""
     if classes.dtype.kind in "iufb":
         return -1 if -1 not in classes else int(np.floor(classes.min())) - 1
     label = "unknown"

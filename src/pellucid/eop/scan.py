@@ -1,4 +1,4 @@
-"""All projections with their classifiers: errors, and how much regions could cover."""
+"""Score all projections: error of the classifier, and an estimate of what regions can cover."""
 
 from __future__ import annotations
 
@@ -13,63 +13,69 @@ from pellucid.eop.problem import RegionProblem
 from pellucid.tree.predictor import column_values
 
 _BLOCK = 32
-"""Projections that a thread takes at a time."""
+"""Projections per task."""
 
-_ROWS_A_CELL = 30
-_MOST_BINS = 32
+_ROWS_PER_CELL = 30
+_MAX_BINS = 32
 _STEPS = 2**10
-"""Of how many steps of one the allowed error is a multiple, where whole numbers are needed."""
+"""ε is rounded down to a multiple of 1 / _STEPS, so that integers can be summed."""
 
 
 @dataclass(frozen=True)
 class Scan:
-    """Every projection.
+    """Scores of all projections.
 
     Attributes
     ----------
     subsets : list of ndarray of shape (n_subsets, size)
-        Projections by size.
+        Projections, one array per size.
     error : list of ndarray
-        Share of errors of the classifier; infinite where it could not be fitted.
-    worth : list of ndarray of shape (n_max_errors, n_subsets)
-        Share of the rows, about, that lie in cells of a coarse grid in which errors are rare,
-        for each error that was to be allowed.
+        Error rate of the classifier; infinite where it could not be fitted.
+    potential : list of ndarray of shape (n_max_errors, n_subsets)
+        Estimated coverage of regions for each ε: the sum over the cells of a coarse grid of
+        max(0, C - (1 - ε) / ε · W) as a fraction of the total weight, where C and W are the
+        weights of the correctly and of the wrongly classified rows in a cell.
     """
 
     subsets: list[np.ndarray]
     error: list[np.ndarray]
-    worth: list[np.ndarray]
+    potential: list[np.ndarray]
 
     @property
     def n_failed(self) -> int:
-        """Projections without a classifier."""
+        """Number of projections on which the classifier could not be fitted."""
         return int(sum(np.isinf(error).sum() for error in self.error))
 
-    def ranked(self, penalty: float, choose: str, which: int = 0) -> Iterator[tuple[int, ...]]:
-        """Projections, best first, ties going to fewer columns and then to earlier ones.
+    def ranked(
+        self, penalty: float, choose: str, max_error_index: int = 0
+    ) -> Iterator[tuple[int, ...]]:
+        """Projections, best first. Ties go to fewer columns, then to earlier columns.
 
         Parameters
         ----------
         penalty : float
-            What each column costs.
+            Penalty per column (η).
         choose : {"error", "coverage", "both"}
-            By least error, and of equal ones by most coverage; or by most coverage; or by turns
-            from both lists.
-        which : int
-            For which of the errors that were to be allowed.
+            Rank by error, then potential; by potential, then error; or alternate between both
+            rankings.
+        max_error_index : int
+            Index of the value of ε whose potential is used.
         """
         if choose == "both":
-            lists = [self.ranked(penalty, one, which) for one in ("coverage", "error")]
-            yield from dict.fromkeys(chain.from_iterable(zip(*lists)))
+            rankings = [
+                self.ranked(penalty, name, max_error_index) for name in ("coverage", "error")
+            ]
+            yield from dict.fromkeys(chain.from_iterable(zip(*rankings)))
             return
-        price = np.concatenate([np.full(len(s), penalty * s.shape[1]) for s in self.subsets])
-        error, worth = np.concatenate(self.error), np.concatenate(self.worth, axis=1)[which]
-        flat = [tuple(features) for subset in self.subsets for features in subset.tolist()]
-        keys = (-worth, error) if choose == "error" else (error, -worth)
-        order = np.lexsort((keys[0] + price, keys[1] + price))
+        penalties = np.concatenate([np.full(len(s), penalty * s.shape[1]) for s in self.subsets])
+        error = np.concatenate(self.error)
+        potential = np.concatenate(self.potential, axis=1)[max_error_index]
+        projections = [tuple(features) for subset in self.subsets for features in subset.tolist()]
+        keys = (-potential, error) if choose == "error" else (error, -potential)
+        order = np.lexsort((keys[0] + penalties, keys[1] + penalties))
         for position in order.tolist():
             if error[position] < np.inf:
-                yield flat[position]
+                yield projections[position]
 
 
 def scan_projections(
@@ -77,9 +83,9 @@ def scan_projections(
     rows: np.ndarray,
     subsets: list[np.ndarray],
     max_errors: Sequence[float],
-    is_over: Callable[[], bool],
+    should_stop: Callable[[], bool],
 ) -> Scan | None:
-    """Fit the base classifier on every projection, and judge it.
+    """Fit the base classifier on every projection and score it.
 
     Parameters
     ----------
@@ -88,15 +94,15 @@ def scan_projections(
         Rows to fit on.
     subsets : list of ndarray of shape (n_subsets, size)
     max_errors : sequence of float
-        Errors that are rare enough, one after the other.
-    is_over : callable
-        Asked now and then whether to stop.
+        Values of ε for which the potential is computed.
+    should_stop : callable
+        Called before each task; returns whether to stop.
 
     Returns
     -------
-    Scan, or None when it was stopped
+    Scan, or None if it was stopped
     """
-    from pellucid.eop.kernels.coverage import judge_answers
+    from pellucid.eop.kernels.coverage import score_projections
 
     problem = base.problem
     features = np.unique(np.concatenate([s.ravel() for s in subsets]))
@@ -106,48 +112,48 @@ def scan_projections(
     y, units, total = problem.y[rows], problem.units[rows], problem.total(rows)
     gains = np.array([min(max(int(e * _STEPS), 1), _STEPS - 1) for e in max_errors])
     wrong = [np.empty(len(s), dtype=np.int64) for s in subsets]
-    worth = [np.empty((len(gains), len(s)), dtype=np.int64) for s in subsets]
+    potential = [np.empty((len(gains), len(s)), dtype=np.int64) for s in subsets]
     n_bins = [_n_bins(total / problem.weights.units_per_weight, s.shape[1]) for s in subsets]
     codes = {n: _codes(problem, rows, features, n) for n in set(n_bins)}
 
     def work(task: tuple[int, int]) -> None:
-        if is_over():
+        if should_stop():
             return
         size, start = task
-        part = slice(start, start + _BLOCK)
-        judge_answers(
-            base.answers(rows, subsets[size][part]),
-            y,
-            units,
-            codes[n_bins[size]],
-            position[subsets[size][part]],
-            n_bins[size],
-            gains,
-            _STEPS - gains,
-            wrong[size][part],
-            worth[size][:, part],
+        block = slice(start, start + _BLOCK)
+        score_projections(
+            answers=base.answers(rows, subsets[size][block]),
+            y=y,
+            units=units,
+            codes=codes[n_bins[size]],
+            subsets=position[subsets[size][block]],
+            n_bins=n_bins[size],
+            gains=gains,
+            losses=_STEPS - gains,
+            wrong=wrong[size][block],
+            potential=potential[size][:, block],
         )
 
     tasks = [(i, start) for i, s in enumerate(subsets) for start in range(0, len(s), _BLOCK)]
     problem.pool.map(work, tasks)
-    if is_over():
+    if should_stop():
         return None
     return Scan(
         subsets,
         [np.where(w < 0, np.inf, w / total) for w in wrong],
-        [w / (gains[:, None] * total) for w in worth],
+        [w / (gains[:, None] * total) for w in potential],
     )
 
 
 def _n_bins(weight: float, dim: int) -> int:
-    """Bins a column, so that a cell has rows enough to tell something."""
-    return int(np.clip((weight / _ROWS_A_CELL) ** (1 / dim), 2, _MOST_BINS))
+    """Bins per column, so that a cell has about `_ROWS_PER_CELL` rows."""
+    return int(np.clip((weight / _ROWS_PER_CELL) ** (1 / dim), 2, _MAX_BINS))
 
 
 def _codes(
     problem: RegionProblem, rows: np.ndarray, features: np.ndarray, n_bins: int
 ) -> np.ndarray:
-    """Bin of every row in every column; bins have about the same weight each."""
+    """Bin of every row in every column; all bins have about the same weight."""
     codes = np.empty((len(features), len(rows)), dtype=np.uint8)
     units = problem.units[rows]
     ranks = (np.arange(1, n_bins) * int(units.sum())) // n_bins
@@ -155,8 +161,8 @@ def _codes(
     def work(j: int) -> None:
         values = column_values(problem.X, features[j], rows)
         order = np.argsort(values)
-        at = np.searchsorted(np.cumsum(units[order]), ranks, side="right")
-        codes[j] = np.searchsorted(values[order[at]], values, side="right")
+        edges = np.searchsorted(np.cumsum(units[order]), ranks, side="right")
+        codes[j] = np.searchsorted(values[order[edges]], values, side="right")
 
     problem.pool.map(work, range(len(features)))
     return codes

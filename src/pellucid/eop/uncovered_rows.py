@@ -1,4 +1,4 @@
-"""Rows that no region holds: what they are answered, and what is said of it."""
+"""Rows in no region: their predictions and their description."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from pellucid.eop.problem import RegionProblem, project
 
 @dataclass(frozen=True)
 class UncoveredRows:
-    """What becomes of rows that no region holds."""
+    """How rows in no region are classified."""
 
     answer: Any
-    """The class that they are all given, or None if there is none."""
+    """The class that all of them get; None if they get none or different classes."""
     share: float
+    """Fraction of the training weight in no region."""
     purity: float
-    """Share of such training rows that are of that class, or that are rightly answered."""
+    """Fraction of the training rows in no region for which the prediction is correct."""
     by_neighbours: bool = False
-    """Whether each gets the answer that its neighbours speak most for."""
+    """Whether each row gets the prediction of the closest level."""
 
     def __str__(self) -> str:
         if self.by_neighbours:
@@ -30,24 +31,24 @@ class UncoveredRows:
             if self.share:
                 figures = (
                     f"{100 * self.share:.1f} % of the rows, "
-                    f"{100 * self.purity:.1f} % of such rows rightly"
+                    f"{100 * self.purity:.1f} % of such rows correct"
                 )
-            return f"in no region: what most neighbours speak for ({figures})"
-        what = "no answer" if self.answer is None else f"{self.answer}"
+            return f"in no region: class of the closest level's neighbors ({figures})"
+        answer = "no answer" if self.answer is None else f"{self.answer}"
         figures = f"{100 * self.share:.1f} % of the rows" if self.share else "no training rows"
         if self.answer is not None:
             rows = "such rows" if self.share else "all rows"
             figures += f", {100 * self.purity:.1f} % of {rows} are {self.answer}"
-        return f"in no region: {what} ({figures})"
+        return f"in no region: {answer} ({figures})"
 
 
 def closest_level(levels: Sequence[Level], X, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The level at which the neighbours of each row are most often rightly classified.
+    """Find the level at which each row has the highest score.
 
     Parameters
     ----------
     levels : sequence of Level
-        With nonparametric regions, at least one.
+        At least one, with nonparametric regions.
     X : ndarray or CSC matrix of shape (n_samples, n_features)
     rows : ndarray of int
         Rows in no region.
@@ -55,42 +56,43 @@ def closest_level(levels: Sequence[Level], X, rows: np.ndarray) -> tuple[np.ndar
     Returns
     -------
     level, answer : ndarray of shape (len(rows),), int
-        The first of equal levels, and what its classifier says.
+        Index of the level, and of the class that its classifier predicts. Ties go to the first
+        level.
     """
     best = np.full(len(rows), -1.0)
-    found, answer = np.zeros((2, len(rows)), dtype=np.int64)
-    for number, level in enumerate(levels if len(rows) else ()):
+    closest, answer = np.zeros((2, len(rows)), dtype=np.int64)
+    for index, level in enumerate(levels if len(rows) else ()):
         P = project(X, level.features, rows)
         score = level.regions.score(P)
         better = score > best
-        best[better], found[better] = score[better], number
+        best[better], closest[better] = score[better], index
         answer[better] = level.classifier.predict(P)[better]
-    return found, answer
+    return closest, answer
 
 
 def answer_all(levels: Sequence[Level], X, found: LevelAnswers, answer: int | None) -> np.ndarray:
-    """Answers with those for rows in no region filled in.
+    """Predicted class of every row, including those in no region.
 
     Parameters
     ----------
     levels : sequence of Level
     X : ndarray or CSC matrix of shape (n_samples, n_features)
     found : LevelAnswers
-        What the levels say.
+        Predictions of the levels.
     answer : int or None
-        Position of the class that all of them are given; None to ask their neighbours.
+        Class index for all rows in no region; None uses the closest level of each row.
     """
-    left = np.flatnonzero(found.level < 0)
+    uncovered = np.flatnonzero(found.level < 0)
     answers = found.answer.copy()
-    answers[left] = closest_level(levels, X, left)[1] if answer is None else answer
+    answers[uncovered] = closest_level(levels, X, uncovered)[1] if answer is None else answer
     return answers
 
 
 def count_uncovered_answers(
-    problem: RegionProblem, rows: np.ndarray, guess: np.ndarray
+    problem: RegionProblem, rows: np.ndarray, answer: np.ndarray
 ) -> np.ndarray:
-    """Weight of some rows by what was guessed of them, if anything, and true class."""
-    guessed = rows[guess[rows] >= 0]
+    """Weight of the given rows by predicted and true class; rows with answer -1 are ignored."""
+    answered = rows[answer[rows] >= 0]
     counts = np.zeros((problem.n_classes, problem.n_classes))
-    np.add.at(counts, (guess[guessed], problem.y[guessed]), problem.weight(guessed))
+    np.add.at(counts, (answer[answered], problem.y[answered]), problem.weight(answered))
     return counts

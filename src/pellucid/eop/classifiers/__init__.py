@@ -1,1 +1,1 @@
-"""Base classifiers on the projections."""
+"""Base classifiers that are fitted on projections."""

@@ -1,4 +1,4 @@
-"""Base classifiers: fitted on every projection, with as much of the work shared as there is."""
+"""Interface of the base classifiers, which are fitted on every projection."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import numpy as np
 from pellucid.eop.problem import RegionProblem
 
 FAILED = -1
-"""Stands in place of an answer where a classifier cannot be fitted."""
+"""Predicted class index of a classifier that could not be fitted."""
 
 
 class FittedClassifier(NamedTuple):
-    """A classifier on one projection."""
+    """A classifier fitted on one projection."""
 
     classifier: Any
-    """Has ``predict(P)``, which gives positions of classes."""
+    """Object with ``predict(P)``, which returns class indices."""
     answers: np.ndarray
-    """What it says of the rows it was fitted on, each as if it had not been there if it can."""
+    """Predictions for the rows it was fitted on; leave-one-out or cross-validated if needed."""
 
 
 class BaseClassifier(ABC):
-    """A kind of classifier.
+    """A classifier that can be fitted on many projections.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class BaseClassifier(ABC):
     Attributes
     ----------
     failure : str
-        Why it could not be fitted on some projection.
+        Error message of the last projection on which the classifier could not be fitted.
     """
 
     failure = ""
@@ -41,11 +41,11 @@ class BaseClassifier(ABC):
         self.problem = problem
 
     def prepare(self, rows: np.ndarray, features: np.ndarray) -> None:  # noqa: B027
-        """Do what can be done once for all projections of these columns; nothing by default."""
+        """Precompute what all projections of these columns share; nothing by default."""
 
     @abstractmethod
     def answers(self, rows: np.ndarray, subsets: np.ndarray) -> np.ndarray:
-        """What the classifiers of some projections say of the rows they are fitted on.
+        """Fit a classifier on each projection and predict the rows that it is fitted on.
 
         Parameters
         ----------
@@ -57,9 +57,9 @@ class BaseClassifier(ABC):
         Returns
         -------
         ndarray of shape (n_subsets, n_rows), int64
-            Positions of classes; all `FAILED` where no classifier could be fitted.
+            Class indices; all `FAILED` where the classifier could not be fitted.
         """
 
     @abstractmethod
     def fit(self, rows: np.ndarray, features: tuple[int, ...]) -> FittedClassifier | None:
-        """The classifier of one projection; None where it cannot be fitted."""
+        """Fit the classifier on one projection; None where it cannot be fitted."""

@@ -1,4 +1,4 @@
-"""Linear support vector machines and logistic regressions of all projections."""
+"""Linear support vector machines and logistic regressions on all projections."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from pellucid.eop.problem import project
 
 @dataclass(frozen=True)
 class LinearClassifier:
-    """The class with the largest ``coef @ x + intercept``.
+    """Predicts the class with the largest ``coef @ x + intercept``.
 
     Attributes
     ----------
     coef : ndarray of shape (n_classes, dim)
     intercept : ndarray of shape (n_classes,)
-        Minus infinity for classes that had no rows.
+        Minus infinity for classes without training rows.
     """
 
     coef: np.ndarray
     intercept: np.ndarray
 
     def decision_function(self, P: np.ndarray) -> np.ndarray:
-        """What speaks for each class."""
+        """Score of each class, ``P @ coef.T + intercept``."""
         return P @ self.coef.T + self.intercept
 
     def predict(self, P: np.ndarray) -> np.ndarray:
-        """Position of the class, for every row."""
+        """Class index of every row."""
         return self.decision_function(P).argmax(axis=1)
 
     def reason(self, answer: int, names: Sequence[str], classes: np.ndarray) -> str:
-        """When it gives an answer, in words."""
+        """Condition under which a class is predicted, as text."""
         if len(self.coef) > 2 or not np.isfinite(self.intercept).all():
-            return f"where the linear classifier says {classes[answer]}"
+            return f"where the linear classifier predicts {classes[answer]}"
         other = 1 - answer
         weights = self.coef[answer] - self.coef[other]
         size = np.abs(weights).max() or 1.0
@@ -53,16 +53,16 @@ def _factor(weight: float) -> str:
 
 
 class LinearBase(BaseClassifier):
-    """One class against the rest, with squared hinge or logistic loss and an l2 penalty.
+    """One-vs-rest linear classifiers with squared hinge or logistic loss and an l2 penalty.
 
-    Columns are brought to a mean of 0 and a deviation of 1 first.
+    Columns are standardized to mean 0 and standard deviation 1.
 
     Parameters
     ----------
     problem : RegionProblem
     loss : {"squared_hinge", "logistic"}
     C : float
-        Weight of the losses against the penalty.
+        Weight of the losses relative to the penalty, as in scikit-learn.
     """
 
     def __init__(self, problem, loss: str, C: float = 1.0) -> None:
@@ -74,9 +74,9 @@ class LinearBase(BaseClassifier):
         from pellucid.eop.kernels.linear import linear_answers
 
         columns, local, coef = self._solve(rows, subsets)
-        found = np.empty((len(subsets), len(rows)), dtype=np.int64)
-        linear_answers(columns, local, coef, found)
-        return found
+        answers = np.empty((len(subsets), len(rows)), dtype=np.int64)
+        linear_answers(columns, local, coef, answers)
+        return answers
 
     def fit(self, rows, features):
         """See `BaseClassifier.fit`."""
@@ -89,7 +89,7 @@ class LinearBase(BaseClassifier):
         )
 
     def _solve(self, rows: np.ndarray, subsets: np.ndarray):
-        """Scaled columns, the subsets as positions among them, and the coefficients."""
+        """Standardized columns, the subsets as indices into them, and the coefficients."""
         from pellucid.eop.kernels.linear import fit_linear
 
         problem = self.problem
@@ -99,14 +99,14 @@ class LinearBase(BaseClassifier):
         columns = np.ascontiguousarray(((project(problem.X, used, rows) - mean) / scale).T)
         coef = np.empty((len(subsets), problem.n_classes, subsets.shape[1] + 1))
         fit_linear(
-            columns,
-            local,
-            problem.y[rows],
-            problem.weight(rows),
-            problem.n_classes,
-            problem.class_units(rows) > 0,
-            self.C,
-            self.loss == "logistic",
-            coef,
+            columns=columns,
+            subsets=local,
+            y=problem.y[rows],
+            weight=problem.weight(rows),
+            n_classes=problem.n_classes,
+            present=problem.class_units(rows) > 0,
+            C=self.C,
+            is_logistic=self.loss == "logistic",
+            coef=coef,
         )
         return columns, local, coef

@@ -1,4 +1,4 @@
-"""Training rows by place: nearest neighbours that do not depend on the order of rows."""
+"""Nearest neighbors among distinct rows, independent of the order of the rows."""
 
 from __future__ import annotations
 
@@ -10,27 +10,30 @@ from pellucid.eop.classifiers.base import BaseClassifier, FittedClassifier
 from pellucid.eop.problem import project
 
 N_NEIGHBORS = 5
-"""Neighbours of the built-in k-NN classifier, as in scikit-learn."""
+"""Neighbors of the built-in k-NN classifier, as in scikit-learn."""
 
 
 class DistinctRows:
-    """Rows gathered by place, in a tree.
+    """A k-d tree of the distinct rows, with weights.
 
-    Rows that coincide are taken together, and a row of weight w counts as w neighbours, so it
-    never matters which of several equally near rows comes first.
+    Identical rows are merged into one point, and a row of weight w counts as w neighbors. If only
+    part of a point's weight is needed, all its rows contribute proportionally. The result
+    therefore does not depend on the order of identical rows.
 
     Parameters
     ----------
     Z : ndarray of shape (n, dim)
-        Rows, scaled.
+        Scaled rows.
     weight : ndarray of shape (n,)
 
     Attributes
     ----------
-    places : ndarray of shape (n_places, dim)
-        Different rows, in lexical order.
+    points : ndarray of shape (n_points, dim)
+        Distinct rows, in lexicographic order.
     of_row : ndarray of shape (n,), int
-        Place of each row.
+        Index of the point of each row.
+    total : ndarray of shape (n_points,)
+        Weight of each point.
     """
 
     def __init__(self, Z: np.ndarray, weight: np.ndarray) -> None:
@@ -41,100 +44,104 @@ class DistinctRows:
         is_new = np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))
         self.of_row = np.empty(len(Z), dtype=np.int64)
         self.of_row[order] = np.cumsum(is_new) - 1
-        self.places = ordered[is_new]
+        self.points = ordered[is_new]
         self.weight = weight
         self.total = np.bincount(self.of_row, weights=weight)
-        self._tree = KDTree(self.places)
+        self._tree = KDTree(self.points)
 
-    def gather(self, values: np.ndarray) -> np.ndarray:
-        """Weight of the rows of each place that have each of some properties.
+    def sum_by_point(self, indicators: np.ndarray) -> np.ndarray:
+        """Weight per point of the rows for which each indicator is true.
 
         Parameters
         ----------
-        values : ndarray of shape (n, n_properties), bool
+        indicators : ndarray of shape (n, n_indicators), bool
+
+        Returns
+        -------
+        ndarray of shape (n_points, n_indicators)
         """
-        sums = [np.bincount(self.of_row, weights=self.weight * column) for column in values.T]
+        sums = [np.bincount(self.of_row, weights=self.weight * column) for column in indicators.T]
         return np.column_stack(sums)
 
-    def near(self, Z: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Distances and numbers of the places next to each row, and the weight taken of each.
+    def query(self, Z: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Distances and indices of the nearest points of each row, and the weight used of each.
 
-        The weights add up to `k`, or to all there is.
+        The weights sum to `k`, or to the total weight if that is smaller.
         """
-        distance, index = self._tree.query(Z, k=min(k, len(self.places)))
-        return distance, index, _take(self.total[index], k)
+        distance, index = self._tree.query(Z, k=min(k, len(self.points)))
+        return distance, index, _used_weight(self.total[index], k)
 
-    def nearest_to_training_rows(
-        self, k: int
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """The same for the training rows, each without itself (of a heavier row, without one).
+    def query_leave_one_out(self, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """`query` for each training row without itself (without weight 1 of a heavier row).
 
-        The last array is the weight that was left out of the first place of each row.
+        The last array is the weight that is left out of the first point of each row.
         """
-        distance, index = self._tree.query(self.places, k=min(k + 1, len(self.places)))
+        distance, index = self._tree.query(self.points, k=min(k + 1, len(self.points)))
         distance, index = distance[self.of_row], index[self.of_row]
         total, own = self.total[index], np.minimum(self.weight, 1.0)
         total[:, 0] -= own
-        return distance, index, _take(total, k), own
+        return distance, index, _used_weight(total, k), own
 
 
-def _take(total: np.ndarray, k: int) -> np.ndarray:
+def _used_weight(total: np.ndarray, k: int) -> np.ndarray:
+    """Weight used of each neighbor, nearest first, until `k` is reached."""
     return np.clip(k - (np.cumsum(total, axis=1) - total), 0.0, total)
 
 
-def shares(part: np.ndarray, total: np.ndarray) -> np.ndarray:
-    """``part / total``, 0 where there is nothing."""
+def safe_divide(part: np.ndarray, total: np.ndarray) -> np.ndarray:
+    """``part / total``, and 0 where the total is 0."""
     return np.divide(part, total, out=np.zeros(np.shape(part)), where=total > 0)
 
 
 class KNNClassifier:
-    """The heaviest class among the nearest rows; the lowest of equals.
+    """Predicts the class with the largest weight among the nearest rows; ties go to the lowest.
 
     Attributes
     ----------
     n_neighbors : int
     scale : ndarray of shape (dim,)
-        Distances are taken after division by these.
+        Columns are divided by these values before distances are computed.
     """
 
     def __init__(self, P, y, weight, n_classes: int, scale, n_neighbors: int) -> None:
         self.scale, self.n_neighbors = scale, n_neighbors
-        self._places = DistinctRows(P / scale, weight)
+        self._rows = DistinctRows(P / scale, weight)
         self._is_class = y[:, None] == np.arange(n_classes)
-        self._classes = self._places.gather(self._is_class)
+        self._class_weight = self._rows.sum_by_point(self._is_class)
 
     def predict(self, P: np.ndarray) -> np.ndarray:
-        """Position of the class, for every row."""
+        """Class index of every row."""
         if not len(P):
             return np.empty(0, dtype=np.int64)
-        _, index, taken = self._places.near(P / self.scale, self.n_neighbors)
-        weight = shares(taken, self._places.total[index])
-        return (weight[:, :, None] * self._classes[index]).sum(axis=1).argmax(axis=1)
+        _, index, used = self._rows.query(P / self.scale, self.n_neighbors)
+        fraction = safe_divide(used, self._rows.total[index])
+        return (fraction[:, :, None] * self._class_weight[index]).sum(axis=1).argmax(axis=1)
 
     def reason(self, answer: int, names: Sequence[str], classes: np.ndarray) -> str:
-        """When it gives an answer, in words."""
+        """Condition under which a class is predicted, as text."""
         return f"where most of the {self.n_neighbors} nearest rows are {classes[answer]}"
 
-    def own_answers(self) -> np.ndarray:
-        """What it says of each training row when that row is left out."""
-        _, index, taken, own = self._places.nearest_to_training_rows(self.n_neighbors)
-        classes, total = self._classes[index], self._places.total[index]
-        classes[:, 0] -= own[:, None] * self._is_class
+    def leave_one_out(self) -> np.ndarray:
+        """Leave-one-out predictions for the training rows."""
+        _, index, used, own = self._rows.query_leave_one_out(self.n_neighbors)
+        class_weight, total = self._class_weight[index], self._rows.total[index]
+        class_weight[:, 0] -= own[:, None] * self._is_class
         total[:, 0] -= own
-        return (shares(taken, total)[:, :, None] * classes).sum(axis=1).argmax(axis=1)
+        fraction = safe_divide(used, total)
+        return (fraction[:, :, None] * class_weight).sum(axis=1).argmax(axis=1)
 
 
 class KNNBase(BaseClassifier):
-    """The nearest neighbours; training rows are judged without themselves."""
+    """k-nearest neighbors; predictions for training rows are leave-one-out."""
 
     def answers(self, rows, subsets):
         """See `BaseClassifier.answers`."""
-        return np.stack([self._make(rows, tuple(s)).own_answers() for s in subsets.tolist()])
+        return np.stack([self._make(rows, tuple(s)).leave_one_out() for s in subsets.tolist()])
 
     def fit(self, rows, features):
         """See `BaseClassifier.fit`."""
         classifier = self._make(rows, features)
-        return FittedClassifier(classifier, classifier.own_answers())
+        return FittedClassifier(classifier, classifier.leave_one_out())
 
     def _make(self, rows: np.ndarray, features: tuple[int, ...]) -> KNNClassifier:
         problem = self.problem

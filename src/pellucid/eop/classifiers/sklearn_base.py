@@ -1,4 +1,4 @@
-"""Any scikit-learn classifier as a base."""
+"""Any scikit-learn classifier as base classifier."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from sklearn.utils.validation import has_fit_parameter
 from pellucid.eop.classifiers.base import FAILED, BaseClassifier, FittedClassifier
 from pellucid.eop.problem import RegionProblem, project
 
-_PARTS = 3
-"""Parts that the rows are divided into, each answered by a classifier of the others."""
+_N_FOLDS = 3
+"""Folds of the cross-validation that predicts the training rows."""
 
 
 class SklearnBase(BaseClassifier):
-    """A classifier of the user's.
+    """A scikit-learn classifier given by the user.
 
-    What it says of a training row comes from a copy that has not seen the row, so that
-    classifiers that know their training rows by heart do not seem right everywhere. Where it
-    cannot be fitted (too few classes left, say), the projection is passed over.
+    Training rows are predicted by cross-validation, because the training error of a flexible
+    classifier is too optimistic. Projections on which the classifier cannot be fitted (for
+    example because only one class remains) are skipped.
 
     Parameters
     ----------
@@ -33,45 +33,47 @@ class SklearnBase(BaseClassifier):
         self.estimator = estimator
         if not problem.weights.are_ones and not has_fit_parameter(estimator, "sample_weight"):
             raise ValueError(
-                f"base={estimator!r} takes no sample_weight; leave the weights out, or use a "
-                "classifier that takes them, such as base='stump', 'linear_svm', 'logistic' or "
-                "'knn'"
+                f"base={estimator!r} does not support sample_weight; omit the weights, or use a "
+                "classifier that supports them, such as base='stump', 'linear_svm', 'logistic' "
+                "or 'knn'"
             )
 
     def answers(self, rows, subsets):
         """See `BaseClassifier.answers`."""
-        found = np.empty((len(subsets), len(rows)), dtype=np.int64)
+        answers = np.empty((len(subsets), len(rows)), dtype=np.int64)
         for position, features in enumerate(subsets.tolist()):
-            answers = self._answers(project(self.problem.X, features, rows), rows)
-            found[position] = FAILED if answers is None else answers
-        return found
+            predicted = self._cross_validate(project(self.problem.X, features, rows), rows)
+            answers[position] = FAILED if predicted is None else predicted
+        return answers
 
     def fit(self, rows, features):
         """See `BaseClassifier.fit`."""
         P = project(self.problem.X, features, rows)
-        answers, classifier = self._answers(P, rows), self._fit(P, rows)
-        return (
-            None if answers is None or classifier is None else FittedClassifier(classifier, answers)
-        )
+        answers, classifier = self._cross_validate(P, rows), self._fit(P, rows)
+        if answers is None or classifier is None:
+            return None
+        return FittedClassifier(classifier, answers)
 
-    def _answers(self, P: np.ndarray, rows: np.ndarray) -> np.ndarray | None:
+    def _cross_validate(self, P: np.ndarray, rows: np.ndarray) -> np.ndarray | None:
+        """Predict each fold, stratified by class, by a classifier fitted on the other folds."""
         order = np.argsort(self.problem.y[rows], kind="stable")
-        part = np.empty(len(rows), dtype=np.int64)
-        part[order] = np.arange(len(rows)) % _PARTS
+        fold_of_row = np.empty(len(rows), dtype=np.int64)
+        fold_of_row[order] = np.arange(len(rows)) % _N_FOLDS
         answers = np.empty(len(rows), dtype=np.int64)
-        for number in range(_PARTS):
-            is_in = part == number
-            if not is_in.any():
+        for fold in range(_N_FOLDS):
+            is_test = fold_of_row == fold
+            if not is_test.any():
                 continue
-            classifier = self._fit(P[~is_in], rows[~is_in])
+            classifier = self._fit(P[~is_test], rows[~is_test])
             if classifier is None:
                 return None
-            answers[is_in] = classifier.predict(P[is_in])
+            answers[is_test] = classifier.predict(P[is_test])
         return answers
 
     def _fit(self, P: np.ndarray, rows: np.ndarray) -> Any:
-        ones = self.problem.weights.are_ones
-        weights = {} if ones else {"sample_weight": self.problem.weight(rows)}
+        """Fit a clone; None, with the reason in `failure`, if this raises an error."""
+        is_unweighted = self.problem.weights.are_ones
+        weights = {} if is_unweighted else {"sample_weight": self.problem.weight(rows)}
         try:
             return clone(self.estimator).fit(P, self.problem.y[rows], **weights)
         except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:

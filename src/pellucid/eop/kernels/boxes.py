@@ -1,4 +1,4 @@
-"""Boxes of the largest surplus: what the rows inside are worth together."""
+"""Search for boxes with the largest surplus (sum of gains of the rows inside)."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from pellucid._utils.compilation import allocating
 
 @allocating
 def best_grid_box(codes, gains, n_bins):
-    """The box of bins, in two columns, whose rows have the largest sum of gains.
+    """Find the box on a grid over two columns with the largest sum of gains.
 
-    For every range of bins of the first column, the best range of the second is the run of
-    largest sum, found in one pass: n_bins³ steps, and no box is overlooked.
+    For every range of bins of the first column, the best range of the second column is the
+    contiguous run with the largest sum (Kadane's algorithm). The search is exact and takes
+    O(n_bins³) steps.
 
     Parameters
     ----------
@@ -24,23 +25,23 @@ def best_grid_box(codes, gains, n_bins):
     Returns
     -------
     (5,) int64
-        First and last bin of the first column, then of the second, and the sum; the sum is 0
-        when no box is worth anything. Ties go to the box that is met first.
+        First and last bin of the first column, first and last bin of the second column, and the
+        sum. The sum is 0 if no box has a positive sum. Ties go to the box that is found first.
     """
     grid = np.zeros((n_bins, n_bins), np.int64)
     for i in range(len(gains)):
         grid[codes[0, i], codes[1, i]] += gains[i]
     best = np.zeros(5, np.int64)
-    line = np.empty(n_bins, np.int64)
+    column_sums = np.empty(n_bins, np.int64)
     for first in range(n_bins):
-        line[:] = 0
+        column_sums[:] = 0
         for last in range(first, n_bins):
             run, begin = 0, 0
             for j in range(n_bins):
-                line[j] += grid[last, j]
+                column_sums[j] += grid[last, j]
                 if run <= 0:
                     run, begin = 0, j
-                run += line[j]
+                run += column_sums[j]
                 if run > best[4]:
                     best[0], best[1], best[2], best[3], best[4] = first, last, begin, j, run
     return best
@@ -48,10 +49,10 @@ def best_grid_box(codes, gains, n_bins):
 
 @allocating
 def improve_box(columns, orders, gains, lower, upper):
-    """Move the ends of a box, one column at a time, for as long as its sum of gains grows.
+    """Optimize the ends of a box, one column at a time, until its sum of gains stops growing.
 
-    With all other columns as they are, the best interval of a column is the run of largest sum
-    along its sorted values. Rows with lower ≤ x ≤ upper are inside.
+    With the other columns fixed, the best interval of a column is the contiguous run with the
+    largest sum along its sorted values. Rows with lower ≤ x ≤ upper are inside.
 
     Parameters
     ----------

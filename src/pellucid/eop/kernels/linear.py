@@ -1,4 +1,4 @@
-"""Linear classifiers of many small sets of columns, by Newton's method."""
+"""Linear classifiers on many small sets of columns, by Newton's method."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import numpy as np
 from pellucid._utils.compilation import allocating, compiled, inner
 
 MAX_STEPS = 30
-"""Newton steps; a dozen are enough where classes overlap."""
+"""Maximum number of Newton steps."""
 
 _HALVINGS = 12
 
 
 @inner
 def _loss(margin, is_logistic):
-    """A loss of the margin m = t·f, with its first and second derivative.
+    """Loss of the margin m = t·f, with its first and second derivative.
 
-    Squared hinge max(0, 1 - m)², or logistic log(1 + exp(-m)).
+    Squared hinge loss max(0, 1 - m)², or logistic loss log(1 + exp(-m)).
     """
     if is_logistic:
         if margin > 0:
@@ -64,21 +64,21 @@ def _objective(w, columns, subset, positive, y, weight, C, is_logistic, gradient
         hessian[dim, a] = hessian[a, dim]
         for b in range(a):
             hessian[b, a] = hessian[a, b]
-    # Without rows inside the margin nothing else holds the intercept.
+    # Keeps the system regular if no row lies inside the margin.
     hessian[dim, dim] += 1e-8
     return total
 
 
 @inner
 def _solve(matrix, vector):
-    """Solve a small positive definite system in place by elimination."""
+    """Solve a small positive definite system in place by Gaussian elimination."""
     n = len(vector)
     for a in range(n):
         for b in range(a + 1, n):
-            share = matrix[b, a] / matrix[a, a]
+            factor = matrix[b, a] / matrix[a, a]
             for c in range(a, n):
-                matrix[b, c] -= share * matrix[a, c]
-            vector[b] -= share * vector[a]
+                matrix[b, c] -= factor * matrix[a, c]
+            vector[b] -= factor * vector[a]
     for a in range(n - 1, -1, -1):
         for b in range(a + 1, n):
             vector[a] -= matrix[a, b] * vector[b]
@@ -87,17 +87,18 @@ def _solve(matrix, vector):
 
 @allocating
 def fit_linear(columns, subsets, y, weight, n_classes, present, C, is_logistic, coef):
-    """One class against the rest, for every subset of the columns.
+    """Fit one-vs-rest linear classifiers for every subset of the columns.
 
     Parameters
     ----------
-    columns : (n_columns, n) float64, of mean about 0 and deviation about 1
+    columns : (n_columns, n) float64
+        Standardized columns.
     subsets : (n_subsets, dim) int64
     y : (n,) int64
     weight : (n,) float64
     n_classes : int
     present : (n_classes,) bool
-        Classes that have rows; the others never win.
+        Whether each class has rows; the others are never predicted.
     C : float
     is_logistic : bool
     coef : (n_subsets, n_classes, dim + 1) float64, filled in
@@ -151,7 +152,7 @@ def fit_linear(columns, subsets, y, weight, n_classes, present, C, is_logistic, 
 
 @compiled
 def linear_answers(columns, subsets, coef, answers):
-    """Class with the largest value of each linear classifier; ties go to the lower class."""
+    """Predicted class of every row by each linear classifier; ties go to the lower class."""
     dim = subsets.shape[1]
     n_classes = coef.shape[1]
     for s in range(len(subsets)):

@@ -1,4 +1,4 @@
-"""The best single threshold of a column, by the weight of the rows that it classifies rightly."""
+"""The decision stump with the smallest error, for each column."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from pellucid._utils.compilation import allocating
 
 @allocating
 def best_stumps(orders, columns, y, units, n_classes, ends, classes, wrong):
-    """The stump of least error of every column.
+    """Find the stump with the smallest error for every column.
 
-    A stump at θ answers with the heaviest class of the rows with x ≤ θ, and with that of the
-    others. Its right weight is max_c L_c(θ) + max_c R_c(θ); the largest class on a side only
-    changes when the row that joins it belongs to a class that passes it, so one sweep from each
-    end is enough. Ties go to the lowest threshold; a cut must beat the best single class.
+    A stump with threshold θ predicts the heaviest class among the rows with x ≤ θ, and the
+    heaviest class among the rows with x > θ. With class weights L_c(θ) and R_c(θ), the weight of
+    the correctly classified rows is max_c L_c(θ) + max_c R_c(θ). Adding a row to a side can only
+    raise the maximum to the weight of the row's class, so one pass from each end is enough. Ties
+    go to the lowest threshold. A threshold must beat the best single class.
 
     Parameters
     ----------
@@ -25,12 +26,12 @@ def best_stumps(orders, columns, y, units, n_classes, ends, classes, wrong):
     units : (n,) int64
     n_classes : int
     ends : (n_columns, 2) float64, filled in
-        The largest value on the left and the smallest on the right; both are infinite where no
-        cut is of use, and all rows are on the left.
+        The largest value on the left and the smallest on the right. Both are infinite if no
+        threshold beats the best single class; all rows are then on the left.
     classes : (n_columns, 2) int64, filled in
-        Heaviest class on the left and on the right, the lowest of equals.
+        Heaviest class on the left and on the right; ties go to the lowest class.
     wrong : (n_columns,) int64, filled in
-        Weight of the rows that are classified wrongly.
+        Weight of the misclassified rows.
     """
     n = len(y)
     weight = np.empty(n_classes, np.int64)

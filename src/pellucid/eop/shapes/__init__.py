@@ -1,1 +1,1 @@
-"""Shapes of regions and the functions that find them."""
+"""Region shapes and the search for regions of each shape."""

@@ -1,4 +1,4 @@
-"""Round sets of rows grown from a seed: what polyhedra and ellipses are made of."""
+"""Grow ellipses from seed rows, as a basis for elliptic and polyhedral regions."""
 
 from __future__ import annotations
 
@@ -6,34 +6,36 @@ import numpy as np
 
 from pellucid.eop.shapes.base import Rows
 
-_ROUNDS = 8
+_MAX_ROUNDS = 8
 _SEEDS = 5
 
 GROWTH_FACTORS = (1.0, 2.0, 4.0)
-"""Squared distances, in those of its border, up to which an ellipse looks at rows around it."""
+"""Squared distances from the center, relative to the boundary, within which rows are refitted."""
 
-_FLAT = 1e-6
-"""Least variance in a direction, in those of the columns."""
+_MIN_VARIANCE = 1e-6
+"""Added to the variance in each direction, relative to the variance of the columns."""
 
-_LEAST_RADIUS = 1e-18
-"""Least squared distance that an ellipse reaches, in standard deviations."""
+_MIN_SQUARED_RADIUS = 1e-18
+"""Minimum squared radius of an ellipse, in standard deviations."""
 
 
 def distances(P: np.ndarray, center: np.ndarray, shape: np.ndarray) -> np.ndarray:
     """Squared distances (x - c)ᵀ A (x - c)."""
-    away = P - center
-    return ((away @ shape) * away).sum(axis=1)
+    difference = P - center
+    return ((difference @ shape) * difference).sum(axis=1)
 
 
 def grow_from_seeds(rows: Rows, gains: np.ndarray, random) -> tuple[np.ndarray, np.ndarray] | None:
-    """The ellipse of largest surplus that grows from one of a few seeds.
+    """Grow an ellipse from each of a few seeds and return the one with the largest surplus.
 
-    Seeds are rows drawn at random that are classified rightly and not yet covered. Around a
-    seed, rows are added by distance as far as the surplus is largest; then center and shape
-    become those of the right rows inside and a little beyond, and so on as long as it pays.
+    Seeds are random rows that are correctly classified and not yet covered. The radius around a
+    seed is chosen for the largest surplus. Center and shape are then set to the mean and the
+    inverse covariance of the correctly classified rows inside and slightly beyond. This is
+    repeated as long as the surplus grows.
 
     Returns
     -------
+    None if no ellipse has a positive surplus, else:
     center : ndarray of shape (dim,)
     shape : ndarray of shape (dim, dim)
         Rows with (x - center)ᵀ shape (x - center) ≤ 1 are inside.
@@ -48,24 +50,26 @@ def grow_from_seeds(rows: Rows, gains: np.ndarray, random) -> tuple[np.ndarray, 
 
 
 def _grow(rows: Rows, gains: np.ndarray, seed: int):
+    """The ellipse grown from one seed, and its surplus."""
     center, shape = rows.P[seed], np.diag(1 / rows.scale**2)
     best, best_value = None, 0
     grown, value = best_radius(rows.P, gains, center, shape)
-    for _ in range(_ROUNDS):
+    for _ in range(_MAX_ROUNDS):
         if value <= best_value:
             break
         best, best_value = grown, value
         distance = distances(rows.P, *grown)
-        for reach in GROWTH_FACTORS:
-            near = (distance <= reach) & rows.right
-            trial = best_radius(rows.P, gains, *spread(rows.P[near], rows.units[near], rows.scale))
+        for factor in GROWTH_FACTORS:
+            refitted = (distance <= factor) & rows.correct
+            center, shape = mean_and_precision(rows.P[refitted], rows.units[refitted], rows.scale)
+            trial = best_radius(rows.P, gains, center, shape)
             if trial[1] > value:
                 grown, value = trial
     return best, best_value
 
 
 def best_radius(P: np.ndarray, gains: np.ndarray, center: np.ndarray, shape: np.ndarray):
-    """The ellipse of this center and form, of the size that has the largest surplus.
+    """Scale an ellipse about its center to the size with the largest surplus.
 
     Returns
     -------
@@ -78,17 +82,19 @@ def best_radius(P: np.ndarray, gains: np.ndarray, center: np.ndarray, shape: np.
     total[~is_last] = np.iinfo(np.int64).min
     end = int(np.argmax(total))
     if end + 1 < len(ordered):
-        radius = ordered[end] / 2 + ordered[end + 1] / 2
+        squared_radius = ordered[end] / 2 + ordered[end + 1] / 2
     else:
-        radius = ordered[end] * 1.01
-    radius = max(radius, _LEAST_RADIUS)
-    return (center, shape / radius), int(total[end])
+        squared_radius = ordered[end] * 1.01
+    squared_radius = max(squared_radius, _MIN_SQUARED_RADIUS)
+    return (center, shape / squared_radius), int(total[end])
 
 
-def spread(P: np.ndarray, units: np.ndarray, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean of rows and the inverse of their covariance, never quite flat."""
+def mean_and_precision(
+    P: np.ndarray, units: np.ndarray, scale: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Weighted mean and inverse covariance of rows, with a regularized covariance."""
     weight = units / units.sum()
     center = weight @ P
     Z = (P - center) / scale
-    covariance = (Z * weight[:, None]).T @ Z + _FLAT * np.eye(P.shape[1])
+    covariance = (Z * weight[:, None]).T @ Z + _MIN_VARIANCE * np.eye(P.shape[1])
     return center, np.linalg.inv(covariance) / np.outer(scale, scale)

@@ -1,4 +1,4 @@
-"""Boxes: an interval in each column."""
+"""Boxes: one interval per column."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ from pellucid.explanation.conditions import format_number
 from pellucid.tree.rounding import choose_threshold
 
 _BINS = 64
+"""Bins per column of the grid on which boxes are searched."""
+
 _SEEDS = 8
-_SEED_ROWS = 20
+_SEED_NEIGHBORS = 20
+"""Rows nearest to a seed whose bounding box is a start box."""
 
 
 class Boxes(Regions):
@@ -23,7 +26,7 @@ class Boxes(Regions):
     Attributes
     ----------
     lower, upper : ndarray of shape (n_boxes, dim)
-        Ends. An end beyond which there was no training row is infinite.
+        Ends. An end is infinite if there is no training row beyond it.
     """
 
     kind = "box"
@@ -37,10 +40,10 @@ class Boxes(Regions):
 
     def which(self, P: np.ndarray) -> np.ndarray:
         """See `Regions.which`."""
-        found = np.full(len(P), -1, dtype=np.int64)
-        for number in range(len(self) - 1, -1, -1):
-            found[((self.lower[number] < P) & (self.upper[number] >= P)).all(axis=1)] = number
-        return found
+        region = np.full(len(P), -1, dtype=np.int64)
+        for i in range(len(self) - 1, -1, -1):
+            region[((self.lower[i] < P) & (self.upper[i] >= P)).all(axis=1)] = i
+        return region
 
     def first(self, k: int) -> Boxes:
         """See `Regions.first`."""
@@ -50,18 +53,22 @@ class Boxes(Regions):
         """See `Regions.describe`."""
         return [describe_box(*ends, names) for ends in zip(self.lower, self.upper)]
 
+    def box_bounds(self, region: int) -> tuple[np.ndarray, np.ndarray]:
+        """See `Regions.box_bounds`."""
+        return self.lower[region].copy(), self.upper[region].copy()
+
     @property
     def costs(self) -> np.ndarray:
-        """Columns that are looked at."""
+        """Number of columns with a finite end."""
         return (np.isfinite(self.lower) | np.isfinite(self.upper)).sum(axis=1).astype(float)
 
 
 EVERYWHERE = "everywhere"
-"""A box without ends in words."""
+"""Text of a box without finite ends."""
 
 
 def describe_interval(low: float, high: float, name: str) -> str:
-    """An interval in words; empty when it has no end."""
+    """Text of an interval; empty if it has no finite end."""
     if np.isinf(low):
         return "" if np.isinf(high) else f"{name} ≤ {format_number(high)}"
     if np.isinf(high):
@@ -70,7 +77,7 @@ def describe_interval(low: float, high: float, name: str) -> str:
 
 
 def describe_box(lower: np.ndarray, upper: np.ndarray, names: Sequence[str]) -> str:
-    """A box in words.
+    """Text of a box.
 
     Examples
     --------
@@ -83,11 +90,12 @@ def describe_box(lower: np.ndarray, upper: np.ndarray, names: Sequence[str]) -> 
 
 
 class BoxFinder(ShapeFinder):
-    """Boxes of the largest surplus.
+    """Find boxes with a large surplus.
 
-    In one or two columns the best box on a grid of 64 quantiles a column is found exactly, in
-    more columns it is grown from the best boxes of pairs of them and from rows drawn at random;
-    then its ends move, one column at a time, to the best values there are.
+    With two columns, the search starts from the best box on a grid of 64 quantiles per column,
+    which is found exactly. With more columns, it starts from the best grid box of each pair of
+    columns and from boxes around random rows. The ends are then optimized, one column at a time,
+    over all values. With one column, this optimization alone is exact.
     """
 
     def _grow(self, rows, gains, random):
@@ -99,10 +107,10 @@ class BoxFinder(ShapeFinder):
             value = improve_box(columns, orders, gains, lower, upper)
             if value > best_value:
                 best, best_value = (lower, upper), value
-        return None if best is None else _closed(*best, rows.P)
+        return None if best is None else _open_below(*best)
 
     def _starts(self, columns: np.ndarray, rows: Rows, gains: np.ndarray, random):
-        """Boxes to begin with, as ends that belong to them."""
+        """Start boxes, with lower ≤ x ≤ upper."""
         from pellucid.eop.kernels.boxes import best_grid_box
 
         dim = len(columns)
@@ -113,11 +121,12 @@ class BoxFinder(ShapeFinder):
         edges = [_edges(column) for column in columns]
         codes = np.stack([np.searchsorted(e, c) for e, c in zip(edges, columns)])
         for pair in map(list, combinations(range(dim), 2)):
-            found = best_grid_box(codes[pair], gains, max(len(edges[a]) for a in pair))
-            if not found[4]:
+            grid_box = best_grid_box(codes[pair], gains, max(len(edges[a]) for a in pair))
+            bins, surplus = grid_box[:4].reshape(2, 2), grid_box[4]
+            if not surplus:
                 continue
             lower, upper = low.copy(), high.copy()
-            for a, (first, last) in zip(pair, found[:4].reshape(2, 2)):
+            for a, (first, last) in zip(pair, bins):
                 lower[a] = edges[a][first - 1] if first else low[a]
                 if first:
                     lower[a] = np.nextafter(lower[a], np.inf)
@@ -127,12 +136,12 @@ class BoxFinder(ShapeFinder):
             yield from self._seeds(rows, gains, random)
 
     def _seeds(self, rows: Rows, gains: np.ndarray, random):
-        """Boxes around rows drawn at random that are right and not yet covered."""
+        """Boxes around random rows that are correctly classified and not yet covered."""
         candidates = np.flatnonzero(gains > 0)
         for seed in random.permutation(candidates)[:_SEEDS]:
             distance = (((rows.P - rows.P[seed]) / rows.scale) ** 2).sum(axis=1)
-            near = rows.P[np.argsort(distance, kind="stable")[:_SEED_ROWS]]
-            yield near.min(axis=0), near.max(axis=0)
+            neighbors = rows.P[np.argsort(distance, kind="stable")[:_SEED_NEIGHBORS]]
+            yield neighbors.min(axis=0), neighbors.max(axis=0)
 
     def _fit(self, region, rows, gains):
         from pellucid.eop.kernels.boxes import improve_box
@@ -143,10 +152,10 @@ class BoxFinder(ShapeFinder):
         lower, upper = rows.P[inside].min(axis=0), rows.P[inside].max(axis=0)
         columns, orders = _sorted_columns(rows.P)
         improve_box(columns, orders, gains, lower, upper)
-        return _closed(lower, upper, rows.P)
+        return _open_below(lower, upper)
 
-    def _median_form(self, regions):
-        """Ends in the middle of all."""
+    def _median(self, regions):
+        """Median of each end."""
         ends = [np.stack([getattr(r, side)[0] for r in regions]) for side in ("lower", "upper")]
         return Boxes(*(np.sort(e, axis=0)[len(e) // 2] for e in ends))
 
@@ -162,15 +171,15 @@ class BoxFinder(ShapeFinder):
 
 
 def round_box(box: Boxes, P: np.ndarray) -> Boxes:
-    """The box with ends of the fewest digits that leave the same rows of `P` inside.
+    """Round the ends to the fewest digits that keep the same rows of `P` inside.
 
-    An end that has no row beyond it, of those that the other columns let in, is dropped.
+    An end becomes infinite if no row that satisfies the other columns lies beyond it.
     """
     lower, upper = box.lower[0].copy(), box.upper[0].copy()
     for a in range(box.dim):
-        is_in = (lower < P) & (upper >= P)
-        is_in[:, a] = True
-        x = P[is_in.all(axis=1), a]
+        satisfied = (lower < P) & (upper >= P)
+        satisfied[:, a] = True
+        x = P[satisfied.all(axis=1), a]
         inside = x[(x > lower[a]) & (x <= upper[a])]
         if not len(inside):
             return box
@@ -181,18 +190,19 @@ def round_box(box: Boxes, P: np.ndarray) -> Boxes:
     return Boxes(lower, upper)
 
 
-def _closed(lower: np.ndarray, upper: np.ndarray, P: np.ndarray) -> Boxes:
-    """A box whose lower ends belong to it, as one whose lower ends do not."""
+def _open_below(lower: np.ndarray, upper: np.ndarray) -> Boxes:
+    """Convert ``lower <= x <= upper`` to ``lower < x <= upper``."""
     return Boxes(np.nextafter(lower, -np.inf), upper)
 
 
 def _sorted_columns(P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Columns as contiguous arrays, and the order of the rows in each."""
     columns = np.ascontiguousarray(P.T)
     return columns, np.argsort(columns, axis=1)
 
 
 def _edges(column: np.ndarray) -> np.ndarray:
-    """Upper ends of bins with about as many different values each."""
+    """Upper ends of bins with about the same number of distinct values."""
     values = np.unique(column)
     n_bins = min(_BINS, len(values))
     return values[np.arange(1, n_bins + 1) * len(values) // n_bins - 1]

@@ -1,4 +1,4 @@
-"""Ellipses."""
+"""Ellipses (in more than two columns, ellipsoids)."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ class Ellipses(Regions):
 
     def which(self, P: np.ndarray) -> np.ndarray:
         """See `Regions.which`."""
-        found = np.full(len(P), -1, dtype=np.int64)
-        for number in range(len(self) - 1, -1, -1):
-            found[distances(P, self.center[number], self.shape[number]) <= 1] = number
-        return found
+        region = np.full(len(P), -1, dtype=np.int64)
+        for i in range(len(self) - 1, -1, -1):
+            region[distances(P, self.center[i], self.shape[i]) <= 1] = i
+        return region
 
     def first(self, k: int) -> Ellipses:
         """See `Regions.first`."""
         return Ellipses(self.center[:k], self.shape[:k])
 
     @property
-    def reach(self) -> np.ndarray:
-        """How far each ellipse reaches from its center, along each column."""
+    def half_width(self) -> np.ndarray:
+        """Half the width of the bounding box of each ellipse, per column."""
         return np.sqrt(np.array([np.diag(np.linalg.inv(shape)) for shape in self.shape]))
 
     def describe(self, names: Sequence[str]) -> list[str]:
@@ -50,20 +50,20 @@ class Ellipses(Regions):
         return [
             "in the ellipse around "
             + ", ".join(
-                f"{name} = {short_number(middle, reach)} ± {short_number(reach, reach)}"
-                for name, middle, reach in zip(names, center, reaches)
+                f"{name} = {short_number(middle, half)} ± {short_number(half, half)}"
+                for name, middle, half in zip(names, center, half_widths)
             )
-            for center, reaches in zip(self.center, self.reach if len(self) else [])
+            for center, half_widths in zip(self.center, self.half_width if len(self) else [])
         ]
 
     @property
     def costs(self) -> np.ndarray:
-        """Columns that are looked at."""
+        """Number of columns."""
         return np.full(len(self), float(self.dim))
 
 
 class EllipseFinder(ShapeFinder):
-    """Ellipses that grow around seeds and take on the form of the rows inside."""
+    """Find ellipses that are grown from seeds (see `grow_from_seeds`)."""
 
     def _grow(self, rows, gains, random):
         grown = grow_from_seeds(rows, gains, random)
@@ -73,15 +73,14 @@ class EllipseFinder(ShapeFinder):
         (center, shape), value = best_radius(rows.P, gains, region.center[0], region.shape[0])
         return Ellipses(center[None], shape[None]) if value > 0 else region
 
-    def _median_form(self, regions):
-        """The one whose size is in the middle."""
+    def _median(self, regions):
+        """The ellipse of median size."""
         sizes = [np.linalg.det(region.shape[0]) for region in regions]
         return regions[int(np.argsort(sizes, kind="stable")[len(sizes) // 2])]
 
     def _join(self, regions, dim):
         if not regions:
             return Ellipses(np.empty((0, dim)), np.empty((0, dim, dim)))
-        return Ellipses(*(np.concatenate([getattr(r, s) for r in regions]) for s in _PARTS))
-
-
-_PARTS = ("center", "shape")
+        return Ellipses(
+            *(np.concatenate([getattr(r, s) for r in regions]) for s in ("center", "shape"))
+        )

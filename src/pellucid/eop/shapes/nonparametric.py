@@ -1,4 +1,4 @@
-"""Nonparametric regions: amid neighbours that are classified rightly."""
+"""Nonparametric regions: points whose nearest training rows are correctly classified."""
 
 from __future__ import annotations
 
@@ -7,69 +7,70 @@ from math import ceil
 
 import numpy as np
 
-from pellucid.eop.classifiers.neighbors import DistinctRows, shares
+from pellucid.eop.classifiers.neighbors import DistinctRows, safe_divide
 from pellucid.eop.problem import ProjectionView, is_error_allowed
-from pellucid.eop.shapes.regions import Finder, Regions, RegionSearchResult
+from pellucid.eop.shapes.regions import Finder, Regions, RegionSearchResult, describe_extent
 
 TINY = 1e-6
-"""Added to distances, in standard deviations, so that a row may coincide with its neighbour."""
+"""Added to distances, in standard deviations, because distances may be 0."""
 
-_MOST_KEPT = 50
-"""Neighbours at the most that are kept where more errors are allowed than at first."""
+_MAX_INITIAL_NEIGHBORS = 50
+"""Upper bound of the number of neighbors that follows from the initial ε."""
 
 
 class NeighborRegion(Regions):
-    """Where the neighbours of a place speak for the classifier.
+    """The set of points with a score of at least a threshold t.
 
-    The score of a place is the share of its m nearest training rows that are classified rightly,
-    each counted by 1 / (distance + tiny); the region is where the score is at least `threshold`.
-    A row of weight w counts as w neighbours. Rows in one place are taken together, so that no
-    score depends on which of them come first.
+    The score of a point p is Σ w_i·[n_i is correctly classified] / Σ w_i over its m nearest
+    training rows n_i, with w_i = 1 / (d(p, n_i) + tiny). A row of weight w counts as w neighbors.
+    Identical rows are merged, so that scores do not depend on their order.
 
     Attributes
     ----------
     points : ndarray of shape (n, dim)
-        Training rows, in the columns of the projection.
-    right : ndarray of shape (n,), bool
-        Whether the classifier is right on them.
+        Training rows in the columns of the projection.
+    correct : ndarray of shape (n,), bool
+        Whether the classifier predicts their true class.
     scores : ndarray of shape (n,)
-        Their scores, each worked out without the row itself.
+        Their leave-one-out scores.
     threshold : float
-        Least score inside.
+        Minimum score of a point in the region (t).
     n_neighbors : int
-        Neighbours that are consulted (m).
+        Number of neighbors (m).
     scale : ndarray of shape (dim,)
-        Distances are taken after division by these.
+        Columns are divided by these values before distances are computed.
     """
 
     kind = "nonparametric"
+    classifier_cost = 1
 
     def __init__(
         self,
         points: np.ndarray,
-        right: np.ndarray,
+        correct: np.ndarray,
         weight: np.ndarray,
         scale: np.ndarray,
         n_neighbors: int,
         threshold: float,
     ) -> None:
-        self.points, self.right, self.scale = points, right, scale
+        self.points, self.correct, self.scale = points, correct, scale
         self.n_neighbors, self.threshold = n_neighbors, threshold
         self.dim = points.shape[1]
-        self._places = DistinctRows(points / scale, weight)
-        self._right = self._places.gather(right[:, None])[:, 0]
-        self.scores = self._score_own()
+        self._rows = DistinctRows(points / scale, weight)
+        self._correct_weight = self._rows.sum_by_point(correct[:, None])[:, 0]
+        self.scores = self._leave_one_out_scores()
 
     def __len__(self) -> int:
         return int(self.threshold <= 1)
 
     def score(self, P: np.ndarray) -> np.ndarray:
-        """Share of the neighbours that are classified rightly, near ones counting for more."""
-        distance, index, taken = self._places.near(P / self.scale, self.n_neighbors)
-        return _score(distance, taken, shares(self._right[index], self._places.total[index]))
+        """Score of each row of `P`: distance-weighted fraction of correct neighbors."""
+        distance, index, used = self._rows.query(P / self.scale, self.n_neighbors)
+        correct = safe_divide(self._correct_weight[index], self._rows.total[index])
+        return _score(distance, used, correct)
 
     def which(self, P: np.ndarray) -> np.ndarray:
-        """0 inside, -1 outside."""
+        """See `Regions.which`: 0 inside, -1 outside."""
         if not len(P):
             return np.empty(0, dtype=np.int64)
         return np.where(self.score(P) >= self.threshold, 0, -1)
@@ -79,85 +80,98 @@ class NeighborRegion(Regions):
         return self if k else self.with_threshold(np.inf)
 
     def with_threshold(self, threshold: float) -> NeighborRegion:
-        """The same with another threshold."""
+        """A copy with another threshold."""
         other = object.__new__(NeighborRegion)
         other.__dict__.update(self.__dict__)
         other.threshold = threshold
         return other
 
-    def neighbours(self, P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper ends of the box around the neighbours of each row."""
-        _, index, taken = self._places.near(P / self.scale, self.n_neighbors)
-        found = self._places.places[index] * self.scale
-        ends = np.where(taken[:, :, None] > 0, found, found[:, :1])
-        return ends.min(axis=1), ends.max(axis=1)
+    def neighbor_bounds(self, P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper ends of the bounding box of the neighbors of each row."""
+        _, index, used = self._rows.query(P / self.scale, self.n_neighbors)
+        neighbors = self._rows.points[index] * self.scale
+        neighbors = np.where(used[:, :, None] > 0, neighbors, neighbors[:, :1])
+        return neighbors.min(axis=1), neighbors.max(axis=1)
 
     def describe(self, names: Sequence[str]) -> list[str]:
         """See `Regions.describe`."""
         if not len(self):
             return []
-        where = names[0] if len(names) == 1 else f"({', '.join(names)})"
+        columns = names[0] if len(names) == 1 else f"({', '.join(names)})"
         return [
-            f"amid {self.n_neighbors} neighbours in {where} of whom, by closeness, at least "
-            f"{100 * self.threshold:.4g} % are rightly classified"
+            f"at least {100 * self.threshold:.4g} % of the {self.n_neighbors} nearest training "
+            f"rows in {columns}, weighted by 1/distance, are correctly classified"
         ]
+
+    def explain_points(self, P: np.ndarray, names: Sequence[str]):
+        """See `Regions.explain_points`: bounding box and score of the neighbors of each row."""
+        reasons = []
+        for lower, upper, score in zip(*self.neighbor_bounds(P), self.score(P)):
+            bounds = dict(zip(names, zip(lower.tolist(), upper.tolist())))
+            box = " and ".join(describe_extent(name, *ends) for name, ends in bounds.items())
+            text = (
+                f"{100 * score:.1f} % of its {self.n_neighbors} nearest training rows, weighted "
+                f"by 1/distance, are correctly classified; they lie in {box}"
+            )
+            reasons.append((bounds, text))
+        return reasons
 
     @property
     def costs(self) -> np.ndarray:
-        """Neighbours, weighted by the number of columns."""
+        """Number of neighbors times number of columns."""
         return np.full(len(self), float(self.n_neighbors * self.dim))
 
-    def _score_own(self) -> np.ndarray:
-        distance, index, taken, own = self._places.nearest_to_training_rows(self.n_neighbors)
-        right, total = self._right[index], self._places.total[index]
-        right[:, 0] -= own * self.right
+    def _leave_one_out_scores(self) -> np.ndarray:
+        distance, index, used, own = self._rows.query_leave_one_out(self.n_neighbors)
+        correct_weight, total = self._correct_weight[index], self._rows.total[index]
+        correct_weight[:, 0] -= own * self.correct
         total[:, 0] -= own
-        return _score(distance, taken, shares(right, total))
+        return _score(distance, used, safe_divide(correct_weight, total))
 
 
-def _score(distance: np.ndarray, taken: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Share of what is right, by closeness."""
-    closeness = taken / (distance + TINY)
-    whole, found = closeness.sum(axis=1), (closeness * right).sum(axis=1)
-    # A share of what is all right may come out a little less than the whole.
-    found = np.where(((right == 1) | (taken == 0)).all(axis=1), whole, found)
-    return shares(found, whole)
+def _score(distance: np.ndarray, used: np.ndarray, correct: np.ndarray) -> np.ndarray:
+    """Weighted mean of `correct` with weights used / (distance + tiny), per row."""
+    weight = used / (distance + TINY)
+    total, correct_weight = weight.sum(axis=1), (weight * correct).sum(axis=1)
+    # If all neighbors are correct, the score is exactly 1 despite rounding errors.
+    all_correct = ((correct == 1) | (used == 0)).all(axis=1)
+    return safe_divide(np.where(all_correct, total, correct_weight), total)
 
 
 class NeighborFinder(Finder):
-    """m = ⌈1 / ε⌉ neighbours, a threshold of 1 - ε, raised until held-out rows agree.
+    """Find the region with m = ⌈1 / ε⌉ neighbors and the lowest threshold t ≥ 1 - ε.
 
-    Held-out rows join the neighbours then. As they are few, above all at late levels, the other
-    rows are judged with them, each without itself; base classifiers answer for the rows that they
-    are fitted on as if they had not seen them, or have too few numbers to know them by heart.
+    The threshold is raised until the error inside is at most ε. It is computed on held-out and
+    training rows together, with leave-one-out scores, because held-out rows alone are too few at
+    late levels. This is sound because base classifiers predict their training rows out of sample
+    or have too few parameters to overfit. All rows serve as neighbors after calibration.
 
-    Where more errors are allowed than at first, m stays as it was: few neighbours would take
-    luck for a region.
+    When ε is relaxed, m does not decrease, because with few neighbors regions arise by chance.
     """
 
     def find(
-        self, view: ProjectionView, max_error: float, held_error: float, seed: int
+        self, view: ProjectionView, max_error: float, held_max_error: float, seed: int
     ) -> RegionSearchResult:
         """See `Finder.find`."""
         m = self._n_neighbors(max_error)
-        weight, least = view.units / view.one, 1 - max_error
-        before = NeighborRegion(view.P, view.right, weight, view.scale, m, least)
+        weight, min_score = view.units / view.units_per_weight, 1 - max_error
+        before = NeighborRegion(view.P, view.correct, weight, view.scale, m, min_score)
         if not view.has_held_out:
-            which = np.where(before.scores >= least, 0, -1)
+            which = np.where(before.scores >= min_score, 0, -1)
             return RegionSearchResult(before, before, which, np.empty(0, dtype=np.int64))
-        right = np.concatenate([view.right, view.held_right])
+        points = np.concatenate([view.P, view.held_P])
+        correct = np.concatenate([view.correct, view.held_correct])
         units = np.concatenate([view.units, view.held_units])
-        after = NeighborRegion(
-            np.concatenate([view.P, view.held_P]), right, units / view.one, view.scale, m, least
-        )
+        weight = units / view.units_per_weight
+        after = NeighborRegion(points, correct, weight, view.scale, m, min_score)
         n = len(view.P)
-        threshold = self._threshold(after.scores, right, units, seed, least, held_error)
+        threshold = self._threshold(after.scores, correct, units, seed, min_score, held_max_error)
         if not (after.scores[n:] >= threshold).any():
             threshold = np.inf
         after = after.with_threshold(threshold)
         which = np.where(after.scores >= after.threshold, 0, -1)
         held = before.contains(view.held_P)
-        total, wrong = view.held_units[held].sum(), view.held_units[held & ~view.held_right].sum()
+        total, wrong = view.held_units[held].sum(), view.held_units[held & ~view.held_correct].sum()
         return RegionSearchResult(
             before,
             after,
@@ -169,36 +183,44 @@ class NeighborFinder(Finder):
         )
 
     def _n_neighbors(self, max_error: float) -> int:
-        """Of the error allowed now or at first, whichever asks for more, within reason."""
-        now, first = (ceil(1 / max(e, 1e-3) - 1e-9) for e in (max_error, self.max_error))
-        return max(now, min(first, _MOST_KEPT))
+        """Number of neighbors: the larger of ⌈1 / ε⌉ for the current and for the initial ε.
 
-    def _threshold(self, scores, right, units, seed: int, *limits: float) -> float:
-        """The lowest that the rows allow, in the middle of what draws of them ask for."""
+        The number for the initial ε is limited to `_MAX_INITIAL_NEIGHBORS`.
+        """
+        current, initial = (ceil(1 / max(e, 1e-3) - 1e-9) for e in (max_error, self.max_error))
+        return max(current, min(initial, _MAX_INITIAL_NEIGHBORS))
+
+    def _threshold(
+        self, scores, correct, units, seed: int, min_score: float, max_error: float
+    ) -> float:
+        """`lowest_threshold` of the rows, or its median over the bootstrap samples."""
         random = np.random.RandomState(seed)
-        draws = [random.poisson(1.0, len(scores)) for _ in range(self.n_bootstraps)] or [1]
-        found = [lowest_threshold(scores, right, units * times, *limits) for times in draws]
-        return sorted(found)[len(found) // 2]
+        samples = [random.poisson(1.0, len(scores)) for _ in range(self.n_bootstraps)] or [1]
+        thresholds = [
+            lowest_threshold(scores, correct, units * multiplicity, min_score, max_error)
+            for multiplicity in samples
+        ]
+        return sorted(thresholds)[len(thresholds) // 2]
 
 
 def lowest_threshold(
-    scores: np.ndarray, right: np.ndarray, units: np.ndarray, least: float, max_error: float
+    scores: np.ndarray, correct: np.ndarray, units: np.ndarray, min_score: float, max_error: float
 ) -> float:
-    """The lowest threshold, from `least` up, above which the error is at most `max_error`.
+    """The lowest threshold t ≥ `min_score` such that rows with score ≥ t have error ≤ ε.
 
-    Returns infinity when there is none, or no row is left.
+    Returns infinity if there is none or if no row has such a score.
     """
     order = np.argsort(-scores, kind="stable")
-    order = order[(scores[order] >= least) & (units[order] > 0)]
+    order = order[(scores[order] >= min_score) & (units[order] > 0)]
     if not len(order):
         return np.inf
     values = scores[order]
     total = np.cumsum(units[order])
-    wrong = np.cumsum(units[order] * ~right[order])
-    is_last = np.append(values[1:] < values[:-1], True)
-    good = np.flatnonzero(is_last & is_error_allowed(wrong, total, max_error))
-    if not len(good):
+    wrong = np.cumsum(units[order] * ~correct[order])
+    is_last_of_value = np.append(values[1:] < values[:-1], True)
+    allowed = np.flatnonzero(is_last_of_value & is_error_allowed(wrong, total, max_error))
+    if not len(allowed):
         return np.inf
-    if good[-1] == len(order) - 1:
-        return least
-    return float(values[good[-1]])
+    if allowed[-1] == len(order) - 1:
+        return min_score
+    return float(values[allowed[-1]])

@@ -1,4 +1,4 @@
-"""Regions of a projection: where a classifier is right, whatever their shape."""
+"""Interfaces of the regions of a projection and of the search for them."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from pellucid.eop.problem import ProjectionView
 from pellucid.explanation.conditions import format_number
 
 
-def short_number(value: float, step: float) -> str:
-    """A number to about two digits of a step that matters."""
-    digits = 1 - int(np.floor(np.log10(step))) if step > 0 else 6
+def short_number(value: float, scale: float) -> str:
+    """Format a number, rounded to about two significant digits of `scale`."""
+    digits = 1 - int(np.floor(np.log10(scale))) if scale > 0 else 6
     return format_number(float(np.round(value, digits)))
 
 
 def describe_extent(name: str, low: float, high: float) -> str:
-    """From where to where something reaches, to about two digits."""
-    step = high - low
-    return f"{short_number(low, step)} ≤ {name} ≤ {short_number(high, step)}"
+    """Text of an interval, rounded to about two significant digits of its length."""
+    length = high - low
+    return f"{short_number(low, length)} ≤ {name} ≤ {short_number(high, length)}"
 
 
 class Regions(ABC):
@@ -30,24 +30,31 @@ class Regions(ABC):
     Attributes
     ----------
     kind : str
-        Shape of the regions.
+        Name of the shape.
     dim : int
-        Columns of the projection.
+        Number of columns of the projection.
+    classifier_cost : int
+        Constant term of the complexity of a prediction (see `decision_list.complexity`).
+    scores : ndarray or None
+        Leave-one-out scores of the training rows; None for shapes that are not defined by a
+        score.
     """
 
     kind: str
     dim: int
+    classifier_cost: int = 0
+    scores: np.ndarray | None = None
 
     @abstractmethod
     def __len__(self) -> int:
-        """How many regions there are."""
+        """Number of regions."""
 
     @abstractmethod
     def which(self, P: np.ndarray) -> np.ndarray:
-        """Number of the first region that holds each row of `P`, or -1."""
+        """Index of the first region that contains each row of `P`, or -1."""
 
     def contains(self, P: np.ndarray) -> np.ndarray:
-        """Whether any region holds each row of `P`."""
+        """Whether any region contains each row of `P`."""
         return self.which(P) >= 0
 
     @abstractmethod
@@ -56,7 +63,7 @@ class Regions(ABC):
 
     @abstractmethod
     def describe(self, names: Sequence[str]) -> list[str]:
-        """Each region in words.
+        """Describe each region as text.
 
         Parameters
         ----------
@@ -64,32 +71,42 @@ class Regions(ABC):
             Names of the columns of the projection.
         """
 
+    def box_bounds(self, region: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """Lower and upper ends of a region that is a box; None for other shapes."""
+        return None
+
+    def explain_points(
+        self, P: np.ndarray, names: Sequence[str]
+    ) -> list[tuple[dict[str, tuple[float, float]], str]] | None:
+        """Bounds and text that explain each row of `P`; None if `describe` is sufficient."""
+        return None
+
     @property
     @abstractmethod
     def costs(self) -> np.ndarray:
-        """What it takes to see whether a row is in each region, as the EOP paper counts it."""
+        """Complexity of the membership test of each region, as defined in the EOP paper."""
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """What the held-out rows made of the regions of one projection.
+    """Regions of one projection before and after calibration.
 
     Attributes
     ----------
     features : tuple of int
-        The projection.
+        Column indices of the projection.
     level : int
-        The level that the regions were meant for.
+        Index of the level for which the regions were searched.
     max_error : float
-        Errors that were allowed.
+        Maximum error rate (ε).
     before, after : Regions
-        As found on the rows to learn from, and as they were left.
+        Regions found on the training rows, and the same after calibration on the held-out rows.
     deleted : ndarray of int
-        Numbers, in `before`, of the regions that were deleted.
+        Indices, in `before`, of the deleted regions.
     held_out_rows : ndarray of shape (n_before,), int
-        Held-out rows inside each region before.
+        Number of held-out rows in each region of `before`.
     held_out_error : ndarray of shape (n_before,)
-        Share of them that the classifier gets wrong; NaN where there are none.
+        Error rate on these rows; NaN where there are none.
     is_used : bool
         Whether the regions became a level.
     """
@@ -107,14 +124,14 @@ class Calibration:
 
 @dataclass(frozen=True)
 class RegionSearchResult:
-    """Regions after calibration, and where the rows are.
+    """Calibrated regions, and the region of each row.
 
     Attributes
     ----------
     before, after : Regions
-        Before and after calibration.
+        Regions before and after calibration.
     which, held_which : ndarray of int
-        Region, after calibration, of each row that was learned from and of each held-out row.
+        Index of the region in `after` of each training row and of each held-out row; -1 if none.
     deleted, held_out_rows, held_out_error : ndarray
         See `Calibration`.
     """
@@ -129,14 +146,14 @@ class RegionSearchResult:
 
 
 class Finder(ABC):
-    """Finds the regions of one shape.
+    """Search for regions of one shape.
 
     Parameters
     ----------
     n_bootstraps : int
-        How many times rows are drawn anew to make what is found robust; 0 to do without.
+        Number of bootstrap samples for robust boundaries; 0 uses none.
     max_error : float
-        Errors allowed at first, before any are added.
+        Initial ε, before it is relaxed.
     """
 
     def __init__(self, n_bootstraps: int = 0, max_error: float = 1.0) -> None:
@@ -144,17 +161,17 @@ class Finder(ABC):
 
     @abstractmethod
     def find(
-        self, view: ProjectionView, max_error: float, held_error: float, seed: int
+        self, view: ProjectionView, max_error: float, held_max_error: float, seed: int
     ) -> RegionSearchResult:
-        """Regions where the classifier of a view is right.
+        """Find regions in which the classifier of a view is accurate.
 
         Parameters
         ----------
         view : ProjectionView
         max_error : float
-            Errors allowed inside a region, on the rows that are learned from.
-        held_error : float
-            The same on the held-out rows.
+            Maximum error rate in a region on the training rows (ε).
+        held_max_error : float
+            Maximum error rate in a region on the held-out rows.
         seed : int
-            For what is drawn at random.
+            Seed of the random numbers.
         """

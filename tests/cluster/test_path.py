@@ -214,7 +214,7 @@ def test_cached_nodes_are_not_searched_again(seed):
     """Fewer searches than separate fits need, and none at penalties that the cache covers."""
     data = noisy_blobs(seed, n=300)
     model = ExShallow(reference=data.centers)
-    with model._posed(data.X, y=None, sample_weight=None) as (_, _, problem):
+    with model._prepare(data.X, y=None, sample_weight=None) as (_, _, problem):
         path = PenaltyPath(problem, "round", Progress("", 0, 0), 2000)
         path.fit(0.0)
         path.fit(1.0)

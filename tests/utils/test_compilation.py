@@ -34,7 +34,7 @@ def test_machine_code_is_kept_for_the_next_process(tmp_path):
 
 def test_the_garbage_collector_rests_while_loops_are_compiled_and_no_longer(tmp_path):
     code = (
-        "import gc; from numba.core import event; from pellucid.kernels import _compile\n"
+        "import gc; from numba.core import event; from pellucid._utils import compilation\n"
         "states = []\n"
         "class Watch(event.Listener):\n"
         "    def on_start(self, event): states.append(gc.isenabled())\n"

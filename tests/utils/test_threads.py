@@ -1,7 +1,6 @@
 """Threads: order of results, nested calls, errors."""
 
 import threading
-import time
 
 import pytest
 
@@ -18,13 +17,13 @@ def test_results_come_in_order_and_blocks_cover_everything(n_threads):
             assert all(b - a >= least for a, b in blocks) or len(blocks) == 1
 
 
-def test_work_that_shares_out_work_does_not_wait_for_ever():
+def test_nested_maps_do_not_deadlock():
     with ThreadPool(2) as pool:
         inner = lambda i: sum(pool.map(lambda j: i * j, range(10)))  # noqa: E731
         assert pool.map(inner, range(10)) == [45 * i for i in range(10)]
 
 
-def test_a_worker_has_nobody_to_share_with():
+def test_a_worker_runs_nested_work_on_its_own():
     with ThreadPool(3) as pool:
         assert pool.is_parallel
         inside = pool.map(lambda _: (pool.is_parallel, pool.blocks(100, 1)), range(4))
@@ -37,54 +36,25 @@ def test_errors_reach_the_caller():
         pool.map(lambda i: 1 // i, [1, 0, 2])
 
 
-@pytest.mark.parametrize("n_threads", [1, 2, 5])
-def test_what_is_begun_ahead_is_finished_when_asked_for(n_threads):
-    with ThreadPool(n_threads) as pool:
-        ahead = pool.ahead(lambda i: i * i, range(50))
-        assert pool.map(lambda i: -i, range(50)) == [-i for i in range(50)]
-        assert ahead.finish() == [i * i for i in range(50)]
-
-
-def test_work_ahead_goes_on_while_the_caller_does_something_else():
-    begun = threading.Event()
-    with ThreadPool(2) as pool:
-        ahead = pool.ahead(lambda i: (begun.set(), threading.get_ident())[1], [0])
-        assert begun.wait(30)
-        assert ahead.finish() != [threading.get_ident()]
-
-
-def test_errors_ahead_reach_whoever_asks():
-    with ThreadPool(2) as pool:
-        ahead = pool.ahead(lambda i: 1 // i, [1, 0, 2])
-        with pytest.raises(ZeroDivisionError):
-            ahead.finish()
-
-
-def test_work_ahead_that_nobody_asks_for_is_given_up():
-    done, first = [], threading.Event()
+@pytest.mark.parametrize("fails", ["caller", "helper"])
+def test_after_an_error_no_further_items_are_started(fails):
+    """The error comes from the calling thread, or from another one while the caller is busy."""
+    caller, started, failed = threading.get_ident(), [], threading.Event()
 
     def work(i):
-        first.set()
-        time.sleep(0.01)
-        done.append(i)
+        started.append(i)
+        if (threading.get_ident() == caller) == (fails == "caller"):
+            failed.set()
+            raise ZeroDivisionError
+        assert failed.wait(30)
 
-    with ThreadPool(2) as pool:
-        pool.ahead(work, range(1000))
-        assert first.wait(30)
-    assert 1 <= len(done) < 1000
-
-
-@pytest.mark.parametrize("n_threads", [1, 2, 5])
-@pytest.mark.parametrize("n_items", [0, 1, 50])
-def test_what_is_done_besides_is_done_once_by_the_caller(n_threads, n_items):
-    seen = []
-    with ThreadPool(n_threads) as pool:
-        besides = lambda: seen.append(threading.get_ident())  # noqa: E731
-        assert pool.map(lambda i: -i, range(n_items), besides) == [-i for i in range(n_items)]
-    assert seen == [threading.get_ident()]
+    with ThreadPool(2) as pool, pytest.raises(ZeroDivisionError):
+        pool.map(work, range(1000))
+    assert len(started) < 1000
 
 
-@pytest.mark.parametrize("n_threads", [1, 2])
-def test_an_error_in_the_items_comes_before_one_besides(n_threads):
-    with ThreadPool(n_threads) as pool, pytest.raises(ZeroDivisionError):
-        pool.map(lambda i: 1 // i, [1, 0, 2], lambda: [][0])
+def test_an_idle_pool_can_be_used_again_after_it_was_closed():
+    pool = ThreadPool(2)
+    for _ in range(2):
+        with pool:
+            assert pool.map(lambda i: -i, range(9)) == [-i for i in range(9)]

@@ -109,14 +109,14 @@ class BaseThresholdTree(PlotTreeMixin, EstimatorExportMixin, ClusterMixin, BaseE
         self
         """
         self._has_labels = y is not None
-        with self._posed(X, y, sample_weight) as (data, reference, problem):
+        with self._prepare(X, y, sample_weight) as (data, reference, problem):
             n_leaves = self._max_leaves(problem.n_clusters)
             progress = Progress(f"{type(self).__name__}: splits", n_leaves - 1, self.verbose)
             growth = self._grow(problem, progress)
             tree, leaf = self._finish(problem, growth)
             everything = problem.n_samples == data.X.shape[0]
             leaf = leaf if everything else tree.apply(data.X)
-            self._store(data, reference, tree, leaf)
+            self._store(data, reference, problem, tree, leaf)
             self._store_growth(problem, growth)
         remember(self, X=X)
         if self.n_leaves_ < min(n_leaves, problem.n_clusters):
@@ -134,12 +134,12 @@ class BaseThresholdTree(PlotTreeMixin, EstimatorExportMixin, ClusterMixin, BaseE
         return self.fit(X, y, sample_weight=sample_weight).labels_
 
     @contextmanager
-    def _posed(
+    def _prepare(
         self, X: Any, y: Any, sample_weight: Any
     ) -> Iterator[tuple[Dataset, Reference, Problem]]:
-        """Read the input, find the reference, and pose the problem, with threads while it lasts."""
+        """Read the input, find the reference and make the problem; threads end with the context."""
         self._check_parameters()
-        # Numbers that are not finite show while the reference is found.
+        # NaN and infinities are found while the nearest centers are.
         numbers = read_X(self, X, reset=True, check=False)
         n = numbers.shape[0]
         given = sample_weight is not None
@@ -159,7 +159,7 @@ class BaseThresholdTree(PlotTreeMixin, EstimatorExportMixin, ClusterMixin, BaseE
             except NotFinite:
                 refuse_infinite(self, numbers)
                 raise
-            yield data, reference, _pose(data, reference)
+            yield data, reference, _make_problem(data, reference)
 
     def _finish(self, problem: Problem, growth: GrowthResult) -> tuple[ThresholdTree, np.ndarray]:
         """The final tree and the leaf of each row of the problem."""
@@ -168,33 +168,41 @@ class BaseThresholdTree(PlotTreeMixin, EstimatorExportMixin, ClusterMixin, BaseE
     def _store_growth(self, problem: Problem, growth: GrowthResult) -> None:
         """Set the fitted attributes of a method; none by default."""
 
-    def _store(self, data: Dataset, reference: Reference, tree: ThresholdTree, leaf: np.ndarray):
-        """Everything that every fitted estimator shows."""
+    def _store(
+        self,
+        data: Dataset,
+        reference: Reference,
+        problem: Problem,
+        tree: ThresholdTree,
+        leaf: np.ndarray,
+    ) -> None:
+        """Set the attributes that every fitted estimator has."""
         position, names = tree.cluster.take(leaf), np.array(reference.names)
-
-        def describe() -> None:
-            known = reference.labels >= 0
-            known = slice(None) if known.all() else known
-            agrees = position[known] == reference.labels[known]
-            weight = None if data.weights.are_ones else data.weights.values[known]
-            self._leaf_rules = leaf_rules(
-                tree,
-                feature_names=self._names_in(),
-                labels=names.tolist(),
-                purity=leaf_purity(leaf[known], agrees, weight),
-            )
-            self.rules_ = cluster_rules(self._leaf_rules, names.tolist())
-
-        (centers, inertia), (_, reference_inertia) = data.beside_reference(position, describe)
+        if problem.n_samples == len(position):
+            found, expected = problem.centers_and_costs(position)
+        else:
+            found, expected = data.centers_and_costs(position, reference.labels, reference.centers)
         self.tree_ = tree
         self.n_leaves_ = tree.n_leaves
         self.cluster_names_ = names
-        self.cluster_centers_ = centers
+        self.cluster_centers_, self.inertia_ = found
         self.labels_ = _name(position, names)
-        self.inertia_ = inertia
         self.reference_centers_ = reference.centers
         self.reference_labels_ = _name(reference.labels, names)
-        self.reference_inertia_ = reference_inertia
+        self.reference_inertia_ = expected[1]
+        has_label = reference.labels >= 0
+        rows = slice(None) if has_label.all() else has_label
+        self._leaf_rules = leaf_rules(
+            tree,
+            feature_names=self._names_in(),
+            labels=names.tolist(),
+            purity=leaf_purity(
+                leaf[rows],
+                position[rows] == reference.labels[rows],
+                None if data.weights.are_ones else data.weights.values[rows],
+            ),
+        )
+        self.rules_ = cluster_rules(self._leaf_rules, names.tolist())
 
     def _names_in(self):
         return getattr(self, "feature_names_in_", None)
@@ -262,18 +270,16 @@ class BaseThresholdTree(PlotTreeMixin, EstimatorExportMixin, ClusterMixin, BaseE
         return tags
 
 
-def _pose(data: Dataset, reference: Reference) -> Problem:
-    """The problem on the rows that count."""
+def _make_problem(data: Dataset, reference: Reference) -> Problem:
+    """The problem on the rows that have a label and a positive weight."""
     labels = reference.labels
-    counts = labels >= 0
+    is_counted = labels >= 0
     if not data.weights.are_ones:
-        counts &= data.weights.values > 0
-    data.refer_to(labels, reference.centers)
-    if not counts.all():
-        counted = np.flatnonzero(counts)
+        is_counted &= data.weights.values > 0
+    if not is_counted.all():
+        counted = np.flatnonzero(is_counted)
         data, labels = data.take(counted), labels[counted]
-        data.refer_to(labels, reference.centers)
-    return Problem(data, reference.centers, labels)
+    return Problem(data, reference.centers, labels, unit_from_labels=True)
 
 
 def _name(labels: np.ndarray, names: np.ndarray) -> np.ndarray:

@@ -125,7 +125,6 @@ class ExKMC(BaseReferenceTree):
         if hasattr(self.base, "tree_"):
             return StartTree(self.base.tree_)
         if isinstance(self.base, str):
-            problem.price_ahead()
             growth = grow_greedily(Mistakes(problem), self.threshold_style, progress)
         else:
             validate_parameters(self.base)

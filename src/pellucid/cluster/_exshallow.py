@@ -149,7 +149,7 @@ class ExShallow(BaseReferenceTree):
         penalties = _read_penalties(penalties)
         model = copy(self)  # reading X leaves traces, and a clone would forget a fitted reference
         progress = Progress(f"{type(self).__name__}: penalties", max_fits, self.verbose)
-        with model._posed(X, y, sample_weight) as (_, _, problem):
+        with model._prepare(X, y, sample_weight) as (_, _, problem):
             path = PenaltyPath(problem, self.threshold_style, progress, max_fits)
             for penalty in penalties:
                 path.fit(penalty)

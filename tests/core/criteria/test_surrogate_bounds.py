@@ -12,14 +12,14 @@ from pellucid._core.criteria import surrogate_pairs as pairs
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.criteria.surrogate_bounds import Rivals, Standing
 from pellucid._core.criteria.surrogate_cost import SurrogateCost
-from pellucid._core.data.dataset import Dataset, Prices
+from pellucid._core.data.dataset import Dataset
 from pellucid._core.data.weights import Weights
 from pellucid._utils.threads import SERIAL, ThreadPool
 
 
 def stand(costs, star=None, pool=SERIAL):
     rows = np.arange(len(costs), dtype=np.int32)
-    standing = Standing.of(rows, Prices(costs), pool, star)
+    standing = Standing.of(rows, costs, pool, star)
     if star is None and standing.cheapest != standing.star:
         return stand(costs, standing.cheapest)
     return standing
@@ -70,7 +70,7 @@ def test_no_cut_gains_more_than_is_said_and_none_needs_a_center_that_is_left_out
     assert gain <= standing.most_gain
     assert (standing.most_gain == 0) == (costs.sum(axis=0).min() == costs.min(axis=1).sum())
     for wanted in range(1, gain + 1):
-        fewest = standing.fewest_rivals(wanted, rows, Prices(costs))
+        fewest = standing.fewest_rivals(wanted, rows, costs)
         assert set(fewest) <= set(standing.rivals(wanted))
         assert gain_of(costs, left, [standing.star, *fewest]) == gain
     if gain == 0:  # then star alone is as good as any center
@@ -122,7 +122,7 @@ def test_costs_as_large_as_can_be_do_not_overflow():
 
 def test_lines_hold_gains_and_a_rounded_best():
     costs = np.array([[9, 2, 5, 0], [1, 4, 1, 0]])
-    rivals = Rivals(Prices(costs), 0, np.array([1, 2]), 2)
+    rivals = Rivals(costs, 0, np.array([1, 2]), 2)
     lines = rivals.lines_of(np.arange(2, dtype=np.int32))
     assert lines.tolist() == [[7, 4, 8 + 1], [-3, 0, 0 + 1]]
     assert rivals.include(0, np.array([2]))

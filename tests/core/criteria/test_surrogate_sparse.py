@@ -36,11 +36,11 @@ def problem():
 
 
 def rivals_of(problem):
-    return Rivals(problem.prices, 1, np.array([0, 3]), N_SAMPLES.bit_length())
+    return Rivals(problem.costs, 1, np.array([0, 3]), N_SAMPLES.bit_length())
 
 
 def standing_of(problem, rows):
-    return Standing.of(rows, problem.prices, SERIAL, 1)
+    return Standing.of(rows, problem.costs, SERIAL, 1)
 
 
 def some_rows(seed, n_rows=N_SAMPLES):

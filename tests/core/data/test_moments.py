@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from pellucid._core.data.moments import BegunSpread, cost_to_centers, means_and_costs
+from pellucid._core.data.moments import cost_to_centers, group_moments, means_and_costs
 from pellucid._utils.threads import SERIAL, ThreadPool
 
 N_SAMPLES, N_FEATURES = 40, 3
@@ -26,7 +26,7 @@ def by_hand(X, labels, weight, origins):
     [(4, np.intp, 0), (4, np.intp, -1), (4, np.uint8, 0), (120, np.uint8, 0), (4, np.int32, -1)],
 )
 def test_labels_of_any_width(form, n_groups, label_type, least):
-    """Labels of rows are kept small: they must not run over when two groupings are told apart."""
+    """Labels are stored as small integers; comparing two groupings must not overflow."""
     rng = np.random.default_rng(0)
     X, weight = rng.normal(size=(N_SAMPLES, N_FEATURES)), rng.random(N_SAMPLES) + 0.1
     labels, others = rng.integers(least, n_groups, size=(2, N_SAMPLES))
@@ -49,7 +49,7 @@ def test_labels_of_any_width(form, n_groups, label_type, least):
 @pytest.mark.parametrize("moved", [0.0, 0.1, 1.0])
 @pytest.mark.parametrize("least", [0, -1])
 def test_only_moved_rows_are_read_again(form, moved, least):
-    """Whether few rows are elsewhere or all of them, and whatever the threads."""
+    """Whether few rows have other labels or all of them, with any number of threads."""
     rng = np.random.default_rng(0)
     X = np.round(rng.normal(size=(9000, N_FEATURES)), 3).astype(np.float32).astype(float)
     weight, origins = rng.random(9000) + 0.1, rng.normal(size=(4, N_FEATURES))
@@ -58,9 +58,10 @@ def test_only_moved_rows_are_read_again(form, moved, least):
     found = []
     with ThreadPool(2) as pool:
         for threads in (SERIAL, pool):
-            known = BegunSpread(form(X), others, weight, origins, threads).result
-            about = (form(X), labels, others, weight, origins, threads)
-            found.append(means_and_costs(*about, known=known))
+            moments = group_moments(form(X), others, weight, origins, threads)
+            found.append(
+                means_and_costs(form(X), labels, others, weight, origins, threads, moments)
+            )
     for (centers, cost), (same, same_cost), group in zip(*found, (labels, others)):
         expected, expected_cost = by_hand(X, group, weight, origins)
         np.testing.assert_allclose(centers, expected, atol=1e-12)
@@ -73,8 +74,8 @@ def test_a_group_that_nearly_all_rows_leave_keeps_its_digits():
     X = np.concatenate([np.full((1000, 1), 1e8), [[1.0], [1.0 + 1e-7]]])
     others, labels = np.zeros(1002, dtype=np.intp), np.repeat([1, 0], [1000, 2])
     origins, weight = np.zeros((2, 1)), np.ones(1002)
-    known = BegunSpread(X, others, weight, origins, SERIAL).result
-    (centers, _), _ = means_and_costs(X, labels, others, weight, origins, known=known)
+    moments = group_moments(X, others, weight, origins)
+    (centers, _), _ = means_and_costs(X, labels, others, weight, origins, moments=moments)
     assert centers[0, 0] == pytest.approx(1.0 + 5e-8, rel=1e-14)
 
 

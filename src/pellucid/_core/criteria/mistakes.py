@@ -11,7 +11,6 @@ from pellucid._core.criteria.base import CenterSplitCriterion, Node, NodeRows, S
 from pellucid._core.criteria.column_search import Split, edge_cuts, open_bins, search_columns
 from pellucid._core.criteria.mistake_scans import MistakeScan, RowHistogram, StoredHistogram
 from pellucid._core.criteria.partition import split_by_center, split_rows
-from pellucid._core.criteria.problem import Problem
 
 _SMALL_HISTOGRAM = 2**22
 """Bytes of a histogram that is stored whatever the size of the data."""
@@ -44,10 +43,6 @@ class Mistakes(CenterSplitCriterion[MistakesState]):
     """
 
     nodes_are_independent = True
-
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem)
-        problem.sort_rows()
 
     def root(self) -> Node[MistakesState]:
         """The node that holds everything, its rows grouped by center."""

@@ -1,4 +1,4 @@
-"""What every criterion looks at: the data, and the clustering to be explained."""
+"""The explanation problem: the data, and the clustering to be explained."""
 
 from __future__ import annotations
 
@@ -8,40 +8,53 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from pellucid._core.data.arrays import order_by, places_in
-from pellucid._core.data.binning import Bins
-from pellucid._core.data.dataset import BegunCosts, Dataset, Prices
+from pellucid._core.data.arrays import order_by
+from pellucid._core.data.binning import Bins, make_bins
+from pellucid._core.data.dataset import Dataset
+from pellucid._core.data.moments import Moments
 from pellucid._core.data.weights import Weights
 from pellucid._utils.threads import ThreadPool
 from pellucid.tree.predictor import column_values
 
-_LEAST_VALUES = 150_000
-"""Values worth a task of their own."""
+_MIN_TASK_VALUES = 150_000
+"""Least number of values per task."""
 
-_MOST_KEPT = 16
-"""Columns that are kept in one piece at a time."""
+_MAX_CACHED_COLUMNS = 16
+"""Columns of a row-major matrix that are stored contiguously at a time."""
 
 
 class Problem:
-    """The data to be cut and the clustering to be explained.
+    """The data to be split and the reference clustering to be explained.
+
+    What is computed from them (bins, costs, moments) is computed on first use, by all threads of
+    the data, and stored.
 
     Parameters
     ----------
     data : Dataset
         Only rows of positive weight.
     centers : ndarray of shape (n_clusters, n_features), float64
-        Of the reference clustering.
+        Reference centers.
     labels : ndarray of shape (n_samples,), int
         Own center of each row.
+    unit_from_labels : bool, default=False
+        Which bound of the costs sets their unit: `Dataset.reference_cost_unit`, which uses the own
+        center of each row, or `Dataset.cost_unit`, which uses the centers only. Both are exact;
+        the first is smaller.
     """
 
-    def __init__(self, data: Dataset, centers: np.ndarray, labels: np.ndarray) -> None:
-        self.data = data
-        self.centers = centers
-        # The searches read the labels over and over: small numbers are quicker to read.
+    def __init__(
+        self,
+        data: Dataset,
+        centers: np.ndarray,
+        labels: np.ndarray,
+        *,
+        unit_from_labels: bool = False,
+    ) -> None:
+        self.data, self.centers, self.unit_from_labels = data, centers, unit_from_labels
+        # The labels are read very often: small integers are faster to read.
         self.labels = labels.astype(np.uint8 if len(centers) <= 256 else np.int32)
-        self._kept_columns: dict[int, np.ndarray] | None = None
-        self._begun_costs: BegunCosts | None = None
+        self._cached_columns: dict[int, np.ndarray] | None = None
 
     @property
     def X(self):
@@ -50,7 +63,7 @@ class Problem:
 
     @property
     def weights(self) -> Weights:
-        """Their weights."""
+        """Weights of the rows."""
         return self.data.weights
 
     @property
@@ -75,107 +88,87 @@ class Problem:
 
     @cached_property
     def bins(self) -> Bins:
-        """The columns as codes."""
-        return self.data.bins(self.centers)
-
-    def sort_rows(self) -> None:
-        """Make the bins and, while others are at it, put the rows in order."""
-        if "bins" not in self.__dict__:
-            self.__dict__["bins"] = self.data.bins(self.centers, lambda: self.by_center)
-
-    def measure_ahead(self) -> None:
-        """Let other threads measure the clustering, which will be asked for in the end."""
-        if self.data.objective == "kmeans" and not self.bins.is_sparse:
-            _ = self.data.spread
-
-    def price_ahead(self) -> None:
-        """Let other threads begin with the costs, which will be asked for.
-
-        Rows of one center are given places next to each other: most of them stay together.
-        """
-        self.sort_rows()  # by the whole pool, before others turn to the costs
-        self._begun_costs = self.data.begin_costs(self.centers, place=places_in(self.by_center))
+        """The quantised columns; every center lies at an edge."""
+        return make_bins(self.X, self.centers, self.pool)
 
     @cached_property
     def by_center(self) -> np.ndarray:
-        """The rows, center by center."""
+        """The row numbers, sorted by own center."""
         return order_by(self.labels, self.n_clusters)
 
     @cached_property
-    def _priced(self) -> tuple[Prices, float]:
-        begun, self._begun_costs = self._begun_costs, None
-        begun = self.data.begin_costs(self.centers) if begun is None else begun
-        begun.work.finish()
-        return begun.prices, begun.unit
+    def moments(self) -> Moments | None:
+        """Moments of the rows about their own centers; None for k-medians."""
+        return self.data.moments(self.labels, self.centers)
 
-    @property
-    def prices(self) -> Prices:
-        """Weighted squared distance of each row to each center, in whole units."""
-        return self._priced[0]
-
-    @property
-    def costs(self) -> np.ndarray:
-        """The same in the order of the rows."""
-        costs, place = self.prices
-        return costs if place is None else costs[place]
-
-    @property
+    @cached_property
     def cost_unit(self) -> float:
-        """What one unit of `costs` is worth."""
-        return self._priced[1]
+        """Value of one unit of `costs`, a power of two."""
+        if self.unit_from_labels:
+            return self.data.reference_cost_unit(self.centers, self.moments)
+        return self.data.cost_unit(self.centers)
+
+    @cached_property
+    def costs(self) -> np.ndarray:
+        """Weighted cost of each row at each center, in units: (n_samples, n_clusters), int64."""
+        return self.data.costs(self.centers, self.cost_unit)[0]
 
     @cached_property
     def ranked(self) -> tuple[np.ndarray, np.ndarray]:
-        """For each row the centers from near to far, and their costs in that order."""
+        """For each row, the centers from nearest to farthest, and their costs in that order."""
         from pellucid._core.kernels.induced_cost import rank_centers
 
-        costs, _ = self.data.costs(self.centers)
-        near = np.empty(costs.shape, dtype=self.labels.dtype)
+        costs, _ = self.data.costs(self.centers, self.cost_unit)
+        ranking = np.empty(costs.shape, dtype=self.labels.dtype)
         self.pool.map(
-            lambda block: rank_centers(costs[slice(*block)], near[slice(*block)]),
-            self.pool.blocks(self.n_samples, _LEAST_VALUES // self.n_clusters),
+            lambda block: rank_centers(costs[slice(*block)], ranking[slice(*block)]),
+            self.pool.blocks(self.n_samples, _MIN_TASK_VALUES // self.n_clusters),
         )
-        return near, costs
+        return ranking, costs
+
+    def centers_and_costs(self, labels: np.ndarray) -> list[tuple[np.ndarray, float]]:
+        """Centers and cost of a grouping of the rows, and of the reference clustering."""
+        moments = None if sparse.issparse(self.X) else self.moments
+        own = self.labels.astype(np.intp)
+        return self.data.centers_and_costs(labels, own, self.centers, moments)
 
     def with_costs(self, centers: np.ndarray, costs: np.ndarray, unit: float) -> Problem:
-        """The same data with other centers, whose costs are known.
+        """The same data with other centers, whose costs are given.
 
-        The columns of the data keep their bins, which are none the worse for it unless cuts are
-        sought between centers.
+        The bins stay the same: only searches for splits between centers need the centers at edges.
         """
         other = Problem(self.data, centers, self.labels)
-        other.__dict__["bins"] = self.bins
-        other.__dict__["_priced"] = Prices(costs), unit
+        other.bins, other.costs, other.cost_unit = self.bins, costs, unit
         return other
 
     def keeping_columns(self) -> Problem:
-        """The same problem for a search that asks for the same values over and over.
+        """The same problem for a search that reads the same columns repeatedly.
 
-        Columns of a large row-major matrix are kept in one piece once they have been asked for.
+        Columns of a large row-major matrix are stored contiguously once they have been read.
         """
         other = copy(self)
-        other.__dict__["bins"] = self.bins
-        if not sparse.issparse(self.X) and self.X.size >= _LEAST_VALUES:
-            other._kept_columns = {}
+        other.bins = self.bins
+        if not sparse.issparse(self.X) and self.X.size >= _MIN_TASK_VALUES:
+            other._cached_columns = {}
         return other
 
     def values(self, feature: int, rows: np.ndarray) -> np.ndarray:
         """Values of a column for some rows, as float64."""
-        kept = self._kept_columns
-        if kept is None:
+        cached = self._cached_columns
+        if cached is None:
             return column_values(self.X, feature, rows)
-        # In one look: another thread may clear what is kept at any time.
-        if (column := kept.get(feature)) is None:
-            if len(kept) >= _MOST_KEPT:
-                kept.clear()
+        # One look-up, since another thread may clear the cache at any time.
+        if (column := cached.get(feature)) is None:
+            if len(cached) >= _MAX_CACHED_COLUMNS:
+                cached.clear()
             column = np.ascontiguousarray(self.X[:, feature], dtype=np.float64)
-            kept[feature] = column
+            cached[feature] = column
         return column[rows]
 
     def column(self, feature: int) -> np.ndarray:
-        """Values of a column for all rows, without a copy where there is one."""
-        kept = self._kept_columns
-        if kept is not None and (column := kept.get(feature)) is not None:
+        """Values of a column for all rows, without a copy if possible."""
+        cached = self._cached_columns
+        if cached is not None and (column := cached.get(feature)) is not None:
             return column
         if sparse.issparse(self.X):
             return column_values(self.X, feature, slice(None))
@@ -183,14 +176,14 @@ class Problem:
 
     @cached_property
     def flat_values(self) -> tuple[np.ndarray, np.ndarray]:
-        """All values of dense data in one line, and how far apart rows and columns stand in it."""
+        """All values of dense data as a 1-D array, and its strides along rows and columns."""
         X, (n, d) = self.X, self.X.shape
         if X.flags.f_contiguous:
             return X.T.reshape(-1), np.array([1, n])
         return np.ascontiguousarray(X).reshape(-1), np.array([d, 1])
 
     def slots(self, rows: np.ndarray) -> np.ndarray:
-        """Place of each row of the data in `rows`, -1 elsewhere; only CSC columns need it."""
+        """Position of each row of the data in `rows`, -1 elsewhere; only CSC columns need it."""
         if not self.bins.is_sparse:
             return np.empty(0, dtype=np.int32)
         slot = np.full(self.n_samples, -1, dtype=np.int32)
@@ -199,12 +192,13 @@ class Problem:
 
     @property
     def too_few_to_share(self) -> int:
-        """Rows whose values in all columns are not worth two tasks."""
-        return 2 * _LEAST_VALUES // self.n_features
+        """Number of rows below which all columns together are too little work for two threads."""
+        return 2 * _MIN_TASK_VALUES // self.n_features
 
     def feature_blocks(self, features: np.ndarray, size: int) -> list[np.ndarray]:
-        """The features in blocks that are worth a task each, with `size` numbers a feature."""
-        if self.pool.n_threads == 1 or len(features) * size < 2 * _LEAST_VALUES:
+        """The features in blocks, one per task, if each feature means reading `size` numbers."""
+        if self.pool.n_threads == 1 or len(features) * size < 2 * _MIN_TASK_VALUES:
             return [features]
-        least = -(-_LEAST_VALUES // max(size, 1))
-        return [features[slice(*block)] for block in self.pool.blocks(len(features), least)]
+        min_features = -(-_MIN_TASK_VALUES // max(size, 1))
+        blocks = self.pool.blocks(len(features), min_features)
+        return [features[slice(*block)] for block in blocks]

@@ -27,7 +27,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pellucid._core.data.dataset import Prices
 from pellucid._utils.threads import ThreadPool
 
 _LEAST_ROWS = 2**13
@@ -47,7 +46,8 @@ class Rivals(NamedTuple):
 
     Attributes
     ----------
-    prices : Prices
+    costs : ndarray of shape (n_samples, n_clusters), int64
+        Cost of each row at each center.
     star : int
     rivals : ndarray of int
         The centers besides star, ascending.
@@ -55,7 +55,7 @@ class Rivals(NamedTuple):
         Binary digits of a line's last number that count rows; see `kernels.surrogate`.
     """
 
-    prices: Prices
+    costs: np.ndarray
     star: int
     rivals: np.ndarray
     shift: int
@@ -70,8 +70,7 @@ class Rivals(NamedTuple):
         from pellucid._core.kernels.surrogate_cost import compare_prices
 
         lines = np.empty((len(rows), self.n_sums), dtype=np.int64)
-        places, about = self.prices.lines(rows), (self.star, self.rivals, self.shift)
-        compare_prices(places, self.prices.costs, *about, lines)
+        compare_prices(rows, self.costs, self.star, self.rivals, self.shift, lines)
         return lines
 
     def include(self, star: int, rivals: np.ndarray) -> bool:
@@ -112,14 +111,13 @@ class Standing:
         self._most: np.ndarray | None = None
 
     @classmethod
-    def of(cls, rows: np.ndarray, prices: Prices, pool: ThreadPool, star=None) -> Standing:
+    def of(cls, rows: np.ndarray, costs: np.ndarray, pool: ThreadPool, star=None) -> Standing:
         """How centers stand among some rows, compared with the one that is likely the cheapest."""
         from pellucid._core.kernels.surrogate_cost import weigh_centers
 
-        lines, costs, n = prices.lines(rows), prices.costs, len(rows)
-        k = costs.shape[1]
+        n, k = len(rows), costs.shape[1]
         if star is None:
-            some = lines[:: -(-n // _SAMPLE) or 1]
+            some = rows[:: -(-n // _SAMPLE) or 1]
             star = int(np.argmin(costs[some].mean(axis=0))) if n else 0
         ends = n * _PARTS // _PARTS[-1] if n >= _LEAST_ROWS else np.array([0, n])
         table, shift = np.zeros((len(ends) - 1, 3, k + 1), dtype=np.int64), (k - 1).bit_length()
@@ -127,7 +125,7 @@ class Standing:
 
         def work(part: slice) -> None:
             near = np.empty((_ROWS_TOGETHER, k), dtype=np.int64)
-            weigh_centers(lines, ends[part.start : part.stop + 1], *how, near, table[part])
+            weigh_centers(rows, ends[part.start : part.stop + 1], *how, near, table[part])
 
         is_shared = len(table) > 1 and pool.is_parallel
         steps = range(len(table)) if is_shared else (0,)
@@ -194,7 +192,7 @@ class Standing:
         return centers[first[likely]], centers[second[likely]], bounds[likely]
 
     def pairs_by_row(
-        self, gain: int, rows: np.ndarray, prices: Prices
+        self, gain: int, rows: np.ndarray, costs: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The same, but only those whose rows' larger D, the new bounds, add up to the gain.
 
@@ -203,8 +201,7 @@ class Standing:
         """
         from pellucid._core.kernels.surrogate_cost import pair_centers
 
-        lines, costs, base = prices.lines(rows), prices.costs, self.base
-        centers = self.rivals(gain)
+        centers, base = self.rivals(gain), self.base
         paired = self.paired[centers]
         first, second = np.triu_indices(len(centers), 1)
         likely = base + paired[first] + paired[second] >= gain
@@ -215,7 +212,7 @@ class Standing:
         for part, (begin, end) in enumerate(zip(ends[:-1], ends[1:])):
             if not len(sums):
                 break
-            some = lines[begin:end]
+            some = rows[begin:end]
             pair_centers(some, costs, self.star, centers, first, second, near, sums)
             base = base - self.table[part, 2, -1]
             paired = paired - self.table[part, 2, centers]
@@ -223,9 +220,9 @@ class Standing:
             first, second, sums = first[left], second[left], sums[left]
         return centers[first], centers[second], sums
 
-    def fewest_rivals(self, gain: int, rows: np.ndarray, prices: Prices) -> np.ndarray:
+    def fewest_rivals(self, gain: int, rows: np.ndarray, costs: np.ndarray) -> np.ndarray:
         """All centers besides star that are in such a pair, or gain as much with star."""
         is_wanted = self.alone >= gain
-        first, second, _ = self.pairs_by_row(gain, rows, prices)
+        first, second, _ = self.pairs_by_row(gain, rows, costs)
         is_wanted[first] = is_wanted[second] = True
         return np.flatnonzero(is_wanted)

@@ -13,7 +13,6 @@ from pellucid._core.criteria.surrogate_bounds import Rivals, Standing
 from pellucid._core.criteria.surrogate_histograms import TOGETHER, DenseSums
 from pellucid._core.criteria.surrogate_pairs import Paired, best_paired_cut
 from pellucid._core.criteria.surrogate_sparse import Entries, PriceSums, StoredPrices
-from pellucid._core.data.dataset import Prices
 
 _PROBED = 2
 """Columns that are looked at first: in one of them a cut is mostly nearly as good as the best."""
@@ -77,7 +76,7 @@ class SurrogateCost(Criterion[SurrogateState]):
 
     def root(self) -> Node[SurrogateState]:
         """The node that holds everything."""
-        _ = self._prices  # by the whole pool, before its members turn to cells of their own
+        _ = self.problem.costs  # by the whole pool, before its members turn to cells of their own
         return super().root()
 
     def gain_bound(self, node: Node) -> int | None:
@@ -128,12 +127,8 @@ class SurrogateCost(Criterion[SurrogateState]):
             node.state.sums = None  # the child changes it in place
         return states
 
-    @property
-    def _prices(self) -> Prices:
-        return self.problem.prices
-
     def _stand(self, rows: np.ndarray, star: int | None = None) -> Standing:
-        return Standing.of(rows, self._prices, self.problem.pool, star)
+        return Standing.of(rows, self.problem.costs, self.problem.pool, star)
 
     def _some_standing(self, node: Node) -> Standing:
         """How the centers stand, compared with whichever of them."""
@@ -186,7 +181,7 @@ class SurrogateCost(Criterion[SurrogateState]):
         n_unsure = len(rivals) - np.count_nonzero(standing.alone >= gain)
         if not n_pairs or n_pairs > _PAIRS * n_unsure * self.problem.n_features:
             return rivals
-        return standing.fewest_rivals(gain, node.rows.active, self._prices)
+        return standing.fewest_rivals(gain, node.rows.active, self.problem.costs)
 
     def _sums(self, node: Node, wanted: np.ndarray) -> DenseSums | PriceSums:
         """Sums by bin, at least of the wanted rivals."""
@@ -205,7 +200,7 @@ class SurrogateCost(Criterion[SurrogateState]):
         problem, rows, standing = self.problem, node.rows.active, self._standing(node)
         if not problem.bins.is_sparse:
             wanted = standing.with_next_best(wanted, -(len(wanted) + 1) % TOGETHER)
-        rivals = Rivals(self._prices, standing.star, wanted, problem.n_samples.bit_length())
+        rivals = Rivals(self.problem.costs, standing.star, wanted, problem.n_samples.bit_length())
         if problem.bins.is_sparse:
             return self._stored.sums_of(rows, rivals, node.state, keep=keep)
         return DenseSums(problem, rivals, rows, standing)

@@ -53,7 +53,7 @@ def best_paired_cut(problem: Problem, rows: np.ndarray, standing: Standing) -> P
     if standing.reach >= best[0]:
         pairs = standing.pairs(best[0])
         if len(pairs[0]) > most_pairs:
-            pairs = standing.pairs_by_row(best[0], rows, problem.prices)
+            pairs = standing.pairs_by_row(best[0], rows, problem.costs)
         if len(pairs[0]) > most_pairs:
             return Paired(None, np.union1d(np.flatnonzero(alone >= best[0]), pairs[:2]))
         best = cell.best_between(*pairs, best)
@@ -67,10 +67,10 @@ class _Cell:
     """Rows of a cell, and what is known of them."""
 
     def __init__(self, problem: Problem, rows: np.ndarray, standing: Standing) -> None:
-        bins, prices = problem.bins, problem.prices
+        bins = problem.bins
         self._problem, self._n_rows = problem, len(rows)
-        gains, lines = standing.totals[standing.star] - standing.totals, prices.lines(rows)
-        self._rows = (gains, rows.view(np.uint32), lines.view(np.uint32), prices.costs)
+        gains, numbers = standing.totals[standing.star] - standing.totals, rows.view(np.uint32)
+        self._rows = (gains, numbers, numbers, problem.costs)
         self._columns = (bins.codes, *problem.flat_values, bins.inside, bins.edges)
 
     def best_between(self, first: np.ndarray, second: np.ndarray, bounds: np.ndarray, best: tuple):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 _COPIED_ROWS = 2048
-"""Rows that are copied together, when they must be: few enough to stay in cache."""
+"""Rows per block if they must be copied: few enough to stay in cache."""
 
 
 def row_major(
@@ -18,7 +18,7 @@ def row_major(
 ) -> Iterator[tuple[slice, np.ndarray]]:
     """Rows begin .. end (and some columns) in row-major float64 blocks, each with its row range.
 
-    Rows that are copied come in blocks that stay in cache, others in one.
+    Rows that must be copied come in blocks that stay in cache, others in a single block.
     """
     is_ready = X.flags.c_contiguous and X.dtype == np.float64 and columns == slice(None)
     step = end - begin if is_ready else _COPIED_ROWS
@@ -33,14 +33,7 @@ def divide_rows(rows: np.ndarray, left: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 def order_by(groups: np.ndarray, n_groups: int) -> np.ndarray:
-    """Row numbers by their groups 0 .. n_groups, those of a group in their order."""
+    """Row numbers sorted by group 0 .. n_groups, those of a group in their order."""
     small = np.uint8 if n_groups <= 2**8 else np.uint16 if n_groups <= 2**16 else np.intp
-    # Numbers of up to 16 bits are sorted in time of their number.
+    # NumPy sorts integers of up to 16 bits in linear time.
     return np.argsort(groups.astype(small, copy=False), kind="stable").astype(np.int32)
-
-
-def places_in(order: np.ndarray) -> np.ndarray:
-    """Where each row stands in an order of all rows."""
-    places = np.empty_like(order)
-    places[order] = np.arange(len(order), dtype=order.dtype)
-    return places

@@ -7,7 +7,6 @@ of any edge a value lies; what happens inside a bin is looked up in the data, wh
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -114,20 +113,11 @@ def find_edges(X, centers: np.ndarray, pool: ThreadPool = SERIAL) -> Edges:
     )
 
 
-def make_bins(
-    X,
-    centers: np.ndarray,
-    pool: ThreadPool = SERIAL,
-    found: Edges | None = None,
-    besides: Callable[[], object] | None = None,
-) -> Bins:
-    """Quantise the columns of a dense or CSC matrix, whose edges may have been found before.
-
-    See `ThreadPool.map` for `besides`.
-    """
+def make_bins(X, centers: np.ndarray, pool: ThreadPool = SERIAL) -> Bins:
+    """Quantise the columns of a dense or CSC matrix."""
     from pellucid._core.kernels import binning as kernels
 
-    found = find_edges(X, centers, pool) if found is None else found
+    found = find_edges(X, centers, pool)
     edges, n_edges, zero_code, few = found.edges, found.n_edges, found.zero_code, found.few
     n_samples, n_features = X.shape
     dtype = np.uint8 if edges.shape[1] <= 256 else np.uint16
@@ -152,7 +142,7 @@ def make_bins(
             for rows, part in row_major(X, *block):
                 kernels.dense_codes(part, rows.start, *how)
 
-        pool.map(work, pool.blocks(n_samples, _LEAST_ROWS, each=8), besides)
+        pool.map(work, pool.blocks(n_samples, _LEAST_ROWS, per_thread=8))
         indices, indptr = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32)
     inside = np.ones(edges.shape, dtype=bool)
     inside[:, 1:] = np.nextafter(edges[:, :-1], np.inf) < edges[:, 1:]

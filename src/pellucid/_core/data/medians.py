@@ -1,59 +1,54 @@
-"""Absolute distances in place of squared ones: what k-medians asks of the data."""
+"""Absolute distances and medians: a data set for the k-medians objective."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import numpy as np
 from scipy import sparse
 
-from pellucid._core.data.arrays import row_major
-from pellucid._core.data.dataset import LEAST_ROWS, Dataset
+from pellucid._core.data.arrays import order_by, row_major
+from pellucid._core.data.dataset import MIN_TASK_ROWS, Dataset
+from pellucid._core.data.moments import Moments
 from pellucid._utils.threads import SERIAL, ThreadPool
 
 _BLOCK_ROWS = 16384
 """Rows summed together; fixed, so that sums do not depend on the number of threads."""
 
 _BLOCK_COLUMNS = 8
-"""Columns worth a task of their own, and copied together."""
+"""Least number of columns per task; columns that are copied together."""
 
 
 class MedianDataset(Dataset):
-    """Data whose rows pay absolute differences to a center, and whose centers are medians.
+    """A data set with absolute differences as costs and medians as centers.
 
-    Every difference is rounded to whole units by itself, so that dense and sparse rows cost the
-    same to the bit. Medians are values of the data, and are not rounded at all.
+    Every difference is rounded to units by itself, so that dense and sparse rows cost the same to
+    the bit. Medians are values of the data, and are not rounded at all.
     """
 
     objective = "kmedians"
     too_wide_to = "add up"
 
-    def cost_loops(self):
-        """The compiled loops over dense and over CSR rows."""
-        from pellucid._core.kernels.medians import dense_costs, sparse_costs
+    def _cost_loops(self):
+        from pellucid._core.kernels.dataset import dense_absolute_costs, sparse_absolute_costs
 
-        return dense_costs, sparse_costs
-
-    def _quick_loop(self, centers: np.ndarray, unit: float, place: np.ndarray | None) -> None:
-        return None
+        return dense_absolute_costs, sparse_absolute_costs
 
     def nearest(self, centers: np.ndarray) -> np.ndarray:
-        """Nearest center of each row, whatever its weight; the lowest of equals."""
+        """Nearest center of each row, regardless of its weight; ties go to the lowest."""
         from pellucid._core.kernels.medians import dense_nearest, sparse_nearest
 
         self.require_finite()
         labels = np.empty(self.X.shape[0], dtype=np.intp)
-        X, places = self.rows, np.ascontiguousarray(centers.T)
+        X, coordinates = self.rows, np.ascontiguousarray(centers.T)
 
         def work(block: tuple[int, int]) -> None:
             if sparse.issparse(X):
                 indptr = X.indptr[block[0] : block[1] + 1]
-                sparse_nearest(X.data, X.indices, indptr, places, labels[slice(*block)])
+                sparse_nearest(X.data, X.indices, indptr, coordinates, labels[slice(*block)])
             else:
-                for rows, lines in row_major(X, *block):
-                    dense_nearest(lines, places, labels[rows])
+                for rows, values in row_major(X, *block):
+                    dense_nearest(values, coordinates, labels[rows])
 
-        self.pool.map(work, self.pool.blocks(len(labels), LEAST_ROWS))
+        self.pool.map(work, self.pool.blocks(len(labels), MIN_TASK_ROWS))
         return labels
 
     def group_centers(self, labels: np.ndarray, n_groups: int) -> np.ndarray:
@@ -61,39 +56,36 @@ class MedianDataset(Dataset):
         return group_medians(self.X, labels, self.weights.units, n_groups, self.pool)
 
     def cost(self, labels: np.ndarray, centers: np.ndarray) -> float:
-        """Weighted sum of absolute distances of the rows to ``centers[labels]``; -1 is free."""
+        """Weighted sum of absolute distances of the rows to ``centers[labels]``; -1 costs 0."""
         return absolute_cost(self.X, labels, centers, self.weights.values, self.pool)
+
+    def moments(self, labels: np.ndarray, centers: np.ndarray) -> None:
+        """None: medians cannot be computed from moments."""
 
     def centers_and_costs(
         self,
         labels: np.ndarray,
-        others: np.ndarray,
-        origins: np.ndarray,
-        besides: Callable[[], object] | None = None,
+        reference_labels: np.ndarray,
+        centers: np.ndarray,
+        moments: Moments | None = None,
     ) -> list[tuple[np.ndarray, float]]:
-        """For two groupings, the medians and what the rows pay; an empty group keeps its origin."""
+        """Medians and cost of a grouping of the rows, and of the reference."""
         found = []
-        for groups in (labels, others):
-            medians = self.group_centers(groups, len(origins))
-            medians = np.where(np.isnan(medians), origins, medians)
+        for groups in (labels, reference_labels):
+            medians = self.group_centers(groups, len(centers))
+            medians = np.where(np.isnan(medians), centers, medians)
             found.append((medians, self.cost(groups, medians)))
-        if besides is not None:
-            besides()
         return found
 
-    def beside_reference(
-        self, labels: np.ndarray, besides: Callable[[], object] | None = None
-    ) -> list[tuple[np.ndarray, float]]:
-        """The same for a grouping and for the clustering that the data refer to."""
-        return self.centers_and_costs(labels, *self._reference, besides)
+    def reference_cost_unit(self, centers: np.ndarray, moments: Moments | None) -> float:
+        """The unit of `cost_unit`: there is no tighter bound."""
+        return self.cost_unit(centers)
 
-    def most_to_pay(self, centers: np.ndarray, origin: np.ndarray | None = None) -> float:
-        """A bound by the triangle: |x - c| <= |x - o| + |c - o|."""
-        origin = centers.mean(axis=0) if origin is None else origin
-        weight = self.weights.values
+    def cost_bound(self, centers: np.ndarray, origin: np.ndarray) -> float:
+        """An upper bound of the sum of all costs at any center: |x - c| <= |x - o| + |c - o|."""
         apart = np.abs(centers - origin).sum(axis=1).max()
-        everywhere = np.zeros(self.X.shape[0], dtype=np.intp)
-        return self.cost(everywhere, origin[None]) + weight.sum() * apart
+        one_group = np.zeros(self.X.shape[0], dtype=np.intp)
+        return self.cost(one_group, origin[None]) + self.weights.values.sum() * apart
 
 
 def group_medians(
@@ -101,15 +93,15 @@ def group_medians(
 ) -> np.ndarray:
     """Lower median of each group of rows, column by column; NaN for a group without weight.
 
-    That is the least value with half of the group's weight at or below it, or more. Label -1 is
-    in no group.
+    The lower median is the least value with at least half of the group's weight at or below it.
+    Label -1 is in no group.
 
     Parameters
     ----------
     X : ndarray or CSC matrix of shape (n_samples, n_features)
     labels : ndarray of shape (n_samples,), intp
     units : ndarray of shape (n_samples,), int64
-        Weights in whole units.
+        Weights in units.
     n_groups : int
     pool : ThreadPool
     """
@@ -119,51 +111,59 @@ def group_medians(
     members = np.flatnonzero((labels >= 0) & (units > 0))
     groups = labels[members]
     if sparse.issparse(X):
-        heft = np.zeros(n_groups, dtype=np.int64)
-        np.add.at(heft, groups, units[members])
+        group_units = np.zeros(n_groups, dtype=np.int64)
+        np.add.at(group_units, groups, units[members])
 
         def work(block: tuple[int, int]) -> None:
-            sparse_medians(X.data, X.indices, X.indptr, *block, labels, units, heft, medians)
+            sparse_medians(X.data, X.indices, X.indptr, *block, labels, units, group_units, medians)
 
         pool.map(work, pool.blocks(X.shape[1], _BLOCK_COLUMNS))
     else:
-        # Small numbers are sorted in time of their number.
-        small = groups.astype(np.uint16 if n_groups <= 2**16 else np.intp)
-        order = members[np.argsort(small, kind="stable")]
+        order = members[order_by(groups, n_groups)]
         starts = np.concatenate([[0], np.cumsum(np.bincount(groups, minlength=n_groups))])
-        carried = units[order]
+        sorted_units = units[order]
 
         def work(first: int) -> None:
-            some = slice(first, first + _BLOCK_COLUMNS)
-            columns = np.array(X[:, some].take(order, axis=0).T, dtype=np.float64, order="C")
-            dense_medians(columns, carried, starts, first, medians)
+            block = slice(first, first + _BLOCK_COLUMNS)
+            columns = np.array(X[:, block].take(order, axis=0).T, dtype=np.float64, order="C")
+            dense_medians(columns, sorted_units, starts, first, medians)
 
         pool.map(work, range(0, X.shape[1], _BLOCK_COLUMNS))
-    return medians + 0.0  # -0 and 0 are one value, whichever of them is stored
+    return medians + 0.0  # the same bits whether -0 or 0 is stored
 
 
 def absolute_cost(
     X, labels: np.ndarray, centers: np.ndarray, weight: np.ndarray, pool: ThreadPool = SERIAL
 ) -> float:
-    """Weighted sum of absolute distances of the rows to ``centers[labels]``; label -1 is free."""
+    """Weighted sum of absolute distances of the rows to ``centers[labels]``; label -1 costs 0."""
     from pellucid._core.kernels.medians import dense_total, sparse_total
 
     if sparse.issparse(X):
         members = labels >= 0
-        heft = np.bincount(labels[members], weights=weight[members], minlength=len(centers))
-        places, total = np.ascontiguousarray(centers.T), np.empty(X.shape[1])
+        group_weight = np.bincount(labels[members], weights=weight[members], minlength=len(centers))
+        coordinates, totals = np.ascontiguousarray(centers.T), np.empty(X.shape[1])
 
         def work_columns(block: tuple[int, int]) -> None:
-            parts = (X.data, X.indices, X.indptr)
-            sparse_total(*parts, *block, labels, weight, places, heft, total)
+            sparse_total(
+                data=X.data,
+                indices=X.indices,
+                indptr=X.indptr,
+                first=block[0],
+                last=block[1],
+                labels=labels,
+                weight=weight,
+                coordinates=coordinates,
+                group_weight=group_weight,
+                total=totals,
+            )
 
         pool.map(work_columns, pool.blocks(X.shape[1], _BLOCK_COLUMNS))
-        return float(total.sum())
+        return float(totals.sum())
 
     def work_rows(start: int) -> float:
         total = np.zeros(1)
-        for rows, lines in row_major(X, start, min(start + _BLOCK_ROWS, X.shape[0])):
-            dense_total(lines, labels[rows], weight[rows], centers, total)
+        for rows, values in row_major(X, start, min(start + _BLOCK_ROWS, X.shape[0])):
+            dense_total(values, labels[rows], weight[rows], centers, total)
         return float(total[0])
 
     return float(sum(pool.map(work_rows, range(0, X.shape[0], _BLOCK_ROWS))))

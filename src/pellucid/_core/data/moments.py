@@ -1,9 +1,7 @@
-"""Means and costs of groups of rows, dense or CSC, each in one read of the data."""
+"""Means and costs of groups of rows, dense or CSC, each in one pass over the data."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -13,10 +11,46 @@ from pellucid._core.data.arrays import row_major
 from pellucid._utils.threads import SERIAL, ThreadPool
 
 _BLOCK_COLUMNS = 8
-"""Columns worth a task of their own: a cache line of a row-major matrix."""
+"""Least number of columns per task: a cache line of a row-major matrix."""
 
-_MOST_GONE = 0.75
-"""Share of a group whose moments can be taken away without losing digits that matter."""
+_MAX_REMOVED = 0.75
+"""Largest fraction of a group's weight that is subtracted from its moments. What remains then has
+nearly all its digits.
+"""
+
+
+class Moments(NamedTuple):
+    """Moments of groups of rows, each about its origin.
+
+    Attributes
+    ----------
+    weight, squares : ndarray of shape (n_groups,)
+        Weight of the rows, and their weighted squared distances to the origin.
+    sums : ndarray of shape (n_groups, n_features)
+        Weighted sums of their differences to the origin.
+    """
+
+    weight: np.ndarray
+    squares: np.ndarray
+    sums: np.ndarray
+
+    def plus(self, other: Moments) -> Moments:
+        """Moments of the rows of both."""
+        return Moments(*(a + b for a, b in zip(self, other)))
+
+    def minus(self, other: Moments) -> Moments:
+        """Moments without the rows of the other."""
+        return Moments(*(a - b for a, b in zip(self, other)))
+
+    def means_and_cost(self, origins: np.ndarray) -> tuple[np.ndarray, float]:
+        """Mean of each group, its origin if it is empty, and the cost of all rows to the means.
+
+        With m = sums / weight, the cost is the sum over the groups of squares - weight |m|^2.
+        """
+        weight = self.weight[:, None]
+        shift = np.divide(self.sums, weight, out=np.zeros_like(self.sums), where=weight > 0)
+        cost = self.squares.sum() - self.weight @ (shift**2).sum(axis=1)
+        return origins + shift, max(float(cost), 0.0)
 
 
 def group_means(
@@ -44,61 +78,20 @@ def group_means(
         return sums / totals[:, None]
 
 
-class Spread(NamedTuple):
-    """Moments of groups of rows, each about its origin.
-
-    Attributes
-    ----------
-    weight, squares : ndarray of shape (n_groups,)
-        Weight of the rows, and their weighted squared distances to the origin.
-    sums : ndarray of shape (n_groups, n_features)
-        Weighted sums of their differences to the origin.
-    """
-
-    weight: np.ndarray
-    squares: np.ndarray
-    sums: np.ndarray
-
-    def plus(self, other: Spread) -> Spread:
-        """Of the rows of both."""
-        return Spread(*(mine + theirs for mine, theirs in zip(self, other)))
-
-    def minus(self, other: Spread) -> Spread:
-        """Without the rows of the other."""
-        return Spread(*(mine - theirs for mine, theirs in zip(self, other)))
-
-    def mean_and_cost(self, origins: np.ndarray) -> tuple[np.ndarray, float]:
-        """Mean of each group, its origin if it is empty, and the cost of all rows to the means."""
-        weight = self.weight[:, None]
-        shift = np.divide(self.sums, weight, out=np.zeros_like(self.sums), where=weight > 0)
-        cost = self.squares.sum() - self.weight @ (shift**2).sum(axis=1)
-        return origins + shift, max(float(cost), 0.0)
-
-
-class BegunSpread:
-    """The spread of rows about the origins of their groups, which other threads begin with.
-
-    Parameters
-    ----------
-    X, labels, weight, origins, pool
-        As of `means_and_costs`.
-    """
-
-    def __init__(self, X, labels, weight, origins, pool: ThreadPool) -> None:
-        # In few parts: whoever is at something else meanwhile is not to be disturbed.
-        self._finish = _begin(X, None, labels, labels, weight, origins, pool, each=1)
-
-    @cached_property
-    def result(self) -> Spread:
-        """The spread."""
-        return self._finish(None)[0]
+def group_moments(
+    X, labels: np.ndarray, weight: np.ndarray, origins: np.ndarray, pool: ThreadPool = SERIAL
+) -> Moments:
+    """Moments of each group of rows about its origin. Label -1 is in no group."""
+    if sparse.issparse(X):
+        return _sparse_moments(X, labels, weight, origins)
+    return _dense_moments(X, labels, labels, weight, origins, pool)[0]
 
 
 def cost_to_centers(
     X, labels: np.ndarray, centers: np.ndarray, weight: np.ndarray, pool: ThreadPool = SERIAL
 ) -> float:
-    """Weighted sum of squared distances of the rows to ``centers[labels]``; label -1 is free."""
-    return float(BegunSpread(X, labels, weight, centers, pool).result.squares.sum())
+    """Weighted sum of squared distances of the rows to ``centers[labels]``; label -1 costs 0."""
+    return float(group_moments(X, labels, weight, centers, pool).squares.sum())
 
 
 def means_and_costs(
@@ -108,87 +101,109 @@ def means_and_costs(
     weight: np.ndarray,
     origins: np.ndarray,
     pool: ThreadPool = SERIAL,
-    besides: Callable[[], object] | None = None,
-    known: Spread | None = None,
+    moments: Moments | None = None,
 ) -> list[tuple[np.ndarray, float]]:
-    """Mean of each group of rows, and the cost of the rows to those means, in one read.
+    """Mean of each group of rows and cost of the rows to the means, for two groupings of the rows.
 
-    For two groupings of the rows, which have most of them in common. Moments are taken about
-    `origins`, which should lie near the means; an empty group keeps its origin as its mean.
-    Label -1 is in no group. See `ThreadPool.map`. Where the spread of the second grouping
-    of dense rows is `known`, only those are read that the first puts elsewhere.
+    Parameters
+    ----------
+    X : ndarray or CSC matrix of shape (n_samples, n_features)
+    labels, others : ndarray of shape (n_samples,), int
+        The groupings, which have most rows in common. Label -1 is in no group.
+    weight : ndarray of shape (n_samples,)
+    origins : ndarray of shape (n_groups, n_features)
+        Points near the means, about which moments are taken; the mean of an empty group.
+    pool : ThreadPool
+    moments : Moments, optional
+        Moments of the second grouping of dense rows about the origins. If they are given, only the
+        rows are read that have different labels.
+
+    Returns
+    -------
+    list of two (means, cost)
     """
-    if known is not None:
-        moved = np.flatnonzero(labels != others)
-        _, come, gone = _begin(X, moved, labels, others, weight, origins, pool)(besides)
-        # What is left of a group has all its digits, unless it is next to nothing.
-        if (gone.weight <= _MOST_GONE * known.weight).all():
-            spreads = known.minus(gone).plus(come), known
-            return [spread.mean_and_cost(origins) for spread in spreads]
-        besides = None
-    both, first, second = _begin(X, None, labels, others, weight, origins, pool)(besides)
-    return [both.plus(spread).mean_and_cost(origins) for spread in (first, second)]
-
-
-def _begin(
-    X, rows: np.ndarray | None, labels, others, weight, origins, pool: ThreadPool, each: int = 4
-) -> Callable:
-    """Spread of the rows (some of them, if they are dense) that both groupings put into a group, of
-    those that only the first does, and of those that only the second does.
-
-    Others begin with it; what is returned takes part, after what is to be done besides.
-    """
-    from pellucid._core.kernels.dataset import BLOCK_ROWS, dense_spread, sparse_spread
-
-    n_groups, n_features = origins.shape
     if sparse.issparse(X):
-        totals, sums = np.zeros((3, n_groups, 2)), np.zeros((3, n_groups, n_features))
-        parts = (X.data, X.indices, X.indptr)
+        both = pool.map(
+            lambda groups: _sparse_moments(X, groups, weight, origins), [labels, others]
+        )
+        return [grouping.means_and_cost(origins) for grouping in both]
+    if moments is not None:
+        moved = np.flatnonzero(labels != others)
+        _, added, removed = _dense_moments(X, labels, others, weight, origins, pool, moved)
+        if (removed.weight <= _MAX_REMOVED * moments.weight).all():
+            both = [moments.minus(removed).plus(added), moments]
+            return [grouping.means_and_cost(origins) for grouping in both]
+    common, *separate = _dense_moments(X, labels, others, weight, origins, pool)
+    return [common.plus(rest).means_and_cost(origins) for rest in separate]
 
-        def add_up(s: int) -> None:
-            groups = labels if s < 2 else others
-            room = np.zeros((n_groups, 3))
-            sparse_spread(*parts, groups, weight, origins, totals[s], sums[s], room)
 
-        def finish_sparse(besides: Callable[[], object] | None) -> list[Spread]:
-            pool.map(add_up, [0] if others is labels else [1, 2], besides)
-            return [Spread(*total.T, mine) for total, mine in zip(totals, sums)]
+def _sparse_moments(X, labels: np.ndarray, weight: np.ndarray, origins: np.ndarray) -> Moments:
+    """Moments of the groups of rows of a CSC matrix."""
+    from pellucid._core.kernels.dataset import sparse_moments
 
-        return finish_sparse
-    labels, others = (one.astype(np.intp, copy=False) for one in (labels, others))
+    totals, sums = np.zeros((len(origins), 2)), np.zeros(origins.shape)
+    sparse_moments(
+        data=X.data,
+        indices=X.indices,
+        indptr=X.indptr,
+        labels=labels.astype(np.intp, copy=False),
+        weight=weight,
+        origins=origins,
+        totals=totals,
+        sums=sums,
+        scratch=np.zeros((len(origins), 3)),
+    )
+    return Moments(*np.ascontiguousarray(totals.T), sums)
+
+
+def _dense_moments(
+    X: np.ndarray,
+    labels: np.ndarray,
+    others: np.ndarray,
+    weight: np.ndarray,
+    origins: np.ndarray,
+    pool: ThreadPool,
+    rows: np.ndarray | None = None,
+) -> list[Moments]:
+    """Moments of the rows that both groupings put into a group, of those that only `labels` puts
+    there, and of those that only `others` puts there. Of all rows, or of the given ones.
+
+    Sums are taken over blocks of a fixed number of rows, so that they do not depend on the threads.
+    """
+    from pellucid._core.kernels.dataset import BLOCK_ROWS, dense_moments
+
+    labels, others = labels.astype(np.intp, copy=False), others.astype(np.intp, copy=False)
     if rows is not None and not (X.flags.c_contiguous and X.dtype == np.float64):
-        X, labels, others, weight = (part[rows] for part in (X, labels, others, weight))
+        X, labels, others, weight = X[rows], labels[rows], others[rows], weight[rows]
         rows = None
-    n = X.shape[0] if rows is None else len(rows)
-    n_blocks, n_places = -(-n // BLOCK_ROWS), 3 * n_groups
-    heft, squares = np.zeros((2, n_blocks, n_places))
-    sums = np.zeros((n_blocks, n_places, n_features))
+    n, (n_groups, n_features) = X.shape[0] if rows is None else len(rows), origins.shape
+    n_blocks = -(-n // BLOCK_ROWS)
+    weights, squares = np.zeros((2, n_blocks, 3 * n_groups))
+    sums = np.zeros((n_blocks, 3 * n_groups, n_features))
+
+    def add(part, part_rows, labels, others, weight, blocks: slice) -> None:
+        dense_moments(
+            X=part,
+            rows=part_rows,
+            labels=labels,
+            others=others,
+            weight=weight,
+            origins=origins,
+            weights=weights[blocks],
+            squares=squares[blocks],
+            sums=sums[blocks],
+        )
 
     def work(blocks: tuple[int, int]) -> None:
         begin, end = (min(block * BLOCK_ROWS, n) for block in blocks)
         if rows is not None:
-            b, by_row = slice(*blocks), (labels, others, weight)
-            dense_spread(X, rows[begin:end], *by_row, origins, heft[b], squares[b], sums[b])
-            return
-        for part, lines in row_major(X, begin, end):
+            return add(X, rows[begin:end], labels, others, weight, slice(*blocks))
+        for part, values in row_major(X, begin, end):
             by_row = labels[part], others[part], weight[part]
-            b = slice(part.start // BLOCK_ROWS, -(-part.stop // BLOCK_ROWS))
-            every = np.arange(len(lines))
-            dense_spread(lines, every, *by_row, origins, heft[b], squares[b], sums[b])
+            in_part = slice(part.start // BLOCK_ROWS, -(-part.stop // BLOCK_ROWS))
+            add(values, np.arange(len(values)), *by_row, in_part)
 
-    begun = pool.ahead(work, pool.blocks(n_blocks, 1, each))
-
-    def finish(besides: Callable[[], object] | None) -> list[Spread]:
-        if besides is not None:
-            besides()
-        begun.finish()
-        added = [part.sum(axis=0) for part in (heft, squares, sums)]
-        places = [slice(s * n_groups, (s + 1) * n_groups) for s in range(3)]
-        return [Spread(*(part[place] for part in added)) for place in places]
-
-    return finish
-
-
-def size_about(X, weight: np.ndarray, origin: np.ndarray, pool: ThreadPool = SERIAL) -> float:
-    """Weighted sum of squared distances of all rows to one point."""
-    return cost_to_centers(X, np.zeros(X.shape[0], dtype=np.intp), origin[None], weight, pool)
+    pool.map(work, pool.blocks(n_blocks, 1, per_thread=4))
+    totals = [array.sum(axis=0) for array in (weights, squares, sums)]
+    thirds = [slice(i * n_groups, (i + 1) * n_groups) for i in range(3)]
+    return [Moments(*(total[third] for total in totals)) for third in thirds]

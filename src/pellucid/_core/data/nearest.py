@@ -1,12 +1,12 @@
 """The nearest center of each row, the same to the bit for dense and sparse data.
 
-The center of the largest score x . c - |c|^2 / 2 is the nearest, but for rounding; where the second
-best comes closer than that, the squares are added up in the order of the columns.
+The nearest center has the largest score x . c - |c|^2 / 2. If the two largest scores differ by no
+more than rounding errors can, the squared differences are summed in the order of the columns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 from scipy import sparse
@@ -15,82 +15,81 @@ from pellucid._core.data.arrays import row_major
 from pellucid._utils.finite import NotFinite
 from pellucid._utils.threads import ThreadPool
 
-_ROWS = 2048
-"""Rows that are looked at closely together, and fewest that are worth half a task."""
+_BLOCK_ROWS = 2048
+"""Rows whose squared differences are computed together; half the least number of rows per task."""
 
-_PRODUCTS = 400_000
-"""Products of sparse rows that are held at a time."""
+_MAX_PRODUCTS = 400_000
+"""Scores of sparse rows that are stored at a time."""
 
-_DOUBT = 1e-13
-"""More than rounding can add up to, for each column and unit of |x|^2 + |c|^2."""
+_RELATIVE_ERROR = 1e-13
+"""Exceeds the rounding error of a score, per column and unit of |x|^2 + |c|^2."""
 
 
-def nearest_centers(
-    X, centers: np.ndarray, pool: ThreadPool, besides: Callable[[], object] | None = None
-) -> np.ndarray:
-    """Nearest center of each row of a dense or CSR matrix, the lowest of equals.
+def nearest_centers(X, centers: np.ndarray, pool: ThreadPool) -> np.ndarray:
+    """Nearest center of each row of a dense or CSR matrix; ties go to the lowest.
 
-    Raises `NotFinite` where a number is not finite: a row with such a number is always in doubt, so
-    that there is no need to have looked before. See `ThreadPool.map` for `besides`.
+    Raises `NotFinite` if a value is not finite: the scores of such a row never decide, so that no
+    separate check is needed.
     """
     labels = np.empty(X.shape[0], dtype=np.intp)
     with np.errstate(over="ignore", invalid="ignore"):
-        half = 0.5 * (centers**2).sum(axis=1)
-    unit = _DOUBT * (centers.shape[1] + 8)
-    score = _sparse_nearest if sparse.issparse(X) else _dense_nearest
+        half_squares = 0.5 * (centers**2).sum(axis=1)
+    error = _RELATIVE_ERROR * (centers.shape[1] + 8)
+    find = _sparse_nearest if sparse.issparse(X) else _dense_nearest
 
     def work(block: tuple[int, int]) -> None:
         with np.errstate(over="ignore", invalid="ignore"):
-            for rows, lines in score(X, *block, centers, half, unit, labels):
-                open_ = np.flatnonzero(labels[rows] < 0)
-                if len(open_):
-                    doubtful = lines[open_]
-                    numbers = doubtful.data if sparse.issparse(doubtful) else doubtful
-                    if not np.isfinite(numbers).all():
+            for rows, part in find(X, *block, centers, half_squares, error, labels):
+                undecided = np.flatnonzero(labels[rows] < 0)
+                if len(undecided):
+                    values = part[undecided]
+                    stored = values.data if sparse.issparse(values) else values
+                    if not np.isfinite(stored).all():
                         raise NotFinite
-                    labels[rows.start + open_] = _by_squares(doubtful, centers)
+                    labels[rows.start + undecided] = _nearest_by_squares(values, centers)
 
-    pool.map(work, pool.blocks(len(labels), 2 * _ROWS, each=4), besides)
+    pool.map(work, pool.blocks(len(labels), 2 * _BLOCK_ROWS, per_thread=4))
     return labels
 
 
-def _dense_nearest(X, begin, end, centers, half, unit, labels) -> Iterator[tuple]:
-    """Fill blocks of labels, with -1 where scores do not decide; yields them with their rows."""
+def _dense_nearest(X, begin, end, centers, half_squares, error, labels) -> Iterator[tuple]:
+    """Set the labels of blocks of rows, -1 if the scores do not decide; yields rows and values."""
     from pellucid._core.kernels.dataset import dense_nearest
 
-    top = half.max()
-    if len(half) % 2:  # one more that is nearest to nothing
+    largest = half_squares.max()
+    if len(half_squares) % 2:  # the kernel reads pairs: one more center that is never the nearest
         centers = np.concatenate([centers, np.zeros((1, X.shape[1]))])
-        half = np.append(half, np.inf)
-    for rows, lines in row_major(X, begin, end):
-        dense_nearest(lines, centers, half, top, unit, labels[rows])
-        yield rows, lines
+        half_squares = np.append(half_squares, np.inf)
+    for rows, part in row_major(X, begin, end):
+        dense_nearest(part, centers, half_squares, largest, error, labels[rows])
+        yield rows, part
 
 
-def _sparse_nearest(X, begin, end, centers, half, unit, labels) -> Iterator[tuple]:
+def _sparse_nearest(X, begin, end, centers, half_squares, error, labels) -> Iterator[tuple]:
     """The same for CSR rows."""
     from pellucid._core.kernels.dataset import pick_nearest
 
-    ones, turned = np.ones(X.shape[1]), np.ascontiguousarray(centers.T)
-    step = max(_PRODUCTS // len(centers), 1)
+    ones, transposed = np.ones(X.shape[1]), np.ascontiguousarray(centers.T)
+    step = max(_MAX_PRODUCTS // len(centers), 1)
     for start in range(begin, end, step):
         rows = slice(start, min(start + step, end))
         part = X if len(range(start, end)) == X.shape[0] <= step else X[rows]
         part = part.astype(np.float64, copy=False)
         squares = sparse.csr_array((part.data**2, part.indices, part.indptr), shape=part.shape)
-        pick_nearest(part @ turned, half, unit * (squares @ ones + half.max()), labels[rows])
+        errors = error * (squares @ ones + half_squares.max())
+        pick_nearest(part @ transposed, half_squares, errors, labels[rows])
         yield rows, part
 
 
-def _by_squares(lines, centers: np.ndarray) -> np.ndarray:
-    """Nearest center of some rows, squares added in the order of the columns."""
-    nearest = np.empty(lines.shape[0], dtype=np.intp)
-    for start in range(0, len(nearest), _ROWS):
-        rows = slice(start, start + _ROWS)
-        few = lines[rows].toarray() if sparse.issparse(lines) else lines[rows]
-        costs = np.zeros((len(few), len(centers)))
+def _nearest_by_squares(X, centers: np.ndarray) -> np.ndarray:
+    """Nearest center of some rows, squares summed in the order of the columns."""
+    nearest = np.empty(X.shape[0], dtype=np.intp)
+    for start in range(0, len(nearest), _BLOCK_ROWS):
+        rows = slice(start, start + _BLOCK_ROWS)
+        values = X[rows].toarray() if sparse.issparse(X) else X[rows]
+        costs = np.zeros((len(values), len(centers)))
         for j in range(centers.shape[1]):
-            gap = few[:, j, None] - centers[:, j]
-            costs += gap * gap
+            difference = values[:, j, None] - centers[:, j]
+            costs += difference * difference
         nearest[rows] = np.argmin(costs, axis=1)
     return nearest

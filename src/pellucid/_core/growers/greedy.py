@@ -26,5 +26,4 @@ def grow_greedily(
                 next_level += tree.accept(number, divided)
                 progress.step()
         level = next_level
-        criterion.problem.measure_ahead()
     return tree.result()

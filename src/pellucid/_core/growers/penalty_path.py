@@ -157,7 +157,7 @@ class PenaltyPath:
 def _measure(problem: Problem, tree: ThresholdTree, growth: GrowthResult) -> dict[str, float]:
     """Cost and size of a tree."""
     position = tree.cluster[growth.leaf_of_rows]
-    (_, cost), (_, reference) = problem.data.beside_reference(position)
+    (_, cost), (_, reference) = problem.centers_and_costs(position)
     return {
         "cost": cost,
         "npc": cost / reference if reference > 0 else (1.0 if cost == 0 else inf),

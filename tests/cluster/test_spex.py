@@ -53,7 +53,7 @@ def test_it_is_the_brute_force_tree(data, n_leaves):
 @pytest.mark.usefixtures("n_quantiles")
 @pytest.mark.parametrize("seed", range(4))
 def test_every_node_attains_the_optimum_among_many_values(seed):
-    """Clusters of very different sizes, and nodes large enough to keep their histograms."""
+    """Clusters of very different sizes."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(500, 3)).round(1)
     labels = np.searchsorted([0.02, 0.1, 0.5], rng.random(500)) + (X[:, 0] > 0.5)
@@ -72,7 +72,7 @@ def test_every_node_attains_the_optimum_among_many_values(seed):
         assert found == pytest.approx(least, abs=1e-12)
 
 
-def test_dense_data_with_stored_histograms_and_sparse_data_without_agree():
+def test_dense_and_sparse_data_give_the_same_tree():
     X, y = make_blobs(6000, 6, centers=4, cluster_std=5, random_state=0)
     X = np.where(np.abs(X) < 3, 0.0, X)
     dense = SpEx(n_leaves=10).fit(X, y)

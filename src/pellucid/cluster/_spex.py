@@ -5,7 +5,7 @@ from __future__ import annotations
 from numbers import Integral
 from typing import Any
 
-from pellucid._core.criteria.normalized_cut import LabelGraph
+from pellucid._core.criteria.normalized_cut import NormalizedCut
 from pellucid._core.growers.best_first import grow_best_first
 from pellucid._utils.sklearn_compat import Interval
 from pellucid.cluster._docs import common_parameters
@@ -102,7 +102,7 @@ class SpEx(BaseReferenceTree):
 
     def _grow(self, problem, progress):
         return grow_best_first(
-            LabelGraph(problem),
+            NormalizedCut(problem),
             self.threshold_style,
             progress,
             self._max_leaves(problem.n_clusters),

@@ -70,7 +70,7 @@ def test_each_cut_is_at_the_weighted_median_of_the_column_that_varies_most():
     weight = np.random.default_rng(0).integers(1, 5, len(X)).astype(float)
     model = KDTreeExplainer(n_leaves=16, threshold_style="data")
     tree = model.fit(X, y, sample_weight=weight).tree_
-    passes = tree.decision_path(X).toarray()
+    passes = tree.decision_path(X).toarray().astype(bool)
     for node in np.flatnonzero(~tree.is_leaf):
         rows = passes[:, node]
         feature, at = brute_cut(X[rows], weight[rows])

@@ -61,7 +61,7 @@ def test_every_node_attains_the_optimum_among_many_values(seed):
     weight = rng.integers(1, 3, 500).astype(float) if seed % 2 else np.ones(500)
     tree = SpEx(n_leaves=12).fit(X, labels, sample_weight=weight).tree_
     assert tree.n_leaves == 12
-    path = tree.decision_path(X).toarray()
+    path = tree.decision_path(X).toarray().astype(bool)
     for node in np.flatnonzero(~tree.is_leaf):
         least, _, _ = best_cut(X, labels, weight, np.flatnonzero(path[:, node]))
         left, right = (

@@ -1,4 +1,4 @@
-"""Rows reach the leaf that a walk by hand finds, however stored, and bad values are refused."""
+"""Rows reach the right leaf in every storage, and values that are not finite are refused."""
 
 import numpy as np
 import pandas as pd
@@ -12,8 +12,8 @@ from scipy import sparse
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import NotFittedError
 
-from pellucid import IMM, routing
-from pellucid.tree import TreeBuilder
+from pellucid import IMM
+from pellucid.tree import TreeBuilder, predictor
 
 # In float32, 0.1 is another number, on the other side of the threshold 0.1.
 NUMBERS = st.sampled_from([-2.0, -0.5, -0.1, 0.0, 0.1, 0.5, 1.0, 3.0])
@@ -22,10 +22,10 @@ NUMBERS = st.sampled_from([-2.0, -0.5, -0.1, 0.0, 0.1, 0.5, 1.0, 3.0])
 @pytest.fixture(params=["few", "many", "threads"])
 def amount(request, monkeypatch):
     """The same rows, taken as few, as many, or as enough for several threads."""
-    monkeypatch.setattr(routing, "_MANY", np.inf if request.param == "few" else 0)
-    monkeypatch.setattr(routing, "_ROWS_AT_ONCE", 7)
+    monkeypatch.setattr(predictor, "_MIN_COMPILED_WORK", np.inf if request.param == "few" else 0)
+    monkeypatch.setattr(predictor, "_CHUNK_ROWS", 7)
     if request.param == "threads":
-        monkeypatch.setattr(routing, "_VALUES_A_THREAD", 4)
+        monkeypatch.setattr(predictor, "_VALUES_PER_THREAD", 4)
     return request.param
 
 
@@ -124,9 +124,9 @@ def test_every_storage_leads_to_the_leaf_found_by_hand(amount, case, dtype):
 
 def test_nothing_is_compiled_before_there_were_many_rows_in_all(monkeypatch):
     compiled = []
-    monkeypatch.setattr(routing, "_MANY", 100)
-    monkeypatch.setattr(routing, "_routed", routing.Counter())
-    monkeypatch.setattr(routing, "_look_up_dense", lambda *how: compiled.append(how) or (0, True))
+    monkeypatch.setattr(predictor, "_MIN_COMPILED_WORK", 100)
+    monkeypatch.setattr(predictor, "_work_by_kind", predictor.Counter())
+    monkeypatch.setattr(predictor, "_route_dense", lambda *_: compiled.append(True) or (0, True))
     builder = TreeBuilder(1)
     builder.split(0, feature=0, threshold=0.0)
     for _ in range(3):
@@ -161,7 +161,7 @@ def test_values_that_are_not_finite_go_somewhere_if_nobody_asks(amount):
     X = np.array([[np.nan, 1.0], [np.inf, 1.0], [-np.inf, 1.0], [0.0, np.nan], [1.0, 0.0]] * 4)
     for stored in (np.asarray, np.asfortranarray, sparse.csr_array, sparse.csc_array):
         assert builder.build().apply(stored(X)).tolist() == [2, 2, 1, 1, 2] * 4
-        found, is_finite = builder.build().look_up(stored(X), np.arange(3), check=True)
+        found, is_finite = builder.build().leaf_values(stored(X), np.arange(3), check=True)
         assert found.tolist() == [2, 2, 1, 1, 2] * 4
         assert not is_finite
 
@@ -280,14 +280,14 @@ def test_prediction_uses_as_many_threads_as_the_estimator_may(monkeypatch, store
     X, fitted = model
     used = []
 
-    class Counted(routing.ThreadPool):
+    class Counted(predictor.ThreadPool):
         def __init__(self, n_threads):
             used.append(n_threads)
             super().__init__(n_threads)
 
-    monkeypatch.setattr(routing, "ThreadPool", Counted)
-    monkeypatch.setattr(routing, "_MANY", 0)
-    monkeypatch.setattr(routing, "_VALUES_A_THREAD", 4)
+    monkeypatch.setattr(predictor, "ThreadPool", Counted)
+    monkeypatch.setattr(predictor, "_MIN_COMPILED_WORK", 0)
+    monkeypatch.setattr(predictor, "_VALUES_PER_THREAD", 4)
     for n_jobs in (1, 3):
         fitted.set_params(n_jobs=n_jobs).predict(stored(X))
     assert used == [1, 3]

@@ -60,9 +60,9 @@ def test_a_tree_does_not_change():
     tree = small_tree()
     with pytest.raises(ValueError, match="read-only"):
         tree.threshold[0] = 1.0
-    with pytest.raises(AttributeError, match="does not change once built"):
+    with pytest.raises(AttributeError, match="is immutable"):
         tree.threshold = np.zeros(5)
-    with pytest.raises(AttributeError, match="does not change once built"):
+    with pytest.raises(AttributeError, match="is immutable"):
         del tree.feature
 
 
@@ -90,7 +90,7 @@ def test_a_builder_goes_on_from_a_tree():
     np.testing.assert_array_equal(builder.build(2).threshold, small_tree().threshold)
     builder.undo()
     assert builder.build().n_leaves == 3
-    with pytest.raises(ValueError, match="has been split before"):
+    with pytest.raises(ValueError, match="has already been split"):
         builder.split(0, feature=0, threshold=0.0)
 
 

@@ -210,7 +210,7 @@ class BaseThresholdTree(PlotTreeMixin, EstimatorExportMixin, ClusterMixin, BaseE
     def apply(self, X: Any) -> np.ndarray:
         """Node number of the leaf that each row reaches."""
         self._require_tree()
-        return self._look_up(X, np.arange(self.tree_.node_count))
+        return self._leaf_values(X, np.arange(self.tree_.node_count))
 
     def predict(self, X: Any) -> np.ndarray:
         """Cluster of each row, in the labels of the reference.
@@ -221,18 +221,18 @@ class BaseThresholdTree(PlotTreeMixin, EstimatorExportMixin, ClusterMixin, BaseE
             Integers 0, 1, ..., or the labels that were given to `fit` as y.
         """
         self._require_tree()
-        return self._look_up(X, self.cluster_names_[self.tree_.cluster])
+        return self._leaf_values(X, self.cluster_names_[self.tree_.cluster])
 
     def _require_tree(self) -> None:
         # The full question takes longer than the answers for a few rows.
         if not hasattr(self, "tree_"):
             check_is_fitted(self)
 
-    def _look_up(self, X: Any, answers: np.ndarray) -> np.ndarray:
-        """The answer at the leaf of each row."""
+    def _leaf_values(self, X: Any, values: np.ndarray) -> np.ndarray:
+        """The value of the leaf of each row, given a value per node."""
         rows = read_rows(self, X)
         threads = partial(count_threads, self.n_jobs)
-        found, is_finite = self.tree_.look_up(rows, answers, check=True, count_threads=threads)
+        found, is_finite = self.tree_.leaf_values(rows, values, check=True, count_threads=threads)
         if not is_finite:
             refuse_infinite(self, rows)
         return found

@@ -202,7 +202,7 @@ class Explanation(ExportMixin):
         ndarray of shape (n_samples,)
         """
         answers = self.cluster_names_[self.tree_.cluster]
-        return self._asked.tree.look_up(self._asked.read(X), answers)[0]
+        return self._asked.tree.leaf_values(self._asked.read(X), answers)[0]
 
     def explain(self, X: Any = None) -> RuleList:
         """The rules of all clusters, or why each row of `X` is in its cluster.

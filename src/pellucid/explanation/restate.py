@@ -54,7 +54,7 @@ class Cuts:
         values : sequence of ndarray, or dict of int to ndarray
             The columns of the same rows in the data, by position, filled in.
         """
-        for node, rows in self.tree._route(Z):
+        for node, rows in self.tree.rows_by_node(Z):
             source = self.sources[self.tree.feature[node]]
             if self.tree.children_left[node] < 0 or source.category:
                 continue

@@ -30,7 +30,7 @@ def single_thresholds(explanation: Explanation, X: Any) -> np.ndarray:
     """
     numbers, tree = explanation._asked.read(X), explanation._asked.tree
     thresholds = np.full(tree.node_count, np.nan, dtype=np.float32)
-    for node, rows in tree._route(numbers):
+    for node, rows in tree.rows_by_node(numbers):
         if tree.children_left[node] < 0:
             continue
         feature, threshold = tree.feature[node], tree.threshold[node]

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pellucid.tree.builder import TreeBuilder
 from pellucid.tree.rounding import ThresholdStyle, choose_threshold
-from pellucid.tree.threshold_tree import LEAF, TreeBuilder
+from pellucid.tree.threshold_tree import LEAF
 
 ColumnValues = Callable[[int, np.ndarray], np.ndarray]
 """``values(feature, rows)``: values of a column for some rows."""

@@ -1,10 +1,9 @@
-"""Rows down a tree, and whether they hold nothing but finite numbers, in one pass over them.
+"""Compiled loops that route rows down a tree and check them for finite values, in one pass.
 
-A tree is four arrays here: `feature` and `threshold` of each node, `child` with the node to its
-right at 2 * node and the one to its left at 2 * node + 1, and `answers`, what to say of a row that
-ends there. A leaf is its own child, so a row that has arrived stays however often it is moved on.
-Numbers of nodes and columns are unsigned: the compiler then need not ask whether they count from
-the end.
+A tree is given by four arrays: `feature` and `threshold` of each node, `child` with the right child
+at 2 * node and the left child at 2 * node + 1, and `leaf_values` with the result of each node. A
+leaf is its own child, so that a row which has arrived stays where it is. Numbers of nodes and
+columns are unsigned, so that the compiler omits the checks for negative indices.
 """
 
 from __future__ import annotations
@@ -13,19 +12,19 @@ import numpy as np
 
 from pellucid._utils.compilation import compiled, reordered
 
-VALUES_TOGETHER = 8192
-"""Values of a block of rows, which are then still in the nearest cache when they are routed.
+BLOCK_VALUES = 8192
+"""Values of a block of rows, so that they are still in the first-level cache when routed.
 
-Of a matrix that lies column by column, values of each column: short pieces are slow to read.
+For a column-major matrix, values of each column: short pieces are slow to read.
 """
 
-_LEVELS_TOGETHER = 8
-"""Levels down which all rows of a block go in step; below, few rows may be left to move."""
+_LOCKSTEP_LEVELS = 8
+"""Levels down which all rows of a block move in step; below, few rows are left to move."""
 
 
 @reordered
-def _nothing(values, begin, end):
-    """Sum of 0 * x: zero, or NaN where a value is NaN or infinite."""
+def _zero_if_finite(values, begin, end):
+    """Sum of 0 * x: zero, or NaN if a value is NaN or infinite."""
     zero = values.dtype.type(0)
     total = zero
     for p in range(np.uint64(begin), np.uint64(end)):
@@ -35,66 +34,66 @@ def _nothing(values, begin, end):
 
 @compiled
 def route_dense(values, n_columns, row_step, column_step, begin, end, check,
-                feature, threshold, child, depth, answers, out, at):  # fmt: skip
-    """``out[i] = answers[leaf of row i]`` for rows begin .. end: left where x <= threshold.
+                feature, threshold, child, depth, leaf_values, out, node_of_row):  # fmt: skip
+    """``out[i] = leaf_values[leaf of row i]`` for rows begin .. end: left if x <= threshold.
 
     Entry (i, j) is ``values[i * row_step + j * column_step]``; one of the two steps is 1.
-    `at` is room for VALUES_TOGETHER nodes: made outside, it need not be compiled. Returns whether
-    all values of the rows are finite, if `check`, and true otherwise.
+    `node_of_row` is scratch for BLOCK_VALUES nodes. Returns whether all values of the rows are
+    finite, if `check`, and true otherwise.
     """
     by_rows = column_step == 1
-    step = max(16, VALUES_TOGETHER // n_columns) if by_rows else VALUES_TOGETHER
+    step = max(16, BLOCK_VALUES // n_columns) if by_rows else BLOCK_VALUES
     pieces = 1 if by_rows else n_columns
     along_row, along_column = np.uint64(row_step), np.uint64(column_step)
-    nothing = 0.0
+    zero_sum = 0.0
     start = begin
     while start < end:
         n = min(step, end - start)
         if check:
             for piece in range(pieces):
                 first = piece * column_step + start * row_step
-                nothing += _nothing(values, first, first + n * row_step)
+                zero_sum += _zero_if_finite(values, first, first + n * row_step)
         corner, rows = np.uint64(start) * along_row, np.uint64(n)
         for i in range(rows):
-            at[i] = 0
-        for _ in range(min(depth, _LEVELS_TOGETHER)):
+            node_of_row[i] = 0
+        for _ in range(min(depth, _LOCKSTEP_LEVELS)):
             for i in range(rows):
-                node = at[i]
+                node = node_of_row[i]
                 x = values[corner + i * along_row + feature[node] * along_column]
-                at[i] = child[np.uint64(2) * node + np.uint64(x <= threshold[node])]
+                node_of_row[i] = child[np.uint64(2) * node + np.uint64(x <= threshold[node])]
         for i in range(rows):
-            node = at[i]
+            node = node_of_row[i]
             while child[np.uint64(2) * node] != node:
                 x = values[corner + i * along_row + feature[node] * along_column]
                 node = child[np.uint64(2) * node + np.uint64(x <= threshold[node])]
-            out[np.uint64(start) + i] = answers[node]
+            out[np.uint64(start) + i] = leaf_values[node]
         start += n
-    return nothing == 0
+    return zero_sum == 0
 
 
 @compiled
 def route_sparse(data, indices, indptr, begin, end,
-                 feature, threshold, child, answers, out, line):  # fmt: skip
-    """The same for rows of a CSR matrix, whose entries may be in any order and stored in parts.
+                 feature, threshold, child, leaf_values, out, dense_row):  # fmt: skip
+    """The same for rows of a CSR matrix, whose entries may be unsorted and duplicate.
 
-    `line` is room for a row, of the type of the data and all zero. Takes time of the stored
-    entries and of the paths. Parts are added up in the precision of the data, as they are when
-    such a matrix is brought into canonical form.
+    `dense_row` is scratch for one row, of the dtype of the data and all zero. The time is
+    proportional to the stored entries and the lengths of the paths. Duplicate entries are summed
+    in the precision of the data, as when such a matrix is brought into canonical form.
     """
     zero = data.dtype.type(0)
-    nothing = zero
+    zero_sum = zero
     for i in range(begin, end):
         first, last = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
         for p in range(first, last):
             j = np.uint64(indices[p])
-            total = line[j] + data[p]
-            line[j] = total
-            nothing += zero * total
+            total = dense_row[j] + data[p]
+            dense_row[j] = total
+            zero_sum += zero * total
         node = np.uint64(0)
         while child[np.uint64(2) * node] != node:
-            x = line[feature[node]]
+            x = dense_row[feature[node]]
             node = child[np.uint64(2) * node + np.uint64(x <= threshold[node])]
-        out[i] = answers[node]
+        out[i] = leaf_values[node]
         for p in range(first, last):
-            line[np.uint64(indices[p])] = zero
-    return nothing == 0
+            dense_row[np.uint64(indices[p])] = zero
+    return zero_sum == 0

@@ -1,10 +1,10 @@
-"""From rows to leaves: by NumPy for a few rows, by compiled loops on several threads for many."""
+"""From rows to leaves: NumPy for a few rows, compiled loops on several threads for many."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -12,37 +12,38 @@ from scipy import sparse
 from pellucid._utils.finite import all_finite
 from pellucid._utils.threads import ThreadPool
 
-_MANY = 100_000
-"""Rows times nodes, in all calls so far, from which on a compiled loop is worth loading."""
+_MIN_COMPILED_WORK = 100_000
+"""Rows times nodes, over all calls so far, from which compiled loops are worth loading."""
 
-_VALUES_A_THREAD = 2**20
+_VALUES_PER_THREAD = 2**20
 """Values of a dense matrix worth a thread of their own."""
 
-_ENTRY = 8
-"""Values of a dense matrix that take as long as an entry of a sparse one."""
+_DENSE_VALUES_PER_ENTRY = 8
+"""Values of a dense matrix that take as long as one stored entry of a sparse matrix."""
 
-_ROWS_AT_ONCE = 2**14
-"""Rows that are copied, or of which columns are laid out, at once."""
+_CHUNK_ROWS = 2**14
+"""Rows that are copied, or whose columns are expanded, at a time."""
 
-_routed: Counter = Counter()
+_work_by_kind: Counter = Counter()
+"""Rows times nodes so far, by kind of matrix and dtype."""
 
 
-class Routes(NamedTuple):
-    """A tree in the form in which rows are moved down it. All arrays are read-only.
+class PackedTree(NamedTuple):
+    """A tree in the layout in which rows are routed. All arrays are read-only.
 
     Attributes
     ----------
     feature : ndarray of shape (node_count,), intp
-        Column that a node looks at; at a leaf, any that is looked at somewhere.
+        Column of the split; at a leaf, any column that is used.
     threshold : ndarray of shape (node_count,), float64
-        The answer is yes at or below it.
+        A row goes left if its value is at most the threshold.
     child : ndarray of shape (2 * node_count,), intp
-        At 2 * node, where no leads, and at 2 * node + 1, where yes leads. A leaf is its own
-        child, so that a row which has arrived may be moved on with the others.
+        Right child at 2 * node, left child at 2 * node + 1. A leaf is its own child, so that a
+        row which has arrived can be moved on with the others.
     depth : int
-        Questions on the longest path.
+        Largest depth of a leaf.
     used : ndarray, intp
-        The columns that are looked at.
+        Columns that are used by a split, sorted.
     """
 
     feature: np.ndarray
@@ -52,190 +53,241 @@ class Routes(NamedTuple):
     used: np.ndarray
 
     @classmethod
-    def of(cls, tree) -> Routes:
-        """The routes of a :class:`~pellucid.tree.ThresholdTree`."""
+    def of(cls, tree: Any) -> PackedTree:
+        """The packed form of a :class:`~pellucid.tree.ThresholdTree`."""
         is_leaf, itself = tree.is_leaf, np.arange(tree.node_count)
-        yes = np.where(is_leaf, itself, tree.children_left)
-        no = np.where(is_leaf, itself, tree.children_right)
+        left = np.where(is_leaf, itself, tree.children_left)
+        right = np.where(is_leaf, itself, tree.children_right)
         feature = np.where(is_leaf, max(tree.feature[0], 0), tree.feature)
         threshold = np.where(is_leaf, 0.0, tree.threshold)
-        child = np.column_stack([no, yes]).ravel()
-        arrays = (_read_only(part) for part in (feature, threshold, child))
-        return cls(*arrays, tree.max_depth, np.unique(feature))
+        child = np.column_stack([right, left]).ravel()
+        return cls(
+            feature=_read_only(feature),
+            threshold=_read_only(threshold),
+            child=_read_only(child),
+            depth=tree.max_depth,
+            used=np.unique(feature),
+        )
 
-    def on_used_columns(self) -> Routes:
-        """The same for a matrix of which only the columns `used` are there."""
+    def on_used_columns(self) -> PackedTree:
+        """The same tree for a matrix that consists of the columns `used`."""
         return self._replace(feature=_read_only(np.searchsorted(self.used, self.feature)))
 
-    def for_loops(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Feature, threshold and child as compiled loops take them, the whole numbers unsigned."""
+    def as_unsigned(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Feature, threshold and child for the compiled loops, integers as unsigned."""
         return self.feature.view(np.uint64), self.threshold, self.child.view(np.uint64)
 
 
-def look_up(
-    routes: Routes, X, answers: np.ndarray, *, check: bool, count_threads: Callable[[], int]
+def leaf_values(
+    tree: PackedTree,
+    X: Any,
+    values: np.ndarray,
+    *,
+    check: bool,
+    count_threads: Callable[[], int],
 ) -> tuple[np.ndarray, bool]:
-    """``answers[leaf]`` for the leaf of every row, and whether the values are finite.
+    """``values[leaf]`` for the leaf of every row, and whether the data are finite.
 
     Parameters
     ----------
-    routes : Routes
+    tree : PackedTree
     X : ndarray, CSR matrix in any form or other sparse matrix
-    answers : ndarray of shape (node_count,), intp
+    values : ndarray of shape (node_count,), intp
     check : bool
-        Whether to look for values that are not finite.
+        Whether to search for values that are not finite.
     count_threads : callable
-        Tells how many threads there may be; asked only where one is not enough.
+        Returns the number of threads to use; called only if one is not enough.
 
     Returns
     -------
     found : ndarray of shape (n_samples,), intp
     is_finite : bool
-        False if `check` and some value is not finite, in whatever column. A value that is stored
-        in parts is their sum.
+        False if `check` and a value in any column is not finite. Duplicate entries of a sparse
+        matrix are summed first.
     """
     if not sparse.issparse(X):
-        if not _is_worth_compiling(("dense", X.dtype.char), X.shape[0] * len(answers)):
-            return answers[_descend(routes, X)], not check or all_finite(X, count_threads)
-        return _look_up_dense(routes, X, _read_only(answers), check, count_threads)
+        if not _is_worth_compiling(("dense", X.dtype.char), X.shape[0] * len(values)):
+            return values[_descend(tree, X)], not check or all_finite(X, count_threads)
+        return _route_dense(tree, X, _read_only(values), check, count_threads)
     if X.format == "csr":
-        if _is_worth_compiling(("csr", X.dtype.char), X.shape[0] * len(answers)):
-            return _look_up_csr(routes, X, _read_only(answers), count_threads)
-        lines = _used_of_csr(X, routes.used)
-        if lines is not None:
+        if _is_worth_compiling(("csr", X.dtype.char), X.shape[0] * len(values)):
+            return _route_csr(tree, X, _read_only(values), count_threads)
+        dense = _used_columns_of_csr(X, tree.used)
+        if dense is not None:
             is_finite = not check or all_finite(X.data, count_threads)
-            return answers[_descend(routes.on_used_columns(), lines)], is_finite
+            return values[_descend(tree.on_used_columns(), dense)], is_finite
     X = canonical_csc(X)
     return (
-        _look_up_csc(routes.on_used_columns(), X, answers, count_threads),
+        _route_csc(tree.on_used_columns(), X, values, count_threads),
         not check or all_finite(X.data, count_threads),
     )
 
 
 def _is_worth_compiling(kind: tuple[str, str], work: int) -> bool:
-    """Whether rows of a kind that is compiled for by itself have come often enough by now."""
-    _routed[kind] += work
-    return _routed[kind] >= _MANY
+    """Whether enough rows of a kind have been routed; loops are compiled per kind."""
+    _work_by_kind[kind] += work
+    return _work_by_kind[kind] >= _MIN_COMPILED_WORK
 
 
-def _descend(routes: Routes, X: np.ndarray) -> np.ndarray:
-    """Leaf of each row, all rows one level down at a time."""
+def _descend(tree: PackedTree, X: np.ndarray) -> np.ndarray:
+    """Leaf of each row, moving all rows one level down at a time."""
     rows = np.arange(X.shape[0])
     node = np.zeros(X.shape[0], dtype=np.intp)
-    for _ in range(routes.depth):
-        values = X[rows, routes.feature[node]]
-        if values.dtype.kind != "f":
-            values = values.astype(np.float64)
-        node = routes.child[2 * node + (values <= routes.threshold[node])]
+    for _ in range(tree.depth):
+        x = X[rows, tree.feature[node]]
+        if x.dtype.kind != "f":
+            x = x.astype(np.float64)
+        node = tree.child[2 * node + (x <= tree.threshold[node])]
     return node
 
 
-def _look_up_dense(routes, X, answers, check, count_threads) -> tuple[np.ndarray, bool]:
-    from pellucid.tree.kernels import VALUES_TOGETHER, route_dense
+def _route_dense(
+    tree: PackedTree,
+    X: np.ndarray,
+    values: np.ndarray,
+    check: bool,
+    count_threads: Callable[[], int],
+) -> tuple[np.ndarray, bool]:
+    from pellucid.tree.kernels import BLOCK_VALUES, route_dense
 
-    tree = (*routes.for_loops(), routes.depth, answers)
+    feature, threshold, child = tree.as_unsigned()
     n_columns = X.shape[1]
     found = np.empty(X.shape[0], dtype=np.intp)
     is_float = X.dtype in (np.float64, np.float32)
+
+    def route(flat, row_step, column_step, begin, end, out) -> bool:
+        return route_dense(
+            values=flat,
+            n_columns=n_columns,
+            row_step=row_step,
+            column_step=column_step,
+            begin=begin,
+            end=end,
+            check=check,
+            feature=feature,
+            threshold=threshold,
+            child=child,
+            depth=tree.depth,
+            leaf_values=values,
+            out=out,
+            node_of_row=np.empty(BLOCK_VALUES, dtype=np.uint64),
+        )
+
     if is_float and (X.flags.c_contiguous or X.flags.f_contiguous):
         by_rows = X.flags.c_contiguous
-        values = _read_only((X if by_rows else X.T).reshape(-1))
-        steps = (n_columns, 1) if by_rows else (1, len(X))
+        flat = _read_only((X if by_rows else X.T).reshape(-1))
+        row_step, column_step = (n_columns, 1) if by_rows else (1, len(X))
 
-        def route(block: tuple[int, int]) -> bool:
-            at = np.empty(VALUES_TOGETHER, dtype=np.uint64)
-            return route_dense(values, n_columns, *steps, *block, check, *tree, found, at)
+        def route_block(block: tuple[int, int]) -> bool:
+            return route(flat, row_step, column_step, *block, found)
     else:
         dtype = X.dtype if is_float else np.float64
 
-        def route(block: tuple[int, int]) -> bool:
-            at, is_finite = np.empty(VALUES_TOGETHER, dtype=np.uint64), True
-            for begin, end in _ranges(*block):
-                values = _read_only(np.ascontiguousarray(X[begin:end], dtype).reshape(-1))
-                part = (values, n_columns, n_columns, 1, 0, end - begin)
-                is_finite &= route_dense(*part, check, *tree, found[begin:end], at)
+        def route_block(block: tuple[int, int]) -> bool:
+            is_finite = True
+            for begin, end in _chunks(*block):
+                chunk = _read_only(np.ascontiguousarray(X[begin:end], dtype).reshape(-1))
+                is_finite &= route(chunk, n_columns, 1, 0, end - begin, found[begin:end])
             return is_finite
 
-    return found, _in_threads(route, len(X), max(X.size, 16 * len(X)), count_threads)
+    work = max(X.size, 16 * len(X))
+    return found, _in_threads(route_block, len(X), work, count_threads)
 
 
-def _look_up_csr(routes, X, answers, count_threads) -> tuple[np.ndarray, bool]:
+def _route_csr(
+    tree: PackedTree, X: Any, values: np.ndarray, count_threads: Callable[[], int]
+) -> tuple[np.ndarray, bool]:
     from pellucid.tree.kernels import route_sparse
 
     data = X.data if X.dtype in (np.float64, np.float32) else X.data.astype(np.float64)
-    parts = (data, X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int64))
-    matrix = [_read_only(part) for part in parts]
-    tree = (*routes.for_loops(), answers)
+    data = _read_only(data)
+    indices = _read_only(X.indices.astype(np.int32, copy=False))
+    indptr = _read_only(X.indptr.astype(np.int64))
+    feature, threshold, child = tree.as_unsigned()
     found = np.empty(X.shape[0], dtype=np.intp)
 
-    def route(block: tuple[int, int]) -> bool:
-        line = np.zeros(X.shape[1], dtype=data.dtype)
-        return route_sparse(*matrix, *block, *tree, found, line)
+    def route_block(block: tuple[int, int]) -> bool:
+        return route_sparse(
+            data=data,
+            indices=indices,
+            indptr=indptr,
+            begin=block[0],
+            end=block[1],
+            feature=feature,
+            threshold=threshold,
+            child=child,
+            leaf_values=values,
+            out=found,
+            dense_row=np.zeros(X.shape[1], dtype=data.dtype),
+        )
 
-    return found, _in_threads(route, len(found), _ENTRY * len(data), count_threads)
+    work = _DENSE_VALUES_PER_ENTRY * len(data)
+    return found, _in_threads(route_block, len(found), work, count_threads)
 
 
-def _look_up_csc(routes, X, answers, count_threads) -> np.ndarray:
-    """The same for canonical CSC, of which only the columns that are asked for are read."""
+def _route_csc(
+    tree: PackedTree, X: Any, values: np.ndarray, count_threads: Callable[[], int]
+) -> np.ndarray:
+    """The same for canonical CSC, of which only the columns used by splits are read."""
     found = np.empty(X.shape[0], dtype=np.intp)
-    for begin, end in _ranges(0, X.shape[0]):
-        lines = _used_of_csc(X, routes.used, begin, end)
-        how = {"check": False, "count_threads": count_threads}
-        found[begin:end] = look_up(routes, lines, answers, **how)[0]
+    for begin, end in _chunks(0, X.shape[0]):
+        dense = _used_columns_of_csc(X, tree.used, begin, end)
+        chunk, _ = leaf_values(tree, dense, values, check=False, count_threads=count_threads)
+        found[begin:end] = chunk
     return found
 
 
-def _used_of_csc(X, used: np.ndarray, begin: int, end: int) -> np.ndarray:
-    """Some columns and rows of a canonical CSC matrix as a dense one, column by column."""
-    lines = np.zeros((end - begin, len(used)), order="F")
-    for slot, feature in enumerate(used):
+def _used_columns_of_csc(X: Any, used: np.ndarray, begin: int, end: int) -> np.ndarray:
+    """The given columns and rows of a canonical CSC matrix as a dense matrix, by columns."""
+    dense = np.zeros((end - begin, len(used)), order="F")
+    for position, feature in enumerate(used):
         first, last = X.indptr[feature], X.indptr[feature + 1]
         first, last = first + np.searchsorted(X.indices[first:last], [begin, end])
-        lines[X.indices[first:last] - begin, slot] = X.data[first:last]
-    return lines
+        dense[X.indices[first:last] - begin, position] = X.data[first:last]
+    return dense
 
 
-def _used_of_csr(X, used: np.ndarray) -> np.ndarray | None:
-    """Some columns of a CSR matrix as a dense one; None unless the matrix is canonical."""
+def _used_columns_of_csr(X: Any, used: np.ndarray) -> np.ndarray | None:
+    """The given columns of a CSR matrix as a dense matrix; None unless the CSR is canonical."""
     rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
     columns, data = X.indices[: len(rows)], X.data[: len(rows)]
     places = rows * X.shape[1] + columns
-    # Not by the matrix's own word, which outlives changes to its parts.
+    # The matrix's own flag may be out of date if its arrays were changed.
     if not (places[1:] > places[:-1]).all():
         return None
-    slots = np.searchsorted(used[:-1], columns)
-    wanted = used[slots] == columns
-    lines = np.zeros((X.shape[0], len(used)))
-    lines[rows[wanted], slots[wanted]] = data[wanted]
-    return lines
+    positions = np.searchsorted(used[:-1], columns)
+    wanted = used[positions] == columns
+    dense = np.zeros((X.shape[0], len(used)))
+    dense[rows[wanted], positions[wanted]] = data[wanted]
+    return dense
 
 
 def _in_threads(
-    route: Callable[[tuple[int, int]], bool],
+    route_block: Callable[[tuple[int, int]], bool],
     n_rows: int,
     n_values: int,
     count_threads: Callable[[], int],
 ) -> bool:
-    """Route blocks of rows, as many at a time as they are worth; whether all are finite."""
-    if n_values < 2 * _VALUES_A_THREAD:
-        return route((0, n_rows))
-    with ThreadPool(min(count_threads(), n_values // _VALUES_A_THREAD)) as pool:
-        return all(pool.map(route, pool.blocks(n_rows, 1)))
+    """Route blocks of rows on as many threads as the work is worth; whether all are finite."""
+    if n_values < 2 * _VALUES_PER_THREAD:
+        return route_block((0, n_rows))
+    with ThreadPool(min(count_threads(), n_values // _VALUES_PER_THREAD)) as pool:
+        return all(pool.map(route_block, pool.blocks(n_rows, 1)))
 
 
-def _ranges(begin: int, end: int) -> list[tuple[int, int]]:
-    return [(i, min(i + _ROWS_AT_ONCE, end)) for i in range(begin, end, _ROWS_AT_ONCE)]
+def _chunks(begin: int, end: int) -> list[tuple[int, int]]:
+    return [(i, min(i + _CHUNK_ROWS, end)) for i in range(begin, end, _CHUNK_ROWS)]
 
 
 def _read_only(array: np.ndarray) -> np.ndarray:
-    """A view that cannot be written to: one form for the compiled loops, whatever came in."""
+    """A read-only view, so that the compiled loops see one array type."""
     view = array.view()
     view.setflags(write=False)
     return view
 
 
-def column_values(X, feature: int, rows: np.ndarray | slice) -> np.ndarray:
-    """Values of one column of a dense or canonical CSC matrix for some rows, as float64."""
+def column_values(X: Any, feature: int, rows: np.ndarray | slice) -> np.ndarray:
+    """Values of one column of a dense or canonical CSC matrix at the given rows, as float64."""
     if not sparse.issparse(X):
         return X[rows, feature].astype(np.float64, copy=False)
     column = np.zeros(X.shape[0])
@@ -244,10 +296,10 @@ def column_values(X, feature: int, rows: np.ndarray | slice) -> np.ndarray:
     return column[rows]
 
 
-def canonical_csc(X) -> sparse.csc_array:
-    """Any sparse matrix as CSC with sorted rows and no entry twice; the input is left as it is.
+def canonical_csc(X: Any) -> sparse.csc_array:
+    """Any sparse matrix as CSC with sorted rows and no duplicate entries; `X` is not changed.
 
-    Row numbers are 32 bits wide where that is enough, so that loops are compiled for one kind.
+    Indices are 32 bits wide if that is enough, so that loops are compiled for one type only.
     """
     csc = sparse.csc_array(X)
     wide = csc.indices.dtype != np.int32 or csc.indptr.dtype != np.int32

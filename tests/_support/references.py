@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.estimator_checks import (
     check_sample_weight_equivalence_on_dense_data,
     check_sample_weight_equivalence_on_sparse_data,
@@ -16,14 +16,24 @@ WEIGHT_CHECKS = [
 ]
 
 
-def expected_failures(estimator):
-    """Checks that cannot hold with the default reference, each with the reason."""
-    why = "the default reference, k-means or k-medians, is seeded otherwise by repeated rows"
-    return {check.__name__: why for check in WEIGHT_CHECKS}
+def check_weights_are_repetitions(estimator):
+    """A row of weight w is the same as w copies, for a reference for which this holds too.
+
+    scikit-learn's checks pass labels to `fit`; the default reference is seeded otherwise by
+    repeated rows.
+    """
+    rng = np.random.RandomState(42)
+    X, weight = rng.rand(15, 30), rng.randint(0, 5, size=15)
+    for as_matrix in (np.asarray, sparse.csr_array):
+        model = clone(estimator).set_params(reference=SpreadCenters(), random_state=0)
+        repeated = clone(model).fit(as_matrix(X.repeat(weight, axis=0)))
+        model.fit(as_matrix(X), sample_weight=weight)
+        np.testing.assert_array_equal(model.predict(X), repeated.predict(X))
+        np.testing.assert_allclose(model.transform(X), repeated.transform(X))
 
 
 class SpreadCenters(BaseEstimator):
-    """A reference that takes a weighted row for so many copies, as k-means seeding does not."""
+    """A reference for which a row of weight w is the same as w copies; not so k-means seeding."""
 
     def fit(self, X, y=None, sample_weight=None):
         X = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=float)

@@ -8,23 +8,22 @@ from sklearn.datasets import make_blobs
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import pellucid.baselines
-from _support.references import WEIGHT_CHECKS, SpreadCenters, expected_failures
+from _support.references import check_weights_are_repetitions
 from pellucid.baselines import CARTExplainer, KDTreeExplainer
 
 ESTIMATORS = [CARTExplainer(), KDTreeExplainer()]
 each = pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
 
 
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
+@parametrize_with_checks(ESTIMATORS)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("check", WEIGHT_CHECKS)
 @each
-def test_weights_are_repetitions_once_the_reference_is(estimator, check):
-    check("estimator", clone(estimator).set_params(reference=SpreadCenters()))
+def test_weights_are_repetitions(estimator):
+    check_weights_are_repetitions(estimator)
 
 
 def test_every_baseline_is_checked():

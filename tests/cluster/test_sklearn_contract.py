@@ -9,7 +9,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import pellucid
 import pellucid.cluster
 import pellucid.eop
-from _support.references import WEIGHT_CHECKS, SpreadCenters, expected_failures
+from _support.references import check_weights_are_repetitions
 from pellucid import (
     BSIMM,
     EMN,
@@ -46,16 +46,15 @@ OTHER_OBJECTIVE = [
 ]
 
 
-@parametrize_with_checks(ESTIMATORS + OTHER_OBJECTIVE, expected_failed_checks=expected_failures)
+@parametrize_with_checks(ESTIMATORS + OTHER_OBJECTIVE)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("check", WEIGHT_CHECKS)
 @pytest.mark.parametrize("estimator", ESTIMATORS + OTHER_OBJECTIVE, ids=repr)
-def test_weights_are_repetitions_once_the_reference_is(estimator, check):
-    check("estimator", clone(estimator).set_params(reference=SpreadCenters()))
+def test_weights_are_repetitions(estimator):
+    check_weights_are_repetitions(estimator)
 
 
 def test_every_public_estimator_is_checked():

@@ -25,15 +25,25 @@ from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import HasMethods, Interval, StrOptions, validate_parameters
 from pellucid._utils.threads import ThreadPool, count_threads
 from pellucid._utils.training_data import remember
+from pellucid.cluster._importances import find_importances
+from pellucid.cluster._transform import CenterDistanceMixin
 from pellucid.explanation.mixins import EstimatorExportMixin, PlotTreeMixin
 from pellucid.explanation.row_explanations import explain_rows, leaf_purity
 from pellucid.explanation.rules import RuleList, cluster_rules, leaf_rules
 from pellucid.reference import Reference, find_reference
 from pellucid.tables.validation import read_rows, read_sample_weight, read_X, refuse_infinite
 from pellucid.tree import ThresholdTree
+from pellucid.tree.model import TreeModelMixin
 
 
-class BaseThresholdTree(PlotTreeMixin, EstimatorExportMixin, ClusterMixin, BaseEstimator):
+class BaseThresholdTree(
+    TreeModelMixin,
+    PlotTreeMixin,
+    EstimatorExportMixin,
+    CenterDistanceMixin,
+    ClusterMixin,
+    BaseEstimator,
+):
     """Base of the estimators that explain a clustering by a threshold tree.
 
     A subclass implements `_grow`.
@@ -117,6 +127,8 @@ class BaseThresholdTree(PlotTreeMixin, EstimatorExportMixin, ClusterMixin, BaseE
             everything = problem.n_samples == data.X.shape[0]
             leaf = leaf if everything else tree.apply(data.X)
             self._store(data, reference, problem, tree, leaf)
+            means = self.cluster_centers_ if self._objective == "kmeans" else None
+            self.feature_importances_ = find_importances(tree, data, leaf, means)
             self._store_growth(problem, growth)
         remember(self, X=X)
         if self.n_leaves_ < min(n_leaves, problem.n_clusters):
@@ -237,6 +249,9 @@ class BaseThresholdTree(PlotTreeMixin, EstimatorExportMixin, ClusterMixin, BaseE
             refuse_infinite(self, rows)
         return found
 
+    def _tree_input(self, X: Any) -> Any:
+        return read_X(self, X, reset=False)
+
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Minus the cost of `X` to `cluster_centers_`, each row in its cluster of the tree."""
         check_is_fitted(self)
@@ -261,12 +276,13 @@ class BaseThresholdTree(PlotTreeMixin, EstimatorExportMixin, ClusterMixin, BaseE
         check_is_fitted(self)
         if X is None:
             return self.rules_
-        numbers = read_X(self, X, reset=False)
+        numbers = self._tree_input(X)
         return explain_rows(self.tree_, self._leaf_rules, numbers, self._names_in())
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
 

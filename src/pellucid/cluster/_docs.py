@@ -81,6 +81,11 @@ _ATTRIBUTES = """tree_ : ThresholdTree
         The same cost of the reference's clusters.
     n_leaves_ : int
         Number of leaves.
+    feature_importances_ : ndarray of shape (n_features,)
+        Total reduction of the within-node sum of squares by the splits on each feature,
+        normalised to sum 1; all 0 if there is a single leaf. A split of a node into parts of
+        weights W_l and W_r with means m_l and m_r reduces it by
+        ``W_l * W_r / (W_l + W_r) * ||m_l - m_r||**2``.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)

@@ -12,13 +12,15 @@ from pellucid.explanation.mixins import EstimatorExportMixin
 from pellucid.explanation.row_explanations import explain_rows, leaf_purity
 from pellucid.explanation.rules import RuleList, cluster_rules, leaf_rules
 from pellucid.tree import ThresholdTree
+from pellucid.tree.importances import feature_importances
+from pellucid.tree.model import TreeModelMixin
 from pellucid.xclusters.distances.pairwise import between
 from pellucid.xclusters.feature_distances import accuracy_data
 from pellucid.xclusters.search import Found
 from pellucid.xclusters.trees import renumbered
 
 
-class ExplainedClusters(EstimatorExportMixin, ClusterMixin, BaseEstimator):
+class ExplainedClusters(TreeModelMixin, EstimatorExportMixin, ClusterMixin, BaseEstimator):
     """Base of :class:`~pellucid.XClusters`: all but its parameters and how it is fitted."""
 
     def _store(
@@ -43,6 +45,9 @@ class ExplainedClusters(EstimatorExportMixin, ClusterMixin, BaseEstimator):
 
         self.tree_ = tree
         self.n_leaves_ = tree.n_leaves
+        self.feature_importances_ = _gini_importances(
+            tree, leaf[there], labels[there], weight[there]
+        )
         self.tree_columns_ = self.encoding_.names
         self.cluster_names_ = np.arange(len(order))
         self.labels_ = labels
@@ -121,6 +126,9 @@ class ExplainedClusters(EstimatorExportMixin, ClusterMixin, BaseEstimator):
             return self.rules_
         return explain_rows(self.tree_, self._leaf_rules, self._encode(X), self.tree_columns_)
 
+    def _tree_input(self, X: Any) -> np.ndarray:
+        return self._encode(X)
+
     def _encode(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
         return self.encoding_.transform(self._reader.explanation(self, X))
@@ -131,3 +139,15 @@ class ExplainedClusters(EstimatorExportMixin, ClusterMixin, BaseEstimator):
         tags.input_tags.categorical = True
         tags.input_tags.pairwise = self.accuracy_distance == "precomputed"
         return tags
+
+
+def _gini_importances(
+    tree: ThresholdTree, leaf: np.ndarray, labels: np.ndarray, weight: np.ndarray
+) -> np.ndarray:
+    """Normalised decrease of the Gini impurity of the clusters by the splits of each column."""
+    counts = np.zeros((tree.node_count, labels.max() + 1))
+    np.add.at(counts, (leaf, labels), weight)
+    counts = counts[tree.leaves]
+    total = counts.sum(axis=1)
+    with np.errstate(invalid="ignore"):
+        return feature_importances(tree, total, counts / total[:, None])

@@ -132,6 +132,9 @@ class XClusters(ExplainedClusters):
         On the explanation features, categories as 0/1 columns.
     tree_columns_ : list of str or Indicator
         Description of each column that the tree may look at.
+    feature_importances_ : ndarray of shape (len(tree_columns_),)
+        Total decrease of the Gini impurity of the clusters by the splits on each column of the
+        tree, normalised to sum 1; all 0 if there is a single leaf.
     rules_ : RuleList
         What each cluster is, in words.
     best_k_, best_alpha_ : int, float

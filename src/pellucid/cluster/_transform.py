@@ -1,0 +1,56 @@
+"""Distances to the cluster centers as a transformation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+
+class CenterDistanceMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
+    """The methods of a transformer: `transform`, `fit_transform` and `get_feature_names_out`."""
+
+    cluster_centers_: np.ndarray
+    _objective: str
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Distance of each row to each of `cluster_centers_`.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_clusters)
+            Euclidean distances, as in :class:`sklearn.cluster.KMeans`, or with
+            ``objective="kmedians"`` Manhattan distances. The nearest center need not be that of
+            the cluster to which the tree assigns the row.
+        """
+        check_is_fitted(self)
+        numbers = self._tree_input(X)
+        distances = center_distances(numbers, self.cluster_centers_, self._objective)
+        return distances.astype(numbers.dtype, copy=False)
+
+    def _tree_input(self, X: Any) -> Any:
+        raise NotImplementedError
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.cluster_centers_)
+
+
+def center_distances(X: Any, centers: np.ndarray, objective: str) -> np.ndarray:
+    """Euclidean or Manhattan distances of the rows of a dense or sparse matrix to the centers."""
+    is_kmeans = objective == "kmeans"
+    if sparse.issparse(X):
+        from sklearn.metrics import pairwise_distances
+
+        metric = "euclidean" if is_kmeans else "manhattan"
+        return pairwise_distances(X.tocsr(), sparse.csr_array(centers), metric=metric)
+    from scipy.spatial.distance import cdist
+
+    return cdist(X, centers, "euclidean" if is_kmeans else "cityblock")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from pellucid._core.criteria.random_cuts import GivenCuts, draw_cuts
+from pellucid._core.criteria.random_cuts import DrawnCuts, draw_cuts
 from pellucid._core.data.batch_tree_costs import Trees, cost_changes
 from pellucid._core.growers.greedy import grow_greedily
 from pellucid._utils.sklearn_compat import Interval, StrOptions
@@ -129,7 +129,7 @@ class RandomThresholds(BaseReferenceTree):
         same = _first_of_equals(problem.centers)
         changes = cost_changes if self.objective == "kmeans" else _cost_changes_one_by_one
         self._changes = changes(problem.data, problem.centers, same[problem.labels], trees)
-        criterion = GivenCuts(problem, trees, int(np.argmin(self._changes)))
+        criterion = DrawnCuts(problem, trees, int(np.argmin(self._changes)))
         return grow_greedily(criterion, self.threshold_style, progress)
 
     def _store_growth(self, problem, growth):

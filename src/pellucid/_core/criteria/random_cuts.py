@@ -1,4 +1,4 @@
-"""Cuts drawn at random between the reference centers; the rows have no say in them."""
+"""Random thresholds between the reference centers (Makarychev and Shan; Gamlath et al.)."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def draw_cuts(
     objective: Objective = "kmeans",
     pool: ThreadPool = SERIAL,
 ) -> Trees:
-    """Draw whole trees, each by cuts from one measure over all columns.
+    """Draw whole trees from the centers alone.
 
-    Cut upon cut is drawn until every leaf holds one center, and goes into every leaf in which it
+    Cuts are drawn until every leaf holds one center; a cut is put into every leaf in which it
     separates centers. Between two neighbouring coordinates a < b of centers in a column, the
-    density of the threshold t is constant for k-medians, and proportional to min(t - a, b - t)
-    for k-means, so that the gap as a whole has the weight b - a or (b - a)^2. Cuts that separate
-    no two centers of any leaf are left out, which is the same as drawing again.
+    density of the threshold t is constant for k-medians and proportional to min(t - a, b - t) for
+    k-means, so that the gap has the weight b - a or (b - a)^2. A cut that separates no centers of
+    any leaf is rejected.
 
     Parameters
     ----------
@@ -43,8 +43,9 @@ def draw_cuts(
     seed : int
         The first draws are the same whatever the number of draws.
     method : {"makarychev-shan", "gamlath"}
-        The first leaves out cuts between two centers that share a leaf and are at most D / k^3
-        apart, in the measure above, D being the largest such distance at the time.
+        "makarychev-shan" also rejects cuts between two centers of a leaf whose distance is at most
+        D / k^3. The distance is the weight of all cuts between the two, and D the largest distance
+        between two centers of a leaf at the time.
     objective : {"kmeans", "kmedians"}
     pool : ThreadPool
 
@@ -55,57 +56,61 @@ def draw_cuts(
     from pellucid._core.kernels.random_cuts import draw_trees
 
     k, n_features = centers.shape
-    ends = np.ascontiguousarray(np.sort(centers.T, axis=1))
-    rank = np.stack([np.searchsorted(line, centers[:, j]) for j, line in enumerate(ends)])
+    coordinates = np.ascontiguousarray(np.sort(centers.T, axis=1))
+    rank = np.stack([row.searchsorted(centers[:, j]) for j, row in enumerate(coordinates)])
     squared = objective == "kmeans"
-    avoids_close = method == "makarychev-shan"
-    distance = _measure_between(ends, rank, squared) if avoids_close else np.empty((0, 0))
-    gaps = (ends, rank.astype(np.int64), distance, squared)
+    distance = np.empty((0, 0))
+    if method == "makarychev-shan":
+        distance = _cut_weights(coordinates, rank, squared)
     uniforms = np.random.default_rng(seed).random((n_draws, k - 1, 2))
-    shape = (n_draws, 2 * k - 1)
-    trees = Trees(
-        np.full(shape, -1),
-        np.full(shape, np.nan),
-        np.full(shape, -1),
-        np.full(shape, -1),
-        np.full(shape, -1),
-    )
-    least = -(-50_000 // (k * k * n_features))
+    nodes = np.full((4, n_draws, 2 * k - 1), -1)
+    trees = Trees(nodes[0], np.full(nodes[0].shape, np.nan), *nodes[1:])
+    min_draws = -(-50_000 // (k * k * n_features))
 
     def work(block: tuple[int, int]) -> None:
-        lengths, room = np.empty((n_features, k - 1)), tuple(np.zeros((4, 2 * k), dtype=np.int64))
-        draw_trees(*gaps, uniforms, *block, tuple(trees), lengths, room)
+        draw_trees(
+            coordinates=coordinates,
+            rank=rank,
+            distance=distance,
+            squared=squared,
+            uniforms=uniforms,
+            begin=block[0],
+            end=block[1],
+            trees=tuple(trees),
+            lengths=np.empty((n_features, k - 1)),
+            scratch=tuple(np.zeros((4, 2 * k), dtype=np.int64)),
+        )
 
-    pool.map(work, pool.blocks(n_draws, least))
+    pool.map(work, pool.blocks(n_draws, min_draws))
     return trees
 
 
-def _measure_between(ends: np.ndarray, rank: np.ndarray, squared: bool) -> np.ndarray:
-    """Measure of all cuts between any two centers, up to a common factor."""
-    lengths = np.diff(ends, axis=1)
+def _cut_weights(coordinates: np.ndarray, rank: np.ndarray, squared: bool) -> np.ndarray:
+    """Weight of all cuts between any two centers, up to a common factor."""
+    lengths = np.diff(coordinates, axis=1)
     lengths /= lengths.max(initial=0.0) or 1.0
-    place = np.zeros(ends.shape)
-    np.cumsum(lengths**2 if squared else lengths, axis=1, out=place[:, 1:])
-    embedded = np.take_along_axis(place, rank, axis=1)
-    return np.stack([np.abs(embedded - at[:, None]).sum(axis=0) for at in embedded.T])
+    cumulative = np.zeros(coordinates.shape)
+    np.cumsum(lengths**2 if squared else lengths, axis=1, out=cumulative[:, 1:])
+    embedded = np.take_along_axis(cumulative, rank, axis=1)
+    return np.stack([np.abs(embedded - point[:, None]).sum(axis=0) for point in embedded.T])
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnNode:
-    """Number of a node in a tree that was drawn."""
+    """Number of the node in the drawn tree."""
 
     number: int
 
 
-class GivenCuts(CenterSplitCriterion[DrawnNode]):
-    """Cuts that were drawn beforehand; what is left to find is which rows they separate.
+class DrawnCuts(CenterSplitCriterion[DrawnNode]):
+    """The splits of a tree that has been drawn.
 
     Parameters
     ----------
     problem : Problem
     trees : Trees
     draw : int
-        Which of the trees.
+        Index of the tree.
     """
 
     def __init__(self, problem: Problem, trees: Trees, draw: int) -> None:
@@ -119,18 +124,18 @@ class GivenCuts(CenterSplitCriterion[DrawnNode]):
     def child_states(
         self, node: Node[DrawnNode], left: NodeRows, right: NodeRows
     ) -> tuple[DrawnNode, DrawnNode]:
-        """The children of the node in the tree that was drawn."""
+        """The children of the node in the drawn tree."""
         number = node.state.number
         return DrawnNode(int(self.tree.left[number])), DrawnNode(int(self.tree.right[number]))
 
     def best_center_splits(self, node: Node[DrawnNode], features: np.ndarray, n: int):
-        """The one split that was drawn for these centers."""
+        """The split that was drawn for the node."""
         number = node.state.number
         return [Split(0.0, int(self.tree.feature[number]), float(self.tree.threshold[number]))]
 
     def split_rows(self, rows: np.ndarray, feature: int, threshold: float) -> SplitRows:
         """Rows on either side of a threshold."""
-        # So few columns are looked at that none is worth quantising.
+        # Few columns are read, so quantising them all would not pay off.
         values = self.problem.values(feature, rows)
         left = values <= threshold
         low = float(np.max(values, where=left, initial=-np.inf))

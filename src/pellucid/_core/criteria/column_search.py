@@ -1,8 +1,8 @@
-"""The best cut over all columns, exact at the price of a histogram: count, bound, refine.
+"""The best splits over all columns, exact at the cost of a histogram: count, bound, refine.
 
 A scan gives, for every column, the objective at every edge of its bins and a lower bound for all
-thresholds inside them. Only columns whose bound reaches the best edge are opened, most promising
-first, and in them only the bins that could hold a better cut.
+thresholds inside them. Only columns whose bound reaches the best edge are refined, the most
+promising first, and in them only the bins that could hold a better split.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import numpy as np
 
 from pellucid._core.criteria.problem import Problem
 
-LEAST_ROWS = 2**16
-"""Fewest rows that are worth a task of their own, if there is little to do for each."""
+_MIN_ROWS = 2**16
+"""Rows that are worth a task of their own, if there is little to do for each."""
 
 _MANY_VALUES = 512
-"""Values that are quicker to sort in two steps."""
+"""Values that are faster to sort in two steps."""
 
 
 class Split(NamedTuple):
@@ -44,180 +44,143 @@ class Split(NamedTuple):
 def search_columns(
     problem: Problem,
     features: np.ndarray,
-    size: int,
+    scan_cost: int,
     scan: Callable[[np.ndarray, np.ndarray], object],
     refine: Callable[[int, float], np.ndarray],
-    nothing: float,
+    no_split: float,
     n_gaps: int = 1,
     n_best: int = 1,
     goal: float | None = None,
 ) -> list[Split]:
-    """The best cuts, at most one from each gap of each column, the best first.
+    """The best splits, at most one from each gap of each column, the best first.
 
-    Smallest objective; among equals the lowest feature, then the lowest threshold.
+    Smallest objective; ties go to the lowest feature, then to the lowest threshold.
 
     Parameters
     ----------
     problem : Problem
     features : ndarray of int
-        Columns to look at, ascending.
-    size : int
-        Numbers that the scan looks at for each feature, to share out the work.
+        Columns to search, ascending.
+    scan_cost : int
+        Numbers that the scan reads per column; decides how columns are distributed over threads.
     scan : callable
-        ``scan(features, found)`` fills, for each feature and gap, the least objective over the
-        edges, the edge that has it, and a lower bound for everything that has not been looked at.
+        ``scan(features, found)`` fills ``found[j, g]`` for each column and gap: the least objective
+        over the edges, the edge that has it, and a lower bound for all other thresholds.
     refine : callable
-        ``refine(feature, limit)`` looks there, and returns objective and threshold of the best
-        cut in each gap, edges included; what lies above `limit` does not matter.
-    nothing : float or int
-        The objective of no cut at all.
+        ``refine(feature, limit)`` returns objective and threshold of the best split in each gap,
+        edges included, as rows of an array; they need not be exact above `limit`.
+    no_split : float or int
+        Objective of no split at all.
     n_gaps : int
         Ranges of thresholds that each column is divided into.
     n_best : int
-        How many cuts to return, if there are as many.
+        Number of splits to return, if there are as many.
     goal : float or int, optional
-        What the objective must be below to matter; `nothing` when left out.
+        Splits must have a lower objective; `no_split` when left out.
     """
-    found = np.empty((problem.n_features, n_gaps, 3), dtype=type(nothing))
-    found.fill(nothing)
-    blocks = problem.feature_blocks(features, size)
+    found = np.full((problem.n_features, n_gaps, 3), no_split, dtype=type(no_split))
+    blocks = problem.feature_blocks(features, scan_cost)
     problem.pool.map(lambda block: scan(block, found), blocks)
     if len(features) < len(found):
         found = found[features]
-    values, edge, least = found[:, :, 0], found[:, :, 1], found[:, :, 2].min(axis=1)
-    opened: dict[int, np.ndarray] = {}
+    values, edge, bound = found[:, :, 0], found[:, :, 1], found[:, :, 2].min(axis=1)
+    refined: dict[int, np.ndarray] = {}
+    goal = no_split if goal is None else goal
 
-    most = nothing if goal is None else goal
+    def find_limit() -> float:
+        return min(goal, values.min() if n_best == 1 else _nth_smallest(values, n_best))
 
-    def limit() -> float:
-        return min(most, values.min() if n_best == 1 else _nth_smallest(values, n_best))
-
-    def may_win(i: int, top: float) -> bool:
-        """Whether a cut not seen yet could be among the best; of equals the lowest is."""
-        if n_best == 1 and least[i] == top == values.min():
+    def may_win(i: int) -> bool:
+        """Whether a threshold inside the bins of a column could be among the best."""
+        if n_best == 1 and bound[i] == limit == values.min():
             return i <= np.argmin(values.min(axis=1))
-        return least[i] <= top
+        return bound[i] <= limit
 
-    top = limit()
-    waiting = (least <= top if top < nothing else least < nothing).nonzero()[0]
-    waiting = waiting[least[waiting].argsort(kind="stable")].tolist()
-    # The most promising column often decides, so that the whole pool turns to it first.
+    def refine_column(i: int) -> np.ndarray:
+        return refine(int(features[i]), limit)
+
+    limit = find_limit()
+    waiting = (bound <= limit if limit < no_split else bound < no_split).nonzero()[0]
+    waiting = waiting[bound[waiting].argsort(kind="stable")].tolist()
+    # The most promising column often decides, so all threads work on that one first.
     start, step = 0, 1
     while start < len(waiting):
-        promising = [i for i in waiting[start : start + step] if may_win(i, top)]
+        promising = [i for i in waiting[start : start + step] if may_win(i)]
         start, step = start + step, problem.pool.n_threads
         if not promising:
             break
-        looked = problem.pool.map(lambda i, top=top: refine(int(features[i]), top), promising)
-        for i, cuts in zip(promising, looked):
-            opened[i] = cuts[:, 1]
-            values[i] = cuts[:, 0]
-        top = limit()
-    if n_best == 1:  # of equals the first, which is the lowest column and threshold
+        for i, of_column in zip(promising, problem.pool.map(refine_column, promising)):
+            values[i], refined[i] = of_column[:, 0], of_column[:, 1]
+        limit = find_limit()
+
+    def threshold(i: int, g: int) -> float:
+        if i in refined:
+            return float(refined[i][g])
+        return float(problem.bins.edges[features[i], int(edge[i, g])])
+
+    if n_best == 1:  # the first of several equal ones is the lowest column and threshold
         places = [divmod(int(values.argmin()), n_gaps)]
     else:
-        places = np.argwhere(values <= top).tolist()
-    cuts = [
-        Split(
-            values[i, g].item(),
-            int(features[i]),
-            float(
-                opened[i][g] if i in opened else problem.bins.edges[features[i], int(edge[i, g])]
-            ),
-        )
+        places = np.argwhere(values <= limit).tolist()
+    best = [
+        Split(values[i, g].item(), int(features[i]), threshold(i, g))
         for i, g in places
-        if values[i, g] < most
+        if values[i, g] < goal
     ]
-    return sorted(cuts)[:n_best]
+    return sorted(best)[:n_best]
 
 
-def edge_cuts(found: np.ndarray, edges: np.ndarray) -> np.ndarray:
+def best_edges(found: np.ndarray, edges: np.ndarray) -> np.ndarray:
     """Objective and threshold of the best edge in each gap of a column."""
-    cuts = np.empty((len(found), 2))
-    cuts[:, 0] = found[:, 0]
-    cuts[:, 1] = edges[found[:, 1].astype(np.intp)]
-    return cuts
+    best = np.empty((len(found), 2))
+    best[:, 0] = found[:, 0]
+    best[:, 1] = edges[found[:, 1].astype(np.intp)]
+    return best
 
 
-def _nth_smallest(values: np.ndarray, n: int) -> float:
-    flat = values.ravel()
-    return np.partition(flat, n - 1)[n - 1] if n <= len(flat) else flat.max()
-
-
-class BinnedColumn:
-    """One column for some rows: codes for all of them, values only where codes do not decide.
-
-    Parameters
-    ----------
-    problem : Problem
-    feature : int
-    rows : ndarray of int
-    """
-
-    def __init__(self, problem: Problem, feature: int, rows: np.ndarray) -> None:
-        self.problem, self.feature, self.rows = problem, feature, rows
-        self._split: tuple[np.ndarray, float, float] | None = None
-
-    def at_most(self, threshold: float) -> np.ndarray:
-        """Which rows go left at the threshold."""
-        return self._look(threshold)[0]
-
-    def around(self, at: float) -> tuple[float, float]:
-        """Largest value up to a threshold and the smallest above it, or infinities."""
-        return self._look(at)[1:]
-
-    def _look(self, at: float) -> tuple[np.ndarray, float, float]:
-        """Both; all thresholds between two neighbouring values have the same answers."""
-        if self._split is None or not self._split[1] <= at < self._split[2]:
-            self._split = self._look_again(at)
-        return self._split
-
-    def _look_again(self, at: float) -> tuple[np.ndarray, float, float]:
-        from pellucid._core.kernels.rows import split_rows
-
-        problem, rows, pool = self.problem, self.rows, self.problem.pool
-        left = np.empty(len(rows), dtype=bool)
-        codes = problem.bins.dense_column(self.feature, problem.n_samples)
-        values = problem.column(self.feature)
-        code = problem.bins.edges[self.feature].searchsorted(at)
-        ends = pool.map(
-            lambda part: split_rows(codes, values, rows[part], code, at, left[part]),
-            [slice(*block) for block in pool.blocks(len(rows), LEAST_ROWS)],
-        )
-        return left, max(low for low, _ in ends), min(high for _, high in ends)
-
-
-def open_bins(problem: Problem, feature: int, rows: np.ndarray, wanted: np.ndarray):
+def rows_in_bins(problem: Problem, feature: int, rows: np.ndarray, is_wanted: np.ndarray):
     """Places in `rows`, codes and values of the rows in the wanted bins, sorted by value."""
-    from pellucid._core.kernels.partition import rows_in_bins
+    from pellucid._core.kernels.partition import select_bins
 
     column, pool = problem.bins.dense_column(feature, problem.n_samples), problem.pool
     all_values = problem.column(feature)
 
-    def look(block: tuple[int, int]) -> tuple[np.ndarray, ...]:
-        some = rows[slice(*block)]
-        places, values = np.empty(len(some) + 1, dtype=np.intp), np.empty(len(some))
-        codes = np.empty(len(some), dtype=column.dtype)
-        n = rows_in_bins(column, all_values, some, wanted, places, codes, values)
+    def select(block: tuple[int, int]) -> tuple[np.ndarray, ...]:
+        n = block[1] - block[0]
+        places, codes, values = np.empty(n + 1, np.intp), np.empty(n, column.dtype), np.empty(n)
+        n = select_bins(
+            column=column,
+            column_values=all_values,
+            rows=rows[slice(*block)],
+            is_wanted=is_wanted,
+            places=places,
+            codes=codes,
+            values=values,
+        )
         return places[:n] + block[0], codes[:n], values[:n]
 
-    parts = pool.map(look, pool.blocks(len(rows), LEAST_ROWS))
-    opened = parts[0] if len(parts) == 1 else list(map(np.concatenate, zip(*parts)))
-    order = order_of(opened[-1])
-    return tuple(part.take(order) for part in opened)
+    parts = pool.map(select, pool.blocks(len(rows), _MIN_ROWS))
+    selected = parts[0] if len(parts) == 1 else list(map(np.concatenate, zip(*parts)))
+    order = stable_argsort(selected[-1])
+    return tuple(part.take(order) for part in selected)
 
 
-def order_of(values: np.ndarray) -> np.ndarray:
-    """Places of some values from small to large, equal ones in their order.
+def stable_argsort(values: np.ndarray) -> np.ndarray:
+    """Places of values in ascending order, equal ones in their order.
 
-    NumPy sorts numbers of 16 bits, and what is all but sorted, in time of their number: values are
-    brought near to their places by the former, and into them by the latter.
+    NumPy sorts 16-bit integers, and values that are almost sorted, in linear time. Values are
+    brought close to their places by the first, and into them by the second.
     """
     if len(values) >= _MANY_VALUES:
         low = float(values.min())
         span = float(values.max()) - low
         scale = 65535 / span if span > 0 else 0.0
         if 0 < scale < np.inf:
-            near = ((values - low) * scale).astype(np.uint16).argsort(kind="stable")
-            return near.take(values.take(near).argsort(kind="stable"))
+            rough = ((values - low) * scale).astype(np.uint16).argsort(kind="stable")
+            return rough.take(values.take(rough).argsort(kind="stable"))
     return values.argsort(kind="stable")
+
+
+def _nth_smallest(values: np.ndarray, n: int) -> float:
+    flat = values.ravel()
+    return np.partition(flat, n - 1)[n - 1] if n <= len(flat) else flat.max()

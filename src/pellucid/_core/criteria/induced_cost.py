@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pellucid._core.criteria.base import CenterSplitCriterion, Node
-from pellucid._core.criteria.column_search import Split, edge_cuts, open_bins, search_columns
+from pellucid._core.criteria.column_search import Split, best_edges, rows_in_bins, search_columns
 from pellucid._core.criteria.mistake_scans import LabeledRows, ObjectiveTerms, SeparationScan
 from pellucid._core.criteria.problem import Problem
 
@@ -167,8 +167,8 @@ class _NodeSearch:
         found, wanted = self.objective.judge_column(feature, position, levels, inside, limit)
         if self.n == 1 and (best := found[:, 0].min()) < limit:
             found, wanted = self.objective.judge_column(feature, position, levels, inside, best)
-        cuts = edge_cuts(found, edges)
-        places, codes, values = open_bins(problem, feature, labeled.rows, wanted)
+        cuts = best_edges(found, edges)
+        places, codes, values = rows_in_bins(problem, feature, labeled.rows, wanted)
         rows = BinRows(values, codes, change[places], labeled.weight[places])
         refine_within_bins(rows, feature, position, edges, levels, self.objective, cuts)
         return cuts

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pellucid._core.criteria.base import CenterSplitCriterion, Node, NodeRows, SplitNode
-from pellucid._core.criteria.column_search import Split, edge_cuts, open_bins, search_columns
+from pellucid._core.criteria.column_search import Split, best_edges, rows_in_bins, search_columns
 from pellucid._core.criteria.mistake_scans import MistakeScan, RowHistogram, StoredHistogram
 from pellucid._core.criteria.partition import split_by_center, split_rows
 
@@ -81,7 +81,7 @@ class Mistakes(CenterSplitCriterion[MistakesState]):
             scan.histogram.cost_per_column,
             scan_columns,
             refine,
-            nothing=np.inf,
+            no_split=np.inf,
             n_gaps=len(divisor),
             n_best=n,
         )
@@ -93,8 +93,8 @@ class Mistakes(CenterSplitCriterion[MistakesState]):
 
         problem, bins, active = self.problem, self.problem.bins, node.rows.active
         found, amount, candidates = scan.column(feature, limit)
-        best = edge_cuts(found, bins.edges[feature])
-        places, codes, values = open_bins(problem, feature, active, candidates)
+        best = best_edges(found, bins.edges[feature])
+        places, codes, values = rows_in_bins(problem, feature, active, candidates)
         inside = active.take(places)
         weight = problem.weights.units_of(inside)
         is_past_center = codes > bins.center_code[feature].take(problem.labels.take(inside))

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from pellucid._core.criteria.base import Criterion, Node
-from pellucid._core.criteria.column_search import Split, open_bins, search_columns
+from pellucid._core.criteria.column_search import Split, rows_in_bins, search_columns
 
 _CHUNK = 2**16
 """Numbers of a histogram that are filled and evaluated together, so that they stay in cache."""
@@ -87,7 +87,7 @@ class NormalizedCut(Criterion[NormalizedCutState]):
         def refine(feature: int, limit: float) -> np.ndarray:
             found = np.empty((problem.n_features, 1, 3))
             sums, wanted = scan(np.array([feature]), found, limit)
-            places, codes, values = open_bins(problem, feature, active, wanted)
+            places, codes, values = rows_in_bins(problem, feature, active, wanted)
             rows = active[places]
             objective, edge, _ = found[feature, 0]
             inside = search_within_bins(

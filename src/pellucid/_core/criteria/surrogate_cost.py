@@ -8,7 +8,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from pellucid._core.criteria.base import Criterion, InheritedHistogram, Node, NodeRows
-from pellucid._core.criteria.column_search import Split, open_bins, search_columns
+from pellucid._core.criteria.column_search import Split, rows_in_bins, search_columns
 from pellucid._core.criteria.surrogate_bounds import Rivals, Standing
 from pellucid._core.criteria.surrogate_histograms import TOGETHER, DenseSums
 from pellucid._core.criteria.surrogate_pairs import Paired, best_paired_cut
@@ -238,7 +238,7 @@ class SurrogateCost(Criterion[SurrogateState]):
     def _open(self, node: Node, sums: DenseSums | PriceSums, feature: int, levels, wanted):
         """Sums of a column by bin, or by value in the wanted bins, and where to cut above each."""
         _, which, by_bin = levels
-        places, codes, values = open_bins(self.problem, feature, node.rows.active, wanted)
+        places, codes, values = rows_in_bins(self.problem, feature, node.rows.active, wanted)
         edges, closed = self.problem.bins.edges[feature], ~wanted[which]
         which, by_bin = which[closed], by_bin[closed]
         if not len(values):

@@ -46,15 +46,12 @@ class GrowthResult:
     @cached_property
     def leaf_of_rows(self) -> np.ndarray:
         """Leaf of each row, by the numbers of the tree that the builder builds."""
-        from pellucid._core.kernels.partition import set_leaf
-
         leaves = {number: leaf.rows for number, leaf in self.leaves.items()}
         n_samples = sum(len(rows.active) + len(rows.passive) for rows in leaves.values())
         leaf = np.empty(n_samples, dtype=np.intp)
         for number, node in enumerate(self.builder.preorder()):
             if node in leaves:
-                set_leaf(leaves[node].active, number, leaf)
-                set_leaf(leaves[node].passive, number, leaf)
+                leaf[leaves[node].active] = leaf[leaves[node].passive] = number
         return leaf
 
 

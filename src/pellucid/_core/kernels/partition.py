@@ -68,25 +68,18 @@ def partition_rows(
 
 
 @compiled
-def rows_in_bins(column, values, rows, wanted, places, codes, found):
-    """Fill `places` with each i for which the bin of row i is wanted, `codes` and `found` with the
-    code and the value of that row; returns their number.
+def select_bins(column, column_values, rows, is_wanted, places, codes, values):
+    """Fill `places` with each i for which the bin of ``rows[i]`` is wanted, `codes` and `values`
+    with the code and the value of that row; returns their number.
 
-    `column` and `values` are those of all rows. `places` has one element more than needed, since
-    every i is written before it is decided whether it counts.
+    `column` and `column_values` are those of all rows. `places` has one element more than needed,
+    since every i is written before it is decided whether it counts.
     """
     n = np.uint64(0)
     for i in range(len(rows)):
         places[n] = i
-        n += np.uint64(wanted[column[np.uint64(rows[i])]])
+        n += np.uint64(is_wanted[column[np.uint64(rows[i])]])
     for p in range(n):
         row = np.uint64(rows[places[p]])
-        codes[p], found[p] = column[row], values[row]
+        codes[p], values[p] = column[row], column_values[row]
     return n
-
-
-@compiled
-def set_leaf(rows, number, leaf):
-    """leaf[row] = number for some rows."""
-    for i in range(len(rows)):
-        leaf[np.uint64(rows[i])] = number

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pellucid._core.criteria.column_search import BinnedColumn, Split, search_columns
+from pellucid._core.criteria.column_search import Split, search_columns
+from pellucid._core.criteria.partition import split_rows
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.kernels import INFINITE_COST
 
@@ -85,8 +86,8 @@ class FixedCenterSearch:
         if not cuts:
             return None
         best = cuts[0]
-        column = BinnedColumn(self.problem, best.feature, self.contested.rows)
-        return best._replace(threshold=column.around(best.threshold)[0])
+        rows = split_rows(self.problem, self.contested.rows, best.feature, best.threshold)
+        return best._replace(threshold=rows.low)
 
     def best_features(self, number: int) -> np.ndarray:
         """The columns with the best cuts, ascending; they do not depend on edges of bins."""

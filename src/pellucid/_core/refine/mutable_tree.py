@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pellucid._core.criteria.column_search import BinnedColumn
+from pellucid._core.criteria.partition import split_rows
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.data.arrays import divide_rows
 from pellucid.tree import LEAF, ThresholdTree, TreeBuilder
@@ -216,14 +216,15 @@ class MutableTree(ArrayTree):
         return builder.build(), leaf
 
     def _route(self, node: int) -> None:
-        column = BinnedColumn(self.problem, int(self.feature[node]), self._all_rows)
-        self.goes_left[node] = column.at_most(self.threshold[node])
+        feature, threshold = int(self.feature[node]), self.threshold[node]
+        left = split_rows(self.problem, self._all_rows, feature, threshold).left
+        self.goes_left[node] = False
+        self.goes_left[node, left] = True
 
     def _styled(self, node: int, style: ThresholdStyle) -> float:
         """The threshold of a style that divides the rows of a node as the current one does."""
-        threshold = self.threshold[node]
-        column = BinnedColumn(self.problem, int(self.feature[node]), self.rows[node])
-        low, high = column.around(threshold)
+        feature, threshold = int(self.feature[node]), self.threshold[node]
+        low, high, *_ = split_rows(self.problem, self.rows[node], feature, threshold)
         is_cut = np.isfinite(low) and np.isfinite(high)
         return choose_threshold(low, high, style) if is_cut else threshold
 

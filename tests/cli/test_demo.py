@@ -77,7 +77,7 @@ def test_the_rules_are_those_of_the_model(result, model):
 def test_the_cost_is_that_on_the_standardized_columns(result, model, standardized, labels):
     ratio = metrics.normalized_partition_cost(standardized, model.labels_, labels)
     said = " ".join(result.stdout.split())
-    assert f"cost against k-means {100 * (ratio - 1):+.1f} %" in said
+    assert f"cost compared with k-means {100 * (ratio - 1):+.1f} %" in said
 
 
 def test_the_tree_is_shown_as_text(result, model):

@@ -62,10 +62,10 @@ def folder(customers, tmp_path):
 
 
 DECISIONS = [
-    "left out, like identifiers: customer_id, remark (--columns to choose)",
-    "left out, dates: since (turn them into numbers to use them)",
-    "left out, one value only: country",
-    "taken as categories: channel, member (--exclude to leave out)",
+    "ignored, looks like an ID: customer_id, remark (use --columns to include it)",
+    "ignored, dates: since (turn them into numbers to use them)",
+    "ignored, only one value: country",
+    "treated as categories: channel, member (use --exclude to ignore them)",
 ]
 
 
@@ -75,14 +75,14 @@ def test_a_file_alone_gives_a_sensible_answer_and_says_what_it_did(folder, custo
     assert result.exit_code == 0, result.stderr
     said = result.stderr.splitlines()
     assert said[0] == DECISIONS[0]
-    assert "left out, one value only: since, country" in said
+    assert "ignored, only one value: since, country" in said
     assert DECISIONS[3] in said
     gaps = customers["age"].null_count()
     assert (
         f"{gaps} of {N_ROWS} rows left out, which lack a number: age: {gaps} "
         "(--missing median fills them in)" in said
     )
-    assert any(line.startswith("columns are given the same spread") for line in said)
+    assert any(line.startswith("columns are standardized") for line in said)
     assert said[-1].startswith("3 clusters: the best silhouette")
     assert result.stdout.startswith(f"3 clusters of {N_ROWS - gaps} rows, explained by 2 questions")
 
@@ -111,7 +111,7 @@ def test_categories_can_be_forced_on_numbers(tmp_path):
     table.write_csv(tmp_path / "data.csv")
     plain = run("explain", tmp_path / "data.csv", "-k", 3)
     assert (
-        "few different whole numbers, taken as numbers: region (--categorical if they are codes)"
+        "treated as numbers, with few different values: region (--categorical if they are codes)"
         in plain.stderr
     )
     options = ("-k", 3, "--categorical", "region", "--exclude", "value")
@@ -172,12 +172,12 @@ def test_a_clustering_that_exists_is_explained(folder, customers):
     groups.write_csv(folder / "groups.csv")
     result = run("explain", folder / "groups.csv", "--labels", "segment", "--exclude", "member")
     assert result.exit_code == 0, result.stderr
-    assert "cost against the given clusters" in result.stdout
+    assert "cost compared with the given clusters" in result.stdout
     assert "B2B" in result.stdout
     assert "explained by 1 question" in result.stdout
     assert_fails(
         run("explain", folder / "groups.csv", "--labels", "segment", "-k", 3),
-        "error: -k and --labels do not go together: the labels are the clusters",
+        "error: -k and --labels cannot be used with --labels: the labels define the clusters",
     )
 
 
@@ -188,7 +188,7 @@ def test_comparisons_print_a_table_and_draw_it(folder, command):
     result = run(*arguments)
     assert result.exit_code == 0, result.stderr
     assert picture.read_bytes().startswith(b"\x89PNG")
-    assert "cost against k-means" in result.stdout
+    assert "cost compared with k-means" in result.stdout
     rows = json.loads(run(command, folder / "customers.csv", "-k", 4, "--json", "-q").stdout)
     if command == "compare":
         costs = [row["cost_ratio"] for row in rows]
@@ -225,7 +225,7 @@ TWO = "a,b\n" + "".join(f"{i},{i * i % 7}\n" for i in range(12))
         (
             "double.csv",
             TWO.replace("a,b", "a,a").encode(),
-            ["columns of the same name are told apart: a (2)"],
+            ["columns with the same name are renamed: a (2)"],
         ),
         ("lines.jsonl", b'{"a": 1, "b": 2.5}\n{"a": 3, "b": 4}\n{"a": 9, "b": 1}\n', []),
         ("windows.csv", TWO.replace("\n", "\r\n").encode(), []),
@@ -272,11 +272,11 @@ def test_the_exact_words_of_what_goes_wrong(tmp_path):
     )
     packed = file("packed.csv.gz", b"not packed at all")
     failed = run("explain", packed)
-    assert failed.stderr.startswith(f"error: {packed} cannot be unpacked: ")
+    assert failed.stderr.startswith(f"error: {packed} cannot be decompressed: ")
     whole = file("list.json", '[{"a": 1}]')
     assert_fails(
         run("explain", whole),
-        f"error: {whole} is one JSON list; JSON lines are read: one object a line",
+        f"error: {whole} is a JSON list; JSON lines (one object per line) are expected",
         "hint: jq -c '.[]' turns one into the other",
     )
     texts = file("texts.csv", "a,b\n" + "".join(f"t{i},u{i}\n" for i in range(50)))
@@ -289,11 +289,11 @@ def test_the_exact_words_of_what_goes_wrong(tmp_path):
     assert_fails(
         run("explain", few, "-k", 5),
         "error: -k 5 is more than the 2 rows",
-        "hint: ask for fewer clusters",
+        "hint: choose fewer clusters",
     )
     assert_fails(
         run("explain", few, "-k", "some"),
-        "error: -k is 'some'; it must be a whole number from 1 on, or auto",
+        "error: -k is 'some'; it must be a positive integer or auto",
         code=2,
     )
     assert_fails(
@@ -303,7 +303,7 @@ def test_the_exact_words_of_what_goes_wrong(tmp_path):
     )
     assert_fails(
         run("explain", few, "--dialect", "cobol"),
-        "error: --dialect: 'cobol' is not known",
+        "error: --dialect: 'cobol' unknown dialect",
         "hint: use one of standard, bigquery, duckdb, mssql, mysql, postgres, snowflake, spark, "
         "sqlite",
     )
@@ -323,7 +323,7 @@ def test_the_exact_words_of_what_goes_wrong(tmp_path):
     other = file("other.csv", "b\n1\n")
     assert_fails(
         run("predict", model, other),
-        f"error: {other} has no column 'a', which {model} asks about",
+        f"error: {other} has no column 'a', which {model} uses",
         "hint: its columns are 'b'",
     )
     assert sorted(p.name for p in tmp_path.iterdir() if p.name.startswith(".")) == []
@@ -399,7 +399,7 @@ def test_series_are_clustered_so_that_a_tree_can_tell(tmp_path):
     )
     assert_fails(
         run(*long, "--value", "people", "-k", "many"),
-        "error: -k is 'many'; it must be a range from 2 on, such as 3-11",
+        "error: -k is 'many'; it must be a range that starts at 2 or more, such as 3-11",
         code=2,
     )
 
@@ -409,5 +409,5 @@ def test_a_number_or_a_word_that_comes_late_is_seen(tmp_path):
     (tmp_path / "late.csv").write_text("\n".join(lines) + "\n")
     result = run("explain", tmp_path / "late.csv", "-k", 2)
     assert result.exit_code == 0, result.stderr
-    assert "left out, like identifiers: b" in result.stderr
+    assert "ignored, looks like an ID: b" in result.stderr
     assert result.stdout.startswith("2 clusters of 3,001 rows")

@@ -1,4 +1,4 @@
-"""The command line; here, what its commands share: their errors and the files they write."""
+"""The command line. This module has what all commands share: errors and output files."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from pathlib import Path
 
 
 class CommandError(Exception):
-    """Something that the user can put right.
+    """An error that the user can fix.
 
     Parameters
     ----------
     message : str
         What is wrong, in one line.
     hint : str, optional
-        What to do about it, in one line.
+        How to fix it, in one line.
     exit_code : int, default=1
-        2 for options that do not go together.
+        2 for wrong or conflicting options.
     """
 
     def __init__(self, message: str, *, hint: str | None = None, exit_code: int = 1) -> None:
@@ -30,50 +30,51 @@ class CommandError(Exception):
         self.exit_code = exit_code
 
 
-def check_there(*files: Path) -> None:
-    """Fail where one of the files to read is not there, before anything that takes time."""
+def check_files_exist(*files: Path) -> None:
+    """Fail early if an input file does not exist."""
     for file in files:
         if str(file) == "-" or os.path.lexists(file):
             continue
-        there = os.listdir(file.parent) if file.parent.is_dir() else []
-        near = get_close_matches(file.name, there, n=1)
+        existing = os.listdir(file.parent) if file.parent.is_dir() else []
+        similar = get_close_matches(file.name, existing, n=1)
         raise CommandError(
             f"{file}: {os.strerror(errno.ENOENT)}",
-            hint=f"did you mean {file.with_name(near[0])}?" if near else None,
+            hint=f"did you mean {file.with_name(similar[0])}?" if similar else None,
         )
 
 
 def check_folder(folder: Path, option: str) -> None:
-    """Fail unless files can be made in `folder`, which `option` of the command line names."""
+    """Fail unless files can be created in `folder`, the value of the command-line `option`."""
     if not folder.is_dir():
         if folder.exists():
             raise CommandError(f"{option}: {folder} is not a folder")
         raise CommandError(
-            f"{option}: the folder {folder} does not exist", hint="make it first, or name another"
+            f"{option}: the folder {folder} does not exist",
+            hint="create it first, or choose another folder",
         )
     if not os.access(folder, os.W_OK | os.X_OK):
         raise CommandError(f"{option}: no permission to write in the folder {folder}")
 
 
 def check_target(path: Path, option: str) -> None:
-    """Fail unless `path`, which `option` of the command line names, can be written."""
+    """Fail unless `path`, the value of the command-line `option`, can be written."""
     if str(path) == "-":
         raise CommandError(
-            f"{option}: results go to standard output already", hint="name a file to write"
+            f"{option}: standard output is used for the results", hint="give a file name"
         )
     check_folder(path.parent, option)
     if path.is_dir():
-        raise CommandError(f"{option}: {path} is a folder", hint="name a file in it")
-    # Anything else, such as a device, would be lost when a file is put in its place.
+        raise CommandError(f"{option}: {path} is a folder", hint="give the name of a file in it")
+    # Replacing anything else, such as a device, would destroy it.
     if path.exists() and not path.is_file():
-        raise CommandError(f"{option}: {path} is not an ordinary file")
+        raise CommandError(f"{option}: {path} is not a regular file")
     if path.exists() and not os.access(path, os.W_OK):
         raise CommandError(f"{option}: no permission to write {path}")
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A file to write instead of `path`; it takes the place of `path` only when all went well."""
+    """A temporary file that replaces `path` only if no error occurs."""
     target = path.resolve()
     unfinished = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:

@@ -1,4 +1,4 @@
-"""The commands and their options; what a command needs is imported when it runs."""
+"""The commands and their options. Each command imports what it needs when it runs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from pellucid.cli import CommandError, check_there
+from pellucid.cli import CommandError, check_files_exist
 from pellucid.cli import options as opt
 from pellucid.cli import options_series as series
 from pellucid.cli.errors import INTERRUPTED, Commands, errors_in_one_line
@@ -18,14 +18,14 @@ app = typer.Typer(
     add_completion=True,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    help="Explain a clustering by a small tree of thresholds.",
-    epilog="Exit codes: 0 done, 1 something is wrong with the data or a file, 2 with the options, "
-    "130 interrupted. Results go to standard output, all else to standard error.",
+    help="Explain a clustering by a small decision tree.",
+    epilog="Exit codes: 0 success, 1 problem with the data or a file, 2 problem with the options, "
+    "130 interrupted. Results go to standard output, messages to standard error.",
 )
 
 
 def _examples(*commands: str) -> str:
-    """Commands to show below the options."""
+    """Example commands, shown below the options."""
     return "Examples:\n\n" + "\n\n".join(f"  {command}" for command in commands)
 
 
@@ -66,7 +66,7 @@ def explain_command(
     k: opt.Clusters = "auto",
     method: opt.MethodOption = None,
     leaves: opt.Leaves = None,
-    objective: opt.ObjectiveOption = opt.Objective.kmeans,
+    objective: opt.ObjectiveOption = opt.ObjectiveName.kmeans,
     polish: opt.PolishOption = opt.Polish.no,
     depth_penalty: opt.DepthPenalty = None,
     max_depth: opt.MaxDepth = None,
@@ -89,9 +89,9 @@ def explain_command(
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
 ) -> None:
-    """Cluster the rows of a table with k-means, and say in rules what each cluster is."""
+    """Cluster the rows of a table with k-means and explain each cluster by a rule."""
     with errors_in_one_line(debug or context.obj, quiet):
-        check_there(file)
+        check_files_exist(file)
         from pellucid.cli.choices import Choices
         from pellucid.cli.explain import Targets, explain
 
@@ -134,7 +134,7 @@ def predict_command(
 ) -> None:
     """Give rows of a table their cluster and its rule, by a model that explain wrote."""
     with errors_in_one_line(debug or context.obj, quiet):
-        check_there(model, file)
+        check_files_exist(model, file)
         from pellucid.cli.predict import predict
 
         predict(model, file, output)
@@ -146,7 +146,7 @@ def compare_command(
     file: opt.Table,
     k: opt.Clusters = "auto",
     leaves: opt.Leaves = None,
-    objective: opt.ObjectiveOption = opt.Objective.kmeans,
+    objective: opt.ObjectiveOption = opt.ObjectiveName.kmeans,
     columns: opt.Columns = None,
     exclude: opt.Exclude = None,
     categorical: opt.Categorical = None,
@@ -161,7 +161,7 @@ def compare_command(
 ) -> None:
     """Explain the same clusters by every method: cost, size, depth and time side by side."""
     with errors_in_one_line(debug or context.obj, quiet):
-        check_there(file)
+        check_files_exist(file)
         from pellucid.cli.compare import compare
 
         compare(
@@ -186,7 +186,7 @@ def path_command(
     context: typer.Context,
     file: opt.Table,
     k: opt.Clusters = "auto",
-    objective: opt.ObjectiveOption = opt.Objective.kmeans,
+    objective: opt.ObjectiveOption = opt.ObjectiveName.kmeans,
     columns: opt.Columns = None,
     exclude: opt.Exclude = None,
     categorical: opt.Categorical = None,
@@ -199,9 +199,9 @@ def path_command(
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
 ) -> None:
-    """Say what one more condition buys: trees from the shortest explanations to the cheapest."""
+    """Show the trade-off between cost and length: from the shortest rules to the lowest cost."""
     with errors_in_one_line(debug or context.obj, quiet):
-        check_there(file)
+        check_files_exist(file)
         from pellucid.cli.compare import path
 
         path(
@@ -238,7 +238,7 @@ def xclusters_command(
     relative: series.Relative = False,
     fill: series.Fill = None,
     k: series.ClusterRange = "3-11",
-    trade_off: series.TradeOffPrice = 1.0,
+    trade_off: series.TradeOffWeight = 1.0,
     tolerance: series.Tolerance = 0.05,
     distance: series.Distance = "dtw",
     search: series.Search = "branch-and-bound",
@@ -251,9 +251,9 @@ def xclusters_command(
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
 ) -> None:
-    """Cluster the series of a long table so that a short tree can tell the clusters."""
+    """Cluster the time series of a long table such that a small tree explains the clusters."""
     with errors_in_one_line(debug or context.obj, quiet):
-        check_there(file)
+        check_files_exist(file)
         from pellucid.cli.xclusters import xclusters
 
         xclusters(
@@ -300,9 +300,9 @@ def regions_command(
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
 ) -> None:
-    """Say where clusters live: regions in two columns that hold rows of one cluster."""
+    """Describe clusters by regions in one or two columns."""
     with errors_in_one_line(debug or context.obj, quiet):
-        check_there(file)
+        check_files_exist(file)
         from pellucid.cli.regions import regions
 
         regions(
@@ -338,7 +338,7 @@ def demo_command(
 
 @app.command("info")
 def info_command(context: typer.Context, debug: opt.Debug = False) -> None:
-    """Print versions, threads and where compiled code is kept, for reports of faults."""
+    """Print versions, threads and the folder of compiled code, for bug reports."""
     with errors_in_one_line(debug or context.obj):
         from pellucid.cli.info import info
 
@@ -349,7 +349,9 @@ def _range(k: str) -> tuple[int, int]:
     """The smallest and the largest number of clusters, from ``3-11``."""
     first, dash, last = k.partition("-")
     if not (dash and first.isdecimal() and last.isdecimal() and 2 <= int(first) <= int(last)):
-        raise CommandError(f"-k is {k!r}; it must be a range from 2 on, such as 3-11", exit_code=2)
+        raise CommandError(
+            f"-k is {k!r}; it must be a range that starts at 2 or more, such as 3-11", exit_code=2
+        )
     return int(first), int(last)
 
 
@@ -358,9 +360,7 @@ def _number(k: str) -> int | None:
     if k.lower() == "auto":
         return None
     if not k.isdecimal() or int(k) < 1:
-        raise CommandError(
-            f"-k is {k!r}; it must be a whole number from 1 on, or auto", exit_code=2
-        )
+        raise CommandError(f"-k is {k!r}; it must be a positive integer or auto", exit_code=2)
     return int(k)
 
 

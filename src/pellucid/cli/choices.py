@@ -1,4 +1,4 @@
-"""What the user chose about a method, and whether the method knows it."""
+"""Parameters of a method from the command line, and which methods support them."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ METHODS = {
 }
 
 ANY_LEAVES = ("exkmc", "explainable", "spex")
-"""Methods that make as many leaves as they are asked for."""
+"""Methods with a variable number of leaves."""
 
 _FOR_A_REFERENCE = tuple(method for method in METHODS if method != "explainable")
-_KNOWN_TO = {
+_SUPPORTED_BY = {
     "leaves": ANY_LEAVES,
     "objective": _FOR_A_REFERENCE,
     "polish": _FOR_A_REFERENCE,
@@ -32,20 +32,25 @@ _KNOWN_TO = {
     "effort": ("explainable",),
 }
 _WHY_NOT = {
-    "leaves": "{method} makes one leaf for each cluster",
-    "objective": "{method} lowers the cost of k-means",
-    "polish": "{method} polishes every tree as it is",
+    "leaves": "{method} makes one leaf per cluster",
+    "objective": "{method} minimises the k-means cost",
+    "polish": "{method} always polishes its trees",
 }
 _PARAMETERS = {"leaves": "n_leaves"}
 
 
-def default_method(has_labels: bool) -> str:
-    """The method where none is asked for.
+def default_method(has_labels: bool, choices: Choices) -> str:
+    """The method that is used if none is given.
 
-    ExShallow looks for cheap clusters near those of k-means. Labels of whatever origin need not
-    be cheap at all: SpEx looks at nothing but them.
+    ExplainableKMeans finds the tree of lowest k-means cost. Given labels need not have a low cost,
+    so SpEx, which uses only the labels, explains them. k-medians and polishing are parameters of
+    the other methods; ExShallow is the most general of them.
     """
-    return "spex" if has_labels else "exshallow"
+    if has_labels:
+        return "spex"
+    return (
+        "explainable" if choices.objective == "kmeans" and choices.polish == "no" else "exshallow"
+    )
 
 
 @dataclass(frozen=True)
@@ -71,37 +76,37 @@ class Choices:
     effort: str | None = None
 
     def given(self) -> dict[str, Any]:
-        """What differs from the defaults."""
-        usual = vars(Choices())
-        return {name: value for name, value in vars(self).items() if value != usual[name]}
+        """Parameters that differ from the defaults."""
+        defaults = vars(Choices())
+        return {name: value for name, value in vars(self).items() if value != defaults[name]}
 
     def parameters(self) -> dict[str, Any]:
-        """As the estimators have them."""
+        """Parameters by the names of the estimators."""
         found = {_PARAMETERS.get(name, name): value for name, value in self.given().items()}
         if self.polish == "yes":
             found["polish"] = True
         return found
 
     def check(self, method: str) -> None:
-        """Fail if the method does not know one of them, or two do not go together."""
+        """Fail if the method does not support a parameter, or if two parameters conflict."""
         for name in self.given():
-            if method not in (known := _KNOWN_TO[name]):
-                why = _WHY_NOT.get(name, "{method} has no such limit").format(method=method)
+            if method not in (supported := _SUPPORTED_BY[name]):
+                why = _WHY_NOT.get(name, "{method} does not support it").format(method=method)
                 raise CommandError(
-                    f"{_flag(name)} goes with --method {_listed(known)}; {why}", exit_code=2
+                    f"{_flag(name)} requires --method {_listed(supported)}; {why}", exit_code=2
                 )
         if self.objective != "kmeans" and self.polish != "no":
             raise CommandError(
-                "--polish lowers the cost of k-means; leave it out with --objective kmedians",
+                "--polish minimises the k-means cost; remove it with --objective kmedians",
                 exit_code=2,
             )
 
     def check_leaves(self, n_clusters: int, option: str) -> None:
-        """Fail if there are fewer leaves than clusters, which `option` of the command line says."""
+        """Fail if there are fewer leaves than clusters, whose number comes from `option`."""
         if self.leaves is not None and self.leaves < n_clusters:
             raise CommandError(
                 f"--leaves {self.leaves} is less than the {n_clusters} clusters of {option}",
-                hint="every cluster needs a leaf",
+                hint="every cluster needs at least one leaf",
                 exit_code=2,
             )
 

@@ -1,4 +1,4 @@
-"""``-k auto``: how many clusters, and why."""
+"""``-k auto``: the number of clusters, chosen by the silhouette score."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from pellucid.cli.progress import working
 
 RANGE = (2, 10)
 SAMPLE = 2000
-"""Rows on which numbers of clusters are compared: the silhouette takes the square of that."""
+"""Rows on which numbers of clusters are compared: the silhouette score takes quadratic time."""
 
 LOW = 0.25
-"""Below this, rows are hardly nearer to their own cluster than to the next."""
+"""Below this score the clusters overlap."""
 
 ENOUGH = 0.02
-"""A smaller number of clusters is taken if its silhouette is no further below the best."""
+"""Relative loss of score that is accepted for a smaller number of clusters."""
 
 
 def choose_k(Z: np.ndarray, seed: int, most: int = RANGE[1]) -> tuple[int, str]:
-    """The number of clusters of the best silhouette on a sample of rows, and the reason in words.
+    """The number of clusters with the best silhouette score on a sample of rows, and the reason.
 
     Parameters
     ----------
     Z : ndarray of shape (n_samples, n_features)
-        What k-means will see.
+        The data that k-means will cluster.
     seed : int
     most : int
         Largest number to try.
@@ -39,25 +39,26 @@ def choose_k(Z: np.ndarray, seed: int, most: int = RANGE[1]) -> tuple[int, str]:
     n_different = len(np.unique(Z[: 10 * most], axis=0)) if len(Z) <= 10 * most else 10 * most
     most = min(most, n_different - 1)
     if most < RANGE[0]:
-        return 1, "there are too few different rows for more"
+        return 1, "there are too few different rows for more clusters"
     sample = Z
     if len(Z) > SAMPLE:
         rows = np.random.default_rng(seed).choice(len(Z), SAMPLE, replace=False)
         sample = Z[np.sort(rows)]
     scores = _silhouettes(sample, seed, most)
     if not scores:
-        return 1, "the rows are all but the same"
+        return 1, "(almost) all rows are identical"
     best = max(scores.values())
     chosen = min(k for k, score in scores.items() if score >= best - ENOUGH * abs(best))
-    others = ", ".join(f"{k}: {score:.2f}" for k, score in scores.items() if k != chosen)
+    other_scores = ", ".join(f"{k}: {score:.2f}" for k, score in scores.items() if k != chosen)
     of = f" on {SAMPLE:,} rows" if len(Z) > SAMPLE else ""
-    what = "the best silhouette" if scores[chosen] == best else "fewest near the best silhouette"
-    doubt = ", which is low: clusters overlap" if best < LOW else ""
-    return chosen, f"{what}{of}, {scores[chosen]:.2f} of 1{doubt} ({others})"
+    rule = "best" if scores[chosen] == best else "smallest number with almost the best"
+    doubt = ", which is low: the clusters overlap" if best < LOW else ""
+    score = f"{rule} silhouette score{of}, {scores[chosen]:.2f}{doubt}"
+    return chosen, f"{score} ({other_scores})"
 
 
 def _silhouettes(Z: np.ndarray, seed: int, most: int) -> dict[int, float]:
-    """Mean silhouette of the rows, by number of clusters."""
+    """Mean silhouette score by number of clusters."""
     scores = {}
     distances = euclidean_distances(Z)
     with working("number of clusters", most + 1 - RANGE[0]) as step:

@@ -1,4 +1,4 @@
-"""``pellucid compare`` and ``pellucid path``: what other explanations of the same clusters cost."""
+"""``pellucid compare`` and ``pellucid path``: cost and size of other explanations."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def compare(
     as_json: bool = False,
     **preparation: Any,
 ) -> None:
-    """Explain the same clusters by every method, and put cost, size and time side by side."""
+    """Explain the same clusters by every method and compare cost, size and time."""
     _check_plot(plot, k, preparation)
     if k is not None:
         Choices(leaves).check_leaves(k, "-k")
@@ -41,7 +41,7 @@ def compare(
     reference = find_reference(prepared, k, seed, objective)
     methods = dict(METHODS)
     if objective == "kmedians":
-        show_notice(f"{methods.pop('explainable')} is left out: it lowers the cost of k-means")
+        show_notice(f"{methods.pop('explainable')} is skipped: it minimises the k-means cost")
     found = {}
     with working("methods", len(methods)) as step:
         for method, name in methods.items():
@@ -75,7 +75,7 @@ def path(
     as_json: bool = False,
     **preparation: Any,
 ) -> None:
-    """Say what shorter explanations cost: the trees along ExShallow's price on depth."""
+    """Print the trees along ExShallow's depth penalty: what shorter explanations cost."""
     from pellucid import ExShallow
 
     _check_plot(plot, k, preparation)
@@ -85,8 +85,8 @@ def path(
     model = ExShallow(reference=given, objective=objective, random_state=seed)
     with working("trees"):
         points = model.path(prepared.Z, labels)
-    told = (_in_words(point, prepared) for point in points)
-    points = TradeOff(told, points.is_complete).undominated()
+    restated = (_with_category_names(point, prepared) for point in points)
+    points = TradeOff(restated, points.is_complete).undominated()
     against = CLUSTERINGS[objective] if prepared.labels is None else "the given clusters"
     if as_json:
         names = ("penalty", "npc", "waes", "wad", "n_leaves")
@@ -101,8 +101,8 @@ def path(
         show_notice(f"drew the trade-off in {plot}")
 
 
-def _in_words(point: TradeOffPoint, prepared: Prepared) -> TradeOffPoint:
-    """A tree with its size as it will be told: several categories of a column are one condition."""
+def _with_category_names(point: TradeOffPoint, prepared: Prepared) -> TradeOffPoint:
+    """A point whose size counts several categories of one column as one condition."""
     names = prepared.encoding.names
     size = metrics.weighted_average_explanation_size(point.tree, feature_names=names)
     return replace(point, waes=size)
@@ -110,7 +110,7 @@ def _in_words(point: TradeOffPoint, prepared: Prepared) -> TradeOffPoint:
 
 def _check_plot(plot: Path | None, k: int | None, preparation: dict) -> None:
     if k is not None and preparation.get("labels") is not None:
-        raise CommandError("-k and --labels do not go together: the labels are the clusters")
+        raise CommandError("-k cannot be used with --labels: the labels define the clusters")
     if plot is not None:
         check_target(plot, "--plot")
         check_picture(plot, "--plot")
@@ -119,11 +119,11 @@ def _check_plot(plot: Path | None, k: int | None, preparation: dict) -> None:
 def _show(order: list[str], found: dict) -> None:
     fitted = found[order[0]][0]
     show_line(
-        f"{len(order)} methods on {count(len(fitted.prepared.rows), 'row')}, cheapest first",
+        f"{len(order)} methods on {count(len(fitted.prepared.rows), 'row')}, lowest cost first",
         style="bold",
     )
     table = _table(
-        "method", "cost against " + fitted.reference, "conditions", "depth", "leaves", "time"
+        "method", "cost compared with " + fitted.reference, "conditions", "depth", "leaves", "time"
     )
     for name in order:
         fitted, seconds = found[name]
@@ -132,24 +132,24 @@ def _show(order: list[str], found: dict) -> None:
             name,
             cost_change(measures["cost_ratio"]),
             f"{measures['conditions']:.2f}",
-            str(measures["most_questions"]),
+            str(measures["max_depth"]),
             str(measures["n_leaves"]),
             f"{seconds:.2f} s",
         )
     open_console().print(table)
-    show_line("conditions: in the explanation of the average row; depth: questions at most")
+    show_line("conditions: mean number per row; depth: maximum depth of the tree")
 
 
 def _show_path(points: TradeOff, against: str) -> None:
     show_line(
-        f"{count(len(points), 'tree')}, from the shortest explanations to the cheapest clusters",
+        f"{count(len(points), 'tree')}, from the shortest rules to the lowest cost",
         style="bold",
     )
     table = _table(
         "conditions",
-        f"cost against {against}",
+        f"cost compared with {against}",
         "one more condition saves",
-        "questions",
+        "mean depth",
         "leaves",
         "depth penalty",
     )
@@ -167,18 +167,20 @@ def _show_path(points: TradeOff, against: str) -> None:
     if len(points) > 1:
         first, last = points[0], points[-1]
         show_line(
-            f"{last.waes - first.waes:.2f} more conditions per row take the cost from "
+            f"{last.waes - first.waes:.2f} more conditions per row change the cost from "
             f"{cost_change(first.npc)} to {cost_change(last.npc)}"
         )
-    show_line("conditions: in the explanation of the average row; questions: asked of it")
+    show_line("conditions and mean depth: averages over the rows")
     if len(shown) < len(points):
         left_out = count(len(points) - len(shown), "tree")
-        show_line(f"{left_out} that print like the one before are not shown; --json has them")
-    show_line("pellucid explain with the same options and --depth-penalty makes the tree of a line")
+        show_line(f"{left_out} with the same rounded values are not shown; use --json to see them")
+    show_line(
+        "pellucid explain with the same options and --depth-penalty builds the tree of a line"
+    )
 
 
 def _distinct(points: TradeOff) -> list[TradeOffPoint]:
-    """Without those whose length and cost print like those of the tree before."""
+    """Points without those whose rounded size and cost equal those of the previous one."""
     shown: list[TradeOffPoint] = []
     last = None
     for point in points:
@@ -190,7 +192,7 @@ def _distinct(points: TradeOff) -> list[TradeOffPoint]:
 
 
 def _saved(before: TradeOffPoint | None, point: TradeOffPoint) -> str:
-    """What one more condition in the average explanation saves, on the way from the last tree."""
+    """Reduction of the cost per additional condition, compared with the previous tree."""
     if before is None or not before.waes < point.waes:
         return ""
     return f"{100 * (before.npc - point.npc) / (point.waes - before.waes):,.1f} %"

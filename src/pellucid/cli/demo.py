@@ -1,4 +1,4 @@
-"""``pellucid demo``: a whole explanation, of data that come with scikit-learn."""
+"""``pellucid demo``: explain k-means on the wine data of scikit-learn."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ REPORT = "wine-report.html"
 
 
 def demo(folder: Path) -> None:
-    """Explain the wine data, print all of it, and write the tree and the report in `folder`."""
+    """Explain the wine data, print the rules, and write the tree and the report to `folder`."""
     picture = folder / PICTURE
     _check_folder_can_be_made(folder)
 
@@ -51,7 +51,7 @@ def demo(folder: Path) -> None:
     agreement = metrics.reference_agreement(model.labels_, kmeans.labels_)
     show_measures(
         [
-            ("cost against k-means", cost_change(ratio)),
+            ("cost compared with k-means", cost_change(ratio)),
             ("rows in the same cluster as k-means", percent(agreement)),
         ]
     )
@@ -59,10 +59,10 @@ def demo(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     draw_tree(picture, model)
     show_line(f"The tree is drawn in {picture}")
-    # What k-means pays is counted in the columns that it saw.
+    # The cost is that of the standardized columns, which k-means used.
     scaled = IMM().fit(standardized, kmeans.labels_)
     others = other_trees(scaled, standardized, kmeans.labels_)
-    told = [replace(one, tree=_in_units(one.tree, scaler, wine.data)) for one in others.trees]
+    trees = [replace(t, tree=_in_units(t.tree, scaler, wine.data)) for t in others.trees]
     with replacing(folder / REPORT) as unfinished:
         write_report(
             unfinished,
@@ -72,13 +72,13 @@ def demo(folder: Path) -> None:
             title="The wines of scikit-learn",
             rows="wines",
             reference="k-means",
-            trade_off=replace(others, trees=told),
+            trade_off=replace(others, trees=trees),
         )
     show_line(f"The report is {folder / REPORT}; open it in a browser")
 
 
 def _in_units(tree: ThresholdTree, scaler: StandardScaler, X: np.ndarray) -> ThresholdTree:
-    """A tree of standardized columns, told in those of the table."""
+    """Restate a tree of standardized columns in the units of the table."""
     names = [str(i) for i in range(X.shape[1])]
 
     def scaled(values: np.ndarray, i: int) -> np.ndarray:
@@ -95,7 +95,7 @@ def _check_folder_can_be_made(folder: Path) -> None:
         check_target(folder / PICTURE, "--output")
         check_target(folder / REPORT, "--output")
     elif folder.exists():
-        raise CommandError(f"--output: {folder} is not a folder", hint="name a folder")
+        raise CommandError(f"--output: {folder} is not a folder", hint="choose a folder")
     else:
         nearest = next(parent for parent in folder.absolute().parents if parent.exists())
         check_folder(nearest, "--output")

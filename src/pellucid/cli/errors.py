@@ -1,4 +1,4 @@
-"""Errors of a command as lines on standard error and as exit codes."""
+"""Errors of a command, printed as one line on standard error, and their exit codes."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from pellucid.cli import CommandError
 
 INTERRUPTED = 130
 
-# Where typer keeps its parser, and under which name, depends on its version.
+# The module and the name of this class depend on the version of typer.
 _UsageError = typer.BadParameter.__mro__[1]
 
 
 class Commands(TyperGroup):
-    """Commands that are told apart from what they are not in one line, as all errors are."""
+    """Typer group that prints usage errors as one `error:` line, like all other errors."""
 
     def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
         """Run a command."""
@@ -27,7 +27,7 @@ class Commands(TyperGroup):
         try:
             code = super().main(*args, standalone_mode=False, **extra)
         except _UsageError as error:
-            if type(error).__name__ != "NoArgsIsHelpError":  # which has shown the help
+            if type(error).__name__ != "NoArgsIsHelpError":  # it has printed the help already
                 _show_usage_error(error)
             code = error.exit_code
         except typer.Abort:
@@ -40,12 +40,12 @@ def _show_usage_error(error: Any) -> None:
 
     text = error.format_message().rstrip(".").replace("Value error, ", "")
     command = "pellucid" if error.ctx is None else error.ctx.command_path
-    show_error(text[:1].lower() + text[1:], f"{command} --help shows what there is")
+    show_error(text[:1].lower() + text[1:], f"see {command} --help")
 
 
 @contextmanager
 def errors_in_one_line(debug: bool, quiet: bool = False) -> Iterator[None]:
-    """Turn errors and warnings into lines on standard error, and errors into exit codes."""
+    """Print errors and warnings as one line each, and exit with the code of the error."""
     try:
         from pellucid.cli.output import notices, show_error, warnings_in_one_line
 
@@ -55,7 +55,7 @@ def errors_in_one_line(debug: bool, quiet: bool = False) -> Iterator[None]:
         typer.echo("interrupted", err=True)
         raise typer.Exit(INTERRUPTED) from None
     except (typer.Exit, BrokenPipeError):
-        raise  # typer ends the program quietly on both
+        raise  # typer exits silently on both
     except Exception as error:
         if debug:
             import traceback
@@ -70,11 +70,11 @@ def errors_in_one_line(debug: bool, quiet: bool = False) -> Iterator[None]:
 def _describe(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    # A ValueError is how the library speaks to its users; any other kind needs its name.
+    # The message of a ValueError is written for users. Other errors need their type.
     is_message = isinstance(error, (CommandError, ValueError)) and str(error)
     return str(error) if is_message else f"{type(error).__name__}: {error}".rstrip(": ")
 
 
 def _hint(error: Exception, debug: bool) -> str | None:
     expected = isinstance(error, (ValueError, OSError)) or debug
-    return None if expected else "run it again with --debug to see where this comes from"
+    return None if expected else "run again with --debug to see the traceback"

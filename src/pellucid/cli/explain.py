@@ -1,4 +1,4 @@
-"""``pellucid explain``: from a file to rules."""
+"""``pellucid explain``: cluster a table and print the rules."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ import polars as pl
 
 from pellucid.cli import CommandError, check_target, replacing
 from pellucid.cli.choices import METHODS, Choices, default_method
-from pellucid.cli.fitting import Fitted, find_reference, fit_method
+from pellucid.cli.fitting import FittedExplanation, find_reference, fit_method
 from pellucid.cli.output import (
     cost_change,
     count,
     percent,
-    said,
     show_line,
     show_measures,
     show_notice,
     show_rules,
+    shown_notices,
 )
 from pellucid.cli.preparing import prepare
 from pellucid.cli.progress import working
 from pellucid.cli.reading import PARQUET, SEPARATORS, STDIN, read_source
-from pellucid.cli.reporting import check_page, write_fitted_report
+from pellucid.cli.reporting import check_page, write_explanation_report
 from pellucid.cli.writing import (
     CLUSTER,
     GRAPHS,
@@ -40,7 +40,7 @@ from pellucid.cli.writing import (
 
 @dataclass(frozen=True)
 class Targets:
-    """Files to write, by the options that name them; None for those not asked for."""
+    """Output files by option; None if not requested."""
 
     output: Path | None = None
     tree: Path | None = None
@@ -49,7 +49,7 @@ class Targets:
     report: Path | None = None
 
     def named(self) -> dict[str, Path]:
-        """Those that were asked for, by their options."""
+        """The requested files by option."""
         return {f"--{name}": path for name, path in vars(self).items() if path is not None}
 
 
@@ -65,35 +65,35 @@ def explain(
     as_json: bool = False,
     **preparation: Any,
 ) -> None:
-    """Explain the clusters of the rows of `file`, and write what was asked for.
+    """Explain the clusters of the rows of `file` and write the requested files.
 
     Parameters
     ----------
     file : Path
     targets : Targets
     k : int or None
-        Number of clusters; None to find one that suits.
+        Number of clusters; None chooses one by the silhouette score.
     method : str or None
-        A key of `METHODS`; None for one that suits what is explained.
+        A key of `METHODS`; None for the default.
     choices : Choices
         Parameters of the method.
     seed : int
-        Seed of the k-means that is explained.
+        Random seed of k-means.
     dialect : str
-        Of the SQL.
+        SQL dialect.
     as_json : bool
-        Print JSON in place of tables.
+        Print JSON instead of tables.
     **preparation
         As in `prepare`.
     """
     has_labels = preparation.get("labels") is not None
     is_chosen = method is not None
-    method = method or default_method(has_labels)
+    method = method or default_method(has_labels, choices)
     choices.check(method)
     if k is not None:
         choices.check_leaves(k, "-k")
         if has_labels:
-            raise CommandError("-k and --labels do not go together: the labels are the clusters")
+            raise CommandError("-k cannot be used with --labels: the labels define the clusters")
     _check_targets(file, targets)
     _check_dialect(dialect)
     source = read_source(file)
@@ -101,15 +101,17 @@ def explain(
         _check_can_be_csv(source.table)
     prepared = prepare(source, **preparation)
     if has_labels and not is_chosen:
-        show_notice(f"tree by {METHODS[method]}, which follows the labels (--method to choose)")
+        show_notice(
+            f"tree by {METHODS[method]}, which uses only the labels (use --method to change)"
+        )
     reference = find_reference(prepared, k, seed, choices.objective)
     fitted = fit_method(prepared, method, reference, choices, seed=seed)
     show = _show_json if as_json else _show
-    # Files come first: a reader such as head, which closes the pipe early, ends the program.
+    # Files are written first, because a closed pipe (such as head) ends the program.
     try:
         written = _write(fitted, targets, dialect)
     except Exception:
-        # What was found is not lost because a file cannot be written.
+        # The result is printed even if a file cannot be written.
         show(fitted)
         raise
     show(fitted)
@@ -131,8 +133,8 @@ def _check_targets(file: Path, targets: Targets) -> None:
     output = targets.output
     if output is not None and output.suffix.lower() in {*SEPARATORS, *PARQUET} - {".csv", ".txt"}:
         raise CommandError(
-            f"--output: {output} is not named as a CSV file, but that is what is written",
-            hint=f"name it {output.with_suffix('.csv').name}",
+            f"--output: {output} must end in .csv, because the output is CSV",
+            hint=f"use {output.with_suffix('.csv').name}",
         )
     if targets.tree is not None:
         check_picture(targets.tree, "--tree", GRAPHS)
@@ -145,7 +147,7 @@ def _check_dialect(dialect: str) -> None:
 
     if dialect not in DIALECTS:
         raise CommandError(
-            f"--dialect: {dialect!r} is not known", hint=f"use one of {', '.join(DIALECTS)}"
+            f"--dialect: unknown dialect {dialect!r}", hint=f"use one of {', '.join(DIALECTS)}"
         )
 
 
@@ -153,64 +155,64 @@ def _check_can_be_csv(table: pl.DataFrame) -> None:
     for name in (CLUSTER, RULE):
         if name in table.columns:
             raise CommandError(
-                f"the input has a column {name!r} already, which --output would add",
-                hint="rename it, or leave --output out",
+                f"the input already has a column {name!r}, which --output would add",
+                hint="rename it, or remove --output",
             )
     for name, dtype in table.schema.items():
         if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
             raise CommandError(
                 f"column {name!r} (its type is {dtype}) cannot be written to a CSV file",
-                hint="drop it from the input, or leave --output out",
+                hint="drop it from the input, or remove --output",
             )
 
 
-def _write(fitted: Fitted, targets: Targets, dialect: str) -> list[str]:
-    """Write every file that was asked for; what to say about each."""
-    explanation, said_later = fitted.explanation, []
+def _write(fitted: FittedExplanation, targets: Targets, dialect: str) -> list[str]:
+    """Write the requested files. Returns one message per file."""
+    explanation, messages = fitted.explanation, []
     if targets.output is not None:
         prepared = fitted.prepared
         with working(f"writing {targets.output}"):
             write_rows(targets.output, prepared.source, explanation, prepared.rows, fitted.leaf)
-        said_later.append(f"wrote the rows with their cluster to {targets.output}")
+        messages.append(f"wrote the rows with their cluster to {targets.output}")
     if targets.tree is not None:
         draw_tree(targets.tree, explanation)
-        said_later.append(f"drew the tree in {targets.tree}")
+        messages.append(f"drew the tree in {targets.tree}")
     if targets.sql is not None:
         write_text(targets.sql, explanation.to_sql(dialect=dialect))
-        said_later.append(f"wrote the clusters as SQL to {targets.sql}")
+        messages.append(f"wrote the clusters as SQL to {targets.sql}")
     if targets.model is not None:
         write_text(targets.model, explanation.to_json(indent=1))
-        said_later.append(
+        messages.append(
             f"wrote the model to {targets.model}; pellucid predict {targets.model} FILE uses it"
         )
     if targets.report is not None:
         with working(f"writing {targets.report}"), replacing(targets.report) as unfinished:
-            write_fitted_report(unfinished, fitted)
-        said_later.append(f"wrote the report to {targets.report}; open it in a browser")
-    return said_later
+            write_explanation_report(unfinished, fitted)
+        messages.append(f"wrote the report to {targets.report}; open it in a browser")
+    return messages
 
 
-def _show(fitted: Fitted) -> None:
+def _show(fitted: FittedExplanation) -> None:
     rules, measures = fitted.explanation.rules_, fitted.measures()
     n_clusters = sum(bool(rule.rules) for rule in rules)
-    questions = count(int(measures["n_leaves"]) - 1, "question")
+    splits = count(int(measures["n_leaves"]) - 1, "split")
     rows = count(len(fitted.prepared.rows), "row")
-    show_line(f"{count(n_clusters, 'cluster')} of {rows}, explained by {questions}", style="bold")
+    show_line(f"{count(n_clusters, 'cluster')} of {rows}, explained by {splits}", style="bold")
     show_rules(rules)
     reference = fitted.reference
     show_measures(
         [
-            (f"cost against {reference}", cost_change(measures["cost_ratio"])),
+            (f"cost compared with {reference}", cost_change(measures["cost_ratio"])),
             (f"rows in the same cluster as {reference}", percent(measures["agreement"])),
-            ("conditions per row, on average", f"{measures['conditions']:.2f}"),
-            ("questions per row, on average", f"{measures['questions']:.2f}"),
-            ("questions per row, at most", str(measures["most_questions"])),
+            ("mean number of conditions per row", f"{measures['conditions']:.2f}"),
+            ("mean depth of the tree", f"{measures['mean_depth']:.2f}"),
+            ("maximum depth of the tree", str(measures["max_depth"])),
             ("columns used", f"{measures['n_columns_used']} of {measures['n_columns']}"),
         ]
     )
 
 
-def _show_json(fitted: Fitted) -> None:
+def _show_json(fitted: FittedExplanation) -> None:
     explanation = fitted.explanation
     result = {
         "rows": len(fitted.prepared.rows),
@@ -225,7 +227,7 @@ def _show_json(fitted: Fitted) -> None:
             for rule in explanation.rules_
         ],
         "measures": fitted.measures(),
-        "decisions": said(),
+        "decisions": shown_notices(),
         "model": explanation.to_dict(),
     }
     print(json.dumps(result, indent=2, ensure_ascii=False, allow_nan=False, default=_plain))

@@ -1,4 +1,4 @@
-"""The model of a command: a clustering, its tree, and the tree in the units of the table."""
+"""Fit the model of a command: the clustering, its tree, and the tree in the units of the table."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ CLUSTERINGS = {"kmeans": "k-means", "kmedians": "k-medians"}
 
 
 @dataclass(frozen=True)
-class Fitted:
+class FittedExplanation:
     """A model and its explanation.
 
     Attributes
     ----------
     model : fitted estimator
-        On what was clustered, which may be scaled.
+        Fitted on the clustered data, which may be scaled.
     explanation : Explanation
         The same tree in the units of the table.
     prepared : Prepared
     old_leaf : dict of int to int
-        Leaf of the model, by leaf of the explanation.
+        Leaf of the model per leaf of the explanation.
     """
 
     model: Any
@@ -45,7 +45,7 @@ class Fitted:
     prepared: Prepared
     old_leaf: dict[int, int]
 
-    # What plots ask of an estimator, in the units and words of the table.
+    # Attributes that plots need, in the units of the table.
     tree_ = property(lambda self: self.explanation.tree_)
     tree_columns_ = property(lambda self: self.explanation.tree_columns_)
     inertia_ = property(lambda self: self.model.inertia_)
@@ -53,27 +53,27 @@ class Fitted:
 
     @property
     def leaf(self) -> np.ndarray:
-        """Leaf of the explanation that each row is in."""
+        """Leaf of the explanation for each row."""
         number = np.zeros(self.model.tree_.node_count, dtype=np.intp)
         number[list(self.old_leaf.values())] = list(self.old_leaf)
         return number[self.model.tree_.apply(self.prepared.Z)]
 
     @property
     def reference(self) -> str:
-        """What is explained, in words."""
+        """Name of the clustering that is explained."""
         if self.prepared.labels is not None:
             return "the given clusters"
         return CLUSTERINGS[getattr(self.model, "objective", "kmeans")]
 
     @property
     def cost_ratio(self) -> float:
-        """Cost of the tree's clusters over that of the reference."""
+        """Cost of the tree's clusters divided by the cost of the reference."""
         if self.model.reference_inertia_ == 0:
             return 1.0 if self.model.inertia_ == 0 else float("inf")
         return self.model.inertia_ / self.model.reference_inertia_
 
     def measures(self) -> dict[str, float]:
-        """What the explanation is worth, by names for machines."""
+        """Measures of the explanation by name, for JSON."""
         tree = self.explanation.tree_
         names = self.explanation.tree_columns_
         used = {getattr(names[f], "column", names[f]) for f in tree.feature[~tree.is_leaf]}
@@ -82,8 +82,8 @@ class Fitted:
             "cost_ratio": self.cost_ratio,
             "agreement": float(agreement),
             "conditions": metrics.weighted_average_explanation_size(tree, feature_names=names),
-            "questions": metrics.weighted_average_depth(tree),
-            "most_questions": tree.max_depth,
+            "mean_depth": metrics.weighted_average_depth(tree),
+            "max_depth": tree.max_depth,
             "n_leaves": tree.n_leaves,
             "n_columns_used": len(used),
             "n_columns": len(self.prepared.columns.used),
@@ -100,7 +100,7 @@ def find_reference(
     prepared : Prepared
         If it has labels, they are the clustering.
     k : int or None
-        Number of clusters; None to find one that suits the data.
+        Number of clusters; None chooses one by the silhouette score.
     seed : int
     objective : {"kmeans", "kmedians"}
     """
@@ -108,19 +108,19 @@ def find_reference(
         return prepared.labels
     if k is None:
         k, reason = choose_k(prepared.Z, seed)
-        show_notice(f"{count(k, 'cluster')}: {reason} (-k to choose)")
+        show_notice(f"{count(k, 'cluster')}: {reason} (use -k to change)")
     n_rows = len(prepared.rows)
     if k > n_rows:
-        raise CommandError(f"-k {k} is more than the {n_rows} rows", hint="ask for fewer clusters")
+        raise CommandError(f"-k {k} is more than the {n_rows} rows", hint="choose fewer clusters")
     with working(f"{CLUSTERINGS[objective]}, {count(k, 'cluster')}"):
         if objective == "kmedians":
             data = MedianDataset(prepared.Z, Weights.equal(n_rows))
             return cluster_by_medians(data, k, seed)[1]
-        return KMeans(k, n_init=number_of_starts(n_rows), random_state=seed).fit(prepared.Z)
+        return KMeans(k, n_init=kmeans_n_init(n_rows), random_state=seed).fit(prepared.Z)
 
 
-def number_of_starts(n_rows: int) -> int:
-    """How often k-means starts: its best of several, of fewer where each takes seconds."""
+def kmeans_n_init(n_rows: int) -> int:
+    """Number of k-means initialisations: fewer for large data, where each takes seconds."""
     return 10 if n_rows <= MANY_ROWS else 3
 
 
@@ -131,7 +131,7 @@ def fit_method(
     choices: Choices,
     *,
     seed: int = 0,
-) -> Fitted:
+) -> FittedExplanation:
     """Explain a clustering by one method."""
     option = "-k" if prepared.labels is None else "--labels"
     choices.check_leaves(_count(reference), option)
@@ -151,7 +151,7 @@ def fit_method(
         fill=prepared.fill,
         method=type(model).__name__,
     )
-    return Fitted(model, explanation, prepared, old_leaf)
+    return FittedExplanation(model, explanation, prepared, old_leaf)
 
 
 def as_parameters(reference: KMeans | np.ndarray) -> tuple[KMeans | None, np.ndarray | None]:

@@ -1,4 +1,4 @@
-"""``pellucid info``: what a report of a fault should say."""
+"""``pellucid info``: versions and settings for bug reports."""
 
 from __future__ import annotations
 
@@ -49,4 +49,4 @@ def _version(name: str) -> str:
 def _cache_folder() -> str:
     from pellucid._core.kernels.dataset import dense_costs
 
-    return getattr(dense_costs.stats, "cache_path", None) or "not kept: no folder can be written to"
+    return getattr(dense_costs.stats, "cache_path", None) or "not cached: no writable folder"

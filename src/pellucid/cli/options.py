@@ -1,4 +1,4 @@
-"""The options of the commands, in the groups in which ``--help`` shows them."""
+"""Options of the commands, grouped as in ``--help``."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ NAMES = "A,B,C"
 
 
 def option(*flags: str, metavar: str, text: str, group: str | None = None, **more: Any) -> Any:
-    """An option; its default is shown only where `more` says so."""
+    """An option with a value. Its default is hidden unless `more` has ``show_default``."""
     settings = {"show_default": False, **more}
     return typer.Option(*flags, metavar=metavar, help=text, rich_help_panel=group, **settings)
 
 
 def flag(*flags: str, text: str, group: str | None = None) -> Any:
-    """An option that is there or not."""
+    """An option without a value."""
     return typer.Option(*flags, help=text, rich_help_panel=group, show_default=False)
 
 
 def file_option(metavar: str, text: str) -> Any:
     """An option that names a file to write."""
-    # Not readable=True: typer's own check would come before ours and say less.
+    # readable=False: our own check gives a better message than typer's.
     return option(metavar=metavar, text=text, group=FILES, readable=False)
 
 
@@ -41,33 +41,33 @@ Table = Annotated[
     ),
 ]
 ModelFile = Annotated[
-    Path, typer.Argument(readable=False, metavar="MODEL", help="What --model wrote.")
+    Path, typer.Argument(readable=False, metavar="MODEL", help="A model file written by --model.")
 ]
 
 # Data
 
 Columns = Annotated[
     str | None,
-    option(metavar=NAMES, text="Columns to use; the others are left out.", group=DATA),
+    option(metavar=NAMES, text="Columns to use; the others are ignored.", group=DATA),
 ]
-Exclude = Annotated[str | None, option(metavar=NAMES, text="Columns to leave out.", group=DATA)]
+Exclude = Annotated[str | None, option(metavar=NAMES, text="Columns to ignore.", group=DATA)]
 Categorical = Annotated[
     str | None,
-    option(metavar=NAMES, text="Columns of categories that look like something else.", group=DATA),
+    option(metavar=NAMES, text="Columns to treat as categories.", group=DATA),
 ]
 Standardize = Annotated[
     bool | None,
     flag(
         "--standardize/--no-standardize",
-        text="Give columns the same spread before clustering; rules stay in the units of the "
-        "file. By default if their spreads differ.",
+        text="Standardize numeric columns before clustering; rules keep the units of the file. "
+        "Default: if the spreads of the columns differ.",
         group=DATA,
     ),
 ]
 
 
 class Missing(str, Enum):
-    """What to do with rows that lack a number."""
+    """What to do with rows with a missing number."""
 
     drop = "drop"
     median = "median"
@@ -78,7 +78,7 @@ MissingOption = Annotated[
     Missing,
     option(
         metavar="WHAT",
-        text="Rows that lack a number: drop them, fill in the median, or stop with an error.",
+        text="Rows with a missing number: drop them, fill in the median, or stop with an error.",
         group=DATA,
         show_default=True,
     ),
@@ -91,20 +91,24 @@ Clusters = Annotated[
     option(
         "-k",
         metavar="N|auto",
-        text="Number of clusters; auto finds one that suits.",
+        text="Number of clusters; auto chooses it by the silhouette score.",
         group=CLUSTERS,
         show_default=True,
     ),
 ]
 Labels = Annotated[
     str | None,
-    option(metavar="COLUMN", text="Explain the clusters that this column holds.", group=CLUSTERS),
+    option(
+        metavar="COLUMN",
+        text="Column with the clusters to explain, instead of k-means.",
+        group=CLUSTERS,
+    ),
 ]
 Seed = Annotated[
     int,
     option(
         metavar="N",
-        text="Seed of the k-means that is explained.",
+        text="Random seed of k-means.",
         group=CLUSTERS,
         min=0,
         max=2**32 - 1,
@@ -113,19 +117,19 @@ Seed = Annotated[
 ]
 
 
-class Objective(str, Enum):
-    """What rows pay for their cluster."""
+class ObjectiveName(str, Enum):
+    """Names of the cost functions."""
 
     kmeans = "kmeans"
     kmedians = "kmedians"
 
 
 ObjectiveOption = Annotated[
-    Objective,
+    ObjectiveName,
     option(
         metavar="WHAT",
-        text="What a row pays: kmeans, its squared distance to the mean of its cluster, or "
-        "kmedians, its absolute differences from the median, in which outliers count for less.",
+        text="Cost of a row: kmeans (squared distance to the mean of its cluster) or kmedians "
+        "(absolute distance to the median, less sensitive to outliers).",
         group=CLUSTERS,
         show_default=True,
     ),
@@ -151,9 +155,9 @@ MethodOption = Annotated[
     Method | None,
     option(
         metavar="NAME",
-        text=f"How the tree is grown: {', '.join(method.value for method in Method)}. If not "
-        "given, exshallow, which is quick and makes short rules, or spex with --labels, which "
-        "follows them; explainable tries several, for the least cost. See pellucid compare.",
+        text=f"How the tree is built: {', '.join(method.value for method in Method)}. Default: "
+        "explainable, which finds the tree of lowest cost; with --labels spex, which uses only "
+        "the labels; with --objective kmedians or --polish exshallow. See pellucid compare.",
         group=TREE,
         case_sensitive=False,
     ),
@@ -162,7 +166,7 @@ Leaves = Annotated[
     int | None,
     option(
         metavar="N",
-        text="Leaves of exkmc (2 k if not given), explainable and spex (k).",
+        text="Number of leaves, for exkmc (default 2 k), explainable and spex (default k).",
         group=TREE,
         min=1,
     ),
@@ -171,26 +175,29 @@ DepthPenalty = Annotated[
     float | None,
     option(
         metavar="X",
-        text="What one more condition is worth, as a share of the cost: larger for shorter rules. "
-        "For exshallow (0.03 if not given) and explainable (0).",
+        text="Penalty on depth, as a share of the cost: larger values give shorter rules. "
+        "For exshallow (default 0.03) and explainable (default 0).",
         group=TREE,
         min=0,
     ),
 ]
 MaxDepth = Annotated[
     int | None,
-    option(
-        metavar="N", text="Most questions on the way to a leaf, for explainable.", group=TREE, min=1
-    ),
+    option(metavar="N", text="Maximum depth of the tree, for explainable.", group=TREE, min=1),
 ]
 MaxConditions = Annotated[
     int | None,
-    option(metavar="N", text="Most conditions in a rule, for explainable.", group=TREE, min=1),
+    option(
+        metavar="N",
+        text="Maximum number of conditions in a rule, for explainable.",
+        group=TREE,
+        min=1,
+    ),
 ]
 
 
 class Polish(str, Enum):
-    """How far a finished tree is changed."""
+    """Levels of polishing."""
 
     no = "no"
     yes = "yes"
@@ -201,16 +208,16 @@ PolishOption = Annotated[
     Polish,
     option(
         metavar="HOW",
-        text="Whether to change the finished tree as long as its cost falls: no, yes or deep, "
-        "which takes several times as long.",
+        text="Improve the finished tree as long as its cost decreases: no, yes, or deep, which "
+        "takes several times as long.",
         group=TREE,
         show_default=True,
     ),
 ]
 
 
-class Effort(str, Enum):
-    """How much the method that tries several trees tries."""
+class EffortName(str, Enum):
+    """Search effort of ExplainableKMeans."""
 
     fast = "fast"
     balanced = "balanced"
@@ -218,10 +225,10 @@ class Effort(str, Enum):
 
 
 EffortOption = Annotated[
-    Effort | None,
+    EffortName | None,
     option(
         metavar="HOW",
-        text="How much explainable tries: fast, balanced (if not given) or best.",
+        text="Search effort of explainable: fast, balanced (default) or best.",
         group=TREE,
     ),
 ]
@@ -229,7 +236,7 @@ MaxError = Annotated[
     float,
     option(
         metavar="X",
-        text="Share of other rows that a region may hold.",
+        text="Maximum share of rows of other clusters in a region.",
         group="Regions",
         min=0,
         max=1,
@@ -248,30 +255,32 @@ Shape = Annotated[
 
 # Files to write
 
-Output = Annotated[Path | None, file_option("CSV", "The rows with their cluster and its rule.")]
+Output = Annotated[Path | None, file_option("CSV", "The rows with their cluster and rule.")]
 Rows = Annotated[
-    Path | None, file_option("CSV", "The rows with their cluster; standard output if not given.")
+    Path | None, file_option("CSV", "The rows with their cluster; default: standard output.")
 ]
 TreePicture = Annotated[
-    Path | None, file_option("PICTURE", "A drawing of the tree: .png, .svg, .pdf or .dot.")
+    Path | None, file_option("IMAGE", "A plot of the tree: .png, .svg, .pdf or .dot.")
 ]
 Sql = Annotated[Path | None, file_option("SQL", "The clusters as an SQL expression.")]
 Dialect = Annotated[
     str,
     option(
         metavar="NAME",
-        text="Database that the SQL is for, such as postgres or mysql.",
+        text="SQL dialect, such as postgres or mysql.",
         group=FILES,
         show_default=True,
     ),
 ]
 Model = Annotated[Path | None, file_option("JSON", "The model, for pellucid predict.")]
-Report = Annotated[Path | None, file_option("HTML", "A report, one page that needs no network.")]
-Plot = Annotated[Path | None, file_option("PICTURE", "A drawing: .png, .svg or .pdf.")]
+Report = Annotated[
+    Path | None, file_option("HTML", "A report as one HTML file that works offline.")
+]
+Plot = Annotated[Path | None, file_option("IMAGE", "A plot: .png, .svg or .pdf.")]
 LevelPlot = Annotated[
     Path | None,
-    file_option("PICTURE", "A drawing of each level: regions.png becomes regions-1.png and so on."),
+    file_option("IMAGE", "A plot of each level: regions.png becomes regions-1.png and so on."),
 ]
 DemoFolder = Annotated[
-    Path, option(metavar="DIR", text="Folder for the files; made if missing.", readable=False)
+    Path, option(metavar="DIR", text="Folder for the files; created if missing.", readable=False)
 ]

@@ -10,43 +10,59 @@ from pellucid.cli.options import CLUSTERS, NAMES, file_option, flag, option
 SERIES = "Series"
 
 Entity = Annotated[
-    str, option(metavar=NAMES, text="Columns that name an entity; they explain it.", group=SERIES)
+    str,
+    option(
+        metavar=NAMES, text="Columns that identify an entity; the rules use them.", group=SERIES
+    ),
 ]
 Time = Annotated[str, option(metavar="COLUMN", text="Column of dates or times.", group=SERIES)]
-Value = Annotated[str, option(metavar="COLUMN", text="Column of what is measured.", group=SERIES)]
+Value = Annotated[
+    str, option(metavar="COLUMN", text="Column of the measured values.", group=SERIES)
+]
 Aggregate = Annotated[
     str,
     option(
         metavar="HOW",
-        text="For several rows at one time: mean, sum, median, min or max.",
+        text="How to combine several rows of one time: mean, sum, median, min or max.",
         group=SERIES,
         show_default=True,
     ),
 ]
 Frequency = Annotated[
     str | None,
-    option(metavar="HOW", text="Gather times: hour, day, week, month or year.", group=SERIES),
+    option(metavar="HOW", text="Aggregate times by hour, day, week, month or year.", group=SERIES),
 ]
 MovingAverage = Annotated[
-    int | None, option(metavar="N", text="Mean of so many times in a row.", group=SERIES, min=1)
+    int | None,
+    option(metavar="N", text="Window of a moving average, in times.", group=SERIES, min=1),
 ]
 Relative = Annotated[
     bool,
-    flag("--relative", text="Compare courses, not sizes: divide by the mean.", group=SERIES),
+    flag(
+        "--relative",
+        text="Divide each series by its mean, to compare shapes instead of levels.",
+        group=SERIES,
+    ),
 ]
 Fill = Annotated[
     float | None,
-    option(metavar="X", text="Value where an entity has no row, such as 0.", group=SERIES),
+    option(metavar="X", text="Value for times without a row, such as 0.", group=SERIES),
 ]
 ClusterRange = Annotated[
     str,
-    option("-k", metavar="FROM-TO", text="Numbers of clusters.", group=CLUSTERS, show_default=True),
+    option(
+        "-k",
+        metavar="FROM-TO",
+        text="Range of the number of clusters.",
+        group=CLUSTERS,
+        show_default=True,
+    ),
 ]
-TradeOffPrice = Annotated[
+TradeOffWeight = Annotated[
     float,
     option(
         metavar="X",
-        text="Price of the tree's nodes: larger for shorter explanations.",
+        text="Weight of the tree's size in the objective: larger values give shorter rules.",
         group=CLUSTERS,
         min=0,
         show_default=True,
@@ -54,13 +70,19 @@ TradeOffPrice = Annotated[
 ]
 Tolerance = Annotated[
     float,
-    option(metavar="X", text="Gain not worth a search.", group=CLUSTERS, min=0, show_default=True),
+    option(
+        metavar="X",
+        text="Smallest improvement of the objective that is searched for.",
+        group=CLUSTERS,
+        min=0,
+        show_default=True,
+    ),
 ]
 Distance = Annotated[
     str,
     option(
         metavar="NAME",
-        text="Of series: dtw, euclidean, manhattan or cosine.",
+        text="Distance between series: dtw, euclidean, manhattan or cosine.",
         group=CLUSTERS,
         show_default=True,
     ),
@@ -75,4 +97,4 @@ Search = Annotated[
     ),
 ]
 Entities = Annotated[Path | None, file_option("CSV", "The entities with their cluster.")]
-Trends = Annotated[Path | None, file_option("PICTURE", "A drawing of the series of each cluster.")]
+Trends = Annotated[Path | None, file_option("IMAGE", "A plot of the series of each cluster.")]

@@ -1,4 +1,4 @@
-"""What the commands print: tables of rules and measures, notices, warnings and errors."""
+"""Output of the commands: tables of rules and measures, notices, warnings and errors."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ if TYPE_CHECKING:
     from pellucid.explanation.rules import ClusterRule
 
 PIPE_WIDTH = 120
-"""Width of what is printed to a file or another program."""
+"""Width of the output to a file or another program."""
 
 NARROW_WIDTH = 60
-"""Width below which a table has no room for rules, and they are printed one below the other."""
+"""Below this width rules are printed as a list, because a table would be too narrow."""
 
 
 def open_console(*, stderr: bool = False) -> Console:
     """A console on standard output or error, wide enough for rules when it is not a terminal."""
     if stderr and live is not None:
-        return live.console  # which puts lines above the bars
+        return live.console  # prints lines above the progress bars
     stream = sys.stderr if stderr else sys.stdout
     if not _is_unicode(stream) and hasattr(stream, "reconfigure"):
         stream.reconfigure(errors="backslashreplace")
     console = Console(file=stream, highlight=False, emoji=False, markup=False)
-    # Not console.is_terminal, which is also true of a pipe when colour is forced.
+    # console.is_terminal is also true for a pipe if colors are forced.
     if not stream.isatty():
         console.width = max(console.width, PIPE_WIDTH)
     return console
@@ -52,16 +52,16 @@ def show_line(text: str, console: Console | None = None, *, style: str = "") -> 
 
 
 live: Progress | None = None
-"""The bars that are on the screen; see `pellucid.cli.progress`."""
+"""The progress bars on the screen; see `pellucid.cli.progress`."""
 
-_SAID: list[str] = []
+_NOTICES: list[str] = []
 _QUIET: list[bool] = []
 
 
 @contextmanager
 def notices(quiet: bool) -> Iterator[None]:
-    """While this lasts, notices are kept, and shown unless it is to be quiet."""
-    _SAID.clear()
+    """Collect notices and print them unless `quiet` is set."""
+    _NOTICES.clear()
     _QUIET[:] = [quiet]
     try:
         yield
@@ -70,24 +70,24 @@ def notices(quiet: bool) -> Iterator[None]:
 
 
 def is_quiet() -> bool:
-    """Whether only results and errors are to be shown."""
+    """Whether only results and errors are printed."""
     return any(_QUIET)
 
 
-def said() -> list[str]:
-    """What notices have said since the command began."""
-    return list(_SAID)
+def shown_notices() -> list[str]:
+    """All notices since the command started."""
+    return list(_NOTICES)
 
 
 def show_notice(text: str) -> None:
-    """Say something on standard error that is not a result."""
-    _SAID.append(_one_line(text))
+    """Print a notice on standard error."""
+    _NOTICES.append(_one_line(text))
     if not is_quiet():
         show_line(_one_line(text), open_console(stderr=True), style="dim")
 
 
 def show_error(message: str, hint: str | None = None) -> None:
-    """Say on standard error what went wrong, in one line, and what to do about it in another."""
+    """Print an error on standard error, and a hint on the next line."""
     _show_labelled("error", message, "bold red")
     if hint:
         _show_labelled("hint", hint, "bold")
@@ -95,7 +95,7 @@ def show_error(message: str, hint: str | None = None) -> None:
 
 @contextmanager
 def warnings_in_one_line() -> Iterator[None]:
-    """While this lasts, show each warning once, as one line on standard error."""
+    """Print each warning once, as one line on standard error."""
     shown: set[str] = set()
 
     def show(message, category, filename, lineno, file=None, line=None) -> None:
@@ -110,7 +110,7 @@ def warnings_in_one_line() -> Iterator[None]:
 
 
 def show_rules(rules: Iterable[ClusterRule]) -> None:
-    """Print what each cluster is, with its size and purity."""
+    """Print the rule of each cluster with its size and purity."""
     console = open_console()
     if console.width < NARROW_WIDTH:
         show_line("\n".join(map(str, rules)), console)
@@ -132,7 +132,7 @@ def show_rules(rules: Iterable[ClusterRule]) -> None:
 
 
 def show_measures(measures: Iterable[tuple[str, str]]) -> None:
-    """Print figures, each with what it measures."""
+    """Print measures with their names."""
     console = open_console()
     table = Table.grid(padding=(0, 2))
     for name, value in measures:
@@ -141,32 +141,32 @@ def show_measures(measures: Iterable[tuple[str, str]]) -> None:
 
 
 def percent(share: float) -> str:
-    """A share in percent; a dash when there is none."""
+    """A share in percent; a dash for NaN."""
     return "-" if math.isnan(share) else f"{100 * share:.1f} %"
 
 
 def cost_change(ratio: float) -> str:
-    """A ratio of costs as the change from one to the other, with its sign."""
+    """A ratio of costs as a change in percent."""
     if math.isinf(ratio):
-        return "without bound (k-means costs nothing)"
-    # Adding zero turns the -0.0 that a rounded tiny loss leaves into 0.0.
+        return "infinite (the cost of k-means is 0)"
+    # Adding zero turns -0.0 into 0.0.
     return f"{round(100 * (ratio - 1), 1) + 0.0:+,.1f} %"
 
 
 def count(number: int, noun: str, plural: str | None = None) -> str:
-    """A number of things, in the singular when there is one."""
+    """A number with its noun in the singular or plural."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def printable(text: str, console: Console) -> str:
-    """`text` without what would confuse the terminal, in signs that it can show."""
+    """`text` without control characters, in characters that the terminal can show."""
     if not _is_unicode(console.file):
         text = text.replace("≤", "<=")
     return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
 
 
 class _RuleText:
-    """A rule in a cell, broken before ``and`` where it can be and elsewhere only if it must."""
+    """A rule in a table cell, wrapped before ``and`` where possible."""
 
     def __init__(self, text: str) -> None:
         self.text = text

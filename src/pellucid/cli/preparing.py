@@ -1,4 +1,4 @@
-"""From a table to what is clustered: no gaps, categories as numbers, even scales."""
+"""Prepare a table for clustering: missing values, categories and scales."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ import numpy as np
 import polars as pl
 
 from pellucid.cli import CommandError
-from pellucid.cli.columns import Columns, choose_columns, split_names
+from pellucid.cli.columns import ColumnRoles, choose_columns, split_names
 from pellucid.cli.output import count, show_notice
-from pellucid.cli.reading import Source
-from pellucid.explanation.column_provenance import Source as Origin
+from pellucid.cli.reading import TableSource
+from pellucid.explanation.column_provenance import Source as ColumnSource
 from pellucid.explanation.monotone_maps import Step
 from pellucid.explanation.restate import Cuts
-from pellucid.tables.columns import Columns as Content
+from pellucid.tables.columns import Columns
 from pellucid.tables.encoding import Encoding, Indicator
 from pellucid.tree import ThresholdTree
 
 UNEVEN = 3.0
-"""Columns are scaled unless their standard deviations are all within this factor."""
+"""Columns are standardized unless their standard deviations differ by less than this factor."""
 
 _BLOCK = 4096
 
@@ -31,25 +31,25 @@ class Prepared:
 
     Attributes
     ----------
-    source : Source
-    columns : Columns
+    source : TableSource
+    columns : ColumnRoles
     rows : ndarray of int
-        Rows of the source that are used.
+        Rows of the source that are clustered.
     table : polars.DataFrame
         Their values in the columns that are used.
     encoding : Encoding
     features : list of ndarray of shape (n_rows,)
-        The columns of `encoding`: the same as numbers, in the units of the table.
+        The columns of `encoding` as numbers, in the units of the table.
     center, scale : ndarray of shape (n_features,)
-        What is clustered is ``(features - center) / scale``.
+        The clustered data are ``(features - center) / scale``.
     labels : ndarray or None
-        The clustering to explain, if a column holds it.
+        The clustering to explain, if a column contains it.
     fill : dict of str to float
-        What missing numbers were filled in with, by column.
+        Value that replaces missing numbers, by column.
     """
 
-    source: Source
-    columns: Columns
+    source: TableSource
+    columns: ColumnRoles
     rows: np.ndarray
     table: pl.DataFrame
     encoding: Encoding
@@ -61,14 +61,14 @@ class Prepared:
 
     @property
     def is_scaled(self) -> bool:
-        """Whether clustering sees other numbers than the table holds."""
+        """Whether the clustered data are scaled."""
         return bool((self.scale != 1).any())
 
     @cached_property
     def Z(self) -> np.ndarray:
-        """What is clustered."""
+        """The clustered data."""
         Z = np.empty((len(self.rows), len(self.features)))
-        # A few rows at a time: columns that are far apart go into lines that are side by side.
+        # In blocks of rows, so that writing by column stays in the cache.
         for start in range(0, len(Z), _BLOCK):
             part = Z[start : start + _BLOCK]
             for j, column in enumerate(self.features):
@@ -82,13 +82,13 @@ class Prepared:
         """A tree on `Z` in the units of the table, and the old leaf of each of its leaves."""
         names = self.encoding.input_names
         place = {name: i for i, name in enumerate(names)}
-        origins: list[Origin] = []
+        origins: list[ColumnSource] = []
         for j, name in enumerate(self.encoding.names):
             if isinstance(name, Indicator):
-                origins.append(Origin(place[name.column], category=(name.value,)))
+                origins.append(ColumnSource(place[name.column], category=(name.value,)))
             else:
                 step = Step(partial(_scaled, center=self.center[j], scale=self.scale[j]))
-                origins.append(Origin(place[name], steps=(step,)))
+                origins.append(ColumnSource(place[name], steps=(step,)))
         values = {origins[j].column: column for j, column in enumerate(self.features)}
         cuts = Cuts(tree, origins)
         cuts.look_at(self.Z, values)
@@ -96,7 +96,7 @@ class Prepared:
 
 
 def prepare(
-    source: Source,
+    source: TableSource,
     *,
     columns: str | None = None,
     exclude: str | None = None,
@@ -105,19 +105,19 @@ def prepare(
     missing: str = "drop",
     labels: str | None = None,
 ) -> Prepared:
-    """Make a table ready; every decision is said in one line.
+    """Prepare a table and print every decision in one line.
 
     Parameters
     ----------
-    source : Source
+    source : TableSource
     columns, exclude, categorical : str or None
-        Names of columns, with commas between them.
+        Names of columns, separated by commas.
     standardize : bool or None
-        Whether columns of numbers are given the same spread; None if their spreads differ.
+        Whether to standardize numeric columns; None does so if their spreads differ.
     missing : {"drop", "median", "error"}
-        What to do with rows that lack a number.
+        What to do with rows with a missing number.
     labels : str or None
-        Column that holds the clustering to explain.
+        Column that contains the clustering to explain.
     """
     reserved = () if labels is None else tuple(split_names(labels, source.table, "--labels"))
     if len(reserved) > 1:
@@ -135,7 +135,7 @@ def prepare(
         *(as_category(source.table[name]) for name in chosen.categories),
     )
     table, rows, fill = _without_gaps(source, table, chosen, missing, reserved)
-    content = Content.of(table)
+    content = Columns.of(table)
     encoding = Encoding.fit(content, categorical=chosen.categories)
     features = encoding.columns(content)
     center, scale = _scales(features, encoding, standardize)
@@ -146,25 +146,29 @@ def prepare(
 
 
 def as_category(column: pl.Series) -> pl.Series:
-    """A column of categories: numbers, truth values and texts as they are, all else as text.
+    """A categorical column: numbers, booleans and texts as they are, other types as text.
 
-    A model that knows 1 and 2 asks a database, and the next file, about these and not about texts.
+    Categories that are numbers stay numbers, so that SQL and `predict` compare numbers.
     """
     plain = column.dtype.is_integer() or column.dtype in (pl.Float32, pl.Float64, pl.Boolean)
     return column if plain else column.cast(pl.String)
 
 
 def _without_gaps(
-    source: Source, table: pl.DataFrame, chosen: Columns, missing: str, reserved: tuple[str, ...]
+    source: TableSource,
+    table: pl.DataFrame,
+    chosen: ColumnRoles,
+    missing: str,
+    reserved: tuple[str, ...],
 ) -> tuple[pl.DataFrame, np.ndarray, dict[str, float]]:
-    """The table without missing numbers, which rows of it are left, and what was filled in."""
+    """The table without missing numbers, the remaining rows, and the values filled in."""
     fill: dict[str, float] = {}
     table = table.with_columns(pl.col(chosen.numbers).fill_nan(None))
     for name in chosen.numbers:
         if table[name].is_infinite().any():
             raise CommandError(
                 f"column {name!r} contains infinite values",
-                hint="remove them from the file, or leave the column out with --exclude",
+                hint="remove them from the file, or ignore the column with --exclude",
             )
     gaps = {name: table[name].null_count() for name in chosen.numbers}
     gaps = {name: n for name, n in gaps.items() if n}
@@ -173,7 +177,7 @@ def _without_gaps(
     for name, n in unlabelled.items():
         if n:
             keep &= source.table[name].is_not_null()
-            show_notice(f"{count(n, 'row')} without a value in {name!r} left out")
+            show_notice(f"{count(n, 'row')} ignored: no value in {name!r}")
     if gaps:
         where = ", ".join(f"{name}: {n:,}" for name, n in gaps.items())
         if missing == "error":
@@ -182,23 +186,26 @@ def _without_gaps(
             raise CommandError(
                 f"{count(sum(gaps.values()), 'value')} missing ({where}); the first in row {row}, "
                 f"column {first!r}",
-                hint="--missing drop leaves such rows out, --missing median fills them in",
+                hint="--missing drop ignores such rows, --missing median fills in the median",
             )
         if missing == "median":
             fill = {name: float(table[name].median()) for name in gaps}
             table = table.with_columns(pl.col(name).fill_null(at) for name, at in fill.items())
-            show_notice(f"missing numbers filled with the median: {where} (--missing to change)")
+            show_notice(
+                f"missing numbers replaced by the median: {where} (use --missing to change)"
+            )
         else:
             full = table.select(pl.all_horizontal(pl.col(list(gaps)).is_not_null())).to_series()
             keep &= full
             show_notice(
-                f"{int((~full).sum()):,} of {count(table.height, 'row')} left out, which lack a "
-                f"number: {where} (--missing median fills them in)"
+                f"{int((~full).sum()):,} of {count(table.height, 'row')} ignored, missing "
+                f"numbers: {where} (--missing median fills in the median)"
             )
     rows = np.flatnonzero(keep.to_numpy())
     if len(rows) == 0:
         raise CommandError(
-            "no row is left: each lacks a value", hint="use --missing median, or --exclude columns"
+            "no row is left: every row has a missing value",
+            hint="use --missing median, or --exclude columns",
         )
     return (table if len(rows) == table.height else table[rows]), rows, fill
 
@@ -208,7 +215,7 @@ def _scaled(values: np.ndarray, *, center: float, scale: float) -> np.ndarray:
 
 
 def _scales(features: list[np.ndarray], encoding: Encoding, standardize: bool | None):
-    """What is taken off each column, and by what it is divided."""
+    """Center and scale of each column."""
     center, scale = np.zeros(len(features)), np.ones(len(features))
     numbers = [j for j, name in enumerate(encoding.names) if not isinstance(name, Indicator)]
     if not numbers or standardize is False:
@@ -220,8 +227,8 @@ def _scales(features: list[np.ndarray], encoding: Encoding, standardize: bool | 
         if spread.max() <= UNEVEN * spread.min() and not has_categories:
             return center, scale
         show_notice(
-            "columns are given the same spread before clustering; rules are in the units of the "
-            "file (--no-standardize to leave them)"
+            "columns are standardized before clustering; rules keep the units of the file "
+            "(--no-standardize turns it off)"
         )
     center[numbers], scale[numbers] = [features[j].mean() for j in numbers], spread
     return center, scale

@@ -1,4 +1,4 @@
-"""Bars on standard error while something takes long, at a terminal that is not to be quiet."""
+"""Progress bars on standard error, at a terminal and without ``--quiet``."""
 
 from __future__ import annotations
 
@@ -17,29 +17,28 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 DELAY = 0.3
-"""Seconds that pass before a bar appears: what takes less needs none."""
+"""Seconds before a bar appears; shorter work shows none."""
 
 
 @contextmanager
 def working(what: str, total: int | None = None) -> Iterator[Callable[[str], None]]:
-    """A line with a bar while something takes long.
+    """Show a progress bar while the block runs.
 
-    Where the total is not known, the bar only moves, until an estimator that is at work says how
-    far it is.
+    Without a total, the bar is indeterminate until an estimator reports its progress.
 
     Parameters
     ----------
     what : str
-        What is being done.
+        Description of the work.
     total : int, optional
         Number of parts.
 
     Yields
     ------
     step : callable
-        To be called, with a name, as each part begins.
+        To be called with a name at the start of each part.
     """
-    if show.is_quiet() or not _is_lively(sys.stderr):
+    if show.is_quiet() or not _supports_progress(sys.stderr):
         yield lambda name: None
         return
     with _bars() as bars:
@@ -70,7 +69,7 @@ def working(what: str, total: int | None = None) -> Iterator[Callable[[str], Non
 
 @contextmanager
 def _bars() -> Iterator[Progress]:
-    """The bars that are shown already, or new ones that appear after a moment."""
+    """The existing progress bars, or new ones that appear after a delay."""
     if show.live is not None:
         yield show.live
         return
@@ -98,5 +97,5 @@ def _bars() -> Iterator[Progress]:
         bars.stop()
 
 
-def _is_lively(stream: TextIO) -> bool:
+def _supports_progress(stream: TextIO) -> bool:
     return bool(stream.isatty()) and os.environ.get("TERM") not in ("dumb", "unknown")

@@ -1,4 +1,4 @@
-"""From a file, or standard input, to a table; and the same table as it is written, for output."""
+"""Read a table from a file or standard input, and keep its text for output."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from pellucid.cli.output import show_notice
 from pellucid.cli.progress import working
 
 SEPARATORS = {".csv": None, ".txt": None, ".tsv": "\t", ".tab": "\t"}
-"""Suffixes of text, with what separates its fields; None where the first line has to tell."""
+"""Suffixes of text files and their separators; None detects it from the first line."""
 
 PARQUET = (".parquet", ".pq")
 JSON_LINES = (".jsonl", ".ndjson", ".json")
 STDIN = Path("-")
 
-# Ways to write that a value is missing; polars itself knows only the empty field.
+# Markers of missing values; polars itself recognises only the empty field.
 MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?")
 
 _GZIP = b"\x1f\x8b"
 _SAMPLE_ROWS = 1000
 _HEAD = 1 << 16
-"""Bytes that are looked at to see how a text is written."""
+"""Bytes that are read to detect the format of a text."""
 
 _POSSIBLE_SEPARATORS = ",;\t|"
 _DECIMAL_COMMA = re.compile(r"(?:^|;)\s*-?\d+,\d+\s*(?=;|$)")
@@ -40,19 +40,19 @@ _DECIMAL_POINT = re.compile(r"(?:^|;)\s*-?\d+\.\d+\s*(?=;|$)")
 
 
 @dataclass(frozen=True)
-class Source:
-    """A table that has been read, and how it was written.
+class TableSource:
+    """A table with its original text.
 
     Attributes
     ----------
     name : str
-        The file, as the user wrote it.
+        The file name as given.
     table : polars.DataFrame
     text : bytes or None
-        The text itself, if it is separated fields: what is written out again is this, not the
-        numbers as they were understood.
+        The text of a delimited file. Output files repeat this text instead of the parsed
+        numbers.
     separator : str
-        What separates the fields of `text`.
+        Separator of the fields of `text`.
     """
 
     name: str
@@ -61,7 +61,7 @@ class Source:
     separator: str = ","
 
     def as_written(self) -> pl.DataFrame:
-        """The table with every field of a text as it stands there."""
+        """The table with the original text of every field."""
         if self.text is None:
             return self.table
         text = io.BytesIO(self.text)
@@ -69,41 +69,41 @@ class Source:
         return table.rename(dict(zip(table.columns, self.table.columns)))
 
 
-def read_source(file: Path) -> Source:
-    """Read a table of any format that the suffix, or for standard input the first bytes, say."""
+def read_source(file: Path) -> TableSource:
+    """Read a table. The suffix, or for standard input the first bytes, gives the format."""
     name = "standard input" if file == STDIN else str(file)
     with working(f"reading {name}"):
         return _read(file)
 
 
-def _read(file: Path) -> Source:
+def _read(file: Path) -> TableSource:
     if file == STDIN:
         content = sys.stdin.buffer.read()
         if content.startswith(_GZIP):
-            content = _unpack("standard input", content)
+            content = _decompress("standard input", content)
         return _read_bytes("standard input", content, _sniff)
-    suffix, is_packed = _suffix(file)
+    suffix, is_compressed = _suffix(file)
     if suffix not in {*SEPARATORS, *PARQUET, *JSON_LINES}:
         raise CommandError(
-            f"{file}: cannot tell the format from the suffix {suffix!r}",
-            hint=f"use one of {', '.join([*SEPARATORS, *PARQUET, *JSON_LINES])}, or .gz after it",
+            f"{file}: unknown file type {suffix!r}",
+            hint=f"use one of {', '.join([*SEPARATORS, *PARQUET, *JSON_LINES])}, also with .gz",
         )
     content = file.read_bytes()
-    if is_packed:
-        content = _unpack(str(file), content)
+    if is_compressed:
+        content = _decompress(str(file), content)
     return _read_bytes(str(file), content, lambda _: suffix)
 
 
-def _unpack(name: str, content: bytes) -> bytes:
+def _decompress(name: str, content: bytes) -> bytes:
     try:
         return gzip.decompress(content)
     except (OSError, EOFError, zlib.error) as error:
-        raise CommandError(f"{name} cannot be unpacked: {error}") from error
+        raise CommandError(f"{name} cannot be decompressed: {error}") from error
 
 
 def _suffix(file: Path) -> tuple[str, bool]:
-    is_packed = file.suffix.lower() == ".gz"
-    return (file.with_suffix("") if is_packed else file).suffix.lower(), is_packed
+    is_compressed = file.suffix.lower() == ".gz"
+    return (file.with_suffix("") if is_compressed else file).suffix.lower(), is_compressed
 
 
 def _sniff(content: bytes) -> str:
@@ -112,15 +112,15 @@ def _sniff(content: bytes) -> str:
     return ".jsonl" if content.lstrip().startswith(b"{") else ".csv"
 
 
-def _read_bytes(name: str, content: bytes, find_suffix) -> Source:
+def _read_bytes(name: str, content: bytes, find_suffix) -> TableSource:
     if not content or (content[:_HEAD].isspace() and not content.strip()):
-        raise CommandError(f"{name} is empty", hint="a table needs a line of column names and rows")
+        raise CommandError(f"{name} is empty", hint="a table needs a header line and rows")
     suffix = find_suffix(content)
     try:
         if suffix in PARQUET:
-            source = Source(name, pl.read_parquet(io.BytesIO(content)))
+            source = TableSource(name, pl.read_parquet(io.BytesIO(content)))
         elif suffix in JSON_LINES:
-            source = Source(name, _read_json_lines(name, content))
+            source = TableSource(name, _read_json_lines(name, content))
         else:
             source = _read_text(name, content, SEPARATORS[suffix])
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
@@ -135,13 +135,13 @@ def _read_bytes(name: str, content: bytes, find_suffix) -> Source:
 def _read_json_lines(name: str, content: bytes) -> pl.DataFrame:
     if content.lstrip().startswith(b"["):
         raise CommandError(
-            f"{name} is one JSON list; JSON lines are read: one object a line",
-            hint="jq -c '.[]' turns one into the other",
+            f"{name} is a JSON list; JSON lines (one object per line) are expected",
+            hint="convert it with jq -c '.[]'",
         )
     return pl.read_ndjson(io.BytesIO(content), infer_schema_length=None)
 
 
-def _read_text(name: str, content: bytes, separator: str | None) -> Source:
+def _read_text(name: str, content: bytes, separator: str | None) -> TableSource:
     content = content.removeprefix(b"\xef\xbb\xbf")
     if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
         content = content.decode("utf-16").encode()
@@ -163,18 +163,18 @@ def _read_text(name: str, content: bytes, separator: str | None) -> Source:
         show_notice("numbers are written with a decimal comma")
     table = _parse(content, separator, comma)
     names = _distinct_names(next(csv.reader([header], delimiter=separator)), table.columns)
-    return Source(name, table.rename(dict(zip(table.columns, names))), content, separator)
+    return TableSource(name, table.rename(dict(zip(table.columns, names))), content, separator)
 
 
 def _parse(content: bytes, separator: str, comma: bool) -> pl.DataFrame:
-    """The table, with columns of numbers only where all of a column are numbers."""
+    """Parse the table; a column is numeric if all of its values are numbers."""
     options = {"separator": separator, "decimal_comma": comma}
-    # Types by the first rows; where a later one does not fit, all rows have to be looked at,
-    # which takes several times as long. Words for what is missing cost time as well, so they are
-    # left out at first: if there are any, a column shows it.
+    # Types are inferred from the first rows. Only if a later row does not fit, all rows are used,
+    # which takes several times as long. Markers of missing values are slow too, so they are used
+    # only if a column contains one.
     try:
         table = pl.read_csv(io.BytesIO(content), infer_schema_length=_SAMPLE_ROWS, **options)
-        if not _may_lack_more(table):
+        if not _has_missing_markers(table):
             return table
     except pl.exceptions.ComputeError:
         pass
@@ -185,8 +185,8 @@ def _parse(content: bytes, separator: str, comma: bool) -> pl.DataFrame:
         return pl.read_csv(io.BytesIO(content), infer_schema_length=None, **options)
 
 
-def _may_lack_more(table: pl.DataFrame) -> bool:
-    """Whether words for what is missing were taken as texts, or as the number that is none."""
+def _has_missing_markers(table: pl.DataFrame) -> bool:
+    """Whether a column contains a marker of missing values, or NaN."""
     texts, numbers = table.select(cs.string()), table.select(cs.float())
     return any(column.is_in(MISSING).any() for column in texts) or any(
         column.is_nan().any() for column in numbers
@@ -204,7 +204,7 @@ def _has_decimal_commas(lines: list[str]) -> bool:
 
 
 def _distinct_names(written: list[str], read: list[str]) -> list[str]:
-    """Names of the columns: as they are written, a second 'a' as 'a (2)', none as 'column 3'."""
+    """Unique column names: a second 'a' becomes 'a (2)', an empty name 'column 3'."""
     if len(written) != len(read):
         return read
     names: list[str] = []
@@ -219,5 +219,5 @@ def _distinct_names(written: list[str], read: list[str]) -> list[str]:
             doubled.append(new)
         names.append(new)
     if doubled:
-        show_notice(f"columns of the same name are told apart: {', '.join(doubled)}")
+        show_notice(f"columns with the same name are renamed: {', '.join(doubled)}")
     return names

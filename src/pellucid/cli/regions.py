@@ -1,4 +1,4 @@
-"""``pellucid regions``: where clusters or classes live, two columns at a time."""
+"""``pellucid regions``: clusters described by regions in one or two columns."""
 
 from __future__ import annotations
 
@@ -31,14 +31,15 @@ def regions(
     as_json: bool = False,
     **preparation: Any,
 ) -> None:
-    """Find regions in one or two columns that hold rows of one cluster, and print them.
+    """Find and print regions in one or two columns that contain rows of one cluster.
 
-    `plot` names a picture for each level: ``regions.png`` becomes ``regions-1.png`` and so on.
+    `plot` is the file name of the plots, one per level: ``regions.png`` becomes
+    ``regions-1.png`` and so on.
     """
     from pellucid import explain_clusters
 
     if k is not None and preparation.get("labels") is not None:
-        raise CommandError("-k and --labels do not go together: the labels are the clusters")
+        raise CommandError("-k cannot be used with --labels: the labels define the clusters")
     if plot is not None:
         check_target(plot, "--plot")
         check_picture(plot, "--plot")
@@ -47,7 +48,7 @@ def regions(
     prepared = prepare(read_source(file), **preparation)
     reference = find_reference(prepared, k, seed)
     labels = reference if isinstance(reference, np.ndarray) else reference.labels_
-    # Boxes are in the units of the table: a cut at one place is a cut in any scale.
+    # Boxes do not depend on the scale, so the units of the table are used.
     columns = zip(map(str, prepared.encoding.names), prepared.features)
     table = pl.DataFrame({name: column.astype(float) for name, column in columns})
     with working("regions"):
@@ -88,12 +89,12 @@ def _plain(cluster: Any) -> dict:
 
 def _show(found: Any) -> None:
     levels = count(found.model.n_levels_, "level")
-    show_line(f"{count(len(found), 'cluster')}, told by {levels} of regions", style="bold")
+    show_line(f"{count(len(found), 'cluster')}, described by {levels} of regions", style="bold")
     show_line(str(found))
     if found.model.n_levels_ > 1:
         show_line(
-            "the number of a region is its level: it speaks of the rows that no region of a level "
-            "before it holds"
+            "the leading number is the level; a region applies only to rows not covered by earlier "
+            "levels"
         )
     show_measures(
         [

@@ -1,4 +1,4 @@
-"""The report of a command: the model on what was clustered, told in the units of the table."""
+"""The report of a command, in the units of the table."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from pathlib import Path
 import numpy as np
 
 from pellucid.cli import CommandError, check_target
-from pellucid.cli.fitting import Fitted
+from pellucid.cli.fitting import FittedExplanation
 from pellucid.report import write_report
 from pellucid.report.alternatives import Alternatives, other_trees
 
 
 def check_page(path: Path, option: str) -> None:
-    """Fail unless `path`, which `option` of the command line names, can be a page."""
+    """Fail unless `path`, the value of the command-line `option`, can be an HTML file."""
     check_target(path, option)
     if path.suffix.lower() not in (".html", ".htm"):
         raise CommandError(
-            f"{option}: {path} is not named as a page, but that is what is written",
-            hint=f"name it {path.with_suffix('.html').name}",
+            f"{option}: {path} must end in .html, because the report is HTML",
+            hint=f"use {path.with_suffix('.html').name}",
         )
 
 
-def write_fitted_report(path: Path, fitted: Fitted) -> None:
+def write_explanation_report(path: Path, fitted: FittedExplanation) -> None:
     """Write the report of a fitted model into a file."""
     prepared = fitted.prepared
     name = Path(prepared.source.name).name
     made = {"data": name, "rows": f"{len(prepared.rows):,}"}
     if prepared.is_scaled:
-        made["columns"] = "given the same spread before clustering"
+        made["columns"] = "standardized before clustering"
     write_report(
         path,
         fitted.explanation,
@@ -42,7 +42,7 @@ def write_fitted_report(path: Path, fitted: Fitted) -> None:
     )
 
 
-def _trade_off(fitted: Fitted) -> Alternatives:
+def _trade_off(fitted: FittedExplanation) -> Alternatives:
     """Other trees of the same clusters, in the units of the table."""
     model, prepared = fitted.model, fitted.prepared
     names = {name: i for i, name in enumerate(model.cluster_names_.tolist())}
@@ -51,5 +51,5 @@ def _trade_off(fitted: Fitted) -> Alternatives:
     found = other_trees(model, Z, reference)
     if not prepared.is_scaled:
         return found
-    told = [replace(o, tree=prepared.restate(o.tree)[0]) for o in found.trees]
-    return Alternatives(told, found.note)
+    restated = [replace(o, tree=prepared.restate(o.tree)[0]) for o in found.trees]
+    return Alternatives(restated, found.note)

@@ -1,4 +1,4 @@
-"""Pictures, texts and rows as files: each is there as a whole, or as it was before."""
+"""Write plots, texts and rows to files, completely or not at all."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from pellucid.cli import CommandError, replacing
-from pellucid.cli.reading import Source
+from pellucid.cli.reading import TableSource
 
 PICTURES = (".png", ".svg", ".pdf")
 GRAPHS = (".dot", ".gv")
@@ -20,7 +20,7 @@ CLUSTER, RULE = "cluster", "rule"
 
 
 def draw_tree(path: Path, model: Any) -> None:
-    """Draw the tree of a fitted model into a file, in the format that its suffix says."""
+    """Plot the tree of a fitted model to a file in the format of its suffix."""
     if path.suffix.lower() in GRAPHS:
         write_text(path, model.to_dot())
         return
@@ -30,10 +30,10 @@ def draw_tree(path: Path, model: Any) -> None:
 
 
 def draw(path: Path, make: Callable[[], Any]) -> None:
-    """Draw a picture into a file; `make` gives its axes."""
+    """Save a plot to a file; `make` returns its axes."""
     import matplotlib
 
-    # A window is never shown, so no display is needed, and none must be looked for.
+    # No window is shown, so no display is needed.
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
 
@@ -46,37 +46,37 @@ def draw(path: Path, make: Callable[[], Any]) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file, all of it or nothing."""
+    """Write a text file, completely or not at all."""
     with replacing(path) as unfinished:
         unfinished.write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
 
 
 def check_picture(path: Path, option: str, others: tuple[str, ...] = ()) -> None:
-    """Fail unless the suffix of `path` is that of a picture."""
+    """Fail unless the suffix of `path` is an image format."""
     if path.suffix.lower() not in (*PICTURES, *others):
         raise CommandError(
-            f"{option}: no picture format has the suffix {path.suffix!r}",
+            f"{option}: {path.suffix!r} is not an image format",
             hint=f"use one of {', '.join((*PICTURES, *others))}",
         )
 
 
 def write_rows(
-    output: Path | None, source: Source, explanation: Any, rows: np.ndarray, leaf: np.ndarray
+    output: Path | None, source: TableSource, explanation: Any, rows: np.ndarray, leaf: np.ndarray
 ) -> None:
-    """Write the table as it was, with the cluster and the rule of each row that has one.
+    """Write the original table with the cluster and the rule of each row.
 
-    To standard output if `output` is None.
+    Rows without a cluster get empty fields. `output` None means standard output.
     """
     table = source.as_written()
-    told = explanation._leaf_rules
+    rules = explanation._leaf_rules
     place = np.zeros(explanation.tree_.node_count, dtype=np.int64)
-    place[[rule.leaf for rule in told]] = np.arange(len(told))
+    place[[rule.leaf for rule in rules]] = np.arange(len(rules))
     which = np.full(table.height, -1)
     which[rows] = place[leaf]
     position = pl.Series(which).replace(-1, None)
     added = [
-        pl.Series(CLUSTER, [rule.cluster for rule in told], strict=False),
-        pl.Series(RULE, [rule.text for rule in told], dtype=pl.String),
+        pl.Series(CLUSTER, [rule.cluster for rule in rules], strict=False),
+        pl.Series(RULE, [rule.text for rule in rules], dtype=pl.String),
     ]
     table = table.with_columns(column.gather(position) for column in added)
     if output is None:

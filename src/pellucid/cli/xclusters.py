@@ -1,4 +1,4 @@
-"""``pellucid xclusters``: clusters of series that a short tree can tell."""
+"""``pellucid xclusters``: clusters of time series that a small tree explains."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def xclusters(
     report: Path | None = None,
     as_json: bool,
 ) -> None:
-    """Cluster the series of a long table so that columns of the table can explain them."""
+    """Cluster the series of a long table such that columns of the table explain them."""
     from pellucid import XClusters
     from pellucid.explanation.explanation import Explanation
     from pellucid.xclusters import series_from_long
@@ -146,17 +146,23 @@ def _show(model: Any, value: str, as_json: bool) -> None:
         return
     show_line(
         f"{count(model.best_k_, 'cluster')} of {count(len(model.labels_), 'entity', 'entities')}, "
-        f"explained by {count(model.tree_.n_leaves - 1, 'question')}",
+        f"explained by {count(model.tree_.n_leaves - 1, 'split')}",
         style="bold",
     )
     show_rules(model.rules_)
-    show_line(f"rows: entities; share: of the sum of {value}, by which entities count")
+    show_line(f"rows: number of entities; share: of the sum of {value}")
     show_measures(
         [
-            ("objective (distortion + price x nodes, both relative)", f"{model.objective_:.3f}"),
-            ("weight of the explanation in the distance (alpha)", f"{model.best_alpha_:g}"),
+            (
+                "objective (distortion + trade-off x nodes, both relative)",
+                f"{model.objective_:.3f}",
+            ),
+            (
+                "weight of the explanation features in the distance (alpha)",
+                f"{model.best_alpha_:g}",
+            ),
             ("nodes of the tree", str(model.n_nodes_)),
-            ("entities that the tree tells right", percent(float(model.accuracy_))),
+            ("entities that the tree assigns to their cluster", percent(float(model.accuracy_))),
             ("clusterings tried", str(len(model.evaluations_))),
         ]
     )

@@ -42,9 +42,13 @@ def test_polish_lowers_the_cost(file):
     assert yes["cost_ratio"] == pytest.approx(model.inertia_ / model.reference_inertia_)
 
 
-def test_a_price_on_depth_and_limits_shorten_the_rules(file):
-    cheap = measures(file, "-k", 4, "--depth-penalty", 0, "--no-standardize")
-    short = measures(file, "-k", 4, "--depth-penalty", 10, "--no-standardize")
+def test_a_depth_penalty_and_limits_shorten_the_rules(file):
+    cheap = measures(
+        file, "-k", 4, "--method", "exshallow", "--depth-penalty", 0, "--no-standardize"
+    )
+    short = measures(
+        file, "-k", 4, "--method", "exshallow", "--depth-penalty", 10, "--no-standardize"
+    )
     assert short["conditions"] <= cheap["conditions"]
     model = ExShallow(4, depth_penalty=10, random_state=0).fit(pl.read_csv(file))
     assert short["cost_ratio"] == pytest.approx(model.inertia_ / model.reference_inertia_)
@@ -64,7 +68,7 @@ def test_the_objective_changes_what_is_explained(file):
     model = ExShallow(4, objective="kmedians", random_state=0).fit(pl.read_csv(file))
     assert found["cost_ratio"] == pytest.approx(model.inertia_ / model.reference_inertia_)
     compared = run("compare", file, "-k", 4, "--objective", "kmedians")
-    assert "ExplainableKMeans is left out: it minimises the k-means cost" in compared.stderr
+    assert "ExplainableKMeans is skipped: it minimises the k-means cost" in compared.stderr
     assert "cost compared with k-medians" in compared.stdout
     assert "ExplainableKMeans" not in compared.stdout
     path = run("path", file, "-k", 4, "--objective", "kmedians")
@@ -75,12 +79,12 @@ def test_the_objective_changes_what_is_explained(file):
     ("options", "line"),
     [
         (
-            ["--leaves", 9],
-            "--leaves requires --method exkmc, explainable or spex; exshallow makes one leaf for "
-            "each cluster",
+            ["--method", "exshallow", "--leaves", 9],
+            "--leaves requires --method exkmc, explainable or spex; exshallow makes one leaf per "
+            "cluster",
         ),
         (
-            ["--max-depth", 3],
+            ["--method", "exshallow", "--max-depth", 3],
             "--max-depth requires --method explainable; exshallow does not support it",
         ),
         (
@@ -99,7 +103,7 @@ def test_the_objective_changes_what_is_explained(file):
         ),
         (
             ["--polish", "yes", "--objective", "kmedians"],
-            "--polish minimises the k-means cost; leave it out with --objective kmedians",
+            "--polish minimises the k-means cost; remove it with --objective kmedians",
         ),
     ],
 )

@@ -78,9 +78,9 @@ def printed_rules(stdout: str) -> dict[str, tuple[str, ...]]:
 @pytest.mark.parametrize("name", ["data.csv", "data.tsv", "data.parquet"])
 def test_the_rules_printed_are_those_of_the_model(data, table, name):
     result = explain(data / name, "-k", 4)
-    model = ExShallow(4, random_state=0).fit(table)
+    model = ExplainableKMeans(4, random_state=0).fit(table)
     assert result.exit_code == 0
-    assert result.stdout.startswith("4 clusters of 200 rows, explained by 3 questions\n")
+    assert result.stdout.startswith("4 clusters of 200 rows, explained by 3 splits\n")
     assert result.stderr == f"{LEFT_OUT}\n"
     assert printed_rules(result.stdout) == {
         str(rule.cluster): (
@@ -99,16 +99,17 @@ def test_the_measures_printed_are_those_of_the_model(data, table):
     tree = model.tree_
     agreement = metrics.reference_agreement(model.labels_, model.reference_labels_)
     used = len(set(tree.feature[~tree.is_leaf].tolist()))
-    said = flat(result.stdout)
+    ratio = model.inertia_ / model.reference_inertia_
+    printed = flat(result.stdout)
     for measure in (
-        f"cost compared with k-means {100 * (model.inertia_ / model.reference_inertia_ - 1):+.1f} %",
+        f"cost compared with k-means {100 * (ratio - 1):+.1f} %",
         f"rows in the same cluster as k-means {100 * agreement:.1f} %",
-        f"conditions per row, on average {metrics.weighted_average_explanation_size(tree):.2f}",
-        f"questions per row, on average {metrics.weighted_average_depth(tree):.2f}",
-        f"questions per row, at most {tree.max_depth}",
+        f"mean number of conditions per row {metrics.weighted_average_explanation_size(tree):.2f}",
+        f"mean depth of the tree {metrics.weighted_average_depth(tree):.2f}",
+        f"maximum depth of the tree {tree.max_depth}",
         f"columns used {used} of 4",
     ):
-        assert measure in said
+        assert measure in printed
 
 
 @pytest.mark.parametrize(
@@ -165,7 +166,7 @@ def long_names(tmp_path):
     X, _ = make_blobs(300, 4, centers=8, random_state=2)
     table = pl.DataFrame(X, schema=[f"a_rather_long_name_for_feature_{i}" for i in range(4)])
     table.write_parquet(tmp_path / "data.parquet")
-    return tmp_path / "data.parquet", ExShallow(8, random_state=0).fit(table)
+    return tmp_path / "data.parquet", ExplainableKMeans(8, random_state=0).fit(table)
 
 
 @pytest.mark.parametrize("width", [64, 80, 120, 400])
@@ -196,7 +197,9 @@ def test_without_room_for_a_table_rules_are_printed_below_each_other(long_names,
 
 def test_a_pipe_is_wide_enough_for_most_rules(data, table):
     stdout = run("explain", data / "data.csv", "-k", 8, width=40).stdout
-    assert all(rule.text in stdout for rule in ExShallow(8, random_state=0).fit(table).rules_)
+    assert all(
+        rule.text in stdout for rule in ExplainableKMeans(8, random_state=0).fit(table).rules_
+    )
 
 
 def test_the_number_of_clusters_is_found_and_justified(tmp_path):
@@ -205,13 +208,13 @@ def test_the_number_of_clusters_is_found_and_justified(tmp_path):
     for arguments in ([], ["-k", "auto"]):
         result = explain(tmp_path / "data.csv", *arguments)
         assert result.stdout.startswith("4 clusters of 300 rows, ")
-        assert result.stderr.startswith("4 clusters: the best silhouette, 0.8")
+        assert result.stderr.startswith("4 clusters: best silhouette score, 0.8")
         assert result.stderr.endswith(" (use -k to change)\n")
 
 
-def test_one_cluster_needs_no_question(data):
+def test_one_cluster_needs_no_split(data):
     result = explain(data / "data.csv", "-k", 1)
-    assert result.stdout.startswith("1 cluster of 200 rows, explained by 0 questions\n")
+    assert result.stdout.startswith("1 cluster of 200 rows, explained by 0 splits\n")
     assert "always" in result.stdout
 
 
@@ -221,7 +224,7 @@ def test_columns_are_chosen_by_name(data, table):
         explain(data / "odd.csv", "-k", 2, "--columns", '"a, b"').stdout
     )
     result = explain(data / "data.csv", "-k", 4, "--columns", "visits, age")
-    model = ExShallow(4, random_state=0).fit(table.select("visits", "age"))
+    model = ExplainableKMeans(4, random_state=0).fit(table.select("visits", "age"))
     assert result.stderr == ""
     for rule in model.rules_:
         assert rule.text in result.stdout
@@ -259,7 +262,7 @@ def test_a_missing_column_is_an_error_that_helps(data):
 def test_a_column_of_many_texts_cannot_be_asked_for(data):
     assert_fails(
         explain(data / "data.csv", "--columns", "age,code"),
-        "error: column 'code' cannot be used: it holds more than 30 different texts",
+        "error: column 'code' cannot be used: it has more than 30 different texts",
         "hint: remove it from --columns, or name it in --categorical too",
     )
 
@@ -275,7 +278,7 @@ def test_missing_values_are_left_out_filled_in_or_refused(tmp_path):
     (tmp_path / "data.csv").write_text("a,b\n1,2\n3,4\n9,NA\n9,9\n2,\n")
     left_out = explain(tmp_path / "data.csv", "-k", 2)
     assert left_out.stdout.startswith("2 clusters of 3 rows")
-    said = "2 of 5 rows left out, which lack a number: b: 2 (--missing median fills them in)"
+    said = "2 of 5 rows ignored, missing numbers: b: 2 (--missing median fills in the median)"
     assert said in left_out.stderr
     filled = explain(tmp_path / "data.csv", "-k", 2, "--missing", "median")
     assert filled.stdout.startswith("2 clusters of 5 rows")
@@ -283,15 +286,15 @@ def test_missing_values_are_left_out_filled_in_or_refused(tmp_path):
     assert_fails(
         explain(tmp_path / "data.csv", "-k", 2, "--missing", "error"),
         "error: 2 values missing (b: 2); the first in row 3, column 'b'",
-        "hint: --missing drop leaves such rows out, --missing median fills them in",
+        "hint: --missing drop ignores such rows, --missing median fills in the median",
     )
 
 
 def test_leaves_are_for_exkmc_only_and_not_fewer_than_clusters(data):
     assert_fails(
-        explain(data / "data.csv", "--leaves", 9),
+        explain(data / "data.csv", "--method", "exshallow", "--leaves", 9),
         "error: --leaves requires --method exkmc, explainable or spex; exshallow makes one leaf "
-        "for each cluster",
+        "per cluster",
         code=2,
     )
     assert_fails(
@@ -314,7 +317,7 @@ def test_files_that_cannot_be_read(data):
     assert_fails(
         explain(odd),
         f"error: {odd}: unknown file type '.xlsx'",
-        "hint: use one of .csv, .txt, .tsv, .tab, .parquet, .pq, .jsonl, .ndjson, .json, or .gz "
+        "hint: use one of .csv, .txt, .tsv, .tab, .parquet, .pq, .jsonl, .ndjson, .json, also with "
         "after it",
     )
     empty.write_text("")
@@ -349,7 +352,7 @@ def test_a_target_that_cannot_be_written_stops_before_any_work(data, option):
     )
     file = data / "data.tsv"
     fails_with(file / "x.png", f"error: {option}: {file} is not a folder")
-    fails_with(data, f"error: {option}: {data} is a folder", "hint: name a file in it")
+    fails_with(data, f"error: {option}: {data} is a folder", "hint: give the name of a file in it")
     fails_with(os.devnull, f"error: {option}: {os.devnull} is not a regular file")
     source = data / "data.csv"
     fails_with(source, f"error: {option}: {source} is the input; it would be overwritten")
@@ -369,13 +372,12 @@ def test_a_folder_without_permission_stops_before_any_work(data, monkeypatch):
 def test_names_of_files_that_promise_another_format(data):
     assert_fails(
         explain(data / "data.csv", "--output", data / "labels.parquet"),
-        f"error: --output: {data / 'labels.parquet'} is not named as a CSV file, but that is what "
-        "is written",
-        "hint: name it labels.csv",
+        f"error: --output: {data / 'labels.parquet'} must end in .csv, because the output is CSV",
+        "hint: use labels.csv",
     )
     assert_fails(
         explain(data / "data.csv", "--tree", data / "tree.gif"),
-        "error: --tree: is not an image format '.gif'",
+        "error: --tree: '.gif' is not an image format",
         "hint: use one of .png, .svg, .pdf, .dot, .gv",
     )
 
@@ -384,8 +386,8 @@ def test_an_input_with_a_cluster_column_is_not_overwritten(tmp_path):
     (tmp_path / "data.csv").write_text("a,cluster\n1,2\n3,4\n")
     assert_fails(
         explain(tmp_path / "data.csv", "-k", 2, "--output", tmp_path / "labels.csv"),
-        "error: the input has a column 'cluster' already, which --output would add",
-        "hint: rename it, or leave --output out",
+        "error: the input already has a column 'cluster', which --output would add",
+        "hint: rename it, or remove --output",
     )
 
 
@@ -395,7 +397,7 @@ def test_columns_that_no_csv_file_can_hold_are_found_before_the_fit(tmp_path):
     assert_fails(
         explain(file, "-k", 2, "--output", output),
         "error: column 'b' (its type is List(Int64)) cannot be written to a CSV file",
-        "hint: drop it from the input, or leave --output out",
+        "hint: drop it from the input, or remove --output",
     )
 
 
@@ -490,14 +492,14 @@ def test_wrong_usage_is_one_line_and_a_hint(arguments, error, command):
     result = CliRunner().invoke(app, arguments, prog_name="pellucid")
     first, hint = result.stderr.splitlines()
     assert first.startswith(f"error: {error}")
-    assert hint == f"hint: {command} --help"
+    assert hint == f"hint: see {command} --help"
     assert result.stdout == ""
     assert result.exit_code == 2
 
 
 def test_no_command_shows_the_help():
     result = CliRunner().invoke(app, [], prog_name="pellucid")
-    assert "Exit codes: 0 done" in result.output
+    assert "Exit codes: 0 success" in result.output
     assert "error:" not in result.output
     assert result.exit_code == 2
 
@@ -510,7 +512,7 @@ def test_a_bug_is_one_line_too_and_debug_shows_where(data, monkeypatch):
     assert_fails(
         explain(data / "data.csv"),
         "error: KeyError: 'oops'",
-        "hint: run again with --debug to see where this comes from",
+        "hint: run again with --debug to see the traceback",
     )
     for arguments in (
         ["--debug", "explain", data / "data.csv"],
@@ -556,7 +558,7 @@ def test_the_real_program_uses_exit_codes_and_both_streams(data, table):
         0,
         [LEFT_OUT, "wrote the rows with their cluster to labels.csv"],
     )
-    for rule in ExShallow(3, random_state=0).fit(table).rules_:
+    for rule in ExplainableKMeans(3, random_state=0).fit(table).rules_:
         assert rule.text in good.stdout
     assert np.isin(pl.read_csv(data / "labels.csv")["cluster"], [0, 1, 2]).all()
     bad = program("explain", "nowhere.csv")

@@ -12,7 +12,7 @@ import pytest
 
 from pellucid import ExShallow
 from pellucid._utils.progress import Progress, watching
-from pellucid.cli import progress, show
+from pellucid.cli import output, progress
 from pellucid.cli.progress import working
 
 
@@ -47,7 +47,7 @@ def plain(screen: io.StringIO) -> str:
 def wait_for_bars() -> None:
     """Bars start in a thread of their own."""
     for _ in range(1000):
-        if show.live is not None and show.live.live.is_started:
+        if output.live is not None and output.live.live.is_started:
             return
         time.sleep(0.005)
     raise AssertionError("no bar")
@@ -59,10 +59,10 @@ def test_parts_are_named_while_they_last(open_terminal):
         wait_for_bars()
         for name in ("IMM", "[bold]EMN"):
             step(name)
-            show.live.refresh()
+            output.live.refresh()
     assert "methods: IMM" in plain(terminal)
     assert "methods: [bold]EMN" in plain(terminal)
-    assert show.live is None
+    assert output.live is None
     assert "\x1b[?25h" in terminal.getvalue()  # the cursor is there again
 
 
@@ -72,18 +72,18 @@ def test_an_estimator_at_work_says_how_far_it_is(open_terminal):
     with working("ExShallow"):
         wait_for_bars()
         ExShallow(3, random_state=0).fit(X)
-        show.live.refresh()
-    assert "ExShallow: 2 of 2 cuts" in plain(terminal)
+        output.live.refresh()
+    assert "ExShallow: 2 of 2 splits" in plain(terminal)
 
 
 def test_lines_come_between_the_bars(open_terminal):
     terminal = open_terminal()
-    with show.notices(quiet=False), working("reading"):
+    with output.notices(quiet=False), working("reading"):
         wait_for_bars()
-        show.show_notice("fields are separated by ';'")
+        output.show_notice("fields are separated by ';'")
         with working("deeper", 1) as step:
             step("part")
-            show.live.refresh()
+            output.live.refresh()
     assert "fields are separated by ';'\n" in plain(terminal)
     assert "deeper: part" in plain(terminal)
 
@@ -93,9 +93,9 @@ def test_no_bar_where_none_is_wanted(open_terminal, monkeypatch, reason):
     screen = open_terminal(io.StringIO() if reason == "pipe" else None)
     if reason == "dumb":
         monkeypatch.setenv("TERM", "dumb")
-    with show.notices(quiet=reason == "quiet"), working("methods", 2) as step:
+    with output.notices(quiet=reason == "quiet"), working("methods", 2) as step:
         step("IMM")
-        assert show.live is None
+        assert output.live is None
     assert screen.getvalue() == ""
 
 
@@ -109,7 +109,7 @@ def test_a_bar_is_gone_after_an_error(open_terminal):
 
     with pytest.raises(KeyboardInterrupt):
         interrupted()
-    assert show.live is None
+    assert output.live is None
     assert "\x1b[?25h" in terminal.getvalue()  # the cursor is there again
 
 

@@ -13,7 +13,7 @@ from pellucid.cli.app import app
 from pellucid.cli.choices import METHODS, Choices
 from pellucid.cli.fitting import find_reference, fit_method
 from pellucid.cli.preparing import prepare
-from pellucid.cli.reading import Source
+from pellucid.cli.reading import TableSource
 
 
 def mixed(seed: int) -> pl.DataFrame:
@@ -35,7 +35,7 @@ def mixed(seed: int) -> pl.DataFrame:
 @pytest.mark.parametrize("missing", ["drop", "median"])
 def test_rows_have_the_clusters_of_the_tree_on_scaled_columns(seed, missing):
     table = mixed(seed)
-    prepared = prepare(Source("table", table), missing=missing)
+    prepared = prepare(TableSource("table", table), missing=missing)
     reference = find_reference(prepared, 5, seed)
     used = table[prepared.rows]
     for method in ("exshallow", "exkmc", "spex"):
@@ -50,7 +50,7 @@ def test_rows_have_the_clusters_of_the_tree_on_scaled_columns(seed, missing):
 
 
 def test_what_is_clustered_is_scaled_once():
-    prepared = prepare(Source("table", mixed(0)))
+    prepared = prepare(TableSource("table", mixed(0)))
     numbers = [j for j, name in enumerate(prepared.encoding.names) if isinstance(name, str)]
     np.testing.assert_allclose(prepared.Z[:, numbers].mean(axis=0), 0, atol=1e-12)
     np.testing.assert_allclose(prepared.Z[:, numbers].std(axis=0), 1)

@@ -68,9 +68,8 @@ def test_a_page_must_be_named_as_one(tmp_path):
     result = run("--report", tmp_path / "r.pdf")
     assert result.exit_code == 1
     assert result.stderr.splitlines() == [
-        f"error: --report: {tmp_path / 'r.pdf'} is not named as a page, but that is what is "
-        "written",
-        "hint: name it r.html",
+        f"error: --report: {tmp_path / 'r.pdf'} must end in .html, because the report is HTML",
+        "hint: use r.html",
     ]
 
 

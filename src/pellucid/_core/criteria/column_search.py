@@ -13,12 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from pellucid._core.criteria.problem import Problem
+from pellucid._core.data.arrays import stable_argsort
 
 _MIN_ROWS = 2**16
 """Rows that are worth a task of their own, if there is little to do for each."""
-
-_MANY_VALUES = 512
-"""Values that are faster to sort in two steps."""
 
 
 class Split(NamedTuple):
@@ -163,22 +161,6 @@ def rows_in_bins(problem: Problem, feature: int, rows: np.ndarray, is_wanted: np
     selected = parts[0] if len(parts) == 1 else list(map(np.concatenate, zip(*parts)))
     order = stable_argsort(selected[-1])
     return tuple(part.take(order) for part in selected)
-
-
-def stable_argsort(values: np.ndarray) -> np.ndarray:
-    """Places of values in ascending order, equal ones in their order.
-
-    NumPy sorts 16-bit integers, and values that are almost sorted, in linear time. Values are
-    brought close to their places by the first, and into them by the second.
-    """
-    if len(values) >= _MANY_VALUES:
-        low = float(values.min())
-        span = float(values.max()) - low
-        scale = 65535 / span if span > 0 else 0.0
-        if 0 < scale < np.inf:
-            rough = ((values - low) * scale).astype(np.uint16).argsort(kind="stable")
-            return rough.take(values.take(rough).argsort(kind="stable"))
-    return values.argsort(kind="stable")
 
 
 def _nth_smallest(values: np.ndarray, n: int) -> float:

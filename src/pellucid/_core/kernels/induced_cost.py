@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from pellucid._core.kernels.sorting import insertion_sort
 from pellucid._utils.compilation import compiled
 
 
@@ -25,17 +26,10 @@ def rank_centers(costs, ranked_centers):
 
     The sort is stable.
     """
-    n, k = costs.shape
-    for i in range(n):
-        for c in range(k):
-            cost = costs[i, c]
-            p = c
-            while p > 0 and costs[i, p - 1] > cost:
-                costs[i, p] = costs[i, p - 1]
-                ranked_centers[i, p] = ranked_centers[i, p - 1]
-                p -= 1
-            costs[i, p] = cost
-            ranked_centers[i, p] = c
+    for i in range(len(costs)):
+        for c in range(costs.shape[1]):
+            ranked_centers[i, c] = c
+        insertion_sort(costs[i], ranked_centers[i])
 
 
 @compiled

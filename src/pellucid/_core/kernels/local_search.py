@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pellucid._core.kernels.sorting import radix_sort
 from pellucid._utils.compilation import fused_allocating, inlined
 
 N_CODES = 64
@@ -222,30 +223,6 @@ def _scan_leaf(data, tree, leaf, scratch, right_sums, coarse, loss):
         loss[j] = least + sums[leaf, j] * sums[leaf, j] / sums[leaf, n_features]
 
 
-@inlined
-def _sort_rows(rank, rows, begin, n, column, scratch, count):
-    """Sort n rows by their rank in a column: radix sort, eight bits at a time."""
-    most = 0
-    for p in range(n):
-        scratch[ORDER, p], scratch[KEY, p] = p, rank[rows[begin + p], column]
-        most = max(most, scratch[KEY, p])
-    shift = 0
-    while shift == 0 or most >> shift > 0:
-        for s in range(257):
-            count[s] = 0
-        for p in range(n):
-            scratch[OLD_KEY, p], scratch[OLD_ORDER, p] = scratch[KEY, p], scratch[ORDER, p]
-            count[((scratch[KEY, p] >> shift) & 255) + 1] += 1
-        for s in range(256):
-            count[s + 1] += count[s]
-        for p in range(n):
-            s = (scratch[OLD_KEY, p] >> shift) & 255
-            scratch[KEY, count[s]] = scratch[OLD_KEY, p]
-            scratch[ORDER, count[s]] = scratch[OLD_ORDER, p]
-            count[s] += 1
-        shift += 8
-
-
 @fused_allocating
 def best_cut(data, tree, node, scratch, by_weight):
     """The best cut of an inner node for the subtrees it has, or the best split of a leaf.
@@ -302,7 +279,15 @@ def best_cut(data, tree, node, scratch, by_weight):
             break
         loss[column] = np.inf
         n_columns += 1
-        _sort_rows(rank, rows, begin, n, column, scratch, count)
+        for p in range(n):
+            scratch[ORDER, p], scratch[KEY, p] = p, rank[rows[begin + p], column]
+        radix_sort(
+            scratch[KEY, :n],
+            scratch[ORDER, :n],
+            scratch[OLD_KEY, :n],
+            scratch[OLD_ORDER, :n],
+            count,
+        )
         total, n_nonempty = 0.0, 0
         for c in range(n_nodes):
             square = 0.0

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pellucid._core.kernels.sorting import counting_sort, shell_sort
 from pellucid._utils.compilation import allocating, compiled, inner
 
 
@@ -120,44 +121,6 @@ def move_sparse(moves, rows, moments):
             counts[b] -= 1
 
 
-@inner
-def _sort_by_code(codes, row_numbers, n_codes, first, order):
-    """Positions of the rows by code (counting sort, stable); first[b] is where code b starts."""
-    for b in range(n_codes + 1):
-        first[b] = 0
-    for i in range(len(row_numbers)):
-        first[codes[row_numbers[i]] + 1] += 1
-    for b in range(n_codes):
-        first[b + 1] += first[b]
-    for i in range(len(row_numbers)):
-        b = codes[row_numbers[i]]
-        order[first[b]] = i
-        first[b] += 1
-    for b in range(n_codes, 0, -1):
-        first[b] = first[b - 1]
-    first[0] = 0
-
-
-@inner
-def _sort_part(order, begin, end, values):
-    """Sort positions by value, ties by position (Shell sort)."""
-    gap = 1
-    while gap < (end - begin) // 3:
-        gap = 3 * gap + 1
-    while gap > 0:
-        for p in range(begin + gap, end):
-            i = order[p]
-            q = p
-            while q >= begin + gap and (
-                values[order[q - gap]] > values[i]
-                or (values[order[q - gap]] == values[i] and order[q - gap] > i)
-            ):
-                order[q] = order[q - gap]
-                q -= gap
-            order[q] = i
-        gap //= 3
-
-
 @allocating
 def sweep_dense(
     features, codes, n_edges, inside, row_numbers, rows, moments, wanted, tolerance, found
@@ -171,7 +134,7 @@ def sweep_dense(
     """
     X, origin = rows.X, rows.origin
     n, k, width = len(row_numbers), len(moments.weights), inside.shape[1]
-    order, values = np.empty(n, dtype=np.int64), np.empty(n)
+    order, values, keys = np.empty(n, dtype=np.int64), np.empty(n), np.empty(n)
     first = np.empty(width + 2, dtype=np.int64)
     S, W, N = np.empty(moments.sums.shape), np.empty(k), np.empty(k, dtype=np.int64)
     shares, is_stale = np.empty(k), np.empty(k, dtype=np.bool_)
@@ -180,10 +143,13 @@ def sweep_dense(
         for i in range(n):
             values[i] = X[rows.index[i], feature]
         n_codes = n_edges[feature] + 1
-        _sort_by_code(codes[feature], row_numbers, n_codes, first, order)
+        counting_sort(codes[feature], row_numbers, n_codes, first, order)
         for b in range(n_codes):
-            if inside[feature, b] and first[b + 1] - first[b] > 1:
-                _sort_part(order, first[b], first[b + 1], values)
+            begin, end = first[b], first[b + 1]
+            if inside[feature, b] and end - begin > 1:
+                for p in range(begin, end):
+                    keys[p] = values[order[p]]
+                shell_sort(keys[begin:end], order[begin:end])
         for c in range(k):
             W[c], N[c], is_stale[c], shares[c] = moments.weights[c], moments.counts[c], True, 0.0
             for j in range(len(origin)):

@@ -27,6 +27,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pellucid._core.kernels import INFINITE_COST
+from pellucid._core.kernels.sorting import insertion_sort
 from pellucid._utils.compilation import allocating, compiled, inner
 
 
@@ -183,16 +184,14 @@ def separation_costs(rows, centers, data, pair):
 
 @inner
 def _sort_centers(j, centers, data, scan):
-    """Sort the centers of a subproblem by their rank in column j (insertion sort)."""
+    """Sort the centers of a subproblem by their rank in column j."""
     center, center_rank = scan.center, scan.center_rank
     rank, first = data.rank, len(data.costs)
-    for q in range(len(centers)):
-        c, p = centers[q], q
-        while p > 0 and center_rank[p - 1] > rank[j, first + c]:
-            center[p], center_rank[p] = center[p - 1], center_rank[p - 1]
-            p -= 1
-        center[p], center_rank[p] = c, rank[j, first + c]
-    for p in range(len(centers)):
+    n = len(centers)
+    for p in range(n):
+        center[p], center_rank[p] = centers[p], rank[j, first + centers[p]]
+    insertion_sort(center_rank[:n], center[:n])
+    for p in range(n):
         scan.position[data.nearest[first + center[p]]] = p
 
 

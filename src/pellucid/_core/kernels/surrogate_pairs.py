@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from pellucid._core.kernels.sorting import shell_sort
 from pellucid._utils.compilation import compiled, inner
 
 SPARED = 8
@@ -67,15 +68,7 @@ def look_inside(code, part, order, apart, most, both, best, values, start, step,
         m += part[1, code[order[i]]] >= best
     for p in range(m):
         near[p] = values[start + order[opened[p]] * step]
-    gap = m // 2
-    while gap > 0:  # Shell's way to sort
-        for place in range(gap, m):
-            value, which, q = near[place], opened[place], place
-            while q >= gap and near[q - gap] > value:
-                near[q], opened[q] = near[q - gap], opened[q - gap]
-                q -= gap
-            near[q], opened[q] = value, which
-        gap //= 2
+    shell_sort(near[:m], opened[:m])
     loss, b = np.int64(0), -1
     for r in range(m - 1):
         t = code[order[opened[r]]]

@@ -1,11 +1,11 @@
-"""A stable sort of values in any range."""
+"""Stable sorting of values of any distribution."""
 
 import warnings
 
 import numpy as np
 import pytest
 
-from pellucid._core.criteria.column_search import stable_argsort
+from pellucid._core.data.arrays import stable_argsort
 
 N = 1500
 RANDOM = np.random.RandomState(0)

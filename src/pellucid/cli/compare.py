@@ -175,7 +175,7 @@ def _show_path(points: TradeOff, against: str) -> None:
         left_out = count(len(points) - len(shown), "tree")
         show_line(f"{left_out} with the same rounded values are not shown; use --json to see them")
     show_line(
-        "pellucid explain with the same options and --depth-penalty builds the tree of a line"
+        "build a tree: pellucid explain --method exshallow --depth-penalty with the same options"
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pellucid import ExShallow
-from pellucid._utils.progress import Progress, watching
+from pellucid._utils.progress import Progress, listening
 from pellucid.cli import output, progress
 from pellucid.cli.progress import working
 
@@ -113,13 +113,13 @@ def test_a_bar_is_gone_after_an_error(open_terminal):
     assert "\x1b[?25h" in terminal.getvalue()  # the cursor is there again
 
 
-def test_watchers_hear_named_steps_only(capsys):
+def test_listeners_receive_named_tasks_only(capsys):
     heard = []
-    with watching(lambda steps, text: heard.append((steps.what, text))):
+    with listening(lambda steps, text: heard.append((steps.task, text))):
         Progress("", 2, 0).step()
         steps = Progress("IMM: cuts", 2, verbose=1)
         steps.step()
-        steps.note("so far")
+        steps.report("so far")
     steps.step()
     assert heard == [("IMM: cuts", "1 of 2"), ("IMM: cuts", "so far")]
     assert capsys.readouterr().err == "IMM: cuts: 1 of 2\nIMM: cuts: so far\nIMM: cuts: 2 of 2\n"

@@ -52,9 +52,9 @@ def test_only_columns_that_are_asked_about_are_looked_at(wine):
     for rows in (holes, holes.to_numpy(), holes.to_numpy(object)):
         with pytest.raises(ValueError, match=f"column '{asked[0]}' contains NaN, first at row 5"):
             explanation.predict(rows)
-    with pytest.raises(ValueError, match=f"X has no column '{asked[0]}', which the tree asks abo"):
+    with pytest.raises(ValueError, match=f"X has no column '{asked[0]}', which the tree uses"):
         explanation.predict(X.drop(columns=asked[0]))
-    with pytest.raises(ValueError, match=r"X has shape \(178, 2\), but the explanation is of 13"):
+    with pytest.raises(ValueError, match=r"X has shape \(178, 2\), but the explanation expects 13"):
         explanation.predict(X.to_numpy()[:, :2])
 
 
@@ -91,9 +91,9 @@ def test_names_and_labels_must_fit():
         Explanation(tree, names=["a", "a"])
     with pytest.raises(ValueError, match="1 labels for a tree of 2 clusters"):
         Explanation(tree, clusters=["a"])
-    with pytest.raises(ValueError, match="asks about 'b', which is not among the columns"):
+    with pytest.raises(ValueError, match="uses 'b', which is not among the columns"):
         Explanation(tree, names=["a", "b"], columns=["a", "c"])
-    with pytest.raises(ValueError, match="cuts the column of 'b is x' at 3.0, but a column of"):
+    with pytest.raises(ValueError, match="splits the indicator column 'b is x' at 3.0"):
         Explanation(tree, names=["a", Indicator("b", "x")])
     with pytest.raises(NotFittedError):
         Explanation.of(IMM(2))

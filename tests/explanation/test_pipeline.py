@@ -267,7 +267,9 @@ def test_rare_and_unknown_categories():
     np.testing.assert_array_equal(explanation.predict(new)[[0, 2]], pipeline.predict(new)[[0, 2]])
     rare = np.isin(table["region"], ["a", "b", "c", "d"]).astype(int)
     pipeline = fitted(encoder, X=chosen, y=rare, n_leaves=2)
-    with pytest.raises(ValueError, match="OneHotEncoder gathers rare categories in one column"):
+    with pytest.raises(
+        ValueError, match="OneHotEncoder groups infrequent categories in one column"
+    ):
         explain_pipeline(pipeline)
 
 
@@ -278,7 +280,7 @@ def test_rare_and_unknown_categories():
         ([FunctionTransformer(np.abs)], "FunctionTransformer cannot be undone"),
         ([KBinsDiscretizer(3, quantile_method="averaged_inverted_cdf")], "KBinsDiscretizer cannot"),
         ([StandardScaler(), SimpleImputer()], "comes after a scaler or an encoder: put it first"),
-        ([SimpleImputer(missing_values=0.0)], r"SimpleImputer\(missing_values=0.0\) replaces a"),
+        ([SimpleImputer(missing_values=0.0)], r"SimpleImputer\(missing_values=0.0\) replaces v"),
         ([Binarizer(threshold=10), OneHotEncoder()], "OneHotEncoder comes after a transformer th"),
     ],
 )
@@ -313,12 +315,12 @@ def test_one_column_used_twice():
     fills.set_params(b__strategy="constant", b__fill_value=3.0)
     pipeline = fitted(fills)
     if len(np.unique(pipeline[-1].tree_.feature)) == 4:
-        with pytest.raises(ValueError, match="missing values of column 'hue' count as"):
+        with pytest.raises(ValueError, match="missing values of column 'hue' are replaced by"):
             explain_pipeline(pipeline)
 
 
 def test_only_pipelines_that_end_in_a_tree():
-    with pytest.raises(TypeError, match="takes a fitted Pipeline, not ExKMC; call explain"):
+    with pytest.raises(TypeError, match="takes a fitted Pipeline, not ExKMC; for an estimator"):
         explain_pipeline(ExKMC(3))
     with pytest.raises(TypeError, match="the last step of the pipeline is PCA, which has no thr"):
         explain_pipeline(make_pipeline(StandardScaler(), PCA(2)).fit(WINE))

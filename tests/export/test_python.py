@@ -52,7 +52,7 @@ def test_categories():
 @settings(max_examples=40, deadline=None)
 def test_any_tree_on_its_own_thresholds(explanation, data):
     predict = function(explanation)
-    tree, encoding = explanation.tree_, explanation._asked.encoding
+    tree, encoding = explanation.tree_, explanation.input_columns.encoding
     at = np.append(tree.threshold[~tree.is_leaf], 0.0)
     near = np.concatenate([at, np.nextafter(at, np.inf), np.nextafter(at, -np.inf), at / 2])
     near = st.sampled_from(near[np.isfinite(near)].tolist())

@@ -72,7 +72,7 @@ def test_hostile_names_and_labels(run):
 @both
 def test_categories(run):
     explanation, table, expected = category_model()
-    asked = {getattr(name, "column", name) for name in explanation._asked.encoding.names}
+    asked = {getattr(name, "column", name) for name in explanation.input_columns.encoding.names}
     assert asked == {"age", "district", "zip", "member"}
     assert run(explanation, table) == expected.tolist()
     new = table.head(3).assign(district=["Mars", None, "Gangnam"])

@@ -73,7 +73,7 @@ def test_explain_a_row_agrees_with_predict(open_page, file, model, wine):
 
 
 def test_explain_a_row_agrees_on_categories(open_page, hostile_file, shops, shops_explained):
-    asked = {str(name) for name in shops_explained._asked.encoding.input_names}
+    asked = {str(name) for name in shops_explained.input_columns.encoding.input_names}
     assert "town" in asked
     shown = shops.assign(town=shops["town"].where(shops["town"].notna(), "missing")).astype(str)
     found = open_page(hostile_file).evaluate(ANSWERS, shown.to_dict("records"))

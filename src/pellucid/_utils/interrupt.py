@@ -1,4 +1,4 @@
-"""Ctrl-C as a request to come to an end, for work that has something to show for it."""
+"""Ctrl-C as a request to stop, for searches that then return their best result so far."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ import threading
 
 
 class Interrupt:
-    """While entered, the first Ctrl-C only sets `requested`; the second one is raised as usual.
+    """Within this context, the first Ctrl-C sets `requested`; the second one is raised as usual.
 
-    An exception that strikes in the middle of compiled code can leave things half done. Where
-    signals are not ours to catch (in other threads, or under another handler), nothing changes.
+    An exception raised in the middle of compiled code could leave data in an inconsistent state.
+    Outside the main thread, or if another handler is installed, nothing changes.
     """
 
     def __init__(self) -> None:
         self.requested = False
-        self._is_ours = False
+        self._is_installed = False
 
     def __enter__(self) -> Interrupt:
-        self._is_ours = (
+        self._is_installed = (
             threading.current_thread() is threading.main_thread()
             and signal.getsignal(signal.SIGINT) is signal.default_int_handler
         )
-        if self._is_ours:
+        if self._is_installed:
             signal.signal(signal.SIGINT, self._request)
         return self
 
     def __exit__(self, *exception: object) -> None:
-        if self._is_ours:
+        if self._is_installed:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def _request(self, *_: object) -> None:

@@ -1,4 +1,4 @@
-"""How far long work has come: a line on standard error, or a call to whoever wants to know."""
+"""Progress of long work: lines on standard error, or calls of a listener."""
 
 from __future__ import annotations
 
@@ -6,52 +6,49 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-_watchers: list[Callable[[Progress, str], None]] = []
+_listeners: list[Callable[[Progress, str], None]] = []
 
 
 class Progress:
-    """Counts steps and, when asked to, shows them.
+    """Counts steps and, if requested, reports them.
 
     Parameters
     ----------
-    what : str
-        What is being done; work without a name is part of other work, and never told.
+    task : str
+        Name of the task. A task without a name is part of another task and never reported.
     total : int
-        How many steps there are at the most.
+        Largest number of steps.
     verbose : int or bool
-        Nothing is shown when this is 0.
+        Whether to print reports on standard error.
     """
 
-    def __init__(self, what: str, total: int, verbose: int | bool) -> None:
-        self.what, self.total, self.verbose = what, total, verbose
+    def __init__(self, task: str, total: int, verbose: int | bool) -> None:
+        self.task, self.total, self.verbose = task, total, verbose
         self.done = 0
 
     @property
-    def is_heard(self) -> bool:
-        """Whether anybody wants to know."""
-        return bool(self.verbose or _watchers)
+    def is_reported(self) -> bool:
+        """Whether reports are printed or a listener receives them."""
+        return bool(self.verbose or _listeners)
 
     def step(self) -> None:
-        """One more step is done."""
+        """Count one more step and report it."""
         self.done += 1
-        self._say(f"{self.done} of {self.total}")
+        self.report(f"{self.done} of {self.total}")
 
-    def note(self, text: str) -> None:
-        """Say how things stand."""
-        self._say(text)
-
-    def _say(self, text: str) -> None:
+    def report(self, text: str) -> None:
+        """Report the state of the task."""
         if self.verbose:
-            print(f"{self.what}: {text}", file=sys.stderr, flush=True)
-        if self.what and _watchers:
-            _watchers[-1](self, text)
+            print(f"{self.task}: {text}", file=sys.stderr, flush=True)
+        if self.task and _listeners:
+            _listeners[-1](self, text)
 
 
 @contextmanager
-def watching(watcher: Callable[[Progress, str], None]) -> Iterator[None]:
-    """While this lasts, `watcher` is called with every step, and with how things stand in words."""
-    _watchers.append(watcher)
+def listening(listener: Callable[[Progress, str], None]) -> Iterator[None]:
+    """Within this context, call `listener` with the task and the text of every report."""
+    _listeners.append(listener)
     try:
         yield
     finally:
-        _watchers.remove(watcher)
+        _listeners.remove(listener)

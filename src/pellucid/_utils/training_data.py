@@ -1,8 +1,8 @@
-"""The rows that a model was fitted on, as long as somebody else keeps them.
+"""Weak references to the data that a model was fitted on.
 
-Estimators do not hold on to their data: it would go into every pickle and keep memory from being
-freed. A weak reference does neither, and lets a report be written right after a fit without
-naming the rows again.
+Estimators do not store their data, which would be part of every pickle and stay in memory. A weak
+reference does neither, and lets a report be written right after `fit` without passing the rows
+again.
 """
 
 from __future__ import annotations
@@ -10,32 +10,38 @@ from __future__ import annotations
 from typing import Any
 from weakref import WeakKeyDictionary, ref
 
-_ROWS: WeakKeyDictionary[Any, dict[str, ref]] = WeakKeyDictionary()
+_DATA: WeakKeyDictionary[Any, dict[str, ref]] = WeakKeyDictionary()
 
 
-def remember(model: Any, **rows: Any) -> None:
-    """Note what a model was fitted on, by name; what cannot be referred to is left out."""
-    noted = {}
-    for name, value in rows.items():
+def store_training_data(model: Any, **data: Any) -> None:
+    """Store weak references to the data of a fit by name; objects without them are left out."""
+    references = {}
+    for name, value in data.items():
         try:
-            noted[name] = ref(value)
+            references[name] = ref(value)
         except TypeError:  # lists, for instance
             continue
-    _ROWS[model] = noted
+    _DATA[model] = references
 
 
-def recall(model: Any, name: str) -> Any:
-    """What was noted, or None if there was nothing or it is gone."""
-    noted = _ROWS.get(model, {}).get(name)
-    return None if noted is None else noted()
+def find_training_data(model: Any, name: str) -> Any:
+    """The data of a fit by name; None if they were not stored or are no longer in memory."""
+    reference = _DATA.get(model, {}).get(name)
+    return None if reference is None else reference()
 
 
-def rows_of(model: Any, X: Any) -> Any:
-    """`X`, or what the model was fitted on if that is None and still there."""
-    found = recall(model, "X") if X is None else X
+def find_rows(model: Any, X: Any) -> Any:
+    """`X`, or if that is None the rows of the fit.
+
+    Raises
+    ------
+    ValueError
+        If `X` is None and the rows are no longer in memory.
+    """
+    found = find_training_data(model, "X") if X is None else X
     if found is None:
         raise ValueError(
-            "X is missing: the rows that the model was fitted on are no longer in memory (or were "
-            "a list), and it keeps no copy; give them as X"
+            "X is missing: the rows of fit are no longer in memory (or were a list), and models "
+            "do not store them; pass them as X"
         )
     return found

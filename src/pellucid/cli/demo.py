@@ -16,10 +16,10 @@ from pellucid import IMM, export_text, metrics
 from pellucid.cli import CommandError, check_folder, check_target, replacing
 from pellucid.cli.output import cost_change, percent, show_line, show_measures, show_rules
 from pellucid.cli.writing import draw_tree
-from pellucid.explanation.column_provenance import Source
+from pellucid.explanation.column_provenance import ColumnSource
 from pellucid.explanation.explanation import Explanation
-from pellucid.explanation.monotone_maps import Step
-from pellucid.explanation.restate import Cuts
+from pellucid.explanation.monotone_maps import MonotoneMap
+from pellucid.explanation.restate import TreeRestatement
 from pellucid.report import write_report
 from pellucid.report.alternatives import other_trees
 from pellucid.tree import ThresholdTree
@@ -84,10 +84,12 @@ def _in_units(tree: ThresholdTree, scaler: StandardScaler, X: np.ndarray) -> Thr
     def scaled(values: np.ndarray, i: int) -> np.ndarray:
         return (values - scaler.mean_[i]) / scaler.scale_[i]
 
-    columns = [Source(i, steps=(Step(partial(scaled, i=i)),)) for i in range(X.shape[1])]
-    cuts = Cuts(tree, columns)
-    cuts.look_at(scaler.transform(X), list(X.T))
-    return cuts.rebuild(names, names, "round")[0]
+    columns = [
+        ColumnSource(i, maps=(MonotoneMap(partial(scaled, i=i)),)) for i in range(X.shape[1])
+    ]
+    restatement = TreeRestatement(tree, columns)
+    restatement.find_gaps(scaler.transform(X), list(X.T))
+    return restatement.build(names, names, "round")[0]
 
 
 def _check_folder_can_be_made(folder: Path) -> None:

@@ -12,9 +12,9 @@ from pellucid.cli import CommandError
 from pellucid.cli.columns import ColumnRoles, choose_columns, split_names
 from pellucid.cli.output import count, show_notice
 from pellucid.cli.reading import TableSource
-from pellucid.explanation.column_provenance import Source as ColumnSource
-from pellucid.explanation.monotone_maps import Step
-from pellucid.explanation.restate import Cuts
+from pellucid.explanation.column_provenance import ColumnSource
+from pellucid.explanation.monotone_maps import MonotoneMap
+from pellucid.explanation.restate import TreeRestatement
 from pellucid.tables.columns import Columns
 from pellucid.tables.encoding import Encoding, Indicator
 from pellucid.tree import ThresholdTree
@@ -87,12 +87,12 @@ class Prepared:
             if isinstance(name, Indicator):
                 origins.append(ColumnSource(place[name.column], category=(name.value,)))
             else:
-                step = Step(partial(_scaled, center=self.center[j], scale=self.scale[j]))
-                origins.append(ColumnSource(place[name], steps=(step,)))
+                step = MonotoneMap(partial(_scaled, center=self.center[j], scale=self.scale[j]))
+                origins.append(ColumnSource(place[name], maps=(step,)))
         values = {origins[j].column: column for j, column in enumerate(self.features)}
-        cuts = Cuts(tree, origins)
-        cuts.look_at(self.Z, values)
-        return cuts.rebuild(names, self.encoding.names, "round")
+        restatement = TreeRestatement(tree, origins)
+        restatement.find_gaps(self.Z, values)
+        return restatement.build(names, self.encoding.names, "round")
 
 
 def prepare(

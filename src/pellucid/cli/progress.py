@@ -10,7 +10,7 @@ from threading import Timer
 from typing import TYPE_CHECKING, TextIO
 
 from pellucid._utils.progress import Progress as Steps
-from pellucid._utils.progress import watching
+from pellucid._utils.progress import listening
 from pellucid.cli import output as show
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def working(what: str, total: int | None = None) -> Iterator[Callable[[str], Non
             begun += 1
 
         def watch(steps: Steps, text: str) -> None:
-            name, _, unit = steps.what.partition(": ")
+            name, _, unit = steps.task.partition(": ")
             if steps.done:  # a count: "3 of 4 cuts", or "distances (dtw) 3 of 20"
                 text = f"{text} {unit}" if unit else f"{name} {text}"
             n_steps = steps.total if steps.done else None
@@ -59,7 +59,7 @@ def working(what: str, total: int | None = None) -> Iterator[Callable[[str], Non
 
         try:
             if total is None:
-                with watching(watch):
+                with listening(watch):
                     yield step
             else:
                 yield step

@@ -24,7 +24,7 @@ from pellucid._utils.finite import NotFinite
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import HasMethods, Interval, StrOptions, validate_parameters
 from pellucid._utils.threads import ThreadPool, count_threads
-from pellucid._utils.training_data import remember
+from pellucid._utils.training_data import store_training_data
 from pellucid.cluster._importances import find_importances
 from pellucid.cluster._transform import CenterDistanceMixin
 from pellucid.explanation.mixins import EstimatorExportMixin, PlotTreeMixin
@@ -34,6 +34,7 @@ from pellucid.reference import Reference, find_reference
 from pellucid.tables.validation import read_rows, read_sample_weight, read_X, refuse_infinite
 from pellucid.tree import ThresholdTree
 from pellucid.tree.model import TreeModelMixin
+from pellucid.tree.predictor import column_values
 
 
 class BaseThresholdTree(
@@ -130,7 +131,7 @@ class BaseThresholdTree(
             means = self.cluster_centers_ if self._objective == "kmeans" else None
             self.feature_importances_ = find_importances(tree, data, leaf, means)
             self._store_growth(problem, growth)
-        remember(self, X=X)
+        store_training_data(self, X=X)
         if self.n_leaves_ < min(n_leaves, problem.n_clusters):
             warnings.warn(
                 f"the tree has {self.n_leaves_} leaves for {problem.n_clusters} clusters: no "
@@ -261,7 +262,7 @@ class BaseThresholdTree(
         return -data.cost(self.tree_.predict(numbers), self.cluster_centers_)
 
     def explain(self, X: Any = None) -> RuleList:
-        """The rules of all clusters, or why each row of `X` is in its cluster.
+        """The rule of each cluster, or, given rows, the rule and the path of each row.
 
         Parameters
         ----------
@@ -270,14 +271,20 @@ class BaseThresholdTree(
         Returns
         -------
         RuleList
-            Of :class:`~pellucid.explanation.rules.ClusterRule`, one a cluster, or, given rows, of
-            :class:`~pellucid.explanation.rules.RowExplanation`, one a row. Prints as text.
+            One :class:`~pellucid.explanation.rules.ClusterRule` per cluster, or one
+            :class:`~pellucid.explanation.rules.RowExplanation` per row. Prints as text.
         """
         check_is_fitted(self)
         if X is None:
             return self.rules_
         numbers = self._tree_input(X)
-        return explain_rows(self.tree_, self._leaf_rules, numbers, self._names_in())
+        return explain_rows(
+            self.tree_,
+            self._leaf_rules,
+            self.tree_.apply(numbers),
+            partial(column_values, numbers),
+            self._names_in(),
+        )
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -18,7 +18,7 @@ from pellucid._core.data.weights import Weights
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import HasMethods, Interval, StrOptions, validate_parameters
 from pellucid._utils.threads import ThreadPool, count_threads
-from pellucid._utils.training_data import remember
+from pellucid._utils.training_data import store_training_data
 from pellucid.eop.calibration import hold_out
 from pellucid.eop.decision_list import (
     LevelAnswers,
@@ -130,7 +130,7 @@ class BaseEOP(ReportMixin, ClassifierMixin, BaseEstimator):
                 random,
             ).learn()
             self._store(problem, learned, weighted, held)
-        remember(self, X=X)
+        store_training_data(self, X=X)
         self._warn_if_incomplete(learned, base.failure)
         return self
 

@@ -266,7 +266,7 @@ class Learner:
         )
         self.rows, self.held = self.rows[~inside], self.held[~held_inside]
         level = self.learned.levels[-1]
-        self.progress.note(
+        self.progress.report(
             f"level {len(self.learned.levels)}: columns {', '.join(map(str, level.features))}; "
             f"{100 * level.coverage:.1f} % of the rows, "
             f"{len(self.rows) + len(self.held)} rows remaining"

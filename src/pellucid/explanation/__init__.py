@@ -1,1 +1,1 @@
-"""Rules of clusters and of rows in words, and trees restated in the columns of a table."""
+"""Rules of clusters and rows as text, and trees restated in the columns of a table."""

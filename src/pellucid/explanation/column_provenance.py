@@ -1,4 +1,4 @@
-"""Which column of the data each column of a transformed matrix comes from, and how."""
+"""The column of the data that each column of a transformed matrix is computed from."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from pellucid._utils.sklearn_compat import input_columns
-from pellucid.explanation.monotone_maps import Step, direction, one_column
+from pellucid.explanation.monotone_maps import MonotoneMap, column_function, is_increasing_map
 from pellucid.tables.encoding import Indicator
 
-_KNOWN = (
+_TRACEABLE = (
     "StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, PowerTransformer, "
     "QuantileTransformer, KBinsDiscretizer(encode='ordinal'), Binarizer, OneHotEncoder, "
     "SimpleImputer, feature selectors, FunctionTransformer of NumPy's logarithms, roots and the "
@@ -21,66 +21,66 @@ _KNOWN = (
 
 
 @dataclass(frozen=True)
-class Source:
-    """Where one column of a transformed matrix comes from.
+class ColumnSource:
+    """The column of the data that a column of a transformed matrix is computed from.
 
     Attributes
     ----------
     column : int
         Position in the data.
     category : tuple
-        Empty, or the one category for which the column was 1, before `steps`.
-    steps : tuple of Step
-        What happened to the numbers since.
+        Empty, or the category for which an indicator column is 1, before `maps`.
+    maps : tuple of MonotoneMap
+        Maps applied to the numbers, in order.
     fill : object
-        What missing values were replaced by, before `steps`; None if they were not.
+        Replacement of missing values, before `maps`; None if they were not replaced.
     problem : str
         Why the column cannot be traced; empty if it can.
     """
 
     column: int
     category: tuple = ()
-    steps: tuple[Step, ...] = ()
+    maps: tuple[MonotoneMap, ...] = ()
     fill: Any = None
     problem: str = ""
 
     @property
     def is_plain(self) -> bool:
-        """Whether the column is one of the data, as it is but for missing values."""
-        return not (self.category or self.steps or self.problem)
+        """Whether the column is one of the data, except for replaced missing values."""
+        return not (self.category or self.maps or self.problem)
 
     @property
-    def is_rising(self) -> bool:
+    def is_increasing(self) -> bool:
         """Whether larger numbers in the data are larger here."""
-        return sum(not step.is_rising for step in self.steps) % 2 == 0
+        return sum(not step.is_increasing for step in self.maps) % 2 == 0
 
     def name(self, columns: Sequence[str]) -> str | Indicator:
-        """What the column is about, in terms of the data."""
+        """Description of the column in terms of the data."""
         column = columns[self.column]
         return Indicator(column, self.category[0]) if self.category else column
 
     def transform(self, values: np.ndarray) -> np.ndarray:
-        """Numbers of the data (or zeros and ones of the category) as they are here."""
-        for step in self.steps:
+        """Numbers of the data (or the indicator of the category) after all maps."""
+        for step in self.maps:
             values = step(values)
         return values
 
 
-def trace(transformer: Any, sources: list[Source], width: int) -> list[Source]:
-    """Sources of the columns that a fitted transformer makes of columns with known sources.
+def trace(transformer: Any, sources: list[ColumnSource], width: int) -> list[ColumnSource]:
+    """Sources of the output columns of a fitted transformer.
 
     Parameters
     ----------
     transformer : fitted scikit-learn transformer, None or "passthrough"
-    sources : list of Source
-        Of the columns that go in.
+    sources : list of ColumnSource
+        Sources of the input columns.
     width : int
-        How many columns come out.
+        Number of output columns.
 
     Returns
     -------
-    list of Source
-        As many as `width`; those that cannot be traced say why.
+    list of ColumnSource
+        One per output column; `problem` is set for those that cannot be traced.
     """
     from sklearn import compose, feature_selection, impute, pipeline, preprocessing
 
@@ -98,9 +98,12 @@ def trace(transformer: Any, sources: list[Source], width: int) -> list[Source]:
         found = _trace_imputer(transformer, sources)
     elif isinstance(transformer, preprocessing.OneHotEncoder):
         found = _trace_categories(transformer, sources)
-    elif (is_rising := direction(transformer)) is not None:
+    elif (is_increasing := is_increasing_map(transformer)) is not None:
         found = [
-            replace(source, steps=(*source.steps, Step(one_column(transformer, i), is_rising)))
+            replace(
+                source,
+                maps=(*source.maps, MonotoneMap(column_function(transformer, i), is_increasing)),
+            )
             for i, source in enumerate(sources)
         ]
     else:
@@ -108,33 +111,33 @@ def trace(transformer: Any, sources: list[Source], width: int) -> list[Source]:
     if len(found) == width:
         return found
     problem = f"{type(transformer).__name__} cannot be undone column by column"
-    return [Source(-1, problem=problem)] * width
+    return [ColumnSource(-1, problem=problem)] * width
 
 
-def trace_steps(steps: list[Any], sources: list[Source], width: int) -> list[Source]:
-    """The same for transformers one after the other."""
+def trace_steps(steps: list[Any], sources: list[ColumnSource], width: int) -> list[ColumnSource]:
+    """The same for a sequence of transformers."""
     steps = [step for step in steps if step not in (None, "passthrough")]
     for step, then in zip(steps, [*steps[1:], None]):
         sources = trace(step, sources, width if then is None else _width(then, sources))
     return sources
 
 
-def _width(transformer: Any, sources: list[Source]) -> int:
+def _width(transformer: Any, sources: list[ColumnSource]) -> int:
     return getattr(transformer, "n_features_in_", len(sources))
 
 
-def why_not(source: Source) -> str:
-    """A message for a column that cannot be traced."""
+def untraceable_message(source: ColumnSource) -> str:
+    """Error message for a column that cannot be traced."""
     return (
-        f"the tree asks about a column that comes from no single column of the data: "
-        f"{source.problem}. Those that can be are {_KNOWN}. To explain this clustering by the "
-        "columns of the data, fit the tree on them, with its labels as y: "
+        "the tree splits a column that is not computed from a single column of the data: "
+        f"{source.problem}. Transformers that can be traced are {_TRACEABLE}. To explain this "
+        "clustering by the columns of the data, fit a tree on them with its labels as y: "
         "ExShallow().fit(X, pipeline.predict(X))"
     )
 
 
-def _trace_columns(transformer: Any, sources: list[Source], width: int) -> list[Source]:
-    found: list[Source] = [Source(-1, problem="ColumnTransformer")] * width
+def _trace_columns(transformer: Any, sources: list[ColumnSource], width: int) -> list[ColumnSource]:
+    found: list[ColumnSource] = [ColumnSource(-1, problem="ColumnTransformer")] * width
     for name, part, _ in transformer.transformers_:
         places = transformer.output_indices_[name]
         if places.start == places.stop:
@@ -144,8 +147,8 @@ def _trace_columns(transformer: Any, sources: list[Source], width: int) -> list[
     return found
 
 
-def _trace_union(transformer: Any, sources: list[Source]) -> list[Source]:
-    found: list[Source] = []
+def _trace_union(transformer: Any, sources: list[ColumnSource]) -> list[ColumnSource]:
+    found: list[ColumnSource] = []
     for _, part in transformer.transformer_list:
         if isinstance(part, str):
             found += sources if part == "passthrough" else []
@@ -154,48 +157,50 @@ def _trace_union(transformer: Any, sources: list[Source]) -> list[Source]:
     return found
 
 
-def _trace_imputer(transformer: Any, sources: list[Source]) -> list[Source]:
+def _trace_imputer(transformer: Any, sources: list[ColumnSource]) -> list[ColumnSource]:
     missing = transformer.missing_values
     found = []
     for source, value in zip(sources, transformer.statistics_.tolist()):
         if not transformer.keep_empty_features and value != value:
-            continue  # a column without a single value is left out
+            continue  # columns without any value are dropped
         if not (missing is None or missing != missing):
-            problem = f"SimpleImputer(missing_values={missing!r}) replaces a value that is there"
+            problem = (
+                f"SimpleImputer(missing_values={missing!r}) replaces values that are not missing"
+            )
             found.append(replace(source, problem=source.problem or problem))
-        elif source.steps or source.category:
+        elif source.maps or source.category:
             problem = "SimpleImputer comes after a scaler or an encoder: put it first"
             found.append(replace(source, problem=source.problem or problem))
         else:
             found.append(replace(source, fill=value if source.fill is None else source.fill))
     if transformer.indicator_ is not None:
-        problem = "SimpleImputer(add_indicator=True) adds a column that says what was missing"
-        found += [Source(-1, problem=problem)] * len(transformer.indicator_.features_)
+        problem = "SimpleImputer(add_indicator=True) adds an indicator of missing values"
+        found += [ColumnSource(-1, problem=problem)] * len(transformer.indicator_.features_)
     return found
 
 
-def _trace_categories(transformer: Any, sources: list[Source]) -> list[Source]:
+def _trace_categories(transformer: Any, sources: list[ColumnSource]) -> list[ColumnSource]:
     found = []
-    rare = getattr(transformer, "infrequent_categories_", [None] * len(sources))
+    infrequent = getattr(transformer, "infrequent_categories_", [None] * len(sources))
     dropped = transformer.drop_idx_
     for i, (source, values) in enumerate(zip(sources, transformer.categories_)):
         values = [_plain(value) for value in values]
-        gathered = [] if rare[i] is None else [_plain(value) for value in rare[i]]
-        without = [] if dropped is None or dropped[i] is None else [values[dropped[i]]]
+        grouped = [] if infrequent[i] is None else [_plain(v) for v in infrequent[i]]
+        removed = [] if dropped is None or dropped[i] is None else [values[dropped[i]]]
         problem = source.problem
         if not (problem or source.is_plain):
             problem = "OneHotEncoder comes after a transformer that changes the values"
         for value in values:
-            if value not in gathered + without:
+            if value not in grouped + removed:
                 found.append(replace(source, category=(value,), problem=problem))
-        if gathered and not set(gathered) & set(without):
-            problem = problem or "OneHotEncoder gathers rare categories in one column"
+        if grouped and not set(grouped) & set(removed):
+            problem = problem or "OneHotEncoder groups infrequent categories in one column"
             found.append(replace(source, problem=problem))
     return found
 
 
 def _plain(value: Any) -> Any:
-    """A category as `Encoding` has it: None if missing, whole numbers as integers."""
+    """A category as in `Encoding`: None if missing, integral floats as integers."""
     value = value.item() if isinstance(value, np.generic) else value
     if value is None or value != value:
         return None

@@ -1,4 +1,4 @@
-"""Conditions of rules and their wording."""
+"""Conditions of rules and their text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pellucid.tables.encoding import Indicator
 
 def format_number(value: float) -> str:
     """Shortest text that reads back as exactly `value`, without a trailing ``.0``."""
-    value += 0.0  # -0.0 is 0 to a reader
+    value += 0.0  # -0.0 becomes 0
     if value != 0 and not 1e-5 <= abs(value) < 1e16:
         return np.format_float_scientific(value, trim="-")
     return np.format_float_positional(value, trim="-")
@@ -39,7 +39,7 @@ class Condition:
     is_upper: bool
     """True for ``<=``, false for ``>``."""
     name: str | Indicator
-    """Name of the feature, or which category its 1 stands for."""
+    """Name of the feature, or the category that an indicator column stands for."""
 
     def __str__(self) -> str:
         if isinstance(self.name, Indicator):
@@ -52,17 +52,22 @@ class Condition:
         return left if self.is_upper else ~left
 
 
-def words_of(conditions: Sequence[Condition], one_of: Sequence[Condition] = ()) -> str:
+def conditions_text(conditions: Sequence[Condition], one_of: Sequence[Condition] = ()) -> str:
     """Conditions joined by "and".
 
-    Both bounds of one feature become an interval, and the categories that are excluded in one
-    column a list. `one_of` are conditions of one column, the first of them among `conditions`,
-    of which any may hold.
+    Two bounds of one feature become an interval, and excluded categories of one column a list.
+
+    Parameters
+    ----------
+    conditions : sequence of Condition
+    one_of : sequence of Condition
+        Alternative categories of one column, the first of them among `conditions`.
     """
     parts: dict[Any, list[Condition]] = {}
     for condition in conditions:
-        excludes = is_category(condition) and condition.is_upper
-        key = condition.name.column if excludes else condition.feature
+        key: Any = condition.feature
+        if isinstance(condition.name, Indicator) and condition.is_upper:
+            key = condition.name.column
         parts.setdefault(key, []).append(condition)
     if len(one_of) > 1:
         parts[one_of[0].feature] = list(one_of)
@@ -70,26 +75,26 @@ def words_of(conditions: Sequence[Condition], one_of: Sequence[Condition] = ()) 
 
 
 def is_category(condition: Condition) -> bool:
-    """Whether a condition says that a column is, or is not, some category."""
+    """Whether a condition includes or excludes a category."""
     return isinstance(condition.name, Indicator)
 
 
-def alike(
+def group_by_category(
     rules: Sequence[Sequence[Condition]],
 ) -> list[tuple[list[int], tuple[Condition, ...]]]:
-    """Rules that differ in nothing but the category of one column, put together.
+    """Group rules that differ only in the category of one column.
 
     Returns
     -------
     list of (list of int, tuple of Condition)
         Positions of the rules of each group, and the condition in which each differs from the
-        others; none for a rule that stands alone.
+        others; empty for a rule that is alone in its group.
     """
-    ways = [list(_without_one(conditions)) for conditions in rules]
-    n = Counter(key for some in ways for _, key in some)
-    groups: dict[Any, list[tuple[int, Condition]]] = {}
-    for position, some in enumerate(ways):
-        condition, key = max(some, key=lambda way: n[way[1]], default=(None, position))
+    candidates = [list(_category_conditions(conditions)) for conditions in rules]
+    group_size = Counter(key for keys in candidates for _, key in keys)
+    groups: dict[Any, list[tuple[int, Any]]] = {}
+    for position, keys in enumerate(candidates):
+        condition, key = max(keys, key=lambda pair: group_size[pair[1]], default=(None, position))
         groups.setdefault(key, []).append((position, condition))
     return [
         ([i for i, _ in group], tuple(c for _, c in group) if len(group) > 1 else ())
@@ -97,10 +102,13 @@ def alike(
     ]
 
 
-def _without_one(conditions: Sequence[Condition]) -> Iterator[tuple[Condition, Any]]:
-    """Each condition that a column is some category, with its column and all the others."""
+def _category_conditions(conditions: Sequence[Condition]) -> Iterator[tuple[Condition, Any]]:
+    """Each condition that includes a category, with the key of its group.
+
+    The key is the column of the condition and the set of all other conditions.
+    """
     for condition in conditions:
-        if is_category(condition) and not condition.is_upper:
+        if isinstance(condition.name, Indicator) and not condition.is_upper:
             others = frozenset(other for other in conditions if other is not condition)
             yield condition, (condition.name.column, others)
 
@@ -108,9 +116,10 @@ def _without_one(conditions: Sequence[Condition]) -> Iterator[tuple[Condition, A
 def _join(bounds: list[Condition]) -> str:
     if len(bounds) == 1:
         return str(bounds[0])
-    if is_category(bounds[0]):
-        words = ", ".join(bound.name.word for bound in bounds)
-        return f"{bounds[0].name.column} is {'none' if bounds[0].is_upper else 'one'} of {words}"
+    indicators = [bound.name for bound in bounds if isinstance(bound.name, Indicator)]
+    if indicators:
+        words = ", ".join(indicator.word for indicator in indicators)
+        return f"{indicators[0].column} is {'none' if bounds[0].is_upper else 'one'} of {words}"
     lower, upper = sorted(bounds, key=lambda bound: bound.is_upper)
     low, high = format_number(lower.threshold), format_number(upper.threshold)
     return f"{low} < {lower.name} ≤ {high}"

@@ -1,4 +1,4 @@
-"""A tree with its words: all that is left of a model once the data and the fit are forgotten."""
+"""A tree with names: a fitted model without the data and the fit."""
 
 from __future__ import annotations
 
@@ -8,53 +8,52 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.explanation.input_columns import AskedColumns
+from pellucid.explanation.input_columns import InputColumns
 from pellucid.explanation.mixins import ExportMixin
+from pellucid.explanation.row_explanations import explain_rows
 from pellucid.explanation.rules import (
-    RowExplanation,
     RuleList,
     cluster_rules,
     column_names,
     default_names,
     leaf_rules,
-    path_conditions,
 )
 from pellucid.tables.encoding import Indicator
 from pellucid.tree import ThresholdTree
 
 
 class Explanation(ExportMixin):
-    """A tree, the names of its columns and of its clusters; it predicts, explains and exports.
+    """A tree with the names of its columns and clusters: it predicts, explains and exports.
 
     Made from a fitted estimator by :meth:`of`, from a file by :func:`pellucid.from_json`, or from
     a pipeline by :func:`pellucid.explain_pipeline`. It holds no data and cannot be fitted.
 
-    Only the columns that the tree asks about are looked at, here as in every export: a table may
-    lack the others, and they may hold anything. A missing number is refused and a missing
-    category is a category like any other, unless `fill` says what they count as.
+    Only the columns that the tree uses are read, here as in every export: a table may lack the
+    others, and they may hold anything. Without a replacement in `fill`, a missing number is an
+    error and a missing category is a category of its own.
 
     Parameters
     ----------
     tree : ThresholdTree
     names : sequence of str or Indicator, optional
-        Description of each column that the tree looks at; ``x0, x1, ...`` when left out.
+        Description of each column of the tree. Default: ``x0, x1, ...``.
     clusters : sequence, optional
-        Labels of the clusters 0, 1, ...; the numbers themselves when left out.
+        Labels of the clusters 0, 1, ... Default: the numbers themselves.
     purity : dict of int to float, optional
         Purity of the leaves, by node number.
     columns : sequence of str, optional
-        Names of the columns of the data, in order, where these are not `names`: some may be
-        encoded, and some not used at all.
+        Names of the columns of the data, in order, if they differ from `names` because some are
+        encoded or not used.
     fill : dict of str to value, optional
-        What a missing value counts as, by column of the data.
+        Replacement of missing values, by column of the data.
     method : str, optional
-        What made the tree.
+        Name of the method that made the tree.
 
     Attributes
     ----------
     tree_ : ThresholdTree
     rules_ : RuleList
-        What each cluster is.
+        Rule of each cluster.
     cluster_names_ : ndarray of shape (n_clusters,)
         Labels of the clusters.
     n_leaves_ : int
@@ -63,9 +62,9 @@ class Explanation(ExportMixin):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Their names, if they have any.
     tree_columns_ : list of str or Indicator
-        Descriptions of the columns that the tree looks at.
+        Descriptions of the columns of the tree.
     fill_ : dict of str to value
-        What a missing value counts as, where it counts.
+        Replacement of missing values, by column of the data.
     method_ : str or None
 
     Examples
@@ -163,12 +162,12 @@ class Explanation(ExportMixin):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Explanation):
             return NotImplemented
-        return self.tree_ == other.tree_ and self._words() == other._words()
+        return self.tree_ == other.tree_ and self._names_and_purity() == other._names_and_purity()
 
     def __hash__(self) -> int:
         return hash(self.tree_)
 
-    def _words(self) -> tuple:
+    def _names_and_purity(self) -> tuple:
         purity = [None if rule.purity != rule.purity else rule.purity for rule in self._leaf_rules]
         names = getattr(self, "feature_names_in_", None)
         return (
@@ -186,7 +185,7 @@ class Explanation(ExportMixin):
 
     def apply(self, X: Any) -> np.ndarray:
         """Node number of the leaf that each row reaches."""
-        return self._asked.tree.apply(self._asked.read(X))
+        return self.input_columns.tree.apply(self.input_columns.read(X))
 
     def predict(self, X: Any) -> np.ndarray:
         """Cluster of each row, by its label.
@@ -194,50 +193,50 @@ class Explanation(ExportMixin):
         Parameters
         ----------
         X : data frame, array-like or sparse matrix
-            A data frame needs the columns that the tree asks about, by name, in any order;
-            anything else needs all columns of the data in their order.
+            A data frame needs the columns that the tree uses, by name, in any order; any other
+            input needs all columns of the data in their order.
 
         Returns
         -------
         ndarray of shape (n_samples,)
         """
-        answers = self.cluster_names_[self.tree_.cluster]
-        return self._asked.tree.leaf_values(self._asked.read(X), answers)[0]
+        labels = self.cluster_names_[self.tree_.cluster]
+        return self.input_columns.tree.leaf_values(self.input_columns.read(X), labels)[0]
 
     def explain(self, X: Any = None) -> RuleList:
-        """The rules of all clusters, or why each row of `X` is in its cluster.
+        """The rule of each cluster, or, given rows, the rule and the path of each row.
+
+        Parameters
+        ----------
+        X : data frame, array-like or sparse matrix, optional
 
         Returns
         -------
         RuleList
-            Of :class:`~pellucid.explanation.rules.ClusterRule`, one a cluster, or, given rows, of
-            :class:`~pellucid.explanation.rules.RowExplanation`, one a row. Prints as text.
+            One :class:`~pellucid.explanation.rules.ClusterRule` per cluster, or one
+            :class:`~pellucid.explanation.rules.RowExplanation` per row. Prints as text.
         """
         if X is None:
             return self.rules_
-        numbers = self._asked.read(X)
-        leaves = self._asked.tree.apply(numbers)
-        rules = {rule.leaf: rule for rule in self._leaf_rules}
-        paths = {
-            leaf: path_conditions(self.tree_, leaf, self.tree_columns_)
-            for leaf in np.unique(leaves).tolist()
-        }
-        place = {feature: i for i, feature in enumerate(self._asked.features)}
-        explanations = []
-        for row, leaf in enumerate(leaves.tolist()):
-            steps = ((step, float(numbers[row, place[step.feature]])) for step in paths[leaf])
-            explanations.append(RowExplanation(row, rules[leaf], tuple(steps)))
-        return RuleList(explanations)
+        numbers = self.input_columns.read(X)
+        position = {feature: i for i, feature in enumerate(self.input_columns.features)}
+        return explain_rows(
+            self.tree_,
+            self._leaf_rules,
+            self.input_columns.tree.apply(numbers),
+            lambda feature, rows: numbers[rows, position[feature]],
+            self.tree_columns_,
+        )
 
     @cached_property
-    def _asked(self) -> AskedColumns:
-        """The columns that the tree asks about, and how they are read."""
+    def input_columns(self) -> InputColumns:
+        """The columns of the data that the tree uses."""
         names = getattr(self, "feature_names_in_", default_names(self.n_features_in_))
-        return AskedColumns(self.tree_, self.tree_columns_, list(names), self.fill_)
+        return InputColumns(self.tree_, self.tree_columns_, list(names), self.fill_)
 
 
 def _columns_of(names: Sequence[str | Indicator]) -> list[str]:
-    """Columns of the data that descriptions speak of."""
+    """Columns of the data that appear in descriptions."""
     return list(dict.fromkeys(n.column if isinstance(n, Indicator) else str(n) for n in names))
 
 
@@ -246,19 +245,19 @@ def _check_names(names: list[str | Indicator], columns: list[str]) -> None:
         if len(set(given)) < len(given):
             twice = next(name for name in given if given.count(name) > 1)
             raise ValueError(
-                f"column {str(twice)!r} appears more than once; give every column a name of its own"
+                f"column {str(twice)!r} appears more than once; column names must be unique"
             )
     for name in _columns_of(names):
         if name not in columns:
-            raise ValueError(f"the tree asks about {name!r}, which is not among the columns")
+            raise ValueError(f"the tree uses {name!r}, which is not among the columns")
 
 
 def _check_indicators(tree: ThresholdTree, names: list[str | Indicator]) -> None:
-    """A question about a category is whether a 0/1 column is above something in between."""
+    """Check that indicator columns are split between 0 and 1."""
     for node in np.flatnonzero(~tree.is_leaf).tolist():
         name, threshold = names[tree.feature[node]], float(tree.threshold[node])
         if isinstance(name, Indicator) and not 0 <= threshold < 1:
             raise ValueError(
-                f"the tree cuts the column of {str(name)!r} at {threshold}, but a column of zeros "
-                "and ones can only be cut at 0 or above and below 1"
+                f"the tree splits the indicator column {str(name)!r} at {threshold}; a threshold "
+                "of an indicator must be at least 0 and below 1"
             )

@@ -1,4 +1,4 @@
-"""The few columns that a tree asks about, read from tables of any kind."""
+"""Reading the columns that a tree uses from tables of any kind."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from pellucid.tree import ThresholdTree
 from pellucid.tree.predictor import canonical_csc
 
 
-class AskedColumns:
-    """The columns that a tree asks about, and no others.
+class InputColumns:
+    """The columns of the data that the splits of a tree use.
 
     Parameters
     ----------
@@ -26,16 +26,16 @@ class AskedColumns:
     columns : list of str
         Columns of the data, in order.
     fill : dict of str to value
-        What a missing value counts as, by column of the data.
+        Replacement of missing values, by column of the data.
 
     Attributes
     ----------
     encoding : Encoding
-        How they become numbers.
+        The encoding of these columns as numbers.
     features : list of int
-        Columns of the tree in the order of the encoding.
+        Columns of the tree, in the order of the encoded columns.
     tree : ThresholdTree
-        The same tree on the columns of the encoding.
+        The tree restricted to the encoded columns.
     """
 
     def __init__(
@@ -53,9 +53,9 @@ class AskedColumns:
             else:
                 values[name, False] = None
         self.encoding = Encoding([column for column, _ in values], list(values.values()))
-        place = {name: i for i, name in enumerate(names)}
-        self.features = [place[name] for name in self.encoding.names]
-        self.tree = _on_columns(tree, self.features)
+        position = {name: i for i, name in enumerate(names)}
+        self.features = [position[name] for name in self.encoding.names]
+        self.tree = _restrict(tree, self.features)
         self._columns, self._fill = columns, fill
 
     def read(self, X: Any) -> np.ndarray:
@@ -64,7 +64,7 @@ class AskedColumns:
         Parameters
         ----------
         X : data frame, array-like or sparse matrix
-            A data frame needs these columns only, by name; anything else needs all columns of
+            A data frame needs only these columns, by name; any other input needs all columns of
             the data in their order.
 
         Returns
@@ -95,7 +95,7 @@ class AskedColumns:
             for name in wanted:
                 if name not in known:
                     raise ValueError(
-                        f"X has no column {name!r}, which the tree asks about; its columns are "
+                        f"X has no column {name!r}, which the tree uses; its columns are "
                         f"{', '.join(map(repr, known))}"
                     )
             if not wanted:
@@ -105,33 +105,34 @@ class AskedColumns:
         X = X if is_sparse or isinstance(X, np.ndarray) else np.array(X, dtype=object)
         if X.ndim != 2 or X.shape[1] != len(self._columns):
             raise ValueError(
-                f"X has shape {X.shape}, but the explanation is of {len(self._columns)} columns"
+                f"X has shape {X.shape}, but the explanation expects {len(self._columns)} columns"
             )
-        place = {name: i for i, name in enumerate(self._columns)}
-        columns = [place[name] for name in wanted]
+        position = {name: i for i, name in enumerate(self._columns)}
+        columns = [position[name] for name in wanted]
         return canonical_csc(X)[:, columns].toarray() if is_sparse else X[:, columns]
 
 
-def _on_columns(tree: ThresholdTree, features: list[int]) -> ThresholdTree:
-    place = {feature: i for i, feature in enumerate(features)}
-    feature = np.array([place.get(f, -1) for f in tree.feature.tolist()], dtype=np.intp)
+def _restrict(tree: ThresholdTree, features: list[int]) -> ThresholdTree:
+    """The tree for a matrix that consists of the given columns."""
+    position = {feature: i for i, feature in enumerate(features)}
+    feature = np.array([position.get(f, -1) for f in tree.feature.tolist()], dtype=np.intp)
     return tree.replace(feature=feature, n_features=max(len(features), 1))
 
 
 def as_numbers(column: np.ndarray) -> np.ndarray:
-    """A column of booleans as the zeros and ones that a tree of numbers knows."""
+    """A column of booleans as zeros and ones; any other column as it is."""
     if column.dtype != object or not all(v is None or isinstance(v, bool) for v in column.tolist()):
         return column
     return column.astype(np.float64)
 
 
 def fill_missing(column: np.ndarray, value: Any) -> np.ndarray:
-    """A column of numbers or objects in which `value` stands where nothing stood."""
+    """A column of numbers or objects with missing values replaced by `value`."""
     if column.dtype.kind == "f":
         is_missing = np.isnan(column)
     else:
-        wrong = [v is None or (v != v) is not False for v in column.tolist()]
-        is_missing = np.array(wrong, dtype=bool)
+        missing = [v is None or (v != v) is not False for v in column.tolist()]
+        is_missing = np.array(missing, dtype=bool)
     if not is_missing.any():
         return column
     filled = column.copy()

@@ -1,7 +1,6 @@
-"""Exports, plots and reports as methods.
+"""Exports, plots and reports as methods of models.
 
-This module is the only one that offers functions of higher layers. It imports them when they are
-called.
+Only this module offers functions of higher layers. They are imported when they are called.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ReportMixin:
-    """The one-file report as a method, for every fitted model."""
+    """The report as a method of every fitted model."""
 
     def report(self, path: str | PathLike, X: Any = None, **options: Any) -> Path:
         """Write a report, one HTML file: see :func:`pellucid.report.write_report`.
@@ -26,25 +25,25 @@ class ReportMixin:
         ----------
         path : path-like
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features), optional
-            The rows to show. When left out, they are those of `fit`, as long as these are in
-            memory: estimators do not keep them.
+            The rows to show. Default: those of `fit`, if they are still in memory; estimators do
+            not store them.
         **options
             Options of :func:`pellucid.report.write_report`.
         """
         from sklearn.utils.validation import check_is_fitted
 
-        from pellucid._utils.training_data import recall, rows_of
+        from pellucid._utils.training_data import find_rows, find_training_data
         from pellucid.report import write_report
 
         if hasattr(self, "fit"):
             check_is_fitted(self)
-        if X is None and (series := recall(self, "series")) is not None:
+        if X is None and (series := find_training_data(self, "series")) is not None:
             options.setdefault("series", series)
-        return write_report(path, self, rows_of(self, X), **options)
+        return write_report(path, self, find_rows(self, X), **options)
 
 
 class PlotTreeMixin:
-    """The drawing of the tree as a method."""
+    """The plot of the tree as a method."""
 
     def plot(self, *, ax: Any = None) -> Any:
         """Draw the tree; the same as :func:`pellucid.plot_tree`.
@@ -52,7 +51,7 @@ class PlotTreeMixin:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; a new figure when left out.
+            Default: those of a new figure.
 
         Returns
         -------
@@ -67,11 +66,7 @@ class PlotTreeMixin:
 
 
 class ExportMixin(ReportMixin):
-    """Methods that write a model in other forms; each is the function of its name.
-
-    The functions are in :mod:`pellucid.export`, one file a format, and are imported when they
-    are called.
-    """
+    """The functions of :mod:`pellucid.export` as methods of the same names."""
 
     def to_dict(self, *, feature_names: Sequence[str | Indicator] | None = None) -> dict[str, Any]:
         """As plain lists and dictionaries: see :func:`pellucid.export.to_dict`."""

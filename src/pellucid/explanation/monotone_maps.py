@@ -1,4 +1,4 @@
-"""Maps of one column onto another that keep the order of its numbers, or turn it round."""
+"""Monotone maps of single columns, as scalers and other transformers apply them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 _LARGEST = np.finfo(np.float64).max
-_LARGE_POWER = 1e25
-"""Beyond this, and nearer to 0 than one over it, powers are not looked at."""
+_POWER_LIMIT = 1e25
+"""Values beyond this, and nearer to 0 than its inverse, are clipped before powers are taken."""
 
 _FUNCTIONS = {
     None: True,
@@ -30,27 +30,30 @@ _FUNCTIONS = {
     np.sqrt: True,
     np.tanh: True,
 }
-"""Functions that keep the order of numbers (or turn it round: False) wherever they are defined."""
+"""Functions that are increasing (True) or decreasing (False) wherever they are defined."""
 
 
 @dataclass(frozen=True)
-class Step:
-    """A map of one column onto another that keeps the order of numbers, or turns it round."""
+class MonotoneMap:
+    """An increasing or decreasing map of one column onto another."""
 
     function: Callable[[np.ndarray], np.ndarray]
-    is_rising: bool = True
+    is_increasing: bool = True
 
     def __call__(self, values: np.ndarray) -> np.ndarray:
-        """The map; what is out of its reach becomes the largest or the smallest number."""
+        """The map; where it overflows or is not defined, the largest or smallest number."""
         with np.errstate(all="ignore"):
             mapped = np.asarray(self.function(values), dtype=np.float64)
-        # Logarithms and roots are not defined for what lies below; so low it stays.
-        below = -_LARGEST if self.is_rising else _LARGEST
+        # Logarithms and roots are not defined for small values, whose images count as smallest.
+        below = -_LARGEST if self.is_increasing else _LARGEST
         return np.clip(np.where(np.isnan(mapped), below, mapped), -_LARGEST, _LARGEST)
 
 
-def direction(transformer: Any) -> bool | None:
-    """Whether a transformer keeps the order of each column by itself; None if it does neither."""
+def is_increasing_map(transformer: Any) -> bool | None:
+    """Whether a transformer maps each column by an increasing (or decreasing: False) function.
+
+    None if it does not map the columns one by one, or not monotonically.
+    """
     from sklearn import preprocessing as p
 
     if isinstance(
@@ -74,23 +77,23 @@ def direction(transformer: Any) -> bool | None:
     return None
 
 
-def one_column(transformer: Any, position: int) -> Callable[[np.ndarray], np.ndarray]:
-    """What a transformer does to one of its columns."""
+def column_function(transformer: Any, position: int) -> Callable[[np.ndarray], np.ndarray]:
+    """The function that a transformer applies to one of its columns."""
     from sklearn import preprocessing as p
 
     if isinstance(transformer, p.FunctionTransformer):
         return (lambda values: values) if transformer.func is None else transformer.func
-    least, most = -_LARGEST, _LARGEST
+    lowest, highest = -_LARGEST, _LARGEST
     if isinstance(transformer, p.PowerTransformer):
-        # It stops at powers that are too large for a float, and one kind at what is not positive.
-        most = _LARGE_POWER
-        least = 1 / most if transformer.method == "box-cox" else -most
+        # Powers overflow, and Box-Cox is defined for positive values only.
+        highest = _POWER_LIMIT
+        lowest = 1 / highest if transformer.method == "box-cox" else -highest
 
     def function(values: np.ndarray) -> np.ndarray:
         rows = np.ones((len(values), transformer.n_features_in_))
-        rows[:, position] = np.clip(values, least, most)
+        rows[:, position] = np.clip(values, lowest, highest)
         with warnings.catch_warnings():
-            # The names of the columns, and numbers too large for some formula.
+            # Missing column names, and overflow in the formula of the transformer.
             warnings.simplefilter("ignore")
             return np.asarray(transformer.transform(rows))[:, position]
 

@@ -1,4 +1,4 @@
-"""A tree behind scalers and encoders, told in the units and categories of the data."""
+"""Pipelines that end in a tree, explained in the units and categories of the data."""
 
 from __future__ import annotations
 
@@ -7,33 +7,33 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from pellucid.explanation.column_provenance import Source, trace_steps, why_not
+from pellucid.explanation.column_provenance import ColumnSource, trace_steps, untraceable_message
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.input_columns import as_numbers, fill_missing
-from pellucid.explanation.restate import Cuts
+from pellucid.explanation.restate import TreeRestatement
 from pellucid.explanation.rules import default_names
 from pellucid.tables.columns import Columns
 from pellucid.tables.validation import read_X
 
 
 def explain_pipeline(pipeline: Any, X: Any = None) -> Explanation:
-    """Explain a pipeline that ends in a tree by the columns that go into it.
+    """Explain a pipeline that ends in a tree in terms of its input columns.
 
-    The tree of ``make_pipeline(StandardScaler(), IMM(5))`` asks whether a scaled value is below
-    0.37. The explanation asks the same of the column itself, in its own units, and of one-hot
-    columns which category they stand for; it predicts, prints, draws and exports like any other.
+    The tree of ``make_pipeline(StandardScaler(), IMM(5))`` compares a scaled value with 0.37. The
+    explanation compares the column itself, in its own units, with the corresponding threshold, and
+    names the categories of one-hot columns. It predicts, prints, draws and exports like any other.
 
     Parameters
     ----------
     pipeline : fitted sklearn.pipeline.Pipeline
-        Its last step is an estimator of this package. The steps before it keep columns apart:
-        scalers, OneHotEncoder, SimpleImputer, feature selectors, FunctionTransformer of a
+        Its last step is an estimator of this package. The other steps transform columns one by
+        one: scalers, OneHotEncoder, SimpleImputer, feature selectors, FunctionTransformer of a
         logarithm or root, and ColumnTransformer, FeatureUnion and Pipeline of these.
     X : data frame or array-like, optional
-        The training data. With them, thresholds are chosen between the values on both sides, in
-        the estimator's `threshold_style`, so that every row of `X` has the cluster that the
-        pipeline gives it. Without them they are the exact images of the scaled thresholds: every
-        row of float64 numbers has the same cluster, and thresholds have many digits.
+        The training data. With X, thresholds are chosen between the values on both sides, in the
+        estimator's `threshold_style`, such that every row of `X` has the same cluster as in the
+        pipeline. Without X, thresholds are the exact images of the scaled ones: every row of
+        float64 numbers has the same cluster as in the pipeline, and thresholds have many digits.
 
     Returns
     -------
@@ -42,12 +42,12 @@ def explain_pipeline(pipeline: Any, X: Any = None) -> Explanation:
     Raises
     ------
     ValueError
-        If the tree asks about a column that is made of several, as by PCA.
+        If the tree uses a column that is computed from several columns, as by PCA.
 
     Notes
     -----
-    Where missing values were filled in by SimpleImputer, the explanation does the same
-    (`fill_`). A category that OneHotEncoder would refuse is none of those known.
+    Missing values that SimpleImputer replaces are replaced here too (`fill_`). A category that
+    OneHotEncoder would reject is treated as none of the known ones.
 
     Examples
     --------
@@ -73,18 +73,20 @@ def explain_pipeline(pipeline: Any, X: Any = None) -> Explanation:
     n_columns = int(steps[0].n_features_in_)
     names = getattr(steps[0], "feature_names_in_", default_names(n_columns))
     names = [str(name) for name in names]
-    sources = trace_steps(steps[:-1], [Source(i) for i in range(n_columns)], model.n_features_in_)
-    asked = [sources[i] for i in np.unique(model.tree_.feature[~model.tree_.is_leaf])]
-    for source in asked:
+    sources = trace_steps(
+        steps[:-1], [ColumnSource(i) for i in range(n_columns)], model.n_features_in_
+    )
+    used = [sources[i] for i in np.unique(model.tree_.feature[~model.tree_.is_leaf])]
+    for source in used:
         if source.problem:
-            raise ValueError(why_not(source))
-    fill = _fills(asked, names)
+            raise ValueError(untraceable_message(source))
+    fill = _fills(used, names)
     described = list(dict.fromkeys(s.name(names) for s in sources if not s.problem))
-    cuts = Cuts(model.tree_, sources)
+    restatement = TreeRestatement(model.tree_, sources)
     if X is not None:
         Z = pipeline[:-1].transform(X) if steps[:-1] else X
-        cuts.look_at(read_X(model, Z, reset=False), _values(X, names, fill))
-    tree, old_leaf = cuts.rebuild(names, described, model.threshold_style)
+        restatement.find_gaps(read_X(model, Z, reset=False), _values(X, names, fill))
+    tree, old_leaf = restatement.build(names, described, model.threshold_style)
     purity = {rule.leaf: rule.purity for rule in model._leaf_rules}
     explanation = Explanation(
         tree,
@@ -97,9 +99,9 @@ def explain_pipeline(pipeline: Any, X: Any = None) -> Explanation:
     )
     if X is not None and not np.array_equal(explanation.predict(X), pipeline.predict(X)):
         raise ValueError(
-            "the transformers do not keep the order of the values in X, so no thresholds on its "
-            "columns give the same clusters; this is a fault in pellucid unless one of them is "
-            "of your own making"
+            "the transformers do not preserve the order of the values in X, so no thresholds on "
+            "its columns give the same clusters; unless a transformer is your own, please report "
+            "this as a bug of pellucid"
         )
     return explanation
 
@@ -111,7 +113,7 @@ def _last_step(pipeline: Any) -> Any:
     if not isinstance(pipeline, Pipeline):
         raise TypeError(
             f"explain_pipeline takes a fitted Pipeline, not {type(pipeline).__name__}; "
-            "call explain() of an estimator itself"
+            "for an estimator, call its explain()"
         )
     model = pipeline.steps[-1][1]
     if not hasattr(model, "threshold_style"):
@@ -124,7 +126,7 @@ def _last_step(pipeline: Any) -> Any:
 
 
 def _values(X: Any, names: list[str], fill: dict[str, Any]) -> list[np.ndarray]:
-    """The columns of the data, filled in."""
+    """The columns of the data, missing values replaced."""
     X = X.toarray() if sparse.issparse(X) else X
     return [
         fill_missing(as_numbers(column), fill[name]) if name in fill else as_numbers(column)
@@ -132,14 +134,14 @@ def _values(X: Any, names: list[str], fill: dict[str, Any]) -> list[np.ndarray]:
     ]
 
 
-def _fills(sources: list[Source], names: list[str]) -> dict[str, Any]:
-    """What missing values count as, by column."""
+def _fills(sources: list[ColumnSource], names: list[str]) -> dict[str, Any]:
+    """Replacement of missing values, by column."""
     fill: dict[str, Any] = {}
     for source in sources:
         name = names[source.column]
         if fill.setdefault(name, source.fill) != source.fill:
             raise ValueError(
-                f"missing values of column {name!r} count as {fill[name]!r} in one place and as "
-                f"{source.fill!r} in another; fill them in once, before all else"
+                f"missing values of column {name!r} are replaced by {fill[name]!r} in one place "
+                f"and by {source.fill!r} in another; replace them once, in the first step"
             )
     return {name: value for name, value in fill.items() if value is not None}

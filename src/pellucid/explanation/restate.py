@@ -1,4 +1,4 @@
-"""A tree on other columns: grown on scaled or encoded ones, told in those of the data."""
+"""A tree grown on scaled or encoded columns, restated in the columns of the data."""
 
 from __future__ import annotations
 
@@ -8,51 +8,53 @@ from typing import Any
 import numpy as np
 
 from pellucid._utils.float_search import last_where
-from pellucid.explanation.column_provenance import Source
+from pellucid.explanation.column_provenance import ColumnSource
 from pellucid.tables.encoding import Indicator
 from pellucid.tree import ThresholdTree, TreeBuilder
 from pellucid.tree.predictor import column_values
-from pellucid.tree.rounding import choose_threshold
+from pellucid.tree.rounding import ThresholdStyle, choose_threshold
 
 
-class Cuts:
-    """The questions of a tree, each told of the column of the data that it is about.
+class TreeRestatement:
+    """The splits of a tree, restated as splits of the columns of the data.
 
     Parameters
     ----------
     tree : ThresholdTree
-    sources : list of Source
-        Of each column of the tree.
+    sources : list of ColumnSource
+        Source of each column of the tree.
 
     Examples
     --------
     >>> import numpy as np
     >>> from pellucid import IMM
-    >>> from pellucid.explanation.column_provenance import Source
-    >>> from pellucid.explanation.monotone_maps import Step
-    >>> from pellucid.explanation.restate import Cuts
+    >>> from pellucid.explanation.column_provenance import ColumnSource
+    >>> from pellucid.explanation.monotone_maps import MonotoneMap
+    >>> from pellucid.explanation.restate import TreeRestatement
     >>> X = np.array([[1200.0], [1300.0], [5400.0], [5900.0]])
     >>> tree = IMM(2, random_state=0).fit(X / 1000).tree_
-    >>> cuts = Cuts(tree, [Source(0, steps=(Step(lambda values: values / 1000),))])
-    >>> cuts.look_at(X / 1000, [X[:, 0]])
-    >>> restated, old_leaf = cuts.rebuild(["income"], ["income"], "round")
+    >>> in_thousands = MonotoneMap(lambda values: values / 1000)
+    >>> restatement = TreeRestatement(tree, [ColumnSource(0, maps=(in_thousands,))])
+    >>> restatement.find_gaps(X / 1000, [X[:, 0]])
+    >>> restated, old_leaf = restatement.build(["income"], ["income"], "round")
     >>> float(restated.threshold[0])
     3000.0
     """
 
-    def __init__(self, tree: ThresholdTree, sources: list[Source]) -> None:
+    def __init__(self, tree: ThresholdTree, sources: list[ColumnSource]) -> None:
         self.tree, self.sources = tree, sources
-        self.between: dict[int, tuple[float, float]] = {}
+        self.gaps: dict[int, tuple[float, float]] = {}
+        """By node, the values of the data nearest to the threshold on both sides."""
 
-    def look_at(self, Z: Any, values: Sequence[np.ndarray] | Mapping[int, np.ndarray]) -> None:
-        """Find the nearest values of the data on both sides of each question about numbers.
+    def find_gaps(self, Z: Any, values: Sequence[np.ndarray] | Mapping[int, np.ndarray]) -> None:
+        """Find the values of the data on both sides of each split of a numeric column.
 
         Parameters
         ----------
         Z : ndarray or csc_array
-            Rows as the tree sees them.
+            Rows in the columns of the tree.
         values : sequence of ndarray, or dict of int to ndarray
-            The columns of the same rows in the data, by position, filled in.
+            Columns of the data for the same rows, by position, missing values filled in.
         """
         for node, rows in self.tree.rows_by_node(Z):
             source = self.sources[self.tree.feature[node]]
@@ -60,60 +62,64 @@ class Cuts:
                 continue
             left = column_values(Z, self.tree.feature[node], rows) <= self.tree.threshold[node]
             numbers = values[source.column][rows].astype(np.float64)
-            is_low = left if source.is_rising else ~left
+            is_low = left if source.is_increasing else ~left
             if is_low.any() and not is_low.all():
                 low, high = float(numbers[is_low].max()), float(numbers[~is_low].min())
                 if low < high:
-                    self.between[node] = (low, high)
+                    self.gaps[node] = (low, high)
 
-    def rebuild(
-        self, names: Sequence[str], described: Sequence[str | Indicator], style: str
+    def build(
+        self,
+        names: Sequence[str],
+        described: Sequence[str | Indicator],
+        style: ThresholdStyle,
     ) -> tuple[ThresholdTree, dict[int, int]]:
-        """The tree on other columns, and the old leaf of each of its leaves.
+        """The restated tree, and for each of its nodes the node of the original tree.
 
         Parameters
         ----------
         names : sequence of str
             Columns of the data.
         described : sequence of str or Indicator
-            Columns of the new tree.
+            Columns of the restated tree.
         style : {"round", "midpoint", "data"}
-            Of thresholds, where there is a choice.
+            Style of the thresholds of splits with a gap.
         """
         tree, builder = self.tree, TreeBuilder(len(described))
-        place = {name: i for i, name in enumerate(described)}
+        position = {name: i for i, name in enumerate(described)}
         old_of, stack = {}, [(0, 0)]
         while stack:
             old, new = stack.pop()
             if tree.children_left[old] < 0:
                 builder.set_cluster(new, int(tree.cluster[old]))
             else:
-                low, high, threshold = self._cut(old, style)
+                low, high, threshold = self._restate_split(old, style)
                 if np.isinf(threshold):
-                    # No value of the column goes to the other side.
+                    # All values of the column go to one side.
                     stack.append((low if threshold > 0 else high, new))
                     continue
                 name = self.sources[tree.feature[old]].name(names)
-                children = builder.split(new, feature=place[name], threshold=threshold)
+                children = builder.split(new, feature=position[name], threshold=threshold)
                 stack += zip((low, high), children)
             weight = tree.weighted_n_node_samples[old]
             builder.set_counts(new, tree.n_node_samples[old], weight)
             old_of[new] = old
-        made = enumerate(builder.preorder())
-        return builder.build(), {number: old_of[new] for number, new in made}
+        return builder.build(), {
+            number: old_of[new] for number, new in enumerate(builder.preorder())
+        }
 
-    def _cut(self, node: int, style: str) -> tuple[int, int, float]:
-        """Where low values of the column go, where high ones, and the last that is low."""
+    def _restate_split(self, node: int, style: ThresholdStyle) -> tuple[int, int, float]:
+        """Child of low values of the column, child of high values, and the threshold."""
         source, threshold = self.sources[self.tree.feature[node]], self.tree.threshold[node]
-        sides = [int(self.tree.children_left[node]), int(self.tree.children_right[node])]
-        low, high = sides if source.is_rising else sides[::-1]
+        children = [int(self.tree.children_left[node]), int(self.tree.children_right[node])]
+        low, high = children if source.is_increasing else children[::-1]
 
         def is_low(values: np.ndarray) -> np.ndarray:
-            return (source.transform(values) <= threshold) == source.is_rising
+            return (source.transform(values) <= threshold) == source.is_increasing
 
         if source.category:
             zero, one = is_low(np.array([0.0, 1.0]))
             return low, high, 0.5 if zero != one else np.inf if zero else -np.inf
-        if node in self.between:
-            return low, high, choose_threshold(*self.between[node], style)
+        if node in self.gaps:
+            return low, high, choose_threshold(*self.gaps[node], style)
         return low, high, last_where(is_low)

@@ -1,8 +1,8 @@
-"""Why rows are where they are, and how true leaves are to the clusters they stand for."""
+"""Explanations of single rows, and the purity of leaves."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,36 +10,47 @@ import numpy as np
 from pellucid.explanation.rules import RowExplanation, Rule, RuleList, path_conditions
 from pellucid.tables.encoding import Indicator
 from pellucid.tree import ThresholdTree
-from pellucid.tree.predictor import column_values
 
 
 def explain_rows(
     tree: ThresholdTree,
     rules: Sequence[Rule],
-    X: Any,
+    leaf: np.ndarray,
+    values: Callable[[int, np.ndarray], np.ndarray],
     feature_names: Sequence[str | Indicator] | None = None,
 ) -> RuleList:
-    """A :class:`~pellucid.explanation.rules.RowExplanation` for each row of a matrix."""
+    """A :class:`~pellucid.explanation.rules.RowExplanation` per row.
+
+    Parameters
+    ----------
+    tree : ThresholdTree
+    rules : sequence of Rule
+        Rule of each leaf.
+    leaf : ndarray of shape (n_samples,)
+        Leaf of each row.
+    values : callable
+        ``values(feature, rows)``: values of a column of the tree at the given rows.
+    feature_names : sequence of str or Indicator, optional
+    """
     by_leaf = {rule.leaf: rule for rule in rules}
-    explanations: list[Any] = [None] * X.shape[0]
-    leaves = tree.apply(X)
-    for leaf in np.unique(leaves).tolist():
-        path = path_conditions(tree, leaf, feature_names)
-        rows = np.flatnonzero(leaves == leaf)
-        columns = [column_values(X, step.feature, rows) for step in path]
+    explanations: list[Any] = [None] * len(leaf)
+    for node in np.unique(leaf).tolist():
+        path = path_conditions(tree, node, feature_names)
+        rows = np.flatnonzero(leaf == node)
+        columns = [values(step.feature, rows) for step in path]
         for i, row in enumerate(rows.tolist()):
             steps = zip(path, (float(column[i]) for column in columns))
-            explanations[row] = RowExplanation(row, by_leaf[leaf], tuple(steps))
+            explanations[row] = RowExplanation(row, by_leaf[node], tuple(steps))
     return RuleList(explanations)
 
 
 def leaf_purity(
     leaf: np.ndarray, agrees: np.ndarray, weight: np.ndarray | None = None
 ) -> dict[int, float]:
-    """By leaf, the share of its rows, by weight, that agree with what it says."""
-    if weight is None:  # whole numbers are quicker to count
+    """By leaf, the fraction of its rows, by weight, whose reference cluster is the leaf's."""
+    if weight is None:  # counting integers is faster
         total = np.bincount(leaf)
-        wrong = leaf.take(np.flatnonzero(~agrees))  # most often there are few
+        wrong = leaf.take(np.flatnonzero(~agrees))  # few in most cases
         pure = total - np.bincount(wrong, minlength=len(total))
     else:
         total = np.bincount(leaf, weights=weight)

@@ -1,4 +1,4 @@
-"""Rules: a path of the tree without its redundant conditions, with its figures, in words."""
+"""Rules: the conditions of a leaf without redundant ones, with counts and purity."""
 
 from __future__ import annotations
 
@@ -8,40 +8,43 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.explanation.conditions import Condition, alike, is_category, words_of
+from pellucid.explanation.conditions import Condition, conditions_text, group_by_category
 from pellucid.tables.encoding import Indicator
 from pellucid.tree import LEAF, ThresholdTree
 
 
 @dataclass(frozen=True)
 class Rule:
-    """What is true of every row in one leaf, as the fewest conditions."""
+    """The conditions that define one leaf, without redundant ones."""
 
     leaf: int
     cluster: Any
-    """Label of the cluster, in the words of the reference clustering."""
+    """Label of the cluster, as in the reference clustering."""
     conditions: tuple[Condition, ...]
     n_samples: int
-    """Training rows in the leaf."""
+    """Number of training rows in the leaf."""
     share: float
-    """Their share of all training rows, by weight."""
+    """Fraction of all training rows, by weight."""
     purity: float
-    """Share of them, by weight, that the reference puts into the same cluster; NaN when empty."""
+    """Fraction of the leaf's rows, by weight, that are in this cluster of the reference; NaN if
+    the leaf is empty.
+    """
 
     @property
     def text(self) -> str:
-        """The conditions in words; both bounds of one feature become an interval.
+        """The conditions as text.
 
-        The categories that are excluded in one column become a list.
+        Two bounds of one feature become an interval, and excluded categories of one column a
+        list.
         """
-        return words_of(self.conditions)
+        return conditions_text(self.conditions)
 
     def __str__(self) -> str:
         return self.text
 
 
 class Alternative(NamedTuple):
-    """One way to be in a cluster: a leaf, or leaves that differ in the category of one column."""
+    """One part of a cluster: a leaf, or leaves that differ only in the category of one column."""
 
     text: str
     n_samples: int
@@ -50,7 +53,7 @@ class Alternative(NamedTuple):
 
 @dataclass(frozen=True)
 class ClusterRule:
-    """What a cluster is: one rule, or several joined by OR."""
+    """The rule of a cluster: the rules of its leaves, joined by "or"."""
 
     cluster: Any
     rules: tuple[Rule, ...]
@@ -60,7 +63,7 @@ class ClusterRule:
 
     @property
     def text(self) -> str:
-        """The rules in words, largest leaf first."""
+        """The rule as text, largest leaf first."""
         if not self.rules:
             return "never"
         if len(alternatives := self.alternatives) == 1:
@@ -69,15 +72,15 @@ class ClusterRule:
 
     @property
     def alternatives(self) -> list[Alternative]:
-        """The ways to be in the cluster, largest leaf first, in words.
+        """The parts of the cluster as text, largest leaf first.
 
-        Leaves that differ in nothing but the category of one column are put together:
-        "district is one of A, B".
+        Leaves that differ only in the category of one column are one part: "district is one of
+        A, B".
         """
         found = []
-        for positions, one_of in alike([rule.conditions for rule in self.rules]):
+        for positions, one_of in group_by_category([rule.conditions for rule in self.rules]):
             rules = [self.rules[i] for i in positions]
-            text = words_of(rules[0].conditions, one_of)
+            text = conditions_text(rules[0].conditions, one_of)
             n_samples, share = sum(r.n_samples for r in rules), sum(r.share for r in rules)
             found.append(Alternative(text, n_samples, share))
         return found
@@ -91,7 +94,7 @@ class ClusterRule:
 
 
 class RuleList(Sequence):
-    """The rules of all clusters, in the order of the clusters; prints as text."""
+    """A sequence of rules, such as those of all clusters; prints as text."""
 
     def __init__(self, rules: Sequence) -> None:
         self._rules = tuple(rules)
@@ -110,12 +113,12 @@ class RuleList(Sequence):
 
 @dataclass(frozen=True)
 class RowExplanation:
-    """Why one row is in its cluster."""
+    """The rule and the path of one row."""
 
     row: int
     rule: Rule
     path: tuple[tuple[Condition, float], ...]
-    """Every question on the way, as the condition that held and the row's value."""
+    """The condition of every split on the path, with the row's value."""
 
     @property
     def cluster(self) -> Any:
@@ -137,14 +140,14 @@ def default_names(n_features: int) -> list[str]:
 
 
 def column_names(model: Any) -> Sequence[str | Indicator] | None:
-    """Descriptions of the columns that the tree of a fitted estimator looks at, if it has any."""
+    """Descriptions of the columns of the tree of a fitted estimator, if it has any."""
     return getattr(model, "tree_columns_", getattr(model, "feature_names_in_", None))
 
 
 def path_conditions(
     tree: ThresholdTree, leaf: int, feature_names: Sequence[str | Indicator] | None = None
 ) -> list[Condition]:
-    """Every condition on the way from the root to `leaf`, redundant ones included."""
+    """Conditions of all splits from the root to `leaf`, redundant ones included."""
     names = default_names(tree.n_features) if feature_names is None else feature_names
     return [
         Condition(int(f := tree.feature[node]), float(tree.threshold[node]), left, _name(names[f]))
@@ -157,9 +160,9 @@ def _name(name: Any) -> str | Indicator:
 
 
 def simplify(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
-    """Only the tightest bound of each feature and side, in order of first appearance.
+    """Only the tightest bound per feature and side, in order of first appearance.
 
-    Where a column is one category, it goes without saying which others it is not.
+    If a column is one category, conditions that exclude its other categories are redundant.
 
     Examples
     --------
@@ -175,14 +178,18 @@ def simplify(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
         sign = 1 if condition.is_upper else -1
         if known is None or sign * condition.threshold < sign * known.threshold:
             tightest[key] = condition
-    said = [c.name for c in tightest.values() if is_category(c) and not c.is_upper]
-    columns = {name.column for name in said}
-    # Of a leaf that no row can reach, both that a category holds and that it does not is kept.
-    return tuple(
-        c
-        for c in tightest.values()
-        if not (is_category(c) and c.is_upper and c.name.column in columns and c.name not in said)
-    )
+    included = [
+        c.name for c in tightest.values() if isinstance(c.name, Indicator) and not c.is_upper
+    ]
+    columns = {name.column for name in included}
+
+    def is_redundant(c: Condition) -> bool:
+        if not (isinstance(c.name, Indicator) and c.is_upper):
+            return False
+        # A leaf that no row can reach may both include and exclude a category; both are kept.
+        return c.name.column in columns and c.name not in included
+
+    return tuple(c for c in tightest.values() if not is_redundant(c))
 
 
 def leaf_rules(
@@ -226,26 +233,28 @@ def leaf_rules(
 def _leaf_conditions(
     tree: ThresholdTree, names: Sequence[str | Indicator]
 ) -> Iterator[tuple[int, tuple[Condition, ...]]]:
-    """Every leaf, left to right, with all conditions on the way to it: each is made but once."""
+    """Each leaf, left to right, with the conditions of its path, which share the objects."""
     features, thresholds = tree.feature.tolist(), tree.threshold.tolist()
     children = list(zip(tree.children_left.tolist(), tree.children_right.tolist()))
-    ways: list[tuple[Condition, ...]] = [()] * tree.node_count
-    for node, halves in enumerate(children):  # parents first
-        if halves[0] == LEAF:
-            yield node, ways[node]
+    paths: list[tuple[Condition, ...]] = [()] * tree.node_count
+    for node, pair in enumerate(children):  # parents first
+        if pair[0] == LEAF:
+            yield node, paths[node]
             continue
         feature = features[node]
         name = _name(names[feature])
-        for child, left in zip(halves, (True, False)):
-            ways[child] = (*ways[node], Condition(feature, thresholds[node], left, name))
+        for child, left in zip(pair, (True, False)):
+            paths[child] = (*paths[node], Condition(feature, thresholds[node], left, name))
 
 
 def cluster_rules(rules: Sequence[Rule], labels: Sequence) -> RuleList:
-    """Rules of the leaves gathered by cluster, one entry for every one of `labels`."""
-    return RuleList([_gather([r for r in rules if r.cluster == label], label) for label in labels])
+    """Rules of the leaves grouped by cluster, one entry for each of `labels`."""
+    return RuleList(
+        [_cluster_rule([r for r in rules if r.cluster == label], label) for label in labels]
+    )
 
 
-def _gather(rules: list[Rule], label: Any) -> ClusterRule:
+def _cluster_rule(rules: list[Rule], label: Any) -> ClusterRule:
     share = sum(rule.share for rule in rules)
     pure = sum(rule.share * rule.purity for rule in rules if rule.share > 0)
     return ClusterRule(

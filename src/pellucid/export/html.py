@@ -104,7 +104,7 @@ def _head(model: Any, explanation: Explanation) -> str:
 
 def _fills(explanation: Explanation) -> str:
     """A note on the values that replace missing ones."""
-    asked = set(explanation._asked.encoding.input_names)
+    asked = set(explanation.input_columns.encoding.input_names)
     words = [
         f"{column} by {format_number(value) if isinstance(value, float) else value}"
         for column, value in explanation.fill_.items()

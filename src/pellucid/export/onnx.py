@@ -77,7 +77,7 @@ def to_onnx(
     onnx = _import_onnx()
     explanation = Explanation.of(model, feature_names=feature_names)
     if dtype == "float64":
-        thresholds = explanation._asked.tree.threshold
+        thresholds = explanation.input_columns.tree.threshold
     elif X is None:
         raise ValueError(
             "dtype='float32' needs X, the rows whose clusters must not change by rounding: pass "
@@ -117,7 +117,7 @@ class _Graph:
         if names is None or explanation.tree_columns_ == names.tolist():
             matrix, features = self._matrix(), explanation.tree_.feature
         else:
-            matrix, features = self._columns(), explanation._asked.tree.feature
+            matrix, features = self._columns(), explanation.input_columns.tree.feature
         outputs = self._tree(matrix, features)
         graph = self.helper.make_graph(self.nodes, "explanation", self.inputs, outputs)
         opsets = [self.helper.make_opsetid(*opset) for opset in _OPSETS]
@@ -165,13 +165,13 @@ class _Graph:
 
     def _columns(self) -> str:
         """One input per column, concatenated to the matrix of features."""
-        self.taken.update(self.explanation._asked.encoding.input_names)
+        self.taken.update(self.explanation.input_columns.encoding.input_names)
         if not self.taken:
             raise ValueError(
                 "the tree has a single leaf and uses no column, so ONNX would have no input"
             )
         parts, known, fill = [], {}, self.explanation.fill_
-        for name in self.explanation._asked.encoding.names:
+        for name in self.explanation.input_columns.encoding.names:
             if not isinstance(name, Indicator):
                 column, value = self._input(name, self.number, 1), fill.get(name)
                 parts.append(column if value is None else self._filled(column, [value]))

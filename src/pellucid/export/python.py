@@ -64,7 +64,7 @@ def to_python(
         raise ValueError(f"name is {name!r}, which is not a valid function name")
     explanation = Explanation.of(model, feature_names=feature_names)
     labels = [plain_value(label, "a cluster") for label in explanation.cluster_names_.tolist()]
-    encoding = explanation._asked.encoding
+    encoding = explanation.input_columns.encoding
     numbers = [n for n, c in zip(encoding.input_names, encoding.is_categorical) if not c]
     fill = {n: v for n, v in explanation.fill_.items() if n in encoding.input_names}
     lines = [f"def {name}(row):"]

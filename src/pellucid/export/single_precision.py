@@ -28,7 +28,7 @@ def single_thresholds(explanation: Explanation, X: Any) -> np.ndarray:
     ndarray of shape (node_count,), float32
         NaN at leaves.
     """
-    numbers, tree = explanation._asked.read(X), explanation._asked.tree
+    numbers, tree = explanation.input_columns.read(X), explanation.input_columns.tree
     thresholds = np.full(tree.node_count, np.nan, dtype=np.float32)
     for node, rows in tree.rows_by_node(numbers):
         if tree.children_left[node] < 0:
@@ -41,7 +41,7 @@ def single_thresholds(explanation: Explanation, X: Any) -> np.ndarray:
         if goes_left.all() or not goes_left.any() or _single(low) < _single(high):
             thresholds[node] = _between(low, threshold, high)
             continue
-        name = explanation._asked.encoding.names[feature]
+        name = explanation.input_columns.encoding.names[feature]
         pair = f"{float(low)!r} and {float(high)!r}"
         raise ValueError(
             f"column {str(name)!r}: {pair} are on different sides of the threshold "

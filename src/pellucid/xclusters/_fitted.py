@@ -124,7 +124,14 @@ class ExplainedClusters(TreeModelMixin, EstimatorExportMixin, ClusterMixin, Base
         check_is_fitted(self)
         if X is None:
             return self.rules_
-        return explain_rows(self.tree_, self._leaf_rules, self._encode(X), self.tree_columns_)
+        numbers = self._encode(X)
+        return explain_rows(
+            self.tree_,
+            self._leaf_rules,
+            self.tree_.apply(numbers),
+            lambda feature, rows: numbers[rows, feature],
+            self.tree_columns_,
+        )
 
     def _tree_input(self, X: Any) -> np.ndarray:
         return self._encode(X)

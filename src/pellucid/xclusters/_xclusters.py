@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from pellucid._utils.sklearn_compat import HasMethods, Interval, StrOptions, validate_parameters
-from pellucid._utils.training_data import remember
+from pellucid._utils.training_data import store_training_data
 from pellucid.tables.columns import Columns
 from pellucid.tables.encoding import Encoding
 from pellucid.tables.validation import read_sample_weight
@@ -340,7 +340,9 @@ class XClusters(ExplainedClusters):
         self._medoids = take_rows(accuracy, self.medoid_indices_)
         warn_of(found, grower if self.tree is None and self.tree_accuracy == 1 else None)
         is_series = explanation is not None and self.accuracy_distance != "precomputed"
-        remember(self, X=X if explanation is None else explanation, series=X if is_series else None)
+        store_training_data(
+            self, X=X if explanation is None else explanation, series=X if is_series else None
+        )
         return self
 
     def _accuracy_distances(self, accuracy: Any) -> np.ndarray:

@@ -205,11 +205,11 @@ class _Progress:
         self.lower = lower
 
     def __call__(self, evaluator: Evaluator) -> None:
-        if not self._progress.is_heard:
+        if not self._progress.is_reported:
             return
         best = evaluator.best()
         bound = "" if self.lower is None else f", bound {self.lower:.4f}"
-        self._progress.note(
+        self._progress.report(
             f"{len(evaluator.evaluations)} evaluations, best "
             f"{evaluator.objective(best.k, best.alpha):.4f} at k = {best.k}, "
             f"α = {best.alpha:.3g}{bound}"

@@ -77,7 +77,7 @@ def grow_optimally(
     totals = [_total_cost(growth, costs) for growth in starts]
 
     def report(lower: int, upper: int) -> None:
-        progress.note(f"objective {upper * unit:g}, lower bound {lower * unit:g}")
+        progress.report(f"objective {upper * unit:g}, lower bound {lower * unit:g}")
 
     table = SubproblemTable(problem, costs, settings)
     search = BranchAndBound(table, min(totals), deadline, clock)

@@ -24,7 +24,7 @@ from pellucid._utils.progress import Progress
 OBJECTIVES = ["mistakes", "surrogate"]
 each_objective = pytest.mark.parametrize("objective", OBJECTIVES)
 
-SMALL = SearchSettings(n_listed=1, buffer_size=1, n_solved_centers=1)
+SMALL = SearchSettings(n_listed=1, n_solved_centers=1)
 
 
 def tree_cost(data, tree, objective):

@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from _support.strategies import tiny_data
-from pellucid._core.exact.subproblem import Ranks
-from pellucid._core.kernels.subproblem import pack_rows, transferred_excess, unpack_rows
+from pellucid._core.exact.subproblem import pack_rows, unpack_rows
+from pellucid._core.exact.subproblem_table import rank_columns
+from pellucid._core.kernels.subproblem import transferred_excess
 from pellucid._utils.threads import ThreadPool
 
 N = 150
@@ -15,9 +16,7 @@ row_sets = st.sets(st.integers(0, N - 1))
 
 
 def packed(rows):
-    bits = np.zeros(-(-N // 64), dtype=np.uint64)
-    pack_rows(np.array(sorted(rows), dtype=np.int32), bits)
-    return bits
+    return pack_rows(np.array(sorted(rows), dtype=np.int32), N)
 
 
 @given(row_sets)
@@ -40,16 +39,15 @@ def test_a_transferred_bound_loses_the_spread_of_missing_rows(rows, peers, rando
 @given(tiny_data(max_features=4))
 @settings(max_examples=50, deadline=None)
 def test_ranks_are_the_order_of_the_values(data):
-    ranks = Ranks.of(data.X, data.centers)
+    features, rank, order = rank_columns(data.X, data.centers)
     items = np.concatenate([data.X, data.centers])
     differ = [j for j in range(items.shape[1]) if len(set(data.centers[:, j])) > 1]
-    assert ranks.features.tolist() == differ
+    assert features.tolist() == differ
     for column, feature in enumerate(differ):
         values = sorted(set(items[:, feature]))
-        assert [values[r] for r in ranks.rank[column]] == items[:, feature].tolist()
-        assert [ranks.value(column, r) for r in range(len(values))] == values
-        assert (np.diff(ranks.rank[column][ranks.order[column]]) >= 0).all()
+        assert [values[r] for r in rank[column]] == items[:, feature].tolist()
+        assert (np.diff(rank[column][order[column]]) >= 0).all()
     with ThreadPool(2) as pool:
-        twin = Ranks.of(sparse.csc_array(data.X), data.centers, pool)
-    assert np.array_equal(twin.rank, ranks.rank)
-    assert np.array_equal(twin.order, ranks.order)
+        _, sparse_rank, sparse_order = rank_columns(sparse.csc_array(data.X), data.centers, pool)
+    assert np.array_equal(sparse_rank, rank)
+    assert np.array_equal(sparse_order, order)

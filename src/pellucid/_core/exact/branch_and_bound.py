@@ -20,10 +20,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from time import monotonic
 
+import numpy as np
+
 from pellucid._core.exact.subproblem import Branch, Subproblem
 from pellucid._core.exact.subproblem_table import SubproblemTable
 from pellucid._core.kernels import INFINITE_COST
-from pellucid._core.kernels.subproblem import two_least
 from pellucid._utils.interrupt import Interrupt
 
 _TRIAL_INTERVAL = 8
@@ -173,18 +174,18 @@ class BranchAndBound:
             if subproblem.listed is None:
                 self.table.list_cuts(subproblem)
             cuts, rest_lower = subproblem.listed
-            k, second = two_least(cuts.lower)
+            k, second = _two_least(cuts.lower)
             least = int(cuts.lower[k])
             subproblem.lower = max(subproblem.lower, min(least, rest_lower))
             if least <= rest_lower:
-                return int(k), min(int(second), rest_lower)
+                return k, min(second, rest_lower)
             self.table.list_cuts(subproblem)
 
     def _propagate(self, subproblem: Subproblem) -> None:
         """Update a lower bound from the subproblems below, after the search was stopped."""
         if subproblem.listed is not None:
             cuts, rest_lower = subproblem.listed
-            k, _ = two_least(cuts.lower)
+            k, _ = _two_least(cuts.lower)
             if subproblem.listed_cut(k) in subproblem.branches:
                 self.table.update_cut(subproblem, k)
             subproblem.lower = max(subproblem.lower, min(int(cuts.lower.min()), rest_lower))
@@ -223,3 +224,10 @@ class BranchAndBound:
         self._n_trials += 1
         n_listings = max(table.n_listings - before, 1)
         self._next_trial = table.n_listings + _TRIAL_INTERVAL * n_listings
+
+
+def _two_least(values: np.ndarray) -> tuple[int, int]:
+    """Position of the least value, and the least of all others."""
+    k = int(values.argmin())
+    others = values[:k].min(initial=INFINITE_COST), values[k + 1 :].min(initial=INFINITE_COST)
+    return k, int(min(others))

@@ -22,8 +22,6 @@ import numpy as np
 
 from pellucid._core.kernels import INFINITE_COST
 from pellucid._core.kernels.subproblem import CutTable, transferred_excess
-from pellucid._utils.threads import SERIAL, ThreadPool
-from pellucid.tree.predictor import column_values
 
 
 class Branch(NamedTuple):
@@ -128,11 +126,6 @@ class PeerBounds:
         self._excess = np.empty(8, dtype=np.int64)
         self._n = 0
 
-    @property
-    def n_bytes(self) -> int:
-        """Memory."""
-        return self._spread.nbytes + self._row_bits.nbytes
-
     def record(self, subproblem: Subproblem) -> None:
         """Store the excess of a subproblem."""
         if subproblem.peer_number is None:
@@ -152,48 +145,14 @@ class PeerBounds:
         return subproblem.base + int(excess)
 
 
-@dataclass(frozen=True)
-class Ranks:
-    """Exact ranks of the columns in which centers differ; an item is a row or a center.
+def pack_rows(rows: np.ndarray, n_samples: int) -> np.ndarray:
+    """A set of rows as bits: bit i % 64 of word i // 64 stands for row i."""
+    is_member = np.zeros(64 * -(-n_samples // 64), dtype=bool)
+    is_member[rows] = True
+    return np.packbits(is_member, bitorder="little").view("<u8").astype(np.uint64, copy=False)
 
-    Attributes
-    ----------
-    X : ndarray or CSC matrix of shape (n_samples, n_features)
-    centers : ndarray of shape (n_clusters, n_features)
-    features : ndarray of shape (n_columns,)
-        The columns.
-    rank : ndarray of shape (n_columns, n_samples + n_clusters), int32
-        Number of different smaller values in the column; rows first, then centers.
-    order : ndarray of shape (n_columns, n_samples + n_clusters), int32
-        Items by rank.
-    """
 
-    X: object
-    centers: np.ndarray
-    features: np.ndarray
-    rank: np.ndarray
-    order: np.ndarray
-
-    @classmethod
-    def of(cls, X, centers: np.ndarray, pool: ThreadPool = SERIAL) -> Ranks:
-        """Rank the columns of a dense or CSC matrix."""
-        features = np.flatnonzero(centers.max(axis=0) > centers.min(axis=0))
-        rank = np.empty((len(features), X.shape[0] + len(centers)), dtype=np.int32)
-        order = np.empty_like(rank)
-        ranks = cls(X, centers, features, rank, order)
-
-        def rank_column(j: int) -> None:
-            rank[j] = np.unique(ranks._values(j), return_inverse=True)[1].reshape(-1)
-            order[j] = np.argsort(rank[j], kind="stable")
-
-        pool.map(rank_column, range(len(features)))
-        return ranks
-
-    def value(self, column: int, rank: int) -> float:
-        """The value of a rank."""
-        return float(np.unique(self._values(column))[rank])
-
-    def _values(self, column: int) -> np.ndarray:
-        """Values of all items in a column."""
-        feature, rows = self.features[column], np.arange(self.X.shape[0])
-        return np.concatenate([column_values(self.X, feature, rows), self.centers[:, feature]])
+def unpack_rows(row_bits: np.ndarray) -> np.ndarray:
+    """The rows of a set, ascending."""
+    octets = row_bits.astype("<u8", copy=False).view(np.uint8)
+    return np.flatnonzero(np.unpackbits(octets, bitorder="little")).astype(np.int32)

@@ -9,7 +9,14 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from pellucid._core.criteria.problem import Problem
-from pellucid._core.exact.subproblem import Branch, ListedCuts, PeerBounds, Ranks, Subproblem
+from pellucid._core.exact.subproblem import (
+    Branch,
+    ListedCuts,
+    PeerBounds,
+    Subproblem,
+    pack_rows,
+    unpack_rows,
+)
 from pellucid._core.kernels import INFINITE_COST
 from pellucid._core.kernels.subproblem import (
     CutTable,
@@ -17,36 +24,22 @@ from pellucid._core.kernels.subproblem import (
     assign_rows,
     divide_subproblem,
     list_cuts,
-    pack_rows,
     raise_gap,
     separation_costs,
-    unassign_rows,
-    unpack_rows,
 )
+from pellucid._utils.threads import SERIAL, ThreadPool
+from pellucid.tree.predictor import column_values
 
 _SUBPROBLEM_BYTES = 1500
 """Memory of a subproblem without its rows and cuts, roughly."""
 
 
 class SearchSettings(NamedTuple):
-    """Memory and effort of the exact search. They change its speed, never an optimal tree's cost.
+    """Memory and effort of the exact search. They change its speed, not the cost of the optimum."""
 
-    Attributes
-    ----------
-    max_bytes : int
-        Memory at which the search stops.
-    n_listed : int
-        Cuts of a subproblem that are listed at first; four times as many each time after that.
-    buffer_size : int
-        Cuts that are evaluated at a time.
-    n_solved_centers : int
-        Subproblems with at most so many centers are solved when a trial tree is built.
-    """
-
-    max_bytes: int = 2**30
-    n_listed: int = 128
-    buffer_size: int = 2**16
-    n_solved_centers: int = 4
+    max_bytes: int = 2**30  # memory at which the search stops
+    n_listed: int = 128  # cuts of a subproblem that are listed at first
+    n_solved_centers: int = 4  # trial trees solve subproblems with at most so many centers
 
 
 DEFAULT_SETTINGS = SearchSettings()
@@ -74,17 +67,15 @@ class SubproblemTable:
         self, problem: Problem, costs: np.ndarray, settings: SearchSettings = DEFAULT_SETTINGS
     ) -> None:
         self.problem, self.settings = problem, settings
-        self.ranks = Ranks.of(problem.X, problem.centers, problem.pool)
+        self._features, rank, order = rank_columns(problem.X, problem.centers, problem.pool)
         n_items = problem.n_samples + problem.n_clusters
         self.data = RankedData(
-            rank=self.ranks.rank,
-            order=self.ranks.order,
+            rank=rank,
+            order=order,
             costs=np.ascontiguousarray(costs),
             nearest=np.full(n_items, -1, dtype=np.int32),
             margin=np.zeros(n_items, dtype=np.int64),
         )
-        shape = len(CutTable._fields), max(settings.buffer_size, n_items)
-        self._buffer = np.empty(shape, dtype=np.int64)
         self._subproblems: dict[tuple[bytes, bytes], Subproblem] = {}
         self._peers: dict[bytes, PeerBounds] = {}
         self.n_listings = self.n_bytes = 0
@@ -99,8 +90,9 @@ class SubproblemTable:
 
     def threshold(self, cut: tuple[int, int]) -> tuple[int, float]:
         """Feature of a cut (gap, rank), and the largest value that goes left."""
-        column = cut[0] // self.problem.n_clusters
-        return int(self.ranks.features[column]), self.ranks.value(column, cut[1])
+        feature = int(self._features[cut[0] // self.problem.n_clusters])
+        values = _item_values(self.problem.X, self.problem.centers, feature)
+        return feature, float(np.unique(values)[cut[1]])
 
     def branch(self, subproblem: Subproblem, cut: tuple[int, int]) -> Branch:
         """The two sides of a cut (gap, rank)."""
@@ -143,7 +135,6 @@ class SubproblemTable:
         pair = np.empty((n, n), dtype=np.int64)
         assign_rows(rows, centers, self.data)
         separation_costs(rows, centers, self.data, pair)
-        unassign_rows(rows, centers, self.data)
         first, second = linear_sum_assignment(pair, maximize=True)
         lower = subproblem.base - int(-pair[first, second].sum() // 2)
         a, b = _all_pairs(n)
@@ -189,10 +180,8 @@ class SubproblemTable:
         if key not in self._peers:
             costs = self.data.costs[:, subproblem.centers]
             self._peers[key] = PeerBounds(costs, len(subproblem.row_bits))
-            self.n_bytes += self._peers[key].n_bytes
-        before = self._peers[key].n_bytes
+            self.n_bytes += costs.nbytes
         self._peers[key].record(subproblem)
-        self.n_bytes += self._peers[key].n_bytes - before
 
     def release(self, subproblem: Subproblem) -> None:
         """Drop what a solved subproblem no longer needs."""
@@ -204,18 +193,16 @@ class SubproblemTable:
 
     def _subproblem(self, centers: np.ndarray, rows: np.ndarray) -> Subproblem:
         """The subproblem of these centers and rows, created unless it exists."""
-        row_bits = np.zeros(-(-self.problem.n_samples // 64), dtype=np.uint64)
-        pack_rows(rows, row_bits)
+        row_bits = pack_rows(rows, self.problem.n_samples)
         key = centers.tobytes(), row_bits.tobytes()
         found = self._subproblems.get(key)
         if found is None:
             found = self._subproblems[key] = self._new_subproblem(centers, rows, row_bits)
-            self.n_bytes += _SUBPROBLEM_BYTES + 2 * row_bits.nbytes
+            self.n_bytes += _SUBPROBLEM_BYTES + 3 * row_bits.nbytes
         return found
 
     def _new_subproblem(self, centers, rows, row_bits) -> Subproblem:
         base = int(assign_rows(rows, centers, self.data))
-        unassign_rows(rows, centers, self.data)
         coordinates = self.problem.centers[centers]
         is_leaf = bool((coordinates == coordinates[0]).all())
         lower, upper = base, INFINITE_COST
@@ -225,15 +212,41 @@ class SubproblemTable:
 
     def _find_cuts(self, subproblem: Subproblem) -> np.ndarray:
         """All cuts that are not dominated, one row per field of `CutTable`."""
-        data, centers = self.data, subproblem.centers
-        rows, buffer = unpack_rows(subproblem.row_bits), CutTable(*self._buffer)
+        data, centers, rows = self.data, subproblem.centers, unpack_rows(subproblem.row_bits)
         assign_rows(rows, centers, data)
-        found, j = [], 0
-        while j < len(data.rank):
-            j, n_cuts = list_cuts(j, rows, centers, data, subproblem.pairs, buffer)
-            found.append(self._buffer[:, :n_cuts].copy())
-        unassign_rows(rows, centers, data)
-        return np.concatenate(found, axis=1)
+        center_rank = data.rank[:, self.problem.n_samples + centers]
+        by_rank = centers[np.argsort(center_rank, axis=1, kind="stable")]
+        max_cuts = len(data.rank) * (len(rows) + len(centers))
+        buffer = np.empty((len(CutTable._fields), max_cuts), dtype=np.int64)
+        n_cuts = list_cuts(rows, by_rank, data, subproblem.pairs, CutTable(*buffer))
+        return buffer[:, :n_cuts].copy()
+
+
+def rank_columns(
+    X, centers: np.ndarray, pool: ThreadPool = SERIAL
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rank rows and centers in the columns in which centers differ.
+
+    Returns the columns, the rank of each item (rows first, then centers), which is the number of
+    different smaller values in the column, and the items by rank.
+    """
+    features = np.flatnonzero(centers.max(axis=0) > centers.min(axis=0))
+    rank = np.empty((len(features), X.shape[0] + len(centers)), dtype=np.int32)
+    order = np.empty_like(rank)
+
+    def rank_column(j: int) -> None:
+        values = _item_values(X, centers, features[j])
+        rank[j] = np.unique(values, return_inverse=True)[1].reshape(-1)
+        order[j] = np.argsort(rank[j], kind="stable")
+
+    pool.map(rank_column, range(len(features)))
+    return features, rank, order
+
+
+def _item_values(X, centers: np.ndarray, feature: int) -> np.ndarray:
+    """Values of all rows and centers in a column."""
+    values = column_values(X, feature, np.arange(X.shape[0]))
+    return np.concatenate([values, centers[:, feature]])
 
 
 def _raise_cut(cuts: CutTable, k: int, branch: Branch) -> None:

@@ -40,58 +40,28 @@ LEFT_LEAF, RIGHT_LEAF, KEY, ORDER, OLD_KEY, OLD_ORDER = range(6)
 
 
 class RankedRows(NamedTuple):
-    """The rows of the data.
+    """The n rows of the data."""
 
-    Attributes
-    ----------
-    rank : ndarray of shape (n, n_features), uint16
-        Number of different smaller values in the column.
-    code : ndarray of shape (n, n_features), uint8
-        Ranks in at most `N_CODES` coarse steps.
-    statistics : ndarray of shape (n, n_features + 2)
-    """
-
-    rank: np.ndarray
-    code: np.ndarray
-    statistics: np.ndarray
+    rank: np.ndarray  # (n, n_features), uint16, number of different smaller values in the column
+    code: np.ndarray  # (n, n_features), uint8, ranks in at most `N_CODES` coarse steps
+    statistics: np.ndarray  # (n, n_features + 2)
 
 
 class TreeArrays(NamedTuple):
-    """A tree; one entry per node, except for `rows`.
+    """A tree; arrays with one entry per node, except for `rows`."""
 
-    Attributes
-    ----------
-    feature, rank : ndarray of int64
-        Rows whose rank in column `feature` is at most `rank` go left. For a leaf, its best split,
-        once `split_gain` is known.
-    left, right, parent : ndarray of int64
-        Children, -1 for a leaf, and parent.
-    begin, end : ndarray of int64
-        The rows of a node are rows[begin:end]; an unused node has none.
-    is_stale : ndarray of int64
-        Whether there might be a better cut for an inner node.
-    rows : ndarray of shape (n,), int32
-        Row numbers, those of each node contiguous.
-    sums : ndarray of shape (n_nodes, n_features + 2)
-        Sums of the row statistics of each leaf.
-    between_ss : ndarray of float64
-        |S|^2 / W of each leaf.
-    split_gain : ndarray of float64
-        Rise of BSS by the best split of a leaf; -1 if it is not known.
-    """
-
-    feature: np.ndarray
+    feature: np.ndarray  # rows with rank[row, feature] <= rank go left; for a leaf, its best split
     rank: np.ndarray
-    left: np.ndarray
+    left: np.ndarray  # children; -1 for a leaf
     right: np.ndarray
-    begin: np.ndarray
+    begin: np.ndarray  # the rows of a node are rows[begin:end]; an unused node has none
     end: np.ndarray
     parent: np.ndarray
-    is_stale: np.ndarray
-    rows: np.ndarray
-    sums: np.ndarray
-    between_ss: np.ndarray
-    split_gain: np.ndarray
+    is_stale: np.ndarray  # whether an inner node might have a better cut
+    rows: np.ndarray  # (n,), int32, row numbers, those of each node contiguous
+    sums: np.ndarray  # (n_nodes, n_features + 2), sums of the row statistics of each leaf
+    between_ss: np.ndarray  # |S|^2 / W of each leaf
+    split_gain: np.ndarray  # rise of BSS by the best split of a leaf; -1 if not known
 
 
 @fused_allocating

@@ -27,89 +27,50 @@ from typing import NamedTuple
 import numpy as np
 
 from pellucid._core.kernels import INFINITE_COST
-from pellucid._core.kernels.sorting import insertion_sort
 from pellucid._utils.compilation import allocating, compiled, inner
 
 
 class RankedData(NamedTuple):
-    """The whole problem. An item is a row or, after all rows, a center.
+    """The whole problem. An item is a row or, after all rows, a center."""
 
-    Attributes
-    ----------
-    rank : ndarray of shape (n_columns, n_items)
-        Number of different smaller values in the column.
-    order : ndarray of shape (n_columns, n_items)
-        Items by rank.
-    costs : ndarray of shape (n_rows, n_centers), int64
-    nearest, margin : ndarray of shape (n_items,)
-        Position of the nearest center among the centers of the current subproblem, -1 for items
-        outside of it; and the margin. Set by `assign_rows`.
-    """
-
-    rank: np.ndarray
-    order: np.ndarray
-    costs: np.ndarray
-    nearest: np.ndarray
-    margin: np.ndarray
+    rank: np.ndarray  # (n_columns, n_items), number of different smaller values in the column
+    order: np.ndarray  # (n_columns, n_items), items by rank
+    costs: np.ndarray  # (n_rows, n_centers), int64
+    # Set by `assign_rows` for the items of one subproblem:
+    nearest: np.ndarray  # (n_items,), position of the nearest center; -1 outside the subproblem
+    margin: np.ndarray  # (n_items,)
 
 
 class CutTable(NamedTuple):
-    """Cuts of a subproblem. The cuts of one gap are contiguous.
+    """Cuts of a subproblem, one int64 array per field. The cuts of one gap are contiguous.
 
     A gap is the range of thresholds of one column between two neighbouring centers.
-
-    Attributes
-    ----------
-    gap : ndarray of int64
-        Column times number of centers, plus the position of the center at which the gap starts.
-    rank : ndarray of int64
-        Rank of the largest value that goes left.
-    base : ndarray of int64
-        Sum over rows of the least cost on their side.
-    left_spread, right_spread : ndarray of int64
-        Sums over the rows that went left since the start of the gap of the greatest minus the
-        least cost on the left, and on the right.
-    left_excess, right_excess : ndarray of int64
-        Lower bound of what the side costs more than its part of `base`.
-    lower : ndarray of int64
-        Lower bound of the cost after the cut.
     """
 
-    gap: np.ndarray
-    rank: np.ndarray
-    base: np.ndarray
+    gap: np.ndarray  # column * n_centers + position of the center at which the gap starts
+    rank: np.ndarray  # rank of the largest value that goes left
+    base: np.ndarray  # sum over rows of the least cost on their side
+    # Sums of the spread (greatest minus least cost on a side) of rows left of the cut in its gap:
     left_spread: np.ndarray
     right_spread: np.ndarray
+    # Lower bounds of what each side costs more than its part of `base`:
     left_excess: np.ndarray
     right_excess: np.ndarray
-    lower: np.ndarray
+    lower: np.ndarray  # lower bound of the cost after the cut
 
 
 class _ColumnScan(NamedTuple):
-    """One column of a subproblem with n centers.
+    """One column of a subproblem with n centers; t[p] is the coordinate of the p-th center."""
 
-    Attributes
-    ----------
-    center, center_rank : ndarray of shape (n,)
-        The centers by rank, and their ranks.
-    position : ndarray of shape (n,)
-        Position of each center of the subproblem in that order.
-    base : ndarray of shape (n,)
-        base(t) at the coordinate of each center.
-    lost : ndarray of shape (n, n)
-        lost[p, a] = lost[a](t) at the coordinate of the p-th center.
-    inside : ndarray of shape (n_rows, 6)
-        The rows strictly inside gaps, by rank: row, gap, least cost left minus least cost right,
-        spread left, spread right, and flags: 1 if the row costs at most as much in every leaf on
-        the left as in any on the right, 2 for the reverse.
-    """
-
-    center: np.ndarray
-    center_rank: np.ndarray
-    position: np.ndarray
-    base: np.ndarray
-    lost: np.ndarray
-    inside: np.ndarray
+    center: np.ndarray  # (n,), centers by rank
+    center_rank: np.ndarray  # (n,), their ranks
+    position: np.ndarray  # (n,), position of each center of the subproblem in that order
+    base: np.ndarray  # (n,), base(t[p])
+    lost: np.ndarray  # (n, n), lost[p, a] = lost[a](t[p])
+    # The rows strictly inside gaps, by rank: row, gap, least cost left minus least cost right,
+    # spread left, spread right, and flags: 1 if the row costs at most as much in every leaf on the
+    # left as in any on the right, 2 for the reverse.
+    inside: np.ndarray  # (n_rows, 6)
 
 
 @compiled
@@ -117,6 +78,7 @@ def assign_rows(rows, centers, data):
     """Set nearest center and margin of the items of a subproblem; return the sum of least costs."""
     costs, nearest, margin = data.costs, data.nearest, data.margin
     base = np.int64(0)
+    nearest.fill(-1)
     for i in rows:
         least, second, at = np.int64(INFINITE_COST), np.int64(INFINITE_COST), 0
         for q in range(len(centers)):
@@ -130,15 +92,6 @@ def assign_rows(rows, centers, data):
     for q in range(len(centers)):
         nearest[len(costs) + centers[q]] = q
     return base
-
-
-@compiled
-def unassign_rows(rows, centers, data):
-    """Reset what `assign_rows` has set."""
-    for i in rows:
-        data.nearest[i] = -1
-    for c in centers:
-        data.nearest[len(data.costs) + c] = -1
 
 
 @allocating
@@ -180,19 +133,6 @@ def separation_costs(rows, centers, data, pair):
         for b in range(a + 1):
             least = min(pair[a, b], pair[b, a])
             pair[a, b] = pair[b, a] = least if least < INFINITE_COST else 0
-
-
-@inner
-def _sort_centers(j, centers, data, scan):
-    """Sort the centers of a subproblem by their rank in column j."""
-    center, center_rank = scan.center, scan.center_rank
-    rank, first = data.rank, len(data.costs)
-    n = len(centers)
-    for p in range(n):
-        center[p], center_rank[p] = centers[p], rank[j, first + centers[p]]
-    insertion_sort(center_rank[:n], center[:n])
-    for p in range(n):
-        scan.position[data.nearest[first + center[p]]] = p
 
 
 @inner
@@ -298,37 +238,33 @@ def _sweep_gap(j, g, z, n_inside, data, scan, pairs, mate, excess, cuts, n):
 
 
 @allocating
-def list_cuts(j, rows, centers, data, pairs, cuts):
-    """List the cuts of a subproblem from column j on, without those that another cut dominates.
+def list_cuts(rows, by_rank, data, pairs, cuts):
+    """List the cuts of a subproblem without those that another cut dominates; return their number.
 
     A cut is dominated if the next row to cross it costs no more on the other side, whatever the
     trees of the two sides are: its greatest cost there is at most its least cost here.
 
     Parameters
     ----------
-    j : int
-    rows, centers : ndarray of int
-        The subproblem, for which `assign_rows` has been called.
+    rows : ndarray of int
+        Rows of the subproblem, for which `assign_rows` has been called.
+    by_rank : ndarray of shape (n_columns, n), int
+        Centers of the subproblem by rank in each column.
     data : RankedData
     pairs : ndarray of shape (n_pairs, 3)
         Two centers a < b and pair[a, b], costliest first.
     cuts : CutTable
-        Buffer that is filled.
-
-    Returns
-    -------
-    j : int
-        The next column, for which the buffer has no space.
-    n_cuts : int
+        Buffer for n_columns * (n_rows + n) cuts.
     """
-    n = len(centers)
-    center, center_rank, position, base = np.empty((4, n), np.int64)
-    mate, excess = np.empty((2, n), np.int64)
+    n, n_rows = by_rank.shape[1], len(data.costs)
+    center_rank, position, base, mate, excess = np.empty((5, n), np.int64)
     lost, inside = np.empty((n, n), np.int64), np.empty((len(rows), 6), np.int64)
-    scan = _ColumnScan(center, center_rank, position, base, lost, inside)
     n_cuts = 0
-    while j < len(data.rank) and n_cuts + len(rows) + n <= len(cuts.gap):
-        _sort_centers(j, centers, data, scan)
+    for j in range(len(data.rank)):
+        for p in range(n):
+            center_rank[p] = data.rank[j, n_rows + by_rank[j, p]]
+            position[data.nearest[n_rows + by_rank[j, p]]] = p
+        scan = _ColumnScan(by_rank[j], center_rank, position, base, lost, inside)
         n_inside = _scan_column(j, data, scan)
         z = 0
         for g in range(n - 1):
@@ -336,8 +272,7 @@ def list_cuts(j, rows, centers, data, pairs, cuts):
                 z, n_cuts = _sweep_gap(
                     j, g, z, n_inside, data, scan, pairs, mate, excess, cuts, n_cuts
                 )
-        j += 1
-    return j, n_cuts
+    return n_cuts
 
 
 @compiled
@@ -357,18 +292,6 @@ def raise_gap(k, left, right, cuts):
         right_excess[p] = max(right_excess[p], right - max(right_spread[p] - right_spread[k], 0))
         lower[p] = max(lower[p], cuts.base[p] + left_excess[p] + right_excess[p])
         p += 1
-
-
-@compiled
-def two_least(values):
-    """Position of the least value, and the least of all others."""
-    best, second = 0, np.int64(INFINITE_COST)
-    for p in range(1, len(values)):
-        if values[p] < values[best]:
-            second, best = values[best], p
-        elif values[p] < second:
-            second = values[p]
-    return best, second
 
 
 @allocating
@@ -394,27 +317,6 @@ def divide_subproblem(rows, ranks, rank, left_centers, right_centers, costs):
             right[n_right] = i
             n_right += 1
     return left[:n_left], right[:n_right], fixed_cost
-
-
-@compiled
-def pack_rows(rows, bits):
-    """Set bit i % 64 of bits[i // 64] for every row i; all bits are 0 before."""
-    for i in rows:
-        bits[i >> 6] |= np.uint64(1) << np.uint64(i & 63)
-
-
-@allocating
-def unpack_rows(bits):
-    """The rows whose bits are set, ascending."""
-    rows, n = np.empty(64 * len(bits), np.int32), 0
-    for w in range(len(bits)):
-        word, i = bits[w], w << 6
-        while word != 0:
-            rows[n] = i
-            n += word & np.uint64(1) == 1
-            word >>= np.uint64(1)
-            i += 1
-    return rows[:n]
 
 
 @compiled

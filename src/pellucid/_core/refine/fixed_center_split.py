@@ -75,13 +75,7 @@ class FixedCenterSearch:
         if size < 2:
             return None
         cuts = search_columns(
-            self.problem,
-            self._features,
-            size,
-            self._scan,
-            self._refine,
-            INFINITE_COST,
-            goal=goal,
+            self.problem, self._features, size, self._scan, self._refine, INFINITE_COST, goal=goal
         )
         if not cuts:
             return None

@@ -14,24 +14,12 @@ from pellucid._core.criteria.problem import Problem
 
 
 class SweepLimits(NamedTuple):
-    """How much of a node is searched for one cut.
+    """How much of a node is searched for one cut."""
 
-    Attributes
-    ----------
-    work : int
-        Rows times columns times columns.
-    min_features : int
-        Columns that are searched however many rows there are.
-    max_rows : int
-        Rows above which a cut is searched on a sample, and evaluated on all rows.
-    n_sampled : int
-        Rows of the sample.
-    """
-
-    work: int = 2**27
-    min_features: int = 4
-    max_rows: int = 2**15
-    n_sampled: int = 2**14
+    work: int = 2**27  # rows times columns times columns
+    min_features: int = 4  # columns that are searched however many rows there are
+    max_rows: int = 2**15  # rows above which a cut is searched on a sample
+    n_sampled: int = 2**14  # rows of the sample
 
 
 DEFAULT_LIMITS = SweepLimits()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from fractions import Fraction
 from hashlib import blake2b
 
@@ -10,7 +9,6 @@ import numpy as np
 from scipy import sparse
 
 from pellucid._core.criteria.problem import Problem
-from pellucid._core.data.dataset import Dataset
 from pellucid._core.data.moments import group_means
 from pellucid._core.refine.moving_center_split import Moments, MovingRows, SweepLimits
 from pellucid._core.refine.mutable_tree import MutableTree
@@ -23,51 +21,6 @@ _MIN_GAIN = 1e-9
 
 _TIE = 1e-11
 """Part of the cost by which two such gains must differ to count as different."""
-
-
-class IncrementalCosts:
-    """Weighted squared distance of every row to every center, in whole units.
-
-    Only the columns of centers that have moved are recomputed. The unit is kept if possible.
-
-    Parameters
-    ----------
-    data : Dataset
-    centers : ndarray of shape (n_clusters, n_features)
-
-    Attributes
-    ----------
-    units : ndarray of shape (n_samples, n_clusters), int64
-    centers : ndarray of shape (n_clusters, n_features)
-    unit : float
-    """
-
-    def __init__(self, data: Dataset, centers: np.ndarray) -> None:
-        self.data, self.centers = data, centers
-        self.origin = centers.mean(axis=0)
-        self.unit = self._least_unit(centers)
-        self.units, _ = data.costs(centers, self.unit)
-
-    def copy(self) -> IncrementalCosts:
-        """Costs that can be changed without changing these."""
-        other = copy(self)
-        other.units = self.units.copy()
-        return other
-
-    def move(self, centers: np.ndarray) -> None:
-        """Change the centers."""
-        least = self._least_unit(centers)
-        changed = np.flatnonzero((centers != self.centers).any(axis=1))
-        self.centers = centers
-        if least > self.unit or 16 * least < self.unit:
-            self.unit, changed = least, np.arange(len(centers))
-        if len(changed):
-            units, _ = self.data.costs(centers[changed], unit=self.unit)
-            self.units[:, changed] = units
-
-    def _least_unit(self, centers: np.ndarray) -> float:
-        # Twice the least possible unit, so that it remains valid if the centers move a little.
-        return 2 * self.data.cost_unit(centers, self.origin)
 
 
 class PolishState:
@@ -83,10 +36,12 @@ class PolishState:
 
     Attributes
     ----------
-    costs : IncrementalCosts
-        Cost of each row at the mean of each cluster, as of the latest `update_centers`.
+    centers : ndarray of shape (n_clusters, n_features)
+        Means of the clusters as of the latest `update_centers`.
+    costs : ndarray of shape (n_samples, n_clusters), int64
+        Cost of each row at each center, in units of `cost_unit`.
     cost : Fraction
-        The k-means cost of the tree as of then.
+        The k-means cost of the tree as of then, exact.
     cache : dict
         Results of searches by `fingerprint` of their rows, shared by all copies.
     """
@@ -95,7 +50,10 @@ class PolishState:
         self, tree: MutableTree, problem: Problem, n_leaves: int, limits: SweepLimits
     ) -> None:
         self.tree, self.problem, self.n_leaves, self.limits = tree, problem, n_leaves, limits
-        self.costs = IncrementalCosts(problem.data, self._means(problem.centers))
+        self.centers = self._means(problem.centers)
+        self._cost_origin = self.centers.mean(axis=0)
+        self.cost_unit = self._least_unit(self.centers)
+        self.costs, _ = problem.data.costs(self.centers, self.cost_unit)
         self.cost = self._total_cost()
         self.origin = np.zeros(problem.n_features)
         if not sparse.issparse(problem.X):
@@ -114,11 +72,6 @@ class PolishState:
         self.__dict__.update(other.__dict__)
 
     @property
-    def centers(self) -> np.ndarray:
-        """Means of the clusters as of the latest `update_centers`."""
-        return self.costs.centers
-
-    @property
     def min_gain(self) -> float:
         """The least gain of a change that is made."""
         return _MIN_GAIN * float(self.cost)
@@ -133,9 +86,20 @@ class PolishState:
         return np.rint(gain / self.min_gain)
 
     def update_centers(self) -> None:
-        """Move the centers to the means of the clusters."""
-        self.costs.move(self._means(self.centers))
+        """Move the centers to the means of the clusters; recompute costs of those that move."""
+        before, self.centers = self.centers, self._means(self.centers)
+        moved = np.flatnonzero((self.centers != before).any(axis=1))
+        least = self._least_unit(self.centers)
+        if least > self.cost_unit or 16 * least < self.cost_unit:
+            self.cost_unit, moved = least, np.arange(len(before))
+        if len(moved):
+            costs, _ = self.problem.data.costs(self.centers[moved], unit=self.cost_unit)
+            self.costs[:, moved] = costs
         self.cost = self._total_cost()
+
+    def _least_unit(self, centers: np.ndarray) -> float:
+        # Twice the least possible unit, so that it remains valid if the centers move a little.
+        return 2 * self.problem.data.cost_unit(centers, self._cost_origin)
 
     def is_cheaper_than(self, other: PolishState) -> bool:
         """Whether the cost is lower by more than rounding can cause."""
@@ -170,8 +134,8 @@ class PolishState:
     def _total_cost(self) -> Fraction:
         from pellucid._core.kernels.fixed_center_split import total_cost
 
-        tree, costs = self.tree, self.costs
-        return int(total_cost(tree.leaf, tree.cluster, costs.units)) * Fraction(costs.unit)
+        total = total_cost(self.tree.leaf, self.tree.cluster, self.costs)
+        return int(total) * Fraction(self.cost_unit)
 
     def _means(self, default: np.ndarray) -> np.ndarray:
         """Means of the clusters; `default` for clusters without rows."""

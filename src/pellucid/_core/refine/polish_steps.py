@@ -33,7 +33,7 @@ def _improve_with_fixed_centers(state: PolishState, node: int) -> bool:
     tree = state.tree
     rows = tree.rows[node]
     left, right = (tree.reach[child] for child in tree.children(node))
-    contested = contested_rows(rows, left, right, tree.cluster, state.costs.units)
+    contested = contested_rows(rows, left, right, tree.cluster, state.costs)
     goes_left = tree.goes_left[node][contested.rows]
     name = fingerprint(contested.rows, contested.difference, goes_left)
     if name in state.cache:
@@ -116,7 +116,7 @@ def _promising_features(state: PolishState, node: int, moving: MovingRows) -> np
     if number == problem.n_features:
         return np.arange(problem.n_features)
     left, right = (tree.reach[child] for child in tree.children(node))
-    contested = contested_rows(moving.rows, left, right, tree.cluster, state.costs.units)
+    contested = contested_rows(moving.rows, left, right, tree.cluster, state.costs)
     return FixedCenterSearch(problem, contested).best_features(number)
 
 

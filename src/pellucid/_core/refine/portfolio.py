@@ -141,10 +141,11 @@ EFFORTS = {
 }
 
 
+@dataclass(frozen=True)
 class Portfolio:
     """The trees that are tried for one reference.
 
-    Parameters
+    Attributes
     ----------
     problem : Problem
     budget : SearchBudget
@@ -156,22 +157,12 @@ class Portfolio:
         Counts the trees.
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        budget: SearchBudget,
-        limits: TreeLimits,
-        depth_penalty: float,
-        threshold_style: ThresholdStyle,
-        progress: Progress,
-    ) -> None:
-        self.problem = problem
-        self.budget = budget
-        self.limits = limits
-        self.depth_penalty = depth_penalty
-        self.threshold_style = threshold_style
-        self.progress = progress
-        self._polish_size = _size(problem) * (limits.n_leaves / problem.n_clusters) ** 2
+    problem: Problem
+    budget: SearchBudget
+    limits: TreeLimits
+    depth_penalty: float
+    threshold_style: ThresholdStyle
+    progress: Progress
 
     def best(self, rank: Callable[[Polished], tuple], *, only_cost: bool) -> Polished | None:
         """The polished tree of lowest rank within the limits; ties go to the first.
@@ -198,6 +189,10 @@ class Portfolio:
         if best is None or self._polish_size > budget.max_deep_size:
             return best
         return min([best, *self._polish(best.tree, deep=True)], key=rank)
+
+    @property
+    def _polish_size(self) -> float:
+        return _size(self.problem) * (self.limits.n_leaves / self.problem.n_clusters) ** 2
 
     def _n_polished(self) -> int:
         n, is_small = self.budget.n_polished, self._polish_size <= self.budget.max_polish_size

@@ -14,36 +14,19 @@ from pellucid._core.refine.polish_state import PolishState, fingerprint
 
 
 class Removal(NamedTuple):
-    """A child that could be removed; its sibling replaces their parent.
+    """A child that could be removed; its sibling replaces their parent."""
 
-    Attributes
-    ----------
-    loss : float
-        Rise of the cost.
-    child, parent, sibling : int
-    vacates : bool
-        Whether a cluster would lose all rows.
-    """
-
-    loss: float
+    loss: float  # rise of the cost
     child: int
     parent: int
     sibling: int
-    vacates: bool
+    vacates: bool  # whether a cluster would lose all rows
 
 
 class LeafSplit(NamedTuple):
-    """A split that a leaf could have.
+    """A split that a leaf could have."""
 
-    Attributes
-    ----------
-    gain : float
-        Fall of the cost.
-    leaf : int
-    cut : Split
-    """
-
-    gain: float
+    gain: float  # fall of the cost
     leaf: int
     cut: Split
 
@@ -177,8 +160,7 @@ def _splits(state: PolishState, *, is_new_cluster: bool) -> list[LeafSplit]:
         moments = state.moments()
         found = [_new_cluster_split(state, leaf, moments) for leaf in state.tree.leaves()]
     else:
-        costs = state.costs
-        problem = state.problem.with_costs(costs.centers, costs.units, costs.unit)
+        problem = state.problem.with_costs(state.centers, state.costs, state.cost_unit)
         surrogate = SurrogateCost(problem)
         found = [_least_cost_split(state, leaf, surrogate) for leaf in state.tree.leaves()]
     return [split for split in found if split is not None and split.gain > state.min_gain]
@@ -190,7 +172,7 @@ def _least_cost_split(state: PolishState, leaf: int, surrogate: SurrogateCost) -
     if len(rows) < 2:
         return None
     cut = surrogate.best_split(surrogate.start_node(rows))
-    return cut and LeafSplit(cut.gain * state.costs.unit, leaf, cut)
+    return cut and LeafSplit(cut.gain * state.cost_unit, leaf, cut)
 
 
 def _new_cluster_split(state: PolishState, leaf: int, moments: Moments) -> LeafSplit | None:
@@ -227,8 +209,7 @@ def _split(state: PolishState, split: LeafSplit, new_cluster: int | None) -> Non
     if new_cluster is not None:
         tree.cluster[children[1]] = new_cluster
         return
-    costs = state.costs.units
-    totals = [costs[tree.rows[child]].sum(axis=0) for child in children]
+    totals = [state.costs[tree.rows[child]].sum(axis=0) for child in children]
     for child, total in zip(children, totals):
         tree.cluster[child] = int(np.argmin(total))
     if not state.has_rows()[own]:

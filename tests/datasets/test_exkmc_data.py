@@ -28,7 +28,7 @@ def test_synthetic_1_misleads_cart_and_not_exkmc():
     assert ours.inertia_ < 2 * ours.reference_inertia_
 
 
-def test_synthetic_2_is_codewords_with_one_column_blanked():
+def test_synthetic_2_is_codewords_with_one_column_set_to_zero():
     k, d = 5, 60
     X, y = make_synthetic_2(k, d, random_state=0)
     assert X.shape == (k * d, d)
@@ -44,7 +44,7 @@ def test_synthetic_2_is_codewords_with_one_column_blanked():
 
 
 @pytest.mark.parametrize("make", [make_synthetic_1, make_synthetic_2])
-def test_the_seed_decides(make):
+def test_random_state(make):
     arguments = (40, 30) if make is make_synthetic_1 else (3, 30)
     more = {"n_flipped": 5} if make is make_synthetic_1 else {}
     first, again, other = (make(*arguments, random_state=s, **more)[0] for s in (1, 1, 2))
@@ -52,12 +52,12 @@ def test_the_seed_decides(make):
     assert not np.array_equal(first, other)
 
 
-def test_what_cannot_be_made_is_refused():
+def test_invalid_arguments():
     with pytest.raises(ValueError, match="at least 4 rows"):
         make_synthetic_1(3)
-    with pytest.raises(ValueError, match="n_flipped=5 must lie between 0 and 4"):
+    with pytest.raises(ValueError, match="n_flipped=5 must be between 0 and 4"):
         make_synthetic_1(10, 5, n_flipped=5)
-    with pytest.raises(ValueError, match="no room for 100 codewords"):
+    with pytest.raises(ValueError, match="too small for 100 codewords"):
         make_synthetic_2(100, 4, random_state=0)
     with pytest.raises(ValueError, match="must be at least 1"):
         make_synthetic_2(0)

@@ -7,7 +7,7 @@ from sklearn.tree import DecisionTreeClassifier
 from pellucid.datasets import make_eop_patterns, make_three_features, make_xor_triangles
 
 
-def test_the_patterns_are_gaussians_in_their_columns_and_uniform_in_the_others():
+def test_patterns_are_gaussian_in_their_columns_and_uniform_in_the_others():
     X, y, pattern, patterns = make_eop_patterns(
         20_000, background=0.2, random_state=3, return_patterns=True
     )
@@ -40,7 +40,7 @@ def check_uniform(values):
     )
 
 
-def test_patterns_of_both_classes_occur_whatever_the_seed():
+def test_patterns_of_both_classes_occur_with_every_seed():
     for seed in range(30):
         patterns = make_eop_patterns(
             10, 4, pattern_dims=(2, 1), random_state=seed, return_patterns=True
@@ -58,7 +58,7 @@ def test_background_and_width_make_it_harder():
     assert score(width=(0.02, 0.05)) > score(width=(0.1, 0.2)) + 0.05
 
 
-def test_there_may_be_patterns_only_or_none():
+def test_only_patterns_or_no_patterns():
     *_, pattern, patterns = make_eop_patterns(
         70, background=0, random_state=0, return_patterns=True
     )
@@ -70,7 +70,7 @@ def test_there_may_be_patterns_only_or_none():
     assert (pattern == -1).all()
 
 
-def test_the_squares_and_the_triangles_have_one_density():
+def test_squares_and_triangles_have_the_same_density():
     X, y = make_xor_triangles(30_000, gap=0, random_state=0)
     below = X < 1
     assert (y == (below[:, 0] == below[:, 1])).all()
@@ -86,7 +86,7 @@ def test_the_squares_and_the_triangles_have_one_density():
     assert (X[y == 0, 0] < 1).mean() == pytest.approx(1 / 2, abs=0.02)
 
 
-def test_the_gap_moves_the_triangles_along_the_diagonal():
+def test_gap_moves_the_triangles_along_the_diagonal():
     touching, y = make_xor_triangles(200, gap=0, random_state=0)
     apart, again = make_xor_triangles(200, gap=0.3, random_state=0)
     assert (y == again).all()
@@ -96,14 +96,14 @@ def test_the_gap_moves_the_triangles_along_the_diagonal():
     assert (np.sign(moved) == np.sign(touching[y == 0] - 1)).all()
 
 
-def test_greedy_trees_cut_the_squares_into_slices():
+def test_greedy_trees_need_many_nodes():
     """The paper: 21 nodes, where 3 questions would do."""
     X, y = make_xor_triangles(random_state=0)
     tree = DecisionTreeClassifier(random_state=0).fit(X, y)
     assert tree.tree_.node_count >= 15
 
 
-def test_three_features_hide_two_clusters():
+def test_three_features_contain_two_clusters():
     X, y = make_three_features(8001, random_state=0)
     assert np.bincount(y).tolist() == [4001, 4000]
     check_uniform(X[y == 0] / 5)
@@ -114,17 +114,19 @@ def test_three_features_hide_two_clusters():
 
 
 @pytest.mark.parametrize("make", [make_eop_patterns, make_xor_triangles, make_three_features])
-def test_the_seed_decides(make):
+def test_random_state(make):
     (first, y), (again, y_again), (other, _) = (make(60, random_state=s) for s in (1, 1, 2))
     assert np.array_equal(first, again)
     assert np.array_equal(y, y_again)
     assert not np.array_equal(first, other)
 
 
-def test_what_cannot_be_made_is_refused():
-    with pytest.raises(ValueError, match="pattern_dims has 3; a pattern spans between 1 and n_fea"):
+def test_invalid_arguments():
+    with pytest.raises(
+        ValueError, match="pattern_dims contains 3; a pattern has between 1 and n_fea"
+    ):
         make_eop_patterns(10, 2, pattern_dims=(2, 3))
-    with pytest.raises(ValueError, match="background=1.5 is a share"):
+    with pytest.raises(ValueError, match="background=1.5 must be between 0 and 1"):
         make_eop_patterns(background=1.5)
     with pytest.raises(ValueError, match="the smaller one first"):
         make_eop_patterns(width=(0.2, 0.1))

@@ -1,4 +1,4 @@
-"""The search over (k, α), on D and N that are made up and known everywhere."""
+"""Branch and bound over (k, α) on synthetic D and N."""
 
 import numpy as np
 import pytest
@@ -13,15 +13,15 @@ steps = st.floats(0, 1).map(lambda x: x if x > 0.4 else 0.0)
 
 @st.composite
 def monotone_tables(draw):
-    """D that falls with k and rises with α, and N the other way round, both at most 1."""
+    """D decreases with k and increases with α, N does the opposite; both are at most 1."""
     shape = draw(st.tuples(st.integers(1, 9), st.integers(1, 12)))
     rises = [draw(arrays(float, shape, elements=steps)).cumsum(0).cumsum(1) for _ in range(2)]
     D, N = (table / max(table.max(), 1) for table in rises)
     return D[::-1], N[:, ::-1]
 
 
-class Asked:
-    """Looks pairs up in tables, and keeps count."""
+class Lookup:
+    """Looks up pairs in tables and records the calls."""
 
     def __init__(self, D, N):
         self.D, self.N = D, N
@@ -31,8 +31,8 @@ class Asked:
 
     def __call__(self, k, alpha):
         self.pairs.append((k, alpha))
-        place = self.ks.index(k), self.alphas.index(alpha)
-        return self.D[place], self.N[place]
+        position = self.ks.index(k), self.alphas.index(alpha)
+        return self.D[position], self.N[position]
 
 
 @settings(deadline=None, max_examples=150)
@@ -42,56 +42,54 @@ class Asked:
     st.sampled_from([0.0, 0.01, 0.05, 0.3]),
     st.sampled_from(["alpha", "k"]),
 )
-def test_bounds_hold_and_little_is_lost_where_d_and_n_are_monotone(
-    tables, trade_off, tolerance, ties
-):
+def test_bounds_and_tolerance_hold_for_monotone_d_and_n(tables, trade_off, tolerance, ties):
     D, N = tables
-    ask = Asked(D, N)
-    how = {"trade_off": trade_off, "tolerance": tolerance, "ties": ties}
-    found = branch_and_bound(ask, ask.ks, ask.alphas, **how)
+    lookup = Lookup(D, N)
+    options = {"trade_off": trade_off, "tolerance": tolerance, "ties": ties}
+    found = branch_and_bound(lookup, lookup.ks, lookup.alphas, **options)
     objective = D + trade_off * N
-    assert found.objective == objective[ask.ks.index(found.k), ask.alphas.index(found.alpha)]
+    assert found.objective == objective[lookup.ks.index(found.k), lookup.alphas.index(found.alpha)]
     assert found.objective <= objective.min() + tolerance + 1e-12
     assert found.lower <= objective.min() + 1e-12
     assert found.objective - found.lower <= tolerance + 1e-12
     assert found.is_complete
     for block in found.blocks:
-        ks = slice(ask.ks.index(block.k1), ask.ks.index(block.k2) + 1)
-        alphas = slice(ask.alphas.index(block.alpha1), ask.alphas.index(block.alpha2) + 1)
+        ks = slice(lookup.ks.index(block.k1), lookup.ks.index(block.k2) + 1)
+        alphas = slice(lookup.alphas.index(block.alpha1), lookup.alphas.index(block.alpha2) + 1)
         inside = objective[ks, alphas]
         assert block.lower <= inside.min() + 1e-12
         assert block.upper >= inside.min()
         assert block.upper in inside
-    assert len(ask.pairs) == len(set(ask.pairs))
+    assert len(lookup.pairs) == len(set(lookup.pairs))
 
 
 @settings(deadline=None, max_examples=50)
 @given(monotone_tables())
-def test_all_pairs_are_accounted_for(tables):
-    """Every pair that was not asked for is in a block that was pruned."""
-    ask = Asked(*tables)
-    found = branch_and_bound(ask, ask.ks, ask.alphas, tolerance=0.1)
+def test_every_pair_is_evaluated_or_pruned(tables):
+    """Every pair that was not evaluated is in a pruned block."""
+    lookup = Lookup(*tables)
+    found = branch_and_bound(lookup, lookup.ks, lookup.alphas, tolerance=0.1)
     pruned = [block for block in found.blocks if block.fate == "pruned"]
-    for k in ask.ks:
-        for alpha in ask.alphas:
-            assert (k, alpha) in ask.pairs or any(
+    for k in lookup.ks:
+        for alpha in lookup.alphas:
+            assert (k, alpha) in lookup.pairs or any(
                 b.k1 <= k <= b.k2 and b.alpha1 <= alpha <= b.alpha2 for b in pruned
             )
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_tables_of_any_kind_end_the_search(seed):
-    ask = Asked(*np.random.default_rng(seed).random((2, 9, 21)))
-    found = branch_and_bound(ask, ask.ks, ask.alphas, tolerance=0.0)
-    assert len(ask.pairs) == len(set(ask.pairs)) <= 9 * 21
-    values = [sum(ask(*pair)) for pair in list(ask.pairs)]
+def test_search_ends_on_random_tables(seed):
+    lookup = Lookup(*np.random.default_rng(seed).random((2, 9, 21)))
+    found = branch_and_bound(lookup, lookup.ks, lookup.alphas, tolerance=0.0)
+    assert len(lookup.pairs) == len(set(lookup.pairs)) <= 9 * 21
+    values = [sum(lookup(*pair)) for pair in list(lookup.pairs)]
     assert found.objective == min(values)
 
 
-def test_the_running_example_of_the_paper():
+def test_running_example_of_the_paper():
     """Its figure 2: k from 1 to 8, α in tenths, ε_b = 0.1."""
     alphas = [round(0.1 * i, 1) for i in range(11)]
-    # The bounds of the example, by D and N that are monotone.
+    # Monotone D and N with the bounds of the example.
     known = {
         (8, 0.0): (0.0, 1.0),
         (1, 1.0): (0.3, 0.1),
@@ -100,13 +98,13 @@ def test_the_running_example_of_the_paper():
         (4, 0.5): (0.3, 0.5),
         (8, 0.5): (0.3, 0.7),
     }
-    how = {"tolerance": 0.1, "ties": "k"}
-    found = branch_and_bound(lambda *pair: known.pop(pair), range(1, 9), alphas, **how)
+    options = {"tolerance": 0.1, "ties": "k"}
+    found = branch_and_bound(lambda *pair: known.pop(pair), range(1, 9), alphas, **options)
     assert not known
     assert (found.k, found.alpha, found.objective) == (1, 1.0, 0.4)
     b1, b3, *pruned = found.blocks
     assert (b1[:4], b1.fate) == ((1, 0.0, 8, 1.0), "split by k")
-    # B2 has the better upper bound, but B3, of the lower lower bound, is looked into first.
+    # B2 has the better upper bound, but B3 has the smaller lower bound and is processed first.
     assert b3[:4] == (4, 0.0, 8, 1.0)
     assert b3[4:] == (pytest.approx(0.2), pytest.approx(0.5), "split by alpha")
     b2, b4, b5 = pruned
@@ -118,25 +116,25 @@ def test_the_running_example_of_the_paper():
     assert [b.fate for b in (b4, b5)] == ["pruned", "pruned"]
 
 
-@pytest.mark.parametrize("most", [0, 2, 3, 5, 11, 1000])
-def test_a_stopped_search_has_the_best_so_far_and_a_bound(most):
+@pytest.mark.parametrize("max_pairs", [0, 2, 3, 5, 11, 1000])
+def test_stopped_search_returns_the_best_pair_and_a_bound(max_pairs):
     k, alpha = np.mgrid[0:9, 0:21]
     D, N = (alpha / 20) ** 2 * (1 - k / 20), (1 - alpha / 40) * k / 8
-    ask = Asked(D, N)
-    how = {"tolerance": 0.0, "stop": lambda: len(ask.pairs) >= most}
-    found = branch_and_bound(ask, ask.ks, ask.alphas, **how)
-    assert len(ask.pairs) == max(most, 2) or found.is_complete
-    assert found.objective == min(sum(ask(*pair)) for pair in list(ask.pairs))
+    lookup = Lookup(D, N)
+    options = {"tolerance": 0.0, "stop": lambda: len(lookup.pairs) >= max_pairs}
+    found = branch_and_bound(lookup, lookup.ks, lookup.alphas, **options)
+    assert len(lookup.pairs) == max(max_pairs, 2) or found.is_complete
+    assert found.objective == min(sum(lookup(*pair)) for pair in list(lookup.pairs))
     assert found.lower <= (D + N).min() + 1e-12
-    assert found.is_complete == (most == 1000)
+    assert found.is_complete == (max_pairs == 1000)
 
 
-def test_progress_is_reported_and_the_bound_only_rises():
+def test_progress_is_reported_and_the_bound_never_decreases():
     k, alpha = np.mgrid[0:9, 0:21]
-    ask = Asked((alpha / 20) * (1 - k / 20), (1 - alpha / 40) * k / 8)
+    lookup = Lookup((alpha / 20) * (1 - k / 20), (1 - alpha / 40) * k / 8)
     seen = []
     branch_and_bound(
-        ask, ask.ks, ask.alphas, tolerance=0.0, report=lambda *state: seen.append(state)
+        lookup, lookup.ks, lookup.alphas, tolerance=0.0, report=lambda *state: seen.append(state)
     )
     best, lower = np.array(seen).T
     assert (np.diff(best) <= 0).all()
@@ -144,9 +142,9 @@ def test_progress_is_reported_and_the_bound_only_rises():
     assert (lower <= best).all()
 
 
-def test_one_pair_is_a_plane():
+def test_one_pair():
     found = branch_and_bound(lambda k, alpha: (0.25, 0.5), [4], [0.0])
     assert (found.k, found.alpha, found.objective) == (4, 0.0, 0.75)
     assert [block.fate for block in found.blocks] == ["finished"]
-    assert Block(0, 0, 0, 1).is_whole
-    assert not Block(0, 0, 1, 1).is_whole
+    assert Block(0, 0, 0, 1).has_only_corners
+    assert not Block(0, 0, 1, 1).has_only_corners

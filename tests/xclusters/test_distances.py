@@ -1,4 +1,4 @@
-"""Distances beside naive loops, of all that a user may hand in."""
+"""Distances against naive loops, for all supported inputs."""
 
 import math
 import sys
@@ -12,11 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from pellucid.xclusters import between, dtw, measures, pairwise
+from pellucid.xclusters import between, pairwise
+from pellucid.xclusters.distances import dtw, numeric
 from pellucid.xclusters.distances.pairwise import METRICS, column_ranges
 
 
-def naive_warping(a, b, window=None):
+def naive_dtw(a, b, window=None):
     n, m = len(a), len(b)
     table = np.full((n + 1, m + 1), np.inf)
     table[0, 0] = 0
@@ -55,22 +56,22 @@ NAIVE = {
     "euclidean": lambda a, b: math.sqrt(((a - b) ** 2).sum()),
     "manhattan": lambda a, b: np.abs(a - b).sum(),
     "cosine": lambda a, b: 1 - a @ b / math.sqrt((a @ a) * (b @ b)),
-    "dtw": naive_warping,
+    "dtw": naive_dtw,
 }
 NUMBERS = np.random.default_rng(0).normal(size=(23, 6))
 
 
 @pytest.fixture
 def small_tiles(monkeypatch):
-    """Tiles of few rows, so that their seams are seen."""
-    monkeypatch.setattr(measures, "_ENTRIES", 40)
-    monkeypatch.setattr(dtw, "_ROWS_A_THREAD", 3)
+    """Tiles of few rows, so that several tiles are computed."""
+    monkeypatch.setattr(numeric, "_ENTRIES", 40)
+    monkeypatch.setattr(dtw, "_ROWS_PER_THREAD", 3)
     monkeypatch.setattr(dtw, "_CELLS", 200)
 
 
 @pytest.mark.parametrize("metric", NAIVE)
 @pytest.mark.parametrize("n_jobs", [1, 2, 3])
-def test_numbers_beside_naive_loops(metric, n_jobs, small_tiles):
+def test_numeric_distances_equal_naive_loops(metric, n_jobs, small_tiles):
     D = pairwise(NUMBERS, metric, n_jobs=n_jobs)
     np.testing.assert_allclose(D, naive(NUMBERS, NUMBERS, NAIVE[metric]), atol=1e-14)
     np.testing.assert_array_equal(D, D.T)
@@ -82,24 +83,24 @@ def test_numbers_beside_naive_loops(metric, n_jobs, small_tiles):
 
 @given(st.integers(0, 10_000), st.sampled_from([None, 0, 1, 4]))
 @settings(deadline=None, max_examples=40)
-def test_warping_beside_brute_force(seed, window):
+def test_dtw_equals_brute_force(seed, window):
     random = np.random.default_rng(seed)
     series = [random.normal(size=random.integers(1, 12)).round(1) for _ in range(6)]
     D = pairwise(series, "dtw", window=window)
-    expected = naive(series, series, lambda a, b: naive_warping(a, b, window))
+    expected = naive(series, series, lambda a, b: naive_dtw(a, b, window))
     np.testing.assert_allclose(D, expected, atol=1e-12)
     np.testing.assert_array_equal(D, D.T)
     E = between(series[:2], series, "dtw", window=window)
     np.testing.assert_allclose(E, expected[:2], atol=1e-12)
 
 
-def test_no_window_at_all_is_euclidean():
+def test_dtw_with_window_zero_is_euclidean():
     np.testing.assert_allclose(
         pairwise(NUMBERS, "dtw", window=0), pairwise(NUMBERS, "euclidean"), atol=1e-12
     )
 
 
-def test_warping_is_finite_where_the_straight_alignment_is_the_best():
+def test_dtw_is_finite_if_the_diagonal_alignment_is_best():
     """The package's pruning loses such pairs to rounding."""
     X = np.sort(np.random.default_rng(0).uniform(size=(60, 4)), axis=1)
     D = pairwise(X, "dtw")
@@ -107,7 +108,7 @@ def test_warping_is_finite_where_the_straight_alignment_is_the_best():
     assert (pairwise(X, "euclidean") * (1 + 1e-12) >= D).all()
 
 
-def test_warping_where_the_series_may_not_be_written_to():
+def test_dtw_of_read_only_series():
     frozen = NUMBERS.copy()
     frozen.flags.writeable = False
     np.testing.assert_array_equal(pairwise(frozen, "dtw"), pairwise(NUMBERS, "dtw"))
@@ -123,7 +124,7 @@ MIXED_ROWS = st.lists(
 
 @given(MIXED_ROWS)
 @settings(deadline=None, max_examples=60)
-def test_categories_beside_sets(rows):
+def test_jaccard_equals_sets(rows):
     D = pairwise(rows, "jaccard")
     np.testing.assert_allclose(D, naive(rows, rows, naive_jaccard), atol=1e-15)
     np.testing.assert_allclose(between(rows[:3], rows, "jaccard"), D[:3], atol=1e-15)
@@ -131,7 +132,7 @@ def test_categories_beside_sets(rows):
 
 @given(MIXED_ROWS)
 @settings(deadline=None, max_examples=60)
-def test_mixed_columns_beside_naive_gower(rows):
+def test_gower_equals_naive_loops(rows):
     frame = pd.DataFrame(rows, columns=["one", "two", "three"]).astype({"three": float})
     ranges = column_ranges(frame)
     known = frame["three"].dropna()
@@ -143,7 +144,7 @@ def test_mixed_columns_beside_naive_gower(rows):
 
 
 @pytest.mark.parametrize("metric", ["jaccard", "gower"])
-def test_every_kind_of_table_gives_the_same(metric, small_tiles):
+def test_all_table_types_give_the_same_distances(metric, small_tiles):
     columns = {"town": ["x", "y", "x", "z"] * 5, "age": list(range(20)), "in": [True, False] * 10}
     frame = pd.DataFrame(columns)
     expected = pairwise(frame, metric, n_jobs=1)
@@ -158,14 +159,14 @@ def test_every_kind_of_table_gives_the_same(metric, small_tiles):
         np.testing.assert_array_equal(pairwise(table, metric, n_jobs=2), expected)
 
 
-def test_gower_of_new_rows_keeps_the_ranges_it_is_given():
+def test_gower_uses_given_ranges():
     X = pd.DataFrame({"a": [0.0, 10.0], "b": ["x", "y"]})
     new = pd.DataFrame({"a": [5.0], "b": ["y"]})
     np.testing.assert_allclose(between(new, X, "gower", ranges=column_ranges(X)), [[0.75, 0.25]])
     np.testing.assert_allclose(between(new, new, "gower", ranges=column_ranges(X)), [[0.0]])
 
 
-def test_constant_columns_say_nothing():
+def test_constant_columns_contribute_nothing():
     X = np.column_stack([np.full(4, 7.0), [0.0, 1.0, 2.0, 4.0]])
     np.testing.assert_allclose(pairwise(X, "gower")[0], np.array([0, 1, 2, 4]) / 8)
     for metric in ("euclidean", "manhattan", "dtw"):
@@ -178,14 +179,14 @@ def test_one_row(metric):
     np.testing.assert_array_equal(pairwise([[1.0, 2.0]], metric), [[0.0]])
 
 
-def test_rows_of_zeros_have_no_direction():
+def test_cosine_of_zero_rows():
     X = np.array([[0.0, 0.0], [3.0, 4.0], [0.0, 0.0], [-3.0, -4.0]])
     expected = [[0, 1, 0, 1], [1, 0, 1, 2], [0, 1, 0, 1], [1, 2, 1, 0]]
     np.testing.assert_allclose(pairwise(X, "cosine"), expected, atol=1e-15)
     np.testing.assert_allclose(pairwise(sparse.csr_array(X), "cosine"), expected, atol=1e-15)
 
 
-def test_angles_of_tiny_and_huge_rows():
+def test_cosine_of_tiny_and_huge_rows():
     X = np.array([[1e-200, 0.0], [1e200, 1e200], [0.0, 5.0]])
     half = 1 - math.sqrt(0.5)
     np.testing.assert_allclose(
@@ -211,20 +212,20 @@ def test_float32_and_column_major_numbers():
         np.testing.assert_array_equal(pairwise(same, "euclidean"), expected)
 
 
-def test_a_function_is_asked_once_a_pair():
-    asked = []
+def test_function_is_called_once_per_pair():
+    calls = []
 
     def apart(a, b):
-        asked.append((a[0], b[0]))
+        calls.append((a[0], b[0]))
         return abs(a[0] - b[0])
 
     D = pairwise(np.arange(4.0)[:, None], apart)
     np.testing.assert_array_equal(D, np.abs(np.arange(4.0)[:, None] - np.arange(4.0)))
-    assert len(asked) == 6
+    assert len(calls) == 6
     np.testing.assert_array_equal(between([[1.0]], [[0.0], [3.0]], apart), [[1.0, 2.0]])
 
 
-def test_a_function_of_anything():
+def test_function_of_arbitrary_objects():
     words = ["a", "abc", "ab"]
     D = pairwise(words, lambda a, b: abs(len(a) - len(b)))
     np.testing.assert_array_equal(D, [[0, 2, 1], [2, 0, 1], [1, 1, 0]])
@@ -234,19 +235,19 @@ def test_a_function_of_anything():
     assert pairwise(series, lambda a, b: abs(a.sum() - b.sum()))[0, 1] == 2.0
 
 
-def test_precomputed_is_checked_and_handed_on():
+def test_precomputed_is_checked_and_returned():
     D = pairwise(NUMBERS, "euclidean")
     assert pairwise(D, "precomputed") is D
     np.testing.assert_array_equal(between(D[:3], range(23), "precomputed"), D[:3])
     with pytest.raises(ValueError, match="square matrix"):
         pairwise(NUMBERS, "precomputed")
-    with pytest.raises(ValueError, match="distances of new rows to the 5 rows that were fitted"):
+    with pytest.raises(ValueError, match="distances of new rows to the 5 fitted rows"):
         between(D[:3], range(5), "precomputed")
-    with pytest.raises(ValueError, match=r"X\[0, 1\] is -1; distances are finite"):
+    with pytest.raises(ValueError, match=r"X\[0, 1\] is -1; distances must be finite"):
         between([[0.0, -1.0]], range(2), "precomputed")
 
 
-def test_it_tells_how_far_it_is(capsys):
+def test_progress_is_printed(capsys):
     pairwise(NUMBERS, "dtw", verbose=1)
     lines = capsys.readouterr().err.splitlines()
     assert lines[-1] == "distances (dtw): 20 of 20"
@@ -255,8 +256,8 @@ def test_it_tells_how_far_it_is(capsys):
     assert capsys.readouterr().err == ""
 
 
-def test_ctrl_c_is_heard_between_tiles(small_tiles, monkeypatch):
-    tile, seen = dtw.Warping.tile, []
+def test_interrupt_between_tiles(small_tiles, monkeypatch):
+    tile, seen = dtw.DTW.tile, []
 
     def interrupted(self, *arguments, **options):
         seen.append(1)
@@ -264,19 +265,21 @@ def test_ctrl_c_is_heard_between_tiles(small_tiles, monkeypatch):
             raise KeyboardInterrupt
         return tile(self, *arguments, **options)
 
-    monkeypatch.setattr(dtw.Warping, "tile", interrupted)
+    monkeypatch.setattr(dtw.DTW, "tile", interrupted)
     with pytest.raises(KeyboardInterrupt):
         pairwise(NUMBERS, "dtw")
     assert len(seen) == 2
 
 
-def test_without_the_package_it_says_how_to_get_it(monkeypatch):
+def test_missing_package_names_the_pip_command(monkeypatch):
     monkeypatch.setitem(sys.modules, "dtaidistance", None)
-    with pytest.raises(ImportError, match=r"pip install 'pellucid\[xclusters\]'"):
+    with pytest.raises(
+        ImportError, match=r"requires the package dtaidistance: pip install 'pellucid\[xclusters\]'"
+    ):
         pairwise(NUMBERS, "dtw")
 
 
-def test_without_its_compiled_part_it_says_how_to_get_that(monkeypatch):
+def test_missing_compiled_part_names_the_pip_command(monkeypatch):
     import dtaidistance.dtw
 
     monkeypatch.setattr(dtaidistance.dtw, "dtw_cc", None)
@@ -292,31 +295,36 @@ def short(*lengths):
     ("X", "metric", "options", "message"),
     [
         (short(3, 3, 5), "euclidean", {}, "series 2 of X has 5 steps, series 0 has 3: .*'dtw'"),
-        (short(3, 0), "dtw", {}, r"series 1 of X has shape \(0,\); a series is"),
-        ([[1.0, np.nan], [2.0]], "dtw", {}, "series 0 of X is nan at step 1; fill it in"),
-        ([[1.0, 2.0], ["a"]], "dtw", {}, "series 1 holds other things than numbers"),
+        (short(3, 0), "dtw", {}, r"series 1 of X has shape \(0,\); a series is a non-empty list"),
+        ([[1.0, np.nan], [2.0]], "dtw", {}, "series 0 of X is nan at step 1; impute"),
+        ([[1.0, 2.0], ["a"]], "dtw", {}, "series 1 contains non-numeric values"),
         ([[1.0, np.nan]], "dtw", {}, r"X\[0, 1\] is nan; 'dtw' needs finite numbers"),
         ([[1.0], [np.inf]], "manhattan", {}, r"X\[1, 0\] is inf"),
         ([["a"], ["b"]], "euclidean", {}, "for categories use metric='jaccard' or 'gower'"),
         (pd.DataFrame({"t": ["a"]}), "cosine", {}, "column 't' is not numeric"),
-        ([1.0, 2.0], "euclidean", {}, r"X has shape \(2,\); rows of numbers form a matrix"),
+        ([1.0, 2.0], "euclidean", {}, r"X has shape \(2,\); expected a matrix"),
         ([], "euclidean", {}, "X is empty; at least one row"),
-        (["a", "b"], "jaccard", {}, r"X has shape \(2,\); rows of values form a table"),
-        ([["a"], ["b", "c"]], "jaccard", {}, "row 1 of X has 2 values, row 0 has 1; every row"),
+        (["a", "b"], "jaccard", {}, r"X has shape \(2,\); expected a table"),
+        ([["a"], ["b", "c"]], "jaccard", {}, "row 1 of X has 2 values, row 0 has 1; each row"),
         ([], "jaccard", {}, "X is empty; at least one row"),
         (np.empty((0, 3)), "gower", {}, "X is empty; at least one row"),
-        (None, "dtw", {}, r"X has shape \(\); rows of numbers form a matrix"),
+        (None, "dtw", {}, r"X has shape \(\); expected a matrix"),
         ([[np.inf]], "gower", {}, "column 0 of X is infinite at row 0"),
-        (NUMBERS, "hamming", {}, "metric='hamming' is not known; use one of 'cosine', 'dtw'"),
-        (NUMBERS, "euclidean", {"window": 3}, "window=3 is for metric='dtw'"),
-        (NUMBERS, "dtw", {"window": -1}, "window=-1: a whole number of steps"),
-        (NUMBERS, "dtw", {"window": 0.5}, "window=0.5: a whole number of steps"),
-        (NUMBERS, lambda a, b: -1.0, {}, r"returned -1.0 for rows 0 and 1; distances are finite"),
+        (NUMBERS, "hamming", {}, "unknown metric='hamming'; use one of 'cosine', 'dtw'"),
+        (NUMBERS, "euclidean", {"window": 3}, "window=3 is only used by metric='dtw'"),
+        (NUMBERS, "dtw", {"window": -1}, "window=-1 must be a nonnegative integer"),
+        (NUMBERS, "dtw", {"window": 0.5}, "window=0.5 must be a nonnegative integer"),
+        (
+            NUMBERS,
+            lambda a, b: -1.0,
+            {},
+            r"returned -1.0 for rows 0 and 1; distances must be finite",
+        ),
         (NUMBERS, lambda a, b: np.nan, {}, r"returned nan for rows 0 and 1"),
         (NUMBERS, "euclidean", {"n_jobs": 0}, "n_jobs=0"),
     ],
 )
-def test_errors_say_what_would_work(X, metric, options, message):
+def test_value_errors(X, metric, options, message):
     with pytest.raises(ValueError, match=message):
         pairwise(X, metric, **options)
 
@@ -324,25 +332,33 @@ def test_errors_say_what_would_work(X, metric, options, message):
 @pytest.mark.parametrize(
     ("X", "metric", "message"),
     [
-        (sparse.csr_array(NUMBERS), "dtw", "X is sparse, but series are read from dense data"),
-        (sparse.csr_array(NUMBERS), "gower", "X is sparse, but categories are read from dense"),
-        (NUMBERS, lambda a, b: "far", "returned 'far' for rows 0 and 1; a distance is a number"),
-        (pd.DataFrame({"c": [[1], [2]]}), "jaccard", "column 'c' of X holds values that cannot be"),
+        (sparse.csr_array(NUMBERS), "dtw", "X is sparse, but series must be dense"),
+        (sparse.csr_array(NUMBERS), "gower", "X is sparse, but categories must be dense"),
+        (
+            NUMBERS,
+            lambda a, b: "far",
+            "returned 'far' for rows 0 and 1; a distance must be a number",
+        ),
+        (
+            pd.DataFrame({"c": [[1], [2]]}),
+            "jaccard",
+            "column 'c' of X contains values that cannot be",
+        ),
     ],
 )
-def test_types_that_cannot_be_read(X, metric, message):
+def test_type_errors(X, metric, message):
     with pytest.raises(TypeError, match=message):
         pairwise(X, metric)
 
 
-def test_rows_that_do_not_fit_together():
-    with pytest.raises(ValueError, match="Y has 1 columns of categories, the other rows have 2"):
+def test_incompatible_rows():
+    with pytest.raises(ValueError, match="Y has 1 categorical columns, but the other rows have 2"):
         between([["a", "b"]], [["a"]], "jaccard")
-    with pytest.raises(ValueError, match="Y has 3 columns, the other rows have 1"):
+    with pytest.raises(ValueError, match="Y has 3 columns, but the other rows have 1"):
         between([[1.0]], [[1.0, 2.0, 3.0]], "gower")
-    with pytest.raises(ValueError, match="column 0 of Y holds categories, but numbers in the"):
+    with pytest.raises(ValueError, match="column 0 of Y is categorical, but numeric in the"):
         between([[1.0]], [["a"]], "gower")
-    with pytest.raises(ValueError, match="ranges has 2 entries, X has 1 columns"):
+    with pytest.raises(ValueError, match="ranges has 2 entries, but X has 1 columns"):
         between([[1.0]], [[2.0]], "gower", ranges=np.ones(2))
-    with pytest.raises(ValueError, match="Y has 3 columns, the other rows have 2"):
+    with pytest.raises(ValueError, match="Y has 3 columns, but the other rows have 2"):
         between([[1.0, 2.0]], [[1.0, 2.0, 3.0]], "euclidean")

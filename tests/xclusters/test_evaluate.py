@@ -1,4 +1,4 @@
-"""One pair (k, α): the mixed distance, D and N, and that each is looked at once."""
+"""Evaluation of pairs (k, α): mixed distance, D and N, caching, and searches."""
 
 import sys
 
@@ -10,29 +10,35 @@ from hypothesis import strategies as st
 from pellucid.xclusters import mixture as mixture_module
 from pellucid.xclusters.evaluate import Evaluator, KMedoidsStarts, distortion_and_medoids
 from pellucid.xclusters.mixture import Mixture, check_memory
-from pellucid.xclusters.strategies import bayesian_search, elbow, grid_search, look_around, two_step
+from pellucid.xclusters.strategies import (
+    bayesian_search,
+    elbow,
+    grid_search,
+    refine_locally,
+    two_step,
+)
 from pellucid.xclusters.trees import TreeGrower
 
 
 def matrices(seed=0, n=40):
     rng = np.random.default_rng(seed)
-    told = rng.integers(0, 3, (n, 4)).astype(float)
-    points = rng.normal(size=(n, 2)) + 2 * told[:, :2]
+    features = rng.integers(0, 3, (n, 4)).astype(float)
+    points = rng.normal(size=(n, 2)) + 2 * features[:, :2]
     a = np.linalg.norm(points[:, None] - points[None], axis=2)
-    e = (told[:, None] != told[None]).mean(axis=2)
-    return a, e, told
+    e = (features[:, None] != features[None]).mean(axis=2)
+    return a, e, features
 
 
 def evaluator(init="ends", trade_off=1.0, seed=0, k_range=(2, 6), weight=None, cluster=None):
-    a, e, told = matrices(seed)
+    a, e, features = matrices(seed)
     mixture = Mixture(a, e)
     weight = np.ones(len(a)) if weight is None else weight
     cluster = cluster or KMedoidsStarts(mixture, weight, init)
-    return Evaluator(mixture, TreeGrower(told, weight), cluster, weight, k_range, trade_off)
+    return Evaluator(mixture, TreeGrower(features, weight), cluster, weight, k_range, trade_off)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.3, 1.0])
-def test_the_mixture_is_the_formula(alpha, monkeypatch):
+def test_mixture_formula(alpha, monkeypatch):
     monkeypatch.setattr(mixture_module, "_BLOCK", 100)
     a, e, _ = matrices()
     mixture = Mixture(a, e)
@@ -41,7 +47,7 @@ def test_the_mixture_is_the_formula(alpha, monkeypatch):
     np.testing.assert_allclose(mixture.at(alpha), expected, rtol=1e-12)
 
 
-def test_a_side_on_which_all_rows_are_alike_adds_nothing():
+def test_zero_distances_contribute_nothing():
     a, e, _ = matrices()
     np.testing.assert_allclose(Mixture(a, 0 * e).at(0.25), 0.75 * a / a.max(), rtol=1e-12)
     np.testing.assert_allclose(Mixture(0 * a, e).at(1.0), e / e.max(), rtol=1e-12)
@@ -49,7 +55,7 @@ def test_a_side_on_which_all_rows_are_alike_adds_nothing():
 
 @settings(deadline=None, max_examples=30)
 @given(st.integers(0, 1000), st.integers(1, 5))
-def test_distortion_is_to_the_best_member(seed, k):
+def test_distortion_is_relative_to_the_best_member(seed, k):
     rng = np.random.default_rng(seed)
     a = matrices(seed, 12)[0]
     labels = np.unique(rng.integers(0, k, 12), return_inverse=True)[1]
@@ -64,32 +70,32 @@ def test_distortion_is_to_the_best_member(seed, k):
     assert distortion == pytest.approx(total)
 
 
-def test_every_pair_is_clustered_once_and_the_corners_first():
-    asked = []
+def test_every_pair_is_clustered_once_after_the_corners():
+    clustered = []
     starts = KMedoidsStarts(Mixture(*matrices()[:2]), None, "build")
 
     def cluster(k, alpha):
-        asked.append((k, alpha))
+        clustered.append((k, alpha))
         return starts(k, alpha)
 
     found = evaluator(cluster=cluster)
-    assert asked == [(2, 1.0), (6, 0.0)]
+    assert clustered == [(2, 1.0), (6, 0.0)]
     for _ in range(3):
         found.objective(3, 0.5)
-        found.parts(2, 1.0)
+        found.normalized_parts(2, 1.0)
         found.evaluate(np.int64(3), np.float64(0.5))
-    assert asked == [(2, 1.0), (6, 0.0), (3, 0.5)]
-    assert list(found.evaluations) == asked
+    assert clustered == [(2, 1.0), (6, 0.0), (3, 0.5)]
+    assert list(found.evaluations) == clustered
 
 
-def test_d_and_n_are_relative_to_the_corners():
+def test_d_and_n_are_normalized_by_the_corners():
     found = evaluator(trade_off=2.0)
-    assert found.parts(2, 1.0)[0] == 1.0
-    assert found.parts(6, 0.0)[1] == 1.0
+    assert found.normalized_parts(2, 1.0)[0] == 1.0
+    assert found.normalized_parts(6, 0.0)[1] == 1.0
     one = found.evaluate(4, 0.5)
     d = one.distortion / found.evaluate(2, 1.0).distortion
     n = one.n_nodes / found.evaluate(6, 0.0).n_nodes
-    assert found.parts(4, 0.5) == (d, n)
+    assert found.normalized_parts(4, 0.5) == (d, n)
     assert found.objective(4, 0.5) == d + 2 * n
     table = found.table()
     assert table["k"].tolist() == [2, 6, 4]
@@ -99,12 +105,12 @@ def test_d_and_n_are_relative_to_the_corners():
 
 
 @pytest.mark.parametrize("init", ["ends", "build"])
-def test_what_a_pair_is_worth_does_not_depend_on_what_came_before(init):
+def test_evaluation_does_not_depend_on_the_order(init):
     pairs = [(k, alpha) for k in (2, 3, 4, 5, 6) for alpha in (0.0, 0.35, 0.7, 1.0)]
-    there, back = evaluator(init), evaluator(init)
-    forwards = {pair: there.evaluate(*pair) for pair in pairs}
+    forward, backward = evaluator(init), evaluator(init)
+    expected = {pair: forward.evaluate(*pair) for pair in pairs}
     for pair in reversed(pairs):
-        one, other = forwards[pair], back.evaluate(*pair)
+        one, other = expected[pair], backward.evaluate(*pair)
         np.testing.assert_array_equal(one.labels, other.labels)
         assert one.distortion == other.distortion
 
@@ -125,7 +131,7 @@ def test_more_starts_never_cluster_worse(init):
             assert loss(more(k, alpha), alpha) <= loss(one(k, alpha), alpha) + 1e-9
 
 
-def test_matrices_too_large_for_memory_are_refused_with_figures(monkeypatch):
+def test_matrices_too_large_for_memory_raise_an_error(monkeypatch):
     monkeypatch.setattr(mixture_module, "free_memory", lambda: 24 * 10**6)
     check_memory(1000)
     with pytest.raises(
@@ -138,11 +144,11 @@ def test_matrices_too_large_for_memory_are_refused_with_figures(monkeypatch):
 
 
 def surface(k, alpha):
-    """Its lowest place, among ks 3 to 11, is (6, 0.4)."""
+    """Minimum at (6, 0.4) for k from 3 to 11."""
     return 1 + (k - 6) ** 2 / 50 + (alpha - 0.4) ** 2
 
 
-class Asked:
+class CachedObjective:
     def __init__(self, function):
         self.function, self.known = function, {}
 
@@ -153,33 +159,33 @@ class Asked:
 KS, ALPHAS = list(range(3, 12)), [round(0.05 * i, 2) for i in range(21)]
 
 
-def test_the_grid_is_every_pair():
-    ask = Asked(surface)
-    grid_search(ask, KS, ALPHAS, lambda: False)
-    assert list(ask.known) == [(k, alpha) for k in KS for alpha in ALPHAS]
-    ask = Asked(surface)
-    grid_search(ask, KS, ALPHAS, lambda: len(ask.known) >= 7)
-    assert len(ask.known) == 7
+def test_grid_search_evaluates_every_pair():
+    objective = CachedObjective(surface)
+    grid_search(objective, KS, ALPHAS, lambda: False)
+    assert list(objective.known) == [(k, alpha) for k in KS for alpha in ALPHAS]
+    objective = CachedObjective(surface)
+    grid_search(objective, KS, ALPHAS, lambda: len(objective.known) >= 7)
+    assert len(objective.known) == 7
 
 
-def test_looking_around_ends_at_the_best_place_near():
-    ask = Asked(surface)
-    ask(8, 0.5)
-    ask(3, 1.0)
-    look_around(ask, ask.known, KS, ALPHAS, lambda: False)
-    assert min(ask.known, key=ask.known.get) == (6, 0.4)
-    assert len(ask.known) <= 2 + 18
-    ask = Asked(surface)
-    ask(8, 0.5)
-    look_around(ask, ask.known, KS, ALPHAS, lambda: len(ask.known) >= 4)
-    assert len(ask.known) == 4
+def test_local_refinement_reaches_the_minimum():
+    objective = CachedObjective(surface)
+    objective(8, 0.5)
+    objective(3, 1.0)
+    refine_locally(objective, objective.known, KS, ALPHAS, lambda: False)
+    assert min(objective.known, key=objective.known.get) == (6, 0.4)
+    assert len(objective.known) <= 2 + 18
+    objective = CachedObjective(surface)
+    objective(8, 0.5)
+    refine_locally(objective, objective.known, KS, ALPHAS, lambda: len(objective.known) >= 4)
+    assert len(objective.known) == 4
 
 
-def test_bayesian_search_finds_a_good_pair_and_repeats_itself():
+def test_bayesian_search_is_good_and_repeatable():
     pytest.importorskip("bayes_opt")
-    first, second = Asked(surface), Asked(surface)
-    for ask in (first, second):
-        bayesian_search(ask, KS, ALPHAS, lambda: False, n_pairs=18, random_state=1)
+    first, second = CachedObjective(surface), CachedObjective(surface)
+    for objective in (first, second):
+        bayesian_search(objective, KS, ALPHAS, lambda: False, n_pairs=18, random_state=1)
     assert first.known == second.known
     assert len(first.known) <= 18
     assert min(first.known.values()) < 1.05
@@ -205,7 +211,7 @@ def test_two_step_takes_the_elbow():
         ),
     ],
 )
-def test_a_missing_package_is_named_with_what_to_install(package, name, work, monkeypatch):
+def test_missing_package_names_the_pip_command(package, name, work, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(ImportError, match=f"needs the package {name}: pip install {name}"):
+    with pytest.raises(ImportError, match=f"requires the package {name}: pip install {name}"):
         work()

@@ -1,4 +1,4 @@
-"""What XClusters reads, and what it says of input that it cannot read."""
+"""Input of XClusters: feature selection and error messages."""
 
 import numpy as np
 import pandas as pd
@@ -6,14 +6,14 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from pellucid import XClusters
-from pellucid.xclusters.features import choose_sides
+from pellucid.xclusters.features import choose_features
 
 NAMES = ["day 1", "day 2", "age", "sex", "d[1]"]
 NUMERIC = [True, True, True, False, True]
 
 
 @pytest.mark.parametrize(
-    ("accuracy", "explanation", "sides"),
+    ("accuracy", "explanation", "indices"),
     [
         ("day *", None, ([0, 1], [2, 3, 4])),
         (["day 2", "day 1"], ["sex"], ([0, 1], [3])),
@@ -24,28 +24,28 @@ NUMERIC = [True, True, True, False, True]
         (0, np.array([3]), ([0], [3])),
     ],
 )
-def test_columns_by_name_pattern_and_position(accuracy, explanation, sides):
-    assert choose_sides(NAMES, NUMERIC, accuracy, explanation) == sides
+def test_columns_by_name_pattern_and_index(accuracy, explanation, indices):
+    assert choose_features(NAMES, NUMERIC, accuracy, explanation) == indices
 
 
-def test_columns_of_one_kind_are_on_both_sides():
-    assert choose_sides(["a", "b"], [True, True]) == ([0, 1], [0, 1])
-    assert choose_sides(["a", "b"], [False, False]) == ([0, 1], [0, 1])
+def test_columns_of_one_type_are_both_kinds_of_features():
+    assert choose_features(["a", "b"], [True, True]) == ([0, 1], [0, 1])
+    assert choose_features(["a", "b"], [False, False]) == ([0, 1], [0, 1])
 
 
 @pytest.mark.parametrize(
     ("accuracy", "explanation", "message"),
     [
         ("dya 1", None, "accuracy_features: no column .* 'dya 1'; did you mean 'day 1'"),
-        (None, ["zip*"], r"explanation_features: no column .*'zip\*'; the columns are 'day 1'"),
-        (7, None, "accuracy_features names column 7; there are 5"),
-        ("*", None, "no column is left for the explanation features: the other side takes all 5"),
+        (None, ["zip*"], r"explanation_features: no column .*'zip\*'; columns: 'day 1'"),
+        (7, None, "accuracy_features contains column 7, but there are 5 columns"),
+        ("*", None, "no column is left for the explanation features, because all 5 columns"),
         (None, "*", "no column is left for the accuracy features"),
     ],
 )
-def test_columns_that_are_not_there_are_named(accuracy, explanation, message):
+def test_missing_columns_are_named(accuracy, explanation, message):
     with pytest.raises(ValueError, match=message):
-        choose_sides(NAMES, NUMERIC, accuracy, explanation)
+        choose_features(NAMES, NUMERIC, accuracy, explanation)
 
 
 def table(n=12):
@@ -54,8 +54,8 @@ def table(n=12):
     return pd.DataFrame({**days, "zip": np.arange(n) % 3, "sex": ["f", "m"] * (n // 2)})
 
 
-def model(**how):
-    return XClusters("day *", **{"k_range": (2, 3), "accuracy_distance": "euclidean", **how})
+def model(**options):
+    return XClusters("day *", **{"k_range": (2, 3), **options})
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -64,11 +64,15 @@ def test_numbers_may_be_categories():
     words = {str(column) for column in found.tree_columns_}
     assert words == {"zip is 0", "zip is 1", "zip is 2", "sex is f", "sex is m"}
     assert "zip" in {str(column) for column in model().fit(table()).tree_columns_}
-    by_place = model(categorical=[4]).fit(table())
-    assert by_place.tree_columns_ == found.tree_columns_
-    with pytest.raises(ValueError, match="categorical names 'day 0', which is no explanation feat"):
+    by_index = model(categorical=[4]).fit(table())
+    assert by_index.tree_columns_ == found.tree_columns_
+    with pytest.raises(
+        ValueError, match="categorical contains 'day 0', which is not an explanation"
+    ):
         model(categorical=["day 0"]).fit(table())
-    with pytest.raises(ValueError, match="categorical names 1, which is no explanation feature"):
+    with pytest.raises(
+        ValueError, match="categorical contains 1, which is not an explanation feature"
+    ):
         model(categorical=[1]).fit(table())
 
 
@@ -95,14 +99,14 @@ def test_lists_of_numbers_and_words():
     assert found.accuracy_features_ == ["x0", "x1", "x2", "x3", "x4"]
     assert found.explanation_features_ == ["x5"]
     assert found.predict(rows).shape == (12,)
-    told = [[row[5]] for row in rows]
+    explanation = [[row[5]] for row in rows]
     apart = XClusters(k_range=(2, 3), accuracy_distance="euclidean")
-    apart.fit([row[:5] for row in rows], explanation=told)
+    apart.fit([row[:5] for row in rows], explanation=explanation)
     np.testing.assert_array_equal(apart.labels_, found.labels_)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_constant_columns_do_no_harm():
+def test_constant_columns():
     frame = table().assign(**{"day 1": 1.0, "country": "Korea"})
     found = model().fit(frame)
     assert "Korea" not in str(found.explain())
@@ -128,19 +132,25 @@ def test_rows_that_no_tree_can_separate():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"k_range": (3, 13)}, r"k_range=\(3, 13\) goes beyond .*= 12; k_range=\(3, 12\) would"),
+        (
+            {"k_range": (3, 13)},
+            r"k_range=\(3, 13\) exceeds .*= 12; use for example k_range=\(3, 12\)",
+        ),
         ({"k_range": (5, 2)}, r"k_range=\(5, 2\); give the smallest and the largest number"),
         ({"k_range": (0, 2)}, "give the smallest and the largest number"),
         ({"k_range": (2.5, 4)}, "give the smallest and the largest number"),
-        ({"accuracy_distance": "hamming"}, "metric='hamming' is not known; use one of"),
-        ({"accuracy_distance": "precomputed"}, "X is the distance matrix, and the expl"),
-        ({"explanation_distance": "precomputed"}, "go together: give both or neither"),
-        ({"window": 3}, "window=3 is for the distance 'dtw'; leave it out"),
+        ({"accuracy_distance": "hamming"}, "unknown metric='hamming'; use one of"),
+        ({"accuracy_distance": "precomputed"}, "X is the distance matrix; pass the expl"),
+        (
+            {"explanation_distance": "precomputed"},
+            "requires fit\\(..., explanation_distances=...\\)",
+        ),
+        ({"window": 3}, "window=3 is only used by the distance 'dtw'"),
         ({"tree_accuracy": 0}, "'tree_accuracy' parameter of XClusters must be"),
         ({"search": "random"}, "'search' parameter of XClusters must be"),
     ],
 )
-def test_parameters_that_make_no_sense(change, message):
+def test_invalid_parameters(change, message):
     with pytest.raises(ValueError, match=message):
         model(**change).fit(table())
 
@@ -152,44 +162,44 @@ def test_one_row_is_not_enough():
         model().fit(table(), sample_weight=np.eye(12)[3])
 
 
-def test_what_cannot_be_measured_is_named():
+def test_invalid_accuracy_features_are_named():
     frame = table()
     frame.loc[7, "day 2"] = np.nan
     with pytest.raises(ValueError, match="contain NaN: column 'day 2', first at row 7"):
         model().fit(frame)
-    with pytest.raises(ValueError, match="column 'sex' is an accuracy feature, but holds 'f'"):
+    with pytest.raises(ValueError, match="column 'sex' is an accuracy feature, but contains 'f'"):
         model().set_params(accuracy_features=["day *", "sex"]).fit(table())
     with pytest.raises(ValueError, match="column 'zip' contains NaN, first at row 2"):
         model().fit(table().assign(zip=[0, 1, np.nan] * 4))
-    told = table()[["zip", "sex"]]
+    explanation = table()[["zip", "sex"]]
     series = [np.arange(3.0 + i % 2) for i in range(12)]
-    how = {"k_range": (2, 3), "accuracy_distance": "euclidean"}
+    options = {"k_range": (2, 3)}
     with pytest.raises(ValueError, match="series 1 of X has 4 steps, series 0 has 3: .*dtw"):
-        XClusters(**how).fit(series, explanation=told)
-    with pytest.raises(ValueError, match="rows of X are of different lengths, .*explanation=..."):
-        XClusters(**how).fit(series)
+        XClusters(**options).fit(series, explanation=explanation)
+    with pytest.raises(ValueError, match="rows of X have different lengths, .*explanation=..."):
+        XClusters(**options).fit(series)
     with pytest.raises(ValueError, match="X has 11 rows, but explanation has 12"):
-        XClusters(**how).fit(series[1:], explanation=told)
+        XClusters(**options).fit(series[1:], explanation=explanation)
 
 
-def test_matrices_that_are_none():
-    told = table()[["zip", "sex"]]
+def test_invalid_matrices():
+    explanation = table()[["zip", "sex"]]
     ready = XClusters(k_range=(2, 3), accuracy_distance="precomputed")
     good = np.abs(np.subtract.outer(np.arange(12.0), np.arange(12.0)))
     skew, negative = good.copy(), good.copy()
     skew[2, 5] = 9.0
     negative[1, 3] = negative[3, 1] = -1.0
     with pytest.raises(ValueError, match=r"X is not symmetric: \[2, 5\] is 9"):
-        ready.fit(skew, explanation=told)
+        ready.fit(skew, explanation=explanation)
     with pytest.raises(ValueError, match=r"X\[1, 3\] is -1"):
-        ready.fit(negative, explanation=told)
+        ready.fit(negative, explanation=explanation)
     with pytest.raises(ValueError, match="shape .*square matrix"):
-        ready.fit(good[:, :4], explanation=told)
+        ready.fit(good[:, :4], explanation=explanation)
     both = XClusters(
         k_range=(2, 3), accuracy_distance="precomputed", explanation_distance="precomputed"
     )
     with pytest.raises(ValueError, match="explanation_distances is 5 × 5, but the data have 12"):
-        both.fit(good, explanation=told, explanation_distances=good[:5, :5])
+        both.fit(good, explanation=explanation, explanation_distances=good[:5, :5])
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -1,4 +1,4 @@
-"""KMedoids: scikit-learn's contract for every metric, and rows of every kind."""
+"""KMedoids: scikit-learn's estimator checks, metrics and input types."""
 
 import numpy as np
 import pandas as pd
@@ -26,10 +26,10 @@ ESTIMATORS = [
 
 def expected_failures(estimator):
     if estimator.metric == "precomputed":
-        why = "the check hands in data where distances are due"
+        why = "the check passes data instead of distances"
         return dict.fromkeys(("check_estimators_nan_inf", "check_clustering"), why)
     if estimator.init == "k-medoids++":
-        why = "repeated rows are drawn otherwise"
+        why = "repeated rows change the random draws"
         return {check.__name__: why for check in WEIGHT_CHECKS}
     return {}
 
@@ -46,7 +46,7 @@ def blobs():
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan", "cosine", "dtw", "gower", "jaccard"])
-def test_it_is_k_medoids_on_the_distances(blobs, metric):
+def test_equals_k_medoids_on_the_distance_matrix(blobs, metric):
     X = blobs.round(1)
     model = KMedoids(4, metric=metric).fit(X)
     found = k_medoids(pairwise(X, metric), 4)
@@ -65,7 +65,7 @@ def test_precomputed_distances_give_the_same(blobs):
     assert not hasattr(other, "cluster_centers_")
 
 
-def test_weights_count_as_rows(blobs):
+def test_integer_weights_equal_repeated_rows(blobs):
     weight = np.arange(200) % 3
     rows = np.repeat(np.arange(200), weight)
     model, repeated = KMedoids(4).fit(blobs, sample_weight=weight), KMedoids(4).fit(blobs[rows])
@@ -74,7 +74,7 @@ def test_weights_count_as_rows(blobs):
 
 
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])
-def test_tables_keep_the_names_of_their_columns(blobs, kind):
+def test_column_names_are_kept(blobs, kind):
     table = kind(dict(zip("abcd", blobs.T)))
     model = KMedoids(3).fit(table)
     assert model.feature_names_in_.tolist() == list("abcd")
@@ -94,16 +94,16 @@ def test_mixed_tables(kind):
     assert model.labels_.tolist() in ([0, 0, 1, 1, 1, 1], [1, 1, 0, 0, 0, 0])
     assert model.feature_names_in_.tolist() == ["town", "age", "member"]
     assert set(model.cluster_centers_[:, 0]) == {"x", "y"}
-    # One row alone has no range: that of the fitted rows counts.
+    # A single row has no range; the range of the fitted rows is used.
     new = kind({"town": ["z"], "age": [58], "member": [False]})
     assert model.predict(new)[0] == model.labels_[3]
 
 
-def test_columns_keep_the_kind_they_were_fitted_with():
+def test_columns_keep_their_type():
     model = KMedoids(2, metric="gower").fit(pd.DataFrame({"age": [1, 2, 9, 8]}))
-    with pytest.raises(ValueError, match="column 'age' of X holds categories, but numbers in the"):
+    with pytest.raises(ValueError, match="column 'age' of X is categorical, but numeric in the"):
         model.predict(pd.DataFrame({"age": ["old"]}))
-    # Numbers that were categories in `fit` stay so: 1 is as far from 9 as from 2.
+    # Numbers that were categories in `fit` stay categories: 1 is as far from 9 as from 2.
     codes = pd.DataFrame({"code": [1, 1, 9, 9, 2]})
     model = KMedoids(2, metric="gower").fit(codes.astype("category"))
     assert model.inertia_ == 1.0
@@ -112,12 +112,12 @@ def test_columns_keep_the_kind_they_were_fitted_with():
 
 def test_precomputed_distances_are_checked():
     D = np.array([[0.0, 1.0], [np.nan, 0.0]])
-    with pytest.raises(ValueError, match=r"distances\[1, 0\] is nan. Every distance must be known"):
+    with pytest.raises(ValueError, match=r"distances\[1, 0\] is nan. Distances must be finite"):
         KMedoids(1, metric="precomputed").fit(D)
-    with pytest.raises(ValueError, match=r"shape \(1, 2\); distances form a square matrix"):
+    with pytest.raises(ValueError, match=r"shape \(1, 2\); expected a square matrix"):
         KMedoids(1, metric="precomputed").fit(D[:1])
     model = KMedoids(1, metric="precomputed").fit(1 - np.eye(2))
-    with pytest.raises(ValueError, match=r"X\[0, 1\] is -1; distances are finite"):
+    with pytest.raises(ValueError, match=r"X\[0, 1\] is -1; distances must be finite"):
         model.predict([[0.0, -1.0]])
 
 
@@ -139,7 +139,7 @@ def test_series_of_different_lengths():
         KMedoids(2).fit(series)
 
 
-def test_a_function_as_the_metric(blobs):
+def test_callable_metric(blobs):
     model = KMedoids(3, metric=lambda a, b: np.abs(a - b).max()).fit(blobs[:40])
     D = np.abs(blobs[:40, None] - blobs[:40]).max(axis=2)
     np.testing.assert_array_equal(model.labels_, k_medoids(D, 3).labels)
@@ -153,11 +153,11 @@ def test_sparse_rows(blobs, convert):
     np.testing.assert_array_equal(model.labels_, dense.labels_)
     np.testing.assert_array_equal(model.cluster_centers_, dense.cluster_centers_)
     np.testing.assert_array_equal(model.predict(convert(X)), dense.predict(X))
-    with pytest.raises(TypeError, match="metric='dtw' needs dense data"):
+    with pytest.raises(TypeError, match="metric='dtw' requires dense data"):
         KMedoids(4, metric="dtw").fit(convert(X))
 
 
-def test_threads_and_precision_leave_the_labels_alone(blobs):
+def test_labels_do_not_depend_on_threads_and_precision(blobs):
     X = blobs.astype(np.float32)
     expected = KMedoids(5, n_jobs=1).fit(X.astype(float))
     for n_jobs in (1, 2, 4):
@@ -166,19 +166,19 @@ def test_threads_and_precision_leave_the_labels_alone(blobs):
         assert model.inertia_ == expected.inertia_
 
 
-def test_iris_falls_into_its_species():
+def test_iris_clusters_match_species():
     X, y = load_iris(return_X_y=True)
     assert adjusted_rand_score(y, KMedoids(3).fit_predict(X)) > 0.7
 
 
 def test_fewer_distinct_rows_than_clusters():
-    with pytest.warns(ConvergenceWarning, match="2 of 3 clusters have rows"):
+    with pytest.warns(ConvergenceWarning, match="only 2 of 3 clusters have rows"):
         model = KMedoids(3).fit([[0.0], [0.0], [1.0], [1.0]])
     assert model.inertia_ == 0
     np.testing.assert_array_equal(model.predict([[0.0], [1.0]]), model.labels_[[0, 2]])
 
 
-def test_a_fit_on_other_data_forgets_the_first(blobs):
+def test_refit_replaces_the_first_fit(blobs):
     model = KMedoids(3, metric="gower").fit(blobs)
     model.set_params(metric="precomputed").fit(pairwise(blobs[:50], "euclidean"))
     assert model.predict(pairwise(blobs[:50], "euclidean")).shape == (50,)
@@ -191,10 +191,10 @@ def test_a_fit_on_other_data_forgets_the_first(blobs):
         ({"n_clusters": 7}, "n_samples=6 should be >= n_clusters=7"),
         ({"metric": "hamming"}, "The 'metric' parameter of KMedoids must be"),
         ({"init": "pam"}, "The 'init' parameter of KMedoids must be"),
-        ({"init": [0, 9]}, r"init\[1\] is 9, but rows go from 0 to 5"),
-        ({"window": 2}, "window=2 is for metric='dtw'"),
+        ({"init": [0, 9]}, r"init\[1\] is 9, but row indices range from 0 to 5"),
+        ({"window": 2}, "window=2 is only used by metric='dtw'"),
     ],
 )
-def test_errors_say_what_would_work(parameters, message):
+def test_value_errors(parameters, message):
     with pytest.raises(ValueError, match=message):
         KMedoids(**{"n_clusters": 2, **parameters}).fit(np.arange(12.0).reshape(6, 2))

@@ -1,4 +1,4 @@
-"""k-medoids against brute force: no single swap helps, and every start is what it says."""
+"""k-medoids against brute force: local optimality and initializations."""
 
 import itertools
 
@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 from pellucid._utils.threads import ThreadPool
-from pellucid.xclusters import k_medoids, medoids, swaps
+from pellucid.xclusters import fasterpam, k_medoids, medoids
 
 
-def whole_distances(n, seed, most=12):
-    """Distances in whole numbers, with many ties, that need not keep to the triangle."""
+def integer_distances(n, seed, most=12):
+    """Integer distances with many ties, which need not satisfy the triangle inequality."""
     random = np.random.default_rng(seed)
     D = np.triu(random.integers(0, most, size=(n, n)), 1).astype(float)
     return D + D.T
@@ -46,13 +46,15 @@ def built(D, k, weight, start=()):
 
 
 cases = st.tuples(
-    st.integers(2, 25), st.integers(0, 10_000), st.sampled_from([whole_distances, plane_distances])
+    st.integers(2, 25),
+    st.integers(0, 10_000),
+    st.sampled_from([integer_distances, plane_distances]),
 )
 
 
 @given(cases, st.integers(1, 8), st.booleans(), st.sampled_from(["build", "k-medoids++", "rows"]))
 @settings(deadline=None, max_examples=60)
-def test_at_the_end_no_single_swap_lowers_the_loss(case, k, weighted, init):
+def test_no_single_swap_lowers_the_final_loss(case, k, weighted, init):
     n, seed, distances = case
     k, D = min(k, n), distances(n, seed)
     random = np.random.default_rng(seed)
@@ -77,41 +79,41 @@ def test_build_is_the_greedy_choice_at_every_step(case, k, n_given):
     k, D = min(k, n), distances(n, seed)
     weight = np.random.default_rng(seed).integers(1, 4, size=n).astype(float)
     start = list(range(min(n_given, k)))
-    search = swaps.MedoidSearch(D, weight, ThreadPool())
+    search = fasterpam.MedoidSearch(D, weight, ThreadPool())
     if start:
-        search.place(np.array(start))
-    search.complete(k)
+        search.set_medoids(np.array(start))
+    search.add_medoids(k)
     assert loss_of(D, search.medoids, weight) == pytest.approx(
         loss_of(D, built(D, k, weight, start), weight)
     )
-    if distances is whole_distances:  # sums are exact here, and so are ties
+    if distances is integer_distances:  # sums are exact here, and so are ties
         assert search.medoids.tolist() == built(D, k, weight, start)
 
 
 @given(cases, st.integers(1, 5))
 @settings(deadline=None, max_examples=40)
-def test_too_many_medoids_are_reduced_by_the_cheapest_removals(case, k):
+def test_superfluous_medoids_with_the_smallest_cost_are_removed(case, k):
     n, seed, distances = case
     k, D, weight = min(k, n), distances(n, seed), np.ones(n)
-    search = swaps.MedoidSearch(D, weight, ThreadPool())
-    search.place(np.arange(n))
+    search = fasterpam.MedoidSearch(D, weight, ThreadPool())
+    search.set_medoids(np.arange(n))
     rows = search.medoids.tolist()
     while len(rows) > k:
-        search.reduce(len(rows) - 1)
+        search.remove_medoids(len(rows) - 1)
         least = min(loss_of(D, rows[:i] + rows[i + 1 :]) for i in range(len(rows)))
         assert set(search.medoids) < set(rows)
         rows = search.medoids.tolist()
         assert loss_of(D, rows) == pytest.approx(least)
 
 
-def test_one_cluster_is_the_row_of_the_least_sum():
+def test_one_cluster_is_the_row_with_the_smallest_sum():
     D = plane_distances(60, 1)
     for init in ("build", "k-medoids++", [7]):
         found = k_medoids(D, 1, init=init, random_state=0)
         assert found.indices.tolist() == [D.sum(axis=1).argmin()]
 
 
-def test_as_many_clusters_as_rows_cost_nothing():
+def test_as_many_clusters_as_rows_have_loss_zero():
     found = k_medoids(plane_distances(9, 0), 9)
     assert sorted(found.indices) == list(range(9))
     assert (found.loss, found.n_swaps) == (0.0, 0)
@@ -122,7 +124,7 @@ def test_one_row():
     assert (found.indices.tolist(), found.labels.tolist(), found.loss) == ([0], [0], 0.0)
 
 
-def test_small_problems_are_solved_nearly_as_well_as_can_be():
+def test_small_problems_are_near_the_optimum():
     ratios = []
     for seed in range(20):
         D = plane_distances(14, seed)
@@ -133,11 +135,11 @@ def test_small_problems_are_solved_nearly_as_well_as_can_be():
 
 
 @pytest.mark.parametrize("init", ["build", "k-medoids++", [3, 50, 7]])
-def test_storage_and_threads_leave_every_bit_alone(init, monkeypatch):
+def test_result_does_not_depend_on_storage_and_threads(init, monkeypatch):
     D = plane_distances(300, 4)
     weight = np.random.default_rng(0).uniform(size=300)
     expected = k_medoids(D, 6, weights=weight, init=init, random_state=1, n_jobs=1)
-    monkeypatch.setattr(swaps, "_CHUNK", 300 * 7)  # many blocks, for several threads
+    monkeypatch.setattr(fasterpam, "_CHUNK", 300 * 7)  # many blocks, for several threads
     for matrix, n_jobs in itertools.product((D, np.asfortranarray(D), D[::-1][::-1]), (1, 2, 5)):
         found = k_medoids(matrix, 6, weights=weight, init=init, random_state=1, n_jobs=n_jobs)
         np.testing.assert_array_equal(found.indices, expected.indices)
@@ -145,9 +147,9 @@ def test_storage_and_threads_leave_every_bit_alone(init, monkeypatch):
         assert found[2:] == expected[2:]
 
 
-def test_no_copy_is_made_of_float_matrices(monkeypatch):
+def test_float_matrices_are_not_copied(monkeypatch):
     seen = []
-    search = swaps.MedoidSearch
+    search = fasterpam.MedoidSearch
     monkeypatch.setattr(
         medoids, "MedoidSearch", lambda D, *rest: seen.append(D) or search(D, *rest)
     )
@@ -164,7 +166,7 @@ def test_float32_float64_equivalence():
     assert single.loss == double.loss
 
 
-def test_the_order_of_the_rows_does_not_matter():
+def test_result_does_not_depend_on_the_order_of_rows():
     D = plane_distances(200, 3)
     order = np.random.default_rng(0).permutation(200)
     found = k_medoids(D[np.ix_(order, order)], 8)
@@ -174,7 +176,7 @@ def test_the_order_of_the_rows_does_not_matter():
 
 
 @pytest.mark.parametrize("k", [1, 4, 7])
-def test_whole_weights_are_repetitions_and_rows_without_weight_are_absent(k):
+def test_integer_weights_equal_repeated_rows(k):
     D = plane_distances(80, 5)
     weight = np.arange(80) % 4
     rows = np.repeat(np.arange(80), weight)
@@ -185,7 +187,7 @@ def test_whole_weights_are_repetitions_and_rows_without_weight_are_absent(k):
     assert weighted.loss == pytest.approx(repeated.loss, rel=1e-14)
 
 
-def test_huge_whole_weights_keep_small_distances_apart():
+def test_huge_integer_weights_keep_precision():
     D = plane_distances(60, 6)
     weight = np.random.default_rng(0).integers(10**9, 10**10, size=60).astype(float)
     found, scaled = k_medoids(D, 4, weights=weight), k_medoids(D, 4, weights=weight / 2.0**33)
@@ -201,31 +203,31 @@ def test_tiny_and_huge_distances(factor):
         assert loss_of(D, found.indices, weight) == pytest.approx(expected.loss)
 
 
-def test_the_seed_decides_where_draws_begin():
+def test_random_state_determines_the_start():
     D = plane_distances(300, 8)
     first, again = (
         k_medoids(D, 9, init="k-medoids++", random_state=np.random.RandomState(3)) for _ in "ab"
     )
     np.testing.assert_array_equal(first.indices, again.indices)
-    starts = {tuple(swaps.draw_rows(D, np.ones(300), 9, seed)) for seed in range(5)}
+    starts = {tuple(fasterpam.draw_rows(D, np.ones(300), 9, seed)) for seed in range(5)}
     assert len(starts) == 5
 
 
-def test_draws_are_distinct_and_of_weight_even_where_rows_coincide():
+def test_drawn_rows_are_distinct_and_have_positive_weight():
     weight = np.array([1.0, 0.0, 2.0, 1.0, 0.0, 1.0])
     for seed in range(10):
-        rows = swaps.draw_rows(np.zeros((6, 6)), weight, 4, seed)
+        rows = fasterpam.draw_rows(np.zeros((6, 6)), weight, 4, seed)
         assert sorted(rows) == [0, 2, 3, 5]
 
 
-def test_rows_that_are_all_alike():
+def test_identical_rows():
     found = k_medoids(np.zeros((5, 5)), 3)
     assert sorted(found.indices) == [0, 1, 2]
     assert set(found.labels) == {0}
     assert found.loss == 0
 
 
-def test_a_warm_start_at_the_end_of_another_run_has_nothing_to_do():
+def test_warm_start_from_a_local_optimum_makes_no_swap():
     D = plane_distances(200, 9)
     found = k_medoids(D, 6)
     again = k_medoids(D, 6, init=found.indices)
@@ -238,13 +240,13 @@ def test_a_warm_start_at_the_end_of_another_run_has_nothing_to_do():
     )
 
 
-def test_given_rows_are_left_as_they_were():
+def test_init_is_not_modified():
     rows = np.array([1, 2, 3])
     k_medoids(plane_distances(50, 0), 3, init=rows)
     assert rows.tolist() == [1, 2, 3]
 
 
-def test_it_says_so_when_it_may_not_go_on():
+def test_max_iter_warns():
     D = plane_distances(300, 10)
     with pytest.warns(ConvergenceWarning, match="max_iter=1 passes") as record:
         found = k_medoids(D, 10, init=np.arange(10), max_iter=1)
@@ -257,24 +259,24 @@ def test_it_says_so_when_it_may_not_go_on():
     [
         ({"n_clusters": 0}, "n_clusters=0 is not between 1 and the number of rows, 4"),
         ({"n_clusters": 5}, "n_clusters=5 is not between 1 and the number of rows, 4"),
-        ({"weights": [1, 0, 0, 0]}, "of a weight above 0, 1"),
+        ({"weights": [1, 0, 0, 0]}, "of positive weight, 1"),
         ({"weights": [1, 2]}, "one weight a row"),
-        ({"init": "pam"}, "init='pam' is not known; use 'build'"),
-        ({"init": [0, 4]}, r"init\[1\] is 4, but rows go from 0 to 3"),
-        ({"init": [1, 1]}, r"init\[1\] is row 1 once more"),
-        ({"init": [0.5, 1.0]}, "a list of row numbers; got an array of float64"),
-        ({"init": [], "weights": None}, "a list of row numbers"),
-        ({"init": [3], "weights": [1, 1, 1, 0]}, r"init\[0\] is row 3, whose weight is 0"),
+        ({"init": "pam"}, "unknown init='pam'; use 'build'"),
+        ({"init": [0, 4]}, r"init\[1\] is 4, but row indices range from 0 to 3"),
+        ({"init": [1, 1]}, r"init\[1\] repeats row 1"),
+        ({"init": [0.5, 1.0]}, "a list of row indices; got an array of float64"),
+        ({"init": [], "weights": None}, "a list of row indices"),
+        ({"init": [3], "weights": [1, 1, 1, 0]}, r"init\[0\] is row 3, which has weight 0"),
         ({"max_iter": 0}, "max_iter=0"),
         (
             {"distances": np.full((4, 4), 1e308) - np.diag([1e308] * 4)},
-            "too much to add up .* multiply",
+            "too large to sum .* multiply",
         ),
-        ({"distances": whole_distances(4, 0) * 1e-310}, "too little to add up .* multiply"),
-        ({"distances": np.zeros((4, 3))}, r"shape \(4, 3\); distances form a square matrix"),
+        ({"distances": integer_distances(4, 0) * 1e-310}, "too small to sum .* multiply"),
+        ({"distances": np.zeros((4, 3))}, r"shape \(4, 3\); expected a square matrix"),
     ],
 )
-def test_errors_say_what_would_work(arguments, message):
-    arguments = {"distances": whole_distances(4, 0), "n_clusters": 2, **arguments}
+def test_error_messages(arguments, message):
+    arguments = {"distances": integer_distances(4, 0), "n_clusters": 2, **arguments}
     with pytest.raises(ValueError, match=message):
         k_medoids(**arguments)

@@ -1,4 +1,4 @@
-"""XClusters finds what the card data were made from."""
+"""XClusters recovers the planted trends of the card data."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from pellucid import XClusters
 from pellucid.datasets import make_card_trends
 from pellucid.xclusters import series_from_long
 
-HOW = {"accuracy_distance": "euclidean", "explanation_distance": "jaccard"}
+OPTIONS = {"explanation_distance": "jaccard"}
 
 
-def fit(card, **how):
-    return XClusters(**{**HOW, **how}).fit(card.series, explanation=card.explanation)
+def fit(card, **options):
+    return XClusters(**{**OPTIONS, **options}).fit(card.series, explanation=card.explanation)
 
 
-def test_planted_trends_are_found_where_nothing_hides_them():
+def test_planted_trends_without_noise_are_found():
     card = make_card_trends(250, misfits=0, drift=0, noise=0.05, random_state=0)
     model = fit(card)
     assert model.best_k_ == 5
     assert adjusted_rand_score(card.labels, model.labels_) == 1
     assert np.array_equal(model.predict(card.explanation), model.labels_)
-    # Seven leaves tell the planted trends: leisure, outdoor, daily, and both parts of the others.
+    # Seven leaves describe the trends: leisure, outdoor, daily, and two parts of each other one.
     assert model.n_nodes_ == 13
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-def test_what_is_hidden_is_found_better_than_by_clustering_first(seed):
+def test_planted_trends_are_found_better_than_by_two_step(seed):
     card = make_card_trends(250, random_state=seed)
     ours, two_step = fit(card), fit(card, search="two-step")
     assert ours.objective_ < two_step.objective_
@@ -39,7 +39,7 @@ def test_what_is_hidden_is_found_better_than_by_clustering_first(seed):
     assert found > adjusted_rand_score(card.labels, two_step.labels_)
 
 
-def test_a_long_table_leads_to_the_same_clusters():
+def test_long_table_gives_the_same_clusters():
     card = make_card_trends(60, random_state=0)
     names, n_times = card.explanation.columns, len(card.times)
     long = card.explanation[np.repeat(np.arange(60), n_times)].with_columns(
@@ -50,15 +50,15 @@ def test_a_long_table_leads_to_the_same_clusters():
         found = series_from_long(table, entity=names, time="week", value="spent")
         order = card.explanation.with_row_index("row").sort(names)["row"].to_numpy()
         np.testing.assert_allclose(found.series, card.series[order])
-        model = XClusters(**HOW, k_range=(3, 5)).fit(found.series, explanation=found.entities)
-        direct = XClusters(**HOW, k_range=(3, 5)).fit(
+        model = XClusters(**OPTIONS, k_range=(3, 5)).fit(found.series, explanation=found.entities)
+        direct = XClusters(**OPTIONS, k_range=(3, 5)).fit(
             card.series[order], explanation=card.explanation[order]
         )
         assert np.array_equal(model.labels_, direct.labels_)
         assert str(model.explain()) == str(direct.explain())
 
 
-def test_series_of_unequal_length_are_clustered():
+def test_series_of_different_lengths_are_clustered():
     card = make_card_trends(40, random_state=0)
     long = pl.DataFrame(
         {
@@ -69,12 +69,14 @@ def test_series_of_unequal_length_are_clustered():
         }
     )
     late = (pl.col("who") < 10) & (pl.col("week") < card.times[5])
-    how = {"entity": ["who", "sector"], "time": "week", "value": "spent"}
-    found = series_from_long(long.filter(~late), **how, coverage="own")
+    columns = {"entity": ["who", "sector"], "time": "week", "value": "spent"}
+    found = series_from_long(long.filter(~late), **columns, coverage="own")
     assert {len(series) for series in found.series} == {44, 49}
-    model = XClusters(explanation_distance="jaccard", k_range=(2, 3), max_evaluations=4)
-    told = found.entities[["sector"]]
+    model = XClusters(
+        accuracy_distance="dtw", explanation_distance="jaccard", k_range=(2, 3), max_evaluations=4
+    )
+    explanation = found.entities[["sector"]]
     with pytest.warns(ConvergenceWarning, match="no tree can separate"):
-        model.fit(found.series, explanation=told, sample_weight=found.weights)
+        model.fit(found.series, explanation=explanation, sample_weight=found.weights)
     assert set(model.labels_) <= {0, 1, 2}
     assert len(model.labels_) == 40

@@ -1,4 +1,4 @@
-"""Long tables become the series that a plain loop over their rows gives."""
+"""series_from_long against a plain loop, times, gaps, coverage and errors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pellucid.xclusters import series_from_long
 
 KINDS = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
 ARGUMENTS = {"entity": ["district", "age"], "time": "day", "value": "people"}
-HOW = {"mean": mean, "sum": sum, "median": median, "min": min, "max": max}
+AGGREGATES = {"mean": mean, "sum": sum, "median": median, "min": min, "max": max}
 
 
 def long_table(rows):
@@ -48,21 +48,24 @@ def full_rows(days=("2020-01-01", "2020-01-02", "2020-01-03", "2020-01-04")):
         min_size=1,
         max_size=30,
     ),
-    how=st.sampled_from(sorted(HOW)),
+    aggregate=st.sampled_from(sorted(AGGREGATES)),
 )
-def test_cells_are_what_a_loop_over_the_rows_gives(kind, rows, how):
+def test_cells_equal_a_loop_over_the_rows(kind, rows, aggregate):
     cells, weights = defaultdict(list), defaultdict(float)
     for district, age, day, people in rows:
         cells[district, age, day].append(people)
         weights[district, age] += abs(people)
     keys, days = sorted(weights), sorted({row[2] for row in rows})
     table = KINDS[kind](long_table(rows))
-    found = series_from_long(table, **ARGUMENTS, aggregate=how, fill_value=-1000.0)
-    wanted = [
-        [HOW[how](cells[(*key, day)]) if (*key, day) in cells else -1000.0 for day in days]
+    found = series_from_long(table, **ARGUMENTS, aggregate=aggregate, fill_value=-1000.0)
+    expected = [
+        [
+            AGGREGATES[aggregate](cells[(*key, day)]) if (*key, day) in cells else -1000.0
+            for day in days
+        ]
         for key in keys
     ]
-    np.testing.assert_allclose(found.series, wanted, rtol=1e-12)
+    np.testing.assert_allclose(found.series, expected, rtol=1e-12)
     assert found.times.tolist() == days
     assert [found.weights[i] for i in range(len(found))] == [weights[key] for key in keys]
     assert isinstance(found.entities, type(table))
@@ -73,16 +76,16 @@ def test_cells_are_what_a_loop_over_the_rows_gives(kind, rows, how):
 
 @settings(max_examples=30, deadline=None)
 @given(order=st.permutations(range(16)), copies=st.integers(1, 3))
-def test_the_order_of_rows_has_no_say(order, copies):
+def test_result_does_not_depend_on_the_order_of_rows(order, copies):
     rows = [(a, b, c, d / 7) for a, b, c, d in full_rows()] * copies
-    there = series_from_long(pl.DataFrame(long_table(rows)), **ARGUMENTS)
+    ordered = series_from_long(pl.DataFrame(long_table(rows)), **ARGUMENTS)
     mixed = [rows[i] for i in order] + rows[16:]
     again = series_from_long(pl.DataFrame(long_table(mixed)), **ARGUMENTS)
-    assert there.series.tobytes() == again.series.tobytes()
-    assert there.weights.tobytes() == again.weights.tobytes()
+    assert ordered.series.tobytes() == again.series.tobytes()
+    assert ordered.weights.tobytes() == again.weights.tobytes()
 
 
-def test_times_of_every_kind_are_the_same_times():
+def test_all_types_of_times_are_equal():
     texts = ["2020-01-30", "2020-02-01", "2020-02-03"]
     dates = [dt.date.fromisoformat(text) for text in texts]
     moments = [dt.datetime.combine(date, dt.time()) for date in dates]
@@ -104,7 +107,7 @@ def test_times_of_every_kind_are_the_same_times():
         assert found.times.astype("datetime64[D]").astype(str).tolist() == texts
 
 
-def test_hours_become_days_as_their_means():
+def test_hours_are_averaged_to_days():
     hours = [f"2020-01-0{day} {hour:02d}:00" for day in (1, 2, 3) for hour in range(24)]
     table = pd.DataFrame({"who": "a", "when": hours, "x": np.arange(72.0)})
     found = series_from_long(table, entity="who", time="when", value="x", frequency="day")
@@ -120,17 +123,17 @@ def test_hours_become_days_as_their_means():
         ("year", ["2020"]),
     ],
 )
-def test_steps_without_any_row_are_there_too(frequency, wanted):
+def test_steps_without_rows_are_included(frequency, wanted):
     table = pd.DataFrame({"who": "a", "when": ["2020-01-01", "2020-02-02"], "x": [1.0, 5.0]})
     found = series_from_long(
         table, entity="who", time="when", value="x", frequency=frequency, interpolate=True
     )
     assert found.times.astype(str).tolist() == wanted
-    # Interpolation goes along time, not along positions.
+    # Interpolation uses times, not positions.
     assert found.series[0, 0] == (1.0 if frequency != "year" else 3.0)
 
 
-def test_numbers_as_times_come_in_steps_too():
+def test_numeric_times_are_grouped_into_steps():
     table = pl.DataFrame({"who": ["a"] * 3, "when": [0.2, 0.35, 1.05], "x": [1.0, 3.0, 8.0]})
     found = series_from_long(
         table, entity="who", time="when", value="x", frequency=0.25, interpolate=True
@@ -139,7 +142,7 @@ def test_numbers_as_times_come_in_steps_too():
     np.testing.assert_allclose(found.series, [[1, 3, 3 + 5 / 3, 3 + 10 / 3, 8]])
 
 
-def test_moving_average_is_the_mean_of_whole_windows():
+def test_moving_average_uses_full_windows():
     rows = full_rows()
     plain = series_from_long(pd.DataFrame(long_table(rows)), **ARGUMENTS)
     smooth = series_from_long(pd.DataFrame(long_table(rows)), **ARGUMENTS, moving_average=3)
@@ -149,7 +152,7 @@ def test_moving_average_is_the_mean_of_whole_windows():
     np.testing.assert_array_equal(smooth.weights, plain.weights)
 
 
-def test_a_gap_is_an_error_that_names_entity_and_time():
+def test_gap_raises_an_error_that_names_entity_and_time():
     rows = [row for row in full_rows() if row[:3] != ("Jung", 30, "2020-01-03")]
     for make in KINDS.values():
         with pytest.raises(ValueError, match="district='Jung', age=30 has no value at 2020-01-03;"):
@@ -204,7 +207,7 @@ def test_entities_that_start_late_or_end_early():
     assert filled.series[0, 3] == filled.series[3, 0] == 0
 
 
-def test_no_common_time_is_said():
+def test_no_common_time_raises_an_error():
     table = pl.DataFrame({"who": ["a", "b"], "when": [1, 2], "x": [1.0, 2.0]})
     with pytest.raises(ValueError, match="who='b' starts at 2, who='a' ends at 1"):
         series_from_long(table, entity="who", time="when", value="x", coverage="common")
@@ -214,7 +217,7 @@ def test_relative_series_have_mean_one():
     found = series_from_long(pl.DataFrame(long_table(full_rows())), **ARGUMENTS, relative=True)
     np.testing.assert_allclose(found.series.mean(axis=1), 1)
     table = pl.DataFrame({"who": ["a", "b"], "when": [1, 1], "x": [1.0, 0.0]})
-    with pytest.raises(ValueError, match="that of who='b' is 0"):
+    with pytest.raises(ValueError, match="the mean of who='b' is 0"):
         series_from_long(table, entity="who", time="when", value="x", relative=True)
 
 
@@ -222,20 +225,20 @@ def test_relative_series_have_mean_one():
     ("change", "message"),
     [
         ({"entity": "town"}, "no column 'town'; its columns are district, age, day, people"),
-        ({"entity": []}, "entity names no column"),
+        ({"entity": []}, "entity must name at least one column"),
         ({"entity": ["district", "day"]}, "must be different columns"),
         ({"value": "district", "entity": "age"}, "'district' is not numeric"),
         ({"aggregate": "mode"}, "aggregate='mode'; choose one of mean, sum"),
         ({"coverage": "all"}, "coverage='all'; choose one of equal, common, own"),
         ({"moving_average": 5}, "has only 4 times"),
-        ({"moving_average": 0}, "at least 1"),
+        ({"moving_average": 0}, "of at least 1"),
         ({"frequency": "fortnight"}, "choose one of hour, day, week"),
-        ({"frequency": 7}, "holds dates"),
-        ({"time": "age", "entity": "district", "frequency": "day"}, "holds numbers"),
-        ({"interpolate": True, "fill_value": 0}, "give one of them"),
+        ({"frequency": 7}, "contains dates"),
+        ({"time": "age", "entity": "district", "frequency": "day"}, "contains numbers"),
+        ({"interpolate": True, "fill_value": 0}, "mutually exclusive"),
     ],
 )
-def test_what_cannot_be_done_is_said(change, message):
+def test_invalid_arguments(change, message):
     with pytest.raises(ValueError, match=message):
         series_from_long(pl.DataFrame(long_table(full_rows())), **{**ARGUMENTS, **change})
 
@@ -243,15 +246,15 @@ def test_what_cannot_be_done_is_said(change, message):
 @pytest.mark.parametrize(
     ("column", "value", "message"),
     [
-        ("day", "3 Jan 2020", "holds '3 Jan 2020', which is neither a number nor a date"),
-        ("day", "20200103", "holds '20200103'"),
-        ("day", "2020-13-01", "holds '2020-13-01'"),
+        ("day", "3 Jan 2020", "contains '3 Jan 2020', which is neither a number nor a date"),
+        ("day", "20200103", "contains '20200103'"),
+        ("day", "2020-13-01", "contains '2020-13-01'"),
         ("day", None, "'day' has no time at row 2"),
         ("people", float("inf"), "'people' is infinite at row 2"),
-        ("district", None, "'district' names no entity at row 2"),
+        ("district", None, "'district' is missing at row 2"),
     ],
 )
-def test_rows_that_cannot_be_read_are_named(column, value, message):
+def test_invalid_rows_are_named(column, value, message):
     columns = long_table(full_rows())
     columns[column][2] = value
     for make in (pd.DataFrame, pl.DataFrame):
@@ -259,8 +262,8 @@ def test_rows_that_cannot_be_read_are_named(column, value, message):
             series_from_long(make(columns), **ARGUMENTS)
 
 
-def test_other_things_than_tables_are_refused():
-    with pytest.raises(TypeError, match="table is a ndarray; give a pandas"):
+def test_other_types_raise_errors():
+    with pytest.raises(TypeError, match="table is a ndarray; expected a pandas"):
         series_from_long(np.zeros((3, 3)), **ARGUMENTS)
     with pytest.raises(TypeError, match="collect"):
         series_from_long(pl.DataFrame(long_table(full_rows())).lazy(), **ARGUMENTS)

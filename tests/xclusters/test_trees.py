@@ -1,4 +1,4 @@
-"""Trees that tell clusters apart: exact ones, nearly exact ones, and those of others."""
+"""Trees that predict clusters: exact, approximate and user-defined trees."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from pellucid import IMM, ExKMC
 from pellucid.xclusters.tree_accuracy import MEASURES, confusion, reachable_accuracy
-from pellucid.xclusters.trees import TreeGrower, renumbered
+from pellucid.xclusters.trees import TreeGrower, relabel_clusters
 
 
 def table(seed=0, n=200):
@@ -27,17 +27,17 @@ def table(seed=0, n=200):
     arrays(np.int64, st.tuples(st.integers(2, 30), st.integers(1, 3)), elements=st.integers(0, 3)),
     st.integers(0, 10),
 )
-def test_the_exact_tree_is_as_good_as_any_tree_can_be(values, seed):
+def test_exact_tree_reaches_the_best_accuracy(values, seed):
     rng = np.random.default_rng(seed)
     X, weight = values.astype(float), rng.integers(1, 4, len(values)).astype(float)
     labels = np.unique(rng.integers(0, 3, len(values)), return_inverse=True)[1]
     grower = TreeGrower(X, weight, measure="accuracy")
     found = grower.grow(labels)
     assert grower.size(labels) == (found.tree.node_count, found.accuracy)
-    right = weight @ (found.tree.predict(X) == labels)
-    assert found.accuracy == pytest.approx(right / weight.sum())
+    correct = weight @ (found.tree.predict(X) == labels)
+    assert found.accuracy == pytest.approx(correct / weight.sum())
     assert found.accuracy == pytest.approx(reachable_accuracy(X, labels, weight))
-    # No cut is wasted: siblings differ, and the rows are counted.
+    # No split is useless: sibling leaves differ, and the row counts are correct.
     tree = found.tree
     for node in np.flatnonzero(~tree.is_leaf):
         children = tree.children_left[node], tree.children_right[node]
@@ -47,7 +47,7 @@ def test_the_exact_tree_is_as_good_as_any_tree_can_be(values, seed):
     np.testing.assert_array_equal(reached[tree.leaves], tree.n_node_samples[tree.leaves])
 
 
-def test_the_exact_tree_has_as_many_nodes_as_the_classifier():
+def test_exact_tree_has_as_many_nodes_as_cart():
     X, y, weight = table()
     found = TreeGrower(X, weight).grow(y)
     classifier = DecisionTreeClassifier(random_state=0).fit(X, y, sample_weight=weight)
@@ -56,38 +56,38 @@ def test_the_exact_tree_has_as_many_nodes_as_the_classifier():
     np.testing.assert_array_equal(found.tree.predict(X), y)
 
 
-def test_values_that_single_precision_takes_for_equal_are_told_apart():
+def test_values_that_are_equal_in_float32_are_separated():
     X = np.array([[1.0], [1.0 + 1e-12], [1.0 + 2e-12]])
     found = TreeGrower(X, np.ones(3)).grow(np.array([0, 1, 0]))
     assert (found.tree.node_count, found.accuracy) == (5, 1.0)
 
 
 @pytest.mark.parametrize("measure", ["f1", "accuracy"])
-@pytest.mark.parametrize("wanted", [0.3, 0.7, 0.85, 0.95])
-def test_a_tree_that_may_err_stops_as_soon_as_it_is_good_enough(measure, wanted):
+@pytest.mark.parametrize("min_accuracy", [0.3, 0.7, 0.85, 0.95])
+def test_growth_stops_when_min_accuracy_is_reached(measure, min_accuracy):
     X, y, weight = table()
     exact = TreeGrower(X, weight, measure=measure).grow(y)
-    grower = TreeGrower(X, weight, measure=measure, wanted=wanted)
+    grower = TreeGrower(X, weight, measure=measure, min_accuracy=min_accuracy)
     found = grower.grow(y)
     assert grower.size(y) == (found.tree.node_count, found.accuracy)
-    assert wanted <= found.accuracy <= 1
+    assert min_accuracy <= found.accuracy <= 1
     assert found.tree.node_count < exact.tree.node_count
-    less = TreeGrower(X, weight, measure=measure, wanted=wanted - 0.05).grow(y)
+    less = TreeGrower(X, weight, measure=measure, min_accuracy=min_accuracy - 0.05).grow(y)
     assert less.tree.node_count <= found.tree.node_count
 
 
-def test_measures_are_those_of_scikit_learn():
+def test_measures_equal_scikit_learn():
     X, y, weight = table()
     predicted = np.roll(y, 3)
-    counted = confusion(y, predicted, weight)
-    how = {"sample_weight": weight}
-    assert MEASURES["accuracy"](counted) == pytest.approx(accuracy_score(y, predicted, **how))
-    assert MEASURES["f1"](counted) == pytest.approx(
-        f1_score(y, predicted, average="weighted", **how)
+    matrix = confusion(y, predicted, weight)
+    weights = {"sample_weight": weight}
+    assert MEASURES["accuracy"](matrix) == pytest.approx(accuracy_score(y, predicted, **weights))
+    assert MEASURES["f1"](matrix) == pytest.approx(
+        f1_score(y, predicted, average="weighted", **weights)
     )
-    tree = TreeGrower(X, weight, wanted=0.8).grow(y)
+    tree = TreeGrower(X, weight, min_accuracy=0.8).grow(y)
     assert tree.accuracy == pytest.approx(
-        f1_score(y, tree.tree.predict(X), average="weighted", **how)
+        f1_score(y, tree.tree.predict(X), average="weighted", **weights)
     )
 
 
@@ -103,20 +103,20 @@ def test_other_trees_can_be_plugged_in():
     assert ours.tree == IMM().fit(X, y, sample_weight=weight).tree_
     large = TreeGrower(X, weight, tree=ExKMC(n_leaves=9, base=None)).grow(y)
     assert large.tree.n_leaves == 9
-    with pytest.raises(TypeError, match="makes no tree; give an estimator of this package"):
+    with pytest.raises(TypeError, match="does not fit a tree; use an estimator of this package"):
         TreeGrower(X, weight, tree=KMeans(2, n_init=1)).grow(y)
 
 
-def test_one_cluster_needs_no_question():
+def test_one_cluster_needs_no_split():
     found = TreeGrower(np.arange(4.0)[:, None], np.ones(4)).grow(np.zeros(4, dtype=int))
     assert (found.tree.node_count, found.accuracy) == (1, 1.0)
 
 
-def test_clusters_under_other_numbers():
+def test_relabel_clusters():
     X, y, weight = table()
     tree = TreeGrower(X, weight).grow(y).tree
-    number = np.array([2, 0, 3, 1])[: y.max() + 1]
-    other = renumbered(tree, number)
-    np.testing.assert_array_equal(other.predict(X), number[tree.predict(X)])
+    new_label = np.array([2, 0, 3, 1])[: y.max() + 1]
+    other = relabel_clusters(tree, new_label)
+    np.testing.assert_array_equal(other.predict(X), new_label[tree.predict(X)])
     np.testing.assert_array_equal(other.n_node_samples, tree.n_node_samples)
     np.testing.assert_array_equal(other.weighted_n_node_samples, tree.weighted_n_node_samples)

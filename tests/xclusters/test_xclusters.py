@@ -1,8 +1,9 @@
-"""XClusters as a whole: what it finds, what it can be asked, and how it ends early."""
+"""XClusters: results, prediction, searches, limits and inputs."""
 
 import os
 import pickle
 import signal
+import sys
 
 import matplotlib as mpl
 import numpy as np
@@ -22,11 +23,11 @@ from pellucid.xclusters import pairwise
 
 mpl.use("Agg")
 
-FAST = {"k_range": (2, 6), "accuracy_distance": "euclidean"}
+FAST = {"k_range": (2, 6)}
 
 
 def trends(seed=0, districts="ABCDEFGH", noise=0.3):
-    """Spending by age, sex and district, whose course is told by age and sex but for noise."""
+    """Spending by age, sex and district, with trends that depend on age and sex, and noise."""
     rng = np.random.default_rng(seed)
     sides = np.meshgrid([20, 30, 40, 50, 60], ["f", "m"], list(districts))
     age, sex, district = (part.ravel() for part in sides)
@@ -50,13 +51,13 @@ def same(one, other):
     assert one.tree_ == other.tree_
 
 
-@parametrize_with_checks([XClusters(k_range=(2, 4), alpha_step=0.5, accuracy_distance="euclidean")])
+@parametrize_with_checks([XClusters(k_range=(2, 4), alpha_step=0.5)])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-def test_planted_clusters_are_found_and_told(model):
+def test_planted_clusters_are_found_and_explained(model):
     table, planted = trends()
     assert model.best_k_ == 3
     pairs = set(zip(model.labels_, planted))
@@ -69,7 +70,7 @@ def test_planted_clusters_are_found_and_told(model):
     assert model.n_nodes_ == model.tree_.node_count == 5
 
 
-def test_results_fit_together(model):
+def test_fitted_attributes_are_consistent(model):
     table, _ = trends()
     tried = model.evaluations_
     best = tried[np.argmin(tried["objective"])]
@@ -100,7 +101,7 @@ def test_results_fit_together(model):
     assert set(model.bounds_["fate"]) <= {"split by k", "split by alpha", "pruned", "finished"}
 
 
-def test_the_grid_is_hardly_better_and_takes_longer(model):
+def test_grid_search_is_hardly_better(model):
     table, _ = trends()
     grid = XClusters("day *", search="grid", **FAST).fit(table)
     assert len(grid.evaluations_) == 5 * 21
@@ -108,13 +109,13 @@ def test_the_grid_is_hardly_better_and_takes_longer(model):
     assert grid.objective_ <= model.objective_ <= grid.objective_ + 0.05
     assert np.isnan(grid.lower_bound_)
     assert len(grid.bounds_) == 0
-    # A pair is worth the same in every search.
-    worth = {(row["k"], row["alpha"]): row["objective"] for row in grid.evaluations_}
+    # A pair has the same objective in every search.
+    objective = {(row["k"], row["alpha"]): row["objective"] for row in grid.evaluations_}
     for row in model.evaluations_:
-        assert worth[row["k"], row["alpha"]] == row["objective"]
+        assert objective[row["k"], row["alpha"]] == row["objective"]
 
 
-def test_two_step_takes_the_elbow_without_a_look_at_the_explanation(model):
+def test_two_step_uses_the_elbow_and_alpha_zero(model):
     pytest.importorskip("kneed")
     table, _ = trends(noise=1.0)
     steps = XClusters("day *", search="two-step", **FAST).fit(table)
@@ -124,7 +125,7 @@ def test_two_step_takes_the_elbow_without_a_look_at_the_explanation(model):
     assert XClusters("day *", **FAST).fit(table).objective_ < steps.objective_
 
 
-def test_bayesian_search_stops_when_told():
+def test_bayesian_search_respects_max_evaluations():
     pytest.importorskip("bayes_opt")
     table, _ = trends()
     found = XClusters("day *", search="bayes", max_evaluations=9, **FAST).fit(table)
@@ -132,18 +133,18 @@ def test_bayesian_search_stops_when_told():
     assert found.objective_ == found.evaluations_["objective"].min()
 
 
-def test_the_paper_s_search_alone_is_never_better():
+def test_refinement_never_worsens_the_result():
     table, _ = trends(1, noise=1.0)
-    how = {"tolerance": 0.2, **FAST}
-    alone = XClusters("day *", refine=False, **how).fit(table)
-    refined = XClusters("day *", **how).fit(table)
+    options = {"tolerance": 0.2, **FAST}
+    alone = XClusters("day *", refine=False, **options).fit(table)
+    refined = XClusters("day *", **options).fit(table)
     n = len(alone.evaluations_)
     assert (refined.evaluations_[:n] == alone.evaluations_).all()
     assert len(refined.evaluations_) > n
     assert refined.objective_ <= alone.objective_
 
 
-def test_fits_are_repeatable_whatever_the_threads(model):
+def test_fits_are_repeatable_with_any_number_of_threads(model):
     table, _ = trends()
     same(model, XClusters("day *", n_jobs=1, **FAST).fit(table))
     same(model, clone(model).set_params(random_state=0).fit(table))
@@ -158,7 +159,7 @@ def test_planted_clusters_are_found_in_any_order_of_the_rows():
     assert len(set(zip(shuffled.labels_, planted[order]))) == shuffled.best_k_ == 3
 
 
-def test_assign_goes_by_the_nearest_medoid(model):
+def test_assign_uses_the_nearest_medoid(model):
     table, _ = trends()
     days = table.filter(like="day")
     a = np.linalg.norm(
@@ -171,7 +172,7 @@ def test_assign_goes_by_the_nearest_medoid(model):
     )
 
 
-def test_rows_are_explained_in_words(model):
+def test_rows_are_explained_as_text(model):
     table, _ = trends()
     rows = table[["sex", "age", "district"]].iloc[:3]
     for i, one in enumerate(model.explain(rows)):
@@ -186,23 +187,23 @@ def test_rows_are_explained_in_words(model):
     assert len(export_text(model, feature_names=["?"] * len(model.tree_columns_))) > 0
 
 
-def test_a_tree_that_may_err_is_smaller():
+def test_lower_tree_accuracy_gives_smaller_trees():
     table, _ = trends(noise=1.5)
     exact = XClusters("day *", **FAST).fit(table)
     loose = XClusters("day *", tree_accuracy=0.8, tree_measure="accuracy", **FAST).fit(table)
     at_least = loose.evaluations_["accuracy"]
     assert (at_least >= 0.8).all()
     assert loose.n_nodes_ <= exact.n_nodes_
-    told = loose.predict(table) == loose.labels_
-    assert told.mean() == pytest.approx(loose.accuracy_)
+    correct = loose.predict(table) == loose.labels_
+    assert correct.mean() == pytest.approx(loose.accuracy_)
     purity = sum(rule.share * rule.purity for rule in loose.rules_ if rule.share)
-    assert purity == pytest.approx(told.mean())
+    assert purity == pytest.approx(correct.mean())
 
 
 @pytest.mark.parametrize(
     "tree", [DecisionTreeClassifier(max_depth=2, random_state=0), ExKMC(n_leaves=8, base=None)]
 )
-def test_other_trees_can_be_plugged_in(tree):
+def test_custom_trees(tree):
     table, _ = trends(noise=1.0)
     found = XClusters("day *", tree=tree, **FAST).fit(table)
     assert found.n_leaves_ <= 8
@@ -210,7 +211,7 @@ def test_other_trees_can_be_plugged_in(tree):
     assert found.get_params()["tree"] is tree
 
 
-def test_other_clusterings_can_be_plugged_in():
+def test_custom_clusterers():
     table, planted = trends()
     clusterer = AgglomerativeClustering(metric="precomputed", linkage="average")
     found = XClusters("day *", clusterer=clusterer, **FAST).fit(table)
@@ -220,7 +221,7 @@ def test_other_clusterings_can_be_plugged_in():
 
 
 class Interrupted(ClusterMixin, BaseEstimator):
-    """Clusters by rank, and has Ctrl-C pressed at the n-th clustering."""
+    """Clusters by rank, and raises SIGINT at the n-th clustering."""
 
     calls = 0
 
@@ -238,7 +239,7 @@ class Interrupted(ClusterMixin, BaseEstimator):
 
 @pytest.mark.parametrize("search", ["branch-and-bound", "grid"])
 @pytest.mark.parametrize("at", [1, 5])
-def test_ctrl_c_ends_the_search_with_the_best_so_far(search, at):
+def test_interrupt_keeps_the_best_pair_so_far(search, at):
     table, _ = trends()
     Interrupted.calls = 0
     model = XClusters("day *", search=search, clusterer=Interrupted(at=at), **FAST)
@@ -251,7 +252,7 @@ def test_ctrl_c_ends_the_search_with_the_best_so_far(search, at):
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_the_number_of_evaluations_can_be_limited():
+def test_max_evaluations():
     table, _ = trends(noise=1.0)
     few = XClusters("day *", max_evaluations=6, **FAST).fit(table)
     assert len(few.evaluations_) == 6
@@ -259,7 +260,7 @@ def test_the_number_of_evaluations_can_be_limited():
     assert few.lower_bound_ <= few.objective_
 
 
-def test_progress_tells_evaluations_best_and_bound(capsys):
+def test_progress_prints_evaluations_best_and_bound(capsys):
     table, _ = trends()
     model = XClusters("day *", verbose=1, **FAST).fit(table)
     lines = [line for line in capsys.readouterr().err.splitlines() if "evaluations" in line]
@@ -269,7 +270,7 @@ def test_progress_tells_evaluations_best_and_bound(capsys):
     assert ", bound 0." in lines[-1]
 
 
-def test_weights_are_repetitions_and_rows_of_weight_zero_are_absent():
+def test_integer_weights_equal_repeated_rows():
     table, _ = trends(districts="ABCD", noise=1.0)
     weight = np.random.default_rng(0).integers(0, 4, len(table))
     weighted = XClusters("day *", **FAST).fit(table, sample_weight=weight)
@@ -282,45 +283,56 @@ def test_weights_are_repetitions_and_rows_of_weight_zero_are_absent():
     np.testing.assert_array_equal(weighted.labels_[weight == 0], weighted.predict(absent))
 
 
-def test_the_trade_off_buys_smaller_trees():
+def test_larger_trade_off_gives_smaller_trees():
     table, _ = trends(noise=1.5)
-    found = [XClusters("day *", trade_off=price, **FAST).fit(table) for price in (0.1, 1.0, 10.0)]
+    found = [XClusters("day *", trade_off=weight, **FAST).fit(table) for weight in (0.1, 1.0, 10.0)]
     nodes = [one.n_nodes_ for one in found]
     assert nodes == sorted(nodes, reverse=True)
     distortions = [one.distortion_ for one in found]
     assert distortions == sorted(distortions)
 
 
-def test_dtw_is_the_default_and_takes_a_window():
+def test_defaults_need_no_optional_package(monkeypatch):
+    for package in ("dtaidistance", "kneed", "bayes_opt"):
+        monkeypatch.setitem(sys.modules, package, None)
+    table, planted = trends(districts="ABCD", noise=0.1)
+    found = XClusters("day *").fit(table)
+    assert found.accuracy_distance == "euclidean"
+    assert len(set(zip(found.labels_, planted))) == found.best_k_
+    with pytest.raises(ImportError, match=r"pip install 'pellucid\[xclusters\]'"):
+        XClusters("day *", accuracy_distance="dtw").fit(table)
+
+
+def test_dtw_with_a_window_and_with_different_lengths():
     pytest.importorskip("dtaidistance")
     table, planted = trends(districts="ABCD", noise=0.1)
-    found = XClusters("day *", k_range=(2, 4), alpha_step=0.25).fit(table)
+    options = {"accuracy_distance": "dtw", "k_range": (2, 4), "alpha_step": 0.25}
+    found = XClusters("day *", **options).fit(table)
     assert len(set(zip(found.labels_, planted))) == 3
     days = table.filter(like="day").to_numpy()
-    short = clone(found).set_params(window=2).fit(table)
-    assert short.accuracy_distance == "dtw"
+    clone(found).set_params(window=2).fit(table)
     series = [row[: 12 - i % 3] for i, row in enumerate(days)]
-    told = table[["age", "sex", "district"]]
-    ragged = XClusters(k_range=(2, 4), alpha_step=0.25).fit(series, explanation=told)
+    explanation = table[["age", "sex", "district"]]
+    ragged = XClusters(**options).fit(series, explanation=explanation)
     assert len(set(zip(ragged.labels_, planted))) == 3
     np.testing.assert_array_equal(
         ragged.assign(series)[ragged.medoid_indices_], np.arange(ragged.best_k_)
     )
 
 
-def test_matrices_can_be_given():
+def test_precomputed_matrices():
     table, _ = trends()
-    days, told = table.filter(like="day"), table[["age", "sex", "district"]]
-    whole = XClusters(**FAST).fit(days, explanation=told)
+    days, explanation = table.filter(like="day"), table[["age", "sex", "district"]]
+    whole = XClusters(**FAST).fit(days, explanation=explanation)
     a = pairwise(days, "euclidean")
-    given = clone(whole).set_params(accuracy_distance="precomputed").fit(a, explanation=told)
+    given = clone(whole).set_params(accuracy_distance="precomputed").fit(a, explanation=explanation)
     same(whole, given)
     np.testing.assert_array_equal(given.assign(a[:7]), whole.assign(days[:7]))
-    np.testing.assert_array_equal(given.predict(told), whole.predict(told))
-    e = pairwise(told, "gower")
+    np.testing.assert_array_equal(given.predict(explanation), whole.predict(explanation))
+    e = pairwise(explanation, "gower")
     both = clone(given).set_params(explanation_distance="precomputed")
-    same(whole, both.fit(a, explanation=told, explanation_distances=e))
-    single = clone(given).fit(a.astype(np.float32), explanation=told)
+    same(whole, both.fit(a, explanation=explanation, explanation_distances=e))
+    single = clone(given).fit(a.astype(np.float32), explanation=explanation)
     assert single.best_k_ == given.best_k_
 
 
@@ -334,15 +346,15 @@ def test_explanation_distances_by_name(metric):
 
 def test_distances_by_function():
     table, _ = trends()
-    how = {
+    distances = {
         "accuracy_distance": lambda x, y: float(np.abs(x - y).max()),
         "explanation_distance": lambda x, y: float((x != y).mean()),
     }
-    found = XClusters("day *", k_range=(2, 4), alpha_step=0.5, **how).fit(table)
+    found = XClusters("day *", k_range=(2, 4), alpha_step=0.5, **distances).fit(table)
     assert found.assign(table.iloc[:3]).shape == (3,)
 
 
-def test_frames_of_every_kind_give_the_same(model):
+def test_all_table_types_give_the_same_result(model):
     table, _ = trends()
     other = pl.from_pandas(table)
     same(model, clone(model).fit(other))
@@ -350,5 +362,5 @@ def test_frames_of_every_kind_give_the_same(model):
     np.testing.assert_array_equal(model.assign(other.to_arrow()), model.assign(table))
 
 
-def test_it_is_public_in_two_places():
+def test_public_names():
     assert pellucid.XClusters is pellucid.xclusters.XClusters is XClusters

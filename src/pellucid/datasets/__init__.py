@@ -1,4 +1,4 @@
-"""Data sets that the papers made up, or that stand in for theirs."""
+"""Synthetic data sets of the papers, or substitutes for their data."""
 
 from pellucid.datasets._exkmc import make_synthetic_1, make_synthetic_2
 from pellucid.datasets._patterns import make_eop_patterns, make_three_features, make_xor_triangles

@@ -1,4 +1,4 @@
-"""Synthetic I and II of the ExKMC paper: one is hard for CART, the other for any small tree."""
+"""Synthetic I and II of the ExKMC paper: hard for CART, and hard for any small tree."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-_MOST_DRAWS = 1000
-"""Codewords drawn in vain before we say that there is no room for more."""
+_MAX_DRAWS = 1000
+"""Consecutive rejected codewords before an error is raised."""
 
 
 def make_synthetic_1(
@@ -19,13 +19,13 @@ def make_synthetic_1(
     outlier: float = 1000.0,
     random_state: Any = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Two far outliers and two large groups: hard for trees that count misplaced rows.
+    """Two far outliers and two large groups: hard for trees that count misclassified rows.
 
-    The two outliers have `outlier` in the first column; the others have 0 there. One outlier and
-    half of the other rows are 1 in the remaining columns, and the rest is 0. In each row that is
-    no outlier, `n_flipped` columns drawn at random are the other way round. The best three
-    clusters are the outliers and the two halves, but a classification tree pays next to nothing
-    for two rows that it leaves in the wrong place, however far away they are.
+    The two outliers have the value `outlier` in the first column; all other rows have 0 there. In
+    the remaining columns, one outlier and half of the other rows are 1, and the rest is 0. In each
+    row that is not an outlier, `n_flipped` random columns are flipped. The best three clusters are
+    the outliers and the two halves. For a classification tree, two misclassified rows cost almost
+    nothing, however far away they are.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def make_synthetic_1(
     n_features : int, default=1000
         Number of columns.
     n_flipped : int, default=100
-        Columns that are the other way round in each row.
+        Number of flipped columns per row.
     outlier : float, default=1000.0
         Value of the outliers in the first column.
     random_state : int, RandomState instance or None, default=None
@@ -57,7 +57,7 @@ def make_synthetic_1(
     >>> X.shape, X[y == 0, :3].tolist(), X[y == 1, 1:].mean().round(2)
     ((5000, 1000), [[1000.0, 1.0, 1.0], [1000.0, 0.0, 0.0]], np.float64(0.9))
     """
-    _check_room(n_samples, n_features, n_flipped)
+    _check_sizes(n_samples, n_features, n_flipped)
     random = check_random_state(random_state)
     y = np.full(n_samples, 2)
     y[:2], y[2 : 2 + (n_samples - 2) // 2] = 0, 1
@@ -71,12 +71,12 @@ def make_synthetic_1(
     return X, y
 
 
-def _check_room(n_samples: int, n_features: int, n_flipped: int) -> None:
+def _check_sizes(n_samples: int, n_features: int, n_flipped: int) -> None:
     if n_samples < 4:
         raise ValueError(f"n_samples={n_samples}; two outliers and two groups need at least 4 rows")
     if not 0 <= n_flipped < n_features:
         raise ValueError(
-            f"n_flipped={n_flipped} must lie between 0 and {n_features - 1}, the number of columns "
+            f"n_flipped={n_flipped} must be between 0 and {n_features - 1}, the number of columns "
             "after the first"
         )
 
@@ -84,12 +84,12 @@ def _check_room(n_samples: int, n_features: int, n_flipped: int) -> None:
 def make_synthetic_2(
     n_clusters: int = 30, n_features: int = 1000, *, random_state: Any = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Clusters around random codewords: no tree with one leaf a cluster is near the optimum.
+    """Clusters around random codewords: no tree with one leaf per cluster is near the optimum.
 
-    Each cluster is a random codeword of -1 and 1 and consists of `n_features` rows: the codeword
-    with one of its columns set to 0, each column in its turn. The clusters are far apart, at
-    least a quarter of the columns, but every column cuts about half of them off from the others,
-    and a row off from each.
+    Each cluster has a random codeword of -1 and 1, and `n_features` rows: row j is the codeword
+    with column j set to 0. Codewords differ in at least a quarter of the columns. Yet a threshold
+    on any column separates about half of the clusters from the others, and one row from each
+    cluster.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def make_synthetic_2(
 
 
 def _far_codewords(n_words: int, length: int, random: np.random.RandomState) -> np.ndarray:
-    """Random codewords that differ in at least a quarter of their places."""
+    """Random codewords that differ pairwise in at least a quarter of their entries."""
     words = np.empty((n_words, length))
     n_found = n_drawn = 0
     while n_found < n_words:
@@ -134,9 +134,9 @@ def _far_codewords(n_words: int, length: int, random: np.random.RandomState) -> 
         if (np.sum(words[:n_found] != word, axis=1) >= length / 4).all():
             words[n_found] = word
             n_found, n_drawn = n_found + 1, 0
-        elif (n_drawn := n_drawn + 1) == _MOST_DRAWS:
+        elif (n_drawn := n_drawn + 1) == _MAX_DRAWS:
             raise ValueError(
-                f"n_features={length} leaves no room for {n_words} codewords that differ in a "
-                "quarter of their places; ask for fewer clusters or more features"
+                f"n_features={length} is too small for {n_words} codewords that differ in a "
+                "quarter of their entries; reduce n_clusters or increase n_features"
             )
     return words

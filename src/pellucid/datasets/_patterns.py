@@ -1,4 +1,4 @@
-"""Data of the EOP paper: Gaussian patterns in a few columns each, squares with triangles."""
+"""Synthetic data of the EOP paper: Gaussian patterns, and squares with triangles."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ _THREE_FEATURES_GAUSSIANS = (
     ((0, 1), (1.2, 3.8), ((0.30, 0.15), (0.15, 0.30))),
     ((0, 2), (3.8, 1.2), ((0.30, -0.15), (-0.15, 0.30))),
 )
-"""Columns, mean and covariance of each pattern of the second class; the paper's are lost."""
+"""Columns, mean and covariance of each pattern of the second class; not given in the paper."""
 
 
 class Pattern(NamedTuple):
-    """A Gaussian in a few columns; in the others its rows are uniform.
+    """A Gaussian in a few columns; in the other columns its rows are uniform.
 
     Attributes
     ----------
     features : tuple of int
-        Columns, in ascending order.
+        Column indices, in ascending order.
     label : int
-        Class of all its rows.
+        Class of its rows.
     center : ndarray of shape (dim,)
     covariance : ndarray of shape (dim, dim)
     """
@@ -45,13 +45,13 @@ def make_eop_patterns(
     random_state: Any = None,
     return_patterns: bool = False,
 ) -> tuple:
-    """Two classes made of Gaussian patterns, each in a few columns, amid uniform rows.
+    """Two classes of Gaussian patterns, each in a few columns, and uniform background rows.
 
-    The `background` is uniform in the unit cube, and its classes are drawn like a coin, so no
-    model can be right on more than about half of it. Every other row belongs to a pattern: a
-    Gaussian of random place and shape in a few columns drawn at random, uniform in the others,
-    all of one class. The patterns have the same number of rows, or one more. The more background
-    there is and the wider the patterns are, the harder it is to tell the classes apart.
+    The background is uniform in the unit cube, and its classes are drawn with probability 1/2, so
+    no model can classify more than about half of it correctly. Every other row belongs to a
+    pattern: a Gaussian with random center and shape in a few random columns, and uniform in the
+    others. All rows of a pattern have one class. The sizes of the patterns differ by at most one
+    row. More background and wider patterns make the classes harder to separate.
 
     Parameters
     ----------
@@ -60,19 +60,18 @@ def make_eop_patterns(
     pattern_dims : sequence of int, default=(4, 3, 3, 2, 2, 2, 2)
         Number of columns of each pattern.
     background : float, default=0.1
-        Share of the rows that belong to no pattern.
+        Fraction of the rows that belong to no pattern.
     width : tuple of float, default=(0.03, 0.1)
-        Least and greatest standard deviation along the axes of a Gaussian, which are turned at
-        random.
+        Smallest and largest standard deviation along the randomly rotated axes of a Gaussian.
     random_state : int, RandomState instance or None, default=None
     return_patterns : bool, default=False
-        Whether to tell where the patterns are.
+        Whether to return the patterns too.
 
     Returns
     -------
     X : ndarray of shape (n_samples, n_features), float64
     y : ndarray of shape (n_samples,), int
-        0 or 1. With two patterns or more, there are patterns of both classes.
+        0 or 1. With at least two patterns, both classes have patterns.
     pattern : ndarray of shape (n_samples,), int
         Pattern of each row, -1 for the background; only with `return_patterns`.
     patterns : list of Pattern
@@ -80,9 +79,9 @@ def make_eop_patterns(
 
     Notes
     -----
-    The paper tells the number of patterns, their dimensions, the number of rows and that classes
-    are drawn uniformly. It does not tell sizes, widths or the share of uniform rows: those are
-    parameters here.
+    The paper specifies the number of patterns, their dimensions, the number of rows, and that
+    classes are drawn uniformly. It does not specify sizes, widths or the fraction of uniform rows;
+    these are parameters here.
 
     References
     ----------
@@ -116,14 +115,14 @@ def make_eop_patterns(
 def draw_rows(
     patterns: Sequence[Pattern], pattern: np.ndarray, n_features: int, random: Any
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of the patterns with these numbers, and their classes; number -1 is background."""
+    """Draw a row, and its class, for each pattern index in `pattern`; -1 is background."""
     X = random.uniform(size=(len(pattern), n_features))
     y = random.randint(2, size=len(pattern))
-    for number, found in enumerate(patterns):
-        rows = np.flatnonzero(pattern == number)
-        values = random.multivariate_normal(found.center, found.covariance, size=len(rows))
-        X[np.ix_(rows, found.features)] = values
-        y[rows] = found.label
+    for index, gaussian in enumerate(patterns):
+        rows = np.flatnonzero(pattern == index)
+        values = random.multivariate_normal(gaussian.center, gaussian.covariance, size=len(rows))
+        X[np.ix_(rows, gaussian.features)] = values
+        y[rows] = gaussian.label
     return X, y
 
 
@@ -133,17 +132,17 @@ def _check_patterns(n_samples, n_features, dims, background, width) -> None:
     wrong = [dim for dim in dims if not 1 <= dim <= n_features]
     if wrong:
         raise ValueError(
-            f"pattern_dims has {wrong[0]}; a pattern spans between 1 and n_features={n_features} "
-            "columns"
+            f"pattern_dims contains {wrong[0]}; a pattern has between 1 and "
+            f"n_features={n_features} columns"
         )
     if not 0 <= background <= 1:
-        raise ValueError(f"background={background} is a share of the rows: between 0 and 1")
+        raise ValueError(f"background={background} must be between 0 and 1")
     if len(width) != 2 or not 0 < width[0] <= width[1]:
-        raise ValueError(f"width={width} must be two numbers above 0, the smaller one first")
+        raise ValueError(f"width={width} must be two positive numbers, the smaller one first")
 
 
 def _labels_of_patterns(n_patterns: int, random: np.random.RandomState) -> list[int]:
-    """Classes drawn like a coin, again where all are alike."""
+    """Random classes; drawn again if all patterns have the same class."""
     labels = random.randint(2, size=n_patterns)
     while n_patterns > 1 and len(set(labels)) == 1:
         labels = random.randint(2, size=n_patterns)
@@ -152,7 +151,7 @@ def _labels_of_patterns(n_patterns: int, random: np.random.RandomState) -> list[
 
 def _draw_pattern(n_features, dim, label, width, random) -> Pattern:
     features = np.sort(random.choice(n_features, dim, replace=False))
-    # Two standard deviations from the walls of the cube, where there is room for that.
+    # Keep two standard deviations from the faces of the cube, if possible.
     margin = min(2 * width[1], 0.45)
     center = random.uniform(margin, 1 - margin, size=dim)
     axes = np.linalg.qr(random.normal(size=(dim, dim)))[0]
@@ -164,25 +163,25 @@ def _draw_pattern(n_features, dim, label, width, random) -> Pattern:
 def make_xor_triangles(
     n_samples: int = 1000, *, gap: float = 0.1, random_state: Any = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Two squares of one class, corner to corner, and two triangles of the other between them.
+    """Two squares of one class that touch at a corner, and two triangles of the other class.
 
-    Three thresholds tell the classes apart, but no single one helps much, so a greedy tree cuts
-    the plane into slices.
+    Three thresholds separate the classes, but no single threshold reduces the error much, so a
+    greedy tree splits the plane into slices.
 
     Parameters
     ----------
     n_samples : int, default=1000
-        Rows; about two thirds are of class 1, as the squares have twice the area.
+        Number of rows. About two thirds are of class 1, because the squares have twice the area.
     gap : float, default=0.1
-        How far the triangles are moved away from the corner at which all regions meet, along
-        the diagonal; the sides of the squares have length 1.
+        Distance of the triangles from the common corner, along the diagonal. The sides of the
+        squares have length 1.
     random_state : int, RandomState instance or None, default=None
 
     Returns
     -------
     X : ndarray of shape (n_samples, 2), float64
     y : ndarray of shape (n_samples,), int
-        1 in the squares [0, 1]² and [1, 2]², 0 in the triangles in the corners between them.
+        1 in the squares [0, 1]² and [1, 2]², 0 in the triangles between them.
 
     References
     ----------
@@ -203,25 +202,25 @@ def make_xor_triangles(
     part = random.choice(4, size=n_samples, p=(1 / 3, 1 / 3, 1 / 6, 1 / 6))
     X = random.uniform(size=(n_samples, 2))
     X[part == 1] += 1
-    # Half of a unit square, folded onto the other half: the corner of the triangle is at (0, 0).
+    # Reflect one half of the unit square onto the other: a triangle with its corner at (0, 0).
     is_triangle = part >= 2
-    beyond = is_triangle & (X.sum(axis=1) > 1)
-    X[beyond] = 1 - X[beyond]
+    reflected = is_triangle & (X.sum(axis=1) > 1)
+    X[reflected] = 1 - X[reflected]
     shift = gap / np.sqrt(2)
-    for number, (left, up) in ((2, (-1, 1)), (3, (1, -1))):
-        rows = part == number
-        X[rows] = 1 + (X[rows] + shift) * (left, up)
+    for triangle, direction in ((2, (-1, 1)), (3, (1, -1))):
+        rows = part == triangle
+        X[rows] = 1 + (X[rows] + shift) * direction
     return X, (~is_triangle).astype(int)
 
 
 def make_three_features(
     n_samples: int = 1000, *, random_state: Any = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Three columns: one class is uniform, the other has a cluster in two pairs of columns.
+    """Three columns: one class is uniform, the other has clusters in two pairs of columns.
 
-    The first class is uniform between 0 and 5. Half of the second is a Gaussian in the first two
-    columns and uniform in the third, the other half a Gaussian in the first and third columns
-    and uniform in the second. Both classes have the same number of rows, or one more.
+    The first class is uniform between 0 and 5. Half of the second class is a Gaussian in the first
+    two columns and uniform in the third. The other half is a Gaussian in the first and third
+    columns and uniform in the second. The sizes of the classes differ by at most one row.
 
     Parameters
     ----------
@@ -235,7 +234,7 @@ def make_three_features(
 
     Notes
     -----
-    Means and covariances are ours, chosen to look like the paper's picture.
+    Means and covariances are not given in the paper; they were chosen to resemble its figure.
 
     References
     ----------

@@ -1,9 +1,9 @@
-"""Made-up card spending of demographic groups through an outbreak, with planted trends."""
+"""Synthetic card spending of demographic groups during an outbreak, with planted trends."""
 
 from __future__ import annotations
 
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import Bunch, check_random_state
@@ -41,7 +41,7 @@ DRIFTS = ("none", "growth", "decline")
 
 _FIRST_WEEK = np.datetime64("2019-12-02")
 _N_WEEKS = 61
-# The week of 17 February 2020; spending is measured by what it was before.
+# The week of 17 February 2020; spending is relative to the mean of the weeks before.
 _OUTBREAK = 11
 
 
@@ -55,11 +55,11 @@ def make_card_trends(
     moving_average: int = 13,
     random_state: Any = None,
 ) -> Bunch:
-    """Weekly card spending of demographic groups through an outbreak, with planted trends.
+    """Weekly card spending of demographic groups during an outbreak, with planted trends.
 
-    A stand-in for data that no one may publish: what people of one age and sex spend in one
-    business category, in shops or online, from December 2019 to January 2021. Each group has one
-    of five *planted* trends, which its sector, channel and age decide:
+    A substitute for the paper's data, which are not public: spending of people of one age and sex
+    in one business category, in shops or online, from December 2019 to January 2021. Each group
+    has one of five planted trends, which depends on its sector, channel and age:
 
     ======== ===================== =============================================
     trend    course                groups
@@ -71,37 +71,38 @@ def make_card_trends(
     steady   none                  daily; going out, online; household, 60 and over
     ======== ===================== =============================================
 
-    What the demographics do not explain comes on top: a few groups follow the trend of others
-    (`misfits`), and every group has one of three slow drifts, whatever its demographics
-    (`drift`). So the tightest clusters are not the ones that can be told in few words.
+    Two components do not depend on the demographics: a few groups follow the trend of others
+    (`misfits`), and every group has one of three slow drifts (`drift`). Therefore, the most
+    coherent clusters do not have the shortest explanations.
 
     Parameters
     ----------
     n_groups : int, default=2551
-        Number of groups, drawn from the 2,576 that there are (7 ages, 2 sexes, 92 categories in 5
+        Number of groups, drawn from 2,576 possible ones (7 ages, 2 sexes, 92 categories in 5
         sectors, 2 channels).
     misfits : float, default=0.03
-        Share of groups whose trend is drawn at random.
+        Fraction of groups whose trend is drawn at random.
     drift : float, default=0.25
-        How far the drifts have taken a group by the end, as a logarithm: by 0.25, a third of
-        the groups spend 28 % more than their trend says, a third 22 % less. 0 for none.
+        Size of the drift at the end, as a logarithm. With 0.25, a third of the groups spend 28 %
+        more than their trend, and a third 22 % less. 0 is no drift.
     noise : float, default=0.1
         Standard deviation of the logarithm of a week's amount.
     lag : float, default=1.0
-        Standard deviation of how many weeks a group is ahead of its trend or behind it.
+        Standard deviation of the time shift of a group relative to its trend, in weeks.
     moving_average : int, default=13
-        Weeks over which amounts are averaged; 13 are the 90 days of the paper. 1 for none.
+        Window length of the moving average in weeks; 13 weeks are the 90 days of the paper. 1 is
+        no average.
     random_state : int, RandomState instance or None, default=None
 
     Returns
     -------
     Bunch
-        ``series`` (n_groups, n_weeks), spending as a multiple of the group's own before the
-        outbreak; ``times``, the Monday of the last week of each average; ``explanation``, a
-        polars table with columns age (20 for the twenties, 70 for all from 70 on), sex, sector,
-        category and channel; ``weights``, the amount that a group spends; ``labels``, the planted
-        trend by demographics (a position in ``trend_names``); ``trends``, the trend that a group
-        really follows; ``drifts``, its drift (a position in ``drift_names``).
+        ``series`` (n_groups, n_weeks): spending relative to the group's mean before the outbreak.
+        ``times``: Monday of the last week of each window. ``explanation``: a polars table with the
+        columns age (20 for 20 to 29, 70 for 70 and over), sex, sector, category and channel.
+        ``weights``: total spending of each group. ``labels``: the planted trend that follows from
+        the demographics, as an index into ``trend_names``. ``trends``: the trend that the group
+        actually follows. ``drifts``: its drift, as an index into ``drift_names``.
 
     References
     ----------
@@ -120,20 +121,20 @@ def make_card_trends(
     _check(n_groups, len(groups), misfits, moving_average, drift=drift, noise=noise, lag=lag)
     random = check_random_state(random_state)
     groups = [groups[i] for i in np.sort(random.choice(len(groups), n_groups, replace=False))]
-    labels = np.array([TRENDS.index(planted_trend(*group)) for group in groups])
+    labels = np.array([TRENDS.index(planted_trend(group)) for group in groups])
     trends = labels.copy()
-    odd = np.flatnonzero(random.uniform(size=n_groups) < misfits)
-    trends[odd] = random.randint(len(TRENDS), size=len(odd))
+    misfit_groups = np.flatnonzero(random.uniform(size=n_groups) < misfits)
+    trends[misfit_groups] = random.randint(len(TRENDS), size=len(misfit_groups))
     drifts = random.randint(len(DRIFTS), size=n_groups)
     weeks = np.arange(_N_WEEKS) - lag * random.normal(size=(n_groups, 1))
     strength = np.exp(0.15 * random.normal(size=(n_groups, 1)))
-    logs = strength * np.choose(trends[:, None], _courses(weeks))
+    logs = strength * np.choose(trends[:, None], _log_trends(weeks))
     logs += drift * np.array([0.0, 1.0, -1.0])[drifts, None] * _ramp(weeks)
     logs += noise * random.normal(size=logs.shape)
     spending = np.exp(logs)
     spending /= spending[:, :_OUTBREAK].mean(axis=1, keepdims=True)
     windows = np.lib.stride_tricks.sliding_window_view(spending, moving_average, axis=1)
-    amounts = np.exp(random.normal(size=n_groups) + [_usual(*group) for group in groups])
+    amounts = np.exp(random.normal(size=n_groups) + [_log_weekly_amount(group) for group in groups])
     return Bunch(
         series=windows.mean(axis=2),
         times=_FIRST_WEEK + 7 * np.arange(moving_average - 1, _N_WEEKS),
@@ -147,25 +148,35 @@ def make_card_trends(
     )
 
 
-def planted_trend(age: int, sex: str, sector: str, category: str, channel: str) -> str:
-    """Trend that the demographics of a group call for."""
-    if sector == "going out":
-        return "steady" if channel == "online" else "waves"
-    if sector == "household":
-        return "steady" if age >= 60 else "surge"
-    return {"leisure": "collapse", "outdoor": "summer", "daily": "steady"}[sector]
+class Group(NamedTuple):
+    """A demographic group in a business category and a sales channel."""
+
+    age: int
+    sex: str
+    sector: str
+    category: str
+    channel: str
 
 
-def _all_groups() -> list[tuple[Any, ...]]:
+def planted_trend(group: Group) -> str:
+    """Trend that follows from the demographics of a group."""
+    if group.sector == "going out":
+        return "steady" if group.channel == "online" else "waves"
+    if group.sector == "household":
+        return "steady" if group.age >= 60 else "surge"
+    return {"leisure": "collapse", "outdoor": "summer", "daily": "steady"}[group.sector]
+
+
+def _all_groups() -> list[Group]:
     business = [(sector, name) for sector, names in SECTORS.items() for name in names.split(", ")]
     return [
-        (age, sex, *where, channel)
-        for age, sex, where, channel in product(AGES, SEXES, business, CHANNELS)
+        Group(age, sex, sector, category, channel)
+        for age, sex, (sector, category), channel in product(AGES, SEXES, business, CHANNELS)
     ]
 
 
-def _courses(weeks: np.ndarray) -> list[np.ndarray]:
-    """Logarithm of the spending at some weeks, for each of the trends."""
+def _log_trends(weeks: np.ndarray) -> list[np.ndarray]:
+    """Logarithm of the spending in the given weeks, for each trend."""
     first, second, third = (_bump(weeks, at, 3.5) for at in (14, 38, 54))
     return [
         -1.1 * _step(weeks, _OUTBREAK, 1.2) + 0.2 * _step(weeks, 30, 4),
@@ -188,27 +199,28 @@ def _ramp(weeks: np.ndarray) -> np.ndarray:
     return np.clip((weeks - _OUTBREAK) / (_N_WEEKS - _OUTBREAK), 0, 1)
 
 
-def _usual(age: int, sex: str, sector: str, category: str, channel: str) -> float:
-    """Logarithm of what a group spends in a week before the outbreak."""
-    by_age = (-2.0, 0.0, 0.7, 1.0, 0.8, 0.2, -0.8)[AGES.index(age)]
-    return 10.0 + by_age + (0.8 if sector in ("household", "daily") else 0.0)
+def _log_weekly_amount(group: Group) -> float:
+    """Logarithm of the weekly spending of a group before the outbreak."""
+    by_age = (-2.0, 0.0, 0.7, 1.0, 0.8, 0.2, -0.8)[AGES.index(group.age)]
+    return 10.0 + by_age + (0.8 if group.sector in ("household", "daily") else 0.0)
 
 
-def _as_table(groups: list[tuple[Any, ...]]):
+def _as_table(groups: list[Group]):
     import polars as pl
 
-    names = ("age", "sex", "sector", "category", "channel")
-    return pl.DataFrame(dict(zip(names, zip(*groups))))
+    return pl.DataFrame(dict(zip(Group._fields, zip(*groups))))
 
 
-def _check(n_groups: int, most: int, misfits: float, moving_average: int, **sizes: float) -> None:
-    if not 1 <= n_groups <= most:
-        raise ValueError(f"n_groups={n_groups} must lie between 1 and {most}, all there are")
+def _check(
+    n_groups: int, max_groups: int, misfits: float, moving_average: int, **sizes: float
+) -> None:
+    if not 1 <= n_groups <= max_groups:
+        raise ValueError(f"n_groups={n_groups} must be between 1 and {max_groups}")
     if not 0 <= misfits <= 1:
-        raise ValueError(f"misfits={misfits} must lie between 0 and 1: it is a share of the groups")
+        raise ValueError(f"misfits={misfits} must be between 0 and 1")
     if not 1 <= moving_average <= _N_WEEKS:
         raise ValueError(
-            f"moving_average={moving_average} must lie between 1 and {_N_WEEKS}, the weeks in all"
+            f"moving_average={moving_average} must be between 1 and {_N_WEEKS}, the number of weeks"
         )
     for name, size in sizes.items():
         if not size >= 0:

@@ -9,7 +9,7 @@ import numpy as np
 
 from pellucid.plotting.palette import cluster_color
 from pellucid.plotting.text import LINE_HEIGHT, wrap
-from pellucid.xclusters.series.series import lines_of
+from pellucid.xclusters.series.series import read_fitted_series
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -112,7 +112,7 @@ def _note(model: Any, rules: Any) -> str:
 
 
 def _read(model: Any, series: Any, times: Any) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    lines, times = lines_of(model, series, times)
+    lines, times = read_fitted_series(model, series, times)
     if times is None:
         return lines, [np.arange(len(one)) for one in lines]
     times = [np.asarray(times)] * len(lines) if np.ndim(times[0]) == 0 else list(times)

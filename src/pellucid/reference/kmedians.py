@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 
 from pellucid._core.data.medians import MedianDataset
 from pellucid._core.data.weights import Weights
+from pellucid._utils.sampling import draw_weighted
 
 _STARTS = 10
 """Seedings that are tried; as many as scikit-learn's ``n_init=10``."""
@@ -100,21 +101,15 @@ def seed(distances: _Distances, n_clusters: int, random: np.random.RandomState) 
     """
     weight = distances.data.weights.values
     n_tries = 2 + int(np.log(n_clusters))
-    chosen = [_draw(weight, 1, random)[0]]
+    chosen = [draw_weighted(weight, 1, random)[0]]
     away = distances.to(distances.rows(chosen))[:, 0]
     while len(chosen) < n_clusters:
-        tries = _draw(weight * away, n_tries, random)
+        tries = draw_weighted(weight * away, n_tries, random)
         after = np.minimum(away[:, None], distances.to(distances.rows(tries)))
         best = int(np.argmin((weight[:, None] * after).sum(axis=0)))
         chosen.append(tries[best])
         away = after[:, best]
     return distances.rows(chosen)
-
-
-def _draw(chances: np.ndarray, n: int, random: np.random.RandomState) -> np.ndarray:
-    """Numbers of rows, each drawn with a chance in proportion; row 0 where there is no chance."""
-    heaped = np.cumsum(chances)
-    return np.searchsorted(heaped, random.uniform(size=n) * heaped[-1]).clip(max=len(heaped) - 1)
 
 
 class _Distances:

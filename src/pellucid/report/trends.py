@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.report.profiles import short
-from pellucid.xclusters.series.series import lines_of
+from pellucid.xclusters.series.series import read_fitted_series
 
 _MOST_TIMES = 160
 """Points of a line; of more times, every so-many-th."""
@@ -24,7 +24,7 @@ def describe_trends(model: Any, series: Any, times: Any = None) -> dict[str, Any
     times : array of shape (n_times,), optional
         When they were measured; those of a `SeriesTable`, or 0, 1, ..., when left out.
     """
-    lines, times = lines_of(model, series, times)
+    lines, times = read_fitted_series(model, series, times)
     n_times = max(map(len, lines))
     if times is not None and len(times) < n_times:
         raise ValueError(f"{len(times)} times, but there are series of {n_times} values")

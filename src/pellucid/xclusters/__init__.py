@@ -1,4 +1,4 @@
-"""Clusters that can be explained: distances, k-medoids, and the search for both at once."""
+"""Joint clustering and explanation (XClusters), k-medoids and distance matrices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a fitted XClusters shows, and what it can be asked."""
+"""Fitted attributes, prediction and explanation of XClusters."""
 
 from __future__ import annotations
 
@@ -16,47 +16,58 @@ from pellucid.tree.importances import feature_importances
 from pellucid.tree.model import TreeModelMixin
 from pellucid.xclusters.distances.pairwise import between
 from pellucid.xclusters.feature_distances import accuracy_data
-from pellucid.xclusters.search import Found
-from pellucid.xclusters.trees import renumbered
+from pellucid.xclusters.search import SearchOutcome
+from pellucid.xclusters.trees import relabel_clusters
 
 
 class ExplainedClusters(TreeModelMixin, EstimatorExportMixin, ClusterMixin, BaseEstimator):
-    """Base of :class:`~pellucid.XClusters`: all but its parameters and how it is fitted."""
+    """Base class of :class:`~pellucid.XClusters` without parameters and `fit`."""
 
     def _store(
         self,
-        found: Found,
+        outcome: SearchOutcome,
         tree: ThresholdTree,
-        numbers: np.ndarray,
-        there: np.ndarray,
+        encoded: np.ndarray,
+        weighted: np.ndarray,
         weight: np.ndarray,
     ) -> None:
-        """Everything that a fitted estimator shows; clusters are numbered by their weight."""
-        chosen = found.chosen
-        sizes = np.bincount(chosen.labels, weights=weight[there])
+        """Set the fitted attributes; clusters are sorted by decreasing weight.
+
+        Parameters
+        ----------
+        outcome : SearchOutcome
+        tree : ThresholdTree
+        encoded : ndarray of shape (n_samples, n_columns)
+            Encoded explanation features of all rows.
+        weighted : ndarray of int
+            Indices of the rows of positive weight, which `outcome` refers to.
+        weight : ndarray of shape (n_samples,)
+        """
+        chosen = outcome.chosen
+        sizes = np.bincount(chosen.labels, weights=weight[weighted])
         order = np.argsort(-sizes, kind="stable")
-        number = np.argsort(order)
-        tree = renumbered(tree, number)
-        leaf = tree.apply(numbers)
+        new_label = np.argsort(order)
+        tree = relabel_clusters(tree, new_label)
+        leaf = tree.apply(encoded)
         labels = tree.cluster[leaf]
-        labels[there] = number[chosen.labels]
-        agrees = (tree.cluster[leaf] == labels)[there]
-        purity = leaf_purity(leaf[there], agrees, weight[there])
+        labels[weighted] = new_label[chosen.labels]
+        agrees = (tree.cluster[leaf] == labels)[weighted]
+        purity = leaf_purity(leaf[weighted], agrees, weight[weighted])
 
         self.tree_ = tree
         self.n_leaves_ = tree.n_leaves
         self.feature_importances_ = _gini_importances(
-            tree, leaf[there], labels[there], weight[there]
+            tree, leaf[weighted], labels[weighted], weight[weighted]
         )
         self.tree_columns_ = self.encoding_.names
         self.cluster_names_ = np.arange(len(order))
         self.labels_ = labels
-        self.medoid_indices_ = there[chosen.medoids[order]]
+        self.medoid_indices_ = weighted[chosen.medoids[order]]
         self.best_k_, self.best_alpha_ = chosen.k, chosen.alpha
         self.distortion_, self.n_nodes_ = chosen.distortion, chosen.n_nodes
-        self.objective_, self.accuracy_ = found.objective, chosen.accuracy
-        self.evaluations_, self.bounds_ = found.evaluations, found.bounds
-        self.lower_bound_, self.converged_ = found.lower, found.is_complete
+        self.objective_, self.accuracy_ = outcome.objective, chosen.accuracy
+        self.evaluations_, self.bounds_ = outcome.evaluations, outcome.bounds
+        self.lower_bound_, self.converged_ = outcome.lower, outcome.is_complete
         names = self.cluster_names_.tolist()
         self._leaf_rules = leaf_rules(
             tree, feature_names=self.tree_columns_, labels=names, purity=purity
@@ -64,33 +75,31 @@ class ExplainedClusters(TreeModelMixin, EstimatorExportMixin, ClusterMixin, Base
         self.rules_ = cluster_rules(self._leaf_rules, names)
 
     def apply(self, X: Any) -> np.ndarray:
-        """Node number of the leaf that each row reaches, by its explanation features."""
-        numbers = self._encode(X)
-        return self.tree_.apply(numbers)
+        """Index of the leaf that each row reaches, from its explanation features."""
+        return self.tree_.apply(self._encode(X))
 
     def predict(self, X: Any) -> np.ndarray:
-        """Cluster of each row, by the tree, from the explanation features alone.
+        """Predict the cluster of each row by the tree, from the explanation features alone.
 
         Parameters
         ----------
         X : data frame or array-like of shape (n_samples, n_features)
-            Like the table of `fit`; like `explanation` if that was given. A data frame needs
-            the explanation features only. A category never seen before is none of the known.
+            Same columns as X in `fit`, or as `explanation` if that was given. A data frame needs
+            the explanation features only. An unknown category differs from all known ones.
 
         Returns
         -------
         ndarray of shape (n_samples,)
         """
-        numbers = self._encode(X)
-        return self.tree_.predict(numbers)
+        return self.tree_.predict(self._encode(X))
 
     def assign(self, X: Any) -> np.ndarray:
-        """Cluster of each row, by the nearest medoid, from the accuracy features alone.
+        """Cluster of the nearest medoid of each row, from the accuracy features alone.
 
         Parameters
         ----------
         X : data frame, array-like of shape (n_samples, n_features) or list of 1-D arrays
-            Like the X of `fit`; a data frame needs the accuracy features only. With
+            As X in `fit`; a data frame needs the accuracy features only. With
             ``accuracy_distance="precomputed"``, the distances of new rows to the rows of `fit`.
 
         Returns
@@ -102,13 +111,18 @@ class ExplainedClusters(TreeModelMixin, EstimatorExportMixin, ClusterMixin, Base
         if isinstance(metric, str) and metric == "precomputed":
             distances = between(X, self.labels_, metric)[:, self.medoid_indices_]
             return distances.argmin(axis=1)
-        data = accuracy_data(self._reader.accuracy(self, X), metric)
-        how = {"window": self.window if metric == "dtw" else None, "n_jobs": self.n_jobs}
-        medoids = accuracy_data(self._medoids, metric)
-        return between(data, medoids, metric, ranges=self._ranges, **how).argmin(axis=1)
+        distances = between(
+            accuracy_data(self._reader.accuracy(self, X), metric),
+            accuracy_data(self._medoids, metric),
+            metric,
+            window=self.window if metric == "dtw" else None,
+            n_jobs=self.n_jobs,
+            ranges=self._ranges,
+        )
+        return distances.argmin(axis=1)
 
     def explain(self, X: Any = None) -> RuleList:
-        """The rules of all clusters, or why the tree puts each row of `X` into its cluster.
+        """Rules of all clusters, or the path of each row of `X` through the tree.
 
         Parameters
         ----------
@@ -118,18 +132,18 @@ class ExplainedClusters(TreeModelMixin, EstimatorExportMixin, ClusterMixin, Base
         Returns
         -------
         RuleList
-            Of :class:`~pellucid.explanation.rules.ClusterRule`, one a cluster, or, given rows, of
-            :class:`~pellucid.explanation.rules.RowExplanation`, one a row. Prints as text.
+            Without `X`: one :class:`~pellucid.explanation.rules.ClusterRule` per cluster. With
+            `X`: one :class:`~pellucid.explanation.rules.RowExplanation` per row. Prints as text.
         """
         check_is_fitted(self)
         if X is None:
             return self.rules_
-        numbers = self._encode(X)
+        encoded = self._encode(X)
         return explain_rows(
             self.tree_,
             self._leaf_rules,
-            self.tree_.apply(numbers),
-            lambda feature, rows: numbers[rows, feature],
+            self.tree_.apply(encoded),
+            lambda feature, rows: encoded[rows, feature],
             self.tree_columns_,
         )
 
@@ -151,7 +165,7 @@ class ExplainedClusters(TreeModelMixin, EstimatorExportMixin, ClusterMixin, Base
 def _gini_importances(
     tree: ThresholdTree, leaf: np.ndarray, labels: np.ndarray, weight: np.ndarray
 ) -> np.ndarray:
-    """Normalised decrease of the Gini impurity of the clusters by the splits of each column."""
+    """Normalized decrease of the Gini impurity of the clusters by the splits of each column."""
     counts = np.zeros((tree.node_count, labels.max() + 1))
     np.add.at(counts, (leaf, labels), weight)
     counts = counts[tree.leaves]

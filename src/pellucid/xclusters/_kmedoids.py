@@ -1,4 +1,4 @@
-"""k-medoids for data, not for trees: the clustering that XClusters makes, for everybody."""
+"""KMedoids: k-medoids clustering as a scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -18,64 +18,65 @@ from pellucid.tables.frames import as_table, with_names
 from pellucid.tables.validation import read_sample_weight, read_X
 from pellucid.xclusters.medoids import k_medoids
 
-_OF_VALUES = ("jaccard", "gower")
-"""Distances of columns that need not be numbers."""
+_CATEGORICAL_METRICS = ("jaccard", "gower")
+"""Distances that support categorical columns."""
 
-_TAKE_SPARSE = ("euclidean", "manhattan", "cosine")
-"""Distances that read sparse data."""
+_SPARSE_METRICS = ("euclidean", "manhattan", "cosine")
+"""Distances that support sparse data."""
 
 
 class KMedoids(ClusterMixin, BaseEstimator):
-    """Clusters around medoids: rows of the data, chosen so that all rows are near to one.
+    """k-medoids clustering by FasterPAM: each cluster is represented by one of its rows.
 
-    The loss is the weighted sum of the distances of rows to their medoids. Swaps of a medoid for
-    another row lower it until no single swap does (FasterPAM). The distances of all rows to all
-    rows are held in memory.
+    The loss is the weighted sum of the distances of the rows to their medoids. A medoid is swapped
+    for another row as long as this lowers the loss. The distance matrix of all rows is kept in
+    memory.
 
     Parameters
     ----------
     n_clusters : int, default=8
         Number of clusters.
     metric : str or callable, default="euclidean"
-        "euclidean", "manhattan", "cosine"; "dtw" for series of any lengths; "jaccard" for
-        categories; "gower" for numbers and categories; "precomputed" for a matrix of distances; or
-        a function of two rows. :func:`pellucid.xclusters.pairwise` says what each of them is.
+        "euclidean", "manhattan", "cosine"; "dtw" for time series, which may have different lengths
+        (requires the package dtaidistance); "jaccard" for categories; "gower" for numbers and
+        categories; "precomputed" for a distance matrix; or a function of two rows. See
+        :func:`pellucid.xclusters.pairwise`.
     init : {"build", "k-medoids++"} or array-like of int, default="build"
-        Where to start. "build" adds the row that lowers the loss most, one after the other, and
-        leaves nothing to chance; "k-medoids++" draws rows that are far from each other. An array
-        holds row numbers: too few are completed as by "build", too many are reduced.
+        Initial medoids. "build" adds rows greedily, each time the one that lowers the loss most;
+        it is deterministic. "k-medoids++" draws rows that are far from each other. An array
+        contains row indices; "build" adds missing ones, and superfluous ones are removed.
     max_iter : int, default=300
-        Most passes over the rows.
+        Maximum number of passes over the rows.
     window : int, default=None
-        For "dtw": steps by which series may be shifted against each other at the most.
+        Maximum shift between two series in steps, for "dtw".
     random_state : int, RandomState instance or None, default=None
-        For "k-medoids++".
+        Used by "k-medoids++".
     n_jobs : int, default=None
-        Number of threads; all processors when left out. The result does not depend on it.
+        Number of threads; None uses all processors. The result does not depend on it.
     verbose : int, default=0
-        Tell how far the distances are.
+        If not 0, print the progress of the distance matrix.
 
     Attributes
     ----------
     medoid_indices_ : ndarray of shape (n_clusters,)
-        Rows that are the medoids.
+        Row indices of the medoids.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        These rows. There are none with ``metric="precomputed"``; a list, where they are series of
-        different lengths.
+        The medoids; a list if they are series of different lengths. Not available with
+        ``metric="precomputed"``.
     labels_ : ndarray of shape (n_samples,)
-        Nearest medoid of each row, the lowest of equals.
+        Nearest medoid of each row; ties go to the lowest.
     inertia_ : float
-        The loss: weighted sum of distances, not of squares.
+        The loss, a weighted sum of distances (not of squared distances).
     n_iter_ : int
-        Passes over the rows that were begun.
+        Number of passes over the rows.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, if all are strings.
+        Column names, if all are strings.
 
     See Also
     --------
-    pellucid.xclusters.k_medoids : The same on a matrix of distances, as a function.
+    pellucid.xclusters.k_medoids : k-medoids on a distance matrix, as a function.
 
     References
     ----------
@@ -131,15 +132,15 @@ class KMedoids(ClusterMixin, BaseEstimator):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KMedoids:
-        """Choose the medoids.
+        """Compute the distance matrix and choose the medoids.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Or the matrix of distances, or a list of series for "dtw".
+            Data, a distance matrix for "precomputed", or a list of series for "dtw".
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
-            A whole weight counts as that many copies of the row; rows of weight 0 are absent.
+            An integer weight w counts as w copies of the row. Rows of weight 0 are ignored.
 
         Returns
         -------
@@ -156,7 +157,7 @@ class KMedoids(ClusterMixin, BaseEstimator):
         distances = pairwise(
             rows, self.metric, window=self.window, n_jobs=self.n_jobs, verbose=self.verbose
         )
-        found = k_medoids(
+        result = k_medoids(
             distances,
             self.n_clusters,
             weights=weight,
@@ -166,29 +167,30 @@ class KMedoids(ClusterMixin, BaseEstimator):
             n_jobs=self.n_jobs,
             check_input=False,
         )
-        if len(np.unique(found.labels)) < self.n_clusters:
+        n_found = len(np.unique(result.labels))
+        if n_found < self.n_clusters:
             warnings.warn(
-                f"{len(np.unique(found.labels))} of {self.n_clusters} clusters have rows: some "
-                "medoids are at distance 0 from each other. Ask for fewer clusters",
+                f"only {n_found} of {self.n_clusters} clusters have rows, because medoids have "
+                "distance 0 from each other; reduce n_clusters",
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        self.medoid_indices_ = found.indices
-        self.labels_ = found.labels
-        self.inertia_ = found.loss
-        self.n_iter_ = found.n_iter
+        self.medoid_indices_ = result.indices
+        self.labels_ = result.labels
+        self.inertia_ = result.loss
+        self.n_iter_ = result.n_iter
         self._ranges = column_ranges(rows) if self.metric == "gower" else None
         if self.metric != "precomputed":
-            self.cluster_centers_ = _take(rows, found.indices)
+            self.cluster_centers_ = _take_rows(rows, result.indices)
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Nearest medoid of each row, the lowest of equals.
+        """Predict the nearest medoid of each row; ties go to the lowest.
 
         Parameters
         ----------
         X : as in `fit`
-            With ``metric="precomputed"`` the distances of new rows to all rows of `fit`, of shape
+            With ``metric="precomputed"``, the distances of new rows to all rows of `fit`, of shape
             (n_new, n_samples).
 
         Returns
@@ -214,10 +216,10 @@ class KMedoids(ClusterMixin, BaseEstimator):
         return distances.argmin(axis=1).astype(np.int64)
 
     def _read(self, X: Any, *, reset: bool) -> Any:
-        """Rows as the distance takes them, with the number and the names of columns checked."""
+        """Validate X; store (`reset`) or check the number and names of its columns."""
         from pellucid.xclusters.reading import is_ragged
 
-        if isinstance(self.metric, str) and self.metric in _OF_VALUES:
+        if isinstance(self.metric, str) and self.metric in _CATEGORICAL_METRICS:
             table = None if isinstance(X, list) else as_table(X)
             if table is None:
                 X = check_array(X, dtype=None, ensure_all_finite=False, estimator=self)
@@ -225,16 +227,16 @@ class KMedoids(ClusterMixin, BaseEstimator):
             validate_data(self, named, reset=reset, skip_check_array=True)
             return X
         if isinstance(self.metric, str) and self.metric == "precomputed":
-            kinds = (np.float64, np.float32)
-            X = check_array(X, dtype=kinds, ensure_all_finite=False, estimator=self)
+            dtypes = (np.float64, np.float32)
+            X = check_array(X, dtype=dtypes, ensure_all_finite=False, estimator=self)
             validate_data(self, X, reset=reset, skip_check_array=True)
             return X
         if is_ragged(X):
-            # Series of different lengths: the distance says whether it can take them.
+            # Series of different lengths: `pairwise` raises an error if they are not supported.
             return X
         if sparse.issparse(X) and not self.__sklearn_tags__().input_tags.sparse:
             raise TypeError(
-                f"Sparse data was passed, but metric={self.metric!r} needs dense data; use "
+                f"Sparse data was passed, but metric={self.metric!r} requires dense data; use "
                 ".toarray()"
             )
         return read_X(self, X, reset=reset)
@@ -242,15 +244,15 @@ class KMedoids(ClusterMixin, BaseEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = tags.input_tags.positive_only = self.metric == "precomputed"
-        tags.input_tags.sparse = self.metric in _TAKE_SPARSE
-        of_values = self.metric in _OF_VALUES
-        tags.input_tags.string = tags.input_tags.categorical = of_values
-        tags.input_tags.allow_nan = of_values
+        tags.input_tags.sparse = self.metric in _SPARSE_METRICS
+        is_categorical = self.metric in _CATEGORICAL_METRICS
+        tags.input_tags.string = tags.input_tags.categorical = is_categorical
+        tags.input_tags.allow_nan = is_categorical
         return tags
 
 
-def _take(rows: Any, indices: np.ndarray) -> Any:
-    """Some of the rows."""
+def _take_rows(rows: Any, indices: np.ndarray) -> Any:
+    """Select rows of a list, a table or a matrix."""
     if isinstance(rows, (list, tuple)):
         return [rows[i] for i in indices]
     table = None if sparse.issparse(rows) else as_table(rows)

@@ -1,4 +1,4 @@
-"""XClusters: the clustering is chosen together with the tree that explains it."""
+"""XClusters: joint search for a clustering and for the tree that explains it."""
 
 from __future__ import annotations
 
@@ -27,152 +27,161 @@ from pellucid.xclusters.mixture import Mixture, check_memory
 from pellucid.xclusters.search import (
     SEARCHES,
     STARTS,
+    SearchOptions,
     check_rows,
     find_clusters,
     read_k_range,
-    warn_of,
+    warn_about,
 )
 from pellucid.xclusters.tree_accuracy import MEASURES
 from pellucid.xclusters.trees import TreeGrower
 
 
 class XClusters(ExplainedClusters):
-    """Clusters that nearly fit the accuracy features and can be told by the explanation features.
+    """Joint clustering and explanation by two kinds of features.
 
-    Rows have two sides: *accuracy features*, by which clusters are to be coherent (a trend over
-    time), and *explanation features*, by which they are to be told (age, sex, district). A
-    clustering by the former alone may have no short explanation. Here the distance that is
-    clustered is a mixture of both::
+    Clusters are coherent in the accuracy features and separable by a small tree on the
+    explanation features.
+
+    *Accuracy features* describe what the clusters should have in common, for example a trend over
+    time. *Explanation features* describe who is in a cluster, for example age, sex and district. A
+    clustering by the accuracy features alone may have no short explanation. Therefore, rows are
+    clustered by a mixture of two distances::
 
         (1 − α) · a / max(a) + α · e / max(e)
 
-    with a and e the distances by accuracy and by explanation features, and the number of
-    clusters k and the share α are chosen such that ``D + trade_off · N`` is least: D is the
-    sum of squared accuracy distances of the rows to the medoid of their cluster, N the number
-    of nodes of the decision tree that tells the clusters by the explanation features; both are
-    relative to their largest values, D at (smallest k, α = 1) and N at (largest k, α = 0).
+    where a is the distance on the accuracy features and e is the distance on the explanation
+    features. The number of clusters k and the mixing parameter α minimize ``D + λ · N``. The
+    distortion D is the sum of squared accuracy distances of the rows to the medoid of their
+    cluster. N is the number of nodes of a decision tree that predicts the clusters from the
+    explanation features. D is divided by D(smallest k, α = 1), and N by N(largest k, α = 0).
 
     Parameters
     ----------
     accuracy_features : str, int or list of these, default=None
-        Names or positions of columns, or patterns of names such as ``"2020-*"``, when `fit` is
-        given one table. Left out, all columns that are no `explanation_features`.
+        Names, indices or name patterns (such as ``"2020-*"``) of columns of X. None selects all
+        columns that are not in `explanation_features`.
     explanation_features : str, int or list of these, default=None
-        The same for the other side. A column may be on both. When both are left out, columns of
-        numbers are accuracy features and all others explanation features; if all columns are of
-        one kind, all are both.
+        The same for the explanation features. A column may be in both. If both are None, numeric
+        columns are accuracy features and all others are explanation features; if all columns are
+        numeric, or none is, all columns are both.
     k_range : (int, int), default=(3, 11)
-        Smallest and largest number of clusters.
+        Smallest and largest number of clusters k.
     trade_off : float, default=1.0
-        λ, the price of the tree's nodes.
+        Weight λ of the number of nodes N.
     tolerance : float, default=0.05
-        ε_b: parts of the (k, α) plane are passed over if they promise to be better than what
-        has been found by no more than this.
-    accuracy_distance : str or callable, default="dtw"
-        ``"dtw"``, ``"euclidean"``, ``"manhattan"``, ``"cosine"``, ``"jaccard"``, ``"gower"``, a
-        function of two rows, or ``"precomputed"``: the X of `fit` is the distance matrix.
-        See :func:`pellucid.xclusters.pairwise`.
+        Pruning tolerance ε_b of branch and bound: blocks of the (k, α) plane whose lower bound
+        improves the best objective by at most ε_b are pruned.
+    accuracy_distance : str or callable, default="euclidean"
+        ``"euclidean"``, ``"manhattan"``, ``"cosine"``, ``"dtw"``, ``"jaccard"``, ``"gower"``, a
+        function of two rows, or ``"precomputed"``: X is the distance matrix. The paper uses
+        ``"dtw"`` for time series, which also compares series of different lengths and requires
+        the package dtaidistance. See :func:`pellucid.xclusters.pairwise`.
+
+        .. versionchanged:: 0.1
+            The default is ``"euclidean"`` instead of ``"dtw"``, so that it needs no optional
+            package.
     explanation_distance : str or callable, default="auto"
-        The same for the other side. ``"auto"`` is ``"jaccard"`` if all explanation features are
-        categories, and ``"gower"`` if there are numbers among them. ``"euclidean"``,
-        ``"manhattan"`` and ``"cosine"`` see each category as a 0/1 column.  With
-        ``"precomputed"``, `fit` takes the matrix as `explanation_distances`.
+        The same for the explanation features. ``"auto"`` is ``"jaccard"`` if all explanation
+        features are categorical, else ``"gower"``. ``"euclidean"``, ``"manhattan"`` and
+        ``"cosine"`` use one-hot encoded categories. With ``"precomputed"``, the matrix is passed
+        to `fit` as `explanation_distances`.
     window : int, default=None
-        Steps by which series may be shifted against each other, for ``"dtw"``.
+        Maximum shift between two series in steps, for ``"dtw"``.
     categorical : list of str or int, default=None
-        Explanation features that are categories although they look like numbers, such as
-        postal codes.
+        Numeric explanation features that are categories, such as postal codes.
     tree_accuracy : float, default=1.0
-        How well the tree must tell the clusters. At 1 it is grown until no leaf can be cut any
-        further; below, leaf by leaf, best first, until this is reached.
+        Required accuracy of the tree as a predictor of the clusters. At 1, the tree is grown until
+        no leaf can be split. Below 1, leaves are split best-first until the accuracy is reached.
     tree_measure : {"f1", "accuracy"}, default="f1"
-        F1 of each cluster, averaged by weight, or the share of rows, by weight.
+        Measure of `tree_accuracy`: the weighted mean of the F1 of the clusters, or the weighted
+        accuracy.
     tree : estimator, default=None
-        Another tree: an estimator of this package, which is given the clusters as its
-        `reference`, or a decision tree of scikit-learn. It has its own rules for when to stop,
-        and `tree_accuracy` is not used.
+        Another tree: an estimator of this package, which is fitted with the clusters as labels, or
+        a decision tree of scikit-learn. It has its own stopping rules; `tree_accuracy` is ignored.
     clusterer : "kmedoids" or estimator, default="kmedoids"
-        An estimator with `n_clusters` that takes a distance matrix, such as
+        An estimator with the parameter `n_clusters` that is fitted on a distance matrix, such as
         ``AgglomerativeClustering(metric="precomputed", linkage="average")``.
     init : {"ends", "build", "neighbour"}, default="ends"
-        Where k-medoids starts; the clustering of least loss is kept. ``"build"``: from BUILD.
-        ``"ends"``: also from the medoids for the same k at α = 0 and at α = 1; what is found for
-        a pair (k, α) is then the same in every search. ``"neighbour"``: from BUILD and the
-        nearest pair that was clustered before, so that it depends on the order.
+        Starts of k-medoids; the clustering with the smallest loss is kept. ``"build"``: the BUILD
+        algorithm. ``"ends"``: also the medoids of the same k at α = 0 and at α = 1; the clustering
+        of a pair (k, α) is then the same in every search. ``"neighbour"``: also the medoids of the
+        nearest pair clustered before; the clustering then depends on the order of evaluation.
     search : {"branch-and-bound", "grid", "bayes", "two-step"}, default="branch-and-bound"
-        ``"grid"`` tries every pair. ``"bayes"`` needs the package bayesian-optimization, and
-        tries 40 pairs unless `max_evaluations` says otherwise. ``"two-step"`` is what one would
-        do otherwise: α = 0 and the k at the elbow of D, by the package kneed.
+        ``"grid"`` evaluates every pair. ``"bayes"`` requires the package bayesian-optimization and
+        evaluates 40 pairs unless `max_evaluations` is set. ``"two-step"`` is the baseline that
+        clusters first and explains afterwards: α = 0 and the k at the elbow of D; it requires the
+        package kneed.
     alpha_step : float, default=0.05
-        α is a multiple of this, except with ``"bayes"``: the grid of ``"grid"``, and where
-        branch and bound stops halving.
+        Step of the α grid. Not used by ``"bayes"``.
     refine : bool, default=True
-        Whether to look at the neighbours of the best pairs that branch and bound has found (and
-        at theirs, if these are good), which is not in the paper. It costs some evaluations, at
-        most a tenth of the grid's, and mends much where D and N are not as monotone as branch
-        and bound takes them to be.
+        Whether to evaluate the neighbors of the best pairs after branch and bound. This is not in
+        the paper. It adds at most a tenth of the evaluations of the grid, and it improves the
+        result if D and N are not monotone.
     max_evaluations : int, default=None
-        Most pairs to evaluate; at least the two that D and N are relative to.
+        Maximum number of pairs to evaluate; at least the two pairs that normalize D and N.
     n_jobs : int, default=None
-        Number of threads; all processors when left out.
+        Number of threads; None uses all processors.
     random_state : int, RandomState instance or None, default=None
-        Decides between cuts of the tree that are equally good, and draws the first pairs of
-        ``"bayes"``. None is a fixed seed: the search is deterministic.
+        Breaks ties between splits of the tree, and draws the first pairs of ``"bayes"``. None is a
+        fixed seed, so the search is deterministic.
     verbose : int, default=0
-        Tell how far it is: pairs evaluated, the best of them, the bound.
+        If not 0, print the number of evaluations, the best pair and the lower bound.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-        Cluster of each row, the largest being 0. The tree tells each of them if `accuracy_`
-        is 1. Rows of weight 0 are where the tree puts them.
+        Cluster of each row, sorted by decreasing cluster weight. The tree reproduces all labels if
+        `accuracy_` is 1. Rows of weight 0 get the prediction of the tree.
     medoid_indices_ : ndarray of shape (best_k_,)
-        By cluster, the row with the least mean squared accuracy distance to the others.
+        Per cluster, the row with the smallest mean squared accuracy distance to the others.
     tree_ : ThresholdTree
-        On the explanation features, categories as 0/1 columns.
+        Tree on the explanation features, with one-hot encoded categories.
     tree_columns_ : list of str or Indicator
-        Description of each column that the tree may look at.
+        Description of each column of the tree's input.
     feature_importances_ : ndarray of shape (len(tree_columns_),)
         Total decrease of the Gini impurity of the clusters by the splits on each column of the
-        tree, normalised to sum 1; all 0 if there is a single leaf.
+        tree, normalized to sum 1; all 0 if there is a single leaf.
     rules_ : RuleList
-        What each cluster is, in words.
+        Rules of the clusters.
     best_k_, best_alpha_ : int, float
-        The pair that was chosen.
+        The selected pair (k, α).
     distortion_, n_nodes_, objective_ : float, int, float
-        D and N as they are, and the objective, for which both are relative.
+        D and N without normalization, and the normalized objective D + λ·N.
     accuracy_ : float
-        How well the tree tells the clusters, in `tree_measure`.
+        Accuracy of the tree as a predictor of the clusters, in `tree_measure`.
     evaluations_ : structured array
-        Every pair that was evaluated, in order: `k`, `alpha`, `distortion`, `n_nodes`,
+        Evaluated pairs, in order: `k`, `alpha`, `distortion`, `n_nodes`,
         `normalised_distortion`, `normalised_nodes`, `objective`, `accuracy`.
     bounds_ : structured array
-        Every block of branch and bound, in the order in which they were taken up: `k1`,
-        `alpha1`, `k2`, `alpha2`, `lower`, `upper`, and its `fate`: "split by k", "split by
-        alpha", "pruned", or "finished" when nothing was left inside. Empty for other searches.
+        Blocks of branch and bound, in the order of processing: `k1`, `alpha1`, `k2`, `alpha2`,
+        `lower`, `upper` and `fate`: "split by k", "split by alpha", "pruned", or "finished" (all
+        pairs evaluated). Empty for other searches.
     lower_bound_ : float
-        No pair is below this, as far as D and N are monotone; NaN for other searches.
+        Lower bound of the objective over all pairs, if D and N are monotone; NaN for other
+        searches.
     converged_ : bool
-        False if the search was interrupted, or came to `max_evaluations`.
+        False if the search was interrupted or reached `max_evaluations`.
     encoding_ : Encoding
-        How explanation features become columns of the tree.
+        Encoding of the explanation features as columns of the tree.
     accuracy_features_, explanation_features_ : list of str
-        Names of the columns on either side.
+        Names of the accuracy features and of the explanation features.
     n_features_in_, feature_names_in_ : int, ndarray
-        Columns of the table of `fit`; of `explanation` if that was given.
+        Columns of X in `fit`, or of `explanation` if that was given.
 
     Notes
     -----
-    Each pair is evaluated once. Branch and bound trusts D to fall with k and rise with α, and N
-    to do the opposite. Real data break this now and then; `lower_bound_` is then no proof.
+    Each pair is evaluated once. Branch and bound assumes that D decreases with k and increases
+    with α, and that N does the opposite. Real data may violate this; `lower_bound_` is then not a
+    valid bound.
 
-    Rows with equal explanation features cannot be told apart; if they are in different
-    clusters, N counts the tree that tells as much as can be told, and there is a warning.
+    Rows with identical explanation features cannot be separated. If they are in different
+    clusters, N is the size of the most accurate tree, and a warning is issued.
 
-    Weights count in all that is done: a whole weight is so many copies of a row. The paper
-    weighs the F1 only, which is 1 for the exact tree.
+    Sample weights apply to all steps: an integer weight w equals w copies of the row. The paper
+    only weights the F1, which is 1 for the exact tree.
 
-    Ctrl-C ends the search after the pair at hand, with the best so far.
+    Ctrl-C stops the search after the current pair and keeps the best pair so far.
 
     References
     ----------
@@ -187,7 +196,7 @@ class XClusters(ExplainedClusters):
     >>> sex = np.tile(["f", "m"], 8)
     >>> rise = np.where(age < 35, 1.0, np.where(sex == "f", 0.0, -1.0))
     >>> table = pd.DataFrame({f"day {t}": rise * t for t in range(5)}).assign(age=age, sex=sex)
-    >>> model = XClusters("day *", k_range=(2, 4), accuracy_distance="euclidean").fit(table)
+    >>> model = XClusters("day *", k_range=(2, 4)).fit(table)
     >>> model.best_k_
     3
     >>> print(model.explain())
@@ -233,7 +242,7 @@ class XClusters(ExplainedClusters):
         k_range: tuple[int, int] = (3, 11),
         trade_off: float = 1.0,
         tolerance: float = 0.05,
-        accuracy_distance: Any = "dtw",
+        accuracy_distance: Any = "euclidean",
         explanation_distance: Any = "auto",
         window: int | None = None,
         categorical: Iterable | None = None,
@@ -286,16 +295,17 @@ class XClusters(ExplainedClusters):
         Parameters
         ----------
         X : data frame, array-like of shape (n_samples, n_features) or list of 1-D arrays
-            A table with both kinds of features; or, if `explanation` is given, the accuracy
-            features alone, which may be series of different lengths; or their distance matrix,
-            if `accuracy_distance` is "precomputed".
+            A table with both kinds of features. If `explanation` is given: the accuracy features
+            alone, which may be series of different lengths for ``"dtw"``. If `accuracy_distance`
+            is "precomputed": the distance matrix.
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
-            A whole weight counts as that many copies of the row; rows of weight 0 are absent.
+            An integer weight w counts as w copies of the row. Rows of weight 0 are ignored.
         explanation : data frame or array-like of shape (n_samples, n_columns), optional
             The explanation features, if they are not in X.
         explanation_distances : array-like of shape (n_samples, n_samples), optional
-            Distance matrix by explanation features, for ``explanation_distance="precomputed"``.
+            Distance matrix of the explanation features, for
+            ``explanation_distance="precomputed"``.
 
         Returns
         -------
@@ -304,46 +314,62 @@ class XClusters(ExplainedClusters):
         validate_parameters(self)
         k_range = read_k_range(self.k_range)
         _check_distances(self, explanation, explanation_distances)
-        self._reader, accuracy, told = FeatureReader.fit(
+        self._reader, accuracy, explained = FeatureReader.fit(
             self, X, explanation, self.accuracy_features, self.explanation_features
         )
-        n = len(told)
+        n = len(explained)
         if len(accuracy) != n:
             raise ValueError(f"X has {len(accuracy)} rows, but explanation has {n}")
         weight = read_sample_weight(sample_weight, n)
-        there = np.flatnonzero(weight > 0)
-        check_rows(len(there), k_range)
+        weighted = np.flatnonzero(weight > 0)
+        check_rows(len(weighted), k_range)
         distances = (self.accuracy_distance, self.explanation_distance)
         check_memory(n, n_matrices=1 + sum(metric != "precomputed" for metric in distances))
         self.accuracy_features_ = self._reader.accuracy_names
         self.explanation_features_ = self._reader.explanation_names
         categorical = self._reader.explanation_positions(self.categorical, "categorical")
-        self.encoding_ = Encoding.fit(told, categorical)
-        numbers = self.encoding_.transform(told)
+        self.encoding_ = Encoding.fit(explained, categorical)
+        encoded = self.encoding_.transform(explained)
         a = self._accuracy_distances(accuracy)
-        e = self._explanation_distances(told, explanation_distances)
-        if len(there) < n:
-            a, e = (matrix[np.ix_(there, there)] for matrix in (a, e))
+        e = self._explanation_distances(explained, explanation_distances)
+        if len(weighted) < n:
+            a, e = (matrix[np.ix_(weighted, weighted)] for matrix in (a, e))
         seed = 0 if self.random_state is None else _draw_seed(self.random_state)
         grower = TreeGrower(
-            numbers[there],
-            weight[there],
+            encoded[weighted],
+            weight[weighted],
             tree=self.tree,
-            wanted=self.tree_accuracy,
+            min_accuracy=self.tree_accuracy,
             measure=self.tree_measure,
             random_state=seed,
         )
-        params = {**self.get_params(deep=False), "k_range": k_range}
-        found = find_clusters(Mixture(a, e), grower, weight[there], params, seed)
-        tree = grower.grow(found.chosen.labels).tree
-        self._store(found, tree, numbers, there, weight)
+        options = self._search_options(k_range, seed)
+        outcome = find_clusters(Mixture(a, e), grower, weight[weighted], options)
+        tree = grower.grow(outcome.chosen.labels).tree
+        self._store(outcome, tree, encoded, weighted, weight)
         self._medoids = take_rows(accuracy, self.medoid_indices_)
-        warn_of(found, grower if self.tree is None and self.tree_accuracy == 1 else None)
+        warn_about(outcome, grower if self.tree is None and self.tree_accuracy == 1 else None)
         is_series = explanation is not None and self.accuracy_distance != "precomputed"
         store_training_data(
             self, X=X if explanation is None else explanation, series=X if is_series else None
         )
         return self
+
+    def _search_options(self, k_range: tuple[int, int], seed: int) -> SearchOptions:
+        return SearchOptions(
+            k_range=k_range,
+            trade_off=self.trade_off,
+            tolerance=self.tolerance,
+            clusterer=self.clusterer,
+            init=self.init,
+            search=self.search,
+            alpha_step=self.alpha_step,
+            refine=self.refine,
+            max_evaluations=self.max_evaluations,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+            seed=seed,
+        )
 
     def _accuracy_distances(self, accuracy: Any) -> np.ndarray:
         metric = self.accuracy_distance
@@ -353,11 +379,11 @@ class XClusters(ExplainedClusters):
         self._ranges = column_ranges(data) if metric == "gower" else None
         return self._pairwise(data, metric)
 
-    def _explanation_distances(self, told: Columns, distances: Any) -> np.ndarray:
+    def _explanation_distances(self, explanation: Columns, distances: Any) -> np.ndarray:
         if distances is not None:
-            return check_matrix(distances, len(told), "explanation_distances")
+            return check_matrix(distances, len(explanation), "explanation_distances")
         metric = explanation_metric(self.explanation_distance, self.encoding_)
-        return self._pairwise(explanation_data(told, self.encoding_, metric), metric)
+        return self._pairwise(explanation_data(explanation, self.encoding_, metric), metric)
 
     def _pairwise(self, data: Any, metric: Any) -> np.ndarray:
         window = self.window if metric == "dtw" else None
@@ -369,16 +395,18 @@ def _check_distances(model: XClusters, explanation: Any, distances: Any) -> None
         model.accuracy_distance,
         model.explanation_distance,
     ):
-        raise ValueError(f"window={model.window} is for the distance 'dtw'; leave it out")
+        raise ValueError(
+            f"window={model.window} is only used by the distance 'dtw'; set it to None"
+        )
     if (model.explanation_distance == "precomputed") != (distances is not None):
         raise ValueError(
-            "explanation_distance='precomputed' and the matrix, fit(..., "
-            "explanation_distances=...), go together: give both or neither"
+            "explanation_distance='precomputed' requires fit(..., explanation_distances=...), and "
+            "vice versa"
         )
     if model.accuracy_distance == "precomputed" and explanation is None:
         raise ValueError(
-            "with accuracy_distance='precomputed', X is the distance matrix, and the "
-            "explanation features are missing: fit(X, explanation=...)"
+            "with accuracy_distance='precomputed', X is the distance matrix; pass the explanation "
+            "features separately: fit(X, explanation=...)"
         )
 
 

@@ -1,7 +1,6 @@
-"""Branch and bound over the plane of (k, α), for D that falls with k and rises with α, and N
-that does the opposite.
+"""Branch and bound over pairs (k, α); D and N are given by a function.
 
-Nothing here knows of clusterings: D and N come from a function.
+D decreases with k and increases with α; N increases with k and decreases with α.
 """
 
 from __future__ import annotations
@@ -15,11 +14,11 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 Parts = Callable[[int, float], tuple[float, float]]
-"""(k, α) -> (D, N), both normalised."""
+"""(k, α) -> (D, N), both normalized."""
 
 
 class Block(NamedTuple):
-    """All pairs of some of the ks and some of the αs, by their first and last positions."""
+    """A rectangle of pairs, as the first and last positions of k and of α."""
 
     k1: int
     alpha1: int
@@ -27,13 +26,13 @@ class Block(NamedTuple):
     alpha2: int
 
     @property
-    def is_whole(self) -> bool:
-        """Whether nothing is left inside it that its two corners are not."""
+    def has_only_corners(self) -> bool:
+        """Whether the block contains no pair except for its two evaluated corners."""
         return (self.k2 - self.k1) + (self.alpha2 - self.alpha1) <= 1
 
 
-class Record(NamedTuple):
-    """One block as it was taken up."""
+class BlockRecord(NamedTuple):
+    """A processed block with its bounds."""
 
     k1: int
     alpha1: float
@@ -42,21 +41,21 @@ class Record(NamedTuple):
     lower: float
     upper: float
     fate: str
-    """"split by k", "split by alpha", "finished" (nothing left inside) or "pruned"."""
+    """"split by k", "split by alpha", "finished" (all pairs evaluated) or "pruned"."""
 
 
 @dataclass
-class Search:
-    """What a search has found, and how."""
+class BranchAndBoundResult:
+    """The best pair found, a lower bound of the objective, and the processed blocks."""
 
     k: int
     alpha: float
     objective: float
     lower: float
-    """No pair of the plane is below this, as far as D and N are monotone."""
+    """Lower bound of the objective over all pairs, if D and N are monotone."""
     is_complete: bool
-    """False if the search was told to stop."""
-    blocks: list[Record] = field(default_factory=list)
+    """False if `stop` ended the search."""
+    blocks: list[BlockRecord] = field(default_factory=list)
 
 
 def branch_and_bound(
@@ -69,87 +68,92 @@ def branch_and_bound(
     ties: Literal["alpha", "k"] = "alpha",
     stop: Callable[[], bool] = lambda: False,
     report: Callable[[float, float], None] = lambda best, lower: None,
-) -> Search:
-    """The pair that minimises ``D(k, α) + trade_off · N(k, α)``, or one that is nearly as good.
+) -> BranchAndBoundResult:
+    """Minimize D(k, α) + λ·N(k, α) up to a tolerance ε_b (algorithm 1 of the paper).
 
-    In a block [k1, k2] × [α1, α2], D is least at (k2, α1) and N at (k1, α2) if both are
-    monotone, so ``D(k2, α1) + trade_off · N(k1, α2)`` bounds every pair in it from below, and the
-    objective at those two corners bounds the best of it from above. The block with the lowest
-    lower bound is halved along its longer side, relative to the whole plane; blocks that cannot
-    be better than the best pair by more than `tolerance` are dropped. The two halves share the
-    ks (or αs) in the middle, so that corners are shared too, and each pair is asked for once.
+    If D and N are monotone, then in a block [k1, k2] × [α1, α2], D is smallest at (k2, α1) and N
+    is smallest at (k1, α2). The lower bound of the block is D(k2, α1) + λ·N(k1, α2), and its upper
+    bound is the smaller objective of these two corners. The block with the smallest lower bound is
+    halved along its longer side, relative to the whole range. Blocks with
+    lower + ε_b ≥ best objective are pruned. The halves share their middle k (or α), so that they
+    share corners. Each pair is evaluated once.
 
-    Where D and N are monotone, the result is at most `tolerance` above the best pair.
+    If D and N are monotone, the result is at most ε_b above the optimum.
 
     Parameters
     ----------
     parts : callable
-        Gives (D, N) for a pair (k, α).
+        Returns (D, N) of a pair (k, α).
     ks, alphas : sequence
-        What to choose from, in ascending order.
+        Candidate values, in ascending order.
     trade_off : float, default=1.0
-        λ, the price of N.
+        Weight λ of N.
     tolerance : float, default=0.05
-        ε_b, how much better a block must promise to be.
+        Pruning tolerance ε_b.
     ties : {"alpha", "k"}, default="alpha"
-        Which side to halve where both are equally long. The paper's algorithm takes α, its
-        running example k.
+        Side to halve if both are equally long. The algorithm of the paper halves α, its running
+        example k.
     stop : callable, optional
-        Asked before each further pair; the search ends when it says true.
+        Called before each evaluation; the search ends if it returns True.
     report : callable, optional
-        Told the best objective and the lowest bound after each step.
+        Called with the best objective and the smallest lower bound after each step.
 
     Returns
     -------
-    Search
+    BranchAndBoundResult
 
     Examples
     --------
     >>> from pellucid.xclusters.branch_and_bound import branch_and_bound
-    >>> found = branch_and_bound(
+    >>> result = branch_and_bound(
     ...     lambda k, alpha: (alpha / k, k * (1.5 - alpha) / 30),
     ...     range(1, 11), [0.0, 0.25, 0.5, 0.75, 1.0], tolerance=0.01)
-    >>> found.k, found.alpha
+    >>> result.k, result.alpha
     (1, 0.0)
     """
     return _Searcher(parts, ks, alphas, trade_off, tolerance, ties, stop, report).run()
 
 
 class _Stopped(Exception):
-    """The search was told to stop."""
+    """`stop` returned True."""
 
 
 class _Searcher:
+    """State of the search: evaluated pairs, the queue of blocks, and the best pair."""
+
     def __init__(self, parts, ks, alphas, trade_off, tolerance, ties, stop, report) -> None:
         self.parts, self.ks, self.alphas = parts, list(ks), list(alphas)
         self.trade_off, self.tolerance, self.ties = trade_off, tolerance, ties
         self.stop, self.report = stop, report
-        self.known: dict[tuple[int, int], tuple[float, float]] = {}
+        self.evaluated: dict[tuple[int, int], tuple[float, float]] = {}
         self.best: tuple[float, int, int] = (np.inf, 0, 0)
         self.queue: list[tuple[float, int, float, Block]] = []
-        self.ticket = count()
-        self.blocks: list[Record] = []
+        self.insertion_order = count()
+        self.blocks: list[BlockRecord] = []
 
-    def run(self) -> Search:
+    def run(self) -> BranchAndBoundResult:
         is_complete, lower = True, -np.inf
         try:
-            # Something is known even if there is to be a stop at once.
+            # The first two pairs are always evaluated, so that there is a result.
             self._push(Block(0, 0, len(self.ks) - 1, len(self.alphas) - 1), may_stop=False)
             while self.queue:
                 lower, _, upper, block = heapq.heappop(self.queue)
                 self.report(self.best[0], min(lower, self.best[0]))
-                self._take_up(block, lower, upper)
+                self._process(block, lower, upper)
         except _Stopped:
             is_complete = False
         objective, k, alpha = self.best
-        left = [record.lower for record in self.blocks if record.fate == "pruned"]
-        # The block that was last taken up had the lowest bound of all that were left.
-        left += [] if is_complete else [lower]
-        lower = min(objective, *left) if left else objective
-        return Search(self.ks[k], self.alphas[alpha], objective, lower, is_complete, self.blocks)
+        open_bounds = [record.lower for record in self.blocks if record.fate == "pruned"]
+        # If stopped, the last processed block had the smallest bound in the queue.
+        open_bounds += [] if is_complete else [lower]
+        lower = min(objective, *open_bounds) if open_bounds else objective
+        return BranchAndBoundResult(
+            self.ks[k], self.alphas[alpha], objective, lower, is_complete, self.blocks
+        )
 
-    def _take_up(self, block: Block, lower: float, upper: float) -> None:
-        if block.is_whole:
+    def _process(self, block: Block, lower: float, upper: float) -> None:
+        """Prune a block or split it."""
+        if block.has_only_corners:
             self._record(block, lower, upper, "finished")
         elif lower + self.tolerance >= self.best[0]:
             self._record(block, lower, upper, "pruned")
@@ -160,32 +164,33 @@ class _Searcher:
                 self._push(half)
 
     def _push(self, block: Block, may_stop: bool = True) -> None:
-        low_d = self._ask(block.k2, block.alpha1, may_stop)
-        low_n = self._ask(block.k1, block.alpha2, may_stop)
-        lower = low_d[0] + self.trade_off * low_n[1]
-        upper = min(self._objective(low_d), self._objective(low_n))
-        heapq.heappush(self.queue, (lower, next(self.ticket), upper, block))
+        """Evaluate the two corners of a block and add it to the queue."""
+        at_min_d = self._evaluate(block.k2, block.alpha1, may_stop)
+        at_min_n = self._evaluate(block.k1, block.alpha2, may_stop)
+        lower = at_min_d[0] + self.trade_off * at_min_n[1]
+        upper = min(self._objective(at_min_d), self._objective(at_min_n))
+        heapq.heappush(self.queue, (lower, next(self.insertion_order), upper, block))
 
-    def _ask(self, k: int, alpha: int, may_stop: bool) -> tuple[float, float]:
-        if (k, alpha) not in self.known:
+    def _evaluate(self, k: int, alpha: int, may_stop: bool) -> tuple[float, float]:
+        if (k, alpha) not in self.evaluated:
             if may_stop and self.stop():
                 raise _Stopped
-            found = self.parts(self.ks[k], self.alphas[alpha])
-            self.known[k, alpha] = found
-            self.best = min(self.best, (self._objective(found), k, alpha))
-        return self.known[k, alpha]
+            parts = self.parts(self.ks[k], self.alphas[alpha])
+            self.evaluated[k, alpha] = parts
+            self.best = min(self.best, (self._objective(parts), k, alpha))
+        return self.evaluated[k, alpha]
 
     def _objective(self, parts: tuple[float, float]) -> float:
         return parts[0] + self.trade_off * parts[1]
 
     def _is_longer_in_k(self, block: Block) -> bool:
-        in_k = _share(self.ks, block.k1, block.k2)
-        in_alpha = _share(self.alphas, block.alpha1, block.alpha2)
-        return in_k > in_alpha or (in_k == in_alpha and self.ties == "k")
+        k_length = _relative_length(self.ks, block.k1, block.k2)
+        alpha_length = _relative_length(self.alphas, block.alpha1, block.alpha2)
+        return k_length > alpha_length or (k_length == alpha_length and self.ties == "k")
 
     def _record(self, block: Block, lower: float, upper: float, fate: str) -> None:
         self.blocks.append(
-            Record(
+            BlockRecord(
                 self.ks[block.k1],
                 self.alphas[block.alpha1],
                 self.ks[block.k2],
@@ -197,13 +202,13 @@ class _Searcher:
         )
 
 
-def _share(values: list, first: int, last: int) -> float:
-    """How much of the range of all values lies between two of them."""
+def _relative_length(values: list, first: int, last: int) -> float:
+    """Length of a side of a block relative to the range of all values."""
     return (values[last] - values[first]) / (values[-1] - values[0]) if last > first else 0.0
 
 
 def _halves(block: Block, by_k: bool) -> tuple[Block, Block]:
-    """Both halves of a block; they share the middle unless there is nothing between the ends."""
+    """Both halves of a block; they share the middle value unless there is none."""
     k1, alpha1, k2, alpha2 = block
     if by_k:
         middle = (k1 + k2) // 2

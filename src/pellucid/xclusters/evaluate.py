@@ -1,4 +1,4 @@
-"""What one pair (k, α) is worth: a clustering, its distortion D, and the N nodes that tell it."""
+"""Evaluate pairs (k, α): the clustering, its distortion D, and the tree size N."""
 
 from __future__ import annotations
 
@@ -11,47 +11,49 @@ from pellucid.xclusters.mixture import Mixture
 from pellucid.xclusters.trees import TreeGrower
 
 Clusterer = Callable[[int, float], np.ndarray]
-"""(k, α) -> a cluster for each row."""
+"""(k, α) -> cluster labels of the rows."""
 
 
 class Evaluation(NamedTuple):
-    """The clustering at one pair (k, α), and the size of its tree."""
+    """Clustering, distortion and tree size of one pair (k, α)."""
 
     k: int
     alpha: float
     distortion: float
+    """D, the sum of squared accuracy distances to the medoids."""
     n_nodes: int
+    """N, the number of nodes of the tree."""
     accuracy: float
-    """How well the tree tells the clusters."""
+    """Accuracy of the tree as a predictor of the clusters."""
     labels: np.ndarray
     medoids: np.ndarray
-    """By cluster, the member with the least mean squared accuracy distance to the others."""
+    """Per cluster, the member with the smallest mean squared accuracy distance to the others."""
 
 
 class Evaluator:
-    """Evaluates each pair once, remembers it, and puts D and N on a common scale.
+    """Evaluate each pair once, cache it, and normalize D and N.
 
-    D is divided by D(k_min, α = 1) and N by N(k_max, α = 0), which are the largest there are if
-    both are monotone. These two pairs are evaluated first of all.
+    D is divided by D(k_min, α = 1), and N by N(k_max, α = 0). These are the largest values if D
+    and N are monotone. The two pairs are evaluated first.
 
     Parameters
     ----------
     mixture : Mixture
     grower : TreeGrower
     cluster : callable
-        Finds k clusters by the distances mixed with α.
+        Computes k clusters from the distances mixed with α.
     weight : ndarray of shape (n_samples,)
     k_range : (int, int)
         Smallest and largest k.
     trade_off : float
-        λ, the price of N.
-    show : callable, optional
-        Called after each evaluation, once both scales are known.
+        Weight λ of N.
+    report : callable, optional
+        Called with the evaluator after each evaluation except for the first two.
 
     Attributes
     ----------
     evaluations : dict
-        Every :class:`Evaluation` by its (k, α), in the order in which they were made.
+        :class:`Evaluation` by (k, α), in the order of evaluation.
     """
 
     def __init__(
@@ -62,56 +64,62 @@ class Evaluator:
         weight: np.ndarray,
         k_range: tuple[int, int],
         trade_off: float,
-        show: Callable[[Evaluator], None] = lambda evaluator: None,
+        report: Callable[[Evaluator], None] = lambda evaluator: None,
     ) -> None:
         self.mixture, self.grower, self.cluster = mixture, grower, cluster
         self.weight, self.trade_off = weight, trade_off
-        self.show: Callable[[Evaluator], None] = lambda evaluator: None
+        self.report: Callable[[Evaluator], None] = lambda evaluator: None
         self.evaluations: dict[tuple[int, float], Evaluation] = {}
         k_min, k_max = k_range
         self.scale_d, self.scale_n = 1.0, 1.0
         self.scale_d = self.evaluate(k_min, 1.0).distortion or 1.0
         self.scale_n = float(self.evaluate(k_max, 0.0).n_nodes)
-        self.show = show
+        self.report = report
 
     def evaluate(self, k: int, alpha: float) -> Evaluation:
-        """The evaluation of a pair, made now or remembered."""
+        """Evaluate a pair, or return its cached evaluation."""
         pair = int(k), float(alpha)
         if pair not in self.evaluations:
-            found = self.cluster(*pair)
-            _, labels = np.unique(found, return_inverse=True)
+            _, labels = np.unique(self.cluster(*pair), return_inverse=True)
             distortion, medoids = distortion_and_medoids(self.mixture.accuracy, labels, self.weight)
             n_nodes, accuracy = self.grower.size(labels)
             self.evaluations[pair] = Evaluation(
                 *pair, distortion, n_nodes, accuracy, labels, medoids
             )
-            self.show(self)
+            self.report(self)
         return self.evaluations[pair]
 
-    def parts(self, k: int, alpha: float) -> tuple[float, float]:
-        """(D, N) of a pair, normalised."""
-        return self.normalised(self.evaluate(k, alpha))
+    def normalized_parts(self, k: int, alpha: float) -> tuple[float, float]:
+        """Normalized (D, N) of a pair."""
+        return self._normalize(self.evaluate(k, alpha))
 
-    def normalised(self, evaluation: Evaluation) -> tuple[float, float]:
-        """(D, N) of an evaluation, normalised."""
+    def _normalize(self, evaluation: Evaluation) -> tuple[float, float]:
         return evaluation.distortion / self.scale_d, evaluation.n_nodes / self.scale_n
 
     def objective(self, k: int, alpha: float) -> float:
-        """D + λ·N of a pair, normalised."""
-        distortion, n_nodes = self.parts(k, alpha)
+        """D + λ·N of a pair, with normalized D and N."""
+        distortion, n_nodes = self.normalized_parts(k, alpha)
         return distortion + self.trade_off * n_nodes
 
     def best(self) -> Evaluation:
-        """The evaluation of least objective so far; the smaller k and then α among equals."""
+        """The evaluation with the smallest objective so far; ties go to the smaller k, then α."""
         pair = min(self.evaluations, key=lambda pair: (self.objective(*pair), pair))
         return self.evaluations[pair]
 
     def table(self) -> np.ndarray:
-        """All evaluations, as a structured array in the order in which they were made."""
-        rows = []
-        for pair, one in self.evaluations.items():
-            measured = one.k, one.alpha, one.distortion, one.n_nodes
-            rows.append((*measured, *self.normalised(one), self.objective(*pair), one.accuracy))
+        """All evaluations as a structured array, in the order of evaluation."""
+        rows = [
+            (
+                evaluation.k,
+                evaluation.alpha,
+                evaluation.distortion,
+                evaluation.n_nodes,
+                *self._normalize(evaluation),
+                self.objective(*pair),
+                evaluation.accuracy,
+            )
+            for pair, evaluation in self.evaluations.items()
+        ]
         return np.array(rows, dtype=EVALUATION_FIELDS)
 
 
@@ -130,10 +138,10 @@ EVALUATION_FIELDS = [
 def distortion_and_medoids(
     distances: np.ndarray, labels: np.ndarray, weight: np.ndarray
 ) -> tuple[float, np.ndarray]:
-    """Sum of squared distances of the rows to the medoid of their cluster, and the medoids.
+    """Distortion D and the medoids of a clustering.
 
-    The medoid of a cluster is the member for which that sum over the cluster is least; the
-    first of several.
+    D = Σ_i w_i · d(i, medoid of the cluster of i)². The medoid of a cluster is the member that
+    minimizes this sum over the cluster; ties go to the first row.
     """
     total, medoids = 0.0, []
     for cluster in range(int(labels.max()) + 1):
@@ -146,18 +154,18 @@ def distortion_and_medoids(
 
 
 class KMedoidsStarts:
-    """k-medoids from several starts, of which the clustering of least loss is kept.
+    """k-medoids from several starts; the clustering with the smallest loss is kept.
 
     Parameters
     ----------
     mixture : Mixture
     weight : ndarray or None
-        None where all weights are 1.
+        None if all weights are 1.
     init : {"ends", "build", "neighbour"}
-        ``"build"``: one start, BUILD. ``"ends"``: also the medoids that BUILD and swaps find
-        for the same k at α = 0 and at α = 1, which are remembered, so that the clustering of a
-        pair is the same whichever pairs came before it. ``"neighbour"``: also the medoids of
-        the nearest pair that was clustered before.
+        ``"build"``: start from BUILD. ``"ends"``: also from the medoids of the same k at α = 0
+        and at α = 1, each started from BUILD and cached. The result for a pair then does not
+        depend on the order of evaluation. ``"neighbour"``: also from the medoids of the nearest
+        pair that was clustered before.
     """
 
     def __init__(
@@ -168,35 +176,43 @@ class KMedoidsStarts:
         n_jobs: int | None = None,
     ) -> None:
         self.mixture, self.weight, self.init, self.n_jobs = mixture, weight, init, n_jobs
-        self._ends: dict[tuple[int, float], np.ndarray] = {}
-        self._known: dict[tuple[int, float], np.ndarray] = {}
+        self._end_medoids: dict[tuple[int, float], np.ndarray] = {}
+        self._medoids: dict[tuple[int, float], np.ndarray] = {}
 
     def __call__(self, k: int, alpha: float) -> np.ndarray:
-        """A cluster for each row."""
-        ends = [self._end(k, end) for end in (0.0, 1.0)] if self.init == "ends" else []
+        """Cluster labels of the rows."""
+        starts: list[Any] = ["build"]
+        if self.init == "ends":
+            starts += [self._medoids_at_end(k, end) for end in (0.0, 1.0)]
         distances = self.mixture.at(alpha)
-        starts: list[Any] = ["build", *ends]
-        if self.init == "neighbour" and self._known:
-            starts.append(self._known[min(self._known, key=lambda pair: _away(pair, k, alpha))])
-        found = [self._cluster(distances, k, start) for start in starts]
-        best = min(found, key=lambda one: one.loss)
-        self._known[k, alpha] = best.indices
+        if self.init == "neighbour" and self._medoids:
+            nearest = min(self._medoids, key=lambda pair: _pair_distance(pair, k, alpha))
+            starts.append(self._medoids[nearest])
+        results = [self._cluster(distances, k, start) for start in starts]
+        best = min(results, key=lambda result: result.loss)
+        self._medoids[k, alpha] = best.indices
         return best.labels
 
-    def _end(self, k: int, alpha: float) -> np.ndarray:
-        if (k, alpha) not in self._ends:
-            found = self._cluster(self.mixture.at(alpha), k, "build")
-            self._ends[k, alpha] = found.indices
-        return self._ends[k, alpha]
+    def _medoids_at_end(self, k: int, alpha: float) -> np.ndarray:
+        if (k, alpha) not in self._end_medoids:
+            result = self._cluster(self.mixture.at(alpha), k, "build")
+            self._end_medoids[k, alpha] = result.indices
+        return self._end_medoids[k, alpha]
 
     def _cluster(self, distances: np.ndarray, k: int, start: Any):
         from pellucid.xclusters.medoids import k_medoids
 
-        # Both matrices were looked at before they were mixed.
-        how = {"init": start, "n_jobs": self.n_jobs, "check_input": False}
-        return k_medoids(distances, k, weights=self.weight, **how)
+        # Both matrices were checked before they were mixed.
+        return k_medoids(
+            distances,
+            k,
+            weights=self.weight,
+            init=start,
+            n_jobs=self.n_jobs,
+            check_input=False,
+        )
 
 
-def _away(pair: tuple[int, float], k: int, alpha: float) -> tuple:
-    """How far a pair is from (k, α): first by k, which changes a clustering more than α does."""
+def _pair_distance(pair: tuple[int, float], k: int, alpha: float) -> tuple:
+    """Sort key: difference in k first, because k changes a clustering more than α does."""
     return abs(pair[0] - k), abs(pair[1] - alpha), pair

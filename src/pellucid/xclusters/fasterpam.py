@@ -1,4 +1,4 @@
-"""The state of a k-medoids search: medoids, the two nearest to each row, what the rows pay."""
+"""State of a k-medoids search: medoids, the two nearest medoids of each row, and the costs."""
 
 from __future__ import annotations
 
@@ -11,27 +11,28 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from pellucid._utils.sampling import draw_weighted
 from pellucid._utils.threads import ThreadPool
 from pellucid.xclusters.distances.matrix import largest_entry
 
 _BITS = 50
-"""All rows together pay fewer than two to the power of this: sums are exact in float64."""
+"""The total cost in units stays below 2**_BITS, so that sums are exact in float64."""
 
-_LARGEST_POWER = 1000
-"""Of two, in float64, with some room."""
+_MAX_EXPONENT = 1000
+"""Largest exponent of the unit, with a margin to the range of float64."""
 
-_REPEATABLE = 2.0**20
-"""Total of whole weights up to which a weight is so many copies of a row, to the last bit."""
+_MAX_EXACT_WEIGHT = 2.0**20
+"""Total integer weight up to which a weight w equals w copies of a row to the last bit."""
 
 _CHUNK = 2**20
-"""Distances that are worth a thread."""
+"""Distances per task."""
 
-_PATIENCE = 2**27
-"""Distances that are read at once at the most: some tenths of a second, then Ctrl-C is heard."""
+_MAX_CHUNK = 2**27
+"""Distances read between two checks for Ctrl-C: some tenths of a second."""
 
 
 class MedoidSearch:
-    """Medoids that are placed, added, removed and swapped.
+    """Medoids and the operations that set, add, remove and swap them.
 
     Parameters
     ----------
@@ -44,7 +45,7 @@ class MedoidSearch:
     Attributes
     ----------
     medoids : ndarray of int64
-        Row numbers.
+        Row indices.
     """
 
     def __init__(self, D: np.ndarray, weight: np.ndarray, pool: ThreadPool) -> None:
@@ -52,187 +53,207 @@ class MedoidSearch:
         n = len(D)
         self._candidates = np.flatnonzero(weight > 0)
         self._largest = largest_entry(D, pool)
-        self._scale, self._times = _units(self._largest, weight)
-        self._near, self._second = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
-        # A row pays for the farthest there is until it has a medoid.
-        self._to_near, self._to_second = np.full(n, self._largest), np.full(n, self._largest)
+        self._scale, self._multiplier = _units(self._largest, weight)
+        self._nearest, self._second = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
+        # Without medoids, each row has the cost of the largest distance.
+        self._nearest_distance, self._second_distance = (
+            np.full(n, self._largest),
+            np.full(n, self._largest),
+        )
         self.medoids = np.empty(0, dtype=np.int64)
-        self._price()
+        self._update_costs()
 
-    def place(self, medoids: np.ndarray) -> None:
-        """Start anew from these medoids."""
+    def set_medoids(self, medoids: np.ndarray) -> None:
+        """Replace all medoids."""
         from pellucid.xclusters.kernels import nearest_two
 
         self.medoids = medoids
-        nearest_two(self.D, medoids, self._largest, *self._nearest())
-        self._price()
+        nearest_two(self.D, medoids, self._largest, *self._nearest_arrays())
+        self._update_costs()
 
     def build(self, n_clusters: int) -> None:
-        """Medoids from nothing; swaps are tried in the order of the rows' sums of distances.
+        """Initialize by BUILD, and sort the swap candidates by their sum of distances.
 
-        So it does not matter in which order the rows came. Equal sums stay in that order.
+        The result then does not depend on the order of the rows, except for ties.
         """
-        saved = self.complete(n_clusters)[self._candidates]
-        self._candidates = self._candidates[np.argsort(-saved, kind="stable")]
+        savings = self.add_medoids(n_clusters)[self._candidates]
+        self._candidates = self._candidates[np.argsort(-savings, kind="stable")]
 
-    def complete(self, n_clusters: int) -> np.ndarray:
-        """Add medoids one by one, each time the row that saves most, the lowest of equals.
+    def add_medoids(self, n_clusters: int) -> np.ndarray:
+        """Add medoids greedily, each time the row with the largest savings (BUILD).
 
-        A row never saves more than it would have saved with fewer medoids there. So they are
-        looked at from the most they can save downwards, until none that is left can win.
+        Ties go to the lowest index. The savings of a row never grow when other medoids are
+        added, so earlier savings are upper bounds. Candidates are evaluated in the order of their
+        bounds until no remaining bound reaches the best savings.
 
         Returns
         -------
         ndarray of shape (n_samples,)
-            What each row would have saved as the first one to be added.
+            Savings of each row as the first medoid to be added.
         """
-        from pellucid.xclusters.kernels import gains
+        from pellucid.xclusters.kernels import savings
 
         bound = np.full(len(self.D), np.inf)
         bound[self.weight == 0] = bound[self.medoids] = -1.0
-        first = None
+        first_savings = None
         while len(self.medoids) < n_clusters:
             rows = np.argsort(-bound, kind="stable")
             rows = rows[bound[rows] >= 0]
             best, begin, size = 0.0, 0, 16
             while begin < len(rows) and bound[rows[begin]] >= best:
-                some = rows[begin : begin + size]
-                some = some[bound[some] >= best]
+                batch = rows[begin : begin + size]
+                batch = batch[bound[batch] >= best]
 
-                def work(block: tuple[int, int], some: np.ndarray = some) -> None:
-                    state = self._pays, self._scale, self._times
-                    gains(self.D, some[slice(*block)], *state, bound)
+                def work(block: tuple[int, int], batch: np.ndarray = batch) -> None:
+                    savings(
+                        D=self.D,
+                        candidates=batch[slice(*block)],
+                        cost=self._cost,
+                        scale=self._scale,
+                        multiplier=self._multiplier,
+                        out=bound,
+                    )
 
-                self._share(work, 0, len(some))
-                best = max(best, bound[some].max())
-                begin, size = begin + len(some), 2 * size
-            seen = rows[:begin]
-            chosen = seen[bound[seen] == best].min()
-            first = bound.copy() if first is None else first
+                self._map_blocks(work, 0, len(batch))
+                best = max(best, bound[batch].max())
+                begin, size = begin + len(batch), 2 * size
+            evaluated = rows[:begin]
+            chosen = evaluated[bound[evaluated] == best].min()
+            first_savings = bound.copy() if first_savings is None else first_savings
             bound[chosen] = -1.0
-            self.place(np.append(self.medoids, chosen))
-        return first
+            self.set_medoids(np.append(self.medoids, chosen))
+        return first_savings
 
-    def reduce(self, n_clusters: int) -> None:
-        """Remove medoids one by one, each time the one that is missed least."""
+    def remove_medoids(self, n_clusters: int) -> None:
+        """Remove medoids one by one, each time the one with the smallest removal cost."""
         while len(self.medoids) > n_clusters:
-            self.place(np.delete(self.medoids, np.argmin(self._removal)))
+            self.set_medoids(np.delete(self.medoids, np.argmin(self._removal_cost)))
 
     def swap(self, max_iter: int) -> tuple[int, int]:
-        """Swap a medoid for another row while that helps; the number of swaps and of passes.
+        """Swap medoids for other rows while this lowers the loss (FasterPAM).
 
-        Several threads look ahead, each at its own candidates, and the first swap in the order of
-        the candidates is made, as one thread would. They look farther the longer nothing is found.
+        Threads evaluate blocks of candidates in parallel. The first improving swap in candidate
+        order is applied, as with one thread. The blocks grow while no swap is found.
+
+        Returns
+        -------
+        n_swaps, n_passes : int
         """
-        from pellucid.xclusters.kernels import exchange
+        from pellucid.xclusters.kernels import update_nearest_two
 
         candidates, n = self._candidates, len(self._candidates)
         is_medoid = np.zeros(len(self.D), dtype=bool)
         is_medoid[self.medoids] = True
-        least, most = (max(1, size // len(self.D)) for size in (_CHUNK, _PATIENCE))
-        n_swaps = looked = since = at = 0
-        ahead = least
-        while since < n and looked < max_iter * n:
-            end = min(at + ahead, at + n - since, n)
-            found = self._find_swap(is_medoid, at, end)
-            if found is None:
-                since, ahead = since + end - at, min(2 * ahead, most)
+        min_length, max_length = (max(1, size // len(self.D)) for size in (_CHUNK, _MAX_CHUNK))
+        n_swaps = n_tried = n_since_swap = begin = 0
+        length = min_length
+        while n_since_swap < n and n_tried < max_iter * n:
+            end = min(begin + length, begin + n - n_since_swap, n)
+            swap = self._find_swap(is_medoid, begin, end)
+            if swap is None:
+                n_since_swap, length = n_since_swap + end - begin, min(2 * length, max_length)
             else:
-                position, i = found
+                position, i = swap
                 is_medoid[self.medoids[i]] = False
                 self.medoids[i] = candidates[position]
                 is_medoid[self.medoids[i]] = True
-                exchange(self.D, self.medoids, i, self._largest, *self._nearest())
-                self._price()
-                n_swaps, since, ahead, end = n_swaps + 1, 0, least, position + 1
-            looked += end - at
-            at = end % n
-        if since < n:
+                update_nearest_two(self.D, self.medoids, i, self._largest, *self._nearest_arrays())
+                self._update_costs()
+                n_swaps, n_since_swap, length, end = n_swaps + 1, 0, min_length, position + 1
+            n_tried += end - begin
+            begin = end % n
+        if n_since_swap < n:
             warnings.warn(
-                f"k-medoids stopped after max_iter={max_iter} passes, while swaps still helped; "
-                "allow more",
+                f"k-medoids stopped after max_iter={max_iter} passes before it converged; "
+                "increase max_iter",
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        return n_swaps, -(-looked // n)
+        return n_swaps, -(-n_tried // n)
 
     def labels_and_loss(self) -> tuple[np.ndarray, float]:
-        """Nearest medoid of each row, the lowest of equals, and the weighted sum of distances."""
-        self.place(self.medoids)
-        return self._near.astype(np.int64), math.fsum(self.weight * self._to_near)
+        """Nearest medoid of each row (ties go to the lowest), and the weighted sum of distances."""
+        self.set_medoids(self.medoids)
+        return self._nearest.astype(np.int64), math.fsum(self.weight * self._nearest_distance)
 
-    def _nearest(self) -> tuple[np.ndarray, ...]:
-        return self._near, self._to_near, self._second, self._to_second
+    def _nearest_arrays(self) -> tuple[np.ndarray, ...]:
+        return self._nearest, self._nearest_distance, self._second, self._second_distance
 
-    def _price(self) -> None:
-        """What rows pay, what they would pay for the second medoid, what each medoid saves."""
-        self._pays = np.rint(self._to_near * self._scale) * self._times
-        self._next_pays = np.rint(self._to_second * self._scale) * self._times
+    def _update_costs(self) -> None:
+        """Update the cost of each row at its nearest two medoids, and the removal costs."""
+        self._cost = np.rint(self._nearest_distance * self._scale) * self._multiplier
+        self._second_cost = np.rint(self._second_distance * self._scale) * self._multiplier
         if len(self.medoids):
-            more = self._next_pays - self._pays
-            self._removal = np.bincount(self._near, more, minlength=len(self.medoids))
+            increase = self._second_cost - self._cost
+            self._removal_cost = np.bincount(self._nearest, increase, minlength=len(self.medoids))
 
     def _find_swap(self, is_medoid: np.ndarray, begin: int, end: int) -> tuple[int, int] | None:
-        """First candidate of a range that helps, and the medoid to give up for it."""
+        """First improving candidate of a range, and the position of the medoid to replace."""
         from pellucid.xclusters.kernels import first_swap
 
         def work(block: tuple[int, int]) -> np.ndarray:
-            found = np.empty(2, dtype=np.int64)
-            state = is_medoid, self._near, self._to_second, self._pays, self._next_pays
-            prices = self._scale, self._times, self._removal
-            first_swap(self.D, self._candidates, *block, *state, *prices, found)
-            return found
+            swap = np.empty(2, dtype=np.int64)
+            first_swap(
+                D=self.D,
+                order=self._candidates,
+                begin=block[0],
+                end=block[1],
+                is_medoid=is_medoid,
+                nearest=self._nearest,
+                second_distance=self._second_distance,
+                cost=self._cost,
+                second_cost=self._second_cost,
+                scale=self._scale,
+                multiplier=self._multiplier,
+                removal_cost=self._removal_cost,
+                swap=swap,
+            )
+            return swap
 
-        hits = (found for found in self._share(work, begin, end) if found[0] >= 0)
-        hit = next(hits, None)
-        return None if hit is None else (int(hit[0]), int(hit[1]))
+        swaps = (swap for swap in self._map_blocks(work, begin, end) if swap[0] >= 0)
+        swap = next(swaps, None)
+        return None if swap is None else (int(swap[0]), int(swap[1]))
 
-    def _share(self, work: Callable[[tuple[int, int]], Any], begin: int, end: int) -> list:
-        """Work through begin .. end, on several threads where that is worth it."""
+    def _map_blocks(self, work: Callable[[tuple[int, int]], Any], begin: int, end: int) -> list:
+        """Apply `work` to blocks of begin .. end, in parallel if there are several."""
         blocks = self.pool.blocks(end - begin, max(1, _CHUNK // len(self.D)))
         return self.pool.map(work, [(begin + a, begin + b) for a, b in blocks])
 
 
 def draw_rows(D: np.ndarray, weight: np.ndarray, n_rows: int, random_state: Any) -> np.ndarray:
-    """Rows to start from: each the best of a few drawn by how far they are from those before.
+    """Greedy k-means++ seeding with distances instead of squared distances.
 
-    As k-means++ does it, with distances for squared ones.
+    Each row is the best of 2 + ⌊ln n_rows⌋ rows drawn with probability proportional to
+    weight · distance to the nearest chosen row.
     """
     random = check_random_state(random_state)
-    chosen = _draw(weight, 1, random)
-    away = D[chosen[0]].astype(np.float64)
+    chosen = draw_weighted(weight, 1, random)
+    distance = D[chosen[0]].astype(np.float64)
     while len(chosen) < n_rows:
-        chances = weight * away
-        chances[chosen] = 0.0
-        if not chances.any():
-            # Every row that is left coincides with a chosen one.
-            chances = weight.copy()
-            chances[chosen] = 0.0
-        tries = _draw(chances, 2 + int(np.log(n_rows)), random)
-        after = np.minimum(away, D[tries])
-        best = int(np.argmin((weight * after).sum(axis=1)))
-        chosen, away = np.append(chosen, tries[best]), after[best]
+        probability = weight * distance
+        probability[chosen] = 0.0
+        if not probability.any():
+            # All remaining rows coincide with chosen ones.
+            probability = weight.copy()
+            probability[chosen] = 0.0
+        trials = draw_weighted(probability, 2 + int(np.log(n_rows)), random)
+        new_distance = np.minimum(distance, D[trials])
+        best = int(np.argmin((weight * new_distance).sum(axis=1)))
+        chosen, distance = np.append(chosen, trials[best]), new_distance[best]
     return chosen.astype(np.int64)
 
 
-def _draw(chances: np.ndarray, n: int, random: np.random.RandomState) -> np.ndarray:
-    """Row numbers, each drawn with a chance in proportion, never one without a chance."""
-    heaped = np.cumsum(chances)
-    drawn = np.searchsorted(heaped, random.uniform(size=n) * heaped[-1], side="right")
-    return drawn.clip(max=np.flatnonzero(chances)[-1])
-
-
 def _units(largest: float, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """`scale` and `times` of each row, as `kernels.medoids` reads them."""
+    """Scale and multiplier of each row, as defined in `kernels`."""
     total = float(weight.sum())
     exponent = 0 if largest == 0 else _BITS - math.frexp(largest * total)[1]
-    if not np.isfinite(largest * total) or exponent > _LARGEST_POWER - max(0, math.frexp(total)[1]):
+    if not np.isfinite(largest * total) or exponent > _MAX_EXPONENT - max(0, math.frexp(total)[1]):
         raise ValueError(
             f"the largest distance is {largest:.3g} and the weights sum to {total:.3g}, too "
-            f"{'little' if largest < 1 else 'much'} to add up in float64; multiply the distances "
-            "by a constant"
+            f"{'small' if largest < 1 else 'large'} to sum in float64; multiply the distances by a "
+            "constant"
         )
     per_unit = 2.0**exponent
-    if total <= _REPEATABLE and np.array_equal(weight, np.rint(weight)):
+    if total <= _MAX_EXACT_WEIGHT and np.array_equal(weight, np.rint(weight)):
         return np.full(len(weight), per_unit), weight
     return weight * per_unit, np.ones(len(weight))

@@ -1,4 +1,4 @@
-"""Accuracy and explanation features in the form in which distances read them."""
+"""Convert accuracy and explanation features to the input of the distance functions."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ import numpy as np
 from pellucid.tables.columns import Columns, is_numeric
 from pellucid.tables.encoding import Encoding
 
-OF_NUMBERS = ("dtw", "euclidean", "manhattan", "cosine")
-"""Distances that read numbers only."""
+NUMERIC_METRICS = ("dtw", "euclidean", "manhattan", "cosine")
+"""Distances that are only defined for numbers."""
 
 
 def accuracy_data(accuracy: Any, metric: str | Callable) -> Any:
-    """Accuracy features for `pairwise`: as they came, if not as columns of a table."""
+    """Accuracy features as input of `pairwise`; unchanged if they are not a table."""
     if not isinstance(accuracy, Columns):
         return accuracy
-    if metric in OF_NUMBERS or (callable(metric) and all(accuracy.are_numeric)):
+    if metric in NUMERIC_METRICS or (callable(metric) and all(accuracy.are_numeric)):
         return accuracy_numbers(accuracy)
     return as_objects(accuracy)
 
 
-def explanation_data(told: Columns, encoding: Encoding, metric: str | Callable) -> Any:
-    """Explanation features for `pairwise`: categories as 0/1 columns if it reads only numbers."""
-    if metric in OF_NUMBERS:
-        return encoding.transform(told)
-    objects = as_objects(told)
+def explanation_data(explanation: Columns, encoding: Encoding, metric: str | Callable) -> Any:
+    """Explanation features as input of `pairwise`; one-hot encoded for numeric distances."""
+    if metric in NUMERIC_METRICS:
+        return encoding.transform(explanation)
+    objects = as_objects(explanation)
     for i, is_categorical in enumerate(encoding.is_categorical):
-        # What looks like a number would be taken for one.
-        if is_categorical and is_numeric(told.values[i]):
-            objects[:, i] = [str(value) for value in told.values[i]]
+        # As strings, numeric codes are not treated as numbers.
+        if is_categorical and is_numeric(explanation.values[i]):
+            objects[:, i] = [str(value) for value in explanation.values[i]]
     return objects
 
 
 def explanation_metric(metric: str | Callable, encoding: Encoding) -> str | Callable:
-    """What "auto" stands for; anything else as it is."""
+    """Replace "auto" by "jaccard" (only categories) or "gower"."""
     if isinstance(metric, str) and metric == "auto":
         return "jaccard" if all(encoding.is_categorical) else "gower"
     return metric
@@ -47,24 +47,24 @@ def accuracy_numbers(columns: Columns) -> np.ndarray:
     for name, column in zip(columns.names, columns.values):
         if not is_numeric(column):
             raise ValueError(
-                f"column {name!r} is an accuracy feature, but holds {column[0]!r}, which is no "
-                "number; leave it out of accuracy_features, or use accuracy_distance='gower'"
+                f"column {name!r} is an accuracy feature, but contains {column[0]!r}, which is not "
+                "a number; remove it from accuracy_features, or use accuracy_distance='gower'"
             )
     matrix = np.column_stack(columns.values).astype(np.float64, copy=False)
     bad = np.argwhere(~np.isfinite(matrix))
     if len(bad):
         row, column = bad[0]
-        what = "NaN" if np.isnan(matrix[row, column]) else "infinity (inf)"
+        value = "NaN" if np.isnan(matrix[row, column]) else "infinity (inf)"
         raise ValueError(
-            f"the accuracy features contain {what}: column {columns.names[column]!r}, first at "
-            f"row {row}; drop such rows, or fill them in, for example by "
+            f"the accuracy features contain {value}: column {columns.names[column]!r}, first at "
+            f"row {row}; drop such rows, or impute the values, for example by "
             "pellucid.xclusters.series_from_long(..., interpolate=True)"
         )
     return matrix
 
 
 def as_objects(columns: Columns) -> np.ndarray:
-    """Columns of any kind side by side, each value as it is."""
+    """Columns of any type as an object array."""
     array = np.empty((len(columns), len(columns.values)), dtype=object)
     for i, column in enumerate(columns.values):
         array[:, i] = column
@@ -72,7 +72,7 @@ def as_objects(columns: Columns) -> np.ndarray:
 
 
 def take_rows(data: Any, rows: np.ndarray) -> Any:
-    """Some rows of accuracy features in any form."""
+    """Select rows of accuracy features, whether a table, a list or an array."""
     if isinstance(data, Columns):
         return data.take_rows(rows)
     if isinstance(data, (list, tuple)):

@@ -1,4 +1,4 @@
-"""Which columns of a table say what a cluster is like, and which say who is in it."""
+"""Select the accuracy features and the explanation features among the columns of a table."""
 
 from __future__ import annotations
 
@@ -16,26 +16,37 @@ from pellucid.tables.columns import Columns
 from pellucid.tables.frames import as_table, with_names
 
 
-class Sides(NamedTuple):
-    """Positions of the columns on either side."""
+class FeatureIndices(NamedTuple):
+    """Column indices of the accuracy features and of the explanation features."""
 
     accuracy: list[int]
     explanation: list[int]
 
 
 class FeatureReader:
-    """Knows where accuracy and explanation features are, in the data of `fit` and in new rows.
+    """Extracts accuracy and explanation features from the data of `fit` and from new rows.
 
-    Attributes
+    Parameters
     ----------
+    indices : FeatureIndices
     accuracy_names, explanation_names : list of str
-        Names of the columns on either side; those of accuracy features are empty if there is
-        no table of them.
+        Names of the columns. The accuracy names are empty if X is not a table.
+    is_one_table : bool
+        Whether both kinds of features are columns of X.
+    is_strict : bool
+        Whether a table of new rows must have exactly the columns of `fit`.
     """
 
-    def __init__(self, sides: Sides, names: Sides, is_one_table: bool, is_strict: bool) -> None:
-        self.sides, self.is_one_table, self.is_strict = sides, is_one_table, is_strict
-        self.accuracy_names, self.explanation_names = names
+    def __init__(
+        self,
+        indices: FeatureIndices,
+        accuracy_names: list[str],
+        explanation_names: list[str],
+        is_one_table: bool,
+        is_strict: bool,
+    ) -> None:
+        self.indices, self.is_one_table, self.is_strict = indices, is_one_table, is_strict
+        self.accuracy_names, self.explanation_names = accuracy_names, explanation_names
 
     @classmethod
     def fit(
@@ -46,55 +57,58 @@ class FeatureReader:
         accuracy_features: Any,
         explanation_features: Any,
     ) -> tuple[FeatureReader, Any, Columns]:
-        """A reader, the accuracy features (columns, or whatever X is), the explanation features.
+        """A reader, the accuracy features (columns, or X itself) and the explanation features.
 
-        The table that is seen when rows are predicted is noted with the estimator.
+        Number and names of the columns that `predict` expects are stored in the estimator.
         """
         if explanation is None:
             table = read_table(estimator, X, reset=True)
-            sides = choose_sides(
+            indices = choose_features(
                 table.names, table.are_numeric, accuracy_features, explanation_features
             )
-            parts = [table.take(side) for side in sides]
-            is_strict = len(sides.explanation) == len(table.names)
-            names = Sides(parts[0].names, parts[1].names)
-            return cls(sides, names, True, is_strict), *parts
+            accuracy, explained = (table.take(columns) for columns in indices)
+            is_strict = len(indices.explanation) == len(table.names)
+            reader = cls(indices, accuracy.names, explained.names, True, is_strict)
+            return reader, accuracy, explained
         table = read_table(estimator, explanation, reset=True)
-        at = _matches(table.names, explanation_features, "explanation_features")
-        sides = Sides([], list(range(len(table.names))) if at is None else at)
-        accuracy, names = X, []
+        chosen = _find_columns(table.names, explanation_features, "explanation_features")
+        indices = FeatureIndices([], list(range(len(table.names))) if chosen is None else chosen)
+        accuracy, accuracy_names = X, []
         if accuracy_features is not None or _is_frame(X):
             accuracy = Columns.of(X)
-            at = _matches(accuracy.names, accuracy_features, "accuracy_features")
-            sides.accuracy.extend(range(len(accuracy.names)) if at is None else at)
-            accuracy = accuracy.take(sides.accuracy)
-            names = accuracy.names
-        told = table.take(sides.explanation)
-        is_strict = len(told.names) == len(table.names)
-        return cls(sides, Sides(names, told.names), False, is_strict), accuracy, told
+            chosen = _find_columns(accuracy.names, accuracy_features, "accuracy_features")
+            indices.accuracy.extend(range(len(accuracy.names)) if chosen is None else chosen)
+            accuracy = accuracy.take(indices.accuracy)
+            accuracy_names = accuracy.names
+        explained = table.take(indices.explanation)
+        is_strict = len(explained.names) == len(table.names)
+        reader = cls(indices, accuracy_names, explained.names, False, is_strict)
+        return reader, accuracy, explained
 
-    def explanation_positions(self, wanted: Any, parameter: str) -> list[int] | None:
-        """Positions among the explanation features of columns named, or numbered in the table."""
-        if wanted is None:
+    def explanation_positions(self, columns: Any, parameter: str) -> list[int] | None:
+        """Positions of columns, given by name or by index, among the explanation features."""
+        if columns is None:
             return None
-        at = self.sides.explanation
-        found = []
-        for one in [wanted] if isinstance(wanted, (str, Integral)) else wanted:
-            if not (one in self.explanation_names or (isinstance(one, Integral) and one in at)):
+        indices = self.indices.explanation
+        positions = []
+        for column in [columns] if isinstance(columns, (str, Integral)) else columns:
+            by_index = isinstance(column, Integral) and column in indices
+            if column not in self.explanation_names and not by_index:
                 raise ValueError(
-                    f"{parameter} names {one!r}, which is no explanation feature; these are "
-                    f"{_listed(self.explanation_names)}"
+                    f"{parameter} contains {column!r}, which is not an explanation feature; these "
+                    f"are {_format_names(self.explanation_names)}"
                 )
-            by_name = isinstance(one, str)
-            found.append(self.explanation_names.index(one) if by_name else at.index(one))
-        return found
+            by_name = isinstance(column, str)
+            positions.append(
+                self.explanation_names.index(column) if by_name else indices.index(column)
+            )
+        return positions
 
     def explanation(self, estimator: Any, X: Any) -> Columns:
         """The explanation features of new rows."""
-        named = _is_frame(X)
-        if named and not self.is_strict:
+        if _is_frame(X) and not self.is_strict:
             return Columns.of(X).like(self.explanation_names)
-        return read_table(estimator, X, reset=False).take(self.sides.explanation)
+        return read_table(estimator, X, reset=False).take(self.indices.explanation)
 
     def accuracy(self, estimator: Any, X: Any) -> Any:
         """The accuracy features of new rows."""
@@ -103,24 +117,24 @@ class FeatureReader:
         if _is_frame(X):
             return Columns.of(X).like(self.accuracy_names)
         if self.is_one_table:
-            return read_table(estimator, X, reset=False).take(self.sides.accuracy)
-        return Columns.of(X).take(self.sides.accuracy)
+            return read_table(estimator, X, reset=False).take(self.indices.accuracy)
+        return Columns.of(X).take(self.indices.accuracy)
 
 
 def read_table(estimator: Any, X: Any, *, reset: bool) -> Columns:
-    """The columns of a table, with its width and its names noted or compared."""
+    """Read the columns of a table; store (`reset`) or check their number and names."""
     if (frame := as_table(X) if _is_frame(X) else None) is not None:
         validate_data(estimator, with_names(X, frame), reset=reset, skip_check_array=True)
         if 0 in frame.shape:
             check_array(np.empty(frame.shape), estimator=estimator)
         return Columns.of(X)
     if isinstance(X, (list, tuple)):
-        # Numbers beside words stay numbers.
+        # With dtype=object, numbers next to strings stay numbers.
         X = np.array(X, dtype=object)
         if X.ndim == 1 and len(X) and np.ndim(X[0]) == 1:
             raise ValueError(
-                "the rows of X are of different lengths, so they are no table; give series as X "
-                "and the explanation features apart: fit(X, explanation=...)"
+                "the rows of X have different lengths, so X is not a table; pass the explanation "
+                "features of series separately: fit(X, explanation=...)"
             )
     array = check_array(X, dtype=None, ensure_all_finite=False, estimator=estimator)
     validate_data(estimator, array, reset=reset, skip_check_array=True)
@@ -131,80 +145,86 @@ def _is_frame(X: Any) -> bool:
     return not isinstance(X, (list, tuple, np.ndarray)) and as_table(X) is not None
 
 
-def choose_sides(
+def choose_features(
     names: Sequence[str],
     numeric: Sequence[bool],
     accuracy_features: Any = None,
     explanation_features: Any = None,
-) -> Sides:
-    """Split the columns of a table into accuracy and explanation features.
+) -> FeatureIndices:
+    """Select the accuracy features and the explanation features of a table.
 
-    Columns are named by themselves, by patterns with ``*``, ``?`` and ``[...]``, or by their
-    positions; one side that is left out is all the other leaves. Without either, columns of
-    numbers are accuracy features and all others explanation features; where there are only
-    columns of one kind, all are both.
+    Columns are given by name, by a pattern with ``*``, ``?`` and ``[...]``, or by index. If only
+    one kind is given, the other kind consists of all remaining columns. If none is given, numeric
+    columns are accuracy features and all others are explanation features; if all columns are
+    numeric, or none is, all columns are both.
 
     Parameters
     ----------
     names : sequence of str
         Names of all columns.
     numeric : sequence of bool
-        Which of them hold numbers.
+        Whether each column is numeric.
     accuracy_features, explanation_features : str, int or iterable of these, optional
 
     Examples
     --------
-    >>> from pellucid.xclusters.features import choose_sides
-    >>> choose_sides(["day 1", "day 2", "age", "sex"], [True, True, True, False], "day *")
-    Sides(accuracy=[0, 1], explanation=[2, 3])
+    >>> from pellucid.xclusters.features import choose_features
+    >>> choose_features(["day 1", "day 2", "age", "sex"], [True, True, True, False], "day *")
+    FeatureIndices(accuracy=[0, 1], explanation=[2, 3])
     """
-    everything = list(range(len(names)))
-    accuracy = _matches(names, accuracy_features, "accuracy_features")
-    explanation = _matches(names, explanation_features, "explanation_features")
+    all_columns = list(range(len(names)))
+    accuracy = _find_columns(names, accuracy_features, "accuracy_features")
+    explanation = _find_columns(names, explanation_features, "explanation_features")
     if accuracy is None and explanation is None:
-        accuracy = [i for i in everything if numeric[i]]
-        explanation = [i for i in everything if not numeric[i]]
+        accuracy = [i for i in all_columns if numeric[i]]
+        explanation = [i for i in all_columns if not numeric[i]]
         if not accuracy or not explanation:
-            accuracy = explanation = everything
+            accuracy = explanation = all_columns
     elif accuracy is None:
-        accuracy = [i for i in everything if i not in explanation]
+        accuracy = [i for i in all_columns if i not in explanation]
     elif explanation is None:
-        explanation = [i for i in everything if i not in accuracy]
-    for side, what in ((accuracy, "accuracy"), (explanation, "explanation")):
-        if not side:
+        explanation = [i for i in all_columns if i not in accuracy]
+    for chosen, kind, other in (
+        (accuracy, "accuracy", "explanation"),
+        (explanation, "explanation", "accuracy"),
+    ):
+        if not chosen:
             raise ValueError(
-                f"no column is left for the {what} features: the other side takes all "
-                f"{len(names)}; set {what}_features too"
+                f"no column is left for the {kind} features, because all {len(names)} columns are "
+                f"{other} features; set {kind}_features too"
             )
-    return Sides(accuracy, explanation)
+    return FeatureIndices(accuracy, explanation)
 
 
-def _matches(names: Sequence[str], wanted: Any, parameter: str) -> list[int] | None:
-    """Positions of what is asked for, in the order of the table."""
-    if wanted is None:
+def _find_columns(names: Sequence[str], selection: Any, parameter: str) -> list[int] | None:
+    """Sorted indices of the selected columns; None if nothing is selected."""
+    if selection is None:
         return None
-    wanted = [wanted] if isinstance(wanted, (str, Integral)) else list(wanted)
-    found: set[int] = set()
-    for one in wanted:
-        found.update(_match(names, one, parameter))
-    return sorted(found)
+    selection = [selection] if isinstance(selection, (str, Integral)) else list(selection)
+    indices: set[int] = set()
+    for column in selection:
+        indices.update(_match_column(names, column, parameter))
+    return sorted(indices)
 
 
-def _match(names: Sequence[str], one: Any, parameter: str) -> Iterable[int]:
-    if isinstance(one, Integral):
-        if not 0 <= one < len(names):
-            raise ValueError(f"{parameter} names column {one}; there are {len(names)}")
-        return [int(one)]
-    # A name is a name even if there are signs of a pattern in it.
-    found = [i for i, name in enumerate(names) if name == one]
-    found = found or [i for i, name in enumerate(names) if fnmatchcase(name, one)]
-    if not found:
-        near = get_close_matches(one, names, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"the columns are {_listed(names)}"
-        raise ValueError(f"{parameter}: no column is called, or matches, {one!r}; {hint}")
-    return found
+def _match_column(names: Sequence[str], column: Any, parameter: str) -> Iterable[int]:
+    """Indices of the columns that a name, a pattern or an index matches."""
+    if isinstance(column, Integral):
+        if not 0 <= column < len(names):
+            raise ValueError(
+                f"{parameter} contains column {column}, but there are {len(names)} columns"
+            )
+        return [int(column)]
+    # An exact name takes precedence over a pattern.
+    indices = [i for i, name in enumerate(names) if name == column]
+    indices = indices or [i for i, name in enumerate(names) if fnmatchcase(name, column)]
+    if not indices:
+        close = get_close_matches(column, names, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"columns: {_format_names(names)}"
+        raise ValueError(f"{parameter}: no column has the name or pattern {column!r}; {hint}")
+    return indices
 
 
-def _listed(names: Sequence[str], most: int = 12) -> str:
-    shown = ", ".join(map(repr, names[:most]))
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+def _format_names(names: Sequence[str], limit: int = 12) -> str:
+    shown = ", ".join(map(repr, names[:limit]))
+    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"

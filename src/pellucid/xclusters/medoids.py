@@ -1,10 +1,10 @@
-"""k-medoids: the rows that stand for clusters, found by swaps on a matrix of distances.
+"""k-medoids on a distance matrix by FasterPAM.
 
-FasterPAM, written after Schubert and Rousseeuw, "Fast and eager k-medoids clustering: O(k) runtime
-improvement of the PAM, CLARA, and CLARANS algorithms", Information Systems 101 (2021). Two things
-are our own. Distances count in whole units, so that each swap truly lowers the loss and no result
-depends on threads. And BUILD looks only at rows that can still win: what one more medoid saves
-never grows as others are added, so that what it saved before is a bound.
+Implements Schubert and Rousseeuw, "Fast and eager k-medoids clustering: O(k) runtime improvement of
+the PAM, CLARA, and CLARANS algorithms", Information Systems 101 (2021), with two changes. Costs are
+integers, so that each swap strictly lowers the loss and results do not depend on threads. BUILD
+skips rows that cannot win: the savings of a row never grow when other medoids are added, so its
+earlier savings are an upper bound.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ import numpy as np
 
 from pellucid._utils.threads import ThreadPool, count_threads
 from pellucid.tables.validation import read_sample_weight
-from pellucid.xclusters.distances.matrix import as_rows, check_matrix
+from pellucid.xclusters.distances.matrix import check_matrix, row_major
 from pellucid.xclusters.fasterpam import MedoidSearch, draw_rows
 
 
 class Medoids(NamedTuple):
-    """What `k_medoids` found.
+    """Result of `k_medoids`.
 
     Attributes
     ----------
     indices : ndarray of shape (n_clusters,), int64
-        Rows that are the medoids.
+        Row indices of the medoids.
     labels : ndarray of shape (n_samples,), int64
-        Nearest medoid of each row, the lowest of equals. Only where medoids coincide can one be
-        without rows.
+        Nearest medoid of each row; ties go to the lowest. A cluster is empty only if its medoid
+        coincides with another one.
     loss : float
         Weighted sum of the distances of all rows to their medoids.
     n_swaps : int
-        Swaps that were made.
+        Number of swaps.
     n_iter : int
-        Passes over all rows that were begun; the last one found nothing to swap.
+        Number of passes over all rows, including the last pass without a swap.
     """
 
     indices: np.ndarray
@@ -55,34 +55,34 @@ def k_medoids(
     n_jobs: int | None = None,
     check_input: bool = True,
 ) -> Medoids:
-    """Choose rows as medoids such that all rows are near to one of them.
+    """Choose medoids that minimize the sum of distances of all rows to their nearest medoid.
 
-    Swaps a medoid for another row while that lowers the sum of distances; at the end no single
-    swap does. The same input and seed give the same medoids whatever the number of threads.
+    Swaps a medoid for another row as long as this lowers the loss. The result is a local optimum:
+    no single swap lowers the loss. It does not depend on the number of threads.
 
     Parameters
     ----------
     distances : ndarray of shape (n_samples, n_samples)
-        Symmetric, at least 0, with zeros on the diagonal. float32 and float64 in C or Fortran
-        order are read as they are, without a copy.
+        Symmetric, nonnegative, with zeros on the diagonal. float32 and float64 in C or Fortran
+        order are not copied.
     n_clusters : int
     weights : array-like of shape (n_samples,), optional
-        A whole weight counts as that many copies of the row. Rows of weight 0 are absent, but get
-        a label.
+        An integer weight w counts as w copies of the row. Rows of weight 0 are ignored, but get a
+        label.
     init : "build", "k-medoids++" or array-like of int, default="build"
-        "build" takes one row after the other, each time the one that lowers the sum most, and
-        tries swaps in the order of the rows' sums of distances, so that the order of the rows does
-        not matter; "k-medoids++" draws rows far from each other, by `random_state`. An array holds
-        row numbers to start from: too few are completed as by "build", too many are reduced, each
-        time by the one that is missed least.
+        "build" adds rows greedily, each time the one that lowers the loss most. Swaps are then
+        tried in the order of the rows' sums of distances, so that the result does not depend on
+        the order of the rows. "k-medoids++" draws rows that are far from each other. An array
+        contains row indices to start from. If there are too few, "build" adds more; if there are
+        too many, those with the smallest removal cost are removed.
     max_iter : int, default=300
-        Most passes over all rows.
+        Maximum number of passes over all rows.
     random_state : int, RandomState instance or None, default=None
-        For "k-medoids++".
+        Used by "k-medoids++".
     n_jobs : int, default=None
-        Number of threads; all processors when left out.
+        Number of threads; None uses all processors.
     check_input : bool, default=True
-        Whether to look for negative, missing and asymmetric distances first.
+        Whether to check for negative, missing and asymmetric distances.
 
     Returns
     -------
@@ -99,49 +99,51 @@ def k_medoids(
     """
     if check_input:
         distances = check_matrix(distances, n_jobs=n_jobs)
-    D = as_rows(distances)
+    D = row_major(distances)
     weight = read_sample_weight(weights, len(D))
-    there = np.flatnonzero(weight > 0)
-    if not 1 <= n_clusters <= len(there):
-        of = "" if len(there) == len(D) else " of a weight above 0"
+    n_weighted = np.count_nonzero(weight > 0)
+    if not 1 <= n_clusters <= n_weighted:
+        kind = "" if n_weighted == len(D) else " of positive weight"
         raise ValueError(
-            f"n_clusters={n_clusters} is not between 1 and the number of rows{of}, {len(there)}"
+            f"n_clusters={n_clusters} is not between 1 and the number of rows{kind}, {n_weighted}"
         )
     if max_iter < 1:
-        raise ValueError(f"max_iter={max_iter}: at least one pass is needed")
+        raise ValueError(f"max_iter={max_iter} must be at least 1")
     with ThreadPool(count_threads(n_jobs)) as pool:
         search = MedoidSearch(D, weight, pool)
         if isinstance(init, str) and init == "build":
             search.build(n_clusters)
         elif isinstance(init, str) and init == "k-medoids++":
-            search.place(draw_rows(D, weight, n_clusters, random_state))
+            search.set_medoids(draw_rows(D, weight, n_clusters, random_state))
         else:
-            search.place(_read_rows(init, weight))
-            search.reduce(n_clusters)
-            search.complete(n_clusters)
+            search.set_medoids(_read_rows(init, weight))
+            search.remove_medoids(n_clusters)
+            search.add_medoids(n_clusters)
         n_swaps, n_iter = search.swap(max_iter)
         labels, loss = search.labels_and_loss()
         return Medoids(search.medoids, labels, loss, n_swaps, n_iter)
 
 
 def _read_rows(init: Any, weight: np.ndarray) -> np.ndarray:
-    """Row numbers to start from."""
+    """Validate the row indices to start from."""
     rows = np.asarray(init)
     if isinstance(init, str):
         raise ValueError(
-            f"init={init!r} is not known; use 'build', 'k-medoids++' or a list of row numbers"
+            f"unknown init={init!r}; use 'build', 'k-medoids++' or a list of row indices"
         )
     if rows.ndim != 1 or len(rows) == 0 or not np.issubdtype(rows.dtype, np.integer):
         raise ValueError(
-            "init must be 'build', 'k-medoids++' or a list of row numbers; got an array of "
+            "init must be 'build', 'k-medoids++' or a list of row indices; got an array of "
             f"{rows.dtype} of shape {rows.shape}"
         )
     rows = rows.astype(np.int64)
     for position, row in enumerate(rows):
         if not 0 <= row < len(weight):
-            raise ValueError(f"init[{position}] is {row}, but rows go from 0 to {len(weight) - 1}")
+            raise ValueError(
+                f"init[{position}] is {row}, but row indices range from 0 to {len(weight) - 1}"
+            )
         if row in rows[:position]:
-            raise ValueError(f"init[{position}] is row {row} once more; name each row once")
+            raise ValueError(f"init[{position}] repeats row {row}; each row may occur once")
         if weight[row] == 0:
-            raise ValueError(f"init[{position}] is row {row}, whose weight is 0")
+            raise ValueError(f"init[{position}] is row {row}, which has weight 0")
     return rows

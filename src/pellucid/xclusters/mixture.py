@@ -1,4 +1,4 @@
-"""The distance that is both: (1 − α)·a / max(a) + α·e / max(e)."""
+"""The mixed distance (1 − α)·a / max(a) + α·e / max(e)."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import numpy as np
 from pellucid.xclusters.distances.memory import free_memory
 
 _BLOCK = 2**20
-"""Entries that are mixed at a time, so that no second matrix is needed on the way."""
+"""Entries that are mixed at a time, to avoid a second temporary matrix."""
 
 
 class Mixture:
-    """Mixes two distance matrices, into one matrix that is used again and again.
+    """Mixes two distance matrices into one reused matrix.
 
     Parameters
     ----------
     accuracy, explanation : ndarray of shape (n, n)
-        Distances by the accuracy features (a) and by the explanation features (e). Where all
-        of one are 0, there is nothing to divide by and they stay 0.
+        Distances on the accuracy features (a) and on the explanation features (e). A matrix of
+        zeros is not normalized.
 
     Examples
     --------
@@ -41,25 +41,25 @@ class Mixture:
             self._mixed = np.empty(self.accuracy.shape)
         if alpha != self._alpha:
             self._alpha = alpha
-            of_a, of_e = (1 - alpha) / self._scales[0], alpha / self._scales[1]
+            factor_a, factor_e = (1 - alpha) / self._scales[0], alpha / self._scales[1]
             n = len(self._mixed)
             step = max(_BLOCK // max(n, 1), 1)
             for first in range(0, n, step):
                 rows = slice(first, first + step)
-                np.multiply(self.accuracy[rows], of_a, out=self._mixed[rows])
-                self._mixed[rows] += self.explanation[rows] * of_e
+                np.multiply(self.accuracy[rows], factor_a, out=self._mixed[rows])
+                self._mixed[rows] += self.explanation[rows] * factor_e
         return self._mixed
 
 
 def check_memory(n: int, n_matrices: int = 3) -> None:
-    """Refuse work on `n` rows whose matrices (a, e, mixed) do not fit into memory."""
-    size = 8 * n_matrices
-    needed, free = size * n * n, free_memory()
+    """Raise an error if the matrices of `n` rows (a, e and mixed) do not fit into memory."""
+    bytes_per_pair = 8 * n_matrices
+    needed, free = bytes_per_pair * n * n, free_memory()
     if free is not None and needed > free:
         raise MemoryError(
-            f"{n:,} rows need {needed / 1e9:,.1f} GB for {n_matrices} matrices of distances, and "
-            f"{free / 1e9:,.1f} GB of memory are free; about {int((free / size) ** 0.5):,} rows "
-            "would fit: take a sample of the rows, or group them first"
+            f"{n:,} rows need {needed / 1e9:,.1f} GB for {n_matrices} distance matrices, but only "
+            f"{free / 1e9:,.1f} GB of memory are free; about "
+            f"{int((free / bytes_per_pair) ** 0.5):,} rows would fit: use a sample of the rows"
         )
 
 

@@ -1,4 +1,4 @@
-"""What the user gave as rows of numbers, as series, or as columns of values."""
+"""Read user input as a numeric matrix, as series, as objects, or as columns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pellucid.tables.frames import as_table, read_plain_table, table_to_array
 
 
 class Column(NamedTuple):
-    """Values of one column, and whether they are numbers."""
+    """Values of one column, and whether they are numeric."""
 
     name: str
     values: list | np.ndarray
@@ -19,11 +19,11 @@ class Column(NamedTuple):
 
 
 def read_numbers(X: Any, name: str, metric: str) -> Any:
-    """Rows of finite numbers of equal length: a float64 array or a CSR matrix."""
+    """Read a matrix of finite numbers as a float64 array or a CSR matrix."""
     if sparse.issparse(X):
         matrix = sparse.csr_array(X).astype(np.float64)
         if not np.isfinite(matrix.data).all():
-            raise ValueError(f"{name} holds NaN or infinities; {metric} needs finite numbers")
+            raise ValueError(f"{name} contains NaN or infinity; {metric} needs finite numbers")
         return matrix
     table = None if isinstance(X, (list, tuple)) else as_table(X)
     if table is not None:
@@ -35,99 +35,100 @@ def read_numbers(X: Any, name: str, metric: str) -> Any:
             other = next(i for i, length in enumerate(lengths) if length != lengths[0])
             raise ValueError(
                 f"series {other} of {name} has {lengths[other]} steps, series 0 has {lengths[0]}: "
-                f"{metric!r} compares step by step and needs equal lengths. Use metric='dtw', or "
-                "bring the series to one length first"
+                f"{metric!r} compares series step by step and needs equal lengths. Use the "
+                "distance 'dtw', or resample the series to one length"
             )
         matrix = _as_floats(X, name)
     if matrix.ndim:
-        _not_empty(matrix, name)
+        _check_not_empty(matrix, name)
     if matrix.ndim != 2 or matrix.shape[1] == 0:
         raise ValueError(
-            f"{name} has shape {matrix.shape}; rows of numbers form a matrix (n_rows, n_columns)"
+            f"{name} has shape {matrix.shape}; expected a matrix (n_rows, n_columns) of numbers"
         )
     matrix = np.ascontiguousarray(matrix, dtype=np.float64)
     if not np.isfinite(matrix).all():
         row, column = np.argwhere(~np.isfinite(matrix))[0]
         raise ValueError(
             f"{name}[{row}, {column}] is {matrix[row, column]}; {metric!r} needs finite numbers: "
-            "drop such rows, or fill them in"
+            "drop such rows, or impute the values"
         )
     return matrix
 
 
 def read_series(X: Any, name: str) -> np.ndarray | list[np.ndarray]:
-    """Series of finite numbers: a float64 array, one a row, or a list where lengths differ."""
+    """Read series of finite numbers as the rows of an array, or as a list if lengths differ."""
     if sparse.issparse(X):
-        raise TypeError(f"{name} is sparse, but series are read from dense data; use .toarray()")
+        raise TypeError(f"{name} is sparse, but series must be dense; use .toarray()")
     if not is_ragged(X):
-        # The package does not read what it may not write to.
+        # dtaidistance requires writable arrays.
         return np.require(read_numbers(X, name, "dtw"), requirements="W")
     series = [
-        np.require(_as_floats(one, f"series {i}"), requirements="CW") for i, one in enumerate(X)
+        np.require(_as_floats(values, f"series {i}"), requirements="CW")
+        for i, values in enumerate(X)
     ]
-    for i, one in enumerate(series):
-        if one.ndim != 1 or len(one) == 0:
+    for i, values in enumerate(series):
+        if values.ndim != 1 or len(values) == 0:
             raise ValueError(
-                f"series {i} of {name} has shape {one.shape}; a series is a list of one number or "
-                "more"
+                f"series {i} of {name} has shape {values.shape}; a series is a non-empty list of "
+                "numbers"
             )
-        if not np.isfinite(one).all():
-            step = int(np.argmin(np.isfinite(one)))
+        if not np.isfinite(values).all():
+            step = int(np.argmin(np.isfinite(values)))
             raise ValueError(
-                f"series {i} of {name} is {one[step]} at step {step}; fill it in, for example by "
-                "numpy.interp, or leave that step out"
+                f"series {i} of {name} is {values[step]} at step {step}; impute the value, for "
+                "example by numpy.interp, or drop that step"
             )
     return series
 
 
-def read_things(X: Any, name: str) -> list:
-    """Rows as a function of two rows gets them: arrays, or whatever a list holds."""
+def read_objects(X: Any, name: str) -> list:
+    """Read the rows as arguments of a callable distance: arrays, or the items of a list."""
     if isinstance(X, (list, tuple)):
-        things = list(X)
-        lists = all(isinstance(thing, (list, tuple)) for thing in things)
-        return _not_empty([np.asarray(thing) for thing in things] if lists else things, name)
+        items = list(X)
+        are_lists = all(isinstance(item, (list, tuple)) for item in items)
+        return _check_not_empty([np.asarray(item) for item in items] if are_lists else items, name)
     if sparse.issparse(X):
-        return _not_empty(list(X.toarray()), name)
+        return _check_not_empty(list(X.toarray()), name)
     table = as_table(X)
     if table is not None:
         columns = read_columns(X, name)
         if all(column.is_numeric for column in columns):
-            return _not_empty(list(read_numbers(X, name, "the metric")), name)
+            return _check_not_empty(list(read_numbers(X, name, "the metric")), name)
         rows = np.empty((len(table), len(columns)), dtype=object)
         for position, column in enumerate(columns):
             rows[:, position] = column.values
-        return _not_empty(list(rows), name)
-    return _not_empty(list(np.asarray(X)), name)
+        return _check_not_empty(list(rows), name)
+    return _check_not_empty(list(np.asarray(X)), name)
 
 
 def read_columns(X: Any, name: str) -> list[Column]:
-    """Columns of values of any kind.
+    """Read columns of any type.
 
-    In a table the type of a column says whether it holds numbers; elsewhere its values do.
+    Whether a column is numeric follows from its type in a data frame, else from its values.
     """
     if sparse.issparse(X):
-        raise TypeError(
-            f"{name} is sparse, but categories are read from dense data; use .toarray()"
-        )
+        raise TypeError(f"{name} is sparse, but categories must be dense; use .toarray()")
     table = None if isinstance(X, (list, tuple)) else as_table(X)
     if table is not None:
         columns = [
             Column(repr(column), _values(table.get_column(column)), dtype.is_numeric())
             for column, dtype in table.schema.items()
         ]
-        _not_empty(range(len(table)), name)
+        _check_not_empty(range(len(table)), name)
     else:
         if is_ragged(X):
             lengths = [len(row) for row in X]
             other = next(i for i, length in enumerate(lengths) if length != lengths[0])
             raise ValueError(
-                f"row {other} of {name} has {lengths[other]} values, row 0 has {lengths[0]}; every "
-                "row needs a value, or None, for every column"
+                f"row {other} of {name} has {lengths[other]} values, row 0 has {lengths[0]}; each "
+                "row needs a value, or None, in each column"
             )
-        array = _not_empty(X if isinstance(X, np.ndarray) else np.array(X, dtype=object), name)
+        array = _check_not_empty(
+            X if isinstance(X, np.ndarray) else np.array(X, dtype=object), name
+        )
         if array.ndim != 2 or array.shape[1] == 0:
             raise ValueError(
-                f"{name} has shape {array.shape}; rows of values form a table (n_rows, n_columns)"
+                f"{name} has shape {array.shape}; expected a table (n_rows, n_columns)"
             )
         columns = [_column(array[:, j], str(j)) for j in range(array.shape[1])]
     if not columns:
@@ -136,16 +137,16 @@ def read_columns(X: Any, name: str) -> list[Column]:
 
 
 def is_ragged(X: Any) -> bool:
-    """Whether `X` is a list of series whose lengths differ."""
+    """Whether `X` is a list of series of different lengths."""
     if not (isinstance(X, (list, tuple)) or (isinstance(X, np.ndarray) and X.dtype == object)):
         return False
-    if not all(hasattr(one, "__len__") and not isinstance(one, str) for one in X):
+    if not all(hasattr(row, "__len__") and not isinstance(row, str) for row in X):
         return False
-    return len({len(one) for one in X}) > 1
+    return len({len(row) for row in X}) > 1
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a value is None, NaN, or what pandas has in their place."""
+    """Whether a value is None, NaN, pandas.NA or pandas.NaT."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, (float, np.floating)) and value != value
@@ -179,12 +180,12 @@ def _as_floats(X: Any, name: str) -> np.ndarray:
         return np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"{name} holds other things than numbers ({error}); for categories use "
-            "metric='jaccard' or 'gower'"
+            f"{name} contains non-numeric values ({error}); for categories use metric='jaccard' "
+            "or 'gower'"
         ) from None
 
 
-def _not_empty(rows: Any, name: str) -> Any:
+def _check_not_empty(rows: Any, name: str) -> Any:
     if len(rows) == 0:
         raise ValueError(f"{name} is empty; at least one row is needed")
     return rows

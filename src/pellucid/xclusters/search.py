@@ -1,4 +1,4 @@
-"""From two distance matrices to the best pair (k, α) that a search finds."""
+"""Search for the best pair (k, α), given two distance matrices."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from pellucid._utils.interrupt import Interrupt
 from pellucid._utils.progress import Progress
-from pellucid.xclusters.branch_and_bound import Record, branch_and_bound
+from pellucid.xclusters.branch_and_bound import BlockRecord, branch_and_bound
 from pellucid.xclusters.evaluate import Clusterer, Evaluation, Evaluator, KMedoidsStarts
 from pellucid.xclusters.mixture import Mixture
-from pellucid.xclusters.strategies import bayesian_search, grid_search, look_around, two_step
+from pellucid.xclusters.strategies import bayesian_search, grid_search, refine_locally, two_step
 from pellucid.xclusters.tree_accuracy import reachable_accuracy
 from pellucid.xclusters.trees import TreeGrower
 
@@ -33,9 +33,43 @@ BOUND_FIELDS = [
 ]
 
 
+@dataclass(frozen=True)
+class SearchOptions:
+    """Parameters of the search; see :class:`~pellucid.XClusters`."""
+
+    k_range: tuple[int, int]
+    trade_off: float
+    tolerance: float
+    clusterer: Any
+    init: str
+    search: str
+    alpha_step: float
+    refine: bool
+    max_evaluations: int | None
+    n_jobs: int | None
+    verbose: int
+    seed: int
+
+
 @dataclass
-class Found:
-    """What a search has found."""
+class SearchOutcome:
+    """Result of the search.
+
+    Attributes
+    ----------
+    chosen : Evaluation
+        The selected pair.
+    objective : float
+        Its normalized objective D + λ·N.
+    evaluations, bounds : structured ndarray
+        See `evaluations_` and `bounds_` of :class:`~pellucid.XClusters`.
+    lower : float
+        Lower bound of the objective; NaN without branch and bound.
+    is_complete : bool
+        Whether the search ended before a limit or an interrupt.
+    was_interrupted : bool
+        Whether Ctrl-C stopped the search.
+    """
 
     chosen: Evaluation
     objective: float
@@ -47,73 +81,89 @@ class Found:
 
 
 def find_clusters(
-    mixture: Mixture, grower: TreeGrower, weight: np.ndarray, params: dict[str, Any], seed: int
-) -> Found:
-    """Search as the parameters of :class:`~pellucid.XClusters` say."""
-    ks = list(range(params["k_range"][0], params["k_range"][1] + 1))
-    alphas = alpha_grid(params["alpha_step"])
-    cluster = _find_clusterer(params, mixture, weight)
+    mixture: Mixture, grower: TreeGrower, weight: np.ndarray, options: SearchOptions
+) -> SearchOutcome:
+    """Minimize D(k, α) + λ·N(k, α) by the search that `options` names."""
+    ks = list(range(options.k_range[0], options.k_range[1] + 1))
+    alphas = alpha_grid(options.alpha_step)
+    cluster = _make_clusterer(options, mixture, weight)
     with Interrupt() as interrupt:
-        show = _Progress(params["verbose"])
-        ends = (ks[0], ks[-1])
-        evaluator = Evaluator(mixture, grower, cluster, weight, ends, params["trade_off"], show)
-        stop = _Stop(interrupt, evaluator, params["max_evaluations"])
-        pair, lower, blocks = _search(evaluator, ks, alphas, stop, show, params, seed)
+        progress = _SearchProgress(options.verbose)
+        evaluator = Evaluator(
+            mixture, grower, cluster, weight, options.k_range, options.trade_off, progress
+        )
+        stop = _StopCondition(interrupt, evaluator, options.max_evaluations)
+        pair, lower, blocks = _run_search(evaluator, ks, alphas, stop, progress, options)
     chosen = evaluator.best() if pair is None else evaluator.evaluate(*pair)
     objective = evaluator.objective(chosen.k, chosen.alpha)
-    return Found(
+    return SearchOutcome(
         chosen,
         objective,
         evaluator.table(),
         np.array([tuple(block) for block in blocks], dtype=BOUND_FIELDS),
         float(np.minimum(lower, objective)),
-        not stop.was_true,
+        not stop.is_met,
         interrupt.requested,
     )
 
 
-def _search(
+def _run_search(
     evaluator: Evaluator,
     ks: list[int],
     alphas: list[float],
-    stop: _Stop,
-    show: _Progress,
-    params: dict[str, Any],
-    seed: int,
-) -> tuple[tuple[int, float] | None, float, list[Record]]:
-    """The pair that a search chose if not the best, a lower bound, and the blocks, if any."""
+    stop: _StopCondition,
+    progress: _SearchProgress,
+    options: SearchOptions,
+) -> tuple[tuple[int, float] | None, float, list[BlockRecord]]:
+    """The selected pair (None: the best evaluated pair), a lower bound, and the blocks."""
     objective = evaluator.objective
-    if params["search"] == "grid":
+    if options.search == "grid":
         grid_search(objective, ks, alphas, stop)
-    elif params["search"] == "bayes":
-        how = {"n_pairs": params["max_evaluations"], "random_state": seed}
-        bayesian_search(objective, ks, alphas, stop, **how)
-    elif params["search"] == "two-step":
+    elif options.search == "bayes":
+        bayesian_search(
+            objective,
+            ks,
+            alphas,
+            stop,
+            n_pairs=options.max_evaluations,
+            random_state=options.seed,
+        )
+    elif options.search == "two-step":
         return two_step(lambda *pair: evaluator.evaluate(*pair).distortion, ks, stop), np.nan, []
     else:
-        how = {"trade_off": params["trade_off"], "tolerance": params["tolerance"]}
-        found = branch_and_bound(evaluator.parts, ks, alphas, stop=stop, report=show.bound, **how)
-        if params["refine"]:
-            look_around(objective, evaluator.evaluations, ks, alphas, stop)
-        return None, found.lower, found.blocks
+        result = branch_and_bound(
+            evaluator.normalized_parts,
+            ks,
+            alphas,
+            trade_off=options.trade_off,
+            tolerance=options.tolerance,
+            stop=stop,
+            report=progress.set_bound,
+        )
+        if options.refine:
+            refine_locally(objective, evaluator.evaluations, ks, alphas, stop)
+        return None, result.lower, result.blocks
     return None, np.nan, []
 
 
-class _Stop:
-    """Whether to stop: Ctrl-C was pressed, or as many pairs as allowed are evaluated."""
+class _StopCondition:
+    """True after Ctrl-C, or after the maximum number of evaluations."""
 
-    def __init__(self, interrupt: Interrupt, evaluator: Evaluator, most: int | None) -> None:
-        self.interrupt, self.evaluator, self.most = interrupt, evaluator, most or np.inf
-        self.was_true = False
+    def __init__(
+        self, interrupt: Interrupt, evaluator: Evaluator, max_evaluations: int | None
+    ) -> None:
+        self.interrupt, self.evaluator = interrupt, evaluator
+        self.max_evaluations = max_evaluations or np.inf
+        self.is_met = False
 
     def __call__(self) -> bool:
-        if self.interrupt.requested or len(self.evaluator.evaluations) >= self.most:
-            self.was_true = True
-        return self.was_true
+        if self.interrupt.requested or len(self.evaluator.evaluations) >= self.max_evaluations:
+            self.is_met = True
+        return self.is_met
 
 
 def alpha_grid(step: float) -> list[float]:
-    """Multiples of a step from 0 to 1; the last step is shorter if it has to be.
+    """Multiples of a step from 0 to 1; the last step may be shorter.
 
     Examples
     --------
@@ -126,7 +176,7 @@ def alpha_grid(step: float) -> list[float]:
 
 
 def read_k_range(k_range: Any) -> tuple[int, int]:
-    """Smallest and largest k, or an error that says what would work."""
+    """Validate the smallest and the largest k."""
     ks = list(k_range)
     if len(ks) != 2 or not all(isinstance(k, Integral) for k in ks) or not 1 <= ks[0] <= ks[1]:
         raise ValueError(
@@ -137,31 +187,33 @@ def read_k_range(k_range: Any) -> tuple[int, int]:
 
 
 def check_rows(n: int, k_range: tuple[int, int]) -> None:
-    """Refuse fewer rows than there are to be clusters."""
+    """Raise an error if there are fewer rows than clusters."""
     if n == 1:
-        raise ValueError("there is only 1 sample (one row of a weight above 0): nothing to cluster")
+        raise ValueError("only 1 sample (one row of positive weight); clusters need at least 2")
     if k_range[1] > n:
-        works = f"k_range=({min(k_range[0], n)}, {n}) would work"
         raise ValueError(
-            f"k_range={k_range} goes beyond the number of rows, n_samples = {n}; {works}"
+            f"k_range={k_range} exceeds the number of rows, n_samples = {n}; use for example "
+            f"k_range=({min(k_range[0], n)}, {n})"
         )
 
 
-def warn_of(found: Found, grower: TreeGrower | None) -> None:
-    """Say if a search was cut short, or if the tree of a `grower` was to be exact and is not."""
-    if found.was_interrupted:
+def warn_about(outcome: SearchOutcome, grower: TreeGrower | None) -> None:
+    """Warn if the search was interrupted or if the tree cannot separate the clusters.
+
+    `grower` is None if the tree need not be exact.
+    """
+    if outcome.was_interrupted:
         _warn(
-            f"interrupted after {len(found.evaluations)} evaluations; the clusters are the best "
+            f"interrupted after {len(outcome.evaluations)} evaluations; the clusters are the best "
             "of these"
         )
-    if grower is not None and found.chosen.accuracy < 1:
-        reachable = reachable_accuracy(grower.X, found.chosen.labels, grower.weight)
+    if grower is not None and outcome.chosen.accuracy < 1:
+        reachable = reachable_accuracy(grower.X, outcome.chosen.labels, grower.weight)
         which = "all rows" if (grower.X[0] == grower.X).all() else "some rows"
         _warn(
-            f"no tree can separate these {found.chosen.k} clusters: {which} have the same "
+            f"no tree can separate these {outcome.chosen.k} clusters: {which} have the same "
             "explanation features as rows of other clusters, and the best reachable accuracy is "
-            f"{reachable:.3f}. Add explanation features that differ, or ask for less by "
-            "tree_accuracy"
+            f"{reachable:.3f}. Add explanation features, or reduce tree_accuracy"
         )
 
 
@@ -169,39 +221,41 @@ def _warn(text: str) -> None:
     warnings.warn(text, ConvergenceWarning, stacklevel=4)
 
 
-def _find_clusterer(params: dict[str, Any], mixture: Mixture, weight: np.ndarray) -> Clusterer:
-    if params["clusterer"] == "kmedoids":
+def _make_clusterer(options: SearchOptions, mixture: Mixture, weight: np.ndarray) -> Clusterer:
+    if options.clusterer == "kmedoids":
         weights = None if (weight == 1).all() else weight
-        return KMedoidsStarts(mixture, weights, params["init"], params["n_jobs"])
-    return _plugged_in(params["clusterer"], mixture, weight)
+        return KMedoidsStarts(mixture, weights, options.init, options.n_jobs)
+    return _wrap_estimator(options.clusterer, mixture, weight)
 
 
-def _plugged_in(estimator: Any, mixture: Mixture, weight: np.ndarray) -> Clusterer:
+def _wrap_estimator(estimator: Any, mixture: Mixture, weight: np.ndarray) -> Clusterer:
+    """Clusterer function of an estimator with the parameter `n_clusters`."""
     from sklearn.base import clone
     from sklearn.utils.validation import has_fit_parameter
 
     if "n_clusters" not in estimator.get_params():
         raise ValueError(
-            f"clusterer={estimator!r} has no parameter n_clusters, which is what is searched for; "
-            "use, for example, AgglomerativeClustering(metric='precomputed', linkage='average')"
+            f"clusterer={estimator!r} has no parameter n_clusters, which the search needs; use for "
+            "example AgglomerativeClustering(metric='precomputed', linkage='average')"
         )
     weights = {"sample_weight": weight} if has_fit_parameter(estimator, "sample_weight") else {}
 
     def cluster(k: int, alpha: float) -> np.ndarray:
         model = clone(estimator).set_params(n_clusters=k)
-        # A copy, as the matrix is written over for the next α.
+        # A copy, because the matrix is overwritten for the next α.
         return np.asarray(model.fit(mixture.at(alpha).copy(), **weights).labels_)
 
     return cluster
 
 
-class _Progress:
-    """One line on standard error for each pair that is evaluated."""
+class _SearchProgress:
+    """Prints one line to standard error for each evaluated pair."""
 
     def __init__(self, verbose: int) -> None:
         self._progress, self.lower = Progress("XClusters", 0, verbose), None
 
-    def bound(self, best: float, lower: float) -> None:
+    def set_bound(self, best: float, lower: float) -> None:
+        """Store the lower bound of branch and bound."""
         self.lower = lower
 
     def __call__(self, evaluator: Evaluator) -> None:

@@ -1,7 +1,7 @@
-"""The searches over pairs (k, α) that branch and bound is compared with, and a last look around.
+"""Alternatives to branch and bound over pairs (k, α), and a local refinement.
 
-All take a function of the objective, and ask when to stop. What they have seen is remembered by
-that function, which therefore also knows the best pair.
+All of them call a caching objective function, which also stores the best pair, and a function
+that tells when to stop.
 """
 
 from __future__ import annotations
@@ -14,14 +14,23 @@ Objective = Callable[[int, float], float]
 Stop = Callable[[], bool]
 
 N_RANDOM = 10
-"""Pairs that Bayesian optimisation draws before it has something to go by."""
+"""Random pairs at the start of Bayesian optimization."""
 
 N_GUIDED = 30
-"""Pairs that it then chooses itself, unless told otherwise."""
+"""Default number of pairs that Bayesian optimization selects after the random pairs."""
+
+NEAR_BEST = 0.03
+"""Pairs with an objective up to this fraction above the best are refined."""
+
+MAX_REFINED = 0.1
+"""Maximum number of pairs that the refinement evaluates, as a fraction of the grid."""
+
+_STEPS = [(-1, 0), (1, 0), (0, -1), (0, 1), (0, -2), (0, 2), (-1, -1), (-1, 1), (1, -1), (1, 1)]
+"""Offsets of the neighbors of a pair, in positions of k and α."""
 
 
 def grid_search(objective: Objective, ks: Sequence[int], alphas: Sequence[float], stop: Stop):
-    """Every pair."""
+    """Evaluate every pair."""
     for k in ks:
         for alpha in alphas:
             if stop():
@@ -30,9 +39,9 @@ def grid_search(objective: Objective, ks: Sequence[int], alphas: Sequence[float]
 
 
 def two_step(distortion: Objective, ks: Sequence[int], stop: Stop) -> tuple[int, float]:
-    """α = 0 and the k at the elbow of the distortion: first cluster, then explain.
+    """Select α = 0 and the k at the elbow of the distortion: first cluster, then explain.
 
-    At least one k is looked at, whatever `stop` says.
+    At least one k is evaluated.
     """
     distortions = []
     for k in ks:
@@ -43,7 +52,7 @@ def two_step(distortion: Objective, ks: Sequence[int], stop: Stop) -> tuple[int,
 
 
 def elbow(ks: Sequence[int], distortions: Sequence[float]) -> int:
-    """The k at which a falling curve turns flat; the smallest where it does not.
+    """The k at which a decreasing curve flattens; the smallest k if there is no elbow.
 
     Examples
     --------
@@ -53,9 +62,9 @@ def elbow(ks: Sequence[int], distortions: Sequence[float]) -> int:
     """
     if len(ks) < 3 or max(distortions) == min(distortions):
         return ks[0]
-    KneeLocator = _import("kneed", "the elbow of two-step").KneeLocator
-    found = KneeLocator(list(ks), list(distortions), curve="convex", direction="decreasing").knee
-    return ks[0] if found is None else int(found)
+    KneeLocator = _import("kneed", "search='two-step'").KneeLocator
+    knee = KneeLocator(list(ks), list(distortions), curve="convex", direction="decreasing").knee
+    return ks[0] if knee is None else int(knee)
 
 
 def bayesian_search(
@@ -67,10 +76,10 @@ def bayesian_search(
     n_pairs: int | None = None,
     random_state: int = 0,
 ) -> None:
-    """Bayesian optimisation: random pairs, then those that a Gaussian process points to.
+    """Bayesian optimization: random pairs, then pairs suggested by a Gaussian process.
 
-    α may take every value between the first and the last of `alphas`. A pair that comes up a
-    second time counts again, although it is remembered.
+    α may take every value between the first and the last of `alphas`. A repeated pair counts
+    toward `n_pairs`, although it is cached.
     """
     from threadpoolctl import threadpool_limits
 
@@ -87,65 +96,61 @@ def bayesian_search(
         if i < N_RANDOM:
             pair = {name: rng.uniform(*ends) for name, ends in bounds.items()}
         else:
-            # Many small systems of equations, which threads only slow down.
+            # Threads slow down the many small systems of equations.
             with threadpool_limits(1, "blas"):
                 pair = optimizer.suggest()
         k, alpha = round(pair["k"]), float(pair["alpha"])
         optimizer.register(params={"k": k, "alpha": alpha}, target=-objective(k, alpha))
 
 
-def look_around(
+def refine_locally(
     objective: Objective,
     known: Collection[tuple[int, float]],
     ks: Sequence[int],
     alphas: Sequence[float],
     stop: Stop,
 ) -> None:
-    """Look at the neighbours of the best pairs that are known, and at theirs if these are good.
+    """Evaluate the neighbors of the best pairs until no neighbor of a near-best pair is left.
 
-    Branch and bound trusts D and N to be monotone; where they are not quite, the best pair is
-    often near one that is nearly as good. Neighbours are one k, one α, or one of each away, or
-    two αs. The best pair comes first, then the others within 3 %, until all have been looked
-    around or a tenth of all pairs has been added.
+    Branch and bound assumes that D and N are monotone. If they are not, the best pair is often
+    close to one that is almost as good. Neighbors differ by one step in k, one or two steps in α,
+    or one step in both. Pairs within 3 % of the best objective are refined, best first, until at
+    most a tenth of the grid has been added.
 
     Parameters
     ----------
     objective : callable
     known : collection of (int, float)
-        Pairs that are known, which grows as `objective` is asked.
+        Evaluated pairs; a live view that grows when `objective` evaluates a pair.
     ks, alphas : sequence
-        What to choose from, in ascending order.
+        Candidate values, in ascending order.
     stop : callable
     """
-    most = len(known) + len(ks) * len(alphas) // N_PARTS
-    place = {(k, a): (i, j) for i, k in enumerate(ks) for j, a in enumerate(alphas)}
-    around: set[tuple[int, float]] = set()
+    max_known = len(known) + int(len(ks) * len(alphas) * MAX_REFINED + 1e-9)
+    position = {(k, a): (i, j) for i, k in enumerate(ks) for j, a in enumerate(alphas)}
+    refined: set[tuple[int, float]] = set()
     while True:
         best = min(objective(*pair) for pair in known)
-        good = [pair for pair in known if objective(*pair) <= best * (1 + NEARLY)]
-        left = [pair for pair in good if pair in place and pair not in around]
-        if not left:
+        near_best = [pair for pair in known if objective(*pair) <= best * (1 + NEAR_BEST)]
+        pending = [pair for pair in near_best if pair in position and pair not in refined]
+        if not pending:
             return
-        pair = min(left, key=lambda pair: (objective(*pair), pair))
-        around.add(pair)
+        pair = min(pending, key=lambda pair: (objective(*pair), pair))
+        refined.add(pair)
         for step in _STEPS:
-            i, j = np.add(place[pair], step)
+            i, j = np.add(position[pair], step)
             if 0 <= i < len(ks) and 0 <= j < len(alphas):
-                if (ks[i], alphas[j]) not in known and (stop() or len(known) >= most):
+                if (ks[i], alphas[j]) not in known and (stop() or len(known) >= max_known):
                     return
                 objective(ks[i], alphas[j])
 
 
-NEARLY = 0.03
-N_PARTS = 10
-_STEPS = [(-1, 0), (1, 0), (0, -1), (0, 1), (0, -2), (0, 2), (-1, -1), (-1, 1), (1, -1), (1, 1)]
-
-
-def _import(package: str, what: str):
+def _import(package: str, feature: str):
+    """Import an optional package, or raise an error that names the pip command."""
     from importlib import import_module
 
     try:
         return import_module(package)
     except ImportError:
         name = {"bayes_opt": "bayesian-optimization"}.get(package, package)
-        raise ImportError(f"{what} needs the package {name}: pip install {name}") from None
+        raise ImportError(f"{feature} requires the package {name}: pip install {name}") from None

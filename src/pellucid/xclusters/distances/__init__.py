@@ -1,1 +1,1 @@
-"""Distances between rows: numeric, categorical, dynamic time warping, and their matrices."""
+"""Distances between rows: numeric, categorical and dynamic time warping; distance matrices."""

@@ -1,4 +1,4 @@
-"""Distances of rows of categories, and of categories beside numbers."""
+"""Distances of categorical rows (Jaccard) and of mixed rows (Gower)."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from pellucid.xclusters.distances.numeric import Measure, Tile
+from pellucid.xclusters.distances.numeric import Distance, Tile
 from pellucid.xclusters.reading import Column, is_missing, read_columns
 
 _MISSING = -1.0
-"""Code of a value that is not there."""
+"""Code of a missing value."""
 
 
-class Coded(NamedTuple):
-    """Categories as codes, numbers as they are; missing ones are -1 and NaN.
+class CodedRows(NamedTuple):
+    """Categories as codes, and numbers; missing values are -1 and NaN.
 
     Attributes
     ----------
@@ -32,67 +32,69 @@ class Coded(NamedTuple):
         return self.n_rows
 
 
-class _OfCategories(Measure):
-    """Codes that are the same for all rows that are read."""
+class _CategoricalDistance(Distance):
+    """A distance with a common encoding of the categories of all rows that are read."""
 
     def __init__(self) -> None:
-        self._known: list[dict] = []
+        self._codes: list[dict] = []
 
-    def _code(self, columns: list[Column], name: str) -> np.ndarray:
-        """Equal values of a column get equal numbers."""
-        self._known = self._known or [{} for _ in columns]
-        if len(columns) != len(self._known):
+    def _encode(self, columns: list[Column], name: str) -> np.ndarray:
+        """Encode the values of each column by consecutive integers."""
+        self._codes = self._codes or [{} for _ in columns]
+        if len(columns) != len(self._codes):
             raise ValueError(
-                f"{name} has {len(columns)} columns of categories, the other rows have "
-                f"{len(self._known)}"
+                f"{name} has {len(columns)} categorical columns, but the other rows have "
+                f"{len(self._codes)}"
             )
         codes = np.empty((len(columns[0].values) if columns else 0, len(columns)))
-        for position, (column, known) in enumerate(zip(columns, self._known)):
+        for position, (column, code_of) in enumerate(zip(columns, self._codes)):
             values = column.values
             values = values.tolist() if isinstance(values, np.ndarray) else values
             try:
                 codes[:, position] = [
-                    _MISSING if is_missing(value) else known.setdefault(value, len(known))
+                    _MISSING if is_missing(value) else code_of.setdefault(value, len(code_of))
                     for value in values
                 ]
             except TypeError:
                 raise TypeError(
-                    f"column {column.name} of {name} holds values that cannot be compared as "
-                    "categories, such as lists; turn them into text"
+                    f"column {column.name} of {name} contains values that cannot be categories, "
+                    "such as lists; convert them to strings"
                 ) from None
         return codes
 
 
-class Jaccard(_OfCategories):
-    """1 - shared ÷ all, of the (column, value) pairs of two rows; 0 where neither has any.
+class Jaccard(_CategoricalDistance):
+    """1 - |A ∩ B| / |A ∪ B| of the sets of (column, value) pairs; 0 if both are empty.
 
-    Numbers are categories here: equal or not.
+    Numbers are treated as categories.
     """
 
     name = "jaccard"
 
-    def read(self, X: Any, name: str) -> Coded:
-        codes = self._code(read_columns(X, name), name)
-        return Coded(codes, np.empty((len(codes), 0)), len(codes))
+    def read(self, X: Any, name: str) -> CodedRows:
+        codes = self._encode(read_columns(X, name), name)
+        return CodedRows(codes, np.empty((len(codes), 0)), len(codes))
 
-    def tile(self, rows: Coded, others: Coded, tile: Tile, *, same: bool) -> np.ndarray:
+    def tile(self, rows: CodedRows, others: CodedRows, tile: Tile, *, same: bool) -> np.ndarray:
         top, bottom, left, right = tile
         a, b = rows.codes[top:bottom], others.codes[left:right]
-        alike = a.shape[1] - _differing(a, b)
-        there, others_there = (codes != _MISSING for codes in (a, b))
-        if not (there.all() and others_there.all()):
-            alike -= (~there).astype(np.float64) @ (~others_there).T.astype(np.float64)
-        union = there.sum(axis=1)[:, None] + others_there.sum(axis=1) - alike
-        return np.where(union == 0, 0.0, 1 - alike / np.maximum(union, 1))
+        intersection = a.shape[1] - _count_different(a, b)
+        present, others_present = (codes != _MISSING for codes in (a, b))
+        if not (present.all() and others_present.all()):
+            both_missing = (~present).astype(np.float64) @ (~others_present).T.astype(np.float64)
+            intersection -= both_missing
+        union = present.sum(axis=1)[:, None] + others_present.sum(axis=1) - intersection
+        return np.where(union == 0, 0.0, 1 - intersection / np.maximum(union, 1))
 
 
-class Gower(_OfCategories):
-    """Mean over columns of |difference| ÷ range, or of 0 and 1 for equal and other categories.
+class Gower(_CategoricalDistance):
+    """Mean over the columns of |x - y| / range, or of [x ≠ y] for categories.
 
     Parameters
     ----------
     ranges : array of shape (n_columns,), optional
-        From rows that were read before; else of all that are read.
+        Ranges of the columns, NaN for categories. By default, computed from all rows that are
+        read.
     """
 
     name = "gower"
@@ -106,13 +108,13 @@ class Gower(_OfCategories):
         self._n_columns = 0 if ranges is None else len(self._given)
         self._low, self._high = np.inf, -np.inf
 
-    def read(self, X: Any, name: str) -> Coded:
+    def read(self, X: Any, name: str) -> CodedRows:
         columns = read_columns(X, name)
         if self._numeric is None:
             self._numeric = [j for j, column in enumerate(columns) if column.is_numeric]
             self._n_columns = len(columns)
-        columns = self._as_before(columns, name)
-        others = [column for j, column in enumerate(columns) if j not in self._numeric]
+        columns = self._check_types(columns, name)
+        categorical = [column for j, column in enumerate(columns) if j not in self._numeric]
         n_rows = len(columns[0].values)
         numbers = np.empty((n_rows, len(self._numeric)))
         for position, j in enumerate(self._numeric):
@@ -120,56 +122,57 @@ class Gower(_OfCategories):
             if np.isinf(numbers[:, position]).any():
                 row = int(np.argmax(np.isinf(numbers[:, position])))
                 raise ValueError(f"column {columns[j].name} of {name} is infinite at row {row}")
-        codes = self._code(others, name) if others else np.empty((n_rows, 0))
+        codes = self._encode(categorical, name) if categorical else np.empty((n_rows, 0))
         known = ~np.isnan(numbers)
         self._low = np.minimum(self._low, np.where(known, numbers, np.inf).min(axis=0))
         self._high = np.maximum(self._high, np.where(known, numbers, -np.inf).max(axis=0))
-        return Coded(codes, numbers, n_rows)
+        return CodedRows(codes, numbers, n_rows)
 
     @property
     def ranges(self) -> np.ndarray:
-        """Range of each column; NaN for columns of categories."""
+        """Range of each column; NaN for categorical columns."""
         if self._given is not None:
             return self._given
         ranges = np.full(self._n_columns, np.nan)
         ranges[self._numeric] = np.maximum(self._high - self._low, 0.0)
         return ranges
 
-    def tile(self, rows: Coded, others: Coded, tile: Tile, *, same: bool) -> np.ndarray:
+    def tile(self, rows: CodedRows, others: CodedRows, tile: Tile, *, same: bool) -> np.ndarray:
         top, bottom, left, right = tile
         ranges = self.ranges[self._numeric]
-        # A constant column says nothing: 0 for every pair.
-        per_range = np.divide(1.0, ranges, out=np.zeros(len(ranges)), where=ranges > 0)
-        a, b = rows.numbers[top:bottom] * per_range, others.numbers[left:right] * per_range
+        # A constant column contributes 0 to every pair.
+        inverse_range = np.divide(1.0, ranges, out=np.zeros(len(ranges)), where=ranges > 0)
+        a = rows.numbers[top:bottom] * inverse_range
+        b = others.numbers[left:right] * inverse_range
         codes, other_codes = rows.codes[top:bottom], others.codes[left:right]
-        full = ~(np.isnan(a).any(axis=0) | np.isnan(b).any(axis=0))
-        full_codes = ~((codes == _MISSING).any(axis=0) | (other_codes == _MISSING).any(axis=0))
+        complete = ~(np.isnan(a).any(axis=0) | np.isnan(b).any(axis=0))
+        complete_codes = ~((codes == _MISSING).any(axis=0) | (other_codes == _MISSING).any(axis=0))
         total = np.zeros((len(a), len(b)))
-        if full.any():
-            total += cdist(a[:, full], b[:, full], "cityblock")
-        if full_codes.any():
-            total += _differing(codes[:, full_codes], other_codes[:, full_codes])
-        count = np.full(total.shape, float(full.sum() + full_codes.sum()))
-        for j in np.flatnonzero(~full):
-            gap = np.abs(a[:, j, None] - b[:, j])
-            known = ~np.isnan(gap)
-            total += np.where(known, gap, 0.0)
+        if complete.any():
+            total += cdist(a[:, complete], b[:, complete], "cityblock")
+        if complete_codes.any():
+            total += _count_different(codes[:, complete_codes], other_codes[:, complete_codes])
+        count = np.full(total.shape, float(complete.sum() + complete_codes.sum()))
+        for j in np.flatnonzero(~complete):
+            difference = np.abs(a[:, j, None] - b[:, j])
+            known = ~np.isnan(difference)
+            total += np.where(known, difference, 0.0)
             count += known
-        for j in np.flatnonzero(~full_codes):
-            one, other = codes[:, j, None], other_codes[:, j]
-            known = (one != _MISSING) & (other != _MISSING)
-            total += known & (one != other)
+        for j in np.flatnonzero(~complete_codes):
+            code, other_code = codes[:, j, None], other_codes[:, j]
+            known = (code != _MISSING) & (other_code != _MISSING)
+            total += known & (code != other_code)
             count += known
-        # Rows that share no column are as far apart as one column can say.
+        # Rows without a common column have the maximum distance.
         return np.where(count == 0, 1.0, total / np.maximum(count, 1.0))
 
-    def _as_before(self, columns: list[Column], name: str) -> list[Column]:
-        """The columns, of the kinds that they had in the rows that were read first."""
+    def _check_types(self, columns: list[Column], name: str) -> list[Column]:
+        """Check that the columns have the same types as in the rows that were read first."""
         if len(columns) != self._n_columns:
             raise ValueError(
-                f"{name} has {len(columns)} columns, the other rows have {self._n_columns}"
+                f"{name} has {len(columns)} columns, but the other rows have {self._n_columns}"
                 if self._given is None
-                else f"ranges has {self._n_columns} entries, {name} has {len(columns)} columns"
+                else f"ranges has {self._n_columns} entries, but {name} has {len(columns)} columns"
             )
         return [
             _as_numbers(column, name) if j in self._numeric else column
@@ -183,10 +186,10 @@ def _as_numbers(column: Column, name: str) -> Column:
     if all(is_missing(value) for value in column.values):
         return Column(column.name, np.full(len(column.values), np.nan), True)
     raise ValueError(
-        f"column {column.name} of {name} holds categories, but numbers in the other rows"
+        f"column {column.name} of {name} is categorical, but numeric in the other rows"
     )
 
 
-def _differing(codes: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Number of columns in which two rows differ."""
+def _count_different(codes: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Number of columns in which each pair of rows differs."""
     return np.rint(cdist(codes, others, "hamming") * codes.shape[1])

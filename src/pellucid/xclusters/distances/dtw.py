@@ -8,37 +8,36 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.xclusters.distances.numeric import Measure, Tile
+from pellucid.xclusters.distances.numeric import Distance, Tile
 from pellucid.xclusters.reading import read_series
 
 _CELLS = 2**26
-"""Steps of alignments, for each thread, between two looks at Ctrl-C: some tenths of a second."""
+"""Cells of the alignment tables per thread and tile: some tenths of a second until Ctrl-C acts."""
 
-_ROWS_A_THREAD = 16
-"""Rows of a tile for each thread; the package gives each thread whole rows."""
+_ROWS_PER_THREAD = 16
+"""Rows of a tile per thread; dtaidistance assigns whole rows to threads."""
 
 
-class Warping(Measure):
-    """Root of the sum of squared differences along the best alignment of two series.
+class DTW(Distance):
+    """Square root of the sum of squared differences along the best alignment of two series.
 
     Parameters
     ----------
     window : int, optional
-        Step i of one series may meet step j of the other for |i - j| up to this, beyond the
-        difference of the lengths.
+        Maximum |i - j| of aligned steps i and j, in addition to the difference of the lengths.
     """
 
     name = "dtw"
-    releases_lock = False
+    releases_gil = False
 
     def __init__(self, window: int | None = None) -> None:
         if window is not None and (not isinstance(window, Integral) or window < 0):
-            raise ValueError(f"window={window!r}: a whole number of steps, at least 0, or None")
+            raise ValueError(f"window={window!r} must be a nonnegative integer or None")
         self._window = window
-        # Pruning is left alone: its bound is rounded, and loses pairs that just meet it.
+        # Pruning would lose pairs that meet its bound exactly, because the bound is rounded.
         self._settings = {"use_pruning": False, "compact": True}
         if window is not None:
-            # The package counts from 1.
+            # dtaidistance counts from 1.
             self._settings["window"] = int(window) + 1
         self._library = _find_library()
 
@@ -46,12 +45,12 @@ class Warping(Measure):
         return read_series(X, name)
 
     def tile_shape(self, rows: Any, others: Any, n_threads: int) -> tuple[int, int]:
-        length, other = max(len(one) for one in rows), max(len(one) for one in others)
+        length, band = max(map(len, rows)), max(map(len, others))
         if self._window is not None:
-            other = min(other, 2 * self._window + 1 + abs(length - other))
-        height = min(len(rows), _ROWS_A_THREAD * n_threads)
-        width = _CELLS * n_threads // (height * length * other)
-        # Tiles on the diagonal must reach over it.
+            band = min(band, 2 * self._window + 1 + abs(length - band))
+        height = min(len(rows), _ROWS_PER_THREAD * n_threads)
+        width = _CELLS * n_threads // (height * length * band)
+        # Tiles on the diagonal must contain the diagonal of all their rows.
         return height, max(height, min(width, len(others)))
 
     def threads(self, n_threads: int) -> AbstractContextManager:
@@ -63,17 +62,18 @@ class Warping(Measure):
         top, bottom, left, right = tile
         distances = np.zeros((bottom - top, right - left))
         series, block = _stack(rows, others, tile, same)
-        # Only pairs of a lower with a higher number are worked out, row by row.
+        # dtaidistance computes pairs (i, j) with i < j only, row by row.
         (first, last), (begin, end) = block
-        wanted = np.arange(begin, end) > np.arange(first, last)[:, None]
-        if wanted.any():
-            found = self._library(series, block=block, parallel=True, **self._settings)
-            distances[wanted] = found
+        is_computed = np.arange(begin, end) > np.arange(first, last)[:, None]
+        if is_computed.any():
+            distances[is_computed] = self._library(
+                series, block=block, parallel=True, **self._settings
+            )
         return distances
 
 
 def _stack(rows: Any, others: Any, tile: Tile, same: bool) -> tuple[Any, tuple]:
-    """The series of a tile one after the other, and the tile's place among them."""
+    """Concatenate the series of a tile; return them with the tile's index ranges."""
     top, bottom, left, right = tile
     if same and top == left:
         width = max(bottom, right) - top
@@ -86,17 +86,16 @@ def _stack(rows: Any, others: Any, tile: Tile, same: bool) -> tuple[Any, tuple]:
 
 
 def _find_library():
-    """The compiled part of dtaidistance, or an error that says how to get it."""
+    """The compiled distance function of dtaidistance, or an error with the pip command."""
     try:
         from dtaidistance import dtw
     except ImportError:
         raise ImportError(
-            "metric='dtw' needs the package dtaidistance: pip install 'pellucid[xclusters]'"
+            "metric='dtw' requires the package dtaidistance: pip install 'pellucid[xclusters]'"
         ) from None
     if dtw.dtw_cc is None:
         raise ImportError(
-            "metric='dtw' needs the compiled part of dtaidistance, which is missing here: install "
-            "a C compiler, then pip install --force-reinstall --no-binary dtaidistance "
-            "dtaidistance"
+            "metric='dtw' requires the compiled part of dtaidistance, which is missing: install a "
+            "C compiler, then pip install --force-reinstall --no-binary dtaidistance dtaidistance"
         )
     return dtw.distance_matrix_fast

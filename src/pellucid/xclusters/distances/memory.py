@@ -1,29 +1,30 @@
-"""How much memory is free, where the system tells."""
+"""Amount of free memory."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 _MEMINFO = Path("/proc/meminfo")
-_GROUPS = (
+_CGROUP_FILES = (
     (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")),
     (
         Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
         Path("/sys/fs/cgroup/memory/memory.usage_in_bytes"),
     ),
 )
-"""Limit and use of a container's memory, in the two ways in which Linux has them."""
+"""Files with the limit and usage of a container's memory, in cgroups version 2 and 1."""
 
 
 def free_memory() -> int | None:
-    """Bytes that can still be had, or None where it is not known.
+    """Available memory in bytes; None if unknown.
 
-    On Linux what the system calls available, or what a container's limit leaves if that is less.
+    On Linux, the smaller of the available system memory and the rest of the container's limit.
     """
-    return min((size for size in (_system(), *map(_group, _GROUPS)) if size), default=None)
+    sizes = (_system_memory(), *map(_container_memory, _CGROUP_FILES))
+    return min((size for size in sizes if size), default=None)
 
 
-def _system() -> int | None:
+def _system_memory() -> int | None:
     try:
         for line in _MEMINFO.read_text(encoding="ascii").splitlines():
             if line.startswith("MemAvailable:"):
@@ -33,9 +34,9 @@ def _system() -> int | None:
     return None
 
 
-def _group(files: tuple[Path, Path]) -> int | None:
+def _container_memory(files: tuple[Path, Path]) -> int | None:
     try:
         limit, used = (int(file.read_text(encoding="ascii")) for file in files)
-    except (OSError, ValueError):  # "max" is no number: there is no limit
+    except (OSError, ValueError):  # the limit "max" means that there is none
         return None
     return max(limit - used, 1)

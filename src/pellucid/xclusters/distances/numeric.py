@@ -1,4 +1,4 @@
-"""Distances of rows of numbers, and by a function; what all distances have in common."""
+"""Interface of the distances; numeric distances and callable distances."""
 
 from __future__ import annotations
 
@@ -10,51 +10,52 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from pellucid.xclusters.reading import read_numbers, read_things
+from pellucid.xclusters.reading import read_numbers, read_objects
 
 Tile = tuple[int, int, int, int]
-"""First and last row, first and last column, the last ones not included."""
+"""Row range and column range of a tile: (top, bottom, left, right), ends excluded."""
 
 _ENTRIES = 2**20
-"""Distances that are worked out together."""
+"""Distances per tile."""
 
 
-class Measure(ABC):
-    """A distance: reads what the user gave, then fills tiles of the matrix.
+class Distance(ABC):
+    """A distance that reads user input and computes tiles of the distance matrix.
 
     Attributes
     ----------
     name : str
-    releases_lock : bool
-        Whether tiles are worth a thread each; else the distance has threads of its own, or none.
+    releases_gil : bool
+        Whether tiles can be computed in parallel threads. Otherwise, the distance uses its own
+        threads or none.
     """
 
     name: str
-    releases_lock = True
+    releases_gil = True
 
     @abstractmethod
     def read(self, X: Any, name: str) -> Any:
-        """Rows that can be counted and sliced, or an error that names what is wrong."""
+        """Validate the rows and convert them to an object with a length."""
 
     @abstractmethod
     def tile(self, rows: Any, others: Any, tile: Tile, *, same: bool) -> np.ndarray:
-        """Distances of some rows to some others.
+        """Distances of a range of rows to a range of other rows.
 
-        Where these are the `same`, only those above the diagonal are needed.
+        If both are the `same` rows, only entries above the diagonal are needed.
         """
 
     def tile_shape(self, rows: Any, others: Any, n_threads: int) -> tuple[int, int]:
-        """Rows and columns of a tile."""
+        """Number of rows and columns of a tile."""
         n_columns = max(1, len(others))
         return max(1, min(_ENTRIES // n_columns, -(-len(rows) // (4 * n_threads)))), n_columns
 
     def threads(self, n_threads: int) -> AbstractContextManager:
-        """While entered, no more threads than these."""
+        """Context that limits the distance's own threads."""
         return nullcontext()
 
 
-class Numbers:
-    """Rows of a matrix, dense or CSR."""
+class NumericRows:
+    """Rows of a dense or CSR matrix."""
 
     def __init__(self, matrix: Any) -> None:
         self.matrix = matrix
@@ -63,28 +64,28 @@ class Numbers:
         return self.matrix.shape[0]
 
 
-class _OfNumbers(Measure):
-    """A distance of rows of numbers, which are subtracted, not multiplied out.
+class _NumericDistance(Distance):
+    """A distance of numeric rows.
 
-    Then equal rows are at 0 and both halves of the matrix are alike. Sparse rows are multiplied
-    out where that is all that is quick.
+    Dense rows are subtracted rather than expanded into dot products. Equal rows therefore have
+    distance 0, and the matrix is symmetric. Sparse rows use scikit-learn's faster formulas.
     """
 
-    in_scipy: str
+    scipy_name: str
 
     def __init__(self) -> None:
         self._width: int | None = None
 
-    def read(self, X: Any, name: str) -> Numbers:
+    def read(self, X: Any, name: str) -> NumericRows:
         matrix = read_numbers(X, name, self.name)
         if self._width not in (None, matrix.shape[1]):
             raise ValueError(
-                f"{name} has {matrix.shape[1]} columns, the other rows have {self._width}"
+                f"{name} has {matrix.shape[1]} columns, but the other rows have {self._width}"
             )
         self._width = matrix.shape[1]
-        return Numbers(matrix)
+        return NumericRows(matrix)
 
-    def tile(self, rows: Numbers, others: Numbers, tile: Tile, *, same: bool) -> np.ndarray:
+    def tile(self, rows: NumericRows, others: NumericRows, tile: Tile, *, same: bool) -> np.ndarray:
         top, bottom, left, right = tile
         a, b = rows.matrix[top:bottom], others.matrix[left:right]
         if sparse.issparse(a) or sparse.issparse(b):
@@ -93,62 +94,63 @@ class _OfNumbers(Measure):
             return pairwise_distances(sparse.csr_array(a), sparse.csr_array(b), metric=self.name)
         from scipy.spatial.distance import cdist
 
-        return cdist(a, b, self.in_scipy)
+        return cdist(a, b, self.scipy_name)
 
 
-class Euclidean(_OfNumbers):
-    """Root of the sum of squared differences."""
+class Euclidean(_NumericDistance):
+    """Square root of the sum of squared differences."""
 
-    name, in_scipy = "euclidean", "euclidean"
+    name, scipy_name = "euclidean", "euclidean"
 
 
-class Manhattan(_OfNumbers):
+class Manhattan(_NumericDistance):
     """Sum of absolute differences."""
 
-    name, in_scipy = "manhattan", "cityblock"
+    name, scipy_name = "manhattan", "cityblock"
 
 
-class Angle(_OfNumbers):
-    """1 - cosine: half the squared distance of the rows brought to length 1."""
+class Cosine(_NumericDistance):
+    """1 - cosine similarity: half the squared distance of the normalized rows.
 
-    name, in_scipy = "cosine", "sqeuclidean"
+    Rows of zeros have distance 0 from each other and 1 from all other rows.
+    """
 
-    def read(self, X: Any, name: str) -> Numbers:
+    name, scipy_name = "cosine", "sqeuclidean"
+
+    def read(self, X: Any, name: str) -> NumericRows:
         matrix = super().read(X, name).matrix
         if sparse.issparse(matrix):
-            return Numbers(matrix)
-        # The largest entry first, so that squares neither overflow nor vanish.
-        size = np.abs(matrix).max(axis=1, keepdims=True, initial=0.0)
-        matrix = matrix / np.where(size == 0, 1.0, size)
-        length = np.sqrt((matrix**2).sum(axis=1, keepdims=True))
-        return Numbers(matrix / np.where(length == 0, 1.0, length))
+            return NumericRows(matrix)
+        # Divide by the largest entry first, so that squares neither overflow nor underflow.
+        largest = np.abs(matrix).max(axis=1, keepdims=True, initial=0.0)
+        matrix = matrix / np.where(largest == 0, 1.0, largest)
+        norm = np.sqrt((matrix**2).sum(axis=1, keepdims=True))
+        return NumericRows(matrix / np.where(norm == 0, 1.0, norm))
 
-    def tile(self, rows: Numbers, others: Numbers, tile: Tile, *, same: bool) -> np.ndarray:
+    def tile(self, rows: NumericRows, others: NumericRows, tile: Tile, *, same: bool) -> np.ndarray:
         distances = super().tile(rows, others, tile, same=same)
         top, bottom, left, right = tile
-        empty, others_empty = (
-            _are_zero(part.matrix[a:b])
-            for part, a, b in ((rows, top, bottom), (others, left, right))
-        )
+        is_zero = _are_zero(rows.matrix[top:bottom])
+        others_zero = _are_zero(others.matrix[left:right])
         if not (sparse.issparse(rows.matrix) or sparse.issparse(others.matrix)):
             distances *= 0.5
-        distances[empty] = 1.0
-        distances[:, others_empty] = 1.0
-        distances[np.ix_(empty, others_empty)] = 0.0
+        distances[is_zero] = 1.0
+        distances[:, others_zero] = 1.0
+        distances[np.ix_(is_zero, others_zero)] = 0.0
         return distances
 
 
-class Function(Measure):
-    """A distance that the user wrote."""
+class CallableDistance(Distance):
+    """A distance given by a function of two rows."""
 
-    releases_lock = False
+    releases_gil = False
 
     def __init__(self, function: Callable[[Any, Any], float]) -> None:
         self.function = function
         self.name = getattr(function, "__name__", "function")
 
     def read(self, X: Any, name: str) -> list:
-        return read_things(X, name)
+        return read_objects(X, name)
 
     def tile_shape(self, rows: Any, others: Any, n_threads: int) -> tuple[int, int]:
         return 1, max(1, len(others))
@@ -158,26 +160,26 @@ class Function(Measure):
         distances = np.zeros((bottom - top, right - left))
         for i in range(top, bottom):
             for j in range(max(left, i + 1) if same else left, right):
-                distances[i - top, j - left] = self._ask(rows[i], others[j], i, j)
+                distances[i - top, j - left] = self._call(rows[i], others[j], i, j)
         return distances
 
-    def _ask(self, row: Any, other: Any, i: int, j: int) -> float:
-        answer = self.function(row, other)
+    def _call(self, row: Any, other: Any, i: int, j: int) -> float:
+        result = self.function(row, other)
         try:
-            distance = float(answer)
+            distance = float(result)
         except (TypeError, ValueError):
             raise TypeError(
-                f"the metric {self.name!r} returned {answer!r} for rows {i} and {j}; a distance is "
-                "a number"
+                f"the metric {self.name!r} returned {result!r} for rows {i} and {j}; a distance "
+                "must be a number"
             ) from None
         if not 0 <= distance < np.inf:
             raise ValueError(
-                f"the metric {self.name!r} returned {distance} for rows {i} and {j}; distances are "
-                "finite and at least 0"
+                f"the metric {self.name!r} returned {distance} for rows {i} and {j}; distances "
+                "must be finite and nonnegative"
             )
         return distance
 
 
 def _are_zero(matrix: Any) -> np.ndarray:
-    """Whether each row holds nothing but zeros."""
+    """Whether each row contains only zeros."""
     return np.asarray(abs(matrix).sum(axis=1)).ravel() == 0

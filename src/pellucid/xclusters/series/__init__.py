@@ -1,1 +1,1 @@
-"""Series: long tables and their time axis."""
+"""Time series from long tables."""

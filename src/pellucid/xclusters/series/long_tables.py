@@ -1,4 +1,4 @@
-"""The rows of a long table: which entity, at which time."""
+"""Read the entities and times of a long table."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pellucid.xclusters.series.times import all_steps, read_times, to_steps
 
 
 def read_table(table: Any, columns: list[str], time: str, value: str):
-    """The rows of a table that have a value, as a narwhals table."""
+    """Validate the columns; return the rows with a value as a narwhals table."""
     frame = as_table(table)
     if frame is None:
         raise TypeError(
-            f"table is a {type(table).__name__}; give a pandas, polars or pyarrow table"
+            f"table is a {type(table).__name__}; expected a pandas, polars or pyarrow table"
         )
     if not columns:
-        raise ValueError("entity names no column; name at least one")
+        raise ValueError("entity must name at least one column")
     for name in (*columns, time, value):
         if name not in frame.columns:
             raise ValueError(
@@ -29,46 +29,46 @@ def read_table(table: Any, columns: list[str], time: str, value: str):
     if not frame.schema[value].is_numeric():
         raise ValueError(f"column {value!r} is not numeric (its type is {frame.schema[value]})")
     numbers = frame.get_column(value).to_numpy().astype(np.float64)
-    endless = np.flatnonzero(np.isinf(numbers))
-    if len(endless):
+    infinite = np.flatnonzero(np.isinf(numbers))
+    if len(infinite):
         raise ValueError(
-            f"column {value!r} is infinite at row {endless[0]}; mend or drop such rows"
+            f"column {value!r} is infinite at row {infinite[0]}; correct or drop such rows"
         )
     for name in columns:
-        empty = np.flatnonzero(frame.get_column(name).is_null().to_numpy())
-        if len(empty):
+        missing = np.flatnonzero(frame.get_column(name).is_null().to_numpy())
+        if len(missing):
             raise ValueError(
-                f"column {name!r} names no entity at row {empty[0]}; drop such rows, or give them "
-                "a name such as 'unknown'"
+                f"entity column {name!r} is missing at row {missing[0]}; drop such rows, or fill "
+                "in a value such as 'unknown'"
             )
     known = ~np.isnan(numbers)
     if not known.any():
-        raise ValueError(f"column {value!r} holds no value in any row")
+        raise ValueError(f"column {value!r} has no value in any row")
     return frame if known.all() else frame.filter(known.tolist())
 
 
 def read_entities(frame, columns: list[str]):
-    """The entities in sorted order, and which of them each row belongs to."""
-    at, place = (_free_name(columns, start) for start in ("row", "place"))
+    """The entities in sorted order, and the index of the entity of each row."""
+    row, position = (_unused_name(columns, name) for name in ("row", "position"))
     entities = frame.select(columns).unique().sort(columns)
-    rows = frame.select(columns).with_row_index(at)
-    # Not every kind of table keeps the order of rows when it joins.
-    rows = rows.join(entities.with_row_index(place), on=columns, how="left").sort(at)
-    return entities, rows.get_column(place).to_numpy().astype(np.intp)
+    rows = frame.select(columns).with_row_index(row)
+    # Joins do not keep the order of rows in every library.
+    rows = rows.join(entities.with_row_index(position), on=columns, how="left").sort(row)
+    return entities, rows.get_column(position).to_numpy().astype(np.intp)
 
 
-def _free_name(columns: list[str], name: str) -> str:
+def _unused_name(columns: list[str], name: str) -> str:
     while name in columns:
         name += "_"
     return name
 
 
-def read_moments(column, frequency: Any) -> tuple[np.ndarray, np.ndarray]:
-    """All times in order, and which of them each row has."""
-    when = read_times(column)
+def read_time_axis(column, frequency: Any) -> tuple[np.ndarray, np.ndarray]:
+    """All times in ascending order, and the index of the time of each row."""
+    row_times = read_times(column)
     if frequency is None:
-        times, moment = np.unique(when, return_inverse=True)
-        return times, moment.reshape(-1)
-    times, moment = np.unique(to_steps(when, frequency, column.name), return_inverse=True)
-    steps, place = all_steps(times, frequency)
-    return steps, place[moment.reshape(-1)]
+        times, index = np.unique(row_times, return_inverse=True)
+        return times, index.reshape(-1)
+    times, index = np.unique(to_steps(row_times, frequency, column.name), return_inverse=True)
+    steps, position = all_steps(times, frequency)
+    return steps, position[index.reshape(-1)]

@@ -1,4 +1,4 @@
-"""Long tables (a row is an entity, a time and a value) as one series an entity."""
+"""Convert long tables (one row per entity and time) to one series per entity."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.xclusters.series.long_tables import read_entities, read_moments, read_table
+from pellucid.xclusters.series.long_tables import read_entities, read_table, read_time_axis
 from pellucid.xclusters.series.times import as_numbers
 
 AGGREGATES = ("mean", "sum", "median", "min", "max")
@@ -17,19 +17,19 @@ COVERAGES = ("equal", "common", "own")
 
 @dataclass(frozen=True)
 class SeriesTable:
-    """Entities, each with a series of values and with what is known about it.
+    """Entities with their series and their descriptive columns.
 
     Attributes
     ----------
     series : ndarray of shape (n_entities, n_times), or list of 1-D arrays
-        What to cluster by: one row an entity. A list where lengths differ (``coverage="own"``).
+        One series per entity: the accuracy features. A list if lengths differ
+        (``coverage="own"``).
     times : ndarray of shape (n_times,), or list of 1-D arrays
-        When the values were measured; after a moving average, the last time of each window.
+        Times of the values; after a moving average, the last time of each window.
     entities : data frame
-        What to explain by: the entity columns, one row an entity, as the kind of table that was
-        given.
+        Entity columns, one row per entity: the explanation features. Same type as the input.
     weights : ndarray of shape (n_entities,)
-        How much an entity counts: the sum of the absolute values of its rows.
+        Weight of each entity: the sum of the absolute values of its rows.
     """
 
     series: Any
@@ -42,21 +42,21 @@ class SeriesTable:
         return len(self.weights)
 
 
-def lines_of(model: Any, series: Any, times: Any) -> tuple[list[np.ndarray], Any]:
-    """The series that a model was fitted on, one array each, and when they were measured.
+def read_fitted_series(model: Any, series: Any, times: Any) -> tuple[list[np.ndarray], Any]:
+    """The series that a model was fitted on as a list of arrays, and their times.
 
-    A :class:`SeriesTable` knows its times; those that are given come first.
+    `times` takes precedence over the times of a :class:`SeriesTable`.
     """
     if hasattr(series, "entities"):
         times = series.times if times is None else times
         series = series.series
-    lines = [np.asarray(one, dtype=np.float64) for one in series]
-    if len(lines) != len(model.labels_):
+    arrays = [np.asarray(values, dtype=np.float64) for values in series]
+    if len(arrays) != len(model.labels_):
         raise ValueError(
-            f"{len(lines)} series, but the model was fitted on {len(model.labels_)} rows; give "
+            f"{len(arrays)} series, but the model was fitted on {len(model.labels_)} rows; pass "
             "the series that it was fitted on"
         )
-    return lines, times
+    return arrays, times
 
 
 def series_from_long(
@@ -73,41 +73,40 @@ def series_from_long(
     frequency: Any = None,
     relative: bool = False,
 ) -> SeriesTable:
-    """Turn a long table into one series an entity, with the columns that describe it.
+    """Convert a long table to one series per entity, with the columns that describe it.
 
     Parameters
     ----------
     table : pandas, polars or pyarrow table
-        One row for each entity, time and value, in any order. Rows without a value (null, NaN)
-        count as absent.
+        One row per entity and time, in any order. Rows without a value (null, NaN) are ignored.
     entity : str or sequence of str
-        Columns that together name an entity, such as district, age and sex. They become the
-        explanation.
+        Columns that together identify an entity, such as district, age and sex. They become the
+        explanation features.
     time : str
         Column of dates, times, numbers, or text such as ``2020-01-31``.
     value : str
         Numeric column.
     aggregate : {"mean", "sum", "median", "min", "max"}, default="mean"
-        What becomes of several rows of an entity at one time (or in one step of `frequency`).
+        Aggregation of several rows of an entity at one time (or in one step of `frequency`).
     moving_average : int, optional
-        Replace each value by the mean of so many times in a row, itself the last. Only whole
-        windows count, so a series gets shorter by ``moving_average - 1``.
+        Window length of a trailing moving average. Only full windows are kept, so a series gets
+        shorter by ``moving_average - 1``.
     interpolate : bool, default=False
-        Fill times that an entity lacks between two that it has, on the straight line between
-        these. When False, a gap is an error that names the entity and the time.
+        Whether to interpolate missing times of an entity linearly. If False, a gap raises an error
+        that names the entity and the time.
     fill_value : float, optional
-        Fill times that an entity lacks with this value, at the ends too: 0 where no row means
-        that nothing was sold.
+        Value for missing times of an entity, also before its first and after its last time; for
+        example 0 if no row means that nothing was sold.
     coverage : {"equal", "common", "own"}, default="equal"
-        What becomes of entities that start late or end early. "equal": an error that names the
-        first. "common": every series covers only the times that all of them cover. "own": each
-        keeps its own, so lengths differ; dynamic time warping compares such series.
+        Treatment of entities that start late or end early. "equal": raise an error that names the
+        first. "common": restrict all series to their common times. "own": keep series of different
+        lengths, which dynamic time warping can compare.
     frequency : {"hour", "day", "week", "month", "year"} or float, optional
-        Gather times into steps: hourly counts into days. With it, a step in which no entity has
-        a row counts as absent too. A number for times that are numbers.
+        Step into which times are grouped, for example hours into days. Steps in which no entity
+        has a row are then missing times too. A number for numeric times.
     relative : bool, default=False
-        Divide each series by its mean, after all else, so that entities are compared by the
-        course of their values and not by their size.
+        Whether to divide each series by its mean at the end, so that entities are compared by the
+        shape of their series and not by their level.
 
     Returns
     -------
@@ -123,11 +122,11 @@ def series_from_long(
     ...     "day": ["2020-01-01", "2020-01-01", "2020-01-02", "2020-01-01", "2020-01-02", None],
     ...     "people": [10, 20, 25, 7, 9, 8],
     ... }).drop_nulls()
-    >>> found = series_from_long(table, entity="district", time="day", value="people")
-    >>> found.series
+    >>> result = series_from_long(table, entity="district", time="day", value="people")
+    >>> result.series
     array([[15., 25.],
            [ 7.,  9.]])
-    >>> found.entities["district"].to_list(), found.weights.tolist()
+    >>> result.entities["district"].to_list(), result.weights.tolist()
     (['Jongno', 'Jung'], [55.0, 16.0])
     """
     columns = [entity] if isinstance(entity, str) else list(entity)
@@ -135,33 +134,34 @@ def series_from_long(
     _check_choice("aggregate", aggregate, AGGREGATES)
     _check_choice("coverage", coverage, COVERAGES)
     if interpolate and fill_value is not None:
-        raise ValueError("interpolate=True and fill_value both fill gaps; give one of them")
-    entities, owner = read_entities(frame, columns)
+        raise ValueError("interpolate=True and fill_value are mutually exclusive")
+    entities, entity_of_row = read_entities(frame, columns)
     values = frame.get_column(value).to_numpy().astype(np.float64)
-    times, moment = read_moments(frame.get_column(time), frequency)
-    grid = _aggregate(owner * len(times) + moment, values, aggregate, len(entities) * len(times))
+    times, time_of_row = read_time_axis(frame.get_column(time), frequency)
+    cell = entity_of_row * len(times) + time_of_row
+    grid = _aggregate(cell, values, aggregate, len(entities) * len(times))
     grid = grid.reshape(len(entities), len(times))
     if fill_value is not None:
         grid[np.isnan(grid)] = fill_value
-    names = _Names(entities, columns)
-    times, grid = _cover(times, grid, coverage, names)
-    _fill_gaps(times, grid, interpolate, names)
-    moments, series = [], []
-    for row, one in enumerate(grid):
-        known = ~np.isnan(one)
-        at, one = times[known], one[known]
+    labels = _EntityLabels(entities, columns)
+    times, grid = _restrict_times(times, grid, coverage, labels)
+    _fill_gaps(times, grid, interpolate, labels)
+    all_times, all_series = [], []
+    for row, series in enumerate(grid):
+        known = ~np.isnan(series)
+        series_times, series = times[known], series[known]
         if moving_average is not None:
-            at, one = _smooth(at, one, moving_average, names, row)
-        moments.append(at)
-        series.append(_relate(one, names, row) if relative else one)
+            series_times, series = _smooth(series_times, series, moving_average, labels, row)
+        all_times.append(series_times)
+        all_series.append(_divide_by_mean(series, labels, row) if relative else series)
     if coverage != "own":
-        moments, series = moments[0], np.array(series)
-    total = _aggregate(owner, np.abs(values), "sum", len(entities))
-    return SeriesTable(series, moments, entities.to_native(), total)
+        all_times, all_series = all_times[0], np.array(all_series)
+    total = _aggregate(entity_of_row, np.abs(values), "sum", len(entities))
+    return SeriesTable(all_series, all_times, entities.to_native(), total)
 
 
-class _Names:
-    """Entities in words, for messages."""
+class _EntityLabels:
+    """Labels of the entities for error messages."""
 
     def __init__(self, entities, columns: list[str]) -> None:
         self._entities, self._columns = entities, columns
@@ -171,29 +171,32 @@ class _Names:
         return ", ".join(f"{column.name}={column.to_list()[row]!r}" for column in columns)
 
 
-def _aggregate(cell: np.ndarray, values: np.ndarray, how: str, n_cells: int) -> np.ndarray:
-    """One number for each cell, NaN where there is no row; the order of rows has no say."""
+def _aggregate(cell: np.ndarray, values: np.ndarray, aggregate: str, n_cells: int) -> np.ndarray:
+    """Aggregate the values of each cell; NaN for empty cells.
+
+    Values are sorted first, so that the result does not depend on the order of the rows.
+    """
     order = np.lexsort((values, cell))
     cell, values = cell[order], values[order]
     start = np.flatnonzero(np.r_[True, np.diff(cell) > 0])
     size = np.diff(np.r_[start, len(cell)])
-    if how == "min":
-        found = values[start]
-    elif how == "max":
-        found = values[start + size - 1]
-    elif how == "median":
-        found = (values[start + (size - 1) // 2] + values[start + size // 2]) / 2
+    if aggregate == "min":
+        aggregated = values[start]
+    elif aggregate == "max":
+        aggregated = values[start + size - 1]
+    elif aggregate == "median":
+        aggregated = (values[start + (size - 1) // 2] + values[start + size // 2]) / 2
     else:
-        found = np.add.reduceat(values, start)
-        if how == "mean":
-            found /= size
+        aggregated = np.add.reduceat(values, start)
+        if aggregate == "mean":
+            aggregated /= size
     result = np.full(n_cells, np.nan)
-    result[cell[start]] = found
+    result[cell[start]] = aggregated
     return result
 
 
-def _cover(times: np.ndarray, grid: np.ndarray, coverage: str, names: _Names):
-    """Times and values that are left when entities that start late or end early are dealt with."""
+def _restrict_times(times: np.ndarray, grid: np.ndarray, coverage: str, labels: _EntityLabels):
+    """Apply `coverage` to entities that start late or end early."""
     known = ~np.isnan(grid)
     first, last = known.argmax(axis=1), known.shape[1] - 1 - known[:, ::-1].argmax(axis=1)
     if coverage == "own":
@@ -203,28 +206,30 @@ def _cover(times: np.ndarray, grid: np.ndarray, coverage: str, names: _Names):
         if start >= stop:
             late, early = int(first.argmax()), int(last.argmin())
             raise ValueError(
-                f"no time is common to all entities: {names[late]} starts at {times[start]}, "
-                f"{names[early]} ends at {times[stop - 1]}; use coverage='own', or leave one out"
+                f"no time is common to all entities: {labels[late]} starts at {times[start]}, "
+                f"{labels[early]} ends at {times[stop - 1]}; use coverage='own', or drop an entity"
             )
         return times[start:stop], grid[:, start:stop]
     for row in np.flatnonzero((first > 0) | (last < len(times) - 1))[:1].tolist():
-        late = first[row] > 0
-        what, at, end = (
+        starts_late = first[row] > 0
+        verb, own_time, other_time = (
             ("starts", times[first[row]], times[0])
-            if late
+            if starts_late
             else ("ends", times[last[row]], times[-1])
         )
         raise ValueError(
-            f"the series of {names[row]} {what} at {at}, others at {end}; use coverage='common' "
-            "for the times that all have, coverage='own' for series of unequal length, or "
-            "fill_value=0 if no row means that nothing happened"
+            f"the series of {labels[row]} {verb} at {own_time}, others at {other_time}; use "
+            "coverage='common' for the common times, coverage='own' for series of different "
+            "lengths, or fill_value=0 if no row means a value of 0"
         )
     return times, grid
 
 
-def _fill_gaps(times: np.ndarray, grid: np.ndarray, interpolate: bool, names: _Names) -> None:
-    """Fill, in place, what lies between values of the same row, or say where a value is missing."""
-    line = as_numbers(times)
+def _fill_gaps(
+    times: np.ndarray, grid: np.ndarray, interpolate: bool, labels: _EntityLabels
+) -> None:
+    """Interpolate gaps in place, or raise an error that names the first gap."""
+    numeric_times = as_numbers(times)
     for row in np.flatnonzero(np.isnan(grid).any(axis=1)).tolist():
         known = np.flatnonzero(~np.isnan(grid[row]))
         inside = slice(known[0], known[-1] + 1)
@@ -232,30 +237,30 @@ def _fill_gaps(times: np.ndarray, grid: np.ndarray, interpolate: bool, names: _N
         if len(gaps) and not interpolate:
             more = f" (and at {len(gaps) - 1} more times)" if len(gaps) > 1 else ""
             raise ValueError(
-                f"{names[row]} has no value at {times[gaps[0]]}{more}; use interpolate=True to "
-                "fill gaps, or fill_value=0 if no row means that nothing happened"
+                f"{labels[row]} has no value at {times[gaps[0]]}{more}; use interpolate=True to "
+                "fill gaps, or fill_value=0 if no row means a value of 0"
             )
-        grid[row, gaps] = np.interp(line[gaps], line[known], grid[row, known])
+        grid[row, gaps] = np.interp(numeric_times[gaps], numeric_times[known], grid[row, known])
 
 
-def _smooth(times: np.ndarray, series: np.ndarray, width: int, names: _Names, row: int):
-    """Means of `width` values in a row, at the last time of each window."""
+def _smooth(times: np.ndarray, series: np.ndarray, width: int, labels: _EntityLabels, row: int):
+    """Trailing moving average over full windows of `width` values."""
     if width != int(width) or width < 1:
-        raise ValueError(f"moving_average={width!r}; give a whole number of times, at least 1")
+        raise ValueError(f"moving_average={width!r} must be an integer of at least 1")
     if width > len(series):
         raise ValueError(
-            f"moving_average={width}, but the series of {names[row]} has only {len(series)} times"
+            f"moving_average={width}, but the series of {labels[row]} has only {len(series)} times"
         )
     windows = np.lib.stride_tricks.sliding_window_view(series, int(width))
     return times[int(width) - 1 :], windows.mean(axis=1)
 
 
-def _relate(series: np.ndarray, names: _Names, row: int) -> np.ndarray:
+def _divide_by_mean(series: np.ndarray, labels: _EntityLabels, row: int) -> np.ndarray:
     mean = series.mean()
     if not mean > 0:
         raise ValueError(
-            f"relative=True divides by the mean, but that of {names[row]} is {mean:g}; leave such "
-            "entities out"
+            f"relative=True requires a positive mean, but the mean of {labels[row]} is {mean:g}; "
+            "drop such entities"
         )
     return series / mean
 

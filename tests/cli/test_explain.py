@@ -318,7 +318,7 @@ def test_files_that_cannot_be_read(data):
         explain(odd),
         f"error: {odd}: unknown file type '.xlsx'",
         "hint: use one of .csv, .txt, .tsv, .tab, .parquet, .pq, .jsonl, .ndjson, .json, also with "
-        "after it",
+        ".gz",
     )
     empty.write_text("")
     assert_fails(

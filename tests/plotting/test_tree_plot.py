@@ -45,7 +45,7 @@ def models():
 
 
 def caterpillar(n_leaves: int, n_features: int, *, to_the_right: bool) -> ThresholdTree:
-    """The deepest tree there is: every question has a leaf on one side."""
+    """The deepest tree there is: every split has a leaf on one side."""
     builder = TreeBuilder(n_features)
     node = 0
     for i in range(n_leaves - 1):
@@ -60,7 +60,7 @@ def caterpillar(n_leaves: int, n_features: int, *, to_the_right: bool) -> Thresh
 
 
 def texts(ax, kind: str) -> dict[int, list]:
-    """Text artists of one kind ("leaf", "question" or "answer") by node."""
+    """Text artists of one kind ("leaf", "split" or "answer") by node."""
     found: dict[int, list] = {}
     for text in ax.texts:
         name, _, node = text.get_gid().partition("-")
@@ -150,13 +150,13 @@ def test_the_font_shrinks_until_the_tree_fits_given_axes(models, layout):
     assert plt.get_fignums() == [figure.number]
 
 
-def test_questions_and_answers_are_where_rows_go(models):
+def test_splits_and_answers_are_where_rows_go(models):
     model = models[12]
     tree = model.tree_
     ax = plot_tree(model, feature_names=WINE_NAMES)
-    questions, answers = texts(ax, "question"), texts(ax, "answer")
-    assert sorted(questions) == np.flatnonzero(~tree.is_leaf).tolist()
-    for node, artists in questions.items():
+    splits, answers = texts(ax, "split"), texts(ax, "answer")
+    assert sorted(splits) == np.flatnonzero(~tree.is_leaf).tolist()
+    for node, artists in splits.items():
         said = words(artists).replace("_\n", "_").replace("\n", " ")
         assert said.startswith(WINE_NAMES[tree.feature[node]])
         assert float(said.rpartition("≤ ")[2]) == tree.threshold[node]
@@ -171,7 +171,7 @@ def test_leaves_are_evenly_spread_and_parents_in_the_middle(models):
     ax = plot_tree(models[30])
     x = {
         node: artists[0].get_position()[0]
-        for kind in ("leaf", "question")
+        for kind in ("leaf", "split")
         for node, artists in texts(ax, kind).items()
     }
     gaps = np.diff([x[leaf] for leaf in tree.leaves.tolist()])
@@ -228,9 +228,9 @@ def test_column_names_seen_in_fit_are_used_and_given_ones_win():
     X, _ = make_blobs(60, 2, centers=2, random_state=0)
     model = IMM(2, random_state=0).fit(pl.DataFrame(X, schema=["age", "income"]))
     used = ["age", "income"][model.tree_.feature[0]]
-    assert words(texts(plot_tree(model), "question")[0]).startswith(f"{used} ≤ ")
+    assert words(texts(plot_tree(model), "split")[0]).startswith(f"{used} ≤ ")
     given = plot_tree(model, feature_names=["$a$", "$b$"])
-    assert words(texts(given, "question")[0])[:3] in ("$a$", "$b$")
+    assert words(texts(given, "split")[0])[:3] in ("$a$", "$b$")
     given.figure.canvas.draw()
 
 
@@ -243,7 +243,7 @@ def test_a_bare_tree_has_no_purity_and_an_uncounted_one_no_rows():
     assert [words(artists) for artists in uncounted.values()] == ["cluster 0", "cluster 0"]
 
 
-def test_a_tree_without_questions_is_one_box():
+def test_a_tree_without_splits_is_one_box():
     ax = plot_tree(TreeBuilder(n_features=1).build())
     assert [text.get_text() for text in ax.texts] == ["cluster 0"]
 

@@ -107,7 +107,7 @@ def test_trees_that_are_not_always_right_are_said_to_be(card, model):
     how = {"k_range": (4, 4), "accuracy_distance": "euclidean", "max_evaluations": 2}
     rough = XClusters(**how, tree_accuracy=0.8).fit(card.series, explanation=card.explanation)
     note = texts(plot_trends(rough, card.series), "note")[0]
-    assert f"Rules tell clusters with an F1 of {rough.accuracy_:.2f}." in note
+    assert f"The rules reproduce the clusters with an F1 of {rough.accuracy_:.2f}." in note
 
 
 def test_no_line_ends_in_the_middle_of_a_comparison(card, model):
@@ -153,7 +153,7 @@ def test_the_plane_shows_every_pair_in_order_and_the_best(model):
     points = ax.collections[0]
     np.testing.assert_allclose(points.get_offsets(), np.column_stack([tried["alpha"], tried["k"]]))
     np.testing.assert_allclose(points.get_array(), tried["objective"])
-    assert texts(ax.figure, "turn-") == [str(i + 1) for i in range(len(tried))]
+    assert texts(ax.figure, "evaluation-") == [str(i + 1) for i in range(len(tried))]
     best = next(line for line in ax.lines if line.get_gid() == "best")
     assert best.get_xydata().tolist() == [[model.best_alpha_, model.best_k_]]
     legend = ax.get_legend().get_texts()[0].get_text()
@@ -164,7 +164,7 @@ def test_the_plane_shows_the_blocks_that_were_not_split(model):
     ax = plot_search(model)
     fates = model.bounds_["fate"]
     drawn = [patch.get_gid() for patch in ax.patches]
-    assert drawn.count("aside") == np.sum(fates == "pruned") > 0
+    assert drawn.count("pruned") == np.sum(fates == "pruned") > 0
     assert drawn.count("finished") == np.sum(fates == "finished")
     area = sum(patch.get_width() * patch.get_height() for patch in ax.patches)
     # Blocks share edges only, save where a pair of ks or αs with nothing in between is parted.
@@ -175,7 +175,7 @@ def test_other_searches_have_points_but_no_blocks(grid):
     ax = plot_search(grid)
     assert len(ax.collections[0].get_offsets()) == len(grid.evaluations_) == 84
     assert not ax.patches
-    assert texts(ax.figure, "turn-") == []
+    assert texts(ax.figure, "evaluation-") == []
     assert len(ax.get_legend().get_texts()) == 1
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from pellucid.cli import CommandError, check_target
 from pellucid.cli.fitting import FittedExplanation
 from pellucid.report import write_report
-from pellucid.report.alternatives import Alternatives, other_trees
+from pellucid.report.alternatives import AlternativeTrees, other_trees
 
 
 def check_page(path: Path, option: str) -> None:
@@ -42,7 +42,7 @@ def write_explanation_report(path: Path, fitted: FittedExplanation) -> None:
     )
 
 
-def _trade_off(fitted: FittedExplanation) -> Alternatives:
+def _trade_off(fitted: FittedExplanation) -> AlternativeTrees:
     """Other trees of the same clusters, in the units of the table."""
     model, prepared = fitted.model, fitted.prepared
     names = {name: i for i, name in enumerate(model.cluster_names_.tolist())}
@@ -52,4 +52,4 @@ def _trade_off(fitted: FittedExplanation) -> Alternatives:
     if not prepared.is_scaled:
         return found
     restated = [replace(o, tree=prepared.restate(o.tree)[0]) for o in found.trees]
-    return Alternatives(restated, found.note)
+    return AlternativeTrees(restated, found.note)

@@ -1,4 +1,4 @@
-"""Colours of clusters that people with any kind of colour vision can tell apart."""
+"""Colors of clusters, distinguishable with any kind of color vision."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _BASE = (
 # How far the second and third round of the base colours go towards black (-) or white (+).
 _SHADES = (0.0, -0.45, 0.55)
 
-# Luminance that stands out threefold against nearly black.
+# Luminance with a contrast of 3:1 on a nearly black background.
 _LEAST_ON_DARK = 0.15
 
-# Steps of this share of the colour circle never come back to a hue they have been at.
+# Steps of the golden ratio on the color circle never repeat a hue.
 _GOLDEN = 0.6180339887498949
 
 
@@ -30,7 +30,7 @@ def cluster_color(position: int) -> str:
     """Colour of the cluster at a position.
 
     The first eight are the Okabe-Ito colours, the next sixteen darker and lighter shades of
-    them. No palette keeps more than that apart, so from there on the hues only go round.
+    them. More colors cannot be distinguished, so further hues only rotate.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def text_color(background: str) -> str:
 
 
 def on_dark(color: str) -> str:
-    """The colour, lightened as far as it takes to be seen on a dark page.
+    """The color, lightened until it is visible on a dark page.
 
     Examples
     --------

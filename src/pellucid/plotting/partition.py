@@ -1,4 +1,4 @@
-"""The rows in two dimensions, coloured by cluster, with the cuts of the tree."""
+"""Scatter plot of two features with the thresholds of the tree."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pellucid.tree.predictor import column_values
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_MOST_POINTS = 5000
+_MAX_POINTS = 5000
 
 
 def plot_partition(
@@ -28,19 +28,18 @@ def plot_partition(
     feature_names: Sequence[str | Indicator] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the rows by two features, in the colours of their clusters, and the cuts.
+    """Draw two features of the rows, colored by cluster, with the thresholds of the tree.
 
-    A cut on one of the two features is a line, as long as the part of the plane that reaches it.
-    Where the whole tree asks about these two features only, the regions of the clusters are
-    shaded.
+    A threshold on one of the two features is a line across the region of its node. If the tree
+    uses only these two features, the regions of the clusters are shaded.
 
     Parameters
     ----------
     model : fitted estimator
     X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-        Rows to draw; of more than 5,000, every so-manieth.
+        Rows to draw; at most 5,000, evenly spaced.
     features : pair of int or str, optional
-        The columns to draw; the two that the tree asks the most rows about when left out.
+        The columns to draw. Default: the two that are used for most rows.
     feature_names : sequence of str or Indicator, optional
         Names of the columns; those seen in `fit`, or ``x0, x1, ...``, when left out.
     ax : matplotlib Axes, optional
@@ -65,7 +64,7 @@ def plot_partition(
     names = default_names(tree.n_features) if names is None else list(names)
     across, up = _main_features(tree) if features is None else _positions(features, names)
     numbers = read_X(model, X, reset=False)
-    rows = np.arange(0, numbers.shape[0], max(1, -(-numbers.shape[0] // _MOST_POINTS)))
+    rows = np.arange(0, numbers.shape[0], max(1, -(-numbers.shape[0] // _MAX_POINTS)))
     x, y = (column_values(numbers, feature, rows) for feature in (across, up))
     position = tree.predict(numbers)[rows]
     if ax is None:
@@ -76,17 +75,17 @@ def plot_partition(
     ax.set_xlabel(str(names[across]))
     ax.set_ylabel(str(names[up]))
     ax.spines[["top", "right"]].set_visible(False)
-    _draw_cuts(ax, tree, across, up)
+    _draw_thresholds(ax, tree, across, up)
     return ax
 
 
 def _main_features(tree: ThresholdTree) -> tuple[int, int]:
-    """The two features that most rows are asked about."""
+    """The two features whose splits are passed by most rows."""
     inner = ~tree.is_leaf
-    asked = np.bincount(
+    n_rows = np.bincount(
         tree.feature[inner], weights=tree.n_node_samples[inner], minlength=tree.n_features
     )
-    order = np.argsort(-asked, kind="stable")
+    order = np.argsort(-n_rows, kind="stable")
     return (int(order[0]), int(order[1])) if len(order) > 1 else (0, 0)
 
 
@@ -125,7 +124,7 @@ def _draw_points(ax: Axes, x, y, position, names) -> None:
     )
 
 
-def _draw_cuts(ax: Axes, tree: ThresholdTree, across: int, up: int) -> None:
+def _draw_thresholds(ax: Axes, tree: ThresholdTree, across: int, up: int) -> None:
     (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
     inner = ~tree.is_leaf
     is_whole = bool(np.isin(tree.feature[inner], (across, up)).all())
@@ -150,7 +149,7 @@ def _draw_cuts(ax: Axes, tree: ThresholdTree, across: int, up: int) -> None:
         box[int(tree.children_left[node])] = below
         box[int(tree.children_right[node])] = above
     if not is_whole:
-        words = "the tree also cuts other columns, which are not drawn"
+        words = "the tree also uses other columns"
         ax.set_title(words, loc="left", fontsize=9, color="#6B7278")
     ax.set_xlim(left, right)
     ax.set_ylim(bottom, top)

@@ -1,4 +1,4 @@
-"""The pairs (k, α) that a search has tried, and the blocks that it could leave aside."""
+"""Plot of the search of XClusters: evaluated pairs (k, α) and pruned blocks."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ _INK, _LINE, _BEST = "#222222", "#8A9199", "#D55E00"
 _LIGHT, _DARK = 0.95, 0.74
 _BLOCK = ("k1", "alpha1", "k2", "alpha2", "lower", "fate")
 _MOST_NUMBERS = 70
-"""Beyond so many points, numbers would hide what they stand beside."""
+"""With more points, their numbers are not drawn."""
 
 
 def plot_search(model: Any, *, ax: Axes | None = None) -> Axes:
-    """Draw what the search of a fitted :class:`~pellucid.XClusters` looked at.
+    """Draw the search of a fitted :class:`~pellucid.XClusters`.
 
-    Each point is a pair (k, α) that was evaluated, in a colour that says its objective and with
-    the number of its turn above it, as long as there is room for numbers. A grey block was left
-    aside, since nothing in it could be better than the best pair by more than the tolerance: the
-    darker, the further its lower bound is from that. A white one was looked at as closely as the
-    search looks. Points inside a block are of the last walk (`refine`). The star is the best pair.
+    Each point is an evaluated pair (k, α), colored by its objective and numbered in the order of
+    evaluation. A grey block was pruned: its lower bound shows that it cannot improve the best pair
+    by more than the tolerance. Darker blocks have a higher bound. White blocks were searched to the
+    finest resolution. Points inside a block come from the final refinement (`refine`). The star is
+    the best pair.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def plot_search(model: Any, *, ax: Axes | None = None) -> Axes:
     tried = {name: np.asarray(model.evaluations_[name]) for name in ("k", "alpha", "objective")}
     if ax is None:
         ax = _new_axes()
-    some_aside = _draw_blocks(ax, model)
+    has_pruned = _draw_blocks(ax, model)
     points = ax.scatter(
         tried["alpha"],
         tried["k"],
@@ -70,7 +70,7 @@ def plot_search(model: Any, *, ax: Axes | None = None) -> Axes:
     if len(tried["k"]) <= _MOST_NUMBERS:
         _draw_numbers(ax, tried)
     _draw_best(ax, model)
-    _finish(ax, model, tried["k"], some_aside)
+    _finish(ax, model, tried["k"], has_pruned)
     return ax
 
 
@@ -81,7 +81,7 @@ def _new_axes() -> Axes:
 
 
 def _draw_blocks(ax: Axes, model: Any) -> bool:
-    """The blocks that were not split any further; whether any was left aside."""
+    """Draw the blocks that were not split. Returns whether any was pruned."""
     from matplotlib.patches import Rectangle
 
     bounds = getattr(model, "bounds_", None)
@@ -92,8 +92,8 @@ def _draw_blocks(ax: Axes, model: Any) -> bool:
     excess = np.clip(columns[-2] - model.objective_, 0, None)
     depth = excess / max(excess.max(initial=0.0), np.finfo(float).tiny)
     for k1, alpha1, k2, alpha2, _, fate, dark in zip(*columns, depth):
-        is_aside = str(fate) == "pruned"
-        shade = _mix(_LIGHT, _DARK, dark) if is_aside else "white"
+        is_pruned = str(fate) == "pruned"
+        shade = _mix(_LIGHT, _DARK, dark) if is_pruned else "white"
         ax.add_patch(
             Rectangle(
                 (alpha1, k1),
@@ -102,22 +102,22 @@ def _draw_blocks(ax: Axes, model: Any) -> bool:
                 facecolor=shade,
                 edgecolor=_LINE,
                 linewidth=0.7,
-                zorder=1 if is_aside else 1.5,
-                gid="aside" if is_aside else "finished",
+                zorder=1 if is_pruned else 1.5,
+                gid="pruned" if is_pruned else "finished",
             )
         )
     return "pruned" in columns[-1]
 
 
 def _mix(light: float, dark: float, share: float) -> str:
-    """A grey between two, as matplotlib writes it."""
+    """A grey between two greys, in matplotlib's notation."""
     return f"{light + (dark - light) * share:.3f}"
 
 
 def _draw_numbers(ax: Axes, tried: dict[str, np.ndarray]) -> None:
-    for turn, (k, alpha) in enumerate(zip(tried["k"], tried["alpha"]), start=1):
+    for number, (k, alpha) in enumerate(zip(tried["k"], tried["alpha"]), start=1):
         ax.annotate(
-            str(turn),
+            str(number),
             (alpha, k),
             xytext=(0, 5.5),
             textcoords="offset points",
@@ -126,7 +126,7 @@ def _draw_numbers(ax: Axes, tried: dict[str, np.ndarray]) -> None:
             fontsize=7,
             color=_INK,
             zorder=4,
-            gid=f"turn-{turn}",
+            gid=f"evaluation-{number}",
         )
 
 
@@ -145,7 +145,7 @@ def _draw_best(ax: Axes, model: Any) -> None:
     )
 
 
-def _finish(ax: Axes, model: Any, ks: np.ndarray, some_aside: bool) -> None:
+def _finish(ax: Axes, model: Any, ks: np.ndarray, has_pruned: bool) -> None:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
     from matplotlib.ticker import MaxNLocator
@@ -165,9 +165,9 @@ def _finish(ax: Axes, model: Any, ks: np.ndarray, some_aside: bool) -> None:
         f"objective {model.objective_:.3f}"
     )
     keys = [Line2D([], [], label=what, **star)]
-    if some_aside:
+    if has_pruned:
         shade = _mix(_LIGHT, _DARK, 0.4)
-        label = "left aside (the darker, the less promising)"
+        label = "pruned (darker: higher lower bound)"
         keys.append(Patch(facecolor=shade, edgecolor=_LINE, label=label))
     place = {"loc": "lower left", "bbox_to_anchor": (0, 1.0)}
     ax.legend(handles=keys, frameon=False, fontsize=9, borderaxespad=0.2, **place)

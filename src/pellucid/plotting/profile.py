@@ -1,4 +1,4 @@
-"""What sets clusters apart: how far their means are from the rest, feature by feature."""
+"""Profile of clusters: standardized differences of their means from the other rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _LARGEST = 3.0
-"""Differences above so many standard deviations look alike."""
+"""Differences above this many standard deviations have the same color."""
 
 
 def standardized_differences(X: Any, labels: np.ndarray, clusters: Sequence) -> np.ndarray:
@@ -27,12 +27,12 @@ def standardized_differences(X: Any, labels: np.ndarray, clusters: Sequence) -> 
     X : ndarray of shape (n_samples, n_features)
     labels : ndarray of shape (n_samples,)
     clusters : sequence
-        Labels, one a row of the result.
+        Labels, one per row of the result.
 
     Returns
     -------
     ndarray of shape (n_clusters, n_features)
-        0 for constant columns, NaN for an empty cluster or one of all rows.
+        0 for constant columns, NaN for an empty cluster or a cluster of all rows.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def plot_profile(
 ) -> Axes:
     """Draw how each cluster, or one of them, differs from all other rows.
 
-    The length of a bar, or the colour of a cell, is the difference of the means in standard
+    The length of a bar, or the color of a cell, is the difference of the means in standard
     deviations. The features that differ most come first.
 
     Parameters
@@ -73,7 +73,7 @@ def plot_profile(
     X : array-like or data frame of shape (n_samples, n_features)
         Rows to describe, such as those it was fitted on.
     cluster : label, optional
-        One cluster, drawn as bars; when left out, all of them as a table of colours.
+        One cluster, drawn as bars; when left out, all of them as a table of colors.
     n_features : int, default=12
         Number of features to show.
     feature_names : sequence of str or Indicator, optional
@@ -121,9 +121,9 @@ def _draw_bars(ax, differences, position, cluster, names, n_features) -> Axes:
     ax.axvline(0, color="#222222", linewidth=0.8)
     ax.set_yticks(places, [str(names[j]) for j in order])
     ax.invert_yaxis()
-    ax.set_xlabel("mean against all other rows, in standard deviations")
+    ax.set_xlabel("difference from the mean of all other rows, in standard deviations")
     ax.set_title(f"cluster {cluster}", loc="left", fontsize=11, fontweight="bold")
-    _say_how_many(ax, len(order), len(values))
+    _write_number_of_columns(ax, len(order), len(values))
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(left=False)
     return ax
@@ -148,16 +148,16 @@ def _draw_table(ax, differences, clusters, names, n_features) -> Axes:
     if len(clusters) > 6:
         ax.tick_params(axis="x", rotation=45)
     ax.set_yticks(range(len(order)), [str(names[j]) for j in order])
-    _say_how_many(ax, len(order), differences.shape[1])
+    _write_number_of_columns(ax, len(order), differences.shape[1])
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
     bar = ax.figure.colorbar(image, ax=ax, shrink=0.8, extend="both")
-    bar.set_label("mean against the rest, in standard deviations")
+    bar.set_label("difference from the other rows, in standard deviations")
     bar.outline.set_visible(False)
     return ax
 
 
-def _say_how_many(ax: Axes, n_shown: int, n_columns: int) -> None:
+def _write_number_of_columns(ax: Axes, n_shown: int, n_columns: int) -> None:
     if n_shown < n_columns:
         words = f"the {n_shown} of {n_columns} columns that differ most"
         ax.set_title(words, loc="right", fontsize=9, color="#6B7278")

@@ -10,7 +10,7 @@ from pellucid.plotting.palette import cluster_color
 
 INK, PASSED_ON, DELETED = "#222222", "#C4C8CC", "#D55E00"
 _GRID = 240
-"""Points along each axis at which it is asked what lies in a region."""
+"""Grid points per axis at which regions are evaluated."""
 
 _FAINT, _STRONG = 0.10, 0.22
 
@@ -18,7 +18,7 @@ Window = list[tuple[float, float]]
 
 
 def shade_answers(ax, classifier: Any, regions: Any, window: Window, strong: int | None) -> None:
-    """Fill the regions with the colour of what the classifier says there.
+    """Fill the regions with the color of the predicted class.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def _hasoutlines(regions: Any) -> bool:
 
 
 def outlines(regions: Any, window: Window) -> list[np.ndarray]:
-    """Closed lines around the regions, those with a shape that can be told."""
+    """Outlines of the regions that have an exact shape."""
     if hasattr(regions, "lower"):
         ends = zip(np.asarray(regions.lower), np.asarray(regions.upper))
         return [_box(low, high, window) for low, high in ends]
@@ -101,7 +101,7 @@ def outlines(regions: Any, window: Window) -> list[np.ndarray]:
 
 
 def _box(low: np.ndarray, high: np.ndarray, window: Window) -> np.ndarray:
-    """Corners of a box; open ends go on to just beyond the window."""
+    """Corners of a box; open sides extend just beyond the window."""
     low, high = np.array(low, dtype=float), np.array(high, dtype=float)
     for axis, (left, right) in enumerate(window):
         room = right - left

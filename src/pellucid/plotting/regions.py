@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 _MARKERS = "osD^vPX*"
 _LEGEND_BELOW = 32
-"""Points between the axis and the legend: room for the numbers and the name of the column."""
+"""Distance between the axis and the legend, in points."""
 
 _MOST_POINTS = 5000
-"""Beyond that, a picture shows rows drawn at random."""
+"""With more rows, a random sample is drawn."""
 
 
 def plot_level(
@@ -32,7 +32,7 @@ def plot_level(
     feature_names: Sequence[str] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw one level of a fitted EOP model: what reaches it, where it answers, what it passes on.
+    """Draw one level of a fitted EOP model: its rows, its regions and the rows of later levels.
 
     Rows that the level answers have the colour and the mark of their class, with a cross through
     those that it gets wrong; rows that it passes on are grey. The regions have the colour of the
@@ -90,7 +90,7 @@ def plot_calibration(
     feature_names: Sequence[str] | None = None,
     axes: Sequence[Axes] | None = None,
 ) -> np.ndarray:
-    """Draw what calibration made of the regions of a level: before on the left, after on the right.
+    """Draw the regions of a level before (left) and after (right) calibration.
 
     Regions that the held-out rows did not bear out are dashed on the left and gone on the right;
     the others may have shrunk or grown. All rows that reach the level are shown, those that the
@@ -153,7 +153,7 @@ def plot_row(
     feature_names: Sequence[str] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw why a row is answered as it is: the level that answers it, with the row as a star.
+    """Draw the level that answers a row, with the row as a star.
 
     The region that holds the row is drawn strongly, others of the level faintly. A row that no
     level answers is shown in the last level, outside of all regions.
@@ -206,7 +206,7 @@ def plot_row(
 
 
 def _sentence(scene: _Scene, query: Any, region: int | None) -> str:
-    """What is answered and why, in two or three lines."""
+    """The answer and its reason, in two or three lines."""
     if region is None:
         return "no region holds this row; below, the last level and its regions"
     where = scene.level.regions.describe(scene.names)[region]
@@ -231,7 +231,7 @@ class _Scene:
         self.dim = len(self.features)
         if self.dim > 2:
             raise ValueError(
-                f"level {level} looks at {self.dim} columns; a picture shows one or two: fit with "
+                f"level {level} uses {self.dim} columns; a plot shows one or two: fit with "
                 "max_dim=2"
             )
         self.names = _names(model, feature_names, self.features)
@@ -346,7 +346,7 @@ def _columns_of(X: Any, features: list[int]) -> np.ndarray:
 
 
 def _window(P: np.ndarray) -> list[tuple[float, float]]:
-    """The part of the plane that is shown: all rows and a little room."""
+    """The limits of the axes: all rows and a margin."""
     if not len(P):
         return [(0.0, 1.0)] * P.shape[1]
     low, high = P.min(axis=0), P.max(axis=0)

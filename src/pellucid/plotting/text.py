@@ -1,4 +1,4 @@
-"""How wide text is, and where to break it; in ems, so that it holds at every font size."""
+"""Width and wrapping of text, in ems, independent of the font size."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ import re
 from functools import lru_cache
 
 LINE_HEIGHT = 1.22
-"""From one line to the next."""
+"""Distance between lines."""
 
-# Drawn letters are set on whole pixels, which makes a line wider than the font says.
+# Letters are placed on whole pixels, so a line is wider than its font metrics.
 _PIXELS = 1.06
 
 
-def wrap(text: str, room: float, *, tail: str = "", bold: bool = False) -> list[str]:
-    """`text` in lines of at most `room` ems, broken at spaces and joints; `tail` in one piece."""
+def wrap(text: str, width: float, *, tail: str = "", bold: bool = False) -> list[str]:
+    """Wrap `text` to lines of at most `width` ems. `tail` is not broken."""
     pieces = re.findall(r"[^\s_/\-]+[_/\-]*\s*|[\s_/\-]+", text)
     if tail:
         pieces = [*pieces[:-1], f"{pieces[-1] if pieces else ''} ", tail]
     lines = [""]
     for piece in pieces:
-        if width_of((lines[-1] + piece).rstrip(), bold) <= room:
+        if width_of((lines[-1] + piece).rstrip(), bold) <= width:
             lines[-1] += piece
             continue
         lines.append("")
         for letter in piece:
-            if width_of((lines[-1] + letter).rstrip(), bold) > room:
+            if width_of((lines[-1] + letter).rstrip(), bold) > width:
                 lines.append("")
             lines[-1] += letter
     return [line.strip() for line in lines if line.strip()]

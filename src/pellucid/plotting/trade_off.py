@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _MEASURES = {
     "waes": "conditions in the explanation of the average row",
-    "wad": "questions asked of the average row",
+    "wad": "mean depth of the rows",
     "n_leaves": "leaves of the tree",
 }
 
@@ -25,7 +25,7 @@ _MEASURES = {
 def plot_trade_off(
     path: TradeOff, *, measure: str = "waes", reference: str = "reference", ax: Axes | None = None
 ) -> Axes:
-    """Draw what shorter explanations cost; the `depth_penalty` of a tree stands beside its point.
+    """Draw the trade-off between cost and size. Each point is labelled with its `depth_penalty`.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def plot_trade_off(
     measure : {"waes", "wad", "n_leaves"}, default="waes"
         The length that is drawn along the x axis.
     reference : str, default="reference"
-        What is explained, in words, such as "k-means".
+        Name of the explained clustering, such as "k-means".
     ax : matplotlib Axes, optional
         Where to draw; a new figure when left out.
 
@@ -77,7 +77,7 @@ def plot_comparison(
     measure : {"waes", "wad", "n_leaves"}, default="waes"
         The length that is drawn along the x axis.
     reference : str, default="reference"
-        What is explained, in words, such as "k-means".
+        Name of the explained clustering, such as "k-means".
     ax : matplotlib Axes, optional
         Where to draw; a new figure when left out.
 
@@ -121,7 +121,7 @@ def plot_comparison(
     if len(edge) < len(x):
         # Outside the axes, where no point can be.
         handles = [_dot(8, cluster_color(0)), _dot(6, "#777777")]
-        words = ["no other is shorter and as cheap, or cheaper and as short", "others"]
+        words = ["not dominated in cost and size", "dominated"]
         place = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncols": 2}
         ax.legend(handles, words, frameon=False, fontsize=9, handletextpad=0.2, **place)
     return ax
@@ -168,7 +168,7 @@ def _prepared(ax: Axes | None, measure: str, reference: str) -> Axes:
 
 
 def _write_names(ax: Axes, x, y, names: list[str], *, all_of_them: bool = True) -> None:
-    """Names beside their points, further away in a crowd, or there only as many as have room."""
+    """Write names beside their points, and leave out those that would overlap."""
     ax.margins(x=0.18, y=0.15)
     ax.autoscale_view()
     spread = np.array([np.ptp(ax.get_xlim()), np.ptp(ax.get_ylim())])

@@ -1,4 +1,4 @@
-"""A tree as a picture, drawn with matplotlib."""
+"""Plot of a tree with matplotlib."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _draw(ax: Axes, picture: Picture, layout: Layout, font: float) -> None:
         width = max(map(width_of, lines)) + 2 * PAD
         _draw_box(ax, layout, node, width, facecolor=_PAPER, edgecolor=_LINE, linewidth=font / 10)
         middle = layout.top[node] + layout.box_height[node] / 2
-        _write(ax, layout.x[node], middle, lines, font, color=_INK, gid=f"question-{node}")
+        _write(ax, layout.x[node], middle, lines, font, color=_INK, gid=f"split-{node}")
     for leaf, title in picture.titles.items():
         color = cluster_color(int(tree.cluster[leaf]))
         _draw_box(ax, layout, leaf, picture.leaf_width, facecolor=color, edgecolor="none")

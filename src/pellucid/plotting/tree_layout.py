@@ -1,4 +1,4 @@
-"""Where everything in the picture of a tree goes, in ems of the font: words, boxes and lines."""
+"""Layout of the plot of a tree, in ems: texts, boxes and lines."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from pellucid.plotting.text import LINE_HEIGHT, width_of, wrap
 from pellucid.tables.encoding import Indicator
 from pellucid.tree import ThresholdTree
 
-# All lengths below are in ems, so that a picture looks the same at every font size.
+# All lengths are in ems, so that the plot scales with the font size.
 PAD = 0.55
 _BAND = 3.2
 _MARGIN = 0.8
 _LEAF_GAP = 0.8
 _NARROWEST_COLUMN = 7.0
 _WIDEST_TITLE = 12.0
-# Boxes at one depth are at least 2 columns apart if both are questions, and 1.5 if one is a leaf.
+# Boxes at one depth are at least 2 columns apart if both are inner nodes, and 1.5 if one is a leaf.
 _QUESTION_COLUMNS = 1.8
 
 _MANY_LEAVES = 10
@@ -34,7 +34,7 @@ _LARGEST_SIDE = 200 * 72.0
 
 @dataclass(frozen=True)
 class Picture:
-    """A tree with all its words, before anything has a place."""
+    """A tree with the texts of its nodes, before layout."""
 
     tree: ThresholdTree
     questions: dict[int, tuple[str, str]]
@@ -49,7 +49,7 @@ class Picture:
 
     @property
     def column(self) -> float:
-        """How far apart the leaves are at the least."""
+        """Minimum distance between leaves."""
         return self.leaf_width + _LEAF_GAP
 
 
@@ -65,13 +65,13 @@ class Layout:
     """Upper edge of each node's box."""
     box_height: dict[int, float]
     turn: np.ndarray
-    """Where the lines below each node turn sideways."""
+    """Height at which the lines below each node bend."""
     questions: dict[int, list[str]]
-    """By inner node: the question, in lines."""
+    """Lines of the condition, by inner node."""
 
 
 def read_picture(model: Any, feature_names: Sequence[str | Indicator] | None) -> Picture:
-    """All words of the picture of a fitted estimator's tree, or of a tree."""
+    """The texts of a tree or of the tree of a fitted estimator."""
     if isinstance(model, ThresholdTree):
         tree, seen, rules = model, None, leaf_rules(model)
     else:
@@ -114,7 +114,7 @@ def _percent(share: float) -> str:
 
 
 def _layout(picture: Picture, column: float, height: float | None = None) -> Layout:
-    """Give everything its place, for leaves `column` ems apart, in `height` ems if there are."""
+    """Compute the layout for leaves `column` ems apart, within `height` ems if possible."""
     tree = picture.tree
     x = np.zeros(tree.node_count)
     x[tree.leaves] = _MARGIN + column * (np.arange(tree.n_leaves) + 0.5)

@@ -1,4 +1,4 @@
-"""The series of each cluster, its medoid in bold, beside the rules that tell the cluster."""
+"""Plot of the series of each cluster, with the medoid in bold, beside its rules."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def plot_trends(
     max_lines: int = 150,
     label: str = "",
 ) -> Figure:
-    """Draw the clusters of a fitted :class:`~pellucid.XClusters`: what they do, and who they are.
+    """Draw the series and the rules of the clusters of a fitted :class:`~pellucid.XClusters`.
 
     On the left the series of a cluster, with its medoid in bold; on the right the rules of the
-    tree that lead to the cluster, the one for most rows first, as many as there is room for.
+    tree that lead to the cluster, the one for most rows first, as many as there is width for.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def plot_trends(
     max_lines : int, default=150
         Series that are drawn for a cluster at the most; of more, every so-many-th.
     label : str, default=""
-        What the values are, such as "people".
+        Name of the values, such as "people".
 
     Returns
     -------
@@ -101,13 +101,13 @@ def plot_trends(
 
 
 def _note(model: Any, rules: Any) -> str:
-    """What has to be known about the lines and the rules."""
+    """A note on the lines and the rules."""
     parts = ["In bold: the series in the middle of its cluster (medoid)."]
     if any(len(rule.alternatives) > 1 for rule in rules):
         parts.append("In brackets: share of the rows that the rules put into the cluster.")
     if model.accuracy_ < 1:
         measure = {"f1": "an F1", "accuracy": "an accuracy"}[model.tree_measure]
-        parts.append(f"Rules tell clusters with {measure} of {model.accuracy_:.2f}.")
+        parts.append(f"The rules reproduce the clusters with {measure} of {model.accuracy_:.2f}.")
     return "\n".join(parts)
 
 
@@ -143,10 +143,10 @@ def _draw_medoid(ax: Axes, moment: np.ndarray, values: np.ndarray) -> None:
 
 
 def _write_rules(ax: Axes, rule: Any, n_members: int, n_rows: int, cluster: int) -> None:
-    """Title of the cluster and as many of its rules as there is room for, beside the axes."""
+    """Write the title of the cluster and the rules that fit beside the axes."""
     figure = ax.figure.figure
     box = ax.get_position()
-    room = (1 - _SHARE_OF_LINES - 0.05) * figure.get_figwidth() * 72 / _FONT
+    width = (1 - _SHARE_OF_LINES - 0.05) * figure.get_figwidth() * 72 / _FONT
     n_lines = int(box.height * figure.get_figheight() * 72 / _FONT / LINE_HEIGHT)
     top, step = box.y1, _FONT * LINE_HEIGHT / 72 / figure.get_figheight()
     left = _SHARE_OF_LINES + _GAP
@@ -154,7 +154,7 @@ def _write_rules(ax: Axes, rule: Any, n_members: int, n_rows: int, cluster: int)
     title = f"cluster {rule.cluster}: {n_members:,} of {n_rows:,} rows"
     style = {"fontsize": _FONT, "va": "top", "parse_math": False}
     figure.text(left, top, title, weight="bold", color=_INK, gid=f"title-{cluster}", **style)
-    for i, (line, color) in enumerate(_rule_lines(rule, room, n_lines - 1), start=1):
+    for i, (line, color) in enumerate(_rule_lines(rule, width, n_lines - 1), start=1):
         figure.text(left, top - i * step, line, color=color, gid=f"rule-{cluster}", **style)
 
 
@@ -171,37 +171,37 @@ def _swatch(figure: Figure, x: float, box: Any, cluster: int) -> Any:
     )
 
 
-def _rule_lines(rule: Any, room: float, n_lines: int) -> list[tuple[str, str]]:
-    """Lines of text with their colours; the last says what there was no room for."""
+def _rule_lines(rule: Any, width: float, n_lines: int) -> list[tuple[str, str]]:
+    """Lines of text with their colors; the last states how many rules do not fit."""
     ways = sorted(rule.alternatives, key=lambda way: -way.n_samples)
     total = sum(way.n_samples for way in ways)
     found: list[tuple[str, str]] = []
-    n_told = 0
+    n_shown = 0
     for position, way in enumerate(ways):
         share = f"({_percent(way.n_samples, total)})" if len(ways) > 1 else ""
-        wrapped = _wrap_rule(way.text, room - 2, share)
+        wrapped = _wrap_rule(way.text, width - 2, share)
         is_last = position == len(ways) - 1
         if len(found) + len(wrapped) > n_lines - (not is_last):
             if not position:
-                # One rule that fills the room by itself is cut short.
+                # A single rule that does not fit is truncated.
                 found += [(line, _INK) for line in wrapped[: n_lines - 1]]
                 return [*found, ("…", _GREY)]
             more = len(ways) - position
-            word, rest = "rule" if more == 1 else "rules", _percent(total - n_told, total)
+            word, rest = "rule" if more == 1 else "rules", _percent(total - n_shown, total)
             return [*found, (f"or {more:,} more {word}, for {rest} of the cluster", _GREY)]
         starts = ("or " if position else "", *["    "] * (len(wrapped) - 1))
         found += [(start + line, _INK) for start, line in zip(starts, wrapped)]
-        n_told += way.n_samples
+        n_shown += way.n_samples
     return found
 
 
-def _wrap_rule(text: str, room: float, share: str) -> list[str]:
+def _wrap_rule(text: str, width: float, share: str) -> list[str]:
     """A rule in lines, no comparison of which is parted from its number."""
     if "·" in text:
-        return wrap(text, room, tail=share)
+        return wrap(text, width, tail=share)
     # A dot is as wide as a space and no place to break.
     joined = re.sub(r" ([≤<>]) ", r"·\1·", text)
-    return [line.replace("·", " ") for line in wrap(joined, room, tail=share)]
+    return [line.replace("·", " ") for line in wrap(joined, width, tail=share)]
 
 
 def _percent(part: int, whole: int) -> str:
@@ -209,7 +209,7 @@ def _percent(part: int, whole: int) -> str:
 
 
 def _set_limits(ax: Axes, lines: list[np.ndarray], medoids: np.ndarray) -> None:
-    """Room for all but the wildest values, which would flatten the others, and for all medoids."""
+    """Limits of the axis: all medoids, and the other series without extreme values."""
     low, high = np.percentile(np.concatenate(lines), [0.5, 99.5])
     middle = np.concatenate([lines[i] for i in medoids])
     low, high = min(low, middle.min()), max(high, middle.max())

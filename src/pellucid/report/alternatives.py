@@ -24,18 +24,18 @@ MOST_FITS = 40
 """Penalties that are tried for the shorter trees."""
 
 KINDS = {
-    "shorter": "Shorter trees are grown anew, with a higher price on long rules (ExShallow)",
+    "shorter": "Shorter trees are grown by ExShallow with a higher depth penalty",
     "longer": "longer ones cut the leaves of the model's own further, one after the other (ExKMC)",
     "stage": "others are the model's own before it had all its leaves",
-    "pruned": "shorter trees are the model's own without its least important questions",
+    "pruned": "shorter trees are the model's own tree without its least important splits",
     "given": "the trees were given with the model",
 }
-"""What each kind of tree is."""
+"""Description of each kind of tree."""
 
 
 @dataclass(frozen=True)
-class Alternative:
-    """A tree that could stand in the place of the model's own.
+class AlternativeTree:
+    """A tree that could replace the model's own.
 
     Attributes
     ----------
@@ -55,21 +55,21 @@ class Alternative:
 
 
 @dataclass(frozen=True)
-class Alternatives:
-    """Such trees, and what more there is to say of them.
+class AlternativeTrees:
+    """Alternative trees with a note.
 
     Attributes
     ----------
-    trees : list of Alternative
+    trees : list of AlternativeTree
     note : str
         A sentence about all of them, if any.
     """
 
-    trees: list[Alternative]
+    trees: list[AlternativeTree]
     note: str = ""
 
 
-def other_trees(model: Any, X: Any, reference: np.ndarray) -> Alternatives:
+def other_trees(model: Any, X: Any, reference: np.ndarray) -> AlternativeTrees:
     """Shorter and longer trees for the reference of a fitted tree model.
 
     The shorter ones are those along the path of :class:`~pellucid.ExShallow`. The longer ones
@@ -90,7 +90,7 @@ def other_trees(model: Any, X: Any, reference: np.ndarray) -> Alternatives:
     most = max(MANY_VALUES // max(X.shape[1] * n_clusters, 1), FEWEST_ROWS)
     rows = known[sample_rows(reference[known], n_clusters, most)]
     part, labels = _take(X, rows), reference[rows]
-    found: list[Alternative] = []
+    found: list[AlternativeTree] = []
     if len(np.unique(labels)) == n_clusters > 1:
         found += _shorter(model, part, labels)
         found += _stages(model) if hasattr(model, "staged_trees") else _longer(model, part, labels)
@@ -99,7 +99,7 @@ def other_trees(model: Any, X: Any, reference: np.ndarray) -> Alternatives:
     price = _Price(_objective(model), _take(X, known), n_clusters)
     wanted = price.of(reference[known])
 
-    def measured(one: Alternative) -> Alternative:
+    def measured(one: AlternativeTree) -> AlternativeTree:
         cost = price.of(one.tree.predict(price.X))
         ratio = cost / wanted if wanted > 0 else (1.0 if cost == 0 else None)
         return replace(one, cost_ratio=ratio)
@@ -107,11 +107,11 @@ def other_trees(model: Any, X: Any, reference: np.ndarray) -> Alternatives:
     note = ""
     if len(rows) < len(known):
         note = f"They were looked for on {len(rows):,} of the rows and measured on all."
-    return Alternatives([measured(one) for one in found], note)
+    return AlternativeTrees([measured(one) for one in found], note)
 
 
 class _Price:
-    """What the rows of a matrix pay, each at the center of its group."""
+    """Cost of the rows of a matrix, each to the center of its group."""
 
     def __init__(self, objective: str, X: Any, n_clusters: int) -> None:
         self.X, self._n_clusters = X, n_clusters
@@ -128,15 +128,15 @@ def _take(X: Any, rows: np.ndarray) -> Any:
     return X.tocsr()[rows].tocsc() if sparse.issparse(X) else X[rows]
 
 
-def _shorter(model: Any, X: Any, labels: np.ndarray) -> Iterator[Alternative]:
+def _shorter(model: Any, X: Any, labels: np.ndarray) -> Iterator[AlternativeTree]:
     from pellucid.cluster import ExShallow
 
     path = ExShallow(**_how(model)).path(X, labels, max_fits=MOST_FITS)
     for point in path:
-        yield Alternative(point.tree, "shorter", f"ExShallow, depth penalty {point.penalty:g}")
+        yield AlternativeTree(point.tree, "shorter", f"ExShallow, depth penalty {point.penalty:g}")
 
 
-def _longer(model: Any, X: Any, labels: np.ndarray) -> Iterator[Alternative]:
+def _longer(model: Any, X: Any, labels: np.ndarray) -> Iterator[AlternativeTree]:
     from pellucid.cluster import ExKMC
 
     n_leaves = model.tree_.n_leaves + len(model.cluster_names_)
@@ -145,7 +145,7 @@ def _longer(model: Any, X: Any, labels: np.ndarray) -> Iterator[Alternative]:
         n_more = tree.n_leaves - model.tree_.n_leaves
         if n_more > 0:
             origin = f"the model's own with {in_leaves(n_more)} more (ExKMC)"
-            yield Alternative(tree, "longer", origin)
+            yield AlternativeTree(tree, "longer", origin)
 
 
 def _how(model: Any) -> dict[str, Any]:
@@ -154,16 +154,16 @@ def _how(model: Any) -> dict[str, Any]:
 
 
 def _objective(model: Any) -> str:
-    asked = getattr(model, "objective", "kmeans")
-    return asked if asked in OBJECTIVES else "kmeans"
+    objective = getattr(model, "objective", "kmeans")
+    return objective if objective in OBJECTIVES else "kmeans"
 
 
-def _stages(model: Any) -> Iterator[Alternative]:
+def _stages(model: Any) -> Iterator[AlternativeTree]:
     for tree in model.staged_trees():
         origin = f"{type(model).__name__} when it had {in_leaves(tree.n_leaves)}"
-        yield Alternative(tree, "stage", origin)
+        yield AlternativeTree(tree, "stage", origin)
 
 
 def in_leaves(n: int) -> str:
-    """A number of leaves in words."""
+    """A number of leaves with its noun."""
     return "1 leaf" if n == 1 else f"{n} leaves"

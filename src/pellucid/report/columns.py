@@ -19,7 +19,7 @@ from pellucid.tree import ThresholdTree
 from pellucid.tree.predictor import canonical_csc
 
 MOST_VALUES = 12
-"""Categories of one column that are counted by themselves, besides those asked about."""
+"""Categories per column that are counted separately, in addition to those of the tree."""
 
 _LONGEST = 200
 """Characters of a name or a category that are shown."""
@@ -82,7 +82,7 @@ class Table:
                 self._plain.add(described)
 
     def ask(self, tree: ThresholdTree, described: list[str | Indicator]) -> list[str]:
-        """Names of the columns that a tree asks about, most rows first; their values are kept."""
+        """Names of the columns that a tree uses, ordered by the number of rows."""
         inner = np.flatnonzero(~tree.is_leaf)
         rows: Counter = Counter()
         for node in inner.tolist():
@@ -96,7 +96,7 @@ class Table:
         return [name for name, _ in rows.most_common()]
 
     def read(self, name: str) -> Column:
-        """One column, missing values filled where the explanation says what they count as."""
+        """One column with missing values replaced as in the explanation."""
         values = self._raw(name)
         if name in self._plain:
             values = as_numbers(values)
@@ -131,7 +131,7 @@ class Table:
 
 
 def word(value: Any) -> str:
-    """A category as it is shown."""
+    """Display text of a category."""
     return clipped(Indicator("", value).word)
 
 

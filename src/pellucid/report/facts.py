@@ -1,4 +1,4 @@
-"""What there is to say of each cluster, and in which columns."""
+"""Facts about each cluster, and the columns that show them."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from pellucid.report.profiles import Profile, short
 from pellucid.report.sample import typical_rows, written_row
 
 MOST_COLUMNS = 16
-"""Columns with distributions, unless more are asked about."""
+"""Columns with distributions, unless the model uses more."""
 
 MOST_ASKED = 24
-"""Columns with distributions, even if more are asked about."""
+"""Maximum number of columns with distributions."""
 
 MOST_NAMES = 500
 """Columns of the data whose names are all in the page, so that a whole row can be pasted."""
 
 
 @dataclass(frozen=True)
-class Columns:
+class PageColumns:
     """Columns of a page.
 
     Attributes
@@ -45,12 +45,12 @@ class Columns:
         """Those with distributions."""
         return self.profiles[: self.n_shown]
 
-    def describe(self, asked: set[str], fill: Callable[[Profile], Any]) -> list[dict[str, Any]]:
+    def describe(self, used: set[str], fill: Callable[[Profile], Any]) -> list[dict[str, Any]]:
         """The columns for the page.
 
         Parameters
         ----------
-        asked : set of str
+        used : set of str
             Columns that the model asks about.
         fill : callable
             What a missing value of a column counts as; None for nothing.
@@ -58,7 +58,7 @@ class Columns:
         return [
             {
                 "name": clipped(p.column.name) or "(no name)",
-                "asked": p.column.name in asked,
+                "asked": p.column.name in used,
                 "shown": i < self.n_shown,
                 "fill": fill(p),
                 **p.describe(),
@@ -70,11 +70,11 @@ class Columns:
 def choose_columns(
     names: Sequence[str],
     read: Callable[[str], Column],
-    asked: Iterable[str],
+    used: Iterable[str],
     position: np.ndarray,
     n_clusters: int,
-) -> Columns:
-    """The columns that a model asks about, and those that differ most between its clusters.
+) -> PageColumns:
+    """The columns of the model, and those that differ most between its clusters.
 
     Parameters
     ----------
@@ -82,13 +82,13 @@ def choose_columns(
         All columns.
     read : callable
         Gives the values of one.
-    asked : iterable of str
+    used : iterable of str
         Columns that are in any case among them.
     position : ndarray of int
         Cluster of each row.
     n_clusters : int
     """
-    first = dict.fromkeys(asked)
+    first = dict.fromkeys(used)
     kept: dict[str, Profile] = {}
     strength: dict[str, float] = {}
     for name in names:
@@ -102,7 +102,7 @@ def choose_columns(
     others = sorted((c for c in kept if c not in first), key=lambda c: -strength[c])
     chosen = [*first, *others[: max(MOST_COLUMNS - len(first), 0)]]
     n_shown = min(len(chosen), max(MOST_COLUMNS, min(len(first), MOST_ASKED)))
-    return Columns([kept[c] for c in chosen], {c: i for i, c in enumerate(chosen)}, n_shown)
+    return PageColumns([kept[c] for c in chosen], {c: i for i, c in enumerate(chosen)}, n_shown)
 
 
 def data_names(names: Sequence[str]) -> list[str]:
@@ -113,7 +113,7 @@ def data_names(names: Sequence[str]) -> list[str]:
 def cluster_facts(
     position: np.ndarray, n_clusters: int, shown: list[Profile], n_typical: int
 ) -> list[dict[str, Any]]:
-    """What there is to say of each cluster.
+    """Facts about each cluster.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a report is about: the model, the trees that could stand in its place, and their figures."""
+"""The subject of a report: the model, alternative trees and their measures."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import numpy as np
 from pellucid.explanation.explanation import Explanation
 from pellucid.metrics import reference_agreement
 from pellucid.metrics import weighted_average_explanation_size as explanation_size
-from pellucid.report.alternatives import KINDS, Alternative, Alternatives, other_trees
+from pellucid.report.alternatives import KINDS, AlternativeTree, AlternativeTrees, other_trees
 from pellucid.report.pruning import pruned_trees
-from pellucid.report.trees import Candidate, agreement_and_purity, counted
+from pellucid.report.trees import TreeCandidate, agreement_and_purity, counted
 from pellucid.tables.validation import read_X
 from pellucid.tree import ThresholdTree
 from pellucid.tree.trade_off import TradeOffPoint
@@ -25,9 +25,9 @@ _MOST_TREES = 12
 
 @dataclass(frozen=True)
 class Choice:
-    """Trees to choose from, where the model's own is among them, and what the steps are."""
+    """Trees of the slider, the position of the model's own tree, and a description."""
 
-    trees: list[Candidate]
+    trees: list[TreeCandidate]
     own: int
     steps: str
 
@@ -65,7 +65,7 @@ class Subject:
             return None
         names = self.explanation.cluster_names_
         here = names[self.explanation.tree_.cluster[self.leaf]]
-        # The labels of XClusters are those that its tree tells, rightly or not.
+        # The labels of XClusters are those of its tree.
         if not is_its_own and not np.array_equal(here, self.fitted.labels_):
             return None
         order = np.argsort(names, kind="stable")
@@ -73,7 +73,7 @@ class Subject:
         found = order[at]
         return np.where(names[found] == labels, found, -1)
 
-    def own_tree(self) -> Candidate:
+    def own_tree(self) -> TreeCandidate:
         """The tree of the model itself."""
         cost, reference = (
             getattr(self.fitted, name, None) for name in ("inertia_", "reference_inertia_")
@@ -84,7 +84,7 @@ class Subject:
         found = self._candidate(self.explanation.tree_, self.leaf, ratio)
         if found.purity is None:
             purity = {r.leaf: r.purity for r in self.explanation._leaf_rules}
-            return Candidate(found.tree, found.leaf, ratio, self._stored_agreement(), purity)
+            return TreeCandidate(found.tree, found.leaf, ratio, self._stored_agreement(), purity)
         return found
 
     def _stored_agreement(self) -> float | None:
@@ -100,14 +100,14 @@ class Subject:
         tree: ThresholdTree,
         leaf: np.ndarray,
         ratio: float | None,
-        source: Alternative | None = None,
-    ) -> Candidate:
+        source: AlternativeTree | None = None,
+    ) -> TreeCandidate:
         tree = counted(tree, leaf)
         how = {} if source is None else {"kind": source.kind, "origin": source.origin}
         if self.reference is None:
-            return Candidate(tree, leaf, ratio, **how)
+            return TreeCandidate(tree, leaf, ratio, **how)
         known = agreement_and_purity(tree, leaf, self.reference)
-        return Candidate(tree, leaf, ratio, *known, **how)
+        return TreeCandidate(tree, leaf, ratio, *known, **how)
 
     def trees(self, trade_off: Any, most: int = _MOST_TREES) -> Choice:
         """Trees from the shortest explanations to the longest, the model's own among them."""
@@ -139,29 +139,28 @@ class Subject:
         )
         return told.apply(self._X)
 
-    def _size(self, candidate: Candidate) -> float:
+    def _size(self, candidate: TreeCandidate) -> float:
         """Conditions of the average row."""
         return explanation_size(candidate.tree, feature_names=self.explanation.tree_columns_)
 
-    def _alternatives(self, trade_off: Any) -> Alternatives:
+    def _alternatives(self, trade_off: Any) -> AlternativeTrees:
         if trade_off is None or trade_off is False:
-            return Alternatives([])
-        if isinstance(trade_off, Alternatives):
+            return AlternativeTrees([])
+        if isinstance(trade_off, AlternativeTrees):
             return trade_off
         if isinstance(trade_off, str) and trade_off == "auto":
             return self._own_alternatives()
         if not isinstance(trade_off, Iterable):
             raise TypeError(
-                f"trade_off is {trade_off!r}; it must be 'auto', None, or what a model's path(X) "
-                "returns"
+                f"trade_off is {trade_off!r}; it must be 'auto', None, or the result of path(X)"
             )
-        return Alternatives([_as_alternative(point) for point in trade_off])
+        return AlternativeTrees([_as_alternative(point) for point in trade_off])
 
-    def _own_alternatives(self) -> Alternatives:
+    def _own_alternatives(self) -> AlternativeTrees:
         """Trees for the clusters of the model, if it knows which row is in which."""
         fitted = self.fitted
         if self.reference is None or not (self.reference >= 0).any():
-            return Alternatives([])
+            return AlternativeTrees([])
         if hasattr(fitted, "reference_labels_") and self.explanation.tree_ == fitted.tree_:
             with warnings.catch_warnings():
                 # A model without names takes those of the table.
@@ -171,8 +170,8 @@ class Subject:
         return pruned_trees(self.explanation.tree_, self.leaf, self.reference)
 
 
-def _steps(found: Alternatives, kinds: set[str | None]) -> str:
-    """What the trees are that can be chosen, in words."""
+def _steps(found: AlternativeTrees, kinds: set[str | None]) -> str:
+    """Description of the trees of the slider."""
     parts = [words for kind, words in KINDS.items() if kind in kinds]
     if not parts:
         return ""
@@ -180,8 +179,10 @@ def _steps(found: Alternatives, kinds: set[str | None]) -> str:
     return f"{text[0].upper()}{text[1:]}. {found.note}".strip()
 
 
-def _as_alternative(point: TradeOffPoint) -> Alternative:
-    return Alternative(point.tree, "given", f"depth penalty {point.penalty:g}", float(point.npc))
+def _as_alternative(point: TradeOffPoint) -> AlternativeTree:
+    return AlternativeTree(
+        point.tree, "given", f"depth penalty {point.penalty:g}", float(point.npc)
+    )
 
 
 def same_questions(one: ThresholdTree, other: ThresholdTree) -> bool:
@@ -192,27 +193,27 @@ def same_questions(one: ThresholdTree, other: ThresholdTree) -> bool:
     )
 
 
-def _beats(one: Candidate, other: Candidate, sizes: dict[int, float]) -> bool:
+def _beats(one: TreeCandidate, other: TreeCandidate, sizes: dict[int, float]) -> bool:
     """Whether a tree is no longer and no worse than another, and one of the two is better."""
-    ours, theirs = ((sizes[id(c)], _price(c)) for c in (one, other))
+    ours, theirs = ((sizes[id(c)], _cost(c)) for c in (one, other))
     return ours != theirs and ours[0] <= theirs[0] and ours[1] <= theirs[1]
 
 
-def _price(candidate: Candidate) -> float:
-    """What a tree costs, or how many rows it puts elsewhere where no cost is known."""
+def _cost(candidate: TreeCandidate) -> float:
+    """Cost of a tree, or the share of rows in another cluster if the cost is unknown."""
     if candidate.cost_ratio is not None:
         return candidate.cost_ratio
     return np.inf if candidate.agreement is None else 1 - candidate.agreement
 
 
-def _once(candidates: list[Candidate], sizes: dict[int, float]) -> list[Candidate]:
-    """Of trees that are alike in length and price, the first."""
-    seen = {(sizes[id(c)], _price(c)): c for c in reversed(candidates)}
-    return [c for c in candidates if seen[sizes[id(c)], _price(c)] is c]
+def _once(candidates: list[TreeCandidate], sizes: dict[int, float]) -> list[TreeCandidate]:
+    """The first of several trees with the same size and cost."""
+    seen = {(sizes[id(c)], _cost(c)): c for c in reversed(candidates)}
+    return [c for c in candidates if seen[sizes[id(c)], _cost(c)] is c]
 
 
 def _spread(candidates: list, most: int) -> list:
-    """At most so many of a list, the ends and what lies evenly between them."""
+    """At most `n` items of a list, evenly spaced, with both ends."""
     if len(candidates) <= most:
         return candidates
     return [candidates[i] for i in np.linspace(0, len(candidates) - 1, max(most, 1)).astype(int)]

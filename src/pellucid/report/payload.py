@@ -9,12 +9,12 @@ import numpy as np
 
 from pellucid.plotting.palette import cluster_color, on_dark, text_color
 from pellucid.report.columns import Table, clipped
-from pellucid.report.facts import Columns, choose_columns, cluster_facts, data_names
+from pellucid.report.facts import PageColumns, choose_columns, cluster_facts, data_names
 from pellucid.report.model_view import Choice, Subject
 from pellucid.report.profiles import Profile
 from pellucid.report.provenance import describe_making, reference_word
 from pellucid.report.sample import sample_rows, values_of
-from pellucid.report.trees import Candidate, describe_tree
+from pellucid.report.trees import TreeCandidate, describe_tree
 from pellucid.report.trends import describe_trends
 
 _MOST_CHARACTERS = 1_200_000
@@ -35,7 +35,7 @@ def make_payload(
     times: Any = None,
     made: dict[str, str] | None = None,
 ) -> dict[str, Any]:
-    """What the page shows; the parameters are those of :func:`pellucid.report.write_report`."""
+    """Data of the page; parameters as in :func:`pellucid.report.write_report`."""
     explanation = subject.explanation
     table = Table(X, explanation)
     n_clusters = len(explanation.cluster_names_)
@@ -44,7 +44,7 @@ def make_payload(
     values = {p.column.name: p.column.values for p in columns.profiles if not p.is_number}
     points = sample_rows(choice.trees[choice.own].position, n_clusters, max_points)
 
-    def describe(candidate: Candidate) -> dict[str, Any]:
+    def describe(candidate: TreeCandidate) -> dict[str, Any]:
         position = candidate.position
         return {
             **describe_tree(candidate, explanation, columns.place, values),
@@ -53,7 +53,7 @@ def make_payload(
         }
 
     trees, own = _affordable(choice, describe)
-    asked = {name for c in choice.trees for name in table.ask(c.tree, explanation.tree_columns_)}
+    used = {name for c in choice.trees for name in table.ask(c.tree, explanation.tree_columns_)}
     return {
         "format": 1,
         "title": clipped(title) if title else None,
@@ -65,7 +65,7 @@ def make_payload(
         "clusters": [
             describe_cluster(i, name) for i, name in enumerate(explanation.cluster_names_)
         ],
-        "columns": columns.describe(asked, lambda profile: _fill(explanation, profile)),
+        "columns": columns.describe(used, lambda profile: _fill(explanation, profile)),
         "dataNames": data_names(table.names),
         "trees": trees,
         "own": own,
@@ -79,12 +79,12 @@ def make_payload(
     }
 
 
-def _columns(table: Table, explanation: Any, choice: Choice, n_clusters: int) -> Columns:
+def _columns(table: Table, explanation: Any, choice: Choice, n_clusters: int) -> PageColumns:
     own = choice.trees[choice.own]
-    asked: dict[str, None] = {}
+    used: dict[str, None] = {}
     for candidate in [own, *choice.trees]:
-        asked.update(dict.fromkeys(table.ask(candidate.tree, explanation.tree_columns_)))
-    return choose_columns(table.names, table.read, asked, own.position, n_clusters)
+        used.update(dict.fromkeys(table.ask(candidate.tree, explanation.tree_columns_)))
+    return choose_columns(table.names, table.read, used, own.position, n_clusters)
 
 
 def _affordable(choice: Choice, describe: Any) -> tuple[list[dict[str, Any]], int]:
@@ -123,7 +123,7 @@ def describe_cluster(position: int, label: Any) -> dict[str, Any]:
 
 
 def _fill(explanation: Any, profile: Profile) -> Any:
-    """What a missing value counts as: a number, the position of a category, or None."""
+    """Replacement of a missing value: a number, the position of a category, or None."""
     name = profile.column.name
     if name not in explanation.fill_:
         return None

@@ -1,4 +1,4 @@
-"""What is counted of each column: bins that all clusters share, and what sets clusters apart."""
+"""Distributions of the columns in common bins, and differences between clusters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TAIL = 0.005
 
 
 class Profile:
-    """One column ready to be counted: a bin for every row, and what the bins are.
+    """One column with the bin of every row and a description of the bins.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def _edges(there: np.ndarray, is_whole: bool) -> np.ndarray:
 
 
 def short(value: float, digits: int = 6) -> float | int | None:
-    """A number with so many significant digits, which is enough to draw it; None for NaN."""
+    """A number rounded to a few significant digits; None for NaN."""
     if not np.isfinite(value):
         return None
     rounded = float(f"{value:.{digits}g}") + 0.0

@@ -11,7 +11,7 @@ from pellucid.report.columns import clipped
 
 
 def reference_word(fitted: Any) -> str:
-    """What is explained, in words."""
+    """Name of the explained clustering."""
     if hasattr(fitted, "medoid_indices_") and not hasattr(fitted, "reference_labels_"):
         return "k-medoids"
     if not hasattr(fitted, "reference_labels_"):
@@ -45,7 +45,7 @@ def describe_making(fitted: Any, method: str | None) -> dict[str, str]:
 
 
 def _parameter(value: Any) -> str:
-    """A parameter in a few words; never an address in memory."""
+    """Short text of a parameter, without memory addresses."""
     if isinstance(value, (list, tuple)) or (np.ndim(value) and hasattr(value, "__len__")):
         return f"{'×'.join(map(str, np.shape(value)))} values"
     if isinstance(value, (str, int, float, bool, type(None), np.generic)):

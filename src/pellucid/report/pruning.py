@@ -1,15 +1,15 @@
-"""A tree with fewer and fewer questions."""
+"""Prune a tree split by split."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from pellucid.report.alternatives import Alternative, Alternatives, in_leaves
+from pellucid.report.alternatives import AlternativeTree, AlternativeTrees, in_leaves
 from pellucid.tree import ThresholdTree, TreeBuilder
 
 
-def pruned_trees(tree: ThresholdTree, leaf: np.ndarray, reference: np.ndarray) -> Alternatives:
-    """A tree with fewer and fewer questions, as long as no cluster is lost.
+def pruned_trees(tree: ThresholdTree, leaf: np.ndarray, reference: np.ndarray) -> AlternativeTrees:
+    """Trees with fewer and fewer splits, as long as no cluster is lost.
 
     Weakest links first: of all questions, the one whose answers put the fewest rows right, for
     each leaf below it, is left out with all below it, and the most frequent cluster told there.
@@ -48,8 +48,8 @@ def pruned_trees(tree: ThresholdTree, leaf: np.ndarray, reference: np.ndarray) -
         if not told <= set(ends.values()):
             break
         origin = f"the model's own without {in_leaves(tree.n_leaves - len(ends))}"
-        found.append(Alternative(_cut_back(tree, ends), "pruned", origin))
-    return Alternatives(found)
+        found.append(AlternativeTree(_cut_back(tree, ends), "pruned", origin))
+    return AlternativeTrees(found)
 
 
 def _below(tree: ThresholdTree, ends: dict[int, int], counts: np.ndarray):
@@ -61,7 +61,7 @@ def _below(tree: ThresholdTree, ends: dict[int, int], counts: np.ndarray):
         elif not tree.is_leaf[node]:
             children = [tree.children_left[node], tree.children_right[node]]
             right[node], leaves[node] = right[children].sum(), leaves[children].sum()
-    # What lies below a leaf does not count.
+    # Nodes below a new leaf are skipped.
     stack = list(ends)
     while stack:
         node = stack.pop()
@@ -89,7 +89,7 @@ def _cut_back(tree: ThresholdTree, ends: dict[int, int]) -> ThresholdTree:
         if old in ends:
             builder.set_cluster(new, ends[old])
             continue
-        asked = {"feature": int(tree.feature[old]), "threshold": float(tree.threshold[old])}
-        children = builder.split(new, **asked)
+        split = {"feature": int(tree.feature[old]), "threshold": float(tree.threshold[old])}
+        children = builder.split(new, **split)
         stack += zip((int(tree.children_left[old]), int(tree.children_right[old])), children)
     return builder.build()

@@ -1,4 +1,4 @@
-"""Regions and what is said inside of them, so that the page can tell rows as `predict` does.
+"""Regions and their answers, so that the page can assign rows like `predict`.
 
 Every number is written in full: a row on the border must fall on the same side.
 """
@@ -34,14 +34,14 @@ def describe_regions(regions: Any) -> list[dict[str, Any]] | None:
             {
                 "kind": "polyhedron",
                 "equations": equations.tolist(),
-                "room": _room(points, equations),
+                "room": _tolerance(points, equations),
             }
             for points, equations in zip(regions.vertices, regions.equations)
         ]
     return None
 
 
-def _room(vertices: np.ndarray, equations: np.ndarray) -> list[float]:
+def _tolerance(vertices: np.ndarray, equations: np.ndarray) -> list[float]:
     """How far beyond its facets a polyhedron reaches, for the rounding of its corners."""
     return (1e-9 * np.abs(vertices @ equations[:, :-1].T).max(axis=0) + 1e-12).tolist()
 

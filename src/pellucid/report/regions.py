@@ -1,4 +1,4 @@
-"""A model of regions for the page: its levels as pictures, in words, and to tell rows by."""
+"""Payload of a model of regions: levels as plots, as text, and for prediction on the page."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MOST_CORNERS = 61
 """Points of an outline, at the most."""
 
 _MOST_TEXT = 100_000
-"""Characters of all levels in words."""
+"""Maximum number of characters of the text of all levels."""
 
 
 def make_regions_payload(
@@ -38,7 +38,7 @@ def make_regions_payload(
     n_typical: int = 3,
     made: dict[str, str] | None = None,
 ) -> dict[str, Any]:
-    """What the page of a fitted EOP model shows; parameters as in `write_report`.
+    """Payload of a fitted EOP model; parameters as in `write_report`.
 
     With a `reference` its classes are called clusters.
     """
@@ -50,14 +50,14 @@ def make_regions_payload(
     n_classes = len(model.classes_)
     # Rows without an answer are a group by themselves, which has no card.
     position = np.where(answer >= 0, answer, n_classes)
-    asked = dict.fromkeys(names[f] for level in model.levels_ for f in level.features)
+    used = dict.fromkeys(names[f] for level in model.levels_ for f in level.features)
     order = {name: i for i, name in enumerate(names)}
     everything = np.arange(n_rows)
 
     def read(name: str) -> NumberColumn:
         return NumberColumn(name, column_values(numbers, order[name], everything))
 
-    columns = choose_columns(names, read, asked, position, n_classes + 1)
+    columns = choose_columns(names, read, used, position, n_classes + 1)
     each = max(1, max_points // max(len(model.levels_), 1)) if max_points else 0
     view = _View(numbers, names, at[:, 0], answer, model.classes_, columns.place, each)
     leftover = rules[-1]
@@ -72,7 +72,7 @@ def make_regions_payload(
         "columnsInData": n_columns,
         "dataNames": data_names(names),
         "clusters": [describe_cluster(i, name) for i, name in enumerate(model.classes_)],
-        "columns": columns.describe(set(asked), lambda profile: None),
+        "columns": columns.describe(set(used), lambda profile: None),
         "facts": cluster_facts(position, n_classes + 1, columns.shown, n_typical)[:n_classes],
         "levels": [
             view.level(number, level, rule)
@@ -93,13 +93,13 @@ def make_regions_payload(
 
 
 def _positions(classes: np.ndarray, found: np.ndarray) -> np.ndarray:
-    """Positions of answers among the classes; -1 for what is none of them."""
+    """Positions of answers among the classes; -1 if an answer is not a class."""
     at = np.clip(np.searchsorted(classes, found), 0, len(classes) - 1)
     return np.where(classes[at] == found, at, -1)
 
 
 def _measures(model: Any) -> dict[str, Any]:
-    """What the levels are worth together."""
+    """Measures of all levels together."""
     share = np.array([level.coverage for level in model.levels_])
 
     def average(name: str) -> float | None:
@@ -174,15 +174,22 @@ class _View:
             return []
         found = []
         for number, outline in enumerate(outlines(regions, window)):
-            said = {self.position[piece.answer] for piece in pieces if piece.region == number}
+            answers_inside = {
+                self.position[piece.answer] for piece in pieces if piece.region == number
+            }
             step = max(1, -(-len(outline) // _MOST_CORNERS))
             points = [[short(float(v), 5) for v in point] for point in outline[::step]]
-            found.append({"answer": said.pop() if len(said) == 1 else None, "points": points})
+            found.append(
+                {
+                    "answer": answers_inside.pop() if len(answers_inside) == 1 else None,
+                    "points": points,
+                }
+            )
         return found
 
 
 def _is_plain(pieces: Any) -> bool:
-    """Whether the outlines of regions alone say where each answer is given."""
+    """Whether the outlines of the regions determine the answers."""
     regions = [piece.region for piece in pieces]
     return all(piece.bounds or regions.count(piece.region) == 1 for piece in pieces)
 

@@ -8,7 +8,7 @@ from pellucid.report.columns import word
 from pellucid.report.profiles import Profile, short
 
 _FEW = 20
-"""Rows of every cluster that are drawn whatever its size, if it has so many."""
+"""Minimum number of sampled rows per cluster."""
 
 _CANDIDATES = 5000
 """Rows of a cluster among which the typical ones are looked for."""
@@ -63,7 +63,7 @@ def typical_rows(
 
 
 def written_row(profiles: list[Profile], row: int) -> list:
-    """One row as it is shown: numbers with enough digits, categories as words."""
+    """One row for display: rounded numbers and names of categories."""
     cells = []
     for profile in profiles:
         if profile.is_number:

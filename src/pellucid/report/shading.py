@@ -1,4 +1,4 @@
-"""What a level says where, as a coarse grid: for regions whose shape cannot be told exactly."""
+"""Answers of a level on a coarse grid, for regions without an exact outline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One tree for the page: its nodes, its rules in words, its measures, its SQL."""
+"""Payload of one tree: its nodes, rules, measures and SQL."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DIALECTS = ("standard", "postgres", "mysql", "bigquery", "snowflake", "sqlite")
 
 
 @dataclass(frozen=True)
-class Candidate:
+class TreeCandidate:
     """A tree to show.
 
     Attributes
@@ -77,13 +77,16 @@ def agreement_and_purity(
 
 
 def describe_tree(
-    candidate: Candidate, explanation: Explanation, places: dict[str, int], values: dict[str, list]
+    candidate: TreeCandidate,
+    explanation: Explanation,
+    places: dict[str, int],
+    values: dict[str, list],
 ) -> dict[str, Any]:
     """A tree for the page.
 
     Parameters
     ----------
-    candidate : Candidate
+    candidate : TreeCandidate
     explanation : Explanation
         Gives the words.
     places : dict of str to int

@@ -1,4 +1,4 @@
-"""The course of each cluster of series: its medoid, and between what its middle half lies."""
+"""Series of each cluster: its medoid and the range of its middle half."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _thinned(line: np.ndarray, n_times: int) -> list:
 
 
 def _moment(time: Any) -> str:
-    """A time in words, a whole day without its hour."""
+    """Display text of a time; a date without a time of day."""
     text = str(time)
     for ending in ("T00:00:00", " 00:00:00"):
         text = text.partition(ending)[0]

@@ -82,9 +82,9 @@ def write_report(path: str | PathLike, model: Any, X: Any, **options: Any) -> Pa
     title : str, optional
         Such as the name of the data.
     rows : str, default="rows"
-        What the rows are, in the plural, such as "customers".
+        Plural noun for the rows, such as "customers".
     reference : str, optional
-        What is explained, in words, such as "k-means".
+        Name of the explained clustering, such as "k-means".
     trade_off : "auto", None or TradeOff, default="auto"
         Other trees of the same clusters, to choose from with a slider; the page says what they
         are. ``"auto"`` looks for them on up to 5,000,000 numbers, columns times rows times

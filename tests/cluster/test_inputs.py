@@ -91,12 +91,12 @@ def test_tables_keep_their_names(method, frame, blobs):
 
 def test_a_column_that_is_not_numeric_is_named():
     table = pl.DataFrame({"age": [1, 2, 3], "region": ["N", "S", "N"]})
-    message = "column 'region' is not numeric .* leave it out, or encode it first.*OneHotEncoder"
+    message = "column 'region' is not numeric .* drop it, or encode it first.*OneHotEncoder"
     with pytest.raises(ValueError, match=message):
         IMM(2).fit(table)
     with pytest.raises(ValueError, match="column 'region' is not numeric"):
         IMM(2).fit(table.to_pandas())
-    with pytest.raises(TypeError, match=r"lazy frame; call collect\(\)"):
+    with pytest.raises(TypeError, match=r"lazy frame; call its collect\(\)"):
         IMM(2).fit(table.lazy())
     twice = pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"])
     with pytest.raises(ValueError, match="column 'a' appears more than once"):
@@ -178,9 +178,9 @@ def test_bad_weights_are_named(blobs):
     weight[3] = -1
     with pytest.raises(ValueError, match=r"sample_weight\[3\] is -1.0"):
         IMM(2).fit(blobs, sample_weight=weight)
-    with pytest.raises(ValueError, match="one weight a row"):
+    with pytest.raises(ValueError, match="one weight per row"):
         IMM(2).fit(blobs, sample_weight=[1.0])
-    with pytest.raises(ValueError, match="every sample_weight is zero"):
+    with pytest.raises(ValueError, match="all sample weights are zero"):
         IMM(2).fit(blobs, sample_weight=np.zeros(len(blobs)))
 
 

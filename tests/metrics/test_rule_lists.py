@@ -144,11 +144,11 @@ def test_errors_say_what_is_wrong():
         level_measures([0], right)
     with pytest.raises(ValueError, match="level has shape .* and type float64"):
         level_measures([0.0, 1.0], right)
-    with pytest.raises(ValueError, match="of booleans"):
+    with pytest.raises(ValueError, match="array of booleans"):
         level_measures([0, 1], [[1, 0], [1, 1]])
     with pytest.raises(ValueError, match="at least one row"):
         eop_complexity([], [1])
-    with pytest.raises(ValueError, match="both need one number a level"):
+    with pytest.raises(ValueError, match="both need one number per level"):
         eop_complexity([0], [1, 2], dims=[1])
     with pytest.raises(ValueError, match="between 0 and n_tests - 1"):
         eop_complexity([0, 1], [1, 2], region=[0, 2])

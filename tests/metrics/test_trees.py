@@ -94,9 +94,9 @@ def test_surrogate_cost_is_its_definition(data):
         assert surrogate_cost(
             matrix, labels, centers, sample_weight=weight, objective="kmedians"
         ) == pytest.approx(absolute)
-    with pytest.raises(ValueError, match="centers have shape"):
+    with pytest.raises(ValueError, match="centers has shape"):
         surrogate_cost(X, labels, centers[:, :2])
-    with pytest.raises(ValueError, match=r"labels must lie in 0 \.\. 2"):
+    with pytest.raises(ValueError, match=r"labels must be positions in centers, 0 \.\. 2"):
         surrogate_cost(X, labels + 1, centers)
     with pytest.raises(ValueError, match="X has 200 rows"):
         surrogate_cost(X, labels[:5], centers)
@@ -132,7 +132,7 @@ def test_depth_and_explanation_size_from_the_counts_or_from_rows():
     assert weighted_average_depth(tree, rows) == pytest.approx(6 / 4)
     weighted = weighted_average_explanation_size(tree, rows, sample_weight=[1, 3, 0, 0])
     assert weighted == pytest.approx(7 / 4)
-    with pytest.raises(ValueError, match="pass X too"):
+    with pytest.raises(ValueError, match="sample_weight needs X"):
         weighted_average_depth(tree, sample_weight=[1.0])
 
 
@@ -152,5 +152,5 @@ def test_agreement_is_accuracy_after_the_best_matching():
     assert reference_agreement([0, 0, 1, 1], [1, 1, 0, 0]) == 1.0
     assert reference_agreement([0, 0, 0, 0], [0, 0, 1, 2]) == 0.5
     assert reference_agreement([0, 0, 1], ["a", "b", "b"], sample_weight=[1, 2, 1]) == 0.5
-    with pytest.raises(ValueError, match="both must be flat and of one length"):
+    with pytest.raises(ValueError, match="both must be 1-D and of the same length"):
         reference_agreement([0, 1], [0])

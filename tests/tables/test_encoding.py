@@ -167,11 +167,11 @@ def test_new_rows_by_name_and_with_new_categories():
     encoding = Encoding.fit(pd.DataFrame(TABLE)[["age", "district"]])
     new = pl.DataFrame({"district": ["Jongno"], "more": ["?"], "age": [5.0]})
     np.testing.assert_array_equal(encoding.transform(new), [[5, 0, 0, 0]])
-    with pytest.raises(ValueError, match="no column 'district', which there was in fit"):
+    with pytest.raises(ValueError, match="X has no column 'district', which was in fit"):
         encoding.transform(new.drop("district"))
-    with pytest.raises(ValueError, match="column 'age' held numbers in fit; now it holds 'old'"):
+    with pytest.raises(ValueError, match="column 'age' was numeric in fit; now it contains 'old'"):
         encoding.transform(pd.DataFrame({"age": ["old"], "district": ["Mapo"]}))
-    with pytest.raises(ValueError, match="3 columns, but there were 2 in fit: 'age', 'district'"):
+    with pytest.raises(ValueError, match="X has 3 columns, but fit had 2: 'age', 'district'"):
         encoding.transform(np.zeros((1, 3)))
 
 
@@ -225,7 +225,7 @@ def test_what_cannot_be_encoded_is_named():
         Encoding.fit(table := pl.DataFrame({"age": [1, None]})).transform(table)
     with pytest.raises(ValueError, match=r"got an array of shape \(3,\)"):
         Encoding.fit(["a", "b", "c"])
-    with pytest.raises(ValueError, match="categorical names 'zap', which is no column"):
+    with pytest.raises(ValueError, match="categorical contains 'zap', which is not a column"):
         Encoding.fit(pd.DataFrame(TABLE), categorical=["zap"])
-    with pytest.raises(ValueError, match="categorical names column 4; there are 4"):
+    with pytest.raises(ValueError, match="categorical contains column 4; there are 4"):
         Encoding.fit(pd.DataFrame(TABLE), categorical=[4])

@@ -205,9 +205,9 @@ def test_invalid_matrices():
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_new_rows_are_checked():
     found = model().fit(table())
-    with pytest.raises(ValueError, match="there is no column 'sex', which there was in fit"):
+    with pytest.raises(ValueError, match="X has no column 'sex', which was in fit"):
         found.predict(table()[["zip"]])
-    with pytest.raises(ValueError, match="there is no column 'day 3', which there was in fit"):
+    with pytest.raises(ValueError, match="X has no column 'day 3', which was in fit"):
         found.assign(table().drop(columns="day 3"))
     with pytest.raises(ValueError, match="features"):
         found.predict(np.zeros((2, 2)))

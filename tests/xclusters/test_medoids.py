@@ -260,7 +260,7 @@ def test_max_iter_warns():
         ({"n_clusters": 0}, "n_clusters=0 is not between 1 and the number of rows, 4"),
         ({"n_clusters": 5}, "n_clusters=5 is not between 1 and the number of rows, 4"),
         ({"weights": [1, 0, 0, 0]}, "of positive weight, 1"),
-        ({"weights": [1, 2]}, "one weight a row"),
+        ({"weights": [1, 2]}, "one weight per row"),
         ({"init": "pam"}, "unknown init='pam'; use 'build'"),
         ({"init": [0, 4]}, r"init\[1\] is 4, but row indices range from 0 to 3"),
         ({"init": [1, 1]}, r"init\[1\] repeats row 1"),

@@ -1,4 +1,4 @@
-"""Measures: cost, size of explanations, agreement with the reference, and rule lists."""
+"""Measures of cost, explanation size, agreement with the reference, and rule lists."""
 
 from pellucid.metrics.rule_lists import (
     LevelMeasures,

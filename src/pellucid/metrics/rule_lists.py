@@ -1,8 +1,8 @@
-"""Measures of a list of rules: how telling its levels are, and how much work an answer takes.
+"""Measures of decision lists: information of the levels, and number of tests per row.
 
-A level of a decision list, or a leaf of a tree, is the rule "a row that gets here (A) is classified
-rightly (B)". The measures take plain arrays, so they serve any model: which level answers each row,
-and where the classifier of each level is right.
+A level of a decision list, or a leaf of a tree, is the rule "a row that is covered here (A) is
+classified correctly (B)". The measures take plain arrays, so they apply to any model: the level
+that covers each row, and the rows that the classifier of each level classifies correctly.
 """
 
 from __future__ import annotations
@@ -15,21 +15,22 @@ from pellucid.tables.validation import read_sample_weight
 
 
 class LevelMeasures(NamedTuple):
-    """How telling each level is; arrays with one number a level.
+    """Measures of each level, as arrays with one number per level.
 
     Attributes
     ----------
     support : ndarray
-        Share of all rows that the level answers, p(A).
+        p(A): fraction of all rows that the level covers.
     bayes_factor : ndarray
-        p(A | B) / p(A | not B); infinite where the level answers no row wrongly, 1 where its
-        classifier is right on every row or on none.
+        p(A | B) / p(A | not B); infinite if the level misclassifies no row, 1 if its classifier
+        is correct on all rows or on none.
     lift : ndarray
-        p(B | A) / p(B); 1 where the classifier is right on no row.
+        p(B | A) / p(B); 1 if the classifier is correct on no row.
     j_score : ndarray
-        p(A) times the information, in bits, that A gives about B (Kullback and Leibler).
+        p(A) times the Kullback-Leibler divergence, in bits, of p(B | A) from p(B).
     nmi : ndarray
-        Mutual information of A and B over the entropy of A; 0 where every row or none is in A.
+        I(A; B) / H(A): mutual information over the entropy of A; 0 if A holds for all rows or
+        for none.
     """
 
     support: np.ndarray
@@ -39,9 +40,9 @@ class LevelMeasures(NamedTuple):
     nmi: np.ndarray
 
     def combined(self) -> dict[str, float]:
-        """Each measure over the whole list: the sum over its levels, weighted by their support.
+        """Sum of each measure over the levels, weighted by their support.
 
-        Levels that answer nothing do not count, and rows that no level answers add nothing.
+        Levels that cover no row do not count, and rows that no level covers add nothing.
         """
         used = self.support > 0
         names = self._fields[1:]
@@ -54,10 +55,10 @@ def level_measures(level: Any, correct: Any, *, sample_weight: Any = None) -> Le
     Parameters
     ----------
     level : array-like of int, shape (n_samples,)
-        Level that answers each row, -1 for none. For a tree, the position of its leaf.
+        Level that covers each row, -1 for none. For a tree, the position of its leaf.
     correct : array-like of bool, shape (n_samples, n_levels)
-        Whether the classifier of each level would be right about each row, also about rows that
-        other levels answer. For a tree, whether the row is of the leaf's class.
+        Whether the classifier of each level is correct on each row, including rows that other
+        levels cover. For a tree, whether the row is of the leaf's class.
     sample_weight : array-like of shape (n_samples,), optional
 
     Returns
@@ -113,26 +114,26 @@ def eop_complexity(
     classification: float = 0.0,
     sample_weight: Any = None,
 ) -> float:
-    """Tests made before the average row gets its answer from a decision list.
+    """Mean number of tests per row in a decision list.
 
-    A row that passes a level has made all of its tests: as many as neighbours are consulted for
-    nonparametric regions, or as there are boxes. At the level that answers it, it makes all of
-    them too, or with `region` only those up to the region that holds it.
+    A row that a level does not cover takes all tests of the level: the number of neighbors for
+    nonparametric regions, or the number of boxes. At the level that covers it, it takes all tests
+    too, or with `region` only those up to the region that contains it.
 
     Parameters
     ----------
     level : array-like of int, shape (n_samples,)
-        Level that answers each row, -1 for none.
+        Level that covers each row, -1 for none.
     n_tests : array-like of shape (n_levels,)
-        Neighbours consulted, or regions, at each level.
+        Number of neighbors, or of regions, at each level.
     region : array-like of int, shape (n_samples,), optional
-        Position, from 0, of the region of the level that holds each row; regions are tried in
-        turn. Rows without a level may have anything here.
+        Position, from 0, of the region of the level that contains each row; regions are tested
+        in order. Not used for rows without a level.
     dims : array-like of int, shape (n_levels,), optional
-        Number of columns that a test at each level looks at; each test counts that often.
+        Number of columns per test at each level; each test counts that often.
     classification : float, default=0.0
-        What is added for the answer itself. The paper counts 1 for nonparametric regions, and
-        nothing for boxes.
+        Cost of the classification itself. The paper uses 1 for nonparametric regions and 0 for
+        boxes.
     sample_weight : array-like of shape (n_samples,), optional
 
     References
@@ -141,7 +142,7 @@ def eop_complexity(
 
     Examples
     --------
-    Two rows are answered at the first level, one at the second, each with 20 neighbours:
+    Two rows are covered by the first level, one by the second, each with 20 neighbors:
 
     >>> from pellucid.metrics import eop_complexity
     >>> eop_complexity([0, 0, 1], [20, 20], classification=1)
@@ -151,13 +152,13 @@ def eop_complexity(
     per_test = np.ones(len(tests)) if dims is None else np.asarray(dims, dtype=np.float64)
     if tests.ndim != 1 or tests.shape != per_test.shape:
         raise ValueError(
-            f"n_tests has shape {tests.shape} and dims {per_test.shape}; both need one number a "
-            "level"
+            f"n_tests has shape {tests.shape} and dims {per_test.shape}; both need one number "
+            "per level"
         )
     level = _read_level(level, len(tests))
     weight = read_sample_weight(sample_weight, len(level))
-    made = np.concatenate([[0.0], np.cumsum(tests * per_test)])
-    effort = made[np.where(level < 0, len(tests), level + 1)]
+    tests_before = np.concatenate([[0.0], np.cumsum(tests * per_test)])
+    effort = tests_before[np.where(level < 0, len(tests), level + 1)]
     if region is not None:
         region = np.asarray(region)
         if region.shape != level.shape:
@@ -166,7 +167,7 @@ def eop_complexity(
         at = level[rows]
         if np.any((region[rows] < 0) | (region[rows] >= tests[at])):
             raise ValueError("region must lie between 0 and n_tests - 1 of the row's level")
-        effort[rows] = made[at] + (region[rows] + 1) * per_test[at]
+        effort[rows] = tests_before[at] + (region[rows] + 1) * per_test[at]
     return float(weight @ effort / weight.sum()) + classification
 
 
@@ -197,8 +198,8 @@ def _read(level: Any, correct: Any, sample_weight: Any) -> tuple[np.ndarray, ...
     correct = np.asarray(correct)
     if correct.ndim != 2 or correct.dtype != bool:
         raise ValueError(
-            f"correct has shape {correct.shape} and type {correct.dtype}; it needs a row for each "
-            "sample and a column for each level, of booleans"
+            f"correct has shape {correct.shape} and type {correct.dtype}; it must be an array of "
+            "booleans with one row per sample and one column per level"
         )
     level = _read_level(level, correct.shape[1])
     if len(level) != len(correct):
@@ -210,7 +211,7 @@ def _read_level(level: Any, n_levels: int) -> np.ndarray:
     level = np.asarray(level)
     if level.ndim != 1 or (level.size and level.dtype.kind not in "iu"):
         raise ValueError(
-            f"level has shape {level.shape} and type {level.dtype}; it must be flat, of int"
+            f"level has shape {level.shape} and type {level.dtype}; it must be 1-D and of int"
         )
     if level.size == 0:
         raise ValueError("level is empty; at least one row is needed")
@@ -220,13 +221,13 @@ def _read_level(level: Any, n_levels: int) -> np.ndarray:
 
 
 def _times_log(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """Return p · log2(p / q): 0 where p is 0, or q, as p is 0 there but for rounding."""
+    """P · log2(p / q); 0 if p is 0, or if q is 0, where p differs from 0 only by rounding."""
     ratio = np.divide(p, q, out=np.ones_like(p), where=(p > 0) & (q > 0))
     return np.where(p > 0, p, 0.0) * np.log2(ratio)
 
 
 def _normalised_information(p_a: np.ndarray, p_b: np.ndarray, p_ab: np.ndarray) -> np.ndarray:
-    """I(A; B) / H(A) of each level, from the shares of A, of B and of both."""
+    """I(A; B) / H(A) of each level, from the probabilities of A, of B and of both."""
     mutual = (
         _times_log(p_ab, p_a * p_b)
         + _times_log(p_a - p_ab, p_a * (1 - p_b))

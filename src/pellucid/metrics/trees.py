@@ -1,4 +1,4 @@
-"""Measures of an explanation: what it costs, how long it is, how true to the reference."""
+"""Measures of an explanation: its cost, its size, and its agreement with the reference."""
 
 from __future__ import annotations
 
@@ -17,11 +17,13 @@ from pellucid.tables.encoding import Indicator
 from pellucid.tables.validation import read_sample_weight
 from pellucid.tree import ThresholdTree
 from pellucid.tree.predictor import canonical_csc
-from pellucid.tree.sizes import mean_over_leaves
+from pellucid.tree.sizes import conditions_per_leaf, mean_over_leaves
 
 
 def kmeans_cost(X: Any, labels: Any, *, sample_weight: Any = None) -> float:
-    """Sum of squared distances of the rows to the mean of their cluster.
+    r"""k-means cost of a partition, :math:`\sum_i w_i \lVert x_i - \mu_{c(i)} \rVert_2^2`.
+
+    :math:`\mu_c` is the weighted mean of the rows of cluster :math:`c`.
 
     Parameters
     ----------
@@ -40,7 +42,9 @@ def kmeans_cost(X: Any, labels: Any, *, sample_weight: Any = None) -> float:
 
 
 def kmedians_cost(X: Any, labels: Any, *, sample_weight: Any = None) -> float:
-    """Sum of absolute distances of the rows to the coordinate-wise median of their cluster.
+    r"""k-medians cost of a partition, :math:`\sum_i w_i \lVert x_i - m_{c(i)} \rVert_1`.
+
+    :math:`m_c` is the coordinate-wise weighted (lower) median of the rows of cluster :math:`c`.
 
     Parameters
     ----------
@@ -61,7 +65,9 @@ def kmedians_cost(X: Any, labels: Any, *, sample_weight: Any = None) -> float:
 def surrogate_cost(
     X: Any, labels: Any, centers: Any, *, sample_weight: Any = None, objective: str = "kmeans"
 ) -> float:
-    """Sum of squared (or absolute) distances of the rows to given centers.
+    r"""Cost of the rows at given centers, :math:`\sum_i w_i \lVert x_i - \mu_{c(i)} \rVert_2^2`.
+
+    With ``objective="kmedians"``, :math:`\sum_i w_i \lVert x_i - \mu_{c(i)} \rVert_1`.
 
     Parameters
     ----------
@@ -82,9 +88,9 @@ def surrogate_cost(
     _check_length("labels", position, X)
     centers = np.asarray(centers, dtype=np.float64)
     if centers.ndim != 2 or centers.shape[1] != X.shape[1]:
-        raise ValueError(f"centers have shape {centers.shape}, but X has {X.shape[1]} columns")
+        raise ValueError(f"centers has shape {centers.shape}, but X has {X.shape[1]} columns")
     if len(position) and not 0 <= position.min() <= position.max() < len(centers):
-        raise ValueError(f"labels must lie in 0 .. {len(centers) - 1}, one center each")
+        raise ValueError(f"labels must be positions in centers, 0 .. {len(centers) - 1}")
     return _data(objective, X, sample_weight).cost(position, centers)
 
 
@@ -96,10 +102,31 @@ def normalized_partition_cost(
     sample_weight: Any = None,
     objective: str = "kmeans",
 ) -> float:
-    """Cost of a partition over the cost of the reference partition (NPC); 1 is a perfect copy.
+    r"""Normalized partition cost (NPC) of a partition against a reference partition.
 
-    Both costs use the means of their own clusters, or with ``objective="kmedians"`` the medians.
-    Two partitions without any cost give 1.
+    .. math:: \mathrm{NPC} = \frac{\mathrm{cost}(P)}{\mathrm{cost}(P_{\mathrm{ref}})}
+
+    Each cost uses the means of the partition's own clusters, or with ``objective="kmedians"`` the
+    medians. 1 means that the partition is as good as the reference. If both costs are 0, the
+    result is 1.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+    labels, reference_labels : array-like of shape (n_samples,)
+    sample_weight : array-like of shape (n_samples,), optional
+    objective : {"kmeans", "kmedians"}, default="kmeans"
+
+    References
+    ----------
+    Laber, Murtinho, Oliveira (2023). Shallow decision trees for explainable k-means
+    clustering. Pattern Recognition.
+
+    Examples
+    --------
+    >>> from pellucid.metrics import normalized_partition_cost
+    >>> normalized_partition_cost([[0.0], [2.0], [6.0]], [0, 1, 1], [0, 0, 1])
+    4.0
     """
     cost = _partition_cost(objective, X, labels, sample_weight)
     reference = _partition_cost(objective, X, reference_labels, sample_weight)
@@ -111,13 +138,16 @@ def normalized_partition_cost(
 def weighted_average_depth(
     tree: ThresholdTree, X: Any = None, *, sample_weight: Any = None
 ) -> float:
-    """Questions asked of the average row (WAD).
+    r"""Weighted average depth, :math:`\mathrm{WAD} = \sum_l w_l d_l / \sum_l w_l`.
+
+    :math:`d_l` is the depth of leaf :math:`l` and :math:`w_l` the weight of its rows: the mean
+    number of splits that a row passes.
 
     Parameters
     ----------
     tree : ThresholdTree
     X : array-like or sparse matrix of shape (n_samples, n_features), optional
-        Rows to average over; the counts of the training rows when left out.
+        Rows to average over. Default: the training rows.
     sample_weight : array-like of shape (n_samples,), optional
         Weights of the rows of `X`.
     """
@@ -131,27 +161,38 @@ def weighted_average_explanation_size(
     sample_weight: Any = None,
     feature_names: Sequence[str | Indicator] | None = None,
 ) -> float:
-    """Conditions needed to explain the average row, redundant ones left out (WAES).
+    r"""Weighted average explanation size, :math:`\mathrm{WAES} = \sum_l w_l s_l / \sum_l w_l`.
+
+    :math:`s_l` is the number of conditions in the rule of leaf :math:`l` without redundant ones,
+    and :math:`w_l` the weight of its rows.
 
     Parameters
     ----------
     tree : ThresholdTree
     X : array-like or sparse matrix of shape (n_samples, n_features), optional
-        Rows to average over; the counts of the training rows when left out.
+        Rows to average over. Default: the training rows.
     sample_weight : array-like of shape (n_samples,), optional
         Weights of the rows of `X`.
     feature_names : sequence of str or Indicator, optional
-        Descriptions of the columns: a column that is one category is, without further
-        conditions, none of the others.
+        Descriptions of the columns. A rule that includes a category of a column does not need
+        the conditions that exclude its other categories.
     """
-    sizes = [
-        len(simplify(path_conditions(tree, leaf, feature_names))) for leaf in tree.leaves.tolist()
-    ]
-    return _average_over_leaves(tree, np.array(sizes), X, sample_weight)
+    if feature_names is None:
+        sizes = conditions_per_leaf(tree)
+    else:
+        paths = (path_conditions(tree, leaf, feature_names) for leaf in tree.leaves.tolist())
+        sizes = np.array([len(simplify(path)) for path in paths])
+    return _average_over_leaves(tree, sizes, X, sample_weight)
 
 
 def reference_agreement(labels: Any, reference_labels: Any, *, sample_weight: Any = None) -> float:
-    """Share of rows in the same cluster as in the reference, after the best matching of names.
+    """Fraction of rows in the same cluster as in the reference, for the best matching of clusters.
+
+    Parameters
+    ----------
+    labels, reference_labels : array-like of shape (n_samples,)
+        Labels of any type; clusters are matched one to one.
+    sample_weight : array-like of shape (n_samples,), optional
 
     Examples
     --------
@@ -162,8 +203,8 @@ def reference_agreement(labels: Any, reference_labels: Any, *, sample_weight: An
     labels, reference_labels = np.asarray(labels), np.asarray(reference_labels)
     if labels.shape != reference_labels.shape or labels.ndim != 1:
         raise ValueError(
-            f"labels have shape {labels.shape} and reference_labels {reference_labels.shape}; "
-            "both must be flat and of one length"
+            f"labels has shape {labels.shape} and reference_labels {reference_labels.shape}; "
+            "both must be 1-D and of the same length"
         )
     weight = read_sample_weight(sample_weight, len(labels))
     names, ours = _positions(labels)
@@ -175,11 +216,11 @@ def reference_agreement(labels: Any, reference_labels: Any, *, sample_weight: An
 
 
 def _positions(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Different labels, and the position of each row's among them."""
+    """The distinct labels, and the position of each row's label among them."""
     if labels.dtype.kind in "iu" and labels.size and labels.min() >= 0 and labels.max() < 2**16:
-        # Counting is many times as fast as the sorting that labels of any kind need.
-        is_there = np.bincount(labels) > 0
-        return np.flatnonzero(is_there), (np.cumsum(is_there) - 1)[labels]
+        # Counting is many times faster than sorting.
+        is_used = np.bincount(labels) > 0
+        return np.flatnonzero(is_used), (np.cumsum(is_used) - 1)[labels]
     return np.unique(labels, return_inverse=True)
 
 
@@ -204,15 +245,15 @@ def _read(X):
     return canonical_csc(X) if sparse.issparse(X) else np.asarray(X)
 
 
-def _check_length(what: str, values: np.ndarray, X) -> None:
+def _check_length(name: str, values: np.ndarray, X) -> None:
     if values.shape != (X.shape[0],):
-        raise ValueError(f"{what} have shape {values.shape}, but X has {X.shape[0]} rows")
+        raise ValueError(f"{name} has shape {values.shape}, but X has {X.shape[0]} rows")
 
 
 def _average_over_leaves(tree, amounts: np.ndarray, X, sample_weight) -> float:
     if X is None:
         if sample_weight is not None:
-            raise ValueError("sample_weight weighs the rows of X; pass X too")
+            raise ValueError("sample_weight needs X: it holds the weights of its rows")
         return mean_over_leaves(tree, amounts)
     leaf = tree.apply(X)
     rows = read_sample_weight(sample_weight, len(leaf))

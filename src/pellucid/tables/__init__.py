@@ -1,1 +1,1 @@
-"""Tables: data frames, columns, categories, and the validation of input."""
+"""Data frames, columns, categories, and the validation of input."""

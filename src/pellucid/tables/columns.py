@@ -1,4 +1,4 @@
-"""Tables of any kind as columns with names."""
+"""Tables of any kind as named columns."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 
 
 class Columns:
-    """Columns of a table, each a flat array of numbers or of objects.
+    """Columns of a table, each a 1-D array of numbers or objects.
 
     Parameters
     ----------
     names : list of str
     values : list of ndarray
     are_named : bool
-        Whether the table had names itself, so that the order of its columns does not matter.
+        Whether the table itself has column names, so that columns are found by name.
     """
 
     def __init__(self, names: list[str], values: list[np.ndarray], are_named: bool) -> None:
@@ -27,8 +27,8 @@ class Columns:
     def of(cls, table: Any) -> Columns:
         """The columns of a pandas, polars or pyarrow table, or of a 2-D array.
 
-        Columns of numbers are arrays of numbers; all others, booleans among them, hold objects.
-        The columns of an array are called ``x0, x1, ...``.
+        Numeric columns become arrays of numbers; all others, including booleans, arrays of
+        objects. The columns of an array are named ``x0, x1, ...``.
         """
         from pellucid.tables.frames import as_table
 
@@ -41,7 +41,7 @@ class Columns:
         array = table if isinstance(table, np.ndarray) else np.array(table, dtype=object)
         if array.ndim != 2:
             raise ValueError(
-                f"expected a table of rows and columns, got an array of shape {array.shape}; "
+                f"expected a 2-D table, got an array of shape {array.shape}; "
                 "reshape a single column with .reshape(-1, 1)"
             )
         names = [f"x{i}" for i in range(array.shape[1])]
@@ -56,29 +56,29 @@ class Columns:
         return [is_numeric(column) for column in self.values]
 
     def take(self, positions: Iterable[int]) -> Columns:
-        """Only some of the columns."""
+        """The columns at the given positions."""
         positions = list(positions)
         names, values = ([of[i] for i in positions] for of in (self.names, self.values))
         return Columns(names, values, self.are_named)
 
     def take_rows(self, rows: np.ndarray) -> Columns:
-        """Only some of the rows."""
+        """The columns at the given rows."""
         return Columns(self.names, [column[rows] for column in self.values], self.are_named)
 
     def like(self, names: list[str]) -> Columns:
-        """The columns of these names, or, where the table has none itself, so many columns."""
+        """The columns with the given names; without own names, all columns under these names."""
         if not self.are_named:
             if len(self.names) != len(names):
                 raise ValueError(
-                    f"{len(self.names)} columns, but there were {len(names)} in fit: "
+                    f"X has {len(self.names)} columns, but fit had {len(names)}: "
                     f"{', '.join(map(repr, names))}"
                 )
             return Columns(names, self.values, False)
         for name in names:
             if name not in self.names:
                 raise ValueError(
-                    f"there is no column {name!r}, which there was in fit; "
-                    f"the columns are {', '.join(map(repr, self.names))}"
+                    f"X has no column {name!r}, which was in fit; its columns are "
+                    f"{', '.join(map(repr, self.names))}"
                 )
         return self.take(map(self.names.index, names))
 
@@ -100,7 +100,7 @@ def _frame_column(frame: Any, name: str) -> np.ndarray:
 
 
 def _plain(column: np.ndarray) -> np.ndarray:
-    """A column of an array: numbers if all that is there are numbers, else objects."""
+    """A column of an array: numbers if all values are numbers or missing, else objects."""
     if column.dtype.kind in "fiu":
         return column
     if column.dtype == object and all(map(_is_number, column)):

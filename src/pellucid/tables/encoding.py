@@ -1,4 +1,4 @@
-"""Tables with categories as numbers: one 0/1 column a category, which keeps its words."""
+"""Tables with categories as numbers: one indicator column per category."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from pellucid.tables.columns import Columns, is_numeric
 class Indicator:
     """Description of an encoded column that is 1 where `column` is `value`, and 0 elsewhere.
 
-    Everything that takes the names of columns takes these too, and says "district is Gangnam"
-    where it would say "x > 0.5" of a plain column.
+    Accepted wherever column names are: conditions on such a column are printed as "district is
+    Gangnam" instead of "x > 0.5".
 
     Examples
     --------
@@ -32,18 +32,18 @@ class Indicator:
 
     column: str
     value: Any
-    """The category; None stands for a value that is missing."""
+    """The category; None for a missing value."""
     otherwise: str | None = field(default=None, compare=False)
-    """The other category in words, where the column has only two."""
+    """Text of the other category, if the column has two."""
 
     @property
     def word(self) -> str:
-        """The category as a word."""
+        """Text of the category."""
         return _word(self.value)
 
     @property
     def negation(self) -> str:
-        """What is true where the column is 0."""
+        """Text of the condition that the column is 0."""
         return f"{self.column} is {self.otherwise or f'not {self.word}'}"
 
     def __str__(self) -> str:
@@ -51,10 +51,10 @@ class Indicator:
 
 
 class Encoding:
-    """How a table becomes a matrix: numbers stay, a column of categories becomes one a category.
+    """One-hot encoding of a table: numeric columns stay, each category becomes a column.
 
-    Made by :meth:`fit`. Missing values are a category of their own; in a column of numbers they
-    are an error.
+    Made by :meth:`fit`. A missing value is a category of its own; in a numeric column it is an
+    error.
 
     Attributes
     ----------
@@ -89,11 +89,11 @@ class Encoding:
         Parameters
         ----------
         table : data frame or array-like of shape (n_samples, n_columns)
-            A pandas, polars or pyarrow table, or an array of numbers, words or objects; the
-            columns of an array are called ``x0, x1, ...``.
+            A pandas, polars or pyarrow table, or an array of numbers, strings or objects; the
+            columns of an array are named ``x0, x1, ...``.
         categorical : iterable of str or int, optional
-            Columns, by name or position, that hold categories although they look like numbers,
-            such as postal codes. Words, booleans, categories and dates always do.
+            Numeric columns, by name or position, that hold categories, such as postal codes.
+            Strings, booleans, categoricals and dates are always categories.
 
         Returns
         -------
@@ -109,17 +109,16 @@ class Encoding:
 
     @property
     def is_categorical(self) -> list[bool]:
-        """For each column of the table, whether it is taken as categories."""
+        """For each column of the table, whether it holds categories."""
         return [values is not None for values in self._categories]
 
     def transform(self, table: Any) -> np.ndarray:
-        """The rows of a table as numbers; a category never seen before is 0 in all its columns.
+        """The rows of a table as numbers; an unknown category is 0 in all columns of its feature.
 
         Parameters
         ----------
         table : data frame or array-like of shape (n_samples, n_columns)
-            A data frame needs the columns of the one that was learned, in any order; others
-            are passed over.
+            A data frame needs the columns of `fit`, in any order; other columns are ignored.
 
         Returns
         -------
@@ -128,7 +127,7 @@ class Encoding:
         return np.column_stack(self.columns(table)).astype(np.float64, copy=False)
 
     def columns(self, table: Any) -> list[np.ndarray]:
-        """The columns of :meth:`transform`, one by one: numbers as they are, categories as bools.
+        """The columns of :meth:`transform`: numeric ones unchanged, indicators as booleans.
 
         Parameters
         ----------
@@ -151,19 +150,21 @@ def _positions(names: list[str], wanted: Iterable | None) -> set[int]:
         if isinstance(column, str):
             if column not in names:
                 raise ValueError(
-                    f"categorical names {column!r}, which is no column; "
-                    f"the columns are {', '.join(map(repr, names))}"
+                    f"categorical contains {column!r}, which is not a column; the columns are "
+                    f"{', '.join(map(repr, names))}"
                 )
             found.add(names.index(column))
         elif 0 <= column < len(names):
             found.add(int(column))
         else:
-            raise ValueError(f"categorical names column {column}; there are {len(names)}")
+            raise ValueError(
+                f"categorical contains column {column}; there are {len(names)} columns"
+            )
     return found
 
 
 def _category(value: Any) -> Any:
-    """A value as a plain Python object that can be looked up: None if it is missing."""
+    """A value as a hashable Python object; None if it is missing."""
     value = value.item() if isinstance(value, np.generic) else value
     if value is None or (value != value) is not False:  # NaN, NaT and pandas' NA
         return None
@@ -178,7 +179,7 @@ def _categories(column: np.ndarray) -> list:
 
 
 def _rank(value: Any) -> tuple:
-    """Numbers by size, then all else by its words; missing last."""
+    """Sort key: numbers by value, then all others by their text; missing last."""
     if isinstance(value, Number):
         return (0, value, "")
     return (2 if value is None else 1, 0, str(value))
@@ -196,23 +197,23 @@ def _word(value: Any) -> str:
 
 def _indicators(column: np.ndarray, values: list) -> list[np.ndarray]:
     position = {value: i for i, value in enumerate(values)}
-    values_here = column.tolist()
-    # Values are many and different ones few: each of these is looked at once.
-    code_of = {v: position.get(_category(v), -1) for v in set(values_here)}
-    code = np.fromiter(map(code_of.__getitem__, values_here), np.intp, len(values_here))
+    cells = column.tolist()
+    # There are few distinct values; each is converted once.
+    code_of = {v: position.get(_category(v), -1) for v in set(cells)}
+    code = np.fromiter(map(code_of.__getitem__, cells), np.intp, len(cells))
     return [code == i for i in range(len(values))]
 
 
 def _numbers(column: np.ndarray, name: str) -> np.ndarray:
     if not is_numeric(column):
-        word = next(value for value in column.tolist())
-        raise ValueError(f"column {name!r} held numbers in fit; now it holds {word!r}")
+        value = column.tolist()[0]
+        raise ValueError(f"column {name!r} was numeric in fit; now it contains {value!r}")
     numbers = column.astype(np.float64, copy=False)
     bad = np.flatnonzero(~np.isfinite(numbers))
     if len(bad):
         what = "NaN" if np.isnan(numbers[bad[0]]) else "infinity (inf)"
         raise ValueError(
-            f"column {name!r} contains {what}, first at row {bad[0]}: drop such rows, or fill "
-            "them in, for example with sklearn.impute.SimpleImputer"
+            f"column {name!r} contains {what}, first at row {bad[0]}: drop such rows, or impute "
+            "the values, for example with sklearn.impute.SimpleImputer"
         )
     return numbers

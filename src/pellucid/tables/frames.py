@@ -1,4 +1,4 @@
-"""Data frames as numbers with names."""
+"""Data frames as arrays of numbers."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from sklearn.utils.validation import validate_data
 
 
 class PlainTable(NamedTuple):
-    """A table of plain numbers."""
+    """Column names and values of a numeric table."""
 
     names: list
     numbers: np.ndarray
 
 
 def read_plain_table(X: Any) -> PlainTable | None:
-    """A pandas, polars or pyarrow table that can be read all at once; None for anything else.
+    """A pandas, polars or pyarrow table that can be converted as a whole; None for other input.
 
-    Column by column takes longer than all the rest where rows are few. pandas gives the memory of
-    the table itself, read-only, if that is in one piece.
+    Conversion column by column dominates the time of a prediction for few rows. pandas returns a
+    read-only view of the table if its memory is contiguous.
     """
     if isinstance(X, (np.ndarray, list)) or sparse.issparse(X):
         return None
@@ -44,7 +44,7 @@ def read_plain_table(X: Any) -> PlainTable | None:
 
 
 def as_table(X: Any):
-    """`X` as a narwhals table, or None if it is none."""
+    """`X` as a narwhals data frame, or None if it is not a data frame."""
     if isinstance(X, np.ndarray) or sparse.issparse(X):
         return None
     import narwhals as nw
@@ -55,15 +55,15 @@ def as_table(X: Any):
         names = [str(name) for name in X.columns]
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(
-            f"column {twice!r} appears more than once; give every column a name of its own"
+            f"column {twice!r} appears more than once; column names must be unique"
         ) from None
     if isinstance(table, nw.LazyFrame):
-        raise TypeError("X is a lazy frame; call collect() on it first")
+        raise TypeError("X is a lazy frame; call its collect() first")
     return table if isinstance(table, nw.DataFrame) else None
 
 
 class _Names:
-    """The shape and the column names of a table, as every version of scikit-learn reads them."""
+    """The shape and the column names of a table, in a form that scikit-learn can read."""
 
     def __init__(self, table) -> None:
         self.shape, self._names = table.shape, table.columns
@@ -77,10 +77,10 @@ class _Names:
 
 
 def with_names(X: Any, table):
-    """`X` itself, or a stand-in where scikit-learn does not know its kind of table.
+    """`X` itself, or a proxy if scikit-learn cannot read the column names of its type.
 
-    Up to some version it reads names by the data frame interchange protocol, which polars has
-    given up; later versions go another way.
+    Older versions read names by the data frame interchange protocol, which newer versions of
+    polars do not support.
     """
     probe = BaseEstimator()
     validate_data(probe, X, skip_check_array=True)
@@ -88,14 +88,14 @@ def with_names(X: Any, table):
 
 
 def table_to_array(table) -> np.ndarray:
-    """The columns of a table of any numeric types as numbers, one after the other."""
+    """A table of any numeric types as an array, converted column by column."""
     import narwhals as nw
 
     for name, dtype in table.schema.items():
         if not (dtype.is_numeric() or dtype == nw.Boolean):
             raise ValueError(
-                f"column {name!r} is not numeric (its type is {dtype}); leave it out, or encode "
-                "it first, for example with sklearn.preprocessing.OneHotEncoder"
+                f"column {name!r} is not numeric (its type is {dtype}); drop it, or encode it "
+                "first, for example with sklearn.preprocessing.OneHotEncoder"
             )
     single = all(dtype == nw.Float32 for dtype in table.schema.values())
     array = np.empty(table.shape, dtype=np.float32 if single else np.float64, order="F")

@@ -1,4 +1,4 @@
-"""Whatever a user hands in, as numbers, or an error that says where and what would work."""
+"""Validation of input: arrays of numbers, or errors that name the place and a remedy."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def read_X(estimator: Any, X: Any, *, reset: bool, check: bool = True):
     Parameters
     ----------
     estimator : BaseEstimator
-        Remembers (`reset`) or compares the number and the names of the columns.
+        Stores (`reset`) or checks the number and the names of the columns.
     X : array-like, sparse matrix, or pandas, polars or pyarrow table
     reset : bool
         True in `fit`.
     check : bool
-        Whether to look for numbers that are not finite, or leave that open.
+        Whether to raise an error for numbers that are not finite.
 
     Returns
     -------
@@ -44,9 +44,9 @@ def read_X(estimator: Any, X: Any, *, reset: bool, check: bool = True):
 
 
 def read_rows(estimator: Any, X: Any):
-    """`X` for a fitted estimator, as it is if possible, with width and names checked.
+    """`X` for a fitted estimator, without a copy if possible, with width and names checked.
 
-    Whether the numbers are finite is left open, so that it can be seen while they are used.
+    Numbers are not checked to be finite; the caller does this while it reads them.
 
     Returns
     -------
@@ -78,13 +78,13 @@ def refuse_infinite(estimator: Any, X) -> None:
             name = f"column {column}" if names is None else f"column {names[column]!r}"
             raise ValueError(
                 f"Input X contains {what}: {name}, first at row {rows[0]}. "
-                f"{type(estimator).__name__} needs finite numbers: drop such rows, or fill them "
-                "in, for example with sklearn.impute.SimpleImputer"
+                f"{type(estimator).__name__} needs finite numbers: drop such rows, or impute the "
+                "values, for example with sklearn.impute.SimpleImputer"
             ) from None
 
 
 def read_sample_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
-    """Weights as float64; all ones when there are none."""
+    """Sample weights as float64; ones if `sample_weight` is None."""
     if sample_weight is None:
         return np.ones(n_samples)
     weight = np.asarray(sample_weight, dtype=np.float64)
@@ -92,7 +92,7 @@ def read_sample_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
         weight = np.full(n_samples, float(weight))
     if weight.shape != (n_samples,):
         raise ValueError(
-            f"sample_weight.shape == {weight.shape}, expected ({n_samples},): one weight a row"
+            f"sample_weight.shape == {weight.shape}, expected ({n_samples},): one weight per row"
         )
     bad = np.flatnonzero(~np.isfinite(weight) | (weight < 0))
     if len(bad):
@@ -100,7 +100,7 @@ def read_sample_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
             f"sample_weight[{bad[0]}] is {weight[bad[0]]}; weights must be finite and at least 0"
         )
     if not np.any(weight > 0):
-        raise ValueError("every sample_weight is zero; at least one row must have a weight above 0")
+        raise ValueError("all sample weights are zero; at least one must be positive")
     return weight
 
 
@@ -117,7 +117,7 @@ def _read_numbers(estimator: Any, X: Any, reset: bool):
         numbers = table_to_array(table) if plain is None else plain.numbers
         validate_data(estimator, with_names(X, table), reset=reset, skip_check_array=True)
         if reset and not numbers.flags.writeable:
-            # One form of array for what is compiled for fitting.
+            # Compiled code of fit then sees writeable arrays only.
             numbers = numbers.copy(order="F")
     else:
         numbers = check_array(
@@ -135,7 +135,7 @@ def _read_numbers(estimator: Any, X: Any, reset: bool):
 
 
 def _is_plain(X: Any) -> bool:
-    """Whether `X` is a matrix that needs no reading: floats that are there, in a known form."""
+    """Whether `X` is a non-empty float array or CSR or CSC matrix, used without conversion."""
     if not (type(X) is np.ndarray or (sparse.issparse(X) and X.format in ("csc", "csr"))):
         return False
     return X.ndim == 2 and X.dtype in (np.float64, np.float32) and 0 not in X.shape

@@ -1,4 +1,4 @@
-"""Which number to show for a cut, out of all that split the training rows alike."""
+"""Choice of a threshold among all that split the training rows in the same way."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def _roundest(low: float, high: float) -> float:
     """The multiple of the largest power of ten in [low, high), nearest to the middle.
 
     A number on a coarser power of ten never has more significant digits than one on a finer
-    one, within one interval, so the coarsest grid that meets the interval has the answer.
-    Whole numbers keep the arithmetic exact; the float nearest to the decimal may still fall
-    outside a very narrow interval, which then is looked at on the next finer grid.
+    one, within one interval, so the coarsest grid with a multiple in the interval is searched.
+    Integers keep the arithmetic exact. The float nearest to the decimal may still lie outside a
+    very narrow interval; then the next finer grid is searched.
     """
     if low <= 0 < high:
         return 0.0
@@ -51,7 +51,7 @@ def _roundest(low: float, high: float) -> float:
     for exponent in range(coarsest, finest - 1, -1):
         if _is_between_multiples(low, high, exponent):
             continue
-        # Multiples of up / down, of which one is 1.
+        # Multiples of up / down; one of the two is 1.
         up, down = 10 ** max(exponent, 0), 10 ** max(-exponent, 0)
         first, last = _ceil(a * down, b * up), _ceil(c * down, d * up) - 1
         if first <= last:
@@ -63,24 +63,25 @@ def _roundest(low: float, high: float) -> float:
 
 
 def _ceil(top: int, bottom: int) -> int:
-    """The least whole number that is not below a fraction."""
+    """Ceiling of a fraction."""
     return -(-top // bottom)
 
 
 def _round(top: int, bottom: int) -> int:
-    """The whole number nearest to a fraction, the even one of two."""
+    """The integer nearest to a fraction; ties go to the even one."""
     whole, rest = divmod(top, bottom)
     return whole + (2 * rest > bottom or (2 * rest == bottom and whole % 2 == 1))
 
 
 def _is_between_multiples(low: float, high: float, exponent: int) -> bool:
-    """Whether [low, high] surely holds no multiple of a power of ten: floats are quick, and
-    come near enough to rule most grids out.
+    """Whether [low, high] certainly contains no multiple of a power of ten.
+
+    Computed in floats, which rules out most grids quickly.
     """
     try:
         scale = 10.0**exponent
         first, last = low / scale, high / scale
     except (OverflowError, ZeroDivisionError):
         return False
-    doubt = 1e-12 * max(abs(first), abs(last), 1.0)
-    return math.ceil(first - doubt) > last + doubt
+    margin = 1e-12 * max(abs(first), abs(last), 1.0)
+    return math.ceil(first - margin) > last + margin

@@ -1,8 +1,7 @@
 """Sizes of explanations: depth and number of conditions, per leaf and on average.
 
-A path of a tree may ask about a feature several times. A rule needs only the tightest lower and
-the tightest upper bound per feature, so its size is the number of different pairs
-(feature, side) on the path.
+A path may split a feature several times. A rule needs only the tightest lower and the tightest
+upper bound per feature, so its size is the number of different pairs (feature, side) on the path.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a tree costs against how long its explanations are: the trees that are worth a look."""
+"""Trade-off of cost and explanation size: trees of one clustering that are not dominated."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from pellucid.tree.threshold_tree import ThresholdTree
 
 @dataclass(frozen=True)
 class TradeOffPoint:
-    """One tree of a trade-off, and what it is worth.
+    """One tree of a trade-off with its measures.
 
     Attributes
     ----------
     penalty : float
-        A depth penalty that gives the tree, the roundest of its range.
+        A depth penalty that gives the tree: the one with the fewest digits in its range.
     penalties : tuple of float
-        The smallest and the largest penalty known to give it; all between them do, too.
+        Smallest and largest penalty known to give the tree; all between them give it too.
     tree : ThresholdTree
     cost : float
         k-means cost of the tree's clusters.
     npc : float
-        The same over the cost of the reference's clusters.
+        Normalized partition cost: `cost` divided by the cost of the reference's clusters.
     waes : float
-        Conditions needed to explain the average row.
+        Weighted average explanation size: mean number of conditions in the rule of a row.
     wad : float
-        Questions asked of the average row.
+        Weighted average depth: mean depth of the leaf of a row.
     n_leaves : int
     """
 
@@ -41,20 +41,20 @@ class TradeOffPoint:
     n_leaves: int
 
     def dominates(self, other: TradeOffPoint) -> bool:
-        """Whether nothing speaks for the other: no measure is better, and one is worse."""
+        """Whether no measure of this tree is worse than the other's, and one is better."""
         ours, theirs = (self.cost, self.waes, self.wad), (other.cost, other.waes, other.wad)
         return ours != theirs and all(a <= b for a, b in zip(ours, theirs))
 
 
 class TradeOff(Sequence):
-    """Trees of one clustering from the shortest explanations to the longest; prints as a table.
+    """Trees of one clustering, shortest explanations first; prints as a table.
 
     Parameters
     ----------
     points : iterable of TradeOffPoint
     is_complete : bool
-        Whether every penalty in the range that was looked at gives one of the trees that were
-        found; else the search was cut short.
+        Whether every penalty in the searched range gives one of the points; otherwise the search
+        stopped early.
 
     Examples
     --------
@@ -79,20 +79,21 @@ class TradeOff(Sequence):
         return len(self._points)
 
     def undominated(self) -> TradeOff:
-        """Without the points for which another is as good in cost, WAES and WAD, better in one.
+        """Only the points that no other point dominates.
 
-        Of points alike in all three the one of least penalty stays.
+        A point dominates another if it is no worse in cost, WAES and WAD and better in one. Of
+        points that are equal in all three, the one with the least penalty is kept.
         """
         kept: list[TradeOffPoint] = []
-        for point in self._points:  # what dominates a point comes before it
+        for point in self._points:  # sorted: a point comes after those that dominate it
             measures = (point.cost, point.waes, point.wad)
-            alike = any((k.cost, k.waes, k.wad) == measures for k in kept)
-            if not alike and not any(k.dominates(point) for k in kept):
+            is_duplicate = any((k.cost, k.waes, k.wad) == measures for k in kept)
+            if not is_duplicate and not any(k.dominates(point) for k in kept):
                 kept.append(point)
         return TradeOff(kept, self.is_complete)
 
     def to_pandas(self) -> Any:
-        """One row a point, as a pandas data frame."""
+        """A pandas data frame with one row per point."""
         import pandas as pd
 
         columns = ("penalty", "cost", "npc", "waes", "wad", "n_leaves", "tree")

@@ -28,7 +28,7 @@ def all_finite(values: np.ndarray, count_threads: Callable[[], int]) -> bool:
     ----------
     values : ndarray of shape (n,) or (n, m)
     count_threads : callable
-        Tells how many threads there may be; asked only where one is not enough.
+        Returns the number of threads; called only if one is not enough.
     """
     if values.size < _FEW:
         return bool(np.isfinite(values).all())

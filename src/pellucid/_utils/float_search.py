@@ -19,7 +19,7 @@ def last_where(holds: Callable[[np.ndarray], np.ndarray]) -> float:
     Parameters
     ----------
     holds : callable
-        Takes an array of numbers and tells for each whether it holds.
+        Maps an array of numbers to booleans.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""ExShallow: induced cost with a price on depth."""
+"""ExShallow: induced cost with a penalty on depth."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from pellucid.tree.trade_off import TradeOff
 class ExShallow(BaseReferenceTree):
     """A tree with one leaf for each reference cluster that is cheap and shallow.
 
-    At each node, the cut that minimises what the rows pay after it, relative to before, plus
-    `depth_penalty` times an estimate of the average depth it leads to.
+    At each node, the split minimises the induced cost relative to the current cost, plus
+    `depth_penalty` (λ) times an estimate of the average depth that it leads to.
 
     Parameters
     ----------

@@ -137,7 +137,7 @@ class RandomThresholds(BaseReferenceTree):
 
 
 def _first_of_equals(centers: np.ndarray) -> np.ndarray:
-    """For each center the first that coincides with it: trees tell them apart no more than that."""
+    """For each center the first one that coincides with it; no tree separates the two."""
     _, first, group = np.unique(centers, axis=0, return_index=True, return_inverse=True)
     return first[group.reshape(-1)]
 

@@ -104,8 +104,8 @@ def _box(low: np.ndarray, high: np.ndarray, window: Window) -> np.ndarray:
     """Corners of a box; open sides extend just beyond the window."""
     low, high = np.array(low, dtype=float), np.array(high, dtype=float)
     for axis, (left, right) in enumerate(window):
-        room = right - left
-        low[axis], high[axis] = max(low[axis], left - room), min(high[axis], right + room)
+        margin = right - left
+        low[axis], high[axis] = max(low[axis], left - margin), min(high[axis], right + margin)
     bottom, top = (low[1], high[1]) if len(window) == 2 else (0.02, 0.98)
     x, y = [low[0], high[0], high[0], low[0], low[0]], [bottom, bottom, top, top, bottom]
     return np.column_stack([x, y])

@@ -350,8 +350,8 @@ def _window(P: np.ndarray) -> list[tuple[float, float]]:
     if not len(P):
         return [(0.0, 1.0)] * P.shape[1]
     low, high = P.min(axis=0), P.max(axis=0)
-    room = np.where(high > low, 0.04 * (high - low), 0.5)
-    return list(zip((low - room).tolist(), (high + room).tolist()))
+    margin = np.where(high > low, 0.04 * (high - low), 0.5)
+    return list(zip((low - margin).tolist(), (high + margin).tolist()))
 
 
 def _heights(n: int) -> np.ndarray:

@@ -122,8 +122,8 @@ def _layout(picture: Picture, column: float, height: float | None = None) -> Lay
     for node in reversed(picture.questions):
         x[node] = (x[tree.children_left[node]] + x[tree.children_right[node]]) / 2
 
-    room = _QUESTION_COLUMNS * column - 2 * PAD
-    questions = {n: wrap(name, room, tail=tail) for n, (name, tail) in picture.questions.items()}
+    width = _QUESTION_COLUMNS * column - 2 * PAD
+    questions = {n: wrap(name, width, tail=tail) for n, (name, tail) in picture.questions.items()}
     box_height = {node: _box_height(lines) for node, lines in questions.items()}
     leaf_height = max(_box_height(picture.titles[n] + picture.figures[n]) for n in picture.titles)
     box_height.update(dict.fromkeys(picture.titles, leaf_height))

@@ -94,13 +94,17 @@ def other_trees(model: Any, X: Any, reference: np.ndarray) -> AlternativeTrees:
     if len(np.unique(labels)) == n_clusters > 1:
         found += _shorter(model, part, labels)
         found += _stages(model) if hasattr(model, "staged_trees") else _longer(model, part, labels)
-    told = set(model.tree_.cluster[model.tree_.is_leaf].tolist())
-    found = [one for one in found if told <= set(one.tree.cluster[one.tree.is_leaf].tolist())]
-    price = _Price(_objective(model), _take(X, known), n_clusters)
-    wanted = price.of(reference[known])
+    clusters_with_leaf = set(model.tree_.cluster[model.tree_.is_leaf].tolist())
+    found = [
+        one
+        for one in found
+        if clusters_with_leaf <= set(one.tree.cluster[one.tree.is_leaf].tolist())
+    ]
+    partition_cost = _PartitionCost(_objective(model), _take(X, known), n_clusters)
+    wanted = partition_cost.of(reference[known])
 
     def measured(one: AlternativeTree) -> AlternativeTree:
-        cost = price.of(one.tree.predict(price.X))
+        cost = partition_cost.of(one.tree.predict(partition_cost.X))
         ratio = cost / wanted if wanted > 0 else (1.0 if cost == 0 else None)
         return replace(one, cost_ratio=ratio)
 
@@ -110,7 +114,7 @@ def other_trees(model: Any, X: Any, reference: np.ndarray) -> AlternativeTrees:
     return AlternativeTrees([measured(one) for one in found], note)
 
 
-class _Price:
+class _PartitionCost:
     """Cost of the rows of a matrix, each to the center of its group."""
 
     def __init__(self, objective: str, X: Any, n_clusters: int) -> None:

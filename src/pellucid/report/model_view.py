@@ -130,14 +130,14 @@ class Subject:
     def _leaves(self, tree: ThresholdTree) -> np.ndarray:
         """Leaf of each row in another tree of the same columns."""
         columns = getattr(self.explanation, "feature_names_in_", None)
-        told = Explanation(
+        explanation = Explanation(
             tree,
             names=self.explanation.tree_columns_,
             clusters=self.explanation.cluster_names_.tolist(),
             columns=None if columns is None else columns.tolist(),
             fill=self.explanation.fill_,
         )
-        return told.apply(self._X)
+        return explanation.apply(self._X)
 
     def _size(self, candidate: TreeCandidate) -> float:
         """Conditions of the average row."""

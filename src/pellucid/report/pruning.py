@@ -12,7 +12,7 @@ def pruned_trees(tree: ThresholdTree, leaf: np.ndarray, reference: np.ndarray) -
     """Trees with fewer and fewer splits, as long as no cluster is lost.
 
     Weakest links first: of all questions, the one whose answers put the fewest rows right, for
-    each leaf below it, is left out with all below it, and the most frequent cluster told there.
+    each leaf below it, is removed with its subtree and becomes a leaf of the most frequent cluster.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def pruned_trees(tree: ThresholdTree, leaf: np.ndarray, reference: np.ndarray) -
     inner = np.flatnonzero(~tree.is_leaf).tolist()
     for node in reversed(inner):  # nodes come before their children
         counts[node] = counts[tree.children_left[node]] + counts[tree.children_right[node]]
-    told = set(tree.cluster[tree.is_leaf].tolist())
+    clusters = set(tree.cluster[tree.is_leaf].tolist())
     ends = {node: int(tree.cluster[node]) for node in np.flatnonzero(tree.is_leaf).tolist()}
     found = []
     while True:
@@ -45,7 +45,7 @@ def pruned_trees(tree: ThresholdTree, leaf: np.ndarray, reference: np.ndarray) -
         below = [end for end in ends if _is_below(tree, end, node)]
         ends = {end: cluster for end, cluster in ends.items() if end not in set(below)}
         ends[node] = int(counts[node].argmax())
-        if not told <= set(ends.values()):
+        if not clusters <= set(ends.values()):
             break
         origin = f"the model's own without {in_leaves(tree.n_leaves - len(ends))}"
         found.append(AlternativeTree(_cut_back(tree, ends), "pruned", origin))

@@ -150,7 +150,7 @@ def _known(value: float | None) -> float | int | None:
 def _sql(tree: ThresholdTree, explanation: Explanation) -> dict[str, str]:
     """The tree as SQL; nothing where a label or a category cannot be written."""
     columns = getattr(explanation, "feature_names_in_", None)
-    told = Explanation(
+    restated = Explanation(
         tree,
         names=explanation.tree_columns_,
         clusters=explanation.cluster_names_.tolist(),
@@ -158,6 +158,6 @@ def _sql(tree: ThresholdTree, explanation: Explanation) -> dict[str, str]:
         fill=explanation.fill_,
     )
     try:
-        return {dialect: told.to_sql(dialect=dialect) for dialect in DIALECTS}
+        return {dialect: restated.to_sql(dialect=dialect) for dialect in DIALECTS}
     except (TypeError, ValueError):
         return {}

@@ -1,7 +1,7 @@
 """Alternatives to branch and bound over pairs (k, α), and a local refinement.
 
 All of them call a caching objective function, which also stores the best pair, and a function
-that tells when to stop.
+that determines when to stop.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ class Trees(NamedTuple):
 
 
 class _Rows(NamedTuple):
-    """The rows besides their values, as `pellucid._core.kernels.batch_tree_costs` has them."""
+    """Row attributes other than values, in the layout of the kernels."""
 
     labels: np.ndarray
     scale: np.ndarray
@@ -138,7 +138,7 @@ def _add_up(
 def _change(total, sums, offsets, weight, net) -> float:
     """Cost of the clusters after the moves less that before them.
 
-    With s the centers, a row at gap g to its own center y pays |g + s_y - s_c|^2 - |g|^2 more at
+    With s the centers, a row at gap g to its own center y costs |g + s_y - s_c|^2 - |g|^2 more at
     center c; and the mean of a cluster of weight N, whose gaps to its center add up to T, saves
     |T|^2 / N against the center.
 

@@ -136,11 +136,22 @@ def make_bins(X, centers: np.ndarray, pool: ThreadPool = SERIAL) -> Bins:
 
         def work(block: tuple[int, int]) -> None:
             lines = np.zeros((kernels.COLUMNS_TOGETHER, kernels.ROWS_TOGETHER))
-            room = (lines, np.empty(kernels.ROWS_TOGETHER, dtype=np.int32))
-            slots = found.slots
-            how = (edges, n_edges, slots.low, slots.scale, found.table, codes, few, mixed, *room)
+            slot_of_row = np.empty(kernels.ROWS_TOGETHER, dtype=np.int32)
             for rows, part in row_major(X, *block):
-                kernels.dense_codes(part, rows.start, *how)
+                kernels.dense_codes(
+                    part,
+                    begin=rows.start,
+                    edges=edges,
+                    n_edges=n_edges,
+                    low=found.slots.low,
+                    scale=found.slots.scale,
+                    table=found.table,
+                    codes=codes,
+                    few=few,
+                    mixed=mixed,
+                    lines=lines,
+                    slots=slot_of_row,
+                )
 
         pool.map(work, pool.blocks(n_samples, _LEAST_ROWS, per_thread=8))
         indices, indptr = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32)

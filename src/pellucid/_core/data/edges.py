@@ -53,7 +53,7 @@ _LESS = 1 - 2.0**-53
 
 
 def spread_slots(samples: np.ndarray, lengths: np.ndarray, number: int) -> Slots:
-    """Slots over all but the tails of the samples, which would leave too few for the rest."""
+    """Slots over the samples without their tails, which would leave too few slots for the rest."""
     every = np.arange(len(samples))
     low = samples[every, lengths // 100]
     with np.errstate(over="ignore"):
@@ -66,7 +66,7 @@ def choose_edges(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Edges of columns: center coordinates and quantiles of samples.
 
-    All values of a sample if there is room for them. Otherwise evenly spaced ones, moved up to the
+    All values of a sample if they fit. Otherwise evenly spaced ones, moved up to the
     end of their slot, so that in most slots one look-up gives the code. A value that fills two
     quantiles has a bin of its own, so that its many rows loosen no bound.
 
@@ -89,10 +89,10 @@ def choose_edges(
     few : ndarray of shape (n_columns,), bool
         Whether all values of the sample are among them.
     """
-    room = width - 1 - _is_new(coordinates).sum(axis=1)
+    n_quantiles = width - 1 - _is_new(coordinates).sum(axis=1)
     is_new = _is_new(samples)
     distinct = is_new.sum(axis=1)
-    few = distinct <= room
+    few = distinct <= n_quantiles
     wanted = np.full((len(samples), min(distinct.max(), width - 1)), np.inf)
     if few.any():
         values = _moved_up(samples[few], is_new[few])[:, : wanted.shape[1]]
@@ -100,8 +100,8 @@ def choose_edges(
     if not few.all():
         many = slice(None) if not few.any() else ~few
         some = Slots(slots.low[many], slots.scale[many], slots.number)
-        n = room[many].max() - 1
-        wanted[many, :n] = _quantiles(samples[many], lengths[many], room[many], some, n)
+        n = n_quantiles[many].max() - 1
+        wanted[many, :n] = _quantiles(samples[many], lengths[many], n_quantiles[many], some, n)
     candidates = np.concatenate([coordinates, wanted], axis=1)
     candidates.sort(axis=1)
     candidates = _moved_up(candidates, _is_new(candidates))
@@ -128,11 +128,11 @@ def _moved_up(values: np.ndarray, kept: np.ndarray) -> np.ndarray:
     return values
 
 
-def _quantiles(samples, lengths, room, slots: Slots, n: int) -> np.ndarray:
+def _quantiles(samples, lengths, n_quantiles, slots: Slots, n: int) -> np.ndarray:
     """Edges at the quantiles of the columns; infinity for those that are not needed."""
     turn = np.arange(1, n + 1)
-    is_spare = turn >= room[:, None]
-    places = turn * lengths[:, None] // room[:, None]
+    is_spare = turn >= n_quantiles[:, None]
+    places = turn * lengths[:, None] // n_quantiles[:, None]
     places[is_spare] = 0
     places += samples.shape[1] * np.arange(len(samples))[:, None]
     values = samples.ravel().take(places)

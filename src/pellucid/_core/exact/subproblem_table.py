@@ -39,7 +39,7 @@ class SearchSettings(NamedTuple):
 
     max_bytes: int = 2**30  # memory at which the search stops
     n_listed: int = 128  # cuts of a subproblem that are listed at first
-    n_solved_centers: int = 4  # trial trees solve subproblems with at most so many centers
+    n_solved_centers: int = 4  # trial trees solve subproblems with at most this many centers
 
 
 DEFAULT_SETTINGS = SearchSettings()

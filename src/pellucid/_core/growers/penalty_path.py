@@ -20,7 +20,7 @@ RESOLUTION = 1e-6
 """Penalties whose relative difference is smaller count as equal."""
 
 SMALLEST = 1e-9
-"""Least penalty that is tried besides 0; below it, rounding would decide between splits."""
+"""Smallest positive penalty that is tried; below it, rounding would decide between splits."""
 
 
 class PenaltyPath:

@@ -21,10 +21,9 @@ def dense_codes(X, begin, edges, n_edges, low, scale, table, codes, few, mixed, 
     """codes[j, begin + i] for rows i; in columns of `few` values, mixed[j, b] = 1 where a value of
     bin b is not its edge.
 
-    A block of rows and some columns at a time: turned on their side, the values of a column are
-    next to each other. `lines` and `slots` are room for them: made outside, they need not be
-    compiled. Indices are unsigned where it matters: of others it is asked every time whether they
-    are negative.
+    Blocks of rows and columns are transposed, so that the values of a column are contiguous.
+    `lines` and `slots` are workspaces of the caller. Unsigned indices avoid a test for negative
+    values in the inner loop.
     """
     one = np.uint64(1)
     top = float(table.shape[1] - 1)

@@ -48,7 +48,7 @@ _NOISE = 0.25
 """Standard deviation of the logarithm of the random factors of gains in the choice of a leaf."""
 
 _STEP_WORK = 1e5
-"""Work of a step besides that of its loops, in nanoseconds."""
+"""Work of a step outside its loops, in nanoseconds."""
 
 _TIE = 1e-9
 """Part of B by which trees must differ to count as different."""

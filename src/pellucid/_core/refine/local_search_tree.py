@@ -17,10 +17,10 @@ from pellucid.tree import LEAF, ThresholdTree, TreeBuilder
 from pellucid.tree.rounding import ThresholdStyle, choose_threshold
 
 _BITS = 52
-"""Sums of row statistics have at most so many bits: they are exact in float64."""
+"""Sums of row statistics have at most this many bits, so they are exact in float64."""
 
 _GIVE_UP_FACTOR = 0.5
-"""Re-optimisation stops if BSS misses its goal by more than so many times its latest rise."""
+"""Re-optimisation stops if BSS misses its goal by more than this multiple of its latest rise."""
 
 
 class LocalSearchData:

@@ -44,7 +44,7 @@ _N_SWAP_TRIES = 10
 """Swaps that are tried before deep polish ends."""
 
 _GIVE_UP_FACTOR = 4
-"""A swap is given up if the cost is above its goal by more than so many times its latest fall."""
+"""A swap stops if the cost exceeds its goal by more than this multiple of its latest decrease."""
 
 
 class Polished(NamedTuple):

@@ -68,7 +68,7 @@ class SearchBudget:
     Attributes
     ----------
     beam : BeamSearch or None
-        Search besides the greedy one; None for no beam search and the induced cost alone.
+        Search in addition to the greedy one; None for no beam search and the induced cost alone.
     max_beam_size : float
         Size of a problem up to which beam search is used.
     max_deep_size : float

@@ -1,4 +1,18 @@
-"""Explain a clustering: small threshold trees, at a cost that is measured."""
+"""Explain a clustering by a small threshold tree.
+
+Start here
+    ExplainableKMeans (the cheapest tree that several methods find), ExShallow (short
+    explanations), ExKMC (more leaves than clusters).
+Methods of papers
+    IMM, EMN, BSIMM, ExGreedy, ExShallowSearch, RandomThresholds, SpEx; OptimalTree (exact
+    search). BeamSearch is a setting of several of them.
+Clusters made to be explained, and k-medoids
+    XClusters, KMedoids.
+Regions in place of trees
+    EOPClassifier, ATEOPClassifier, explain_clusters.
+Results
+    Explanation, ThresholdTree, explain_pipeline, export_text, from_json, plot_tree.
+"""
 
 from __future__ import annotations
 

@@ -164,7 +164,7 @@ def test_invalid_goals_raise(name):
         with pytest.raises(ValueError, match=f"'{name}' parameter"):
             ExShallowSearch(reference=centers, **{name: bad}).fit(X)
     narrow = IMM(2, random_state=0).fit(X[:, :2])
-    with pytest.raises(ValueError, match=f"tree of {name} looks at 2 columns, but X has 4"):
+    with pytest.raises(ValueError, match=f"tree of {name} has 2 columns, but X has 4"):
         ExShallowSearch(reference=centers, **{name: narrow}).fit(X)
 
 

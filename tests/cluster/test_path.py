@@ -160,7 +160,7 @@ def test_given_penalties_are_the_range():
 
 @pytest.mark.parametrize(
     ("penalties", "message"),
-    [([], "at least one"), ([[0.1]], "flat"), ([0.1, -1.0], r"penalties\[1\] is -1.0"),
+    [([], "at least one"), ([[0.1]], "1-D array"), ([0.1, -1.0], r"penalties\[1\] is -1.0"),
      ([np.nan], r"penalties\[0\] is nan")],
 )  # fmt: skip
 def test_invalid_penalties_raise(penalties, message):

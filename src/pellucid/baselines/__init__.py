@@ -1,4 +1,4 @@
-"""What our trees are compared with: trees of other methods, as estimators with the same face."""
+"""Trees of other methods, for comparison, with the interface of the tree estimators."""
 
 from pellucid.baselines._cart import CARTExplainer
 from pellucid.baselines._kdtree import KDTreeExplainer

@@ -1,4 +1,4 @@
-"""What the baselines share: a number of leaves, and the smaller trees on the way to it."""
+"""Base of the baselines: a number of leaves, and the smaller trees of the same fit."""
 
 from __future__ import annotations
 
@@ -56,6 +56,6 @@ class BaselineTree(BaseReferenceTree):
         self._stages = [builder.build(i) for i in range(len(builder.splits) + 1)]
 
     def staged_trees(self) -> Iterator[ThresholdTree]:
-        """The trees with one leaf, two leaves, and so on up to `tree_`, before it was polished."""
+        """The trees with one leaf, two leaves, and so on up to `tree_` before polish."""
         check_is_fitted(self)
         yield from self._stages

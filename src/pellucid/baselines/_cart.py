@@ -12,21 +12,20 @@ class CARTExplainer(BaselineTree):
     """A classification tree that predicts the reference clusters.
 
     scikit-learn's ``DecisionTreeClassifier(max_leaf_nodes=n_leaves)`` (Gini impurity, best leaf
-    first) learns the labels of the reference, and its tree becomes a threshold tree. It counts
-    misplaced rows and is blind to what they cost, which is what it is here to show.
+    first) is fitted to the labels of the reference and converted to a threshold tree. It counts
+    misclassified rows but not their cost, which this baseline is to show.
 
-    Every training row reaches the leaf in which scikit-learn's tree has it, and each leaf is the
-    majority cluster of its rows. scikit-learn looks at the data in single precision; the
-    thresholds here are chosen between the values themselves.
+    Every training row reaches the same leaf as in scikit-learn's tree, and each leaf has the
+    majority cluster of its rows. scikit-learn rounds the data to single precision; thresholds here
+    are chosen between the original values.
 
     Parameters
     ----------
     {n_clusters}
     n_leaves : int, default=None
-        Number of leaves at the most; that of the clusters when left out. A tree that already
-        reproduces the reference is not cut any further.
+        Largest number of leaves. None: the number of clusters. A tree that reproduces the
+        reference is not split further.
     {common}
-        scikit-learn's tree uses it too: it decides between cuts that are equally good.
 
     Attributes
     ----------
@@ -34,7 +33,11 @@ class CARTExplainer(BaselineTree):
 
     See Also
     --------
-    pellucid.ExKMC : Trees of any size that do look at the cost.
+    pellucid.ExKMC : Trees of any size that minimise the cost.
+
+    Notes
+    -----
+    `random_state` is also that of scikit-learn's tree, which decides between equally good splits.
 
     References
     ----------

@@ -13,27 +13,26 @@ from pellucid.baselines._base import BaselineTree
 from pellucid.cluster._docs import common_parameters
 
 _EQUAL = 1e-9
-"""Variances that differ by this share or less are equal but for rounding."""
+"""Relative difference up to which variances count as equal."""
 
 
 @common_parameters
 class KDTreeExplainer(BaselineTree):
-    """A tree of balanced halves: always the column of largest variance, at its median.
+    """A tree of balanced halves: splits at the median of the column of largest variance.
 
-    The leaf with the most rows (by weight) is cut next, at the median of the column in which its
-    rows vary most, until there are `n_leaves`; cells whose rows are all alike are never cut. Each
-    leaf belongs to the reference center that is cheapest for its rows. The reference has no say
-    in where the cuts are, which is what this baseline is here to show.
+    The leaf with the most rows (by weight) is split next, at the median of its column of largest
+    variance, until there are `n_leaves`; leaves whose rows are all equal are never split. Each leaf
+    belongs to the reference center that is cheapest for its rows. The reference has no influence
+    on the splits, which this baseline is to show.
 
-    The median is the lowest value with at least half of the weight at or below it, or, where
-    nothing would be left above, the next lower value. Among columns of equal variance the first
-    is taken.
+    The median is the lowest value with at least half of the weight at or below it, or, if no row
+    is above that, the next lower value. Ties of variance go to the first column.
 
     Parameters
     ----------
     {n_clusters}
     n_leaves : int, default=None
-        Number of leaves; that of the clusters when left out.
+        Largest number of leaves. None: the number of clusters.
     {common}
 
     Attributes
@@ -63,11 +62,11 @@ class MedianCut(SurrogateCost):
     """The column of largest variance at its median; the heaviest cell has the most to gain."""
 
     def gain_bound(self, node: Node) -> float:
-        """The weight of the cell, which is what its cut is said to gain."""
+        """The weight of the cell, used as the gain of its cut."""
         return self.problem.weights.total_of(node.rows.active)
 
     def best_splits(self, node: Node, n: int = 1) -> list[Split]:
-        """The only cut that is considered; none when all rows of the cell are alike."""
+        """The only cut of the cell; none if all its rows are equal."""
         weight = self.problem.weights.values[node.rows.active]
         spread = self._variances(node.rows.active, weight)
         if (largest := spread.max()) < 0:
@@ -77,7 +76,7 @@ class MedianCut(SurrogateCost):
         return [Split(-largest, feature, at, gain=self.gain_bound(node))]
 
     def _variances(self, rows: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        """Weighted variance of each column over some rows; -1 for a constant column."""
+        """Weighted variance of each column over the given rows; -1 for a constant column."""
         X, total = self.problem.X, weight.sum()
         if sparse.issparse(X):
             X = X.tocsr()[rows].tocsc()
@@ -93,21 +92,21 @@ class MedianCut(SurrogateCost):
 def variance(values: np.ndarray, weight: np.ndarray, total: float, n_rows: int) -> float:
     """Weighted variance of a column of `n_rows` rows; -1 when it is constant.
 
-    Rows that are not among `values` are 0. What is 0 is summed apart from the rest, so that it
-    makes no difference to any bit whether zeros are stored.
+    Rows that are not among `values` are 0. Zeros are summed apart from other values, so that the
+    result has the same bits whether zeros are stored or not.
 
     Parameters
     ----------
     values, weight : ndarray
-        Some of the rows, all that are not 0 among them.
+        Values and weights of rows that include all nonzero ones.
     total : float
         Weight of all rows.
     n_rows : int
         Number of all rows.
     """
-    there = values != 0
-    if not there.all():
-        values, weight = values[there], weight[there]
+    nonzero = values != 0
+    if not nonzero.all():
+        values, weight = values[nonzero], weight[nonzero]
     low, high = values.min(initial=np.inf), values.max(initial=-np.inf)
     if len(values) < n_rows:
         low, high = min(low, 0.0), max(high, 0.0)
@@ -119,8 +118,8 @@ def variance(values: np.ndarray, weight: np.ndarray, total: float, n_rows: int) 
 
 
 def weighted_median_below(values: np.ndarray, weight: np.ndarray) -> float:
-    """The lower weighted median, or the next lower value where that is the largest of all."""
+    """The lower weighted median, or the next lower value if that is the largest value."""
     order = np.argsort(values, kind="stable")
-    ordered, heaped = values[order], np.cumsum(weight[order])
-    median = ordered[np.searchsorted(heaped, heaped[-1] / 2)]
+    ordered, cumulated = values[order], np.cumsum(weight[order])
+    median = ordered[np.searchsorted(cumulated, cumulated[-1] / 2)]
     return float(median if median < ordered[-1] else ordered[ordered < ordered[-1]][-1])

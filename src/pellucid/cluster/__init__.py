@@ -1,4 +1,4 @@
-"""The tree estimators: one file per method."""
+"""Estimators that explain a clustering by a threshold tree, one file per method."""
 
 from pellucid.cluster._bsimm import BSIMM
 from pellucid.cluster._emn import EMN

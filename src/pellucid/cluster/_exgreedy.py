@@ -12,10 +12,11 @@ from pellucid.cluster._reference_tree import SEARCH, BaseReferenceTree
 
 @common_parameters
 class ExGreedy(BaseReferenceTree):
-    """A tree with one leaf for each reference cluster, by least induced cost.
+    """A tree with one leaf per reference cluster, by least induced cost.
 
-    At each node, the cut that separates at least two reference centers and leaves the rows
-    cheapest when each goes to the nearest reference center on its side.
+    Each node is cut where the induced cost is least, among the cuts that separate at least two
+    reference centers. The induced cost of a cut is the cost of the node's rows if each is assigned
+    to the nearest reference center on its own side.
 
     Parameters
     ----------

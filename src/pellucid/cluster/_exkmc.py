@@ -36,7 +36,8 @@ class ExKMC(BaseReferenceTree):
     ----------
     {n_clusters}
     n_leaves : int, default=None
-        Number of leaves; twice the number of clusters when left out.
+        k' of the paper: the largest number of leaves. None: 2k. The tree has exactly this many
+        unless no further split lowers the cost.
     base : {"imm"}, None, estimator or ThresholdTree, default="imm"
         The tree to expand: IMM's, a single leaf (None), the tree of another estimator of this
         package (fitted: as it is; unfitted: cloned and grown for the same reference and

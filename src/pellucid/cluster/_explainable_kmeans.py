@@ -1,4 +1,4 @@
-"""The estimator to begin with: the cheapest tree that several methods and polish find."""
+"""ExplainableKMeans: the cheapest tree that several methods and local search find."""
 
 from __future__ import annotations
 
@@ -20,59 +20,59 @@ from pellucid.metrics import weighted_average_explanation_size
 from pellucid.reference import find_reference
 
 _AUTO_PENALTY = 0.03
-"""What ExShallow's authors recommend; trees that are to be shallow are often cheap as well."""
+"""The value that the authors of ExShallow recommend; shallow trees are often cheap as well."""
 
 
 @common_parameters
 class ExplainableKMeans(BaseThresholdTree):
-    """k-means whose clusters are the leaves of a small threshold tree, as cheap as can be found.
+    """k-means with clusters that are the leaves of a small threshold tree, of least cost found.
 
-    Grows trees by several methods, improves them, and keeps the one of least k-means cost that has
-    no more than `n_leaves` leaves (and keeps to `max_depth` and `max_conditions`). The clusters are
-    those of the tree: near to the reference, but not bound to it.
+    Grows trees by several methods, improves them, and keeps the one of least k-means cost within
+    `n_leaves`, `max_depth` and `max_conditions`. The clusters are those of the tree: similar to the
+    reference, but not bound to it.
 
     What is tried, for each reference:
 
     - ``effort="fast"``: ExShallow's tree, expanded as by ExKMC where more leaves are allowed, then
       polished;
     - ``"balanced"``: also the trees of ExGreedy and IMM, and, where rows × columns × clusters are
-      at most 20 million, all three by beam search (10 trees, 5 cuts a leaf) and, with more leaves
-      than clusters, CART's. With one leaf for each cluster, walks from the two best of them, and
-      the tree they end at is polished. With more leaves, the three cheapest are polished, or two
+      at most 20 million, all three by beam search (10 trees, 5 cuts per leaf) and, with more leaves
+      than clusters, CART's. With one leaf per cluster, local search starts from the two best of
+      them, and its result is polished. With more leaves, the three cheapest are polished, or two
       where rows × columns × leaves² ÷ clusters are above 5 million; where they are at most 400,000,
       the best of these is polished deeply, which exchanges leaves too;
-    - ``"best"``: the same with wide beams (40 trees, 10 cuts) whatever the size, walks several
-      times as long, every tree polished, deep polish up to 10 million, and five k-means references.
+    - ``"best"``: the same with wide beams (40 trees, 10 cuts) whatever the size, a local
+      search several times as long, every tree polished, deep polish up to 10 million, and five
+      k-means references.
 
-    Polishing alternates better cuts, better labels of leaves and centers at the means of the
-    clusters while the cost falls. A walk changes a part of the tree at random (grows it anew, moves
-    a leaf elsewhere, or gives it another cut), then improves all cuts as long as the cost falls,
-    and goes on from there unless the tree has become much dearer; five times, trees are also grown
-    anew from the means of the leaves. The cheapest tree on the way is kept. There is no walk on
-    more than 32,768 rows or 524,288 values (rows × columns, sparse data as well), nor with
-    `max_depth`, `max_conditions` or a `depth_penalty`: then every tree is polished.
+    Polishing alternates better cuts, better clusters of leaves and centers at the means of the
+    clusters while the cost falls. The local search (simulated annealing) changes a part of the tree
+    at random (grows it again, moves a leaf, or changes a cut), improves all cuts while the cost
+    falls, and continues from there unless the cost has risen too much; five times, trees are also
+    grown again from the means of the leaves. The cheapest tree found is kept. There is no local
+    search on more than 32,768 rows or 524,288 values (rows × columns, sparse data as well), nor
+    with `max_depth`, `max_conditions` or a `depth_penalty`: then every tree is polished.
 
-    How much is tried depends on the size of the data and never on the clock or on chance, so
-    results can be repeated; "balanced" is meant to stay within five times what
-    ``KMeans(n_init=10)`` takes, plus a second.
+    The amount of work depends on the size of the data and never on time or chance, so results can
+    be repeated. "balanced" aims at five times the time of ``KMeans(n_init=10)`` plus a second.
 
     Parameters
     ----------
     {n_clusters}
     n_leaves : int, default=None
-        Most leaves; as many as clusters when left out. A cluster may have several.
+        Largest number of leaves. None: the number of clusters. A cluster may have several.
     depth_penalty : "auto" or float, default="auto"
-        What one more condition in the average explanation is worth, as a share of the reference's
-        cost. ``"auto"``: nothing, the cheapest tree wins.
+        Weight of WAES, the mean number of conditions per row, when trees are compared, as a
+        fraction of the reference's cost. ``"auto"``: 0, the cheapest tree is kept.
     max_depth : int, default=None
-        Most questions on the way to a leaf.
+        Largest depth of a leaf.
     max_conditions : int, default=None
-        Most conditions in the rule of a leaf, redundant ones left out.
+        Largest number of conditions in the rule of a leaf, without redundant ones.
     n_references : int, default=None
         Number of k-means clusterings to start from if neither a reference nor labels are given.
         None: 5 with ``effort="best"``, otherwise 1.
     effort : {"fast", "balanced", "best"}, default="balanced"
-        How much to try.
+        How many trees to try.
     {common}
 
     Attributes
@@ -192,8 +192,8 @@ class ExplainableKMeans(BaseThresholdTree):
         given = ", ".join(f"{name}={limit}" for name, limit in limits.items() if limit is not None)
         return (
             f"no tree for {n_clusters} clusters was found within {given}; a binary tree needs a "
-            f"depth of at least {int(np.ceil(np.log2(n_clusters)))}, most need more. Allow more or "
-            "ask for fewer clusters"
+            f"depth of at least {int(np.ceil(np.log2(n_clusters)))}, most need more. Raise the "
+            "limit or use fewer clusters"
         )
 
 
@@ -207,7 +207,7 @@ def _reference_cost(problem: Problem) -> float:
 
 
 def _names(best: Polished, posed: Problem, problem: Problem) -> np.ndarray:
-    """For each cluster of the tree, the one of the problem's reference that it is most like."""
+    """For each cluster of the tree, the matching cluster of the problem's reference."""
     k = problem.n_clusters
     if posed is problem:
         return np.arange(k)

@@ -20,16 +20,18 @@ from pellucid.tree.trade_off import TradeOff
 
 @common_parameters
 class ExShallow(BaseReferenceTree):
-    """A tree with one leaf for each reference cluster that is cheap and shallow.
+    """A tree with one leaf per reference cluster, of low cost and low depth.
 
-    At each node, the split minimises the induced cost relative to the current cost, plus
-    `depth_penalty` (λ) times an estimate of the average depth that it leads to.
+    Each node is cut where ``cost after / cost before + λ * depth`` is least: the induced cost of
+    the node's rows after the cut relative to that before, plus the depth penalty λ times an
+    estimate of the average depth below the node.
 
     Parameters
     ----------
     {n_clusters}
     depth_penalty : float, default=0.03
-        The share of a node's cost that one condition less on average is worth. 0 is ExGreedy.
+        λ of the paper: the fraction of a node's cost that one split less per row is worth. 0 is
+        ExGreedy.
     search : {"greedy", "beam"} or BeamSearch, default="greedy"
         One tree, cut by cut, or many side by side: ``"beam"`` is
         :class:`~pellucid.BeamSearch` with its defaults.
@@ -106,14 +108,13 @@ class ExShallow(BaseReferenceTree):
         *,
         max_fits: int = 200,
     ) -> TradeOff:
-        """What explanations cost at each length: the trees along `depth_penalty`.
+        """All trees over a range of depth penalties: cost against explanation size.
 
-        The tree is the same over whole ranges of penalties and changes where another cut becomes
-        the best of its node. These places are worked out from the cuts on either side, so that in
-        the end, unless `max_fits` comes first, no tree of the range has been missed. The
-        reference is found once, and a node is searched again only where its cut may have changed.
-        Nothing is stored in the estimator, which need not be fitted; its own `depth_penalty` does
-        not matter.
+        The tree is constant over ranges of penalties and changes where another cut becomes the
+        best of its node. These penalties are computed from the cuts on either side, so that no
+        tree of the range is missed unless `max_fits` is reached first. The reference is found
+        once, and a node is searched again only if its cut may have changed. The estimator is not
+        modified and need not be fitted; its own `depth_penalty` is not used.
 
         Parameters
         ----------
@@ -122,17 +123,16 @@ class ExShallow(BaseReferenceTree):
             Labels to explain, as in `fit`.
         sample_weight : array-like of shape (n_samples,), optional
         penalties : array-like of float, optional
-            Penalties to begin with; trees are looked for between the least and the greatest.
-            0, 0.03 and 1 when left out.
+            Penalties to start with; the range is from the least to the greatest. Default: 0, 0.03
+            and 1.
         max_fits : int, default=200
-            How many penalties to try at the most; those in `penalties` are tried in any case.
+            Largest number of penalties to try; those in `penalties` are always tried.
 
         Returns
         -------
         TradeOff
             The trees that are not dominated (no other is as good in cost, WAES and WAD and better
-            in one), from the shortest explanations to the longest. The same tree from several
-            penalties is one point.
+            in one), shortest explanations first. One point per tree.
 
         Examples
         --------
@@ -147,7 +147,7 @@ class ExShallow(BaseReferenceTree):
                 0       1.000   1.35   1.61       3
         """
         penalties = _read_penalties(penalties)
-        model = copy(self)  # reading X leaves traces, and a clone would forget a fitted reference
+        model = copy(self)  # reading X sets attributes, and a clone would drop a fitted reference
         progress = Progress(f"{type(self).__name__}: penalties", max_fits, self.verbose)
         with model._prepare(X, y, sample_weight) as (_, _, problem):
             path = PenaltyPath(problem, self.threshold_style, progress, max_fits)
@@ -161,7 +161,7 @@ def _read_penalties(penalties: Any) -> list[float]:
     values = np.asarray([0.0, 0.03, 1.0] if penalties is None else penalties, dtype=np.float64)
     if values.ndim != 1 or len(values) == 0:
         raise ValueError(
-            f"penalties must be a flat list of at least one number; got shape {values.shape}"
+            f"penalties must be a 1-D array of at least one number; got shape {values.shape}"
         )
     bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
     if len(bad):

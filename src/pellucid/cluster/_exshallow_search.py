@@ -1,4 +1,4 @@
-"""ExShallow*: the depth penalty that a wanted cost and a wanted explanation size ask for."""
+"""ExShallow*: search for the depth penalty that reaches a cost and an explanation size."""
 
 from __future__ import annotations
 
@@ -21,39 +21,38 @@ from pellucid.tree import ThresholdTree
 from pellucid.tree.trade_off import TradeOffPoint
 
 START = 0.03
-"""The usual penalty, where the search begins."""
+"""Penalty at which the search starts."""
 
 STEP = 4.0
-"""Factor between penalties while the search goes down for cost or up for size."""
+"""Factor between successive penalties while a bracket is searched."""
 
 _N_STEPS = 3
 _ROUNDING = 1 + 1e-9
-"""What is above a goal by less than this is on it."""
+"""Relative tolerance of the goals."""
 
 
 @common_parameters
 class ExShallowSearch(BaseReferenceTree):
-    """The ExShallow tree that reaches a wanted cost and a wanted explanation size.
+    """The ExShallow tree that reaches a given cost and a given explanation size.
 
-    ExShallow* of the paper. The search begins with the usual depth penalty of 0.03, goes down
-    where the tree costs too much and up where its explanations are too long, and then looks
-    between the penalties that it has tried, first where one side meets a goal and the other does
-    not. All trees share one reference, and a node is searched again only where its cut may have
-    changed.
+    ExShallow* of the paper. The search over the depth penalty λ starts at 0.03, decreases λ if the
+    tree costs too much and increases it if the explanations are too long, and then continues
+    between the penalties tried so far, first between one that meets a goal and one that does not.
+    All trees share one reference, and a node is searched again only if its cut may have changed.
 
     Parameters
     ----------
     {n_clusters}
     goal_cost : float, estimator or None, default=None
-        What the tree may cost. A number is a ratio to the cost of the reference: 1.1 for at most
-        10 % more. A fitted tree estimator of this package stands for what its tree costs on these
-        rows; an unfitted one is cloned and grown for the same reference first.
+        Largest cost of the tree. A number is a ratio to the cost of the reference: 1.1 for at
+        most 10 % more. A fitted tree estimator of this package stands for the cost of its tree on
+        these rows; an unfitted one is cloned and grown for the same reference first.
     goal_size : float, estimator or None, default=None
-        How many conditions may explain the average row (WAES): a number, or an estimator whose
-        tree sets the size in the same way. One estimator for both goals asks for a tree that is
-        no worse in either.
+        Largest WAES, the mean number of conditions in the rule of a row: a number, or an
+        estimator whose tree has this size. The same estimator as both goals requests a tree that
+        is no worse in either.
     max_fits : int, default=50
-        How many penalties to try at the most.
+        Largest number of penalties to try.
     {common}
 
     Attributes
@@ -63,22 +62,21 @@ class ExShallowSearch(BaseReferenceTree):
     reached_ : bool
         Whether `tree_` meets the goals.
     path_ : TradeOff
-        The trees that were found on the way, as from :meth:`ExShallow.path`.
+        The trees that the search found, as from :meth:`ExShallow.path`.
     n_fits_ : int
-        How many penalties were tried.
+        Number of penalties that were tried.
     {attributes}
 
     Notes
     -----
-    With both goals, the search ends at the first tree that meets both. Where none does, all of
-    the penalties from 0 to 1.92 are gone through, as far as `max_fits` allows, and the tree is the
-    one of least WAES among those that meet `goal_cost`, as in the paper, or, where none meets that
-    either, the cheapest of all. With one goal alone, the tree that is best in the other respect
-    is taken: the least WAES within `goal_cost`, or the least cost within `goal_size` (if there is
-    none, the least WAES). Without goals there is nothing to search for, and the tree is that of
-    ExShallow.
+    With both goals, the search ends at the first tree that meets both. If none does, the whole
+    range of penalties from 0 to 1.92 is searched, as far as `max_fits` allows, and the tree is the
+    one of least WAES among those that meet `goal_cost`, as in the paper, or, if none meets that
+    either, the cheapest of all. With one goal, the tree is the best in the other respect: the
+    least WAES within `goal_cost`, or the least cost within `goal_size` (if there is none, the
+    least WAES). Without goals the tree is that of ExShallow.
 
-    Costs are those of the rows that count; with ``noise="drop"``, rows of noise do not.
+    With ``noise="drop"``, costs do not include rows of noise.
 
     References
     ----------
@@ -87,7 +85,7 @@ class ExShallowSearch(BaseReferenceTree):
 
     Examples
     --------
-    The smallest explanations that cost no more than 25 % above k-means:
+    The smallest explanations that cost at most 25 % more than k-means:
 
     >>> from sklearn.datasets import load_digits
     >>> from pellucid import ExKMC, ExShallowSearch
@@ -96,7 +94,7 @@ class ExShallowSearch(BaseReferenceTree):
     >>> model.reached_, bool(model.inertia_ <= 1.25 * model.reference_inertia_)
     (True, True)
 
-    A tree that is both cheaper and smaller than that of another method:
+    A tree that is cheaper and no larger than that of another method:
 
     >>> rival = ExKMC(10, base=None, n_leaves=10, random_state=0).fit(X)
     >>> model = ExShallowSearch(10, goal_cost=rival, goal_size=rival, random_state=0).fit(X)
@@ -157,7 +155,7 @@ class ExShallowSearch(BaseReferenceTree):
         return path.grow(best.penalty)
 
     def _find_goals(self, problem: Problem) -> Goals:
-        """The goals as figures of this problem."""
+        """The goals as numbers for this problem."""
         trees: dict[int, ThresholdTree] = {}
 
         def tree_of(name: str, goal: BaseThresholdTree) -> ThresholdTree:
@@ -182,14 +180,14 @@ class ExShallowSearch(BaseReferenceTree):
 
 @dataclass(frozen=True)
 class Goals:
-    """What a tree should keep to; infinite where it does not matter.
+    """Upper limits for a tree; infinite if there is none.
 
     Attributes
     ----------
     cost, ratio : float
-        Most k-means cost, as it is and as a ratio to that of the reference.
+        Largest k-means cost, absolute and as a ratio to that of the reference.
     size : float
-        Most WAES.
+        Largest WAES.
     """
 
     cost: float
@@ -198,43 +196,43 @@ class Goals:
 
     @property
     def has_cost(self) -> bool:
-        """Whether cost matters."""
+        """Whether there is a limit for the cost."""
         return min(self.cost, self.ratio) < inf
 
     @property
     def has_size(self) -> bool:
-        """Whether size matters."""
+        """Whether there is a limit for the size."""
         return self.size < inf
 
     @property
     def are_none(self) -> bool:
-        """Whether nothing was asked for."""
+        """Whether there is no limit."""
         return not (self.has_cost or self.has_size)
 
     def is_cheap(self, point: TradeOffPoint) -> bool:
-        """Whether a tree keeps to the cost."""
+        """Whether a tree is within the cost."""
         return point.cost <= self.cost * _ROUNDING and point.npc <= self.ratio * _ROUNDING
 
     def is_small(self, point: TradeOffPoint) -> bool:
-        """Whether a tree keeps to the size."""
+        """Whether a tree is within the size."""
         return point.waes <= self.size * _ROUNDING
 
     def meet(self, point: TradeOffPoint) -> bool:
-        """Whether a tree keeps to both."""
+        """Whether a tree is within both."""
         return self.is_cheap(point) and self.is_small(point)
 
     def end_with(self, point: TradeOffPoint) -> bool:
-        """Whether no better tree has to be looked for: one goal alone can always be bettered."""
+        """Whether the search may stop at a tree; with one goal, a better tree may exist."""
         return self.has_cost and self.has_size and self.meet(point)
 
     def part(self, low: TradeOffPoint, high: TradeOffPoint) -> bool:
-        """Whether only one of two trees keeps to a goal: between them lies what is looked for."""
+        """Whether exactly one of two trees meets a goal, so that the limit lies between them."""
         if self.has_cost:
             return self.is_cheap(low) != self.is_cheap(high)
         return self.is_small(low) != self.is_small(high)
 
     def choose(self, points: list[TradeOffPoint]) -> TradeOffPoint:
-        """The tree to take; the notes of :class:`ExShallowSearch` say which."""
+        """The tree to return, as described in the notes of :class:`ExShallowSearch`."""
 
         def by_size(p: TradeOffPoint):
             return p.waes, p.cost, p.wad, p.penalty
@@ -268,7 +266,7 @@ def _search(path: PenaltyPath, goals: Goals) -> None:
             return
         if is_there(point) == wanted:
             break
-    # Neither cost nor size goes one way only: where the bracket holds nothing, the rest may.
+    # Cost and size are not monotone in the penalty: if the bracket has no such tree, the rest may.
     for ends in ((), (falls[-1], rises[-1])):
         for penalty in ends[: path.max_fits - len(path.fits)]:
             if goals.end_with(path.fit(penalty)):
@@ -285,7 +283,7 @@ def _tree_of(name: str, goal: BaseThresholdTree, problem: Problem) -> ThresholdT
         return clone(goal)._grow(problem, Progress("", 0, 0)).builder.build()
     if goal.tree_.n_features != problem.n_features:
         raise ValueError(
-            f"the tree of {name} looks at {goal.tree_.n_features} columns, but X has "
+            f"the tree of {name} has {goal.tree_.n_features} columns, but X has "
             f"{problem.n_features}"
         )
     return goal.tree_

@@ -1,4 +1,4 @@
-"""Random thresholds: cuts drawn between the reference centers, the cheapest of several trees."""
+"""Random thresholds between the reference centers: the cheapest of several random trees."""
 
 from __future__ import annotations
 
@@ -19,19 +19,18 @@ from pellucid.tree import ThresholdTree
 
 @common_parameters
 class RandomThresholds(BaseReferenceTree):
-    """A tree with one leaf for each reference cluster, its cuts drawn at random.
+    """A tree with one leaf per reference cluster and random cuts.
 
-    The cuts look at the reference centers only, not at the rows, and are cheap on average:
-    whatever the data, the expected cost of one draw is within a factor of the reference's cost
-    that grows little faster than the number of clusters k. Of `n_draws` trees, the one of least
-    k-means cost is kept.
+    The cuts depend on the reference centers only, not on the rows. For any data, the expected cost
+    of a draw is at most the reference's cost times a factor that grows little faster than the
+    number of clusters k. Of `n_draws` trees, the one of least cost is kept.
 
-    All cuts of a draw come from one distribution (for k-medians, uniform over the lengths between
-    neighbouring coordinates, in place of what follows). A column and two neighbouring coordinates
+    All cuts of a draw come from one distribution. For k-medians, cuts are uniform over the lengths
+    between neighbouring coordinates. For k-means, a column and two neighbouring coordinates
     a < b of reference centers in it are drawn with probability proportional to (b - a)^2; the
     threshold t between them, with density proportional to min(t - a, b - t), its distance to the
-    nearer of the two. The cut is put into every leaf in which it separates reference centers; one
-    that separates none in any leaf is drawn again. This goes on until each leaf holds one center.
+    nearer of the two. The cut is made in every leaf in which it separates reference centers; one
+    that separates none in any leaf is drawn again. This repeats until each leaf has one center.
 
     Parameters
     ----------
@@ -45,18 +44,18 @@ class RandomThresholds(BaseReferenceTree):
         still share a leaf.
     n_draws : int, default=10
         Number of trees to choose from. More draws under the same `random_state` begin with the
-        same trees, so the cost never rises.
+        same trees, so the cost never increases.
     {common}
 
     Attributes
     ----------
     draw_costs_ : ndarray of shape (n_draws,)
-        Cost of the clusters of each tree that was drawn, before any polish.
+        Cost of the clusters of each drawn tree, before polish.
     {attributes}
 
     Notes
     -----
-    `random_state` also decides on the draws.
+    `random_state` also seeds the draws.
 
     References
     ----------
@@ -137,13 +136,13 @@ class RandomThresholds(BaseReferenceTree):
 
 
 def _first_of_equals(centers: np.ndarray) -> np.ndarray:
-    """For each center the first one that coincides with it; no tree separates the two."""
+    """For each center the first that is equal to it; no tree separates equal centers."""
     _, first, group = np.unique(centers, axis=0, return_index=True, return_inverse=True)
     return first[group.reshape(-1)]
 
 
 def _cost_changes_one_by_one(data, centers, labels, trees: Trees) -> np.ndarray:
-    """What `cost_changes` gives, for costs of any kind: medians cannot be taken from sums."""
+    """The same as `cost_changes` for any objective; medians cannot be computed from sums."""
     labels = labels.astype(np.intp)
     changes = []
     for parts in zip(*trees):

@@ -1,4 +1,4 @@
-"""SpEx: normalised cuts of the graph of the labels, best first."""
+"""SpEx: normalised cuts of the label graph, best first."""
 
 from __future__ import annotations
 
@@ -14,22 +14,21 @@ from pellucid.cluster._reference_tree import BaseReferenceTree
 
 @common_parameters
 class SpEx(BaseReferenceTree):
-    """A tree for any clustering, from its labels alone; centers have no say in it.
+    """A tree for any clustering, from its labels alone, without centers.
 
-    Joins every two rows of one cluster and looks for thresholds that cut few of these joins (the
-    clique variant of the method). With N_c the number of rows of cluster c in all of the data and
-    S_c in a leaf, the leaf cuts sum_c S_c (N_c - S_c) joins, out of a degree of
-    sum_c S_c (N_c - 1). Each leaf's best cut is the one with the least sum of cut over degree of
-    its two sides; the leaf where this rises least above the leaf's own is cut first, until there
-    are `n_leaves`, or every leaf holds rows of one cluster only. A leaf belongs to the cluster
-    with most rows in it.
+    The label graph has an edge between every two rows of one cluster (the clique variant of the
+    method), and thresholds should cut few edges. With N_c the number of rows of cluster c in the
+    data and S_c in a leaf, the leaf cuts ``sum_c S_c (N_c - S_c)`` edges, out of a degree of
+    ``sum_c S_c (N_c - 1)``. The best split of a leaf has the least sum of cut / degree over its two
+    sides. The leaf for which this exceeds the leaf's own ratio least is split first, until there
+    are `n_leaves` leaves or every leaf is pure. A leaf belongs to its majority cluster.
 
     Parameters
     ----------
     {n_clusters}
     n_leaves : int, default=None
-        Number of leaves; the number of clusters when left out. With as many leaves as clusters, a
-        cluster that is a majority nowhere has no leaf.
+        Largest number of leaves. None: the number of clusters. The tree has exactly this many
+        unless all leaves are pure before. A cluster that is a majority in no leaf has no leaf.
     {common}
 
     Attributes
@@ -38,12 +37,12 @@ class SpEx(BaseReferenceTree):
 
     Notes
     -----
-    A row that is its own cluster has no joins: a side with such rows only has no degree, and
-    counts 0. Cutting it off therefore costs nothing and leaves the other side as it was.
+    A row that is a cluster by itself has no edges: a side of such rows has degree 0 and counts 0,
+    so that splitting it off costs nothing.
 
-    A whole sample weight counts as that many copies of the row, all joined to each other. If some
-    weights are not whole, S_c and N_c are sums of weights and the degree is sum_c S_c N_c, as if
-    each row were joined to itself too: so only the ratios of the weights matter.
+    An integer sample weight counts as that many copies of the row, with edges between them. If
+    some weights are not integers, S_c and N_c are sums of weights and the degree is
+    ``sum_c S_c N_c``, as if each row had an edge to itself: only the ratios of the weights matter.
 
     References
     ----------
@@ -106,5 +105,5 @@ class SpEx(BaseReferenceTree):
             self.threshold_style,
             progress,
             self._max_leaves(problem.n_clusters),
-            gains_matter=False,  # no cut gains anything; the first is the one that loses least
+            gains_matter=False,  # splits have no gain; the one that loses least comes first
         )

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.cluster import AgglomerativeClustering
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -360,6 +360,13 @@ def test_all_table_types_give_the_same_result(model):
     same(model, clone(model).fit(other))
     np.testing.assert_array_equal(model.predict(other), model.labels_)
     np.testing.assert_array_equal(model.assign(other.to_arrow()), model.assign(table))
+
+
+@pytest.mark.parametrize("method", ["apply", "assign", "explain", "predict"])
+def test_unfitted_estimator_raises_not_fitted_error(method):
+    table, _ = trends()
+    with pytest.raises(NotFittedError):
+        getattr(XClusters(), method)(table)
 
 
 def test_public_names():

@@ -76,7 +76,8 @@ class ExplainedClusters(TreeModelMixin, EstimatorExportMixin, ClusterMixin, Base
 
     def apply(self, X: Any) -> np.ndarray:
         """Index of the leaf that each row reaches, from its explanation features."""
-        return self.tree_.apply(self._encode(X))
+        encoded = self._encode(X)
+        return self.tree_.apply(encoded)
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the cluster of each row by the tree, from the explanation features alone.
@@ -91,7 +92,8 @@ class ExplainedClusters(TreeModelMixin, EstimatorExportMixin, ClusterMixin, Base
         -------
         ndarray of shape (n_samples,)
         """
-        return self.tree_.predict(self._encode(X))
+        encoded = self._encode(X)
+        return self.tree_.predict(encoded)
 
     def assign(self, X: Any) -> np.ndarray:
         """Cluster of the nearest medoid of each row, from the accuracy features alone.
@@ -151,6 +153,7 @@ class ExplainedClusters(TreeModelMixin, EstimatorExportMixin, ClusterMixin, Base
         return self._encode(X)
 
     def _encode(self, X: Any) -> np.ndarray:
+        """Check that the estimator is fitted, and encode the explanation features of `X`."""
         check_is_fitted(self)
         return self.encoding_.transform(self._reader.explanation(self, X))
 

@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 BENCH ?= speed --quick
 
-.PHONY: demo test browser lint format bench report report-check clean
+.PHONY: demo test test-quick browser lint format bench report report-check clean
 
 demo: $(READY)
 	$(BIN)/pellucid demo --output demo-output
@@ -12,12 +12,16 @@ demo: $(READY)
 test: $(READY) browser
 	$(BIN)/python -m pytest -n auto
 
+# Without the tests that are marked slow.
+test-quick: $(READY)
+	$(BIN)/python -m pytest -n auto -m "not slow"
+
 # The report is tested in a real browser where there is one, or one can be installed.
 browser:
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null \
 	  || { command -v apt-get >/dev/null && apt-get -qq update \
 	       && apt-get -qq install -y --no-install-recommends chromium; } >/dev/null 2>&1 \
-	  || echo "No Chromium here, and none can be installed: tests in a browser are left out."
+	  || echo "No Chromium here, and none can be installed: tests in a browser are skipped."
 	@test -e frontend/node_modules/axe-core \
 	  || { { command -v npm || apt-get -qq install -y --no-install-recommends npm; } \
 	       && npm --prefix frontend ci --ignore-scripts; } >/dev/null 2>&1 \

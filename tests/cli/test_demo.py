@@ -1,4 +1,4 @@
-"""``pellucid demo``: all it says is true of the model, and the picture is where it says."""
+"""``pellucid demo`` prints the rules and the cost of the model and writes its files."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import os
 
 import polars as pl
 import pytest
-from sklearn.cluster import KMeans
 from sklearn.datasets import load_wine
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from typer.testing import CliRunner
 
-from pellucid import IMM, export_text, metrics
+from pellucid import ExplainableKMeans, explain_pipeline, export_text
 from pellucid.cli.app import app
 
 
@@ -31,26 +31,26 @@ def result(folder):
 
 
 @pytest.fixture(scope="module")
-def standardized():
-    return StandardScaler().fit_transform(load_wine().data)
-
-
-@pytest.fixture(scope="module")
-def labels(standardized):
-    return KMeans(3, n_init=10, random_state=0).fit(standardized).labels_
-
-
-@pytest.fixture(scope="module")
-def model(labels):
+def wines():
     wine = load_wine()
-    return IMM().fit(pl.DataFrame(wine.data, schema=list(wine.feature_names)), labels)
+    return pl.DataFrame(wine.data, schema=list(wine.feature_names))
+
+
+@pytest.fixture(scope="module")
+def pipeline(wines):
+    return make_pipeline(StandardScaler(), ExplainableKMeans(3, random_state=0)).fit(wines)
+
+
+@pytest.fixture(scope="module")
+def model(pipeline, wines):
+    return explain_pipeline(pipeline, wines)
 
 
 def test_it_ends_well_with_the_files_where_the_last_lines_say(result, folder):
     assert (result.exit_code, result.stderr) == (0, "")
     picture, report = folder / "wine-tree.png", folder / "wine-report.html"
     assert result.stdout.splitlines()[-2:] == [
-        f"The tree is drawn in {picture}",
+        f"The plot of the tree is {picture}",
         f"The report is {report}; open it in a browser",
     ]
     assert picture.read_bytes().startswith(b"\x89PNG")
@@ -58,12 +58,10 @@ def test_it_ends_well_with_the_files_where_the_last_lines_say(result, folder):
     assert sorted(folder.iterdir()) == sorted([picture, report])
 
 
-def test_it_says_what_it_did(result):
-    said = " ".join(result.stdout.split())
-    assert said.startswith(
-        "k-means put the 178 wines of scikit-learn's wine data into 3 clusters, by 13 "
-        "standardized measurements. IMM explains these clusters by thresholds in the original "
-        "units:"
+def test_it_states_data_and_method(result):
+    assert " ".join(result.stdout.split()).startswith(
+        "k-means finds 3 clusters in the 178 wines of scikit-learn's wine data, by 13 standardized "
+        "measurements. ExplainableKMeans explains them by thresholds in the original units:"
     )
 
 
@@ -74,10 +72,10 @@ def test_the_rules_are_those_of_the_model(result, model):
         assert f"{rule.cluster} {rule.text} {figures}" in lines
 
 
-def test_the_cost_is_that_on_the_standardized_columns(result, model, standardized, labels):
-    ratio = metrics.normalized_partition_cost(standardized, model.labels_, labels)
-    said = " ".join(result.stdout.split())
-    assert f"cost compared with k-means {100 * (ratio - 1):+.1f} %" in said
+def test_the_cost_is_that_on_the_standardized_columns(result, pipeline):
+    ratio = pipeline[-1].inertia_ / pipeline[-1].reference_inertia_
+    printed = " ".join(result.stdout.split())
+    assert f"cost compared with k-means {100 * (ratio - 1):+.1f} %" in printed
 
 
 def test_the_tree_is_shown_as_text(result, model):

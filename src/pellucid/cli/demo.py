@@ -8,16 +8,15 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-from sklearn.cluster import KMeans
 from sklearn.datasets import load_wine
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from pellucid import IMM, export_text, metrics
+from pellucid import ExplainableKMeans, explain_pipeline, export_text, metrics
 from pellucid.cli import CommandError, check_folder, check_target, replacing
 from pellucid.cli.output import cost_change, percent, show_line, show_measures, show_rules
 from pellucid.cli.writing import draw_tree
 from pellucid.explanation.column_provenance import ColumnSource
-from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.monotone_maps import MonotoneMap
 from pellucid.explanation.restate import TreeRestatement
 from pellucid.report import write_report
@@ -36,39 +35,38 @@ def demo(folder: Path) -> None:
 
     wine = load_wine()
     frame = pl.DataFrame(wine.data, schema=list(wine.feature_names))
-    scaler = StandardScaler().fit(wine.data)
-    standardized = scaler.transform(wine.data)
-    kmeans = KMeans(N_CLUSTERS, n_init=10, random_state=0).fit(standardized)
-    model = IMM().fit(frame, kmeans.labels_)
+    pipeline = make_pipeline(StandardScaler(), ExplainableKMeans(N_CLUSTERS, random_state=0))
+    scaler, model = pipeline.fit(frame)
+    explanation = explain_pipeline(pipeline, frame)
+    standardized = scaler.transform(frame)
 
     show_line(
-        f"k-means put the {frame.height} wines of scikit-learn's wine data into {N_CLUSTERS} "
-        f"clusters, by {frame.width} standardized measurements.\n"
-        "IMM explains these clusters by thresholds in the original units:"
+        f"k-means finds {N_CLUSTERS} clusters in the {frame.height} wines of scikit-learn's wine "
+        f"data, by {frame.width} standardized measurements.\n"
+        "ExplainableKMeans explains them by thresholds in the original units:"
     )
-    show_rules(model.rules_)
-    ratio = metrics.normalized_partition_cost(standardized, model.labels_, kmeans.labels_)
-    agreement = metrics.reference_agreement(model.labels_, kmeans.labels_)
+    show_rules(explanation.rules_)
+    agreement = metrics.reference_agreement(model.labels_, model.reference_labels_)
     show_measures(
         [
-            ("cost compared with k-means", cost_change(ratio)),
+            ("cost compared with k-means", cost_change(model.inertia_ / model.reference_inertia_)),
             ("rows in the same cluster as k-means", percent(agreement)),
         ]
     )
-    show_line(f"\nThe tree:\n{export_text(model)}\n")
+    show_line(f"\nThe tree:\n{export_text(explanation)}\n")
     folder.mkdir(parents=True, exist_ok=True)
-    draw_tree(picture, model)
-    show_line(f"The tree is drawn in {picture}")
-    # The cost is that of the standardized columns, which k-means used.
-    scaled = IMM().fit(standardized, kmeans.labels_)
-    others = other_trees(scaled, standardized, kmeans.labels_)
-    trees = [replace(t, tree=_in_units(t.tree, scaler, wine.data)) for t in others.trees]
+    draw_tree(picture, explanation)
+    show_line(f"The plot of the tree is {picture}")
+    others = other_trees(model, standardized, model.reference_labels_)
+    trees = [
+        replace(t, tree=_in_units(t.tree, scaler, wine.data, standardized)) for t in others.trees
+    ]
     with replacing(folder / REPORT) as unfinished:
         write_report(
             unfinished,
-            Explanation.of(model),
+            explanation,
             frame,
-            fitted=scaled,
+            fitted=model,
             title="The wines of scikit-learn",
             rows="wines",
             reference="k-means",
@@ -77,7 +75,9 @@ def demo(folder: Path) -> None:
     show_line(f"The report is {folder / REPORT}; open it in a browser")
 
 
-def _in_units(tree: ThresholdTree, scaler: StandardScaler, X: np.ndarray) -> ThresholdTree:
+def _in_units(
+    tree: ThresholdTree, scaler: StandardScaler, X: np.ndarray, standardized: np.ndarray
+) -> ThresholdTree:
     """Restate a tree of standardized columns in the units of the table."""
     names = [str(i) for i in range(X.shape[1])]
 
@@ -88,7 +88,7 @@ def _in_units(tree: ThresholdTree, scaler: StandardScaler, X: np.ndarray) -> Thr
         ColumnSource(i, maps=(MonotoneMap(partial(scaled, i=i)),)) for i in range(X.shape[1])
     ]
     restatement = TreeRestatement(tree, columns)
-    restatement.find_gaps(scaler.transform(X), list(X.T))
+    restatement.find_gaps(standardized, list(X.T))
     return restatement.build(names, names, "round")[0]
 
 

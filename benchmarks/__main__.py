@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from benchmarks import eop, golden, machine, papers, quality, report, speed, xclusters
+from benchmarks import eop, golden, machine, papers, quality, record, report, speed, xclusters
 from benchmarks.settings import HERE, Refused, Settings
 
 BENCHMARKS = {
@@ -25,6 +25,8 @@ def main(arguments: list[str] | None = None) -> int:
     options = vars(_parser().parse_args(arguments))
     command = options.pop("command")
     try:
+        if command == "record":
+            return record.run(options)
         settings = _settings(options)
         if command != "report":
             benchmark, _ = BENCHMARKS[command]
@@ -58,6 +60,8 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True)
     for name, about in [*((n, a) for n, (_, a) in BENCHMARKS.items()), ("report", REPORT)]:
         _add_options(commands.add_parser(name, help=about, description=about))
+    about = record.ABOUT
+    record.add_options(commands.add_parser("record", help=about, description=about))
     return parser
 
 

@@ -240,7 +240,7 @@ def xclusters_command(
     k: series.ClusterRange = "3-11",
     trade_off: series.TradeOffWeight = 1.0,
     tolerance: series.Tolerance = 0.05,
-    distance: series.Distance = "dtw",
+    distance: series.Distance = "euclidean",
     search: series.Search = "branch-and-bound",
     output: series.Entities = None,
     tree: opt.TreePicture = None,

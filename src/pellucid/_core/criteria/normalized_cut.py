@@ -122,10 +122,12 @@ class NormalizedCut(Criterion[NormalizedCutState]):
         return self.problem.bins.edges.shape[1], self.problem.n_clusters
 
     def _workspace(self):
-        from pellucid._core.kernels.normalized_cut import Workspace
+        from pellucid._core.kernels.normalized_cut import NormalizedCutWorkspace
 
         n_bins, k = self._shape
-        return Workspace(np.empty(k), np.empty(k), np.empty(n_bins), np.empty((n_bins + 1, 4)))
+        return NormalizedCutWorkspace(
+            np.empty(k), np.empty(k), np.empty(n_bins), np.empty((n_bins + 1, 4))
+        )
 
     def _count(self, rows: np.ndarray) -> np.ndarray:
         """Weight of some rows by cluster, in units; float64 sums of units are exact."""

@@ -11,7 +11,7 @@ from scipy import sparse
 from pellucid._core.data.arrays import order_by
 from pellucid._core.data.binning import Bins, make_bins
 from pellucid._core.data.dataset import Dataset
-from pellucid._core.data.moments import Moments
+from pellucid._core.data.moments import GroupMoments
 from pellucid._core.data.weights import Weights
 from pellucid._utils.threads import ThreadPool
 from pellucid.tree.predictor import column_values
@@ -97,7 +97,7 @@ class Problem:
         return order_by(self.labels, self.n_clusters)
 
     @cached_property
-    def moments(self) -> Moments | None:
+    def moments(self) -> GroupMoments | None:
         """Moments of the rows about their own centers; None for k-medians."""
         return self.data.moments(self.labels, self.centers)
 

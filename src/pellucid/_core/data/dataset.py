@@ -16,7 +16,7 @@ from scipy import sparse
 
 from pellucid._core.data.arrays import row_major
 from pellucid._core.data.moments import (
-    Moments,
+    GroupMoments,
     cost_to_centers,
     group_means,
     group_moments,
@@ -92,7 +92,7 @@ class Dataset:
         """Sum of the weighted costs of the rows at ``centers[labels]``; label -1 costs 0."""
         return cost_to_centers(self.X, labels, centers, self.weights.values, self.pool)
 
-    def moments(self, labels: np.ndarray, centers: np.ndarray) -> Moments | None:
+    def moments(self, labels: np.ndarray, centers: np.ndarray) -> GroupMoments | None:
         """Moments of the rows about ``centers[labels]``; None if the objective needs none."""
         return group_moments(self.X, labels, self.weights.values, centers, self.pool)
 
@@ -101,7 +101,7 @@ class Dataset:
         labels: np.ndarray,
         reference_labels: np.ndarray,
         centers: np.ndarray,
-        moments: Moments | None = None,
+        moments: GroupMoments | None = None,
     ) -> list[tuple[np.ndarray, float]]:
         """Centers and cost of a grouping of the rows, and of the reference.
 
@@ -111,7 +111,7 @@ class Dataset:
             The groupings. Label -1 is in no group.
         centers : ndarray of shape (n_groups, n_features)
             Centers of the reference; also those of empty groups.
-        moments : Moments, optional
+        moments : GroupMoments, optional
             ``self.moments(reference_labels, centers)``, if they have been computed before.
 
         Returns
@@ -186,7 +186,7 @@ class Dataset:
             bound = self.cost_bound(centers, centers.mean(axis=0) if origin is None else origin)
         return self._unit(bound, centers)
 
-    def reference_cost_unit(self, centers: np.ndarray, moments: Moments) -> float:
+    def reference_cost_unit(self, centers: np.ndarray, moments: GroupMoments) -> float:
         """The same from the moments of the rows about their own centers, a tighter bound.
 
         Let o be the own center of row x. From |x - c|^2 <= 2 |x - o|^2 + 2 |c - o|^2, the sum over

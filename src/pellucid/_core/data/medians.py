@@ -7,7 +7,7 @@ from scipy import sparse
 
 from pellucid._core.data.arrays import order_by, row_major
 from pellucid._core.data.dataset import MIN_TASK_ROWS, Dataset
-from pellucid._core.data.moments import Moments
+from pellucid._core.data.moments import GroupMoments
 from pellucid._utils.threads import SERIAL, ThreadPool
 
 _BLOCK_ROWS = 16384
@@ -67,7 +67,7 @@ class MedianDataset(Dataset):
         labels: np.ndarray,
         reference_labels: np.ndarray,
         centers: np.ndarray,
-        moments: Moments | None = None,
+        moments: GroupMoments | None = None,
     ) -> list[tuple[np.ndarray, float]]:
         """Medians and cost of a grouping of the rows, and of the reference."""
         found = []
@@ -77,7 +77,7 @@ class MedianDataset(Dataset):
             found.append((medians, self.cost(groups, medians)))
         return found
 
-    def reference_cost_unit(self, centers: np.ndarray, moments: Moments | None) -> float:
+    def reference_cost_unit(self, centers: np.ndarray, moments: GroupMoments | None) -> float:
         """The unit of `cost_unit`: there is no tighter bound."""
         return self.cost_unit(centers)
 

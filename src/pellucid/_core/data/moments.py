@@ -19,7 +19,7 @@ nearly all its digits.
 """
 
 
-class Moments(NamedTuple):
+class GroupMoments(NamedTuple):
     """Moments of groups of rows, each about its origin.
 
     Attributes
@@ -34,13 +34,13 @@ class Moments(NamedTuple):
     squares: np.ndarray
     sums: np.ndarray
 
-    def plus(self, other: Moments) -> Moments:
+    def plus(self, other: GroupMoments) -> GroupMoments:
         """Moments of the rows of both."""
-        return Moments(*(a + b for a, b in zip(self, other)))
+        return GroupMoments(*(a + b for a, b in zip(self, other)))
 
-    def minus(self, other: Moments) -> Moments:
+    def minus(self, other: GroupMoments) -> GroupMoments:
         """Moments without the rows of the other."""
-        return Moments(*(a - b for a, b in zip(self, other)))
+        return GroupMoments(*(a - b for a, b in zip(self, other)))
 
     def means_and_cost(self, origins: np.ndarray) -> tuple[np.ndarray, float]:
         """Mean of each group, its origin if it is empty, and the cost of all rows to the means.
@@ -80,7 +80,7 @@ def group_means(
 
 def group_moments(
     X, labels: np.ndarray, weight: np.ndarray, origins: np.ndarray, pool: ThreadPool = SERIAL
-) -> Moments:
+) -> GroupMoments:
     """Moments of each group of rows about its origin. Label -1 is in no group."""
     if sparse.issparse(X):
         return _sparse_moments(X, labels, weight, origins)
@@ -101,7 +101,7 @@ def means_and_costs(
     weight: np.ndarray,
     origins: np.ndarray,
     pool: ThreadPool = SERIAL,
-    moments: Moments | None = None,
+    moments: GroupMoments | None = None,
 ) -> list[tuple[np.ndarray, float]]:
     """Mean of each group of rows and cost of the rows to the means, for two groupings of the rows.
 
@@ -114,7 +114,7 @@ def means_and_costs(
     origins : ndarray of shape (n_groups, n_features)
         Points near the means, about which moments are taken; the mean of an empty group.
     pool : ThreadPool
-    moments : Moments, optional
+    moments : GroupMoments, optional
         Moments of the second grouping of dense rows about the origins. If they are given, only the
         rows are read that have different labels.
 
@@ -137,7 +137,7 @@ def means_and_costs(
     return [common.plus(rest).means_and_cost(origins) for rest in separate]
 
 
-def _sparse_moments(X, labels: np.ndarray, weight: np.ndarray, origins: np.ndarray) -> Moments:
+def _sparse_moments(X, labels: np.ndarray, weight: np.ndarray, origins: np.ndarray) -> GroupMoments:
     """Moments of the groups of rows of a CSC matrix."""
     from pellucid._core.kernels.dataset import sparse_moments
 
@@ -153,7 +153,7 @@ def _sparse_moments(X, labels: np.ndarray, weight: np.ndarray, origins: np.ndarr
         sums=sums,
         scratch=np.zeros((len(origins), 3)),
     )
-    return Moments(*np.ascontiguousarray(totals.T), sums)
+    return GroupMoments(*np.ascontiguousarray(totals.T), sums)
 
 
 def _dense_moments(
@@ -164,7 +164,7 @@ def _dense_moments(
     origins: np.ndarray,
     pool: ThreadPool,
     rows: np.ndarray | None = None,
-) -> list[Moments]:
+) -> list[GroupMoments]:
     """Moments of the rows that both groupings put into a group, of those that only `labels` puts
     there, and of those that only `others` puts there. Of all rows, or of the given ones.
 
@@ -206,4 +206,4 @@ def _dense_moments(
     pool.map(work, pool.blocks(n_blocks, 1, per_thread=4))
     totals = [array.sum(axis=0) for array in (weights, squares, sums)]
     thirds = [slice(i * n_groups, (i + 1) * n_groups) for i in range(3)]
-    return [Moments(*(total[third] for total in totals)) for third in thirds]
+    return [GroupMoments(*(total[third] for total in totals)) for third in thirds]

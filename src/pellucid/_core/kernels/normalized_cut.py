@@ -30,7 +30,7 @@ class LabelGraph(NamedTuple):
     self_weight: float
 
 
-class Workspace(NamedTuple):
+class NormalizedCutWorkspace(NamedTuple):
     """Arrays that the loops overwrite.
 
     S at the two edges of a bin, weight of each bin, and for each edge the cut ratios of its left

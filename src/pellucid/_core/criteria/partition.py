@@ -80,9 +80,9 @@ def split_by_center(
     from pellucid._core.kernels.partition import partition_rows
 
     bins, n = problem.bins, len(rows)
-    # One more than needed: the kernel writes every row before it decides where the row belongs.
+    # One element more than needed: the kernel writes every row before it decides where it belongs.
     kept, separated = np.empty((2, 2, n + 1), dtype=rows.dtype)
-    n_kept, n_separated = np.empty(len(center_is_left), np.intp), np.zeros(2, np.intp)
+    sizes, n_kept = np.zeros((2, 2), np.intp), np.empty(len(center_is_left), np.intp)
     low, high = partition_rows(
         rows=rows,
         ends=ends,
@@ -92,15 +92,15 @@ def split_by_center(
         code=bins.edges[feature].searchsorted(threshold),
         threshold=threshold,
         kept=kept,
-        n_kept=n_kept,
         separated=separated,
-        n_separated=n_separated,
+        sizes=sizes,
+        n_kept=n_kept,
     )
-    n_left = n_kept[center_is_left].sum()
+    (kept_left, kept_right), (left, right) = sizes.tolist()
     return CenterPartition(
         low,
         high,
-        (kept[0, :n_left], kept[1, : n_kept.sum() - n_left]),
+        (kept[0, :kept_left], kept[1, :kept_right]),
         n_kept,
-        (separated[0, : n_separated[0]], separated[1, : n_separated[1]]),
+        (separated[0, :left], separated[1, :right]),
     )

@@ -9,24 +9,15 @@ from pellucid._utils.compilation import compiled
 
 @compiled
 def partition_rows(
-    rows,
-    ends,
-    center_is_left,
-    column,
-    values,
-    code,
-    threshold,
-    kept,
-    n_kept,
-    separated,
-    n_separated,
+    rows, ends, center_is_left, column, values, code, threshold, kept, separated, sizes, n_kept
 ):
     """Partition rows by whether values[row] <= threshold; returns the largest such value and the
     smallest of the others, or infinities.
 
-    Rows of center c are ``rows[ends[c]:ends[c + 1]]``. Rows on the side of their center, left
-    being 0, go to ``kept[side]`` and are counted in ``n_kept[c]``; other rows go to
-    ``separated[side]`` and are counted in ``n_separated[side]``, which is 0 before.
+    Rows of center c are ``rows[ends[c]:ends[c + 1]]``. Side 0 is the left. Rows on the side of
+    their center go to ``kept[side]``, other rows to ``separated[side]``; ``sizes[0, side]`` and
+    ``sizes[1, side]``, 0 before, become their numbers, and ``n_kept[c]`` the number of rows that a
+    center keeps.
 
     `column` holds the codes of all rows and `values` their values; `code` is the code of the
     threshold. A value decides, and is read, only in the bin of the threshold and, to find the two
@@ -35,12 +26,10 @@ def partition_rows(
     """
     low, high = -np.inf, np.inf
     below, above = -1, 1 << 30  # below and above all codes
-    sizes_left = sizes_right = np.uint64(0)
     for c in range(len(center_is_left)):
         center_left = center_is_left[c]
-        stay, leave = (kept[0], separated[1]) if center_left else (kept[1], separated[0])
-        start = sizes_left if center_left else sizes_right
-        p, q = start, np.uint64(n_separated[1 if center_left else 0])
+        side = 0 if center_left else 1
+        p, q = np.uint64(sizes[0, side]), np.uint64(sizes[1, 1 - side])
         for r in range(ends[c], ends[c + 1]):
             row = np.uint64(rows[r])
             b = np.int64(column[row])
@@ -54,16 +43,12 @@ def partition_rows(
                 else:
                     high = value if b < above or value < high else high
                     above = b
-            stay[p] = leave[q] = rows[r]
+            kept[side, p] = separated[1 - side, q] = rows[r]
             stays = np.uint64(is_left == center_left)
             p += stays
             q += np.uint64(1) - stays
-        n_kept[c] = p - start
-        n_separated[1 if center_left else 0] = q
-        if center_left:
-            sizes_left = p
-        else:
-            sizes_right = p
+        n_kept[c] = p - np.uint64(sizes[0, side])
+        sizes[0, side], sizes[1, 1 - side] = p, q
     return low, high
 
 

@@ -7,7 +7,13 @@ from typing import NamedTuple
 import numpy as np
 
 from pellucid._core.criteria.base import CenterSplitCriterion, Node
-from pellucid._core.criteria.column_search import Split, best_edges, rows_in_bins, search_columns
+from pellucid._core.criteria.column_search import (
+    InnerThresholds,
+    Split,
+    best_edges,
+    rows_in_bins,
+    search_columns,
+)
 from pellucid._core.criteria.mistake_scans import LabeledRows, ObjectiveTerms, SeparationScan
 from pellucid._core.criteria.problem import Problem
 
@@ -265,31 +271,15 @@ def refine_within_bins(
     values, codes, change, weight = rows
     if not len(values):
         return
-    new_bin = (codes[1:] != codes[:-1]).nonzero()[0]
-    first, last = np.append(0, new_bin + 1), np.append(new_bin, len(codes) - 1)
-    bins, sizes = codes[first].astype(np.intp), last - first + 1
-    gap = position.searchsorted(bins) - 1
-    is_cut = np.empty(len(values), dtype=bool)
-    is_cut[:-1] = values[1:] != values[:-1]
-    # After the last value of a bin comes its upper edge. A center on that edge belongs to the next
-    # gap, so thresholds between the value and the edge differ from the edge.
-    is_cut[last] = (bins == position[gap + 1]) & (values[last] < edges[bins])
-    places = is_cut.nonzero()[0]
-
-    def at_cuts(moves: np.ndarray, level: np.ndarray) -> np.ndarray:
-        sums = moves.cumsum()
-        sums += np.repeat(level[bins - 1] - sums[first] + moves[first], sizes)
-        return sums[places]
-
-    starts = np.append(first, len(values))[gap.searchsorted(np.arange(len(position)))]
-    # One column more than cuts, because the bin above the last edge is read too.
-    amount, fall, below = np.zeros((3, len(places) + 1), dtype=np.int64)
-    amount[:-1], below[:-1] = at_cuts(change, levels[0]), at_cuts(weight, levels[2])
-    nothing_inside = np.zeros(len(places) + 1, dtype=bool)
+    inner = InnerThresholds(values, codes, position, edges)
+    # One column more than thresholds, because the bin above the last edge is read too.
+    amount, fall, below = np.zeros((3, len(inner.thresholds) + 1), dtype=np.int64)
+    amount[:-1], below[:-1] = inner.sums(change, levels[0]), inner.sums(weight, levels[2])
+    nothing_inside = np.zeros(len(amount), dtype=bool)
     found, _ = objective.judge_column(
-        feature, places.searchsorted(starts), (amount, fall, below), nothing_inside, -np.inf
+        feature, inner.starts, (amount, fall, below), nothing_inside, -np.inf
     )
     for g in (found[:, 0] <= cuts[:, 0]).nonzero()[0].tolist():
         if found[g, 0] < np.inf:
-            best = found[g, 0], values[places[int(found[g, 1])]]
+            best = found[g, 0], inner.thresholds[int(found[g, 1])]
             cuts[g] = min(best, tuple(cuts[g]))

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from pellucid._core.criteria.base import CenterSplitCriterion, Node, NodeRows, SplitNode
-from pellucid._core.criteria.column_search import Split, best_edges, rows_in_bins, search_columns
+from pellucid._core.criteria.column_search import (
+    InnerThresholds,
+    Split,
+    best_edges,
+    rows_in_bins,
+    search_columns,
+)
 from pellucid._core.criteria.mistake_scans import MistakeScan, RowHistogram, StoredHistogram
 from pellucid._core.criteria.partition import split_by_center, split_rows
 
@@ -89,24 +96,21 @@ class Mistakes(CenterSplitCriterion[MistakesState]):
 
     def _refine(self, node, scan: MistakeScan, feature: int, limit: float) -> np.ndarray:
         """Fewest mistakes and their threshold in each gap of a column, exact up to a limit."""
-        from pellucid._core.kernels.mistakes import sweep_mistakes
-
         problem, bins, active = self.problem, self.problem.bins, node.rows.active
         found, amount, candidates = scan.column(feature, limit)
-        best = best_edges(found, bins.edges[feature])
+        best, edges = best_edges(found, bins.edges[feature]), bins.edges[feature]
         places, codes, values = rows_in_bins(problem, feature, active, candidates)
-        inside = active.take(places)
-        weight = problem.weights.units_of(inside)
-        is_past_center = codes > bins.center_code[feature].take(problem.labels.take(inside))
-        sweep_mistakes(
-            values=values,
-            codes=codes,
-            change=np.where(is_past_center, -weight, weight),
-            sorted_code=scan.codes.ascending[feature],
-            edges=bins.edges[feature],
-            amount=amount,
-            best=best,
-        )
+        if not len(values):
+            return best
+        rows = active.take(places)
+        weight = problem.weights.units_of(rows)
+        is_past_center = codes > bins.center_code[feature].take(problem.labels.take(rows))
+        inner = InnerThresholds(values, codes, scan.codes.ascending[feature], edges)
+        mistakes = inner.sums(np.where(is_past_center, -weight, weight), amount)
+        for g, (start, end) in enumerate(pairwise(inner.starts.tolist())):
+            if start < end:
+                i = start + int(mistakes[start:end].argmin())
+                best[g] = min(tuple(best[g]), (mistakes[i], inner.thresholds[i]))
         return best
 
     def _scan(self, node) -> MistakeScan:

@@ -68,30 +68,3 @@ def scan_mistakes(
             found[j, g, 0] = best if best < NEVER else np.inf
             found[j, g, 1] = edge
             found[j, g, 2] = bound if bound < NEVER else np.inf
-
-
-@compiled
-def sweep_mistakes(values, codes, change, sorted_code, edges, amount, best):
-    """Least amounts strictly inside bins, from the rows of these bins, sorted by value.
-
-    The amount at edge b - 1 is known. Going through the values of bin b in ascending order, each
-    row's `change` is added as it moves to the left side. ``best[g]`` holds the least amount so far
-    in gap g and its threshold; ties go to the lowest threshold.
-    """
-    n, g, b, current = len(values), 0, -1, np.int64(0)
-    for i in range(n):
-        if codes[i] != b:
-            b = np.int64(codes[i])
-            while sorted_code[g + 1] < b:
-                g += 1
-            current = amount[b - 1]
-        current += change[i]
-        value, has_next = values[i], i + 1 < n and codes[i + 1] == b
-        # Above the last value of a bin comes its edge. If a center lies on that edge, thresholds
-        # between the two are in the gap before the edge.
-        if has_next and values[i + 1] == value:
-            continue
-        if not has_next and (b != sorted_code[g + 1] or value >= edges[b]):
-            continue
-        if current < best[g, 0] or (current == best[g, 0] and value < best[g, 1]):
-            best[g, 0], best[g, 1] = current, value

@@ -73,7 +73,7 @@ __all__ = [
     "plot_tree",
 ]
 
-__getattr__, _, _ = lazy_attributes(
+__getattr__ = lazy_attributes(
     __name__,
     {
         "ATEOPClassifier": "eop",
@@ -100,7 +100,7 @@ __getattr__, _, _ = lazy_attributes(
         "from_json": "export",
         "plot_tree": "plotting",
     },
-)
+)[0]
 
 
 def __dir__() -> list[str]:

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid._utils.sklearn_compat import Interval
 from pellucid.cluster._reference_tree import BaseReferenceTree
 from pellucid.tree import ThresholdTree
+from pellucid.tree.rounding import ThresholdStyle
 
 
 class BaselineTree(BaseReferenceTree):
@@ -29,7 +30,7 @@ class BaselineTree(BaseReferenceTree):
         reference: Any = None,
         objective: str = "kmeans",
         noise: str = "group",
-        threshold_style: str = "round",
+        threshold_style: ThresholdStyle = "round",
         polish: bool | str = False,
         n_jobs: int | None = None,
         random_state: Any = None,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
@@ -35,6 +35,10 @@ from pellucid.tables.validation import read_rows, read_sample_weight, read_X, re
 from pellucid.tree import ThresholdTree
 from pellucid.tree.model import TreeModelMixin
 from pellucid.tree.predictor import column_values
+from pellucid.tree.rounding import ThresholdStyle
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class BaseThresholdTree(
@@ -66,7 +70,7 @@ class BaseThresholdTree(
         *,
         reference: Any = None,
         noise: str = "group",
-        threshold_style: str = "round",
+        threshold_style: ThresholdStyle = "round",
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -99,7 +103,7 @@ class BaseThresholdTree(
         """The number of leaves that the tree may have at most."""
         return n_clusters
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None):
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Grow the tree.
 
         Parameters

@@ -11,6 +11,7 @@ from pellucid._core.growers.growing_tree import GrowthResult
 from pellucid._utils.progress import Progress
 from pellucid.cluster._docs import common_parameters
 from pellucid.cluster._reference_tree import SEARCH, BaseReferenceTree
+from pellucid.tree.rounding import ThresholdStyle
 
 
 @common_parameters
@@ -61,7 +62,7 @@ class EMN(BaseReferenceTree):
         reference: Any = None,
         objective: str = "kmeans",
         noise: str = "group",
-        threshold_style: str = "round",
+        threshold_style: ThresholdStyle = "round",
         polish: bool | str = False,
         n_jobs: int | None = None,
         random_state: Any = None,

@@ -8,6 +8,7 @@ from pellucid._core.criteria.induced_cost import InducedCost
 from pellucid._core.growers import grow
 from pellucid.cluster._docs import common_parameters
 from pellucid.cluster._reference_tree import SEARCH, BaseReferenceTree
+from pellucid.tree.rounding import ThresholdStyle
 
 
 @common_parameters
@@ -61,7 +62,7 @@ class ExGreedy(BaseReferenceTree):
         reference: Any = None,
         objective: str = "kmeans",
         noise: str = "group",
-        threshold_style: str = "round",
+        threshold_style: ThresholdStyle = "round",
         polish: bool | str = False,
         n_jobs: int | None = None,
         random_state: Any = None,

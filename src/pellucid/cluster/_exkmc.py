@@ -11,15 +11,18 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid._core.criteria.mistakes import Mistakes
+from pellucid._core.criteria.problem import Problem
 from pellucid._core.criteria.surrogate_cost import SurrogateCost
 from pellucid._core.growers.best_first import grow_best_first
 from pellucid._core.growers.greedy import grow_greedily
 from pellucid._core.growers.growing_tree import StartTree
+from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import Interval, StrOptions, validate_parameters
 from pellucid.cluster._base import BaseThresholdTree
 from pellucid.cluster._docs import common_parameters
 from pellucid.cluster._reference_tree import BaseReferenceTree
 from pellucid.tree import ThresholdTree
+from pellucid.tree.rounding import ThresholdStyle
 
 
 @common_parameters
@@ -79,7 +82,7 @@ class ExKMC(BaseReferenceTree):
         reference: Any = None,
         objective: str = "kmeans",
         noise: str = "group",
-        threshold_style: str = "round",
+        threshold_style: ThresholdStyle = "round",
         polish: bool | str = False,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -118,7 +121,7 @@ class ExKMC(BaseReferenceTree):
             SurrogateCost(problem), self.threshold_style, progress, n_leaves, base
         )
 
-    def _find_base(self, problem, progress) -> StartTree | None:
+    def _find_base(self, problem: Problem, progress: Progress) -> StartTree | None:
         if self.base is None:
             return None
         if isinstance(self.base, ThresholdTree):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import Any
 
@@ -18,6 +19,7 @@ from pellucid.cluster._base import BaseThresholdTree
 from pellucid.cluster._docs import common_parameters
 from pellucid.metrics import weighted_average_explanation_size
 from pellucid.reference import find_reference
+from pellucid.tree.rounding import ThresholdStyle
 
 _AUTO_PENALTY = 0.03
 """The value that the authors of ExShallow recommend; shallow trees are often cheap as well."""
@@ -114,7 +116,7 @@ class ExplainableKMeans(BaseThresholdTree):
         effort: str = "balanced",
         reference: Any = None,
         noise: str = "group",
-        threshold_style: str = "round",
+        threshold_style: ThresholdStyle = "round",
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -155,7 +157,7 @@ class ExplainableKMeans(BaseThresholdTree):
         progress = Progress("ExplainableKMeans: trees", n_trees, self.verbose)
         yardstick = _reference_cost(problem)
 
-        def rank(polished) -> tuple[float, float]:
+        def rank(polished: Any) -> tuple[float, float]:
             size = weighted_average_explanation_size(polished.tree)
             return polished.cost / yardstick + ranking * size, size
 
@@ -175,7 +177,7 @@ class ExplainableKMeans(BaseThresholdTree):
             return 1
         return self.n_references or EFFORTS[self.effort].n_references
 
-    def _problems(self, problem: Problem, n_references: int):
+    def _problems(self, problem: Problem, n_references: int) -> Iterator[Problem]:
         """The problem itself, and those of further references."""
         from sklearn.cluster import KMeans
 

@@ -15,6 +15,7 @@ from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import Interval
 from pellucid.cluster._docs import common_parameters
 from pellucid.cluster._reference_tree import SEARCH, BaseReferenceTree
+from pellucid.tree.rounding import ThresholdStyle
 from pellucid.tree.trade_off import TradeOff
 
 
@@ -75,7 +76,7 @@ class ExShallow(BaseReferenceTree):
         reference: Any = None,
         objective: str = "kmeans",
         noise: str = "group",
-        threshold_style: str = "round",
+        threshold_style: ThresholdStyle = "round",
         polish: bool | str = False,
         n_jobs: int | None = None,
         random_state: Any = None,

@@ -18,6 +18,7 @@ from pellucid.cluster._docs import common_parameters
 from pellucid.cluster._reference_tree import BaseReferenceTree
 from pellucid.metrics import kmeans_cost, weighted_average_explanation_size
 from pellucid.tree import ThresholdTree
+from pellucid.tree.rounding import ThresholdStyle
 from pellucid.tree.trade_off import TradeOffPoint
 
 START = 0.03
@@ -119,7 +120,7 @@ class ExShallowSearch(BaseReferenceTree):
         reference: Any = None,
         objective: str = "kmeans",
         noise: str = "group",
-        threshold_style: str = "round",
+        threshold_style: ThresholdStyle = "round",
         polish: bool | str = False,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -234,10 +235,10 @@ class Goals:
     def choose(self, points: list[TradeOffPoint]) -> TradeOffPoint:
         """The tree to return, as described in the notes of :class:`ExShallowSearch`."""
 
-        def by_size(p: TradeOffPoint):
+        def by_size(p: TradeOffPoint) -> tuple[float, ...]:
             return p.waes, p.cost, p.wad, p.penalty
 
-        def by_cost(p: TradeOffPoint):
+        def by_cost(p: TradeOffPoint) -> tuple[float, ...]:
             return p.cost, p.waes, p.wad, p.penalty
 
         if self.has_cost:

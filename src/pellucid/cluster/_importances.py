@@ -51,6 +51,7 @@ def find_importances(
     position[leaves[list(derived)]] = -1
     means = _means(data, position.take(leaf), len(leaves))
     for heaviest, others in derived.items():
+        assert cluster_means is not None
         mean = cluster_means[clusters[heaviest]]
         means[heaviest] = mean
         for other in others:

@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from pellucid._utils.sklearn_compat import Interval, StrOptions
 from pellucid.cluster._docs import common_parameters
 from pellucid.cluster._reference_tree import PolishableTree
+from pellucid.tree.rounding import ThresholdStyle
 
 
 @common_parameters
@@ -75,7 +76,7 @@ class OptimalTree(PolishableTree):
         time_limit: float | None = None,
         reference: Any = None,
         noise: str = "group",
-        threshold_style: str = "round",
+        threshold_style: ThresholdStyle = "round",
         polish: bool | str = False,
         n_jobs: int | None = None,
         random_state: Any = None,

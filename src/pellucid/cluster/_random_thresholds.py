@@ -15,6 +15,7 @@ from pellucid._utils.sklearn_compat import Interval, StrOptions
 from pellucid.cluster._docs import common_parameters
 from pellucid.cluster._reference_tree import BaseReferenceTree
 from pellucid.tree import ThresholdTree
+from pellucid.tree.rounding import ThresholdStyle
 
 
 @common_parameters
@@ -95,7 +96,7 @@ class RandomThresholds(BaseReferenceTree):
         reference: Any = None,
         objective: str = "kmeans",
         noise: str = "group",
-        threshold_style: str = "round",
+        threshold_style: ThresholdStyle = "round",
         polish: bool | str = False,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -141,7 +142,9 @@ def _first_of_equals(centers: np.ndarray) -> np.ndarray:
     return first[group.reshape(-1)]
 
 
-def _cost_changes_one_by_one(data, centers, labels, trees: Trees) -> np.ndarray:
+def _cost_changes_one_by_one(
+    data: Any, centers: np.ndarray, labels: np.ndarray, trees: Trees
+) -> np.ndarray:
     """The same as `cost_changes` for any objective; medians cannot be computed from sums."""
     labels = labels.astype(np.intp)
     changes = []

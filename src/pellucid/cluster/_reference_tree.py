@@ -15,6 +15,7 @@ from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import StrOptions
 from pellucid.cluster._base import BaseThresholdTree
 from pellucid.tree import ThresholdTree
+from pellucid.tree.rounding import ThresholdStyle
 
 SEARCH = [StrOptions({"greedy", "beam"}), BeamSearch]
 """Constraint of the parameter `search`."""
@@ -67,7 +68,7 @@ class BaseReferenceTree(PolishableTree):
         reference: Any = None,
         objective: str = "kmeans",
         noise: str = "group",
-        threshold_style: str = "round",
+        threshold_style: ThresholdStyle = "round",
         polish: bool | str = False,
         n_jobs: int | None = None,
         random_state: Any = None,

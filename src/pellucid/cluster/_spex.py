@@ -10,6 +10,7 @@ from pellucid._core.growers.best_first import grow_best_first
 from pellucid._utils.sklearn_compat import Interval
 from pellucid.cluster._docs import common_parameters
 from pellucid.cluster._reference_tree import BaseReferenceTree
+from pellucid.tree.rounding import ThresholdStyle
 
 
 @common_parameters
@@ -77,7 +78,7 @@ class SpEx(BaseReferenceTree):
         reference: Any = None,
         objective: str = "kmeans",
         noise: str = "group",
-        threshold_style: str = "round",
+        threshold_style: ThresholdStyle = "round",
         polish: bool | str = False,
         n_jobs: int | None = None,
         random_state: Any = None,

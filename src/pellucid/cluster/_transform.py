@@ -14,7 +14,6 @@ class CenterDistanceMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """The methods of a transformer: `transform`, `fit_transform` and `get_feature_names_out`."""
 
     cluster_centers_: np.ndarray
-    _objective: str
 
     def transform(self, X: Any) -> np.ndarray:
         """Distance of each row to each of `cluster_centers_`.
@@ -36,6 +35,10 @@ class CenterDistanceMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         return distances.astype(numbers.dtype, copy=False)
 
     def _tree_input(self, X: Any) -> Any:
+        raise NotImplementedError
+
+    @property
+    def _objective(self) -> str:
         raise NotImplementedError
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
@@ -141,7 +142,8 @@ class Explanation(ExportMixin):
         if feature_names is None:
             names = column_names(model)
             columns = getattr(model, "feature_names_in_", None)
-            if columns is not None and not set(_columns_of(names)) <= set(map(str, columns)):
+            described = [] if names is None else _columns_of(names)
+            if columns is not None and not set(described) <= set(map(str, columns)):
                 columns = None
         return cls(
             model.tree_,
@@ -242,10 +244,10 @@ def _columns_of(names: Sequence[str | Indicator]) -> list[str]:
 
 def _check_names(names: list[str | Indicator], columns: list[str]) -> None:
     for given in (names, columns):
-        if len(set(given)) < len(given):
-            twice = next(name for name in given if given.count(name) > 1)
+        twice = [name for name, count in Counter(given).items() if count > 1]
+        if twice:
             raise ValueError(
-                f"column {str(twice)!r} appears more than once; column names must be unique"
+                f"column {str(twice[0])!r} appears more than once; column names must be unique"
             )
     for name in _columns_of(names):
         if name not in columns:

@@ -45,7 +45,7 @@ class InputColumns:
         columns: list[str],
         fill: dict[str, Any],
     ) -> None:
-        values: dict[tuple[str, bool], list | None] = {}
+        values: dict[tuple[str, bool], Any] = {}
         for feature in np.unique(tree.feature[~tree.is_leaf]).tolist():
             name = names[feature]
             if isinstance(name, Indicator):
@@ -87,7 +87,7 @@ class InputColumns:
             values.append(fill_missing(column, self._fill[name]) if is_filled else column)
         return encoding.transform(Columns(columns.names, values, columns.are_named))
 
-    def _select(self, X: Any):
+    def _select(self, X: Any) -> Any:
         """The columns as a table or an array."""
         wanted = self.encoding.input_names
         if not isinstance(X, (np.ndarray, list)) and (table := as_table(X)) is not None:

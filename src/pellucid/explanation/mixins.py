@@ -158,11 +158,11 @@ class EstimatorExportMixin(ExportMixin):
 
     @property
     def _repr_html_(self) -> Any:
-        drawn = super()._repr_html_  # missing unless scikit-learn is set to draw diagrams
+        drawn = super()._repr_html_  # type: ignore[misc]  # missing unless scikit-learn is set to draw diagrams
         return self.to_html if hasattr(self, "tree_") else drawn
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
-        bundle = super()._repr_mimebundle_(**options)
+        bundle = super()._repr_mimebundle_(**options)  # type: ignore[misc]
         if "text/html" in bundle and hasattr(self, "tree_"):
             bundle["text/html"] = self.to_html()
         return bundle

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-_LARGEST = np.finfo(np.float64).max
+_LARGEST = float(np.finfo(np.float64).max)
 _POWER_LIMIT = 1e25
 """Values beyond this, and nearer to 0 than its inverse, are clipped before powers are taken."""
 

@@ -233,7 +233,7 @@ def _partition_cost(objective: str, X: Any, labels: Any, sample_weight: Any) -> 
     return data.cost(position, centers)
 
 
-def _data(objective: str, X, sample_weight: Any) -> Dataset:
+def _data(objective: str, X: Any, sample_weight: Any) -> Dataset:
     if objective not in OBJECTIVES:
         known = ", ".join(map(repr, OBJECTIVES))
         raise ValueError(f"objective is {objective!r}; it must be one of {known}")
@@ -245,12 +245,14 @@ def _read(X):
     return canonical_csc(X) if sparse.issparse(X) else np.asarray(X)
 
 
-def _check_length(name: str, values: np.ndarray, X) -> None:
+def _check_length(name: str, values: np.ndarray, X: Any) -> None:
     if values.shape != (X.shape[0],):
         raise ValueError(f"{name} has shape {values.shape}, but X has {X.shape[0]} rows")
 
 
-def _average_over_leaves(tree, amounts: np.ndarray, X, sample_weight) -> float:
+def _average_over_leaves(
+    tree: ThresholdTree, amounts: np.ndarray, X: Any, sample_weight: Any
+) -> float:
     if X is None:
         if sample_weight is not None:
             raise ValueError("sample_weight needs X: it holds the weights of its rows")

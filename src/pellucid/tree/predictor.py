@@ -155,7 +155,9 @@ def _route_dense(
     found = np.empty(X.shape[0], dtype=np.intp)
     is_float = X.dtype in (np.float64, np.float32)
 
-    def route(flat, row_step, column_step, begin, end, out) -> bool:
+    def route(
+        flat: np.ndarray, row_step: int, column_step: int, begin: int, end: int, out: np.ndarray
+    ) -> bool:
         return route_dense(
             values=flat,
             n_columns=n_columns,

@@ -195,12 +195,14 @@ class ThresholdTree:
             False if `check` is true and `X` holds NaN or an infinity in any column.
         """
         X = self._check_width(X)
-        if self._packed is None:
-            object.__setattr__(self, "_packed", PackedTree.of(self))
+        packed = self._packed
+        if packed is None:
+            packed = PackedTree.of(self)
+            object.__setattr__(self, "_packed", packed)
         options: dict[str, Any] = {"check": check, "count_threads": count_threads}
         if values.dtype == np.intp:
-            return leaf_values(self._packed, X, values, **options)
-        leaf, is_finite = leaf_values(self._packed, X, np.arange(self.node_count), **options)
+            return leaf_values(packed, X, values, **options)
+        leaf, is_finite = leaf_values(packed, X, np.arange(self.node_count), **options)
         return values[leaf], is_finite
 
     def decision_path(self, X: Any) -> sparse.csr_array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -71,16 +72,19 @@ class InducedCost(CenterSplitCriterion[None]):
         longer = 0.0
         for side, killers in ((left, rows.cut_left), (right, rows.cut_right)):
             longer += 0.0 if split.feature in killers else problem.weights.total_of(side)
-        total = float(problem.ranked[1][:, 0].sum())
+        total = float(self._root_cost)
         relative = rise / total if total > 0 else float(rise > 0)
         return relative + self.depth_penalty * longer / float(problem.weights.values.sum())
+
+    @cached_property
+    def _root_cost(self) -> int:
+        root = self.root().rows
+        return self._current_cost(root.active, root.centers)
 
     def _current_cost(self, rows: np.ndarray, centers: np.ndarray) -> int:
         from pellucid._core.kernels.induced_cost import sum_least_costs
 
-        allowed = np.zeros(self.problem.n_clusters, dtype=bool)
-        allowed[centers] = True
-        return sum_least_costs(rows, *self.problem.ranked, allowed)
+        return sum_least_costs(rows, centers, self.problem.costs)
 
     def _nearest_centers(self, node: Node) -> LabeledRows:
         """Rows with their nearest centers and the margins to the second nearest.
@@ -91,10 +95,8 @@ class InducedCost(CenterSplitCriterion[None]):
         from pellucid._core.kernels.induced_cost import find_nearest
 
         problem, rows, n_centers = self.problem, node.rows.active, len(node.rows.centers)
-        ranked_centers, ranked_costs = problem.ranked
-        position = np.full(problem.n_clusters, -1)
-        position[node.rows.centers] = np.arange(n_centers)
-        nearest = np.empty(len(rows), dtype=ranked_centers.dtype)
+        costs = problem.costs
+        nearest = np.empty(len(rows), dtype=problem.labels.dtype)
         margin = np.empty(len(rows), dtype=np.int64)
         weight = problem.weights.units_of(rows)
 
@@ -103,9 +105,8 @@ class InducedCost(CenterSplitCriterion[None]):
             find_nearest(
                 rows=rows[part],
                 weight=weight[part],
-                position=position,
-                ranked_centers=ranked_centers,
-                ranked_costs=ranked_costs,
+                centers=node.rows.centers,
+                costs=costs,
                 nearest=nearest[part],
                 margin=margin[part],
                 sums=sums,
@@ -189,27 +190,22 @@ class _NodeSearch:
         from pellucid._core.kernels.induced_cost import sum_excess
 
         problem, labeled, position = self.problem, self.labeled, self.position[feature]
-        ranked_centers, ranked_costs = problem.ranked
         column = problem.bins.dense_column(feature, problem.n_samples)
-        n_bins, n_centers = problem.bins.edges.shape[1], len(position)
-        nearest_rank = np.empty(n_centers, dtype=np.int64)
-        nearest_rank[np.argsort(self.center_code[feature])] = np.arange(n_centers)
-        rank = np.full(problem.n_clusters, -1)
-        rank[self.centers] = nearest_rank
-        bins, change = np.arange(n_bins), np.empty_like(labeled.margin)
+        bins, n_gaps = np.arange(problem.bins.edges.shape[1]), len(position) - 1
+        order, change = self.center_code[feature].argsort(), np.empty_like(labeled.margin)
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order))
         gap_of_bin = np.searchsorted(position, bins) - 1
 
         def work(block: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
             part = slice(*block)
-            by_gap, by_bin = np.zeros(n_centers, np.int64), np.zeros((2, n_bins), np.int64)
+            by_gap, by_bin = np.zeros(n_gaps, np.int64), np.zeros((2, len(bins)), np.int64)
             sum_excess(
                 codes=column,
                 rows=labeled.rows[part],
-                nearest=labeled.center[part],
-                nearest_rank=nearest_rank,
-                ranked_centers=ranked_centers,
-                ranked_costs=ranked_costs,
-                rank=rank,
+                nearest_rank=rank.take(labeled.center[part]),
+                ordered=self.centers[order],
+                costs=problem.costs,
                 gap_of_bin=gap_of_bin,
                 by_gap=by_gap,
                 by_bin=by_bin,
@@ -219,10 +215,10 @@ class _NodeSearch:
 
         parts = problem.pool.map(work, problem.pool.blocks(len(labeled.rows), _MIN_ROWS))
         by_gap, by_bin = (sum(part[i] for part in parts) for i in (0, 1))
-        gap = np.clip(np.searchsorted(position, bins, side="right") - 1, 0, n_centers - 2)
+        gap = np.clip(np.searchsorted(position, bins, side="right") - 1, 0, n_gaps - 1)
         right, left = by_bin.cumsum(axis=1)
-        excess = by_gap.cumsum()[gap] - (right[position[gap + 1]] - right)
-        return labeled.base + excess - (left - left[position[gap]]), by_bin[1], change
+        excess = by_gap[gap] - (right[position[gap + 1]] - right) - (left - left[position[gap]])
+        return labeled.base + excess, by_bin[1], change
 
 
 class BinRows(NamedTuple):

@@ -113,19 +113,6 @@ class Problem:
         """Weighted cost of each row at each center, in units: (n_samples, n_clusters), int64."""
         return self.data.costs(self.centers, self.cost_unit)[0]
 
-    @cached_property
-    def ranked(self) -> tuple[np.ndarray, np.ndarray]:
-        """For each row, the centers from nearest to farthest, and their costs in that order."""
-        from pellucid._core.kernels.induced_cost import rank_centers
-
-        costs, _ = self.data.costs(self.centers, self.cost_unit)
-        ranking = np.empty(costs.shape, dtype=self.labels.dtype)
-        self.pool.map(
-            lambda block: rank_centers(costs[slice(*block)], ranking[slice(*block)]),
-            self.pool.blocks(self.n_samples, _MIN_TASK_VALUES // self.n_clusters),
-        )
-        return ranking, costs
-
     def centers_and_costs(self, labels: np.ndarray) -> list[tuple[np.ndarray, float]]:
         """Centers and cost of a grouping of the rows, and of the reference clustering."""
         moments = None if sparse.issparse(self.X) else self.moments

@@ -1,4 +1,4 @@
-"""The flagship: no costlier than what it is made of, within its budget, and repeatable."""
+"""ExplainableKMeans: at most the cost of the methods it combines, within limits, repeatable."""
 
 import numpy as np
 import pytest
@@ -22,14 +22,14 @@ def centers(blobs):
 
 
 @pytest.mark.parametrize("effort", ["fast", "balanced", "best"])
-def test_no_costlier_than_exshallow_polished(blobs, centers, effort):
+def test_the_cost_is_at_most_that_of_polished_exshallow(blobs, centers, effort):
     model = ExplainableKMeans(reference=centers, effort=effort).fit(blobs)
     part = ExShallow(reference=centers, polish=True).fit(blobs)
     assert model.inertia_ <= part.inertia_ * (1 + 1e-12)
     assert model.n_leaves_ <= 6
 
 
-def test_balanced_is_no_costlier_than_any_of_its_parts(blobs, centers):
+def test_the_cost_is_at_most_that_of_each_method(blobs, centers):
     model = ExplainableKMeans(reference=centers).fit(blobs)
     for kind in (IMM, ExGreedy, ExShallow):
         for polish in (False, True):
@@ -37,7 +37,7 @@ def test_balanced_is_no_costlier_than_any_of_its_parts(blobs, centers):
             assert model.inertia_ <= part.inertia_ * (1 + 1e-12)
 
 
-def test_more_leaves_cost_no_more(blobs, centers):
+def test_more_leaves_do_not_raise_the_cost(blobs, centers):
     few, many = (ExplainableKMeans(reference=centers, n_leaves=n).fit(blobs) for n in (6, 12))
     assert many.inertia_ < few.inertia_
     assert 6 <= many.n_leaves_ <= 12
@@ -46,7 +46,7 @@ def test_more_leaves_cost_no_more(blobs, centers):
     assert many.inertia_ <= expanded.inertia_ * (1 + 1e-12)
 
 
-def test_a_limit_on_depth_is_kept(blobs, centers):
+def test_max_depth_is_respected(blobs, centers):
     free = ExplainableKMeans(reference=centers).fit(blobs)
     for depth in (3, 4):
         model = ExplainableKMeans(reference=centers, max_depth=depth).fit(blobs)
@@ -54,20 +54,20 @@ def test_a_limit_on_depth_is_kept(blobs, centers):
         assert model.inertia_ >= free.inertia_ * (1 - 1e-12)
 
 
-def test_a_limit_on_conditions_is_kept(blobs, centers):
+def test_max_conditions_is_respected(blobs, centers):
     model = ExplainableKMeans(reference=centers, max_conditions=3, n_leaves=9).fit(blobs)
     tree = model.tree_
     assert max(len(simplify(path_conditions(tree, leaf))) for leaf in tree.leaves.tolist()) <= 3
 
 
-def test_limits_that_no_tree_keeps_are_named(blobs, centers):
+def test_limits_that_no_tree_meets_raise_an_error(blobs, centers):
     with pytest.raises(ValueError, match=r"6 clusters .* max_depth=2; .* at least 3"):
         ExplainableKMeans(reference=centers, max_depth=2).fit(blobs)
     with pytest.raises(ValueError, match="n_leaves=5 is less than the 6 clusters"):
         ExplainableKMeans(reference=centers, n_leaves=5).fit(blobs)
 
 
-def test_a_price_on_conditions_makes_explanations_shorter(blobs, centers):
+def test_a_depth_penalty_makes_explanations_shorter(blobs, centers):
     sizes = [
         weighted_average_explanation_size(
             ExplainableKMeans(reference=centers, depth_penalty=penalty).fit(blobs).tree_
@@ -77,7 +77,7 @@ def test_a_price_on_conditions_makes_explanations_shorter(blobs, centers):
     assert sizes[1] <= sizes[0]
 
 
-def test_several_references_cost_no_more_and_keep_the_names(blobs):
+def test_more_references_do_not_raise_the_cost_and_keep_cluster_names(blobs):
     one, three = (ExplainableKMeans(6, n_references=n, random_state=0).fit(blobs) for n in (1, 3))
     assert three.inertia_ <= one.inertia_ * (1 + 1e-12)
     assert np.array_equal(one.reference_labels_, three.reference_labels_)
@@ -92,7 +92,7 @@ def test_labels_of_the_reference_are_kept():
     assert (model.predict(iris.data) == names).mean() > 0.8
 
 
-def test_the_same_whatever_the_storage_and_the_threads(blobs, centers):
+def test_storage_and_threads_do_not_change_the_tree(blobs, centers):
     X = np.where(np.abs(blobs) < 2, 0.0, blobs)
     models = [
         ExplainableKMeans(reference=centers, n_jobs=n_jobs).fit(form(X))

@@ -1,4 +1,4 @@
-"""Every method can polish its tree, and none is the worse for it."""
+"""The `polish` parameter of all methods: the cost never rises."""
 
 import warnings
 
@@ -27,7 +27,7 @@ def tables():
 
 
 @each_method
-def test_polish_never_costs_anything(method, tables):
+def test_polish_never_raises_the_cost(method, tables):
     falls = []
     for X, centers in tables:
         plain, polished, deep = (
@@ -42,8 +42,8 @@ def test_polish_never_costs_anything(method, tables):
     assert max(falls) > 0
 
 
-def test_a_tree_of_few_mistakes_can_be_a_dear_one():
-    """One far row is one mistake, two near rows are two: IMM takes the dear one."""
+def test_polish_improves_a_tree_of_few_mistakes_and_high_cost():
+    """One distant row is one mistake, two close rows are two: IMM prefers the former."""
     rows = [[0, 0], [1, 5], [10, 10], [9, 4.5], [0.5, 40]]
     X = np.repeat(np.array(rows, dtype=float), [100, 2, 100, 2, 1], axis=0)
     centers = np.array([[0.0, 0.0], [10.0, 10.0]])
@@ -53,8 +53,8 @@ def test_a_tree_of_few_mistakes_can_be_a_dear_one():
     assert polished.inertia_ < 0.75 * plain.inertia_
 
 
-def test_one_cut_by_hand():
-    """Rows 0, 1, 2, 9, 10 cut after the 0; the best cut is between 2 and 9."""
+def test_the_best_cut_of_five_rows():
+    """The reference cuts after 0; the best cut is between 2 and 9."""
     X = np.array([[0.0], [1.0], [2.0], [9.0], [10.0]])
     model = IMM(polish=True).fit(X, np.array([0, 1, 1, 1, 1]))
     assert model.tree_.threshold[0] == 6.0
@@ -62,8 +62,8 @@ def test_one_cut_by_hand():
     np.testing.assert_array_equal(model.cluster_centers_, [[1.0], [9.5]])
 
 
-def test_weights_count():
-    """The same with a row so heavy that it must be a cluster's own."""
+def test_weights_change_the_best_cuts():
+    """A heavy row gets a cluster of its own."""
     X = np.array([[0.0], [1.0], [2.0], [9.0], [10.0]])
     weight = np.array([1.0, 1.0, 1e3, 1.0, 1.0])
     labels = np.array([0, 1, 1, 2, 2])
@@ -72,7 +72,7 @@ def test_weights_count():
 
 
 @each_method
-def test_threads_and_storage_make_no_difference(method):
+def test_threads_and_storage_do_not_change_the_tree(method):
     X, _ = make_blobs(1500, 6, centers=5, cluster_std=4, random_state=0)
     X = np.where(np.abs(X) < 4, 0.0, X)
     centers = X[:5]
@@ -82,7 +82,7 @@ def test_threads_and_storage_make_no_difference(method):
     assert method(reference=centers, polish="deep", n_jobs=2).fit(as_sparse).tree_ == expected
 
 
-def test_the_curve_of_exkmc_is_that_of_growth(tables):
+def test_polish_does_not_change_the_staged_trees_of_exkmc(tables):
     for X, centers in tables:
         plain, polished = (
             ExKMC(reference=centers, polish=polish).fit(X) for polish in (False, True)
@@ -91,14 +91,14 @@ def test_the_curve_of_exkmc_is_that_of_growth(tables):
         assert list(plain.staged_trees()) == list(polished.staged_trees())
 
 
-def test_exkmc_goes_on_from_a_polished_base(tables):
+def test_exkmc_continues_from_a_polished_base(tables):
     for X, centers in tables:
         base = IMM(reference=centers, polish=True)
         expanded = ExKMC(reference=centers, base=base).fit(X)
         assert next(expanded.staged_trees()).feature.tolist() == base.fit(X).tree_.feature.tolist()
 
 
-def test_rows_that_are_left_out_have_no_say():
+def test_dropped_rows_and_zero_weights_have_no_effect():
     X = np.array([[0.0], [1.0], [2.0], [9.0], [10.0]])
     labels = np.array([0, 1, 1, 1, 1])
     more = np.vstack([X, [[3.0], [400.0]]])
@@ -110,7 +110,7 @@ def test_rows_that_are_left_out_have_no_say():
     assert absent.tree_ == expected
 
 
-def test_clusters_whose_centers_coincide_become_clusters_of_their_own():
+def test_clusters_with_equal_centers_are_separated():
     X = np.array([[0.0], [1.0], [9.0], [10.0], [20.0]])
     centers = np.array([[5.0], [5.0], [20.0]])
     with pytest.warns(ConvergenceWarning, match="2 leaves for 3 clusters"):
@@ -121,6 +121,6 @@ def test_clusters_whose_centers_coincide_become_clusters_of_their_own():
     assert polished.inertia_ == 1.0
 
 
-def test_only_what_there_is_can_be_asked_for():
+def test_invalid_values_raise_an_error():
     with pytest.raises(ValueError, match="'polish' parameter of IMM must be .*'deep'"):
         IMM(2, polish="shallow").fit(np.eye(4))

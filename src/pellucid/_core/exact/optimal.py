@@ -94,7 +94,7 @@ def grow_optimally(
 
 
 def objective_costs(problem: Problem, objective: str) -> tuple[np.ndarray, float]:
-    """Cost of each row at each center in whole units, and the unit."""
+    """Cost of each row at each center in integer units, and the unit."""
     if objective == "surrogate":
         return problem.costs, problem.cost_unit
     is_mistake = problem.labels[:, None] != np.arange(problem.n_clusters)

@@ -137,7 +137,7 @@ def sweep_dense(
     order, values, keys = np.empty(n, dtype=np.int64), np.empty(n), np.empty(n)
     first = np.empty(width + 2, dtype=np.int64)
     S, W, N = np.empty(moments.sums.shape), np.empty(k), np.empty(k, dtype=np.int64)
-    shares, is_stale = np.empty(k), np.empty(k, dtype=np.bool_)
+    parts, is_stale = np.empty(k), np.empty(k, dtype=np.bool_)
     for f in range(len(features)):
         feature = features[f]
         for i in range(n):
@@ -151,7 +151,7 @@ def sweep_dense(
                     keys[p] = values[order[p]]
                 shell_sort(keys[begin:end], order[begin:end])
         for c in range(k):
-            W[c], N[c], is_stale[c], shares[c] = moments.weights[c], moments.counts[c], True, 0.0
+            W[c], N[c], is_stale[c], parts[c] = moments.weights[c], moments.counts[c], True, 0.0
             for j in range(len(origin)):
                 S[c, j] = moments.sums[c, j]
         n_empty = _count_empty(wanted, N)
@@ -169,8 +169,8 @@ def sweep_dense(
                 for c in range(k):
                     if is_stale[c]:
                         is_stale[c] = False
-                        shares[c] = _square(S, c) / W[c] if N[c] > 0 else 0.0
-                    total += shares[c]
+                        parts[c] = _square(S, c) / W[c] if N[c] > 0 else 0.0
+                    total += parts[c]
                 if total > best + tolerance:
                     best, threshold = total, values[i]
         found[feature, 0], found[feature, 1] = best, threshold

@@ -79,12 +79,21 @@ def group_means(
 
 
 def group_moments(
-    X, labels: np.ndarray, weight: np.ndarray, origins: np.ndarray, pool: ThreadPool = SERIAL
+    X,
+    labels: np.ndarray,
+    weight: np.ndarray,
+    origins: np.ndarray,
+    pool: ThreadPool = SERIAL,
+    rows: np.ndarray | None = None,
 ) -> GroupMoments:
-    """Moments of each group of rows about its origin. Label -1 is in no group."""
+    """Moments of each group of rows about its origin, over all rows or some `rows` of dense data.
+
+    Label -1 is in no group.
+    """
+    labels = labels.astype(np.intp, copy=False)
     if sparse.issparse(X):
         return _sparse_moments(X, labels, weight, origins)
-    return _dense_moments(X, labels, labels, weight, origins, pool)[0]
+    return _dense_moments(X, labels, weight, origins, pool, rows)
 
 
 def cost_to_centers(
@@ -115,26 +124,31 @@ def means_and_costs(
         Points near the means, about which moments are taken; the mean of an empty group.
     pool : ThreadPool
     moments : GroupMoments, optional
-        Moments of the second grouping of dense rows about the origins. If they are given, only the
-        rows are read that have different labels.
+        Moments of the second grouping of dense rows about the origins. If they are given, usually
+        only the rows with different labels are read.
 
     Returns
     -------
     list of two (means, cost)
     """
+    labels, others = labels.astype(np.intp, copy=False), others.astype(np.intp, copy=False)
+
+    def moments_of(groups: np.ndarray, rows: np.ndarray | None = None) -> GroupMoments:
+        return group_moments(X, groups, weight, origins, pool, rows)
+
     if sparse.issparse(X):
-        both = pool.map(
-            lambda groups: _sparse_moments(X, groups, weight, origins), [labels, others]
-        )
+        both = pool.map(moments_of, [labels, others])
         return [grouping.means_and_cost(origins) for grouping in both]
+    differ = labels != others
     if moments is not None:
-        moved = np.flatnonzero(labels != others)
-        _, added, removed = _dense_moments(X, labels, others, weight, origins, pool, moved)
+        moved = np.flatnonzero(differ)
+        removed = moments_of(others, moved)
         if (removed.weight <= _MAX_REMOVED * moments.weight).all():
-            both = [moments.minus(removed).plus(added), moments]
+            both = [moments.minus(removed).plus(moments_of(labels, moved)), moments]
             return [grouping.means_and_cost(origins) for grouping in both]
-    common, *separate = _dense_moments(X, labels, others, weight, origins, pool)
-    return [common.plus(rest).means_and_cost(origins) for rest in separate]
+    common = moments_of(np.where(differ, -1, labels))
+    both = [common.plus(moments_of(np.where(differ, groups, -1))) for groups in (labels, others)]
+    return [grouping.means_and_cost(origins) for grouping in both]
 
 
 def _sparse_moments(X, labels: np.ndarray, weight: np.ndarray, origins: np.ndarray) -> GroupMoments:
@@ -146,7 +160,7 @@ def _sparse_moments(X, labels: np.ndarray, weight: np.ndarray, origins: np.ndarr
         data=X.data,
         indices=X.indices,
         indptr=X.indptr,
-        labels=labels.astype(np.intp, copy=False),
+        labels=labels,
         weight=weight,
         origins=origins,
         totals=totals,
@@ -159,51 +173,32 @@ def _sparse_moments(X, labels: np.ndarray, weight: np.ndarray, origins: np.ndarr
 def _dense_moments(
     X: np.ndarray,
     labels: np.ndarray,
-    others: np.ndarray,
     weight: np.ndarray,
     origins: np.ndarray,
     pool: ThreadPool,
-    rows: np.ndarray | None = None,
-) -> list[GroupMoments]:
-    """Moments of the rows that both groupings put into a group, of those that only `labels` puts
-    there, and of those that only `others` puts there. Of all rows, or of the given ones.
-
-    Sums are taken over blocks of a fixed number of rows, so that they do not depend on the threads.
-    """
+    rows: np.ndarray | None,
+) -> GroupMoments:
+    """Sums over blocks of a fixed number of rows, so that they do not depend on the threads."""
     from pellucid._core.kernels.dataset import BLOCK_ROWS, dense_moments
 
-    labels, others = labels.astype(np.intp, copy=False), others.astype(np.intp, copy=False)
     if rows is not None and not (X.flags.c_contiguous and X.dtype == np.float64):
-        X, labels, others, weight = X[rows], labels[rows], others[rows], weight[rows]
-        rows = None
-    n, (n_groups, n_features) = X.shape[0] if rows is None else len(rows), origins.shape
-    n_blocks = -(-n // BLOCK_ROWS)
-    weights, squares = np.zeros((2, n_blocks, 3 * n_groups))
-    sums = np.zeros((n_blocks, 3 * n_groups, n_features))
-
-    def add(part, part_rows, labels, others, weight, blocks: slice) -> None:
-        dense_moments(
-            X=part,
-            rows=part_rows,
-            labels=labels,
-            others=others,
-            weight=weight,
-            origins=origins,
-            weights=weights[blocks],
-            squares=squares[blocks],
-            sums=sums[blocks],
-        )
+        X, labels, weight, rows = X[rows], labels[rows], weight[rows], None
+    n = X.shape[0] if rows is None else len(rows)
+    n_blocks, (n_groups, n_features) = -(-n // BLOCK_ROWS), origins.shape
+    weights, squares = np.zeros((2, n_blocks, n_groups))
+    sums = np.zeros((n_blocks, n_groups, n_features))
 
     def work(blocks: tuple[int, int]) -> None:
         begin, end = (min(block * BLOCK_ROWS, n) for block in blocks)
         if rows is not None:
-            return add(X, rows[begin:end], labels, others, weight, slice(*blocks))
+            b = slice(*blocks)
+            chosen = rows[begin:end]
+            dense_moments(X, chosen, labels, weight, origins, weights[b], squares[b], sums[b])
+            return
         for part, values in row_major(X, begin, end):
-            by_row = labels[part], others[part], weight[part]
-            in_part = slice(part.start // BLOCK_ROWS, -(-part.stop // BLOCK_ROWS))
-            add(values, np.arange(len(values)), *by_row, in_part)
+            b = slice(part.start // BLOCK_ROWS, -(-part.stop // BLOCK_ROWS))
+            by_row = np.arange(len(values)), labels[part], weight[part]
+            dense_moments(values, *by_row, origins, weights[b], squares[b], sums[b])
 
     pool.map(work, pool.blocks(n_blocks, 1, per_thread=4))
-    totals = [array.sum(axis=0) for array in (weights, squares, sums)]
-    thirds = [slice(i * n_groups, (i + 1) * n_groups) for i in range(3)]
-    return [GroupMoments(*(total[third] for total in totals)) for third in thirds]
+    return GroupMoments(*(array.sum(axis=0) for array in (weights, squares, sums)))

@@ -69,41 +69,29 @@ dense_absolute_costs, sparse_absolute_costs = _cost_loops(squared=False)
 @fused
 def dense_nearest(X, centers, half_squares, largest, error, out):
     """out[i] = the center c of the largest score X[i] . centers[c] - half_squares[c]; -1 if the
-    two largest differ by at most error (|x|^2 + largest).
+    two largest differ by at most error (|X[i]|^2 + largest).
 
-    Two rows and two centers at a time, since each number that is read then serves twice; both rows
-    get the sum of their squares as |x|^2. The last of an odd number of rows is read twice; the
-    number of centers is even.
+    Two centers at a time, since each value that is read then serves twice: their number is even.
     """
-    n, n_features = X.shape
-    for i in range(0, n, 2):
-        k = i + 1 if i + 1 < n else i
+    n_features = X.shape[1]
+    for i in range(len(X)):
         size = largest
         for j in range(n_features):
-            size += X[i, j] * X[i, j] + X[k, j] * X[k, j]
-        best = second = other_best = other_second = -np.inf
-        at = other_at = -1
+            size += X[i, j] * X[i, j]
+        best = second = -np.inf
+        at = -1
         for c in range(0, len(half_squares), 2):
-            a = other_a = -half_squares[c]
-            b = other_b = -half_squares[c + 1]
+            even = odd = 0.0
             for j in range(n_features):
-                x, y, left, right = X[i, j], X[k, j], centers[c, j], centers[c + 1, j]
-                a += x * left
-                b += x * right
-                other_a += y * left
-                other_b += y * right
+                even += X[i, j] * centers[c, j]
+                odd += X[i, j] * centers[c + 1, j]
             for turn in range(2):
-                value, other = (b, other_b) if turn else (a, other_a)
-                low = value if value < best else best
-                second = low if low > second else second
-                at = c + turn if value > best else at
-                best = value if value > best else best
-                low = other if other < other_best else other_best
-                other_second = low if low > other_second else other_second
-                other_at = c + turn if other > other_best else other_at
-                other_best = other if other > other_best else other_best
+                score = odd - half_squares[c + 1] if turn else even - half_squares[c]
+                lower = score if score < best else best
+                second = lower if lower > second else second
+                at = c + turn if score > best else at
+                best = score if score > best else best
         out[i] = at if best - second > error * size else -1
-        out[k] = other_at if other_best - other_second > error * size else -1
 
 
 @compiled
@@ -149,41 +137,35 @@ def sparse_sums(data, indices, indptr, first, last, labels, weight, sums):
 
 
 @fused
-def dense_moments(X, rows, labels, others, weight, origins, weights, squares, sums):
-    """Sum weights, squared distances and differences to the origin o of a row's group.
+def dense_moments(X, rows, labels, weight, origins, weights, squares, sums):
+    """Sum weights, squared distances and differences to the origin o = origins[g] of each group g.
 
-    For each block b of BLOCK_ROWS of the `rows` by itself, with p the place of a row's group:
+    For each block b of BLOCK_ROWS of the `rows` by itself, over the rows x of group g:
 
-        weights[b, p] += weight,
-        squares[b, p] += weight |x - o|^2,
-        sums[b, p, j] += weight (x_j - o_j).
+        weights[b, g] = sum of weight,
+        squares[b, g] = sum of weight |x - o|^2,
+        sums[b, g] = sum of weight (x - o).
 
-    Rows that both groupings put into group g have the place p = g; those that only `labels` puts
-    there come after all groups, then those that only `others` puts there. Label -1 is in no group.
+    Label -1 is in no group.
     """
-    n_groups, n_features = origins.shape
     for b in range(len(weights)):
         begin, end = b * BLOCK_ROWS, (b + 1) * BLOCK_ROWS
-        for r in range(np.uint64(begin), np.uint64(end if end < len(rows) else len(rows))):
+        for r in range(begin, end if end < len(rows) else len(rows)):
+            # Unsigned indices are not checked for being negative.
             i = np.uint64(rows[r])
-            own, other, factor = labels[i], others[i], weight[i]
-            differ = own != other
-            for turn in range(1 + differ):
-                g = other if turn else own
-                if g >= 0:
-                    group = np.uint64(g)
-                    place, square = group + np.uint64((differ + turn) * n_groups), 0.0
-                    for j in range(n_features):
-                        gap = X[i, j] - origins[group, j]
-                        square += gap * gap
-                        sums[b, place, j] += factor * gap
-                    weights[b, place] += factor
-                    squares[b, place] += factor * square
+            if labels[i] >= 0:
+                g, square = np.uint64(labels[i]), 0.0
+                for j in range(X.shape[1]):
+                    gap = X[i, j] - origins[g, j]
+                    square += gap * gap
+                    sums[b, g, j] += weight[i] * gap
+                weights[b, g] += weight[i]
+                squares[b, g] += weight[i] * square
 
 
 @compiled
 def sparse_moments(data, indices, indptr, labels, weight, origins, totals, sums, scratch):
-    """The same for all rows of a CSC matrix and one grouping, in time of its stored entries.
+    """The same for all rows of a CSC matrix, in time proportional to its stored entries.
 
     For each group: totals[g, 0] = weight, totals[g, 1] = squares. `scratch`, all 0, holds for each
     group the weight and the number of its stored entries in a column, and the number of its rows.

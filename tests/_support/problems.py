@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from pellucid._core.criteria.problem import Problem
+from pellucid._core.data.arrays import Weights
 from pellucid._core.data.dataset import Dataset
-from pellucid._core.data.weights import Weights
 from pellucid._utils.threads import SERIAL
 
 

@@ -13,10 +13,9 @@ import _support.random_cuts_oracle as oracle
 from _support.fitting import fit
 from _support.strategies import tiny_data
 from pellucid import ExKMC, RandomThresholds
-from pellucid._core.criteria.random_cuts import draw_cuts
-from pellucid._core.data.batch_tree_costs import cost_changes
+from pellucid._core.criteria.random_cuts import cost_changes, draw_cuts
+from pellucid._core.data.arrays import Weights
 from pellucid._core.data.dataset import Dataset
-from pellucid._core.data.weights import Weights
 from pellucid.datasets import make_synthetic_2
 from pellucid.metrics import kmeans_cost
 
@@ -166,7 +165,7 @@ def test_threads_batches_and_repeated_rows_do_not_matter(as_sparse, monkeypatch)
         return model.draw_costs_ - model.reference_inertia_, model.tree_.threshold
 
     costs, thresholds = changes(X, weight, n_jobs=1)
-    monkeypatch.setattr("pellucid._core.data.batch_tree_costs._MOST_NUMBERS", 200)
+    monkeypatch.setattr("pellucid._core.criteria.random_cuts._MOST_NUMBERS", 200)
     for again, same in (changes(X, weight, n_jobs=3), changes(copies, n_jobs=2)):
         np.testing.assert_allclose(again, costs, rtol=1e-12)
         np.testing.assert_array_equal(same, thresholds)

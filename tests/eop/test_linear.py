@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from pellucid._core.data.weights import Weights
+from pellucid._core.data.arrays import Weights
 from pellucid.eop.classifiers.linear import LinearBase
 from pellucid.eop.problem import RegionProblem
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pellucid._core.data.weights import Weights
+from pellucid._core.data.arrays import Weights
 from pellucid.eop.classifiers.stumps import StumpBase
 from pellucid.eop.problem import RegionProblem, project
 from pellucid.eop.projections import list_projections

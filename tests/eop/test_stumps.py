@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pellucid._core.data.weights import Weights
+from pellucid._core.data.arrays import Weights
 from pellucid.eop.classifiers.stumps import StumpBase
 from pellucid.eop.problem import RegionProblem
 

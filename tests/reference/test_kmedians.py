@@ -7,8 +7,8 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
 from _support import oracles
+from pellucid._core.data.arrays import Weights
 from pellucid._core.data.medians import MedianDataset
-from pellucid._core.data.weights import Weights
 from pellucid.metrics import kmedians_cost
 from pellucid.reference import kmedians
 from pellucid.reference.kmedians import cluster_by_medians, settle

@@ -10,8 +10,8 @@ from sklearn.cluster import KMeans
 
 import pellucid
 from pellucid import metrics
+from pellucid._core.data.arrays import Weights
 from pellucid._core.data.medians import MedianDataset
-from pellucid._core.data.weights import Weights
 from pellucid.cli import CommandError
 from pellucid.cli.choices import METHODS, Choices
 from pellucid.cli.choose_k import choose_k

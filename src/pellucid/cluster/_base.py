@@ -16,9 +16,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid._core.criteria.problem import Problem
+from pellucid._core.data.arrays import Weights
 from pellucid._core.data.dataset import Dataset
 from pellucid._core.data.medians import OBJECTIVES
-from pellucid._core.data.weights import Weights
 from pellucid._core.growers.growing_tree import GrowthResult
 from pellucid._utils.finite import NotFinite
 from pellucid._utils.progress import Progress

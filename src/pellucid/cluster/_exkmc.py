@@ -14,8 +14,7 @@ from pellucid._core.criteria.mistakes import Mistakes
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.criteria.surrogate_cost import SurrogateCost
 from pellucid._core.growers.best_first import grow_best_first
-from pellucid._core.growers.greedy import grow_greedily
-from pellucid._core.growers.growing_tree import StartTree
+from pellucid._core.growers.growing_tree import StartTree, grow_greedily
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import Interval, StrOptions, validate_parameters
 from pellucid.cluster._base import BaseThresholdTree

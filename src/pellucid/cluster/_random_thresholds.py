@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from pellucid._core.criteria.random_cuts import DrawnCuts, draw_cuts
-from pellucid._core.data.batch_tree_costs import Trees, cost_changes
-from pellucid._core.growers.greedy import grow_greedily
+from pellucid._core.criteria.random_cuts import DrawnCuts, Trees, cost_changes, draw_cuts
+from pellucid._core.growers.growing_tree import grow_greedily
 from pellucid._utils.sklearn_compat import Interval, StrOptions
 from pellucid.cluster._docs import common_parameters
 from pellucid.cluster._reference_tree import BaseReferenceTree

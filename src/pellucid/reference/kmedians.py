@@ -13,8 +13,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
+from pellucid._core.data.arrays import Weights
 from pellucid._core.data.medians import MedianDataset
-from pellucid._core.data.weights import Weights
 from pellucid._utils.sampling import draw_weighted
 
 _STARTS = 10

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from pellucid._core.data.arrays import Weights
 from pellucid._core.data.medians import OBJECTIVES
-from pellucid._core.data.weights import Weights
 from pellucid.report.sample import sample_rows
 from pellucid.tree import ThresholdTree
 

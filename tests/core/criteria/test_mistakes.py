@@ -10,8 +10,8 @@ from pellucid._core.criteria.base import Node, NodeRows
 from pellucid._core.criteria.column_search import Split
 from pellucid._core.criteria.mistakes import Mistakes, MistakesState
 from pellucid._core.criteria.problem import Problem
+from pellucid._core.data.arrays import Weights
 from pellucid._core.data.dataset import Dataset
-from pellucid._core.data.weights import Weights
 
 
 def make_problem(seed, n_samples=300, n_clusters=5, store=np.asarray):

@@ -6,8 +6,8 @@ from scipy import sparse
 
 from pellucid._core.criteria.partition import split_rows
 from pellucid._core.criteria.problem import Problem
+from pellucid._core.data.arrays import Weights
 from pellucid._core.data.dataset import Dataset
-from pellucid._core.data.weights import Weights
 
 STORAGES = {
     "float64": lambda X: X,

@@ -6,9 +6,9 @@ from scipy import sparse
 
 from pellucid import IMM, ExKMC, ExShallow
 from pellucid._core.criteria.problem import Problem
+from pellucid._core.data.arrays import Weights
 from pellucid._core.data.dataset import Dataset
 from pellucid._core.data.medians import MedianDataset
-from pellucid._core.data.weights import Weights
 
 FORMS = {"dense": np.asarray, "sparse": sparse.csc_array}
 

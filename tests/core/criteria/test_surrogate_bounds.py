@@ -12,8 +12,8 @@ from pellucid._core.criteria import surrogate_pairs as pairs
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.criteria.surrogate_bounds import Rivals, Standing
 from pellucid._core.criteria.surrogate_cost import SurrogateCost
+from pellucid._core.data.arrays import Weights
 from pellucid._core.data.dataset import Dataset
-from pellucid._core.data.weights import Weights
 from pellucid._utils.threads import SERIAL, ThreadPool
 
 

@@ -11,8 +11,8 @@ from pellucid._core.criteria.surrogate_bounds import Rivals, Standing
 from pellucid._core.criteria.surrogate_cost import SurrogateState
 from pellucid._core.criteria.surrogate_histograms import DenseSums
 from pellucid._core.criteria.surrogate_sparse import StoredPrices
+from pellucid._core.data.arrays import Weights
 from pellucid._core.data.dataset import Dataset
-from pellucid._core.data.weights import Weights
 from pellucid._utils.threads import SERIAL
 
 N_SAMPLES, N_FEATURES, N_CLUSTERS = 60, 5, 4

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from pellucid._core.data.arrays import Weights
 from pellucid._core.data.dataset import Dataset
-from pellucid._core.data.weights import Weights
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,8 @@ from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
 from _support import oracles
+from pellucid._core.data.arrays import Weights
 from pellucid._core.data.medians import MedianDataset, absolute_cost, group_medians
-from pellucid._core.data.weights import Weights
 from pellucid._utils.threads import ThreadPool
 
 

@@ -14,8 +14,8 @@ from pellucid._core.criteria.induced_cost import InducedCost
 from pellucid._core.criteria.mistakes import Mistakes
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.data import binning as bins
+from pellucid._core.data.arrays import Weights
 from pellucid._core.data.dataset import Dataset
-from pellucid._core.data.weights import Weights
 from pellucid._utils.progress import Progress
 
 

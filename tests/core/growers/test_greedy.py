@@ -8,9 +8,9 @@ from sklearn.datasets import make_blobs
 from pellucid import BSIMM, EMN, IMM, ExGreedy, ExKMC, ExShallow
 from pellucid._core.criteria.mistakes import Mistakes
 from pellucid._core.criteria.problem import Problem
+from pellucid._core.data.arrays import Weights
 from pellucid._core.data.dataset import Dataset
-from pellucid._core.data.weights import Weights
-from pellucid._core.growers.greedy import grow_greedily
+from pellucid._core.growers.growing_tree import grow_greedily
 from pellucid._utils.progress import Progress
 
 METHODS = (IMM, EMN, ExGreedy, ExShallow, ExKMC)

@@ -260,7 +260,7 @@ def refine_within_bins(
         Rows of the bins to search.
     feature : int
     position, edges, levels, objective
-        Of the feature, as in `pellucid._core.kernels.gap_objectives`.
+        Of the feature, as in `pellucid._core.kernels.mistakes`.
     cuts : ndarray of shape (n_gaps, 2)
         Least objective so far in each gap between centers, and its threshold.
     """

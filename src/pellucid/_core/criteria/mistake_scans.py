@@ -102,7 +102,7 @@ class RowHistogram:
 
     def count(self, features: np.ndarray) -> np.ndarray:
         """Histogram of some columns, of shape (len(features), n_centers, n_bins)."""
-        from pellucid._core.kernels.histograms import hist_csc, hist_dense
+        from pellucid._core.kernels.mistakes import hist_csc, hist_dense
 
         bins, shape = self.problem.bins, (len(features), len(self.totals), self._n_bins)
         if not bins.is_sparse:
@@ -176,7 +176,7 @@ class MistakeScan:
 
 
 class EdgeSums(NamedTuple):
-    """Sums at the edges of columns; see `pellucid._core.kernels.gap_objectives`."""
+    """Sums at the edges of columns; see `pellucid._core.kernels.mistakes`."""
 
     amount: np.ndarray
     decrease: np.ndarray
@@ -184,7 +184,7 @@ class EdgeSums(NamedTuple):
 
 
 class ObjectiveTerms(NamedTuple):
-    """Terms of an objective; see `pellucid._core.kernels.gap_objectives`."""
+    """Terms of an objective; see `pellucid._core.kernels.mistakes`."""
 
     divisor: float
     penalty: float
@@ -195,7 +195,7 @@ class ObjectiveTerms(NamedTuple):
 
     def judge(self, features, sorted_code, sums: EdgeSums, inside, limit: float, found):
         """Fill ``found[j, g]`` for some columns; returns the bins that could reach a limit."""
-        from pellucid._core.kernels.gap_objectives import judge_edges
+        from pellucid._core.kernels.mistakes import judge_edges
 
         candidates = np.zeros(inside.shape[1], dtype=bool)
         judge_edges(
@@ -272,7 +272,7 @@ class SeparationScan:
 
     def __call__(self, features: np.ndarray, found: np.ndarray) -> None:
         """Scan some columns."""
-        from pellucid._core.kernels.gap_objectives import separation_sums
+        from pellucid._core.kernels.mistakes import separation_sums
 
         sorted_code = self.codes.ascending
         n_edges = int(sorted_code[:, -1].max()) + 2

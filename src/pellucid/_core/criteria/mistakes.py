@@ -170,7 +170,7 @@ class Mistakes(CenterSplitCriterion[MistakesState]):
 
     def _count(self, node_rows: NodeRows, rows, histogram: np.ndarray, sign: int = 1) -> None:
         """Add the weights of some rows to a histogram, or subtract them."""
-        from pellucid._core.kernels.histograms import hist_dense
+        from pellucid._core.kernels.mistakes import hist_dense
 
         problem = self.problem
         group, weight = self._local_labels(node_rows, rows), sign * problem.weights.units_of(rows)

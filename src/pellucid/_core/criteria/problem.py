@@ -8,11 +8,10 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from pellucid._core.data.arrays import order_by
+from pellucid._core.data.arrays import Weights, order_by
 from pellucid._core.data.binning import Bins, make_bins
 from pellucid._core.data.dataset import Dataset
 from pellucid._core.data.moments import GroupMoments
-from pellucid._core.data.weights import Weights
 from pellucid._utils.threads import ThreadPool
 from pellucid.tree.predictor import column_values
 

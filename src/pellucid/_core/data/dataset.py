@@ -14,16 +14,15 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from pellucid._core.data.arrays import row_major
+from pellucid._core.data.arrays import Weights, row_major
 from pellucid._core.data.moments import (
     GroupMoments,
     cost_to_centers,
     group_means,
     group_moments,
     means_and_costs,
+    nearest_centers,
 )
-from pellucid._core.data.nearest import nearest_centers
-from pellucid._core.data.weights import Weights
 from pellucid._utils.finite import NotFinite, all_finite
 from pellucid._utils.threads import SERIAL, ThreadPool
 

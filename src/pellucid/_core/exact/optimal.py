@@ -19,8 +19,7 @@ from pellucid._core.exact.subproblem_table import (
     SearchSettings,
     SubproblemTable,
 )
-from pellucid._core.growers.greedy import grow_greedily
-from pellucid._core.growers.growing_tree import GrowingTree, GrowthResult
+from pellucid._core.growers.growing_tree import GrowingTree, GrowthResult, grow_greedily
 from pellucid._utils.progress import Progress
 from pellucid.tree.rounding import ThresholdStyle
 

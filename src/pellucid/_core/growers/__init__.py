@@ -6,8 +6,7 @@ from typing import Literal
 
 from pellucid._core.criteria.base import Criterion
 from pellucid._core.growers.beam import BeamSearch
-from pellucid._core.growers.greedy import grow_greedily
-from pellucid._core.growers.growing_tree import GrowthResult
+from pellucid._core.growers.growing_tree import GrowthResult, grow_greedily
 from pellucid._utils.progress import Progress
 from pellucid.tree.rounding import ThresholdStyle
 

@@ -1,4 +1,7 @@
-"""The growing tree that all growers share: a node per leaf, thresholds chosen as it is split."""
+"""The growing tree that all growers share: a node per leaf, thresholds chosen as it is split.
+
+Greedy growth: every leaf is split at its best split until the criterion finds none.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,8 @@ import numpy as np
 
 from pellucid._core.criteria.base import Criterion, Node, NodeRows, SplitNode
 from pellucid._core.criteria.column_search import Split
-from pellucid._core.data.arrays import order_by
-from pellucid._core.data.weights import Weights
+from pellucid._core.data.arrays import Weights, order_by
+from pellucid._utils.progress import Progress
 from pellucid.tree import ThresholdTree, TreeBuilder
 from pellucid.tree.rounding import ThresholdStyle, choose_threshold
 
@@ -215,3 +218,24 @@ def are_worth_sharing(criterion: Criterion, sizes: Sequence[int]) -> bool:
     shared = largest if largest >= criterion.min_rows_to_share_columns else 0
     required = _MIN_UTILIZATION * criterion.problem.pool.n_threads * shared
     return sum(sizes) >= max(required, _MIN_ROWS)
+
+
+def grow_greedily(
+    criterion: Criterion, threshold_style: ThresholdStyle, progress: Progress
+) -> GrowthResult:
+    """Split all leaves of a level, from left to right, then those of the next level."""
+    tree = GrowingTree(criterion, threshold_style)
+
+    def divide(number: int) -> SplitNode | None:
+        split = criterion.best_split(tree.leaves[number])
+        return None if split is None else criterion.divide(tree.leaves[number], split)
+
+    level = [0]
+    while level:
+        next_level: list[int] = []
+        for number, divided in zip(level, map_nodes(criterion, divide, level, tree.leaves)):
+            if divided is not None:
+                next_level += tree.accept(number, divided)
+                progress.step()
+        level = next_level
+    return tree.result()

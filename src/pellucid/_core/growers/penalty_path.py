@@ -8,8 +8,7 @@ from math import ceil, floor, inf, log, log10, sqrt
 
 from pellucid._core.criteria.induced_cost_path import CachedInducedCost
 from pellucid._core.criteria.problem import Problem
-from pellucid._core.growers.greedy import grow_greedily
-from pellucid._core.growers.growing_tree import GrowthResult
+from pellucid._core.growers.growing_tree import GrowthResult, grow_greedily
 from pellucid._utils.progress import Progress
 from pellucid.tree import ThresholdTree
 from pellucid.tree.rounding import ThresholdStyle, choose_threshold

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from pellucid._core.data.nearest import nearest_centers
+from pellucid._core.data.moments import nearest_centers
 from pellucid._utils.threads import SERIAL, ThreadPool
 
 FORMS = {

@@ -14,9 +14,9 @@ from pellucid._core.data import binning as bins
 @pytest.fixture(scope="module", params=[2, 5, 256])
 def bins_of_a_column(request):
     """With few bins, most thresholds lie inside them."""
-    before, bins.QUANTILES = bins.QUANTILES, request.param
+    before, bins.N_BINS = bins.N_BINS, request.param
     yield
-    bins.QUANTILES = before
+    bins.N_BINS = before
 
 
 def grow_emn(data, rows, centers):

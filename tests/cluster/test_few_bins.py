@@ -14,7 +14,7 @@ from pellucid._core.data import binning
 @pytest.fixture(scope="module", params=[2, 5], autouse=True)
 def few_bins(request):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(binning, "QUANTILES", request.param)
+        patch.setattr(binning, "N_BINS", request.param)
         yield
 
 

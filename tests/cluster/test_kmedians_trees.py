@@ -30,11 +30,11 @@ def blobs():
     return np.where(np.abs(X) < 3, 0.0, X).astype(np.float32).astype(np.float64)
 
 
-@pytest.fixture(scope="module", params=[3, bins.QUANTILES], ids=["few bins", "many bins"])
+@pytest.fixture(scope="module", params=[3, bins.N_BINS], ids=["few bins", "many bins"])
 def some_bins(request):
-    before, bins.QUANTILES = bins.QUANTILES, request.param
+    before, bins.N_BINS = bins.N_BINS, request.param
     yield
-    bins.QUANTILES = before
+    bins.N_BINS = before
 
 
 @pytest.mark.usefixtures("some_bins")

@@ -20,9 +20,9 @@ from pellucid._core.data import binning as bins
 @pytest.fixture(scope="module", params=[2, 5, 256])
 def n_quantiles(request):
     """Number of bins per column; with few bins, most thresholds lie inside a bin."""
-    before, bins.QUANTILES = bins.QUANTILES, request.param
+    before, bins.N_BINS = bins.N_BINS, request.param
     yield
-    bins.QUANTILES = before
+    bins.N_BINS = before
 
 
 @st.composite

@@ -21,7 +21,7 @@ from pellucid._utils.progress import Progress
 
 @pytest.fixture(params=[2, 256])
 def n_quantiles(request, monkeypatch):
-    monkeypatch.setattr(bins, "QUANTILES", request.param)
+    monkeypatch.setattr(bins, "N_BINS", request.param)
 
 
 def pose(data) -> Problem:

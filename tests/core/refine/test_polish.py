@@ -134,7 +134,7 @@ def test_a_tree_of_cost_zero_is_unchanged(deep):
 
 @pytest.fixture(params=[2, 5])
 def few_bins(request, monkeypatch):
-    monkeypatch.setattr(bins, "QUANTILES", request.param)
+    monkeypatch.setattr(bins, "N_BINS", request.param)
 
 
 @given(tiny_data(max_rows=14), st.data())
@@ -225,7 +225,7 @@ def test_storage_threads_bins_and_copies_make_no_difference(deep, case, style):
     with ThreadPool(2) as pool:
         assert polish(pose(data, pool=pool))[0] == expected
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bins, "QUANTILES", 4)
+        patch.setattr(bins, "N_BINS", 4)
         assert polish(pose(data))[0] == expected
     copies = np.repeat(np.arange(len(data.X)), data.weight.astype(int))
     one = np.ones(len(copies))

@@ -1,12 +1,16 @@
-"""Columns quantised once into a few hundred codes, on which cuts are sought.
+"""Columns quantised once into at most a few hundred bins.
 
 The edges of a column are the coordinates of the reference centers, so that every gap between
-centers begins and ends at an edge, and quantiles of a sample. The codes say exactly on which side
-of any edge a value lies; what happens inside a bin is looked up in the data, where it matters.
+centers begins and ends at an edge, and quantiles of a sample. The code of a value is the number of
+edges strictly below it: codes tell exactly on which side of any edge a value lies.
+
+To find codes fast, the range of a column is divided into equal cells. A larger value never lies in
+a lower cell, so that a table over the cells gives the code of most values in one look-up.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,22 +18,23 @@ import numpy as np
 from scipy import sparse
 
 from pellucid._core.data.arrays import row_major
-from pellucid._core.data.edges import Slots, choose_edges, codes_of, shortcuts, spread_slots
 from pellucid._utils.threads import SERIAL, ThreadPool
 
-QUANTILES = 128
-"""Codes of a column of many rows, unless the centers alone would leave too few for quantiles."""
+N_BINS = 128
+"""Bins of a column of many rows; more if there are many centers."""
 
 _MANY_ROWS = 2**15
-"""Rows below which half the bins do: there is less to look up in each. Eight times as many rows ask
-for twice the bins.
+"""Rows below which half the bins suffice, since each holds few rows. With eight times as many rows,
+twice the bins are used.
 """
 
+_N_CELLS = 1024
 _MAX_SAMPLE = 512
-_N_SLOTS = 1024
-_LEAST_ROWS = 4096
-_VALUES_TOGETHER = 2**17
-_LEAST_COLUMNS = 32
+_MIN_TASK_ROWS = 4096
+_MIN_TASK_COLUMNS = 32
+_MAX_TASK_VALUES = 2**17
+_NEXT_BELOW = 1 - 2.0**-53
+"""Factor that gives the next smaller number."""
 
 
 @dataclass(frozen=True)
@@ -42,14 +47,14 @@ class Bins:
         (n_features, n_samples) for dense data, (1, n_stored) for CSC. A code is the number of
         edges strictly below the value.
     indices, indptr : ndarray
-        Of CSC data; empty for dense data.
+        Those of CSC data; empty for dense data.
     zero_code : ndarray of shape (n_features,)
         Code of 0.
     edges : ndarray of shape (n_features, width)
-        Ascending, filled up with infinity.
+        Ascending, padded with infinity.
     n_edges : ndarray of shape (n_features,)
     inside : ndarray of shape (n_features, width), bool
-        Whether two different values may share a bin.
+        Whether a bin may hold different values, so that thresholds inside it matter.
     center_code : ndarray of shape (n_features, n_clusters)
         The edge at which each center lies.
     """
@@ -74,90 +79,98 @@ class Bins:
         return column
 
 
-class Edges(NamedTuple):
-    """What is known of the bins before the values are looked at; see `Bins`.
+class CellGrid(NamedTuple):
+    """Equal cells of columns: x lies in floor((x - low[j]) * scale[j]), clipped to 0 .. n_cells."""
 
-    Attributes
-    ----------
-    few : ndarray of shape (n_features,), bool
-        Columns in which every value of the sample is an edge.
-    slots : Slots
-    table : ndarray of shape (n_features, n_slots)
-        Of codes by slots; empty for CSC data.
-    """
+    low: np.ndarray
+    scale: np.ndarray
+    n_cells: int = _N_CELLS
 
-    edges: np.ndarray
-    n_edges: np.ndarray
-    zero_code: np.ndarray
-    center_code: np.ndarray
-    few: np.ndarray
-    slots: Slots
-    table: np.ndarray
+    @classmethod
+    def of(cls, samples: np.ndarray, lengths: np.ndarray) -> CellGrid:
+        """Cells over the samples without their tails, which would leave few cells for the rest."""
+        every = np.arange(len(samples))
+        low = samples[every, lengths // 100]
+        with np.errstate(over="ignore"):
+            span = samples[every, lengths - 1 - lengths // 100] - low
+        return cls(low, np.divide(_N_CELLS, span, out=np.zeros_like(low), where=span > 0))
 
+    def cells(self, values: np.ndarray) -> np.ndarray:
+        """Cells of values, as floats; one row per column."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            place = (values - self.low[:, None]) * self.scale[:, None]
+        np.fmax(place, 0.0, out=place)  # also 0 instead of NaN
+        return np.floor(np.minimum(place, self.n_cells, out=place), out=place)
 
-def find_edges(X, centers: np.ndarray, pool: ThreadPool = SERIAL) -> Edges:
-    """The edges of the columns of a dense or CSC matrix, found by a sample."""
-    n_samples, n_clusters = X.shape[0], len(centers)
-    width = QUANTILES if n_samples >= _MANY_ROWS else -(-QUANTILES // 2)
-    width *= 2 if n_samples >= 8 * _MANY_ROWS else 1
-    width = max(width, 2 * n_clusters)
-    edges, n_edges, few, slots = _choose(X, centers, width, pool)
-    return Edges(
-        edges=edges,
-        n_edges=n_edges,
-        zero_code=(edges < 0).sum(axis=1),
-        center_code=codes_of(np.ascontiguousarray(centers.T), edges),
-        few=few,
-        slots=slots,
-        table=np.empty((0, 0)) if sparse.issparse(X) else shortcuts(edges, slots),
-    )
+    def cell_ends(self, values: np.ndarray) -> np.ndarray:
+        """Largest number in the cell of each value, if it is easily found.
+
+        The value itself in the last cell, and if rounding errors hide the end of the cell.
+        """
+        cell, low, scale = self.cells(values), self.low[:, None], self.scale[:, None]
+        with np.errstate(all="ignore"):
+            # The largest difference to `low` that is still in the cell, then the largest number
+            # that has it: half a unit in the last place of the difference is rounded away.
+            difference = (cell + 1) / scale
+            is_beyond = difference * scale >= cell + 1
+            difference = np.where(is_beyond, difference * _NEXT_BELOW, difference)
+            end = (low + difference) + 0.5 * np.spacing(difference)
+            reached = self.cells(end)
+            too_high = reached > cell
+            if too_high.any():
+                end[too_high] -= np.abs(end[too_high]) * (1 - _NEXT_BELOW)
+                reached = self.cells(end)
+            is_found = (cell < self.n_cells) & (end > values) & (reached == cell)
+        return np.where(is_found, end, values)
+
+    def code_table(self, edges: np.ndarray) -> np.ndarray:
+        """Code of the values in each cell of each column: (n_features, n_cells + 1), int32.
+
+        A cell with several codes, the lowest of them c, has -1 - 2 c, and 1 less if they are many.
+        An edge at the end of a cell divides no values of the cell; only edges further inside mean
+        more than one code.
+        """
+        n_features, n_cells = len(edges), self.n_cells + 1
+        cell = self.cells(edges)
+        is_edge = edges < np.inf
+        place = (cell.astype(np.int32) + n_cells * np.arange(n_features)[:, None])[is_edge]
+        n_edges = np.bincount(place, minlength=n_features * n_cells).astype(np.int32)
+        up_to = n_edges.reshape(n_features, n_cells).cumsum(axis=1, dtype=np.int32)
+        table = up_to.ravel() - n_edges
+        with np.errstate(over="ignore"):
+            is_end = (self.cells(np.nextafter(edges, np.inf)) > cell)[is_edge]
+        is_last = np.ones(len(place), dtype=bool)
+        np.not_equal(place[1:], place[:-1], out=is_last[:-1])
+        place = place[is_last]
+        n_inner = n_edges[place] - is_end[is_last]
+        several = n_inner > 0
+        place = place[several]
+        table[place] = -1 - 2 * table[place] - (n_inner[several] > 16)
+        return table.reshape(n_features, n_cells)
 
 
 def make_bins(X, centers: np.ndarray, pool: ThreadPool = SERIAL) -> Bins:
     """Quantise the columns of a dense or CSC matrix."""
-    from pellucid._core.kernels import binning as kernels
-
-    found = find_edges(X, centers, pool)
-    edges, n_edges, zero_code, few = found.edges, found.n_edges, found.zero_code, found.few
-    n_samples, n_features = X.shape
-    dtype = np.uint8 if edges.shape[1] <= 256 else np.uint16
-    # In a bin whose rows all have the value of its edge there is nothing to look for. In columns of
-    # many values hardly any bin is like that, and none is looked at.
-    mixed = np.zeros(edges.shape, dtype=np.uint8)
-    mixed[~few] = 1
+    n_samples, n_clusters = X.shape[0], len(centers)
+    width = N_BINS if n_samples >= _MANY_ROWS else -(-N_BINS // 2)
+    width *= 2 if n_samples >= 8 * _MANY_ROWS else 1
+    width = max(width, 2 * n_clusters)
+    edges, has_all, grid = _find_edges(X, centers, width, pool)
+    zero_code, n_edges = (edges < 0).sum(axis=1), (edges < np.inf).sum(axis=1)
+    coordinates = np.ascontiguousarray(centers.T)
+    center_code = np.array([e.searchsorted(c) for e, c in zip(edges, coordinates)], dtype=np.int64)
+    # There is no threshold inside a bin whose values all equal its edge. This is only checked in
+    # columns of few values: in the others hardly any bin is like that.
+    is_mixed = np.zeros(edges.shape, dtype=np.uint8)
+    is_mixed[~has_all] = 1
+    find_codes = _sparse_codes if sparse.issparse(X) else _dense_codes
+    codes, indices, indptr = find_codes(X, edges, n_edges, has_all, grid, is_mixed, pool)
     if sparse.issparse(X):
-        codes = np.empty((1, X.nnz), dtype=dtype)
-        kernels.entry_codes(X.data, X.indptr, edges, n_edges, codes[0], mixed)
-        every = np.arange(n_features)
-        mixed[every, zero_code] |= edges[every, zero_code] != 0
-        indices, indptr = X.indices, X.indptr
-    else:
-        codes = np.empty((n_features, n_samples), dtype=dtype)
-
-        def work(block: tuple[int, int]) -> None:
-            lines = np.zeros((kernels.COLUMNS_TOGETHER, kernels.ROWS_TOGETHER))
-            slot_of_row = np.empty(kernels.ROWS_TOGETHER, dtype=np.int32)
-            for rows, part in row_major(X, *block):
-                kernels.dense_codes(
-                    part,
-                    begin=rows.start,
-                    edges=edges,
-                    n_edges=n_edges,
-                    low=found.slots.low,
-                    scale=found.slots.scale,
-                    table=found.table,
-                    codes=codes,
-                    few=few,
-                    mixed=mixed,
-                    lines=lines,
-                    slots=slot_of_row,
-                )
-
-        pool.map(work, pool.blocks(n_samples, _LEAST_ROWS, per_thread=8))
-        indices, indptr = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32)
+        every = np.arange(X.shape[1])
+        is_mixed[every, zero_code] |= edges[every, zero_code] != 0
     inside = np.ones(edges.shape, dtype=bool)
     inside[:, 1:] = np.nextafter(edges[:, :-1], np.inf) < edges[:, 1:]
-    inside &= mixed == 1
+    inside &= is_mixed == 1
     return Bins(
         codes=codes,
         indices=indices,
@@ -166,36 +179,75 @@ def make_bins(X, centers: np.ndarray, pool: ThreadPool = SERIAL) -> Bins:
         edges=edges,
         n_edges=n_edges,
         inside=inside,
-        center_code=found.center_code,
+        center_code=center_code,
         is_sparse=sparse.issparse(X),
     )
 
 
-def _choose(X, centers: np.ndarray, width: int, pool: ThreadPool):
-    """Edges of all columns, filled up with infinity; how many; whether they are all values of the
-    sample; the slots.
+def _sparse_codes(X, edges, n_edges, has_all, grid, is_mixed, pool) -> tuple[np.ndarray, ...]:
+    from pellucid._core.kernels.binning import entry_codes
+
+    codes = np.empty((1, X.nnz), dtype=_code_type(edges))
+    entry_codes(X.data, X.indptr, edges, n_edges, codes[0], is_mixed)
+    return codes, X.indices, X.indptr
+
+
+def _dense_codes(X, edges, n_edges, has_all, grid, is_mixed, pool) -> tuple[np.ndarray, ...]:
+    from pellucid._core.kernels.binning import BLOCK_COLUMNS, BLOCK_ROWS, dense_codes
+
+    table = grid.code_table(edges)
+    codes = np.empty(X.shape[::-1], dtype=_code_type(edges))
+
+    def work(block: tuple[int, int]) -> None:
+        columns, cells = np.zeros((BLOCK_COLUMNS, BLOCK_ROWS)), np.empty(BLOCK_ROWS, dtype=np.int32)
+        for rows, values in row_major(X, *block):
+            dense_codes(
+                X=values,
+                first_row=rows.start,
+                edges=edges,
+                n_edges=n_edges,
+                low=grid.low,
+                scale=grid.scale,
+                table=table,
+                codes=codes,
+                has_all=has_all,
+                is_mixed=is_mixed,
+                columns=columns,
+                cells=cells,
+            )
+
+    pool.map(work, pool.blocks(X.shape[0], _MIN_TASK_ROWS, per_thread=8))
+    return codes, np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32)
+
+
+def _code_type(edges: np.ndarray) -> type:
+    return np.uint8 if edges.shape[1] <= 256 else np.uint16
+
+
+def _find_edges(X, centers: np.ndarray, width: int, pool: ThreadPool):
+    """Edges of all columns, padded with infinity; whether they are all values of the sample; the
+    cells of the columns.
     """
     n_features = X.shape[1]
-    edges = np.empty((n_features, width))
-    n_edges, few = np.empty(n_features, dtype=np.int64), np.empty(n_features, dtype=bool)
-    low, scale = np.zeros(n_features), np.zeros(n_features)
+    edges, has_all = np.empty((n_features, width)), np.empty(n_features, dtype=bool)
+    low, scale = np.zeros((2, n_features))
     coordinates = np.sort(centers.T, axis=1)
     sample, blocks = _sparse_samples(X) if sparse.issparse(X) else _dense_samples(X, pool)
 
     def work(columns) -> None:
         samples, lengths = sample(columns)
-        slots = spread_slots(samples, lengths, _N_SLOTS)
-        low[columns], scale[columns] = slots.low, slots.scale
-        edges[columns], n_edges[columns], few[columns] = choose_edges(
-            samples, lengths, coordinates[columns], slots, width
+        grid = CellGrid.of(samples, lengths)
+        low[columns], scale[columns] = grid.low, grid.scale
+        edges[columns], has_all[columns] = choose_edges(
+            samples, lengths, coordinates[columns], grid, width
         )
 
     pool.map(work, blocks)
-    return edges, n_edges, few, Slots(low, scale, _N_SLOTS)
+    return edges, has_all, CellGrid(low, scale)
 
 
-def _dense_samples(X: np.ndarray, pool: ThreadPool):
-    """How to sample columns, each sorted, with their lengths; and which to work on together."""
+def _dense_samples(X: np.ndarray, pool: ThreadPool) -> tuple[Callable, Sequence]:
+    """A function that samples columns, each sorted, with their lengths; and blocks of columns."""
     evenly = slice(None, None, -(-X.shape[0] // _MAX_SAMPLE))
 
     def sample(columns: slice) -> tuple[np.ndarray, np.ndarray]:
@@ -203,10 +255,10 @@ def _dense_samples(X: np.ndarray, pool: ThreadPool):
         samples.sort(axis=1)
         return samples, np.full(len(samples), samples.shape[1])
 
-    return sample, [slice(*block) for block in pool.blocks(X.shape[1], _LEAST_COLUMNS)]
+    return sample, [slice(*block) for block in pool.blocks(X.shape[1], _MIN_TASK_COLUMNS)]
 
 
-def _sparse_samples(X):
+def _sparse_samples(X) -> tuple[Callable, Sequence]:
     """The same for a CSC matrix: evenly spaced stored entries, and 0 for all others."""
     stored = np.diff(X.indptr)
     steps = -(-np.maximum(stored, 1) // _MAX_SAMPLE)
@@ -224,7 +276,96 @@ def _sparse_samples(X):
         samples.sort(axis=1)
         return samples, lengths[columns]
 
-    # Columns of like lengths together, so that there is little to fill up.
+    # Columns of similar lengths together, so that there is little padding.
     order = np.argsort(lengths, kind="stable")
-    ends = np.cumsum(lengths[order]) // _VALUES_TOGETHER
+    ends = np.cumsum(lengths[order]) // _MAX_TASK_VALUES
     return sample, np.split(order, np.flatnonzero(np.diff(ends)) + 1)
+
+
+def choose_edges(
+    samples: np.ndarray, lengths: np.ndarray, coordinates: np.ndarray, grid: CellGrid, width: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Edges of columns: center coordinates and quantiles of samples.
+
+    All values of a sample if there are few enough. Otherwise evenly spaced ones, moved up to the
+    end of their cell, so that in most cells one look-up gives the code. A value that fills two
+    quantiles gets a bin of its own, so that its many rows do not weaken the bound of a bin.
+
+    Parameters
+    ----------
+    samples : ndarray of shape (n_columns, n_values)
+        Each ascending, padded with infinity.
+    lengths : ndarray of shape (n_columns,)
+        Lengths of the samples.
+    coordinates : ndarray of shape (n_columns, n_clusters)
+        Of the centers, ascending.
+    grid : CellGrid
+        Cells of these columns.
+    width : int
+
+    Returns
+    -------
+    edges : ndarray of shape (n_columns, width)
+        Ascending, padded with infinity, at least one.
+    has_all : ndarray of shape (n_columns,), bool
+        Whether all values of the sample are among them.
+    """
+    n_free = width - 1 - _is_new(coordinates).sum(axis=1)
+    is_new = _is_new(samples)
+    n_distinct = is_new.sum(axis=1)
+    has_all = n_distinct <= n_free
+    wanted = np.full((len(samples), min(n_distinct.max(), width - 1)), np.inf)
+    if has_all.any():
+        values = _compact(samples[has_all], is_new[has_all])[:, : wanted.shape[1]]
+        wanted[has_all, : values.shape[1]] = values
+    if not has_all.all():
+        many = slice(None) if not has_all.any() else ~has_all
+        n = n_free[many].max() - 1
+        cells = CellGrid(grid.low[many], grid.scale[many])
+        wanted[many, :n] = _quantiles(samples[many], lengths[many], n_free[many], cells, n)
+    candidates = np.concatenate([coordinates, wanted], axis=1)
+    candidates.sort(axis=1)
+    candidates = _compact(candidates, _is_new(candidates))
+    edges = np.full((len(samples), width), np.inf)
+    n = min(width, candidates.shape[1])
+    edges[:, :n] = candidates[:, :n]
+    return edges, has_all
+
+
+def _is_new(values: np.ndarray) -> np.ndarray:
+    """Which finite values of each row differ from the one before them."""
+    is_new = values < np.inf
+    is_new[:, 1:] &= values[:, 1:] != values[:, :-1]
+    return is_new
+
+
+def _compact(values: np.ndarray, is_kept: np.ndarray) -> np.ndarray:
+    """The kept values of each row, which are ascending, and infinity after them."""
+    if not (values[~is_kept] < np.inf).any():
+        return values
+    values = np.where(is_kept, values, np.inf)
+    values.sort(axis=1)
+    return values
+
+
+def _quantiles(samples, lengths, n_free, grid: CellGrid, n: int) -> np.ndarray:
+    """Edges at n quantiles of the columns; infinity for those that are not needed."""
+    turn = np.arange(1, n + 1)
+    is_spare = turn >= n_free[:, None]
+    places = turn * lengths[:, None] // n_free[:, None]
+    places[is_spare] = 0
+    places += samples.shape[1] * np.arange(len(samples))[:, None]
+    values = samples.ravel().take(places)
+    values[is_spare] = np.inf
+    edges = grid.cell_ends(values)
+    edges[is_spare] = np.inf
+    is_repeated = np.zeros(values.shape, dtype=bool)
+    np.equal(values[:, 1:], values[:, :-1], out=is_repeated[:, 1:])
+    is_repeated[is_spare] = False
+    if is_repeated.any():
+        is_first = np.zeros_like(is_repeated)
+        is_first[:, :-1] = is_repeated[:, 1:] & ~is_repeated[:, :-1]
+        edges[is_repeated] = values[is_repeated]
+        edges[is_first] = np.nextafter(values[is_first], -np.inf)
+        edges[:, 1:][is_repeated[:, 1:] & is_repeated[:, :-1]] = np.inf
+    return edges

@@ -1,7 +1,7 @@
-"""Columns as small whole numbers.
+"""Columns as small integers.
 
-The code of a value is the number of its column's edges that lie strictly below it, so that
-``x <= edges[t]`` exactly when ``code(x) <= t``: a cut at an edge needs the code alone.
+The code of a value is the number of its column's edges strictly below it, so that
+``x <= edges[t]`` exactly if ``code(x) <= t``: a split at an edge needs only the codes.
 """
 
 from __future__ import annotations
@@ -10,48 +10,50 @@ import numpy as np
 
 from pellucid._utils.compilation import compiled
 
-ROWS_TOGETHER, COLUMNS_TOGETHER = 256, 32
-"""Values that `dense_codes` turns on their side together: few enough to stay in the nearest cache.
-The rows are even in number.
+BLOCK_ROWS, BLOCK_COLUMNS = 256, 32
+"""Values that `dense_codes` transposes together: few enough for the first-level cache. The number
+of rows is even.
 """
 
 
 @compiled
-def dense_codes(X, begin, edges, n_edges, low, scale, table, codes, few, mixed, lines, slots):
-    """codes[j, begin + i] for rows i; in columns of `few` values, mixed[j, b] = 1 where a value of
-    bin b is not its edge.
+def dense_codes(
+    X, first_row, edges, n_edges, low, scale, table, codes, has_all, is_mixed, columns, cells
+):
+    """codes[j, first_row + i] = code of X[i, j]; if has_all[j], is_mixed[j, b] = 1 if bin b holds a
+    value that is not its edge.
 
-    Blocks of rows and columns are transposed, so that the values of a column are contiguous.
-    `lines` and `slots` are workspaces of the caller. Unsigned indices avoid a test for negative
-    values in the inner loop.
+    `low`, `scale` and `table` are those of a `CellGrid`. Blocks of rows and columns are transposed
+    into the scratch array `columns`, so that the values of a column are contiguous; `cells` is
+    scratch for a column. Unsigned indices are not checked for being negative.
     """
     one = np.uint64(1)
-    top = float(table.shape[1] - 1)
+    last_cell = float(table.shape[1] - 1)
     n_features = X.shape[1]
-    for start in range(0, len(X), ROWS_TOGETHER):
+    for start in range(0, len(X), BLOCK_ROWS):
         size = len(X) - start
-        n_rows = np.uint64(size if size < ROWS_TOGETHER else ROWS_TOGETHER)
-        at = np.uint64(begin + start)
-        for first in range(0, n_features, COLUMNS_TOGETHER):
+        n_rows = np.uint64(size if size < BLOCK_ROWS else BLOCK_ROWS)
+        at = np.uint64(first_row + start)
+        for first in range(0, n_features, BLOCK_COLUMNS):
             size = n_features - first
-            n_columns = np.uint64(size if size < COLUMNS_TOGETHER else COLUMNS_TOGETHER)
+            n_columns = np.uint64(size if size < BLOCK_COLUMNS else BLOCK_COLUMNS)
             for i in range(np.uint64(0), n_rows, np.uint64(2)):
-                row = np.uint64(start) + i  # two rows, whose numbers are stored together
+                row = np.uint64(start) + i  # two rows, whose values are stored together
                 other = row + one if i + one < n_rows else row
                 for f in range(n_columns):
-                    lines[f, i] = X[row, np.uint64(first) + f]
-                    lines[f, i + one] = X[other, np.uint64(first) + f]
+                    columns[f, i] = X[row, np.uint64(first) + f]
+                    columns[f, i + one] = X[other, np.uint64(first) + f]
             for f in range(n_columns):
                 j = np.uint64(first) + f
-                bottom, factor = low[j], scale[j]
-                for i in range(ROWS_TOGETHER):
-                    place = (lines[f, i] - bottom) * factor
+                offset, factor = low[j], scale[j]
+                for i in range(BLOCK_ROWS):
+                    place = (columns[f, i] - offset) * factor
                     place = place if place > 0.0 else 0.0
-                    slots[i] = np.int32(place if place < top else top)
+                    cells[i] = np.int32(place if place < last_cell else last_cell)
                 for i in range(n_rows):
-                    code = table[j, np.uint32(slots[i])]
+                    code = table[j, np.uint32(cells[i])]
                     if code < 0:
-                        value = lines[f, i]
+                        value = columns[f, i]
                         many, code = (-1 - code) & 1, (-1 - code) >> 1
                         if many:
                             last = n_edges[j]
@@ -64,16 +66,18 @@ def dense_codes(X, begin, edges, n_edges, low, scale, table, codes, few, mixed, 
                         while edges[j, code] < value:  # the edges end with infinity
                             code += 1
                     codes[j, at + i] = code
-                if few[j]:
+                if has_all[j]:
                     for i in range(n_rows):
                         code = codes[j, at + i]
-                        if edges[j, code] != lines[f, i]:
-                            mixed[j, code] = 1
+                        if edges[j, code] != columns[f, i]:
+                            is_mixed[j, code] = 1
 
 
 @compiled
-def entry_codes(data, indptr, edges, n_edges, codes, mixed):
-    """Codes of the stored entries of a CSC matrix, in their order; `mixed` as in `dense_codes`."""
+def entry_codes(data, indptr, edges, n_edges, codes, is_mixed):
+    """Codes of the stored entries of a CSC matrix, in their order; `is_mixed` as in `dense_codes`,
+    for all columns.
+    """
     for j in range(len(indptr) - 1):
         for p in range(indptr[j], indptr[j + 1]):
             value = np.float64(data[p])
@@ -86,4 +90,4 @@ def entry_codes(data, indptr, edges, n_edges, codes, mixed):
                     last = middle
             codes[p] = code
             if edges[j, code] != value:
-                mixed[j, code] = 1
+                is_mixed[j, code] = 1

@@ -1,4 +1,4 @@
-"""How every loop is compiled."""
+"""Decorators that compile loops with Numba and cache the machine code on disk."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from numba.core import event
 
 
 class _CollectorPause(event.Listener):
-    """Keeps the garbage collector away from the compiler.
+    """Disables the garbage collector during compilation.
 
-    It would look at the compiler's many objects over and over, and find none that is not needed:
-    a tenth of the time.
+    The compiler makes many objects that stay alive, and collecting takes a tenth of the time.
     """
 
     def __init__(self) -> None:
@@ -37,15 +36,14 @@ class _CollectorPause(event.Listener):
 event.register("numba:compile", _CollectorPause())
 
 
-def _kept_on_disk(*, makes_arrays: bool = False, **options: object) -> Callable:
-    """A decorator that compiles without the interpreter lock and keeps the machine code on disk.
+def _cached_njit(*, makes_arrays: bool = False, **options: object) -> Callable:
+    """Make a decorator that compiles without the interpreter lock and caches the machine code.
 
-    Where no folder can be written to, each process compiles for itself. An eighth of the time is
-    saved by what these loops do not need: expressions of whole arrays to be rewritten, and arrays
-    to be counted by who refers to them, unless they make some.
+    Without a writable folder, each process compiles anew. Array expressions are not rewritten,
+    and reference counting is off for loops that allocate no arrays: an eighth of the time.
     """
-    spared = {"no_rewrites": True, "_nrt": makes_arrays}
-    options = {"nogil": True, "error_model": "numpy", **spared, **options}
+    skipped = {"no_rewrites": True, "_nrt": makes_arrays}
+    options = {"nogil": True, "error_model": "numpy", **skipped, **options}
 
     def compile_loop(function: Callable) -> Callable:
         try:
@@ -56,30 +54,27 @@ def _kept_on_disk(*, makes_arrays: bool = False, **options: object) -> Callable:
     return compile_loop
 
 
-compiled = _kept_on_disk(no_cfunc_wrapper=True)
+compiled = _cached_njit(no_cfunc_wrapper=True)
 """For loops that are called from Python."""
 
-pruned = _kept_on_disk(no_cfunc_wrapper=True, no_rewrites=False)
-"""As `compiled`, without the branches that arguments which are None rule out."""
+allocating = _cached_njit(no_cfunc_wrapper=True, makes_arrays=True)
+"""As `compiled`, for loops that allocate arrays."""
 
-allocating = _kept_on_disk(no_cfunc_wrapper=True, makes_arrays=True)
-"""As `compiled`, for loops that make arrays of their own."""
+inner = _cached_njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)
+"""For loops that are called by compiled loops only; they compile faster."""
 
-inner = _kept_on_disk(no_cpython_wrapper=True, no_cfunc_wrapper=True)
-"""For loops that only compiled loops call, which is quicker to compile."""
+inlined = _cached_njit(inline="always")
+"""Inlined into the calling loop, where a call per row would be too slow."""
 
-inlined = _kept_on_disk(inline="always")
-"""Copied into the loop that calls it, where a call for every row would cost too much."""
+fused = _cached_njit(no_cfunc_wrapper=True, fastmath={"contract", "reassoc", "nsz"})
+"""For floating-point sums with fused multiply-add and reassociation; never for costs in units."""
 
-fused = _kept_on_disk(no_cfunc_wrapper=True, fastmath={"contract", "reassoc", "nsz"})
-"""For sums in any fixed order, products added without rounding in between."""
-
-fused_allocating = _kept_on_disk(
+fused_allocating = _cached_njit(
     no_cfunc_wrapper=True, makes_arrays=True, fastmath={"contract", "reassoc", "nsz"}
 )
-"""As `fused`, for loops that make arrays of their own."""
+"""As `fused`, for loops that allocate arrays."""
 
-reordered = _kept_on_disk(
+reordered = _cached_njit(
     no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={"reassoc", "contract", "nsz"}
 )
 """As `inner`, for sums that are the same in any order, which are then taken several at a time.

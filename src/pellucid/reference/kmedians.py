@@ -1,8 +1,8 @@
-"""A k-medians clustering, to be explained when the user has none of his own.
+"""k-medians clustering, the default reference for ``objective="kmedians"``.
 
-By hand, because scikit-learn has no k-medians and the packages that have one would each be a
-dependency for these few lines: the loops are those that the trees need anyway. It does not start
-from k-means, which spends centers on outliers that k-medians would rather leave alone.
+scikit-learn has no k-medians. The loops are those that the trees need anyway, so another dependency
+would not save code. Seeding is that of k-means++ with absolute distances. It does not start from
+k-means, which places centers on outliers.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from pellucid._core.data.medians import MedianDataset
 from pellucid._utils.sampling import draw_weighted
 
 _STARTS = 10
-"""Seedings that are tried; as many as scikit-learn's ``n_init=10``."""
+"""Number of seedings, as in scikit-learn's ``n_init=10``."""
 
 _MAX_ROUNDS = 300
-"""As many as scikit-learn's k-means allows itself."""
+"""Maximum number of iterations, as in scikit-learn's KMeans."""
 
 _SAMPLE, _SAMPLE_PER_CLUSTER = 5_000, 100
-"""Rows, at the least, on which the seedings compete; only the winner sees all rows."""
+"""Minimum size of the sample on which seedings are compared; the best is fitted to all rows."""
 
 
 def cluster_by_medians(
     data: MedianDataset, n_clusters: int, random_state: Any
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Centers and labels of a k-medians clustering: the best of several starts, settled.
+    """Centers and labels of a k-medians clustering, the best of several seedings.
 
     Parameters
     ----------
@@ -42,17 +42,17 @@ def cluster_by_medians(
     Returns
     -------
     centers : ndarray of shape (n_clusters, n_features)
-        Lower medians of their rows; only where there are fewer distinct rows than centers are
-        some without rows.
+        Lower medians of their rows. If there are fewer distinct rows than centers, some centers
+        have no rows.
     labels : ndarray of shape (n_samples,), intp
     """
     random = check_random_state(random_state)
     counted = np.flatnonzero(data.weights.values > 0)
-    there = data if len(counted) == data.X.shape[0] else data.take(counted)
+    counted_data = data if len(counted) == data.X.shape[0] else data.take(counted)
     enough = max(_SAMPLE, _SAMPLE_PER_CLUSTER * n_clusters)
-    some = there
+    some = counted_data
     if len(counted) > enough:
-        some = there.take(np.sort(random.choice(len(counted), enough, replace=False)))
+        some = counted_data.take(np.sort(random.choice(len(counted), enough, replace=False)))
     distances = _Distances(some)
     best, least = None, np.inf
     for _ in range(_STARTS):
@@ -60,16 +60,15 @@ def cluster_by_medians(
         cost = float((distances.to(centers).min(axis=1) * some.weights.values).sum())
         if best is None or cost < least:
             best, least = centers, cost
-    if some is not there:
-        best = settle(there, best)
+    if some is not counted_data:
+        best = settle(counted_data, best)
     return best, data.nearest(best)
 
 
 def settle(data: MedianDataset, centers: np.ndarray) -> np.ndarray:
-    """Assign rows to the nearest center, move centers to medians, and so on while rows move.
+    """Lloyd's algorithm with medians: assign rows, move centers, until no row changes its center.
 
-    Neither step can raise the cost, and where no row moves it can fall no further. Labels and
-    medians are the same to the bit however the data are stored, and so is the end.
+    Neither step increases the cost. Labels and medians do not depend on the storage of the data.
     """
     labels = data.nearest(centers)
     for _ in range(_MAX_ROUNDS):
@@ -81,7 +80,7 @@ def settle(data: MedianDataset, centers: np.ndarray) -> np.ndarray:
 
 
 def _move(data: MedianDataset, centers: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """The medians; centers without rows go to the rows that are farthest from theirs."""
+    """The medians; centers without rows move to the rows with the largest distances."""
     medians = data.group_centers(labels, len(centers))
     idle = np.flatnonzero(np.isnan(medians).any(axis=1))
     if len(idle):
@@ -95,10 +94,7 @@ def _move(data: MedianDataset, centers: np.ndarray, labels: np.ndarray) -> np.nd
 
 
 def seed(distances: _Distances, n_clusters: int, random: np.random.RandomState) -> np.ndarray:
-    """Rows to start from: each the best of a few drawn by how far they are from those before.
-
-    As k-means++ does it, with absolute distances for squared ones.
-    """
+    """Seeding of k-means++ with absolute instead of squared distances."""
     weight = distances.data.weights.values
     n_tries = 2 + int(np.log(n_clusters))
     chosen = [draw_weighted(weight, 1, random)[0]]
@@ -113,7 +109,7 @@ def seed(distances: _Distances, n_clusters: int, random: np.random.RandomState) 
 
 
 class _Distances:
-    """Distances of rows whatever their weight, the same to the bit however they are stored."""
+    """Unweighted distances of rows, identical for dense and sparse storage."""
 
     def __init__(self, data: MedianDataset) -> None:
         self.data = data

@@ -17,10 +17,10 @@ from pellucid._core.data.medians import MedianDataset
 from pellucid.reference.kmedians import cluster_by_medians
 
 DEFAULT_N_CLUSTERS = 8
-"""Number of clusters when neither the user nor a reference says; scikit-learn's own default."""
+"""Default number of clusters, the same as in scikit-learn's KMeans."""
 
 NOISE = -1
-"""Label that scikit-learn's clusterings give to rows that belong to no cluster."""
+"""Label of rows in no cluster, as in scikit-learn."""
 
 
 @dataclass(frozen=True)

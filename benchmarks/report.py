@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import eop, golden, machine, papers, quality, speed, xclusters
+from benchmarks import eop, golden, machine, papers, quality, size, speed, xclusters
 from benchmarks.page import Section
 from benchmarks.settings import Refused, Settings
 
@@ -29,6 +29,7 @@ def write_page(settings: Settings) -> Path:
     ]
     if not found:
         raise Refused("nothing has been measured yet in that folder; run speed or papers first")
+    found += size.sections()
     folder = settings.output.name
     parts = ["# Results", _INTRODUCTION.format(folder=folder), _machines(settings.output)]
     parts += [section.markdown(folder) for section in found]

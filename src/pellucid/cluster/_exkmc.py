@@ -139,7 +139,7 @@ class ExKMC(BaseReferenceTree):
         builder, gains = growth.builder, growth.gains
         n_base = len(builder.splits) - len(gains)
         self._builder, self._stages = builder, range(n_base, len(builder.splits) + 1)
-        final = sum(map(SurrogateCost(problem).paid, growth.leaves.values()))
+        final = sum(map(SurrogateCost(problem).cost, growth.leaves.values()))
         # Whole units, so the steps back from the final cost are exact.
         units = final + np.cumsum([0, *gains[::-1]], dtype=np.int64)[::-1]
         self.surrogate_costs_ = units * problem.cost_unit

@@ -6,7 +6,6 @@ import heapq
 
 from pellucid._core.criteria.base import Criterion
 from pellucid._core.growers.growing_tree import GrowingTree, GrowthResult, StartTree
-from pellucid._core.growers.prefetch import LookAhead
 from pellucid._utils.progress import Progress
 from pellucid.tree.rounding import ThresholdStyle
 
@@ -31,7 +30,6 @@ def grow_best_first(
     # Entries are bounds before they are splits. Ties go to the bound, so that a split is made only
     # when no leaf that has not been searched could hold a better one.
     heap: list = []
-    ahead = LookAhead(criterion, n_leaves - len(tree.leaves))
 
     def consider(number: int) -> None:
         bound = criterion.gain_bound(tree.leaves[number])
@@ -39,16 +37,15 @@ def grow_best_first(
             heapq.heappush(heap, (-bound, False, number, None))
 
     for number in sorted(tree.leaves):
-        ahead.expect(tree.leaves[number])
         consider(number)
     while heap and len(tree.leaves) < n_leaves:
         _, is_split, number, split = heapq.heappop(heap)
         if is_split:
-            for child in tree.accept(number, ahead.divide(tree.leaves[number], split)):
+            for child in tree.accept(number, criterion.divide(tree.leaves[number], split)):
                 if len(tree.leaves) < n_leaves:
                     consider(child)
             progress.step()
-        elif (split := ahead.best_split(tree.leaves[number])) is not None:
+        elif (split := criterion.best_split(tree.leaves[number])) is not None:
             heapq.heappush(heap, (-split.gain, True, number, split))
     while gains_matter and tree.gains and tree.gains[-1] == 0:
         tree.undo()

@@ -37,7 +37,7 @@ def test_no_split_gains_more_than_its_bound(costs):
         gain = int(total - at_left.min() - at_right.min())
         assert gain <= bounds.max_gain
         if gain > 0:
-            allowed = [bounds.home, *bounds.candidates(gain).tolist()]
+            allowed = bounds.centers(gain)
             assert gain == total - at_left[allowed].min() - at_right[allowed].min()
 
 

@@ -98,17 +98,16 @@ class CenterBounds:
         """Bounds without the rows of `other`, which have been compared with the same center."""
         return CenterBounds(self.home, self._table - other._table)
 
-    @property
+    @cached_property
     def max_gain(self) -> int:
         """No split gains more; 0 if home is the cheapest center of each row."""
         return int(self.max_gains.max())
 
-    def candidates(self, gain: int) -> np.ndarray:
-        """All centers other than home to which a split of at least this gain may assign a child.
-
-        `gain` is at least 1.
-        """
-        return np.flatnonzero(self.max_gains >= gain)
+    def centers(self, gain: int) -> np.ndarray:
+        """Home and all centers to which a split of at least this gain (>= 1) may assign a child."""
+        is_needed = self.max_gains >= gain
+        is_needed[self.home] = True
+        return is_needed.nonzero()[0]
 
     @cached_property
     def max_gains(self) -> np.ndarray:

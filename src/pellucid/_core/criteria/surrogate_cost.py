@@ -35,6 +35,7 @@ import numpy as np
 
 from pellucid._core.criteria.base import Criterion, InheritedHistogram, Node, NodeRows
 from pellucid._core.criteria.column_search import Split
+from pellucid._core.criteria.problem import Problem
 from pellucid._core.criteria.surrogate_bounds import CenterBounds
 from pellucid._core.criteria.surrogate_search import (
     DenseSearch,
@@ -78,6 +79,10 @@ class SurrogateCost(Criterion[SurrogateState]):
 
     nodes_are_independent = True
 
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self._costs = problem.costs  # computed by all threads, before nodes are processed by one
+
     @property
     def min_rows_to_share_columns(self) -> int:
         """Rows of a node from which on its columns are worth distributing over threads."""
@@ -119,13 +124,12 @@ class SurrogateCost(Criterion[SurrogateState]):
         if not bounds.max_gain:
             return []
         best = Split(cost, _NO_FEATURE, 0.0)
-        # First the centers to which the largest gains are likely, then all that may gain as much.
-        centers = self._first_centers(node)
-        while centers is not None:
+        # First the centers of the likely splits, then all centers of splits that gain as much.
+        centers, searched = self._first_centers(node), set()
+        while not searched.issuperset(centers.tolist()):
             best = self._search(node, centers, best)
-            needed = bounds.candidates(max(1, cost - best.objective))
-            is_complete = set(centers.tolist()).issuperset(needed.tolist())
-            centers = None if is_complete else np.union1d(needed, bounds.home)
+            searched = set(centers.tolist())
+            centers = bounds.centers(max(1, cost - best.objective))
         if best.feature == _NO_FEATURE:
             return self._first_split(node)
         return [best._replace(gain=cost - best.objective)]
@@ -137,13 +141,13 @@ class SurrogateCost(Criterion[SurrogateState]):
         on blobs; only the largest took up to 25 % longer, all centers up to three times as long.
         """
         bounds = self._home_bounds(node)
-        likely = np.union1d(bounds.candidates(-(-bounds.max_gain // 2)), bounds.home)
+        likely = bounds.centers(-(-bounds.max_gain // 2))
         inherited, n = node.state.inherited_histogram, len(node.rows.active)
         if inherited is not None and np.isin(likely, inherited.parent.centers).all():
             return inherited.parent.centers
         if self.problem.bins.is_sparse and 2 * n > self.problem.n_samples:
             # The histogram of all centers is stored, and the nodes below inherit it.
-            return np.union1d(bounds.candidates(1), bounds.home)
+            return bounds.centers(1)
         return likely
 
     def _search(self, node: Node, centers: np.ndarray, best: Split) -> Split:
@@ -179,7 +183,7 @@ class SurrogateCost(Criterion[SurrogateState]):
         return SparseSearch(self.problem)
 
     def _compute_bounds(self, rows: np.ndarray, home: int | None = None) -> CenterBounds:
-        return CenterBounds.of(rows, self.problem.costs, self.problem.pool, home)
+        return CenterBounds.of(rows, self._costs, self.problem.pool, home)
 
     def _bounds(self, node: Node) -> CenterBounds:
         """Bounds of a node; compared with any center, only the total costs are right."""

@@ -324,7 +324,7 @@ def test_files_that_cannot_be_read(data):
     assert_fails(
         explain(empty),
         f"error: {empty} is empty",
-        "hint: a table needs a line of column names and rows",
+        "hint: a table needs a header line and rows",
     )
 
 

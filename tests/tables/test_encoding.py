@@ -123,11 +123,11 @@ def test_rules_text_and_size_of_a_tree():
     assert weighted_average_explanation_size(tree()) == (2 + 3 + 3 + 1) / 4
 
 
-def test_the_answers_of_a_picture_fit_the_questions():
+def test_the_answers_of_a_plot_fit_the_splits():
     ax = plot_tree(tree(), feature_names=NAMES)
     drawn = {item.get_gid(): item.get_text().replace("\n", " ") for item in ax.texts}
-    assert drawn["question-0"] == "district is Gangnam"
-    assert drawn["question-1"] == "age ≤ 40"
+    assert drawn["split-0"] == "district is Gangnam"
+    assert drawn["split-1"] == "age ≤ 40"
     assert drawn["answer-1"] == "no"
     assert drawn["answer-6"] == "yes"
     assert (drawn["answer-2"], drawn["answer-3"]) == ("yes", "no")

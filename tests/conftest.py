@@ -1,0 +1,38 @@
+"""Markers: tests that take long are `slow` and are left out by ``make test-quick``."""
+
+from __future__ import annotations
+
+import pytest
+
+SLOW = (
+    "baselines/",
+    "benchmarks/",
+    "cli/test_end_to_end.py",
+    "cli/test_explain.py",
+    "cluster/test_explainable_kmeans.py",
+    "cluster/test_few_bins.py",
+    "cluster/test_inputs.py",
+    "cluster/test_kmedians_trees.py",
+    "cluster/test_optimal_tree.py",
+    "cluster/test_path.py",
+    "cluster/test_polish_parameter.py",
+    "cluster/test_random_thresholds.py",
+    "core/refine/",
+    "eop/test_learning.py",
+    "plotting/",
+    "report/test_in_browser.py",
+    "report/test_printing.py",
+    "report/test_region_pages.py",
+    "test_sklearn_contract.py",
+    "test_import.py",
+    "tree/test_predictor.py",
+    "utils/test_compilation.py",
+)
+"""Paths of slow tests, or parts of paths: contracts, browsers, compilation, whole programs."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark slow tests by their path."""
+    for item in items:
+        if any(part in item.path.as_posix() for part in SLOW) and "/tests/" in str(item.path):
+            item.add_marker(pytest.mark.slow)

@@ -14,7 +14,7 @@ test: $(READY) browser
 
 # Without the tests that are marked slow.
 test-quick: $(READY)
-	$(BIN)/python -m pytest -n auto -m "not slow"
+	$(BIN)/python -m pytest tests -n auto -m "not slow"
 
 # The report is tested in a real browser where there is one, or one can be installed.
 browser:

@@ -18,15 +18,16 @@ SLOW = (
     "cluster/test_polish_parameter.py",
     "cluster/test_random_thresholds.py",
     "core/refine/",
-    "eop/test_learning.py",
+    "eop/",
+    "export/test_onnx.py",
     "plotting/",
-    "report/test_in_browser.py",
-    "report/test_printing.py",
-    "report/test_region_pages.py",
+    "report/",
     "test_sklearn_contract.py",
     "test_import.py",
     "tree/test_predictor.py",
+    "test_docs.py",
     "utils/test_compilation.py",
+    "xclusters/",
 )
 """Paths of slow tests, or parts of paths: contracts, browsers, compilation, whole programs."""
 

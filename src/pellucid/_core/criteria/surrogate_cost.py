@@ -138,7 +138,7 @@ class SurrogateCost(Criterion[SurrogateState]):
         """Home and the centers whose bound is at least half of the largest.
 
         Half: a quarter took as long on Covtype, Avila, Letter and Pendigits, and up to 30 % longer
-        on blobs; only the largest took up to 25 % longer, all centers up to three times as long.
+        on blobs; only the largest took up to 25 % longer.
         """
         bounds = self._home_bounds(node)
         likely = bounds.centers(-(-bounds.max_gain // 2))

@@ -140,7 +140,7 @@ class DrawnCuts(CenterSplitCriterion[DrawnNode]):
 
     def split_rows(self, rows: np.ndarray, feature: int, threshold: float) -> SplitRows:
         """Rows on either side of a threshold."""
-        # Few columns are read, so quantising them all would not pay off.
+        # Few columns are read, so quantising them all would take longer.
         values = self.problem.values(feature, rows)
         left = values <= threshold
         low = float(np.max(values, where=left, initial=-np.inf))

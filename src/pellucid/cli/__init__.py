@@ -10,8 +10,10 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 
+from pellucid._utils.notices import InputError
 
-class CommandError(Exception):
+
+class CommandError(InputError):
     """An error that the user can fix.
 
     Parameters
@@ -25,8 +27,7 @@ class CommandError(Exception):
     """
 
     def __init__(self, message: str, *, hint: str | None = None, exit_code: int = 1) -> None:
-        super().__init__(message)
-        self.hint = hint
+        super().__init__(message, hint=hint)
         self.exit_code = exit_code
 
 

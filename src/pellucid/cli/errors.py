@@ -9,7 +9,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from pellucid.cli import CommandError
+from pellucid._utils.notices import InputError
 
 INTERRUPTED = 130
 
@@ -47,9 +47,10 @@ def _show_usage_error(error: Any) -> None:
 def errors_in_one_line(debug: bool, quiet: bool = False) -> Iterator[None]:
     """Print errors and warnings as one line each, and exit with the code of the error."""
     try:
+        from pellucid._utils.notices import command_line
         from pellucid.cli.output import notices, show_error, warnings_in_one_line
 
-        with warnings_in_one_line(), notices(quiet):
+        with command_line(), warnings_in_one_line(), notices(quiet):
             yield
     except KeyboardInterrupt:
         typer.echo("interrupted", err=True)
@@ -61,17 +62,18 @@ def errors_in_one_line(debug: bool, quiet: bool = False) -> Iterator[None]:
             import traceback
 
             traceback.print_exc()
-        known = isinstance(error, CommandError)
-        hint = error.hint if known else _hint(error, debug)
+        hint = error.hint if isinstance(error, InputError) else _hint(error, debug)
         show_error(_describe(error), hint)
-        raise typer.Exit(error.exit_code if known else 1) from None
+        raise typer.Exit(getattr(error, "exit_code", 1)) from None
 
 
 def _describe(error: Exception) -> str:
+    if isinstance(error, InputError):
+        return error.message
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     # The message of a ValueError is written for users. Other errors need their type.
-    is_message = isinstance(error, (CommandError, ValueError)) and str(error)
+    is_message = isinstance(error, ValueError) and str(error)
     return str(error) if is_message else f"{type(error).__name__}: {error}".rstrip(": ")
 
 

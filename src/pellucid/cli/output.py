@@ -17,6 +17,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from pellucid._utils.notices import notice, notices_to
 from pellucid.plotting.palette import cluster_color
 
 if TYPE_CHECKING:
@@ -64,7 +65,8 @@ def notices(quiet: bool) -> Iterator[None]:
     _NOTICES.clear()
     _QUIET[:] = [quiet]
     try:
-        yield
+        with notices_to(_show_notice):
+            yield
     finally:
         _QUIET.clear()
 
@@ -80,7 +82,11 @@ def shown_notices() -> list[str]:
 
 
 def show_notice(text: str) -> None:
-    """Print a notice on standard error."""
+    """Print a notice on standard error, while `notices` is active."""
+    notice(text)
+
+
+def _show_notice(text: str) -> None:
     _NOTICES.append(_one_line(text))
     if not is_quiet():
         show_line(_one_line(text), open_console(stderr=True), style="dim")

@@ -1,0 +1,98 @@
+"""Decisions that are printed, errors with a hint, and the names of options in their texts.
+
+The same code serves the command line and Python. Its messages name options, which are written
+``--missing median`` on the command line and ``missing="median"`` in Python: `option` writes them
+for the caller, which the command line announces by `command_line`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+_listeners: ContextVar[tuple[Callable[[str], None], ...]] = ContextVar("listeners", default=())
+_is_command_line: ContextVar[bool] = ContextVar("is_command_line", default=False)
+
+
+class InputError(ValueError):
+    """An error that the user can fix.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong, in one line.
+    hint : str, optional
+        How to fix it, in one line.
+    """
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        is_short = self.hint is None or _is_command_line.get()
+        return self.message if is_short else f"{self.message}; {self.hint}"
+
+
+def notice(text: str) -> None:
+    """Report a decision about the data, in one line, to all listeners."""
+    for listener in _listeners.get():
+        listener(text)
+
+
+@contextmanager
+def notices_to(listener: Callable[[str], None]) -> Iterator[None]:
+    """Call `listener` with every notice of the block.
+
+    Examples
+    --------
+    >>> from pellucid._utils.notices import notice, notices_to, option
+    >>> with notices_to(print):
+    ...     notice(f"3 rows dropped ({option('missing', 'median')} keeps them)")
+    3 rows dropped (missing="median" keeps them)
+    """
+    token = _listeners.set((*_listeners.get(), listener))
+    try:
+        yield
+    finally:
+        _listeners.reset(token)
+
+
+@contextmanager
+def command_line() -> Iterator[None]:
+    """Write options as on the command line."""
+    token = _is_command_line.set(True)
+    try:
+        yield
+    finally:
+        _is_command_line.reset(token)
+
+
+def option(name: str, value: Any = None) -> str:
+    """An option as the user writes it.
+
+    Parameters
+    ----------
+    name : str
+        Name of the parameter in Python, such as ``max_depth`` or ``k``.
+    value : object, optional
+        A value to suggest.
+
+    Examples
+    --------
+    >>> from pellucid._utils.notices import command_line, option
+    >>> option("k", 5), option("missing", "median"), option("columns")
+    ('k=5', 'missing="median"', 'columns')
+    >>> with command_line():
+    ...     option("k", 5), option("max_depth", 3), option("columns")
+    ('-k 5', '--max-depth 3', '--columns')
+    """
+    if _is_command_line.get():
+        flag = f"-{name}" if len(name) == 1 else f"--{name.replace('_', '-')}"
+        return flag if value is None else f"{flag} {value}"
+    if value is None:
+        return name
+    return f'{name}="{value}"' if isinstance(value, str) else f"{name}={value}"

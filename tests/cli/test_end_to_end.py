@@ -175,6 +175,7 @@ def test_a_clustering_that_exists_is_explained(folder, customers):
     assert_fails(
         run("explain", folder / "groups.csv", "--labels", "segment", "-k", 3),
         "error: -k cannot be used with --labels: the labels define the clusters",
+        code=2,
     )
 
 

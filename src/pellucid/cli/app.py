@@ -1,4 +1,7 @@
-"""The commands and their options. Each command imports what it needs when it runs."""
+"""The commands and their options.
+
+Each command checks its options first and imports what it needs after that.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,14 @@ from typing import Annotated
 
 import typer
 
-from pellucid.cli import CommandError, check_files_exist
+from pellucid.cli import check_files_exist, checks
 from pellucid.cli import options as opt
 from pellucid.cli import options_series as series
-from pellucid.cli.errors import INTERRUPTED, Commands, errors_in_one_line
+from pellucid.cli.errors import INTERRUPTED, Command, Commands, errors_in_one_line
 
 app = typer.Typer(
     cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
     add_completion=True,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -53,6 +57,7 @@ def _before_any_command(
 
 @app.command(
     "explain",
+    cls=Command,
     epilog=_examples(
         "pellucid explain customers.csv",
         "pellucid explain customers.csv -k 5 --columns age,income,visits --tree tree.png",
@@ -91,24 +96,34 @@ def explain_command(
 ) -> None:
     """Cluster the rows of a table with k-means and explain each cluster by a rule."""
     with errors_in_one_line(debug or context.obj, quiet):
-        check_files_exist(file)
-        from pellucid.cli.choices import Choices
+        from pellucid.cli.choices import Choices, default_method
+
+        choices = Choices(
+            leaves=leaves,
+            objective=objective.value,
+            polish=polish.value,
+            depth_penalty=depth_penalty,
+            max_depth=max_depth,
+            max_conditions=max_conditions,
+            effort=None if effort is None else effort.value,
+        )
+        name = None if method is None else method.value
+        n_clusters = checks.parse_number(k)
+        choices.check(name or default_method(labels is not None, choices))
+        checks.check_labels(n_clusters, labels)
+        if n_clusters is not None:
+            choices.check_leaves(n_clusters, "-k")
+        checks.check_dialect(dialect)
+        targets = {"output": output, "tree": tree, "sql": sql, "model": model, "report": report}
+        _check_files(file, targets)
         from pellucid.cli.explain import Targets, explain
 
         explain(
             file,
-            Targets(output=output, tree=tree, sql=sql, model=model, report=report),
-            k=_number(k),
-            method=None if method is None else method.value,
-            choices=Choices(
-                leaves=leaves,
-                objective=objective.value,
-                polish=polish.value,
-                depth_penalty=depth_penalty,
-                max_depth=max_depth,
-                max_conditions=max_conditions,
-                effort=None if effort is None else effort.value,
-            ),
+            Targets(**targets),
+            k=n_clusters,
+            method=name,
+            choices=choices,
             seed=seed,
             dialect=dialect,
             as_json=as_json,
@@ -122,7 +137,9 @@ def explain_command(
 
 
 @app.command(
-    "predict", epilog=_examples("pellucid predict model.json new.csv --output labelled.csv")
+    "predict",
+    cls=Command,
+    epilog=_examples("pellucid predict model.json new.csv --output labelled.csv"),
 )
 def predict_command(
     context: typer.Context,
@@ -135,12 +152,17 @@ def predict_command(
     """Give rows of a table their cluster and its rule, by a model that explain wrote."""
     with errors_in_one_line(debug or context.obj, quiet):
         check_files_exist(model, file)
+        _check_files(file, {"output": output})
         from pellucid.cli.predict import predict
 
         predict(model, file, output)
 
 
-@app.command("compare", epilog=_examples("pellucid compare customers.csv -k 5 --plot compare.png"))
+@app.command(
+    "compare",
+    cls=Command,
+    epilog=_examples("pellucid compare customers.csv -k 5 --plot compare.png"),
+)
 def compare_command(
     context: typer.Context,
     file: opt.Table,
@@ -161,12 +183,18 @@ def compare_command(
 ) -> None:
     """Explain the same clusters by every method: cost, size, depth and time side by side."""
     with errors_in_one_line(debug or context.obj, quiet):
-        check_files_exist(file)
+        n_clusters = checks.parse_number(k)
+        checks.check_labels(n_clusters, labels)
+        if n_clusters is not None:
+            from pellucid.cli.choices import Choices
+
+            Choices(leaves).check_leaves(n_clusters, "-k")
+        _check_files(file, {"plot": plot})
         from pellucid.cli.compare import compare
 
         compare(
             file,
-            k=_number(k),
+            k=n_clusters,
             leaves=leaves,
             objective=objective.value,
             plot=plot,
@@ -181,7 +209,9 @@ def compare_command(
         )
 
 
-@app.command("path", epilog=_examples("pellucid path customers.csv -k 5 --plot path.png"))
+@app.command(
+    "path", cls=Command, epilog=_examples("pellucid path customers.csv -k 5 --plot path.png")
+)
 def path_command(
     context: typer.Context,
     file: opt.Table,
@@ -201,12 +231,14 @@ def path_command(
 ) -> None:
     """Show the trade-off between cost and length: from the shortest rules to the lowest cost."""
     with errors_in_one_line(debug or context.obj, quiet):
-        check_files_exist(file)
+        n_clusters = checks.parse_number(k)
+        checks.check_labels(n_clusters, labels)
+        _check_files(file, {"plot": plot})
         from pellucid.cli.compare import path
 
         path(
             file,
-            k=_number(k),
+            k=n_clusters,
             objective=objective.value,
             plot=plot,
             seed=seed,
@@ -222,6 +254,7 @@ def path_command(
 
 @app.command(
     "xclusters",
+    cls=Command,
     epilog=_examples(
         "pellucid xclusters visits.csv --entity district,age,sex --time date --value visitors",
     ),
@@ -253,7 +286,13 @@ def xclusters_command(
 ) -> None:
     """Cluster the time series of a long table such that a small tree explains the clusters."""
     with errors_in_one_line(debug or context.obj, quiet):
-        check_files_exist(file)
+        n_clusters = checks.parse_range(k)
+        checks.check_word("--aggregate", aggregate, checks.AGGREGATES)
+        checks.check_word("--frequency", frequency, checks.FREQUENCIES)
+        checks.check_word("--distance", distance, checks.DISTANCES)
+        checks.check_word("--search", search, checks.SEARCHES)
+        targets = {"output": output, "tree": tree, "trends": trends, "model": model}
+        _check_files(file, {**targets, "report": report})
         from pellucid.cli.xclusters import xclusters
 
         xclusters(
@@ -266,7 +305,7 @@ def xclusters_command(
             moving_average=moving_average,
             relative=relative,
             fill=fill,
-            k=_range(k),
+            k=n_clusters,
             trade_off=trade_off,
             tolerance=tolerance,
             distance=distance,
@@ -280,7 +319,11 @@ def xclusters_command(
         )
 
 
-@app.command("regions", epilog=_examples("pellucid regions customers.csv -k 4 --plot regions.png"))
+@app.command(
+    "regions",
+    cls=Command,
+    epilog=_examples("pellucid regions customers.csv -k 4 --plot regions.png"),
+)
 def regions_command(
     context: typer.Context,
     file: opt.Table,
@@ -302,12 +345,15 @@ def regions_command(
 ) -> None:
     """Describe clusters by regions in one or two columns."""
     with errors_in_one_line(debug or context.obj, quiet):
-        check_files_exist(file)
+        n_clusters = checks.parse_number(k)
+        checks.check_labels(n_clusters, labels)
+        checks.check_word("--shape", shape, checks.SHAPES)
+        _check_files(file, {"plot": plot, "report": report})
         from pellucid.cli.regions import regions
 
         regions(
             file,
-            k=_number(k),
+            k=n_clusters,
             max_error=max_error,
             shape=shape,
             plot=plot,
@@ -323,7 +369,7 @@ def regions_command(
         )
 
 
-@app.command("demo")
+@app.command("demo", cls=Command)
 def demo_command(
     context: typer.Context,
     output: opt.DemoFolder = Path("."),
@@ -331,12 +377,13 @@ def demo_command(
 ) -> None:
     """Explain the groups that k-means finds in scikit-learn's wine data."""
     with errors_in_one_line(debug or context.obj):
+        checks.check_demo_folder(output)
         from pellucid.cli.demo import demo
 
         demo(output)
 
 
-@app.command("info")
+@app.command("info", cls=Command)
 def info_command(context: typer.Context, debug: opt.Debug = False) -> None:
     """Print versions, threads and the folder of compiled code, for bug reports."""
     with errors_in_one_line(debug or context.obj):
@@ -345,23 +392,13 @@ def info_command(context: typer.Context, debug: opt.Debug = False) -> None:
         info()
 
 
-def _range(k: str) -> tuple[int, int]:
-    """The smallest and the largest number of clusters, from ``3-11``."""
-    first, dash, last = k.partition("-")
-    if not (dash and first.isdecimal() and last.isdecimal() and 2 <= int(first) <= int(last)):
-        raise CommandError(
-            f"-k is {k!r}; it must be a range that starts at 2 or more, such as 3-11", exit_code=2
-        )
-    return int(first), int(last)
+def _check_files(file: Path, targets: dict[str, Path | None]) -> None:
+    """Fail unless the input exists and the files to write, by name of the option, can be written.
 
-
-def _number(k: str) -> int | None:
-    """The number of clusters, or None for auto."""
-    if k.lower() == "auto":
-        return None
-    if not k.isdecimal() or int(k) < 1:
-        raise CommandError(f"-k is {k!r}; it must be a positive integer or auto", exit_code=2)
-    return int(k)
+    Which input suffixes are known is checked when the file is read.
+    """
+    check_files_exist(file)
+    checks.check_targets(file, {f"--{name}": path for name, path in targets.items()})
 
 
 def main() -> None:

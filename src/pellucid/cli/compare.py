@@ -11,14 +11,13 @@ from typing import Any
 from rich.table import Table
 
 from pellucid import metrics
-from pellucid.cli import CommandError, check_target
 from pellucid.cli.choices import ANY_LEAVES, METHODS, Choices
 from pellucid.cli.fitting import CLUSTERINGS, as_parameters, find_reference, fit_method
 from pellucid.cli.output import cost_change, count, open_console, show_line, show_notice
 from pellucid.cli.preparing import Prepared, prepare
 from pellucid.cli.progress import working
 from pellucid.cli.reading import read_source
-from pellucid.cli.writing import check_picture, draw
+from pellucid.cli.writing import draw
 from pellucid.tree.trade_off import TradeOff, TradeOffPoint
 
 
@@ -34,9 +33,6 @@ def compare(
     **preparation: Any,
 ) -> None:
     """Explain the same clusters by every method and compare cost, size and time."""
-    _check_plot(plot, k, preparation)
-    if k is not None:
-        Choices(leaves).check_leaves(k, "-k")
     prepared = prepare(read_source(file), **preparation)
     reference = find_reference(prepared, k, seed, objective)
     methods = dict(METHODS)
@@ -78,7 +74,6 @@ def path(
     """Print the trees along ExShallow's depth penalty: what shorter explanations cost."""
     from pellucid import ExShallow
 
-    _check_plot(plot, k, preparation)
     prepared = prepare(read_source(file), **preparation)
     reference = find_reference(prepared, k, seed, objective)
     given, labels = as_parameters(reference)
@@ -106,14 +101,6 @@ def _with_category_names(point: TradeOffPoint, prepared: Prepared) -> TradeOffPo
     names = prepared.encoding.names
     size = metrics.weighted_average_explanation_size(point.tree, feature_names=names)
     return replace(point, waes=size)
-
-
-def _check_plot(plot: Path | None, k: int | None, preparation: dict) -> None:
-    if k is not None and preparation.get("labels") is not None:
-        raise CommandError("-k cannot be used with --labels: the labels define the clusters")
-    if plot is not None:
-        check_target(plot, "--plot")
-        check_picture(plot, "--plot")
 
 
 def _show(order: list[str], found: dict) -> None:

@@ -13,7 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pellucid import ExplainableKMeans, explain_pipeline, export_text, metrics
-from pellucid.cli import CommandError, check_folder, check_target, replacing
+from pellucid.cli import replacing
+from pellucid.cli.checks import DEMO_PICTURE, DEMO_REPORT
 from pellucid.cli.output import cost_change, percent, show_line, show_measures, show_rules
 from pellucid.cli.writing import draw_tree
 from pellucid.explanation.column_provenance import ColumnSource
@@ -24,15 +25,11 @@ from pellucid.report.alternatives import other_trees
 from pellucid.tree import ThresholdTree
 
 N_CLUSTERS = 3
-PICTURE = "wine-tree.png"
-REPORT = "wine-report.html"
 
 
 def demo(folder: Path) -> None:
     """Explain the wine data, print the rules, and write the tree and the report to `folder`."""
-    picture = folder / PICTURE
-    _check_folder_can_be_made(folder)
-
+    picture = folder / DEMO_PICTURE
     wine = load_wine()
     frame = pl.DataFrame(wine.data, schema=list(wine.feature_names))
     pipeline = make_pipeline(StandardScaler(), ExplainableKMeans(N_CLUSTERS, random_state=0))
@@ -61,7 +58,7 @@ def demo(folder: Path) -> None:
     trees = [
         replace(t, tree=_in_units(t.tree, scaler, wine.data, standardized)) for t in others.trees
     ]
-    with replacing(folder / REPORT) as unfinished:
+    with replacing(folder / DEMO_REPORT) as unfinished:
         write_report(
             unfinished,
             explanation,
@@ -72,7 +69,7 @@ def demo(folder: Path) -> None:
             reference="k-means",
             trade_off=replace(others, trees=trees),
         )
-    show_line(f"The report is {folder / REPORT}; open it in a browser")
+    show_line(f"The report is {folder / DEMO_REPORT}; open it in a browser")
 
 
 def _in_units(
@@ -90,14 +87,3 @@ def _in_units(
     restatement = TreeRestatement(tree, columns)
     restatement.find_gaps(standardized, list(X.T))
     return restatement.build(names, names, "round")[0]
-
-
-def _check_folder_can_be_made(folder: Path) -> None:
-    if folder.is_dir():
-        check_target(folder / PICTURE, "--output")
-        check_target(folder / REPORT, "--output")
-    elif folder.exists():
-        raise CommandError(f"--output: {folder} is not a folder", hint="choose a folder")
-    else:
-        nearest = next(parent for parent in folder.absolute().parents if parent.exists())
-        check_folder(nearest, "--output")

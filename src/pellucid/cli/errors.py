@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from pellucid._utils.notices import InputError
 
@@ -17,7 +17,23 @@ INTERRUPTED = 130
 _UsageError = typer.BadParameter.__mro__[1]
 
 
-class Commands(TyperGroup):
+class _PlainFlags:
+    """Mixin of commands whose ``--help`` shows flags without a type, as they take no value."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """All parameters, with the help option."""
+        params = super().get_params(ctx)  # type: ignore[misc]
+        for param in params:
+            if getattr(param, "is_flag", False):
+                param.metavar = ""
+        return params
+
+
+class Command(_PlainFlags, TyperCommand):
+    """One command."""
+
+
+class Commands(_PlainFlags, TyperGroup):
     """Typer group that prints usage errors as one `error:` line, like all other errors."""
 
     def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:

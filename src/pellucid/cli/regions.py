@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from pellucid.cli import CommandError, check_target, replacing
+from pellucid.cli import replacing
 from pellucid.cli.fitting import find_reference
 from pellucid.cli.output import count, percent, show_line, show_measures, show_notice
 from pellucid.cli.preparing import prepare
 from pellucid.cli.progress import working
 from pellucid.cli.reading import read_source
-from pellucid.cli.reporting import check_page
-from pellucid.cli.writing import check_picture, draw
+from pellucid.cli.writing import draw
 
 
 def regions(
@@ -38,13 +37,6 @@ def regions(
     """
     from pellucid import explain_clusters
 
-    if k is not None and preparation.get("labels") is not None:
-        raise CommandError("-k cannot be used with --labels: the labels define the clusters")
-    if plot is not None:
-        check_target(plot, "--plot")
-        check_picture(plot, "--plot")
-    if report is not None:
-        check_page(report, "--report")
     prepared = prepare(read_source(file), **preparation)
     reference = find_reference(prepared, k, seed)
     labels = reference if isinstance(reference, np.ndarray) else reference.labels_

@@ -7,20 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from pellucid.cli import CommandError, check_target
+from pellucid.cli.checks import check_page as check_page
 from pellucid.cli.fitting import FittedExplanation
 from pellucid.report import write_report
 from pellucid.report.alternatives import AlternativeTrees, other_trees
-
-
-def check_page(path: Path, option: str) -> None:
-    """Fail unless `path`, the value of the command-line `option`, can be an HTML file."""
-    check_target(path, option)
-    if path.suffix.lower() not in (".html", ".htm"):
-        raise CommandError(
-            f"{option}: {path} must end in .html, because the report is HTML",
-            hint=f"use {path.with_suffix('.html').name}",
-        )
 
 
 def write_explanation_report(path: Path, fitted: FittedExplanation) -> None:

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from pellucid.cli import CommandError, replacing
+from pellucid.cli import replacing
+from pellucid.cli.checks import GRAPHS
+from pellucid.cli.checks import check_picture as check_picture
 from pellucid.cli.reading import TableSource
 
-PICTURES = (".png", ".svg", ".pdf")
-GRAPHS = (".dot", ".gv")
 PICTURE_DPI = 150
 CLUSTER, RULE = "cluster", "rule"
 
@@ -49,15 +49,6 @@ def write_text(path: Path, text: str) -> None:
     """Write a text file, completely or not at all."""
     with replacing(path) as unfinished:
         unfinished.write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
-
-
-def check_picture(path: Path, option: str, others: tuple[str, ...] = ()) -> None:
-    """Fail unless the suffix of `path` is an image format."""
-    if path.suffix.lower() not in (*PICTURES, *others):
-        raise CommandError(
-            f"{option}: {path.suffix!r} is not an image format",
-            hint=f"use one of {', '.join((*PICTURES, *others))}",
-        )
 
 
 def write_rows(

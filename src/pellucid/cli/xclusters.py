@@ -8,13 +8,12 @@ from typing import Any
 
 import polars as pl
 
-from pellucid.cli import CommandError, check_target, replacing
+from pellucid.cli import CommandError, replacing
 from pellucid.cli.columns import split_names
 from pellucid.cli.output import count, percent, show_line, show_measures, show_notice, show_rules
 from pellucid.cli.progress import working
 from pellucid.cli.reading import read_source
-from pellucid.cli.reporting import check_page
-from pellucid.cli.writing import check_picture, draw, draw_tree, write_text
+from pellucid.cli.writing import draw, draw_tree, write_text
 
 
 def xclusters(
@@ -45,20 +44,6 @@ def xclusters(
     from pellucid.explanation.explanation import Explanation
     from pellucid.xclusters import series_from_long
 
-    for path, option in (
-        (output, "--output"),
-        (tree, "--tree"),
-        (trends, "--trends"),
-        (model_file, "--model"),
-    ):
-        if path is not None:
-            check_target(path, option)
-    if tree is not None:
-        check_picture(tree, "--tree", (".dot", ".gv"))
-    if trends is not None:
-        check_picture(trends, "--trends")
-    if report is not None:
-        check_page(report, "--report")
     source = read_source(file)
     names = split_names(entity, source.table, "--entity")
     moment = _one_name(time, source.table, "--time")

@@ -1,0 +1,129 @@
+"""Checks of the options that need no data.
+
+They run before a command imports numpy, polars or scikit-learn, so that wrong usage is answered
+at once. Nothing heavy may be imported here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from pellucid.cli import CommandError, check_folder, check_target
+
+PICTURES = (".png", ".svg", ".pdf")
+GRAPHS = (".dot", ".gv")
+DEMO_PICTURE, DEMO_REPORT = "wine-tree.png", "wine-report.html"
+SHAPES = ("box", "polyhedron", "ellipse", "nonparametric")
+AGGREGATES = ("mean", "sum", "median", "min", "max")
+FREQUENCIES = ("hour", "day", "week", "month", "year")
+DISTANCES = ("euclidean", "manhattan", "cosine", "dtw")
+SEARCHES = ("branch-and-bound", "grid", "bayes", "two-step")
+
+
+def parse_number(k: str) -> int | None:
+    """The number of clusters, or None for ``auto``."""
+    if k.lower() == "auto":
+        return None
+    if not k.isdecimal() or int(k) < 1:
+        raise CommandError(f"-k is {k!r}; it must be a positive integer or auto", exit_code=2)
+    return int(k)
+
+
+def parse_range(k: str) -> tuple[int, int]:
+    """The smallest and the largest number of clusters, from ``3-11``."""
+    first, dash, last = k.partition("-")
+    if not (dash and first.isdecimal() and last.isdecimal() and 2 <= int(first) <= int(last)):
+        raise CommandError(
+            f"-k is {k!r}; it must be a range that starts at 2 or more, such as 3-11", exit_code=2
+        )
+    return int(first), int(last)
+
+
+def check_labels(k: int | None, labels: str | None) -> None:
+    """Fail if both a number of clusters and a column of clusters are given."""
+    if k is not None and labels is not None:
+        raise CommandError(
+            "-k cannot be used with --labels: the labels define the clusters", exit_code=2
+        )
+
+
+def check_word(option: str, word: str | None, known: tuple[str, ...]) -> None:
+    """Fail unless the value of `option` is one of the known words."""
+    if word is not None and word not in known:
+        raise CommandError(
+            f"{option}: unknown value {word!r}",
+            hint=f"use one of {', '.join(known)}",
+            exit_code=2,
+        )
+
+
+def check_dialect(dialect: str) -> None:
+    """Fail unless `dialect` is a dialect of SQL that is known."""
+    from pellucid.export.sql_dialects import DIALECTS
+
+    if dialect not in DIALECTS:
+        raise CommandError(
+            f"--dialect: unknown dialect {dialect!r}", hint=f"use one of {', '.join(DIALECTS)}"
+        )
+
+
+def check_targets(file: Path, targets: Mapping[str, Path | None]) -> None:
+    """Fail unless all files to write, by option, are different and can be written.
+
+    Parameters
+    ----------
+    file : Path
+        The input, which must not be overwritten; ``-`` for standard input.
+    targets : mapping of str to Path or None
+        Files by option. The suffixes of ``--tree``, ``--plot``, ``--trends`` and ``--report``
+        are checked too.
+    """
+    seen: dict[Path, str] = {}
+    for option, path in targets.items():
+        if path is None:
+            continue
+        check_target(path, option)
+        place = path.resolve()
+        if str(file) != "-" and place == file.resolve():
+            raise CommandError(f"{option}: {path} is the input; it would be overwritten")
+        if place in seen:
+            raise CommandError(f"{seen[place]} and {option} are the same file, {path}", exit_code=2)
+        seen[place] = option
+        if option in ("--plot", "--trends"):
+            check_picture(path, option)
+        elif option == "--tree":
+            check_picture(path, option, GRAPHS)
+        elif option == "--report":
+            check_page(path, option)
+
+
+def check_picture(path: Path, option: str, others: tuple[str, ...] = ()) -> None:
+    """Fail unless the suffix of `path` is an image format."""
+    if path.suffix.lower() not in (*PICTURES, *others):
+        raise CommandError(
+            f"{option}: {path.suffix!r} is not an image format",
+            hint=f"use one of {', '.join((*PICTURES, *others))}",
+        )
+
+
+def check_page(path: Path, option: str) -> None:
+    """Fail unless `path`, the value of the command-line `option`, can be an HTML file."""
+    check_target(path, option)
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise CommandError(
+            f"{option}: {path} must end in .html, because the report is HTML",
+            hint=f"use {path.with_suffix('.html').name}",
+        )
+
+
+def check_demo_folder(folder: Path) -> None:
+    """Fail unless the files of ``pellucid demo`` can be written to `folder`."""
+    if folder.is_dir():
+        check_target(folder / DEMO_PICTURE, "--output")
+        check_target(folder / DEMO_REPORT, "--output")
+    elif folder.exists():
+        raise CommandError(f"--output: {folder} is not a folder", hint="choose a folder")
+    else:
+        nearest = next(parent for parent in folder.absolute().parents if parent.exists())
+        check_folder(nearest, "--output")

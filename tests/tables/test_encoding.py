@@ -48,7 +48,7 @@ def test_leaves_that_differ_in_one_category_are_told_together():
     rules = [Rule(i, 0, conditions, 10 - i, 0.1, 1.0) for i, conditions in enumerate(leaves)]
     whole = ClusterRule(0, tuple(rules), 40, 0.5, 1.0)
     assert [(part.text, part.n_samples) for part in whole.alternatives] == [
-        ("district is one of Gangnam, Mapo and age > 40", 18),
+        ("district is Gangnam or Mapo and age > 40", 18),
         ("age ≤ 40 and district is not Jongno", 9),
         ("district is Jongno and sex is m", 7),
         ("district is Jongno and age > 40 and sex is m", 6),
@@ -56,13 +56,12 @@ def test_leaves_that_differ_in_one_category_are_told_together():
     assert whole.alternatives[0].share == 0.2
     assert whole.text.count(" or (") == 3
     alone = ClusterRule(0, tuple(rules[i] for i in (0, 2)), 18, 0.2, 1.0)
-    assert alone.text == "district is one of Gangnam, Mapo and age > 40"
+    assert alone.text == "district is Gangnam or Mapo and age > 40"
     # A leaf may be alike to others in two ways; the larger company counts.
     pairs = [(is_(0), sex), (is_(1), sex), (is_(2), sex), (is_(0), Condition(5, 0.5, False, MORE))]
     rules = [Rule(i, 0, conditions, 1, 0.25, 1.0) for i, conditions in enumerate(pairs)]
     assert ClusterRule(0, tuple(rules), 4, 1.0, 1.0).text == (
-        "(district is one of Gangnam, Jongno, Mapo and sex is m) or "
-        "(district is Gangnam and sex is f)"
+        "(district is Gangnam, Jongno or Mapo and sex is m) or (district is Gangnam and sex is f)"
     )
 
 
@@ -150,10 +149,10 @@ def test_tables_become_numbers_with_descriptions(make):
         "district is Gangnam",
         "district is Mapo",
         "district is missing",
-        "zip is 123",
-        "zip is 999",
-        "online is False",
-        "online is True",
+        "zip = 123",
+        "zip = 999",
+        "online is false",
+        "online is true",
     ]
     assert encoding.is_categorical == [False, True, True, True]
     matrix = encoding.transform(make(TABLE))

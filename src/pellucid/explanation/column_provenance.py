@@ -30,6 +30,8 @@ class ColumnSource:
         Position in the data.
     category : tuple
         Empty, or the category for which an indicator column is 1, before `maps`.
+    categories : tuple
+        All known categories of the column, if it is an indicator column.
     maps : tuple of MonotoneMap
         Maps applied to the numbers, in order.
     fill : object
@@ -43,6 +45,7 @@ class ColumnSource:
     maps: tuple[MonotoneMap, ...] = ()
     fill: Any = None
     problem: str = ""
+    categories: tuple = ()
 
     @property
     def is_plain(self) -> bool:
@@ -57,7 +60,7 @@ class ColumnSource:
     def name(self, columns: Sequence[str]) -> str | Indicator:
         """Description of the column in terms of the data."""
         column = columns[self.column]
-        return Indicator(column, self.category[0]) if self.category else column
+        return Indicator(column, self.category[0], self.categories) if self.category else column
 
     def transform(self, values: np.ndarray) -> np.ndarray:
         """Numbers of the data (or the indicator of the category) after all maps."""
@@ -192,7 +195,8 @@ def _trace_categories(transformer: Any, sources: list[ColumnSource]) -> list[Col
             problem = "OneHotEncoder comes after a transformer that changes the values"
         for value in values:
             if value not in grouped + removed:
-                found.append(replace(source, category=(value,), problem=problem))
+                indicator = replace(source, category=(value,), categories=tuple(values))
+                found.append(replace(indicator, problem=problem))
         if grouped and not set(grouped) & set(removed):
             problem = problem or "OneHotEncoder groups infrequent categories in one column"
             found.append(replace(source, problem=problem))

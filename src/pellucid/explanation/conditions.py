@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
 from typing import Any
 
 import numpy as np
 
-from pellucid.tables.encoding import Indicator
+from pellucid.tables.column_formats import PLAIN, ColumnFormat, format_number
+from pellucid.tables.encoding import CategorySet, Indicator
 
-
-def format_number(value: float) -> str:
-    """Shortest text that reads back as exactly `value`, without a trailing ``.0``."""
-    value += 0.0  # -0.0 becomes 0
-    if value != 0 and not 1e-5 <= abs(value) < 1e16:
-        return np.format_float_scientific(value, trim="-")
-    return np.format_float_positional(value, trim="-")
+__all__ = ["Condition", "conditions_text", "format_number", "group_by_category"]
 
 
 @dataclass(frozen=True)
@@ -26,12 +23,15 @@ class Condition:
 
     Examples
     --------
+    >>> from pellucid.tables.column_formats import ColumnFormat
     >>> from pellucid.tables.encoding import Indicator
     >>> from pellucid.explanation.conditions import Condition
     >>> print(Condition(0, 12.8, True, "alcohol"))
     alcohol ≤ 12.8
     >>> print(Condition(1, 0.5, False, Indicator("district", "Gangnam")))
     district is Gangnam
+    >>> print(Condition(2, 18701.0, True, "signup", ColumnFormat("date")))
+    signup ≤ 2021-03-15
     """
 
     feature: int
@@ -40,11 +40,14 @@ class Condition:
     """True for ``<=``, false for ``>``."""
     name: str | Indicator
     """Name of the feature, or the category that an indicator column stands for."""
+    format: ColumnFormat = field(default=PLAIN, compare=False, repr=False)
+    """How the values of the feature are written."""
 
     def __str__(self) -> str:
         if isinstance(self.name, Indicator):
             return self.name.negation if self.is_upper else str(self.name)
-        return f"{self.name} {'≤' if self.is_upper else '>'} {format_number(self.threshold)}"
+        bound = {"high" if self.is_upper else "low": self.threshold}
+        return self.format.condition(self.name, **bound)
 
     def holds(self, X: np.ndarray) -> np.ndarray:
         """Which rows of a dense `X` satisfy the condition."""
@@ -52,74 +55,84 @@ class Condition:
         return left if self.is_upper else ~left
 
 
-def conditions_text(conditions: Sequence[Condition], one_of: Sequence[Condition] = ()) -> str:
+def conditions_text(conditions: Sequence[Condition], union: CategorySet | None = None) -> str:
     """Conditions joined by "and".
 
-    Two bounds of one feature become an interval, and excluded categories of one column a list.
+    Two bounds of one feature become an interval, and the conditions on the categories of one
+    column become one list, of the allowed or of the excluded categories.
 
     Parameters
     ----------
     conditions : sequence of Condition
-    one_of : sequence of Condition
-        Alternative categories of one column, the first of them among `conditions`.
+    union : CategorySet, optional
+        A condition that replaces those on the categories of its column.
     """
     parts: dict[Any, list[Condition]] = {}
     for condition in conditions:
-        key: Any = condition.feature
-        if isinstance(condition.name, Indicator) and condition.is_upper:
-            key = condition.name.column
+        name = condition.name
+        key: Any = ("column", name.column) if isinstance(name, Indicator) else condition.feature
         parts.setdefault(key, []).append(condition)
-    if len(one_of) > 1:
-        parts[one_of[0].feature] = list(one_of)
-    return " and ".join(_join(bounds) for bounds in parts.values()) or "always"
-
-
-def is_category(condition: Condition) -> bool:
-    """Whether a condition includes or excludes a category."""
-    return isinstance(condition.name, Indicator)
+    texts = []
+    for key, bounds in parts.items():
+        if union is not None and key == ("column", union.column):
+            texts += [] if union.holds_always else [union.text]
+        else:
+            texts.append(_join(bounds))
+    return " and ".join(texts) or "always"
 
 
 def group_by_category(
     rules: Sequence[Sequence[Condition]],
-) -> list[tuple[list[int], tuple[Condition, ...]]]:
-    """Group rules that differ only in the category of one column.
+) -> list[tuple[list[int], CategorySet | None]]:
+    """Group rules that differ only in the categories of one column.
 
     Returns
     -------
-    list of (list of int, tuple of Condition)
-        Positions of the rules of each group, and the condition in which each differs from the
-        others; empty for a rule that is alone in its group.
+    list of (list of int, CategorySet or None)
+        Positions of the rules of each group, and the condition that the categories of the column
+        satisfy in one of them; None for a rule that is alone in its group.
     """
-    candidates = [list(_category_conditions(conditions)) for conditions in rules]
-    group_size = Counter(key for keys in candidates for _, key in keys)
+    candidates = [dict(_category_sets(conditions)) for conditions in rules]
+    group_size = Counter(key for keys in candidates for key in keys)
     groups: dict[Any, list[tuple[int, Any]]] = {}
     for position, keys in enumerate(candidates):
-        condition, key = max(keys, key=lambda pair: group_size[pair[1]], default=(None, position))
-        groups.setdefault(key, []).append((position, condition))
+        key = max(keys, key=group_size.__getitem__, default=position)
+        groups.setdefault(key, []).append((position, keys.get(key)))
     return [
-        ([i for i, _ in group], tuple(c for _, c in group) if len(group) > 1 else ())
+        ([i for i, _ in group], reduce(or_, (c for _, c in group)) if len(group) > 1 else None)
         for group in groups.values()
     ]
 
 
-def _category_conditions(conditions: Sequence[Condition]) -> Iterator[tuple[Condition, Any]]:
-    """Each condition that includes a category, with the key of its group.
+def _category_sets(conditions: Sequence[Condition]) -> Iterator[tuple[Any, CategorySet]]:
+    """The condition on the categories of each column, with the key of its group.
 
-    The key is the column of the condition and the set of all other conditions.
+    The key is the column and the set of all conditions on other columns.
     """
+    by_column: dict[str, list[Condition]] = {}
     for condition in conditions:
-        if isinstance(condition.name, Indicator) and not condition.is_upper:
-            others = frozenset(other for other in conditions if other is not condition)
-            yield condition, (condition.name.column, others)
+        if isinstance(condition.name, Indicator):
+            by_column.setdefault(condition.name.column, []).append(condition)
+    for column, tests in by_column.items():
+        others = frozenset(other for other in conditions if other not in tests)
+        yield (column, others), _category_set(tests)
+
+
+def _category_set(conditions: Sequence[Condition]) -> CategorySet:
+    """The condition that several conditions on the categories of one column make."""
+    return CategorySet.of(
+        (condition.name, not condition.is_upper)
+        for condition in conditions
+        if isinstance(condition.name, Indicator)
+    )
 
 
 def _join(bounds: list[Condition]) -> str:
-    if len(bounds) == 1:
-        return str(bounds[0])
-    indicators = [bound.name for bound in bounds if isinstance(bound.name, Indicator)]
-    if indicators:
-        words = ", ".join(indicator.word for indicator in indicators)
-        return f"{indicators[0].column} is {'none' if bounds[0].is_upper else 'one'} of {words}"
-    lower, upper = sorted(bounds, key=lambda bound: bound.is_upper)
-    low, high = format_number(lower.threshold), format_number(upper.threshold)
-    return f"{low} < {lower.name} ≤ {high}"
+    name, column_format = bounds[0].name, bounds[0].format
+    if not isinstance(name, Indicator):
+        limits = {"high" if bound.is_upper else "low": bound.threshold for bound in bounds}
+        return column_format.condition(name, **limits)
+    categories = _category_set(bounds)
+    if not categories.is_excluded and not categories.values:
+        return " and ".join(map(str, bounds))  # no row can reach the leaf
+    return categories.text

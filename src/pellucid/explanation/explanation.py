@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -17,8 +17,10 @@ from pellucid.explanation.rules import (
     cluster_rules,
     column_names,
     default_names,
+    label_text,
     leaf_rules,
 )
+from pellucid.tables.column_formats import ColumnFormat
 from pellucid.tables.encoding import Indicator
 from pellucid.tree import ThresholdTree
 
@@ -49,6 +51,13 @@ class Explanation(ExportMixin):
         Replacement of missing values, by column of the data.
     method : str, optional
         Name of the method that made the tree.
+    formats : dict of str to ColumnFormat, optional
+        How the values of numeric columns of the data are written, by column. A column in the
+        format of dates is read as days since 1970-01-01; `predict` accepts dates, times and
+        their texts.
+    reading : dict, optional
+        How the table was read from a file, as strings, numbers, lists and dictionaries. It is
+        stored as it is, for programs that read further files in the same way.
 
     Attributes
     ----------
@@ -67,6 +76,15 @@ class Explanation(ExportMixin):
     fill_ : dict of str to value
         Replacement of missing values, by column of the data.
     method_ : str or None
+    formats_ : dict of str to ColumnFormat
+    reading_ : dict or None
+
+    Notes
+    -----
+    A category that was not in the training data differs from all known ones: it goes the same way
+    as a row for which "column is A" is false. Rules are written for known categories, so that the
+    rule of such a row may say "continent is Asia" where the tree checks that the continent is none
+    of the others. :meth:`count_unseen` finds such rows.
 
     Examples
     --------
@@ -90,6 +108,8 @@ class Explanation(ExportMixin):
         columns: Sequence[str] | None = None,
         fill: dict[str, Any] | None = None,
         method: str | None = None,
+        formats: Mapping[str, ColumnFormat] | None = None,
+        reading: dict[str, Any] | None = None,
     ) -> None:
         if names is not None and len(names) != tree.n_features:
             raise ValueError(f"{len(names)} feature names for a tree of {tree.n_features} columns")
@@ -110,11 +130,15 @@ class Explanation(ExportMixin):
         self.cluster_names_ = np.array(clusters)
         self.fill_ = dict(fill or {})
         self.method_ = method
+        self.formats_ = dict(formats or {})
+        self.reading_ = reading
+        _check_formats(self.formats_, self._columns)
         self._leaf_rules = leaf_rules(
             tree,
             feature_names=self.tree_columns_,
             labels=self.cluster_names_.tolist(),
             purity=purity,
+            formats=self.formats_,
         )
         self.rules_ = cluster_rules(self._leaf_rules, self.cluster_names_.tolist())
 
@@ -139,7 +163,9 @@ class Explanation(ExportMixin):
 
             check_is_fitted(model)
         names, columns = feature_names, None
+        more: dict[str, Any] = {}
         if feature_names is None:
+            more = {n: getattr(model, f"{n}_", None) for n in ("fill", "formats", "reading")}
             names = column_names(model)
             columns = getattr(model, "feature_names_in_", None)
             described = [] if names is None else _columns_of(names)
@@ -151,8 +177,8 @@ class Explanation(ExportMixin):
             clusters=model.cluster_names_.tolist(),
             purity={rule.leaf: rule.purity for rule in model._leaf_rules},
             columns=columns,
-            fill=getattr(model, "fill_", None) if feature_names is None else None,
             method=getattr(model, "method_", type(model).__name__),
+            **more,
         )
 
     def __repr__(self) -> str:
@@ -180,6 +206,9 @@ class Explanation(ExportMixin):
             purity,
             self.fill_,
             self.method_,
+            self.formats_,
+            self.reading_,
+            [n.categories for n in self.tree_columns_ if isinstance(n, Indicator)],
         )
 
     def _repr_html_(self) -> str:
@@ -228,13 +257,101 @@ class Explanation(ExportMixin):
             self.input_columns.tree.apply(numbers),
             lambda feature, rows: numbers[rows, position[feature]],
             self.tree_columns_,
+            self.formats_,
         )
+
+    def rename_clusters(self, names: Mapping[Any, Any]) -> Explanation:
+        """The same explanation with other labels of clusters.
+
+        Parameters
+        ----------
+        names : dict
+            New label by old label, or by the text of the old label. Clusters that are left out
+            keep their label. If the new labels are of different types, all become strings.
+
+        Returns
+        -------
+        Explanation
+            Predicts, prints and exports the new labels.
+
+        Raises
+        ------
+        ValueError
+            If a cluster is unknown or two clusters have the same name.
+
+        Examples
+        --------
+        >>> from pellucid import IMM, Explanation
+        >>> explanation = Explanation.of(IMM(2, random_state=0).fit([[0.0], [1.0], [9.0]]))
+        >>> print(explanation.rename_clusters({0: "cheap", 1: "expensive"}).rules_)
+        cluster cheap: x0 ≤ 5
+            2 rows (66.7 %, 100.0 % pure)
+        cluster expensive: x0 > 5
+            1 row (33.3 %, 100.0 % pure)
+        """
+        labels = self.cluster_names_.tolist()
+        columns = getattr(self, "feature_names_in_", None)
+        return Explanation(
+            self.tree_,
+            names=None if columns is None else self.tree_columns_,
+            clusters=_renamed(labels, names),
+            purity={rule.leaf: rule.purity for rule in self._leaf_rules},
+            columns=None if columns is None else columns.tolist(),
+            fill=self.fill_,
+            method=self.method_,
+            formats=self.formats_,
+            reading=self.reading_,
+        )
+
+    def count_unseen(self, X: Any) -> dict[str, dict[Any, int]]:
+        """Count values of the columns of the tree that were not in the training data.
+
+        Rules are written for the values of the training data. They can be wrong for rows with
+        other values: a new category goes the same way as a row for which "column is A" is false.
+
+        Parameters
+        ----------
+        X : data frame, array-like or sparse matrix
+            As in :meth:`predict`.
+
+        Returns
+        -------
+        dict of str to dict
+            By column, the number of rows per new value, the most frequent first. None stands for
+            missing values. Only columns with new values are included, of those that the tree
+            uses and whose values are known: categories, and integers with few values.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from pellucid import IMM, Explanation
+        >>> from pellucid.tables.encoding import Encoding
+        >>> table = pd.DataFrame({"continent": ["Asia", "Asia", "Europe"]})
+        >>> encoding = Encoding.fit(table)
+        >>> model = IMM(2, random_state=0).fit(encoding.transform(table))
+        >>> explanation = Explanation.of(model, feature_names=encoding.names)
+        >>> explanation.count_unseen(pd.DataFrame({"continent": ["Asia", "Antarctica"]}))
+        {'continent': {'Antarctica': 1}}
+        """
+        known: dict[str, tuple[Any, ...]] = {
+            name: written.values for name, written in self.formats_.items() if written.values
+        }
+        for name in self.tree_columns_:
+            if isinstance(name, Indicator) and name.categories:
+                known[name.column] = name.categories
+        return self.input_columns.count_values(X, known)
 
     @cached_property
     def input_columns(self) -> InputColumns:
         """The columns of the data that the tree uses."""
-        names = getattr(self, "feature_names_in_", default_names(self.n_features_in_))
-        return InputColumns(self.tree_, self.tree_columns_, list(names), self.fill_)
+        return InputColumns(
+            self.tree_, self.tree_columns_, self._columns, self.fill_, self.formats_
+        )
+
+    @property
+    def _columns(self) -> list[str]:
+        """Names of the columns of the data."""
+        return list(getattr(self, "feature_names_in_", default_names(self.n_features_in_)))
 
 
 def _columns_of(names: Sequence[str | Indicator]) -> list[str]:
@@ -252,6 +369,38 @@ def _check_names(names: list[str | Indicator], columns: list[str]) -> None:
     for name in _columns_of(names):
         if name not in columns:
             raise ValueError(f"the tree uses {name!r}, which is not among the columns")
+
+
+def _renamed(labels: list, names: Mapping[Any, Any]) -> list:
+    """Labels with some of them replaced."""
+    place = {label_text(label): i for i, label in enumerate(labels)}
+    place |= {label: i for i, label in enumerate(labels)}
+    renamed = list(labels)
+    for label, name in names.items():
+        if label not in place:
+            raise ValueError(
+                f"there is no cluster {label!r} to rename; the clusters are "
+                f"{', '.join(map(repr, labels))}"
+            )
+        renamed[place[label]] = name
+    if len({type(name) for name in renamed}) > 1:
+        renamed = [label_text(name) for name in renamed]
+    twice = [name for name, count in Counter(renamed).items() if count > 1]
+    if twice:
+        raise ValueError(f"two clusters would have the name {twice[0]!r}; names must be unique")
+    return renamed
+
+
+def _check_formats(formats: dict[str, ColumnFormat], columns: list[str]) -> None:
+    for column, written in formats.items():
+        if not isinstance(written, ColumnFormat):
+            kind = type(written).__name__
+            raise TypeError(f"the format of column {column!r} is a {kind}, not a ColumnFormat")
+        if column not in columns:
+            raise ValueError(
+                f"formats contains {column!r}, which is not a column; the columns are "
+                f"{', '.join(map(repr, columns))}"
+            )
 
 
 def _check_indicators(tree: ThresholdTree, names: list[str | Indicator]) -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from pellucid.tables.column_formats import PLAIN, ColumnFormat
 from pellucid.tables.columns import Columns
-from pellucid.tables.encoding import Encoding, Indicator
+from pellucid.tables.encoding import Encoding, Indicator, as_category
 from pellucid.tables.frames import as_table
 from pellucid.tree import ThresholdTree
 from pellucid.tree.predictor import canonical_csc
@@ -27,6 +29,8 @@ class InputColumns:
         Columns of the data, in order.
     fill : dict of str to value
         Replacement of missing values, by column of the data.
+    formats : dict of str to ColumnFormat
+        Formats of columns of the data. Dates are converted to days since 1970-01-01.
 
     Attributes
     ----------
@@ -44,6 +48,7 @@ class InputColumns:
         names: Sequence[str | Indicator],
         columns: list[str],
         fill: dict[str, Any],
+        formats: dict[str, ColumnFormat] | None = None,
     ) -> None:
         values: dict[tuple[str, bool], Any] = {}
         for feature in np.unique(tree.feature[~tree.is_leaf]).tolist():
@@ -56,7 +61,7 @@ class InputColumns:
         position = {name: i for i, name in enumerate(names)}
         self.features = [position[name] for name in self.encoding.names]
         self.tree = _restrict(tree, self.features)
-        self._columns, self._fill = columns, fill
+        self._columns, self._fill, self._formats = columns, fill, formats or {}
 
     def read(self, X: Any) -> np.ndarray:
         """The columns as finite numbers, for `tree`.
@@ -77,15 +82,54 @@ class InputColumns:
         is_plain = isinstance(X, np.ndarray) and X.dtype.kind in "fiub"
         if is_plain and not any(encoding.is_categorical) and np.isfinite(X).all():
             return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
-        columns = Columns.of(X).like(encoding.input_names)
+        return encoding.transform(self._filled(Columns.of(X).like(encoding.input_names)))
+
+    def _filled(self, columns: Columns) -> Columns:
+        """The columns with dates and booleans as numbers and missing values replaced."""
         values = []
         for name, column, is_category in zip(
-            columns.names, columns.values, encoding.is_categorical
+            columns.names, columns.values, self.encoding.is_categorical
         ):
-            column = column if is_category else as_numbers(column)
+            if not is_category:
+                column = as_numbers(self._read_dates(name, column))
             is_filled = name in self._fill
             values.append(fill_missing(column, self._fill[name]) if is_filled else column)
-        return encoding.transform(Columns(columns.names, values, columns.are_named))
+        return Columns(columns.names, values, columns.are_named)
+
+    def _read_dates(self, name: str, column: np.ndarray) -> np.ndarray:
+        try:
+            return self._formats.get(name, PLAIN).read(column)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"column {name!r} holds dates, but {error}") from None
+
+    def count_values(self, X: Any, known: dict[str, tuple[Any, ...]]) -> dict[str, dict[Any, int]]:
+        """Count the values that are not among the known ones, by column of the data.
+
+        Parameters
+        ----------
+        X : data frame, array-like or sparse matrix
+        known : dict of str to tuple
+            Known values of some of the columns.
+
+        Returns
+        -------
+        dict of str to dict
+            For each of these columns that has other values, their counts, the most frequent
+            first. None stands for missing values.
+        """
+        names = self.encoding.input_names
+        if not any(name in known for name in names):
+            return {}
+        found: dict[str, dict[Any, int]] = {}
+        columns = self._filled(Columns.of(self._select(X)).like(names))
+        for name, column in zip(names, columns.values):
+            if name in known:
+                counts: Counter = Counter()
+                for value, n in Counter(column.tolist()).items():
+                    counts[as_category(value)] += n
+                new = {v: n for v, n in counts.most_common() if v not in known[name]}
+                found |= {name: new} if new else {}
+        return found
 
     def _select(self, X: Any) -> Any:
         """The columns as a table or an array."""

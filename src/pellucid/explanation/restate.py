@@ -9,10 +9,11 @@ import numpy as np
 
 from pellucid._utils.float_search import last_where
 from pellucid.explanation.column_provenance import ColumnSource
+from pellucid.tables.column_formats import PLAIN, ColumnFormat
 from pellucid.tables.encoding import Indicator
 from pellucid.tree import ThresholdTree, TreeBuilder
 from pellucid.tree.predictor import column_values
-from pellucid.tree.rounding import ThresholdStyle, choose_threshold
+from pellucid.tree.rounding import ThresholdStyle
 
 
 class TreeRestatement:
@@ -73,6 +74,7 @@ class TreeRestatement:
         names: Sequence[str],
         described: Sequence[str | Indicator],
         style: ThresholdStyle,
+        formats: Mapping[str, ColumnFormat] | None = None,
     ) -> tuple[ThresholdTree, dict[int, int]]:
         """The restated tree, and for each of its nodes the node of the original tree.
 
@@ -84,6 +86,10 @@ class TreeRestatement:
             Columns of the restated tree.
         style : {"round", "midpoint", "data"}
             Style of the thresholds of splits with a gap.
+        formats : dict of str to ColumnFormat, optional
+            Formats of columns of the data, by name. They choose thresholds that are short as
+            text: whole days for dates, and values of the data for integers with few values. See
+            :meth:`ColumnFormat.choose_threshold`.
         """
         tree, builder = self.tree, TreeBuilder(len(described))
         position = {name: i for i, name in enumerate(described)}
@@ -93,7 +99,7 @@ class TreeRestatement:
             if tree.children_left[old] < 0:
                 builder.set_cluster(new, int(tree.cluster[old]))
             else:
-                low, high, threshold = self._restate_split(old, style)
+                low, high, threshold = self._restate_split(old, names, style, formats or {})
                 if np.isinf(threshold):
                     # All values of the column go to one side.
                     stack.append((low if threshold > 0 else high, new))
@@ -108,7 +114,13 @@ class TreeRestatement:
             number: old_of[new] for number, new in enumerate(builder.preorder())
         }
 
-    def _restate_split(self, node: int, style: ThresholdStyle) -> tuple[int, int, float]:
+    def _restate_split(
+        self,
+        node: int,
+        names: Sequence[str],
+        style: ThresholdStyle,
+        formats: Mapping[str, ColumnFormat],
+    ) -> tuple[int, int, float]:
         """Child of low values of the column, child of high values, and the threshold."""
         source, threshold = self.sources[self.tree.feature[node]], self.tree.threshold[node]
         children = [int(self.tree.children_left[node]), int(self.tree.children_right[node])]
@@ -121,5 +133,6 @@ class TreeRestatement:
             zero, one = is_low(np.array([0.0, 1.0]))
             return low, high, 0.5 if zero != one else np.inf if zero else -np.inf
         if node in self.gaps:
-            return low, high, choose_threshold(*self.gaps[node], style)
+            written = formats.get(names[source.column], PLAIN)
+            return low, high, written.choose_threshold(*self.gaps[node], style)
         return low, high, last_where(is_low)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.explanation.rules import RowExplanation, Rule, RuleList, path_conditions
+from pellucid.explanation.rules import Formats, RowExplanation, Rule, RuleList, path_conditions
 from pellucid.tables.encoding import Indicator
 from pellucid.tree import ThresholdTree
 
@@ -18,6 +18,7 @@ def explain_rows(
     leaf: np.ndarray,
     values: Callable[[int, np.ndarray], np.ndarray],
     feature_names: Sequence[str | Indicator] | None = None,
+    formats: Formats | None = None,
 ) -> RuleList:
     """A :class:`~pellucid.explanation.rules.RowExplanation` per row.
 
@@ -31,11 +32,13 @@ def explain_rows(
     values : callable
         ``values(feature, rows)``: values of a column of the tree at the given rows.
     feature_names : sequence of str or Indicator, optional
+    formats : dict of str to ColumnFormat, optional
+        How the values of numeric columns are written.
     """
     by_leaf = {rule.leaf: rule for rule in rules}
     explanations: list[Any] = [None] * len(leaf)
     for node in np.unique(leaf).tolist():
-        path = path_conditions(tree, node, feature_names)
+        path = path_conditions(tree, node, feature_names, formats)
         rows = np.flatnonzero(leaf == node)
         columns = [values(step.feature, rows) for step in path]
         for i, row in enumerate(rows.tolist()):

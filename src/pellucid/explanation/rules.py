@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pellucid.explanation.conditions import Condition, conditions_text, group_by_category
+from pellucid.tables.column_formats import PLAIN, ColumnFormat
 from pellucid.tables.encoding import Indicator
 from pellucid.tree import LEAF, ThresholdTree
+
+Formats = Mapping[str, ColumnFormat]
 
 
 @dataclass(frozen=True)
@@ -34,8 +37,9 @@ class Rule:
     def text(self) -> str:
         """The conditions as text.
 
-        Two bounds of one feature become an interval, and excluded categories of one column a
-        list.
+        Two bounds of one feature become an interval. The conditions on the categories of one
+        column become one list: of the allowed categories, or of the excluded ones if these are
+        clearly fewer.
         """
         return conditions_text(self.conditions)
 
@@ -44,7 +48,7 @@ class Rule:
 
 
 class Alternative(NamedTuple):
-    """One part of a cluster: a leaf, or leaves that differ only in the category of one column."""
+    """A leaf of a cluster, or leaves that differ only in the categories of one column."""
 
     text: str
     n_samples: int
@@ -74,22 +78,23 @@ class ClusterRule:
     def alternatives(self) -> list[Alternative]:
         """The parts of the cluster as text, largest leaf first.
 
-        Leaves that differ only in the category of one column are one part: "district is one of
-        A, B".
+        Leaves that differ only in the categories of one column are one part: "district is A or
+        B".
         """
         found = []
-        for positions, one_of in group_by_category([rule.conditions for rule in self.rules]):
+        for positions, union in group_by_category([rule.conditions for rule in self.rules]):
             rules = [self.rules[i] for i in positions]
-            text = conditions_text(rules[0].conditions, one_of)
+            text = conditions_text(rules[0].conditions, union)
             n_samples, share = sum(r.n_samples for r in rules), sum(r.share for r in rules)
             found.append(Alternative(text, n_samples, share))
         return found
 
     def __str__(self) -> str:
         purity = "" if np.isnan(self.purity) else f", {100 * self.purity:.1f} % pure"
+        rows = "row" if self.n_samples == 1 else "rows"
         return (
-            f"cluster {self.cluster}: {self.text}\n"
-            f"    {self.n_samples:,} rows ({100 * self.share:.1f} %{purity})"
+            f"cluster {label_text(self.cluster)}: {self.text}\n"
+            f"    {self.n_samples:,} {rows} ({100 * self.share:.1f} %{purity})"
         )
 
 
@@ -131,7 +136,13 @@ class RowExplanation:
         return self.rule.leaf
 
     def __str__(self) -> str:
-        return f"row {self.row}: cluster {self.cluster} because {self.rule.text}"
+        return f"row {self.row}: cluster {label_text(self.cluster)} because {self.rule.text}"
+
+
+def label_text(label: Any) -> str:
+    """Text of the label of a cluster; 1.0, of a column of integers with gaps, becomes 1."""
+    is_whole = isinstance(label, float) and label.is_integer() and abs(label) < 2**53
+    return str(int(label) if is_whole else label)
 
 
 def default_names(n_features: int) -> list[str]:
@@ -145,18 +156,46 @@ def column_names(model: Any) -> Sequence[str | Indicator] | None:
 
 
 def path_conditions(
-    tree: ThresholdTree, leaf: int, feature_names: Sequence[str | Indicator] | None = None
+    tree: ThresholdTree,
+    leaf: int,
+    feature_names: Sequence[str | Indicator] | None = None,
+    formats: Formats | None = None,
 ) -> list[Condition]:
     """Conditions of all splits from the root to `leaf`, redundant ones included."""
     names = default_names(tree.n_features) if feature_names is None else feature_names
-    return [
-        Condition(int(f := tree.feature[node]), float(tree.threshold[node]), left, _name(names[f]))
-        for node, left in tree.path(leaf)
-    ]
+    return [split_condition(tree, node, left, names, formats) for node, left in tree.path(leaf)]
+
+
+def split_condition(
+    tree: ThresholdTree,
+    node: int,
+    is_left: bool,
+    names: Sequence[str | Indicator],
+    formats: Formats | None = None,
+) -> Condition:
+    """The condition that leads from an inner node to its left or its right child.
+
+    Parameters
+    ----------
+    tree : ThresholdTree
+    node : int
+    is_left : bool
+    names : sequence of str or Indicator
+        Description of each column.
+    formats : dict of str to ColumnFormat, optional
+        How the values of numeric columns are written.
+    """
+    feature, threshold = int(tree.feature[node]), float(tree.threshold[node])
+    name = _name(names[feature])
+    return Condition(feature, threshold, is_left, name, _format(name, formats))
 
 
 def _name(name: Any) -> str | Indicator:
     return name if isinstance(name, Indicator) else str(name)
+
+
+def _format(name: str | Indicator, formats: Formats | None) -> ColumnFormat:
+    return PLAIN if isinstance(name, Indicator) or not formats else formats.get(name, PLAIN)
 
 
 def simplify(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
@@ -198,6 +237,7 @@ def leaf_rules(
     feature_names: Sequence[str | Indicator] | None = None,
     labels: Sequence | None = None,
     purity: dict[int, float] | None = None,
+    formats: Formats | None = None,
 ) -> list[Rule]:
     """One rule per leaf, left to right.
 
@@ -210,12 +250,14 @@ def leaf_rules(
         Labels of the clusters 0, 1, ...; the numbers themselves when left out.
     purity : dict of int to float, optional
         Purity by leaf number; NaN where it is missing.
+    formats : dict of str to ColumnFormat, optional
+        How the values of numeric columns are written.
     """
     names = default_names(tree.n_features) if feature_names is None else feature_names
     clusters, reached = tree.cluster.tolist(), tree.n_node_samples.tolist()
     weight = tree.weighted_n_node_samples.tolist()
     rules = []
-    for leaf, conditions in _leaf_conditions(tree, names):
+    for leaf, conditions in _leaf_conditions(tree, names, formats):
         cluster = clusters[leaf]
         rules.append(
             Rule(
@@ -231,7 +273,7 @@ def leaf_rules(
 
 
 def _leaf_conditions(
-    tree: ThresholdTree, names: Sequence[str | Indicator]
+    tree: ThresholdTree, names: Sequence[str | Indicator], formats: Formats | None
 ) -> Iterator[tuple[int, tuple[Condition, ...]]]:
     """Each leaf, left to right, with the conditions of its path, which share the objects."""
     features, thresholds = tree.feature.tolist(), tree.threshold.tolist()
@@ -243,8 +285,10 @@ def _leaf_conditions(
             continue
         feature = features[node]
         name = _name(names[feature])
+        written = _format(name, formats)
         for child, left in zip(pair, (True, False)):
-            paths[child] = (*paths[node], Condition(feature, thresholds[node], left, name))
+            condition = Condition(feature, thresholds[node], left, name, written)
+            paths[child] = (*paths[node], condition)
 
 
 def cluster_rules(rules: Sequence[Rule], labels: Sequence) -> RuleList:

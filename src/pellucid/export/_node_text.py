@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pellucid.explanation.conditions import format_number
 from pellucid.explanation.explanation import Explanation
-from pellucid.explanation.rules import Rule
+from pellucid.explanation.rules import Rule, label_text, split_condition
 from pellucid.plotting.palette import cluster_color, text_color
 from pellucid.tables.encoding import Indicator
 
@@ -43,17 +42,17 @@ def read_nodes(explanation: Explanation) -> list[InnerNodeText | LeafText]:
     for node in range(tree.node_count):
         if node in rules:
             color = cluster_color(int(tree.cluster[node]))
-            title = f"cluster {rules[node].cluster}"
+            title = f"cluster {label_text(rules[node].cluster)}"
             figures = _figures(rules[node]) if tree.n_node_samples[0] > 0 else ""
             nodes.append(LeafText(title, figures, color, text_color(color)))
             continue
-        name = explanation.tree_columns_[tree.feature[node]]
+        names, formats = explanation.tree_columns_, explanation.formats_
+        is_category = isinstance(names[tree.feature[node]], Indicator)
+        # The question is the condition of the right child for a category, else of the left one.
+        question = split_condition(tree, node, not is_category, names, formats)
         left, right = int(tree.children_left[node]), int(tree.children_right[node])
-        if isinstance(name, Indicator):
-            nodes.append(InnerNodeText(str(name), left, right, ("no", "yes")))
-        else:
-            text = f"{name} ≤ {format_number(tree.threshold[node])}"
-            nodes.append(InnerNodeText(text, left, right, ("yes", "no")))
+        answers = ("no", "yes") if is_category else ("yes", "no")
+        nodes.append(InnerNodeText(str(question), left, right, answers))
     return nodes
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.explanation.conditions import Condition
 from pellucid.explanation.explanation import Explanation
+from pellucid.explanation.rules import split_condition
 from pellucid.tables.encoding import Indicator
 
 KINDS = ("pandas", "polars", "dict")
@@ -39,8 +39,9 @@ def to_frame(
         One row per node, in preorder. ``node``; ``parent`` (-1 at the root); ``depth``;
         ``condition`` that leads from the parent, in words (empty at the root); ``is_leaf``;
         ``column``, ``threshold`` and ``category`` of the split (empty, NaN and empty where
-        there is none); ``left`` and ``right``, the children for values up to the threshold and
-        above it (for a category: where it does not hold and where it holds; -1 at a leaf);
+        there is none; the threshold of a date is a number of days since 1970-01-01); ``left``
+        and ``right``, the children for values up to the threshold and above it (for a category:
+        where it does not hold and where it holds; -1 at a leaf);
         ``cluster`` (None at an inner node); ``rule``, the complete rule of a leaf; ``rows``;
         ``weight``; ``share`` of the weight; ``purity`` at a leaf.
 
@@ -79,7 +80,7 @@ def _library() -> str:
 
 
 def _columns(explanation: Explanation) -> dict[str, np.ndarray]:
-    tree = explanation.tree_
+    tree, names = explanation.tree_, explanation.tree_columns_
     inner = np.flatnonzero(~tree.is_leaf).tolist()
     rules = {rule.leaf: rule for rule in explanation._leaf_rules}
     parent = np.full(tree.node_count, -1)
@@ -87,14 +88,14 @@ def _columns(explanation: Explanation) -> dict[str, np.ndarray]:
     column, category = [""] * tree.node_count, [""] * tree.node_count
     threshold = tree.threshold.copy()
     for node in inner:
-        feature, at = int(tree.feature[node]), float(tree.threshold[node])
-        name = column[node] = explanation.tree_columns_[feature]
+        name = column[node] = names[tree.feature[node]]
         if isinstance(name, Indicator):
             column[node], category[node], threshold[node] = name.column, name.word, np.nan
         for children, is_upper in ((tree.children_left, True), (tree.children_right, False)):
             child = int(children[node])
             parent[child] = node
-            condition[child] = str(Condition(feature, at, is_upper, name))
+            step = split_condition(tree, node, is_upper, names, explanation.formats_)
+            condition[child] = str(step)
     total = tree.weighted_n_node_samples[0]
     every = range(tree.node_count)
     cluster = np.full(tree.node_count, None, dtype=object)

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.explanation.conditions import format_number
 from pellucid.explanation.explanation import Explanation
-from pellucid.explanation.rules import ClusterRule
+from pellucid.explanation.rules import ClusterRule, label_text
 from pellucid.export._node_text import percent
 from pellucid.export.text import export_text
 from pellucid.plotting.palette import cluster_color, text_color
+from pellucid.tables.column_formats import PLAIN
 from pellucid.tables.encoding import Indicator
 
 _MOST_RULES = 6
@@ -105,8 +105,11 @@ def _head(model: Any, explanation: Explanation) -> str:
 def _fills(explanation: Explanation) -> str:
     """A note on the values that replace missing ones."""
     asked = set(explanation.input_columns.encoding.input_names)
+    formats = explanation.formats_
     words = [
-        f"{column} by {format_number(value) if isinstance(value, float) else value}"
+        f"{column} by {formats.get(column, PLAIN).text(value)}"
+        if isinstance(value, float)
+        else f"{column} by {value}"
         for column, value in explanation.fill_.items()
         if column in asked
     ]
@@ -120,7 +123,7 @@ def _row(position: int, rule: ClusterRule) -> str:
     color = cluster_color(position)
     chip = (
         f'<span class="pellucid-cluster" style="background:{color};color:{text_color(color)}">'
-        f"{escape(str(rule.cluster))}</span>"
+        f"{escape(label_text(rule.cluster))}</span>"
     )
     bar = (
         f'<span class="pellucid-bar"><span style="width:{100 * rule.share:.1f}%;'
@@ -137,7 +140,7 @@ def _row(position: int, rule: ClusterRule) -> str:
 
 def _words(rule: ClusterRule) -> str:
     """The rules of a cluster, one per line; after the first few, the rest are folded."""
-    lines = [escape(part.text) for part in rule.rules] or ["never"]
+    lines = [escape(part.text) for part in rule.alternatives] or ["never"]
     lines[1:] = [f'<span class="pellucid-or">or</span> {line}' for line in lines[1:]]
     lines = [f'<div class="pellucid-rule">{line}</div>' for line in lines]
     shown, rest = "".join(lines[:_MOST_RULES]), lines[_MOST_RULES:]

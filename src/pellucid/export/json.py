@@ -13,8 +13,8 @@ The schema, version 1, is one object:
 ``features``
     The features of the tree: null if they are the columns themselves; otherwise a list with a
     name per numeric feature and ``{"column": name, "is": value}`` per indicator of a category.
-    The value is null if the category is "missing". The optional key ``"otherwise"`` names the
-    other category of a column that has only two.
+    The value is null if the category is "missing". Older files have a key ``"otherwise"`` where a
+    column has two categories, which are then both in the list.
 ``fill``
     The value that replaces a missing one, by column; null if there is none.
 ``clusters``
@@ -23,6 +23,18 @@ The schema, version 1, is one object:
     The nodes in preorder. An inner node is ``{"feature", "threshold", "left", "right", "rows",
     "weight"}``: a row goes to ``nodes[left]`` if its value is at most the threshold. A leaf is
     ``{"cluster", "purity", "rows", "weight"}``, the cluster being a position in ``clusters``.
+
+These keys are written only if there is something to write:
+
+``categories``
+    All known categories by column, in order; null stands for missing values.
+``formats``
+    How the values of numeric columns are written, by column: an object with the key ``"kind"``
+    (number, integer, year, date or datetime) and the optional keys ``"prefix"``, ``"suffix"``,
+    ``"values"`` (all integers of a column that has few) and ``"date_format"``. Thresholds and
+    replacements of dates are days since 1970-01-01.
+``reading``
+    How the table was read from a file: any object of at most 100,000 characters.
 
 Numbers are the shortest decimals that read back as the same float64.
 """
@@ -36,7 +48,7 @@ from typing import Any
 
 from pellucid.explanation.explanation import Explanation
 from pellucid.export._values import plain_value
-from pellucid.export.json_schema import FORMAT, VERSION, read_document
+from pellucid.export.json_schema import FORMAT, VERSION, check_reading, read_document
 from pellucid.tables.encoding import Indicator
 
 
@@ -81,6 +93,7 @@ def to_dict(
         "fill": _fill(explanation),
         "clusters": [plain_value(c, "a cluster") for c in explanation.cluster_names_.tolist()],
         "nodes": _nodes(explanation),
+        **_optional(explanation),
     }
 
 
@@ -173,12 +186,26 @@ def from_dict(document: dict[str, Any]) -> Explanation:
 def _feature(name: str | Indicator) -> str | dict[str, Any]:
     if not isinstance(name, Indicator):
         return name
-    what = f"a category of column {name.column!r}"
-    feature = {
-        "column": name.column,
-        "is": None if name.value is None else plain_value(name.value, what),
+    return {"column": name.column, "is": _category(name.column, name.value)}
+
+
+def _category(column: str, value: Any) -> Any:
+    return None if value is None else plain_value(value, f"a category of column {column!r}")
+
+
+def _optional(explanation: Explanation) -> dict[str, Any]:
+    """Keys that are written only if they have a value."""
+    categories = {
+        name.column: [_category(name.column, value) for value in name.categories]
+        for name in explanation.tree_columns_
+        if isinstance(name, Indicator) and name.categories
     }
-    return feature if name.otherwise is None else {**feature, "otherwise": name.otherwise}
+    formats = {column: written.as_dict() for column, written in explanation.formats_.items()}
+    reading = explanation.reading_
+    found = {"categories": categories, "formats": formats, "reading": reading}
+    if reading is not None:
+        check_reading(reading)
+    return {key: value for key, value in found.items() if value or value is reading is not None}
 
 
 def _fill(explanation: Explanation) -> dict[str, Any] | None:

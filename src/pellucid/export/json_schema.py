@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import math
-from typing import Any
+from dataclasses import replace
+from typing import Any, get_args
 
 import numpy as np
 
 from pellucid.explanation.explanation import Explanation
+from pellucid.tables.column_formats import ColumnFormat, Kind
 from pellucid.tables.encoding import Indicator
 from pellucid.tree import LEAF, ThresholdTree
 
@@ -15,6 +18,11 @@ FORMAT = "pellucid.explanation"
 VERSION = 1
 
 _KEYS = ("made_by", "method", "n_columns", "columns", "features", "fill", "clusters", "nodes")
+_OPTIONAL = ("categories", "formats", "reading")
+_KINDS = get_args(Kind)
+_LONGEST_READING = 100_000
+"""Characters of the key ``reading`` as JSON."""
+
 _LARGEST = 2**53
 """Integers up to this size are exact in every JSON reader."""
 
@@ -57,7 +65,7 @@ def read_document(document: Any) -> Explanation:
         )
     # Wrong types are reported before missing keys: they are the more helpful message.
     clusters = _clusters(document["clusters"]) if "clusters" in document else []
-    _keys(document, ("format", "version", *_KEYS), "")
+    _keys(document, ("format", "version", *_KEYS), "", optional=_OPTIONAL)
     _kind(document["made_by"], str, "made_by")
     method = document["method"]
     if method is not None:
@@ -68,8 +76,14 @@ def read_document(document: Any) -> Explanation:
         _names(columns, "columns")
         if len(columns) != n_columns:
             raise _wrong("n_columns", n_columns, f"{len(columns)}, the number of columns")
-    names = _features(document["features"], columns)
+    categories = _categories(document.get("categories", {}), columns)
+    names = _features(document["features"], columns, categories)
     fill = _fill(document["fill"], columns, names)
+    known = [f"x{i}" for i in range(n_columns)] if columns is None else columns
+    formats = _formats(document.get("formats", {}), known)
+    reading = document.get("reading")
+    if "reading" in document:
+        check_reading(reading)
     described = [None] * n_columns if names is None else names
     tree, purity = _tree(document["nodes"], described, len(clusters))
     return Explanation(
@@ -80,13 +94,70 @@ def read_document(document: Any) -> Explanation:
         columns=columns,
         fill=fill,
         method=method,
+        formats=formats,
+        reading=reading,
     )
 
 
-def _features(features: Any, columns: list[str] | None) -> list[str | Indicator] | None:
+def check_reading(reading: Any) -> None:
+    """Check that a value can be stored as the key ``reading``."""
+    _kind(reading, dict, "reading")
+    try:
+        text = json.dumps(reading, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        raise ValueError(
+            "not an explanation: reading contains something other than strings, finite numbers, "
+            "booleans, null, lists and objects"
+        ) from None
+    if len(text) > _LONGEST_READING:
+        raise ValueError(
+            f"not an explanation: reading has {len(text):,} characters, expected at most "
+            f"{_LONGEST_READING:,}"
+        )
+
+
+def _categories(categories: Any, columns: list[str] | None) -> dict[str, tuple]:
+    found = {}
+    for column, values in _kind(categories, dict, "categories").items():
+        place = f"categories.{column}"
+        if columns is None or column not in columns:
+            raise ValueError(f"not an explanation: {place} is not one of columns")
+        for i, value in enumerate(_kind(values, list, place)):
+            if value is not None:
+                _scalar(value, f"{place}[{i}]")
+        _once(values, place)
+        found[column] = tuple(values)
+    return found
+
+
+def _formats(formats: Any, columns: list[str]) -> dict[str, ColumnFormat]:
+    found = {}
+    for column, written in _kind(formats, dict, "formats").items():
+        place = f"formats.{column}"
+        if column not in columns:
+            raise ValueError(f"not an explanation: {place} is not one of columns")
+        optional = ("prefix", "suffix", "values", "date_format")
+        _keys(_kind(written, dict, place), ("kind",), place, optional=optional)
+        if written["kind"] not in _KINDS:
+            raise _wrong(f"{place}.kind", written["kind"], f"one of {', '.join(_KINDS)}")
+        for key in ("prefix", "suffix", "date_format"):
+            _kind(written.get(key, ""), str, f"{place}.{key}")
+        values = _kind(written.get("values", []), list, f"{place}.values")
+        for i, value in enumerate(values):
+            _whole(value, f"{place}.values[{i}]", values[i - 1] + 1 if i else -_LARGEST)
+        found[column] = ColumnFormat(**{**written, "values": tuple(values)})
+    return found
+
+
+def _features(
+    features: Any, columns: list[str] | None, categories: dict[str, tuple]
+) -> list[str | Indicator] | None:
     if features is None:
+        if categories:
+            raise ValueError("not an explanation: categories without features")
         return columns
     names: list[str | Indicator] = []
+    pairs: set[str] = set()
     for i, feature in enumerate(_kind(features, list, "features")):
         place = f"features[{i}]"
         if isinstance(feature, str):
@@ -99,12 +170,31 @@ def _features(features: Any, columns: list[str] | None) -> list[str | Indicator]
             otherwise = feature.get("otherwise")
             if otherwise is not None:
                 _kind(otherwise, str, f"{place}.otherwise")
-            name = Indicator(column, value, otherwise)
+                pairs.add(column)
+            name = Indicator(column, value, categories.get(column, ()))
         if columns is None or column not in columns:
             raise _wrong(place, column, "one of columns")
         names.append(name)
     _once(names, "features")
-    return names
+    for column, values in categories.items():
+        listed = [n.value for n in names if isinstance(n, Indicator) and n.column == column]
+        if not listed or not set(listed) <= set(values):
+            raise _wrong(f"categories.{column}", list(values), "all categories in features")
+    return _with_pairs(names, pairs)
+
+
+def _with_pairs(names: list[str | Indicator], columns: set[str]) -> list[str | Indicator]:
+    """Features of columns that have exactly the two categories of their indicators."""
+    values = {
+        column: tuple(n.value for n in names if isinstance(n, Indicator) and n.column == column)
+        for column in columns
+    }
+    return [
+        replace(name, categories=values[name.column])
+        if isinstance(name, Indicator) and len(values.get(name.column, ())) == 2
+        else name
+        for name in names
+    ]
 
 
 def _fill(

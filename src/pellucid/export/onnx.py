@@ -64,6 +64,7 @@ def to_onnx(
     larger than every threshold, unless the explanation has a replacement value (`fill_`). An
     unseen category matches none of the known ones, as in
     :class:`~pellucid.tables.encoding.Encoding`. Splits on missing categories are not supported.
+    The input of a column of dates (`formats_`) is a number of days since 1970-01-01.
 
     Examples
     --------

@@ -10,10 +10,13 @@ import numpy as np
 
 from pellucid.explanation.explanation import Explanation
 from pellucid.export._values import plain_value
+from pellucid.tables.column_formats import PLAIN
 from pellucid.tables.encoding import Indicator
 from pellucid.tree import ThresholdTree
 
 _INDENT = "    "
+_USED_NAMES = ("ValueError", "dict", "float", "int", "isinstance", "str")
+"""Builtins that the function uses."""
 
 
 def to_python(
@@ -27,7 +30,9 @@ def to_python(
     The function takes a mapping from the names of the columns to their values, such as a row of
     ``csv.DictReader``, and needs only the columns that the tree uses. A missing number, NaN or an
     infinity raises a ValueError that names the column, as in `predict`. A missing category (None
-    or NaN) is a category like any other.
+    or NaN) is a category like any other. A column of dates (`formats_`) accepts ``datetime.date``,
+    ``datetime.datetime``, strings in the format of the column or in ISO format, and days since
+    1970-01-01.
 
     Parameters
     ----------
@@ -60,12 +65,15 @@ def to_python(
         return 2
     <BLANKLINE>
     """
-    if not name.isidentifier() or keyword.iskeyword(name) or name in ("float", "ValueError"):
+    if not name.isidentifier() or keyword.iskeyword(name) or name in _USED_NAMES:
         raise ValueError(f"name is {name!r}, which is not a valid function name")
     explanation = Explanation.of(model, feature_names=feature_names)
     labels = [plain_value(label, "a cluster") for label in explanation.cluster_names_.tolist()]
     encoding = explanation.input_columns.encoding
-    numbers = [n for n, c in zip(encoding.input_names, encoding.is_categorical) if not c]
+    plain = [n for n, c in zip(encoding.input_names, encoding.is_categorical) if not c]
+    formats = {n: explanation.formats_.get(n, PLAIN) for n in plain}
+    numbers = [n for n in plain if not formats[n].is_date]
+    dates = {n: f.date_format or "%Y-%m-%d" for n, f in formats.items() if f.is_date}
     fill = {n: v for n, v in explanation.fill_.items() if n in encoding.input_names}
     lines = [f"def {name}(row):"]
     if fill:
@@ -73,6 +81,9 @@ def to_python(
     if numbers:
         named = ", ".join(map(repr, numbers)) + ("," if len(numbers) == 1 else "")
         lines += _indented(_NUMBERS.replace("COLUMNS", named))
+    if dates:
+        lines += [] if numbers else [f"{_INDENT}number = {{}}"]
+        lines += _indented(_DATES.replace("FORMATS", repr(dates)))
     answers = [repr(labels[cluster]) for cluster in explanation.tree_.cluster.tolist()]
     return "\n".join(lines + _statements(explanation, answers)) + "\n"
 
@@ -91,6 +102,24 @@ for column in (COLUMNS):
     value = number[column] = float('nan' if row[column] is None else row[column])
     if value - value != 0:
         raise ValueError(f'column {column!r} holds {row[column]!r}, not a finite number')"""
+
+_DATES = """from datetime import date, datetime, timedelta, timezone
+for column, date_format in FORMATS.items():
+    value = row[column]
+    if isinstance(value, str):
+        try:
+            value = datetime.strptime(value.strip(), date_format)
+        except ValueError:
+            value = datetime.fromisoformat(value.strip().removesuffix('Z'))
+    if isinstance(value, datetime) and value == value:
+        if value.tzinfo is not None:
+            value = value.astimezone(timezone.utc).replace(tzinfo=None)
+        value = (value - datetime(1970, 1, 1)) / timedelta(days=1)
+    elif isinstance(value, date) and value == value:
+        value = value.toordinal() - 719163
+    number[column] = value
+    if not isinstance(value, (int, float)) or value - value != 0:
+        raise ValueError(f'column {column!r} holds {row[column]!r}, not a date')"""
 
 
 def _statements(explanation: Explanation, answers: list[str]) -> list[str]:

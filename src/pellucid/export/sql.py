@@ -11,6 +11,7 @@ from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.rules import Rule
 from pellucid.export._values import plain_value
 from pellucid.export.sql_dialects import DIALECTS, Dialect
+from pellucid.tables.column_formats import PLAIN, ColumnFormat
 from pellucid.tables.encoding import Indicator
 
 
@@ -55,7 +56,10 @@ def to_sql(
     replacement for missing values (`fill_`), NULL is replaced.
 
     A boolean column that the tree uses as a number has to be cast to a number first, in databases
-    that do not cast it by themselves. Strings compare by the collation of the column: where it
+    that do not cast it by themselves. A column of dates (`formats_`) compares with date literals:
+    its type in the database is a date or a timestamp, in SQLite text in the ISO format
+    ``2021-03-15`` or ``2021-03-15 14:30:00``. A column with a unit, such as ``$``, is a number in
+    the database. Strings compare by the collation of the column: where it
     ignores case, categories that differ only in case are one. Old builds of SQLite misread decimals
     of more than 15 digits; thresholds in the style "round" are shorter.
 
@@ -121,7 +125,11 @@ class _Writer:
         tree, names = self.explanation.tree_, self.explanation.tree_columns_
         used = dict.fromkeys(names[f] for f in tree.feature[~tree.is_leaf])
         tests = [
-            self.dialect.no_number(self._column(name), can_be_null=self._can_be_null(name))
+            self.dialect.no_number(
+                self._column(name),
+                can_be_null=self._can_be_null(name),
+                is_date=self._format(name).is_date,
+            )
             for name in used
             if not isinstance(name, Indicator)
         ]
@@ -143,7 +151,7 @@ class _Writer:
             bounds = sorted(conditions, key=lambda bound: bound.is_upper)
             signs = [(">", "<=")[bound.is_upper] for bound in bounds]
             return [
-                f"{column} {sign} {dialect.literal(bound.threshold)}"
+                f"{column} {sign} {self._number(name, bound.threshold)}"
                 for bound, sign in zip(bounds, signs)
             ]
         values = [_category(condition.name) for condition in conditions]
@@ -153,7 +161,22 @@ class _Writer:
 
     def _column(self, name: str | Indicator) -> str:
         column = name.column if isinstance(name, Indicator) else name
-        return self.dialect.filled(column, self.explanation.fill_.get(column))
+        value = self.explanation.fill_.get(column)
+        is_number = not isinstance(name, Indicator) and value is not None
+        literal = self._number(column, value) if is_number else None
+        if literal is None and value is not None:
+            literal = self.dialect.literal(value)
+        return self.dialect.filled(column, literal)
+
+    def _format(self, column: str) -> ColumnFormat:
+        return self.explanation.formats_.get(column, PLAIN)
+
+    def _number(self, column: str, value: Any) -> str:
+        """A number of a numeric column as a literal."""
+        written = self._format(column)
+        if written.is_date:
+            return self.dialect.date_literal(value, with_time=written.kind == "datetime")
+        return self.dialect.literal(value)
 
     def _can_be_null(self, name: str | Indicator) -> bool:
         column = name.column if isinstance(name, Indicator) else name

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
+
+from pellucid.tables.column_formats import as_datetime
 
 _LARGEST = "1.7976931348623157e308"
 _PLAIN_INTEGERS = 2**24
@@ -26,6 +29,12 @@ class Dialect:
     """Whether 5.1 is an exact decimal, so that double precision must be written as 5.1e0."""
     not_finite: str | None = None
     """A test for NaN and infinities, if the database has them."""
+    date: str = "DATE {text}"
+    """A date, given as a string literal in ISO format."""
+    timestamp: str = "TIMESTAMP {text}"
+    """A date with a time, given as a string literal in ISO format."""
+    compares_dates_as_text: bool = False
+    """Whether dates are text, so that a literal needs all digits of the longest spelling."""
 
     @property
     def always(self) -> str:
@@ -49,15 +58,31 @@ class Dialect:
             return str(value)
         return self._number(value) if isinstance(value, float) else self._string(value)
 
-    def filled(self, name: str, value: Any) -> str:
-        """A column with NULL replaced by a value; the column itself if the value is None."""
-        column = self.identifier(name)
-        return column if value is None else f"COALESCE({column}, {self.literal(value)})"
+    def date_literal(self, days: float, *, with_time: bool) -> str:
+        """A date or a time, given as days since 1970-01-01, as a literal.
 
-    def no_number(self, column: str, *, can_be_null: bool) -> str:
+        A time has six decimals where dates are text: with fewer, it would compare as smaller than
+        an equal time that is written with more.
+        """
+        moment = as_datetime(days)
+        if moment is None:
+            raise ValueError(f"{days!r} days since 1970-01-01 is not a date that SQL can represent")
+        if not with_time and days == math.floor(days):
+            return self.date.format(text=self._string(moment.date().isoformat()))
+        has_fraction = moment.microsecond or self.compares_dates_as_text
+        text = moment.isoformat(" ", "microseconds" if has_fraction else "seconds")
+        return self.timestamp.format(text=self._string(text))
+
+    def filled(self, name: str, literal: str | None) -> str:
+        """A column with NULL replaced by a literal; the column itself if that is None."""
+        column = self.identifier(name)
+        return column if literal is None else f"COALESCE({column}, {literal})"
+
+    def no_number(self, column: str, *, can_be_null: bool, is_date: bool = False) -> str:
         """A test that is true where a column has no finite number; empty if not needed."""
         tests = [f"{column} IS NULL"] if can_be_null else []
-        tests += [] if self.not_finite is None else [self.not_finite.format(column=column)]
+        if self.not_finite is not None and not is_date:
+            tests.append(self.not_finite.format(column=column))
         return " OR ".join(tests)
 
     def is_one(self, column: str, value: Any) -> str:
@@ -111,14 +136,29 @@ DIALECTS = {
         has_backslashes=True,
         decimals_are_exact=False,
         not_finite="IS_NAN({column}) OR IS_INF({column})",
+        # A string becomes the type of the column, DATETIME or TIMESTAMP.
+        timestamp="{text}",
     ),
     "duckdb": Dialect(not_finite="NOT isfinite(CAST({column} AS DOUBLE))"),
-    "mssql": Dialect(quotes=("[", "]"), string_prefix="N", has_booleans=False),
+    "mssql": Dialect(
+        quotes=("[", "]"),
+        string_prefix="N",
+        has_booleans=False,
+        date="CAST({text} AS date)",
+        timestamp="CAST({text} AS datetime2)",
+    ),
     "mysql": Dialect(quotes=_BACKTICKS, has_backslashes=True),
     "postgres": Dialect(decimals_are_exact=False, not_finite=_BETWEEN),
     "snowflake": Dialect(has_backslashes=True, not_finite=_BETWEEN),
     "spark": Dialect(quotes=_BACKTICKS, has_backslashes=True, not_finite=_BETWEEN),
     # SQLite silently reads a double-quoted name that is not a column as a string.
-    "sqlite": Dialect(quotes=_BACKTICKS, decimals_are_exact=False, not_finite=_BETWEEN),
+    "sqlite": Dialect(
+        quotes=_BACKTICKS,
+        decimals_are_exact=False,
+        not_finite=_BETWEEN,
+        date="{text}",
+        timestamp="{text}",
+        compares_dates_as_text=True,
+    ),
 }
 """The supported databases by name."""

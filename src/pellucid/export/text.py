@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pellucid.explanation.conditions import format_number
-from pellucid.explanation.rules import column_names, default_names
+from pellucid.explanation.conditions import Condition
+from pellucid.explanation.rules import column_names, default_names, label_text, split_condition
 from pellucid.tables.encoding import Indicator
 from pellucid.tree import ThresholdTree
 
@@ -44,6 +44,7 @@ def export_text(model: Any, *, feature_names: Sequence[str | Indicator] | None =
     names = default_names(tree.n_features) if feature_names is None else list(feature_names)
     if len(names) != tree.n_features:
         raise ValueError(f"{len(names)} feature names for a tree of {tree.n_features} columns")
+    formats = getattr(model, "formats_", None)
     labels = getattr(model, "cluster_names_", range(int(tree.cluster.max()) + 1))
     lines: list[str] = []
     stack: list[tuple[int, int, str]] = [(0, 0, "")]
@@ -54,18 +55,25 @@ def export_text(model: Any, *, feature_names: Sequence[str | Indicator] | None =
             lines.append(indent + condition)
             indent = "|   " * depth + "|--- "
         if tree.children_left[node] < 0:
-            rows = f"{tree.n_node_samples[node]:,} rows"
-            lines.append(f"{indent}cluster {labels[tree.cluster[node]]} ({rows})")
+            n_rows = int(tree.n_node_samples[node])
+            rows = f"{n_rows:,} {'row' if n_rows == 1 else 'rows'}"
+            lines.append(f"{indent}cluster {label_text(labels[tree.cluster[node]])} ({rows})")
             continue
-        name = names[tree.feature[node]]
-        low, high = _conditions(name, format_number(tree.threshold[node]))
+        low, high = (
+            _text(split_condition(tree, node, left, names, formats)) for left in (True, False)
+        )
         stack.append((int(tree.children_right[node]), depth + 1, high))
         stack.append((int(tree.children_left[node]), depth + 1, low))
     return "\n".join(lines)
 
 
-def _conditions(name: str | Indicator, threshold: str) -> tuple[str, str]:
-    """The conditions of the left and of the right child."""
+def _text(condition: Condition) -> str:
+    """A condition in ASCII, with two blanks after ``>``, as in scikit-learn."""
+    name = condition.name
     if isinstance(name, Indicator):
-        return name.negation, str(name)
-    return f"{name} <= {threshold}", f"{name} >  {threshold}"
+        return str(condition)
+    bound = {"high" if condition.is_upper else "low": condition.threshold}
+    _, after = condition.format.around(**bound)
+    for sign, plain in ((" ≤ ", " <= "), (" ≥ ", " >= "), (" > ", " >  ")):
+        after = plain + after.removeprefix(sign) if after.startswith(sign) else after
+    return f"{name}{after}"

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.explanation.conditions import format_number
-from pellucid.explanation.rules import Rule, column_names, default_names, leaf_rules
+from pellucid.explanation.rules import Rule, column_names, default_names, label_text, leaf_rules
 from pellucid.plotting.text import LINE_HEIGHT, width_of, wrap
+from pellucid.tables.column_formats import PLAIN
 from pellucid.tables.encoding import Indicator
 from pellucid.tree import ThresholdTree
 
@@ -85,15 +85,18 @@ def read_picture(model: Any, feature_names: Sequence[str | Indicator] | None) ->
     names = default_names(tree.n_features) if names is None else names
     if len(names) != tree.n_features:
         raise ValueError(f"{len(names)} feature names for a tree of {tree.n_features} columns")
+    formats = getattr(model, "formats_", {}) if feature_names is None else {}
     questions, answers = {}, {}
     for node in np.flatnonzero(~tree.is_leaf).tolist():
         name = names[tree.feature[node]]
         if isinstance(name, Indicator):
             questions[node], answers[node] = (str(name), ""), ("no", "yes")
         else:
-            tail = f"≤ {format_number(tree.threshold[node])}"
-            questions[node], answers[node] = (str(name), tail), ("yes", "no")
-    titles = {r.leaf: wrap(f"cluster {r.cluster}", _WIDEST_TITLE, bold=True) for r in rules}
+            written = formats.get(name, PLAIN)
+            _, tail = written.around(high=float(tree.threshold[node]))
+            questions[node], answers[node] = (str(name), tail.strip()), ("yes", "no")
+    labels = {r.leaf: f"cluster {label_text(r.cluster)}" for r in rules}
+    titles = {leaf: wrap(label, _WIDEST_TITLE, bold=True) for leaf, label in labels.items()}
     # A tree that was built by hand may know nothing of rows.
     counted = tree.n_node_samples[0] > 0
     figures = {r.leaf: _figures(r, tree.n_leaves > _MANY_LEAVES) if counted else [] for r in rules}

@@ -13,7 +13,7 @@ from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.input_columns import as_numbers, fill_missing
 from pellucid.explanation.rules import default_names
 from pellucid.tables.columns import Columns, is_numeric
-from pellucid.tables.encoding import Indicator, _category
+from pellucid.tables.encoding import Indicator, as_category
 from pellucid.tables.frames import as_table
 from pellucid.tree import ThresholdTree
 from pellucid.tree.predictor import canonical_csc
@@ -119,7 +119,7 @@ class Table:
         category_of = {}
         raw = [v if v.__hash__ else str(v) for v in column.tolist()]
         for value, n in Counter(raw).items():
-            category_of[value] = _category(value)
+            category_of[value] = as_category(value)
             counts[category_of[value]] += n
         values = list(self._asked_values.get(name, []))
         often = sorted(counts, key=lambda v: (-counts[v], str(v)))

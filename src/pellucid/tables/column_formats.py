@@ -1,11 +1,38 @@
-"""How the values of a numeric column are written: dates, units, years and small integers."""
+"""How the values of a numeric column are read and written: dates, units, years, small integers."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+import math
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, fields
+from datetime import date, datetime, timedelta, timezone
+from typing import Any, Literal
+
+import numpy as np
+
+from pellucid.tree.rounding import ThresholdStyle, choose_threshold
 
 Kind = Literal["number", "integer", "year", "date", "datetime"]
+
+_EPOCH = date(1970, 1, 1).toordinal()
+_MICROSECONDS = 86_400_000_000
+"""Microseconds per day."""
+
+_MONTHS = (120, 12, 1)
+"""A round date is the first day of a decade, a year or a month."""
+
+_PARTS_OF_A_DAY = (24, 24 * 60, 24 * 60 * 60)
+"""A round time is a whole hour, minute or second."""
+
+
+def format_number(value: float) -> str:
+    """Shortest text that reads back as exactly `value`, without a trailing ``.0``."""
+    value += 0.0  # -0.0 becomes 0
+    if value != 0 and not 1e-5 <= abs(value) < 1e16:
+        return np.format_float_scientific(value, trim="-")
+    return np.format_float_positional(value, trim="-")
 
 
 @dataclass(frozen=True)
@@ -25,6 +52,19 @@ class ColumnFormat:
     date_format : str
         Format of dates in the file, as for ``datetime.strptime``; empty if the column has a date
         type.
+
+    Examples
+    --------
+    >>> from pellucid.tables.column_formats import ColumnFormat
+    >>> ColumnFormat(prefix="$").text(15000.0)
+    '$15000'
+    >>> ColumnFormat("date").condition("signup", high=18701.0)
+    'signup ≤ 2021-03-15'
+    >>> cylinders = ColumnFormat("integer", values=(4, 6, 8))
+    >>> cylinders.condition("cyl", low=5.0, high=7.0)
+    'cyl = 6'
+    >>> cylinders.condition("cyl", low=5.0)
+    'cyl ≥ 6'
     """
 
     kind: Kind = "number"
@@ -32,3 +72,245 @@ class ColumnFormat:
     suffix: str = ""
     values: tuple[int, ...] = ()
     date_format: str = ""
+
+    @property
+    def is_date(self) -> bool:
+        """Whether the numbers are days since 1970-01-01."""
+        return self.kind in ("date", "datetime")
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all numbers of the column are integers."""
+        return self.kind in ("integer", "year", "date")
+
+    def as_dict(self) -> dict[str, Any]:
+        """The attributes that differ from the defaults, as strings and lists."""
+        found = {f.name: getattr(self, f.name) for f in fields(self)}
+        found["values"] = list(self.values)
+        return {"kind": found.pop("kind"), **{name: v for name, v in found.items() if v}}
+
+    def text(self, value: float) -> str:
+        """A value as text.
+
+        Examples
+        --------
+        >>> from pellucid.tables.column_formats import ColumnFormat
+        >>> ColumnFormat(suffix="%").text(39.0), ColumnFormat("year").text(1950.0)
+        ('39%', '1950')
+        >>> ColumnFormat("date").text(18701.0), ColumnFormat("datetime").text(18701.6041666666667)
+        ('2021-03-15', '2021-03-15 14:30')
+        """
+        if self.is_date:
+            return date_text(value, with_time=self.kind == "datetime")
+        sign = "-" if value < 0 and self.prefix else ""
+        return f"{sign}{self.prefix}{format_number(abs(value) if sign else value)}{self.suffix}"
+
+    def condition(self, name: str, *, low: float | None = None, high: float | None = None) -> str:
+        """The text of ``low < name <= high``, in which one bound may be left out.
+
+        Parameters
+        ----------
+        name : str
+            Name of the column.
+        low, high : float, optional
+        """
+        before, after = self.around(low=low, high=high)
+        return f"{before}{name}{after}"
+
+    def around(self, *, low: float | None = None, high: float | None = None) -> tuple[str, str]:
+        """The text of :meth:`condition` before and after the name of the column.
+
+        The values of an integer column with few values replace the bounds. If only one integer
+        or day is between the bounds, the text is an equation.
+        """
+        inside = self._inside(low, high)
+        if len(inside) == 1:
+            return "", f" = {self.text(inside[0])}"
+        if inside:
+            low_text, high_text = f"{self.text(inside[0])} ≤ ", f" ≤ {self.text(inside[-1])}"
+            if low is None:
+                return "", high_text
+            if high is None:
+                return "", f" ≥ {self.text(inside[0])}"
+            return low_text, high_text
+        if low is None:
+            return "", "" if high is None else f" ≤ {self.text(high)}"
+        if high is None:
+            return "", f" > {self.text(low)}"
+        return f"{self.text(low)} < ", f" ≤ {self.text(high)}"
+
+    def _inside(self, low: float | None, high: float | None) -> list[int]:
+        """The known values between the bounds; without known values, a single integer or none."""
+        if self.values and self.kind in ("integer", "year"):
+            at_least = -math.inf if low is None else low
+            at_most = math.inf if high is None else high
+            return [value for value in self.values if at_least < value <= at_most]
+        if self.is_whole and low is not None and high is not None:
+            first, last = math.floor(low) + 1, math.floor(high)
+            return [first] if first == last else []
+        return []
+
+    def read(self, column: np.ndarray) -> np.ndarray:
+        """A column of dates as days since 1970-01-01; any other column as it is.
+
+        Parameters
+        ----------
+        column : ndarray of shape (n_samples,)
+            Numbers of days, ``datetime64`` values, or objects: ``datetime.date``,
+            ``datetime.datetime``, and strings in `date_format` or ISO format. A time with a time
+            zone is converted to UTC. None and NaT become NaN.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pellucid.tables.column_formats import ColumnFormat
+        >>> ColumnFormat("date", date_format="%d.%m.%Y").read(np.array(["15.03.2021", None]))
+        array([18701.,    nan])
+        """
+        if not self.is_date or column.dtype.kind in "fiu":
+            return column
+        if column.dtype.kind == "M":
+            return _as_days(column.astype("datetime64[us]"))
+        cells = column.tolist()
+        distinct = {cell for cell in cells if cell is not None}
+        days = {cell: self.days(cell) for cell in distinct}
+        return np.array([math.nan if cell is None else days[cell] for cell in cells], np.float64)
+
+    def days(self, value: Any) -> float:
+        """Days since 1970-01-01 of a date, a time or its text; a number is returned as it is."""
+        if isinstance(value, str):
+            value = self._parse(value.strip())
+        if isinstance(value, datetime):
+            if value != value:  # pandas' NaT
+                return math.nan
+            if value.tzinfo is not None:
+                value = value.astimezone(timezone.utc).replace(tzinfo=None)
+            since = value - datetime(1970, 1, 1)
+            seconds = since.days * 86_400 + since.seconds
+            return (seconds * 1_000_000 + since.microseconds) / _MICROSECONDS
+        if isinstance(value, date):
+            return float(value.toordinal() - _EPOCH)
+        if isinstance(value, np.datetime64):
+            return float(_as_days(np.array([value], "datetime64[us]"))[0])
+        return float(value)
+
+    def _parse(self, text: str) -> datetime:
+        if self.date_format:
+            # A format that repeats a directive raises re.error.
+            with suppress(ValueError, re.error):
+                return datetime.strptime(text, self.date_format)
+        try:
+            return datetime.fromisoformat(text.removesuffix("Z"))
+        except ValueError:
+            expected = (
+                f"a date in the format {self.date_format!r} or in" if self.date_format else ""
+            )
+            raise ValueError(f"{text!r} is not {expected or 'a date in'} ISO format") from None
+
+    def choose_threshold(self, low: float, high: float, style: ThresholdStyle) -> float:
+        """A threshold in the interval [low, high) that is short in this format.
+
+        Parameters
+        ----------
+        low, high : float
+            The largest value that goes left and the smallest that goes right.
+        style : {"round", "midpoint", "data"}
+            As in :func:`pellucid.tree.rounding.choose_threshold`, but ``"round"`` is the first
+            day of a decade, of a year or of a month for dates, also a whole hour, minute or
+            second for times, and `low` for integer columns with few values. The threshold of
+            dates and integers is an integer if `low` is.
+
+        Examples
+        --------
+        >>> from pellucid.tables.column_formats import ColumnFormat
+        >>> signup = ColumnFormat("date")
+        >>> low, high = signup.days("2020-11-20"), signup.days("2021-03-15")
+        >>> signup.text(signup.choose_threshold(low, high, "round"))
+        '2021-01-01'
+        """
+        if style == "round" and self.is_date:
+            return self._round_date(low, high)
+        if style == "round" and self.values:
+            return low
+        threshold = choose_threshold(low, high, style)
+        return max(low, float(math.floor(threshold))) if self.is_whole else threshold
+
+    def _round_date(self, low: float, high: float) -> float:
+        middle = low / 2 + high / 2
+        for months in _MONTHS:
+            found = list(_first_days(low, high, months))
+            if found:
+                return min(found, key=lambda day: abs(day - middle))
+        if self.kind == "datetime":
+            for parts in (1, *_PARTS_OF_A_DAY):
+                first, last = math.ceil(low * parts), math.ceil(high * parts) - 1
+                day = min(max(round(middle * parts), first), last) / parts
+                if first <= last and low <= day < high:
+                    return day
+        return low
+
+
+PLAIN = ColumnFormat()
+"""The format of a column of numbers without units."""
+
+
+def date_text(days: float, *, with_time: bool = False) -> str:
+    """ISO text of a number of days since 1970-01-01; the time follows a blank.
+
+    Seconds and their fractions are left out if they are 0, and so is the time unless `with_time`.
+    A number outside the years 1 to 9999 is written as a number.
+
+    Examples
+    --------
+    >>> from pellucid.tables.column_formats import date_text
+    >>> date_text(18701.0), date_text(18701.5), date_text(18701.0, with_time=True)
+    ('2021-03-15', '2021-03-15 12:00', '2021-03-15 00:00')
+    """
+    moment = as_datetime(days)
+    if moment is None:
+        return format_number(days)
+    if not with_time and days == math.floor(days):
+        return moment.date().isoformat()
+    parts = "microseconds" if moment.microsecond else "seconds" if moment.second else "minutes"
+    return moment.isoformat(" ", parts)
+
+
+def as_datetime(days: float) -> datetime | None:
+    """The last microsecond that is at most `days` after 1970-01-01; None outside the years 1-9999.
+
+    A time compares with it as its number of days compares with `days`, for the years 1791 to 2148.
+    In other years, days have a resolution of more than a microsecond.
+    """
+    days = float(days)
+    if not abs(days) < 1e7:
+        return None
+    microseconds = round(days * _MICROSECONDS)
+    microseconds -= microseconds / _MICROSECONDS > days
+    try:
+        return datetime(1970, 1, 1) + timedelta(microseconds=microseconds)
+    except OverflowError:
+        return None
+
+
+def _as_days(column: np.ndarray) -> np.ndarray:
+    """Microseconds of type ``datetime64[us]`` as days."""
+    days = column.astype(np.int64) / _MICROSECONDS
+    return np.where(np.isnat(column), math.nan, days)
+
+
+def _first_days(low: float, high: float, months: int) -> Iterator[float]:
+    """First days of periods of so many months in the interval [low, high)."""
+    first, last = as_datetime(low), as_datetime(high)
+    if first is None or last is None:
+        return
+    start = (12 * first.year + first.month - 1) // months
+    for period in range(start, (12 * last.year + last.month - 1) // months + 1):
+        year, month = divmod(period * months, 12)
+        if year >= 1:
+            day = float(date(year, month + 1, 1).toordinal() - _EPOCH)
+            if low <= day < high:
+                yield day

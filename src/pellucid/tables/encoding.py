@@ -22,19 +22,19 @@ class Indicator:
     Examples
     --------
     >>> from pellucid.tables.encoding import Indicator
-    >>> str(Indicator("district", "Gangnam"))
-    'district is Gangnam'
+    >>> str(Indicator("district", "Gangnam")), str(Indicator("cyl", 6))
+    ('district is Gangnam', 'cyl = 6')
     >>> Indicator("district", None).negation
     'district is not missing'
-    >>> Indicator("sex", "f", otherwise="m").negation
+    >>> Indicator("sex", "f", categories=("f", "m")).negation
     'sex is m'
     """
 
     column: str
     value: Any
     """The category; None for a missing value."""
-    otherwise: str | None = field(default=None, compare=False)
-    """Text of the other category, if the column has two."""
+    categories: tuple = field(default=(), compare=False, repr=False)
+    """All known categories of the column; empty if they are not known."""
 
     @property
     def word(self) -> str:
@@ -44,10 +44,93 @@ class Indicator:
     @property
     def negation(self) -> str:
         """Text of the condition that the column is 0."""
-        return f"{self.column} is {self.otherwise or f'not {self.word}'}"
+        others = [value for value in self.categories if value != self.value]
+        if len(others) == 1:
+            return _included_text(self.column, others)
+        return _excluded_text(self.column, [self.value])
 
     def __str__(self) -> str:
-        return f"{self.column} is {self.word}"
+        return _included_text(self.column, [self.value])
+
+
+@dataclass(frozen=True)
+class CategorySet:
+    """A condition on a categorical column: its value is in a set, or is not in a set.
+
+    Examples
+    --------
+    >>> from pellucid.tables.encoding import CategorySet
+    >>> continents = ("Africa", "Americas", "Asia", "Europe", "Oceania")
+    >>> CategorySet("continent", frozenset(["Africa", "Asia", "Europe"]), True, continents).text
+    'continent is Americas or Oceania'
+    >>> CategorySet("continent", frozenset(["Asia"]), True, continents).text
+    'continent is not Asia'
+    """
+
+    column: str
+    values: frozenset
+    is_excluded: bool
+    """Whether `values` are those that the column does not have."""
+    categories: tuple = field(default=(), compare=False, repr=False)
+    """All known categories of the column; empty if they are not known."""
+
+    @classmethod
+    def of(cls, tests: Iterable[tuple[Indicator, bool]]) -> CategorySet:
+        """The set that satisfies all tests of one column.
+
+        Parameters
+        ----------
+        tests : iterable of (Indicator, bool)
+            Indicators of one column, each with whether it is 1.
+        """
+        tests = list(tests)
+        first = tests[0][0]
+        included = {name.value for name, holds in tests if holds}
+        excluded = {name.value for name, holds in tests if not holds}
+        if not included:
+            return cls(first.column, frozenset(excluded), True, first.categories)
+        # A value is one category only: a column that is two categories at once has no rows.
+        values = frozenset() if len(included) > 1 else frozenset(included - excluded)
+        return cls(first.column, values, False, first.categories)
+
+    @property
+    def holds_always(self) -> bool:
+        """Whether the condition holds for every value."""
+        return self.is_excluded and not self.values
+
+    def __or__(self, other: CategorySet) -> CategorySet:
+        """The condition that one of two conditions of one column holds."""
+        if self.is_excluded and other.is_excluded:
+            values = self.values & other.values
+        elif self.is_excluded:
+            values = self.values - other.values
+        elif other.is_excluded:
+            values = other.values - self.values
+        else:
+            values = self.values | other.values
+        is_excluded = self.is_excluded or other.is_excluded
+        return CategorySet(self.column, values, is_excluded, self.categories)
+
+    @property
+    def text(self) -> str:
+        """The condition as text, by the allowed or by the excluded categories.
+
+        The excluded categories are listed if the allowed ones are not known, or are at least two
+        more. The text holds for all known categories. An unknown category, which is not in the
+        list of excluded ones, satisfies a condition that excludes categories.
+        """
+        listed = [value for value in self.categories if value in self.values]
+        listed += sorted(self.values - set(listed), key=_rank)
+        if not self.is_excluded:
+            return _included_text(self.column, listed)
+        allowed = [value for value in self.categories if value not in self.values]
+        if allowed and len(allowed) <= len(listed) + 1:
+            return _included_text(self.column, allowed)
+        text = _excluded_text(self.column, listed)
+        if None not in allowed:
+            return text
+        negation = text.removeprefix(f"{self.column} ").removeprefix("is ")
+        return f"{self.column} is missing or {negation}"
 
 
 class Encoding:
@@ -163,7 +246,7 @@ def _positions(names: list[str], wanted: Iterable | None) -> set[int]:
     return found
 
 
-def _category(value: Any) -> Any:
+def as_category(value: Any) -> Any:
     """A value as a hashable Python object; None if it is missing."""
     value = value.item() if isinstance(value, np.generic) else value
     if value is None or (value != value) is not False:  # NaN, NaT and pandas' NA
@@ -174,7 +257,7 @@ def _category(value: Any) -> Any:
 
 
 def _categories(column: np.ndarray) -> list:
-    found = {_category(value) for value in set(column.tolist())}
+    found = {as_category(value) for value in set(column.tolist())}
     return sorted(found, key=_rank)
 
 
@@ -186,20 +269,47 @@ def _rank(value: Any) -> tuple:
 
 
 def _indicators_of(name: str, values: list) -> list[Indicator]:
-    others = values[::-1] if len(values) == 2 else None
-    words = [None if others is None else _word(others[i]) for i in range(len(values))]
-    return [Indicator(name, value, word) for value, word in zip(values, words)]
+    categories = tuple(values)
+    return [Indicator(name, value, categories) for value in values]
 
 
 def _word(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
     return "missing" if value is None else str(value)
+
+
+def _included_text(column: str, values: list) -> str:
+    if not values:
+        return f"{column} is nothing"
+    words = [_word(value) for value in values]
+    listed = " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+    return f"{column} {'=' if _are_numbers(values) else 'is'} {listed}"
+
+
+def _excluded_text(column: str, values: list) -> str:
+    if not values:
+        return f"{column} is anything"
+    if len(values) > 1:
+        return f"{column} is none of {', '.join(map(_word, values))}"
+    word = _word(values[0])
+    return f"{column} ≠ {word}" if _are_numbers(values) else f"{column} is not {word}"
+
+
+def _are_numbers(values: list) -> bool:
+    """Whether the first of some categories is a number, and all others that are not missing."""
+    return values[0] is not None and all(
+        isinstance(value, Number) and not isinstance(value, bool)
+        for value in values
+        if value is not None
+    )
 
 
 def _indicators(column: np.ndarray, values: list) -> list[np.ndarray]:
     position = {value: i for i, value in enumerate(values)}
     cells = column.tolist()
     # There are few distinct values; each is converted once.
-    code_of = {v: position.get(_category(v), -1) for v in set(cells)}
+    code_of = {v: position.get(as_category(v), -1) for v in set(cells)}
     code = np.fromiter(map(code_of.__getitem__, cells), np.intp, len(cells))
     return [code == i for i in range(len(values))]
 

@@ -16,6 +16,7 @@ from sklearn.exceptions import NotFittedError
 from pellucid import IMM, ExKMC, ExShallow
 from pellucid.plotting import plot_tree
 from pellucid.plotting.palette import cluster_color, text_color
+from pellucid.tables.encoding import Indicator
 from pellucid.tree import ThresholdTree, TreeBuilder
 
 mpl.use("Agg")
@@ -277,3 +278,17 @@ def _contrast(a: str, b: str) -> float:
 
     low, high = sorted((luminance(a), luminance(b)))
     return (high + 0.05) / (low + 0.05)
+
+
+def test_yes_is_on_the_left_for_numbers_and_categories():
+    builder = TreeBuilder(2)
+    left, right = builder.split(0, feature=1, threshold=0.5)
+    builder.set_cluster(left, 0)
+    low, high = builder.split(right, feature=0, threshold=3.0)
+    builder.set_cluster(low, 1), builder.set_cluster(high, 2)
+    ax = plot_tree(builder.build(), feature_names=["size", Indicator("town", "Aa")])
+    places = {node: artists[0].get_position()[0] for node, artists in texts(ax, "answer").items()}
+    answers = {node: words(artists) for node, artists in texts(ax, "answer").items()}
+    assert answers == {left: "no", right: "yes", low: "yes", high: "no"}
+    assert places[right] < places[left]
+    assert places[low] < places[high]

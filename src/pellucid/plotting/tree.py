@@ -34,9 +34,8 @@ def plot_tree(
 ) -> Axes:
     """Draw the tree of a fitted estimator, or a tree, with matplotlib.
 
-    A row goes left where the answer is yes, or, where the question is whether a column is some
-    category, to the right; the lines say so. The width of a line is the share of the rows that
-    take it; a leaf has the colour of its cluster.
+    A row goes left if the answer is yes, and right if it is no. The width of a line is the share
+    of the rows that follow it; a leaf has the colour of its cluster.
 
     Parameters
     ----------

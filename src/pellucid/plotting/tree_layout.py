@@ -120,7 +120,7 @@ def _layout(picture: Picture, column: float, height: float | None = None) -> Lay
     """Compute the layout for leaves `column` ems apart, within `height` ems if possible."""
     tree = picture.tree
     x = np.zeros(tree.node_count)
-    x[tree.leaves] = _MARGIN + column * (np.arange(tree.n_leaves) + 0.5)
+    x[_leaves_in_order(picture)] = _MARGIN + column * (np.arange(tree.n_leaves) + 0.5)
     # A node comes before its children, so backwards the children have their places already.
     for node in reversed(picture.questions):
         x[node] = (x[tree.children_left[node]] + x[tree.children_right[node]]) / 2
@@ -150,6 +150,20 @@ def _layout(picture: Picture, column: float, height: float | None = None) -> Lay
         turn=(top + level + band / 2)[depth],
         questions=questions,
     )
+
+
+def _leaves_in_order(picture: Picture) -> list[int]:
+    """Leaves from left to right: rows for which the answer is yes are on the left."""
+    tree, leaves, stack = picture.tree, [], [0]
+    while stack:
+        node = stack.pop()
+        if tree.is_leaf[node]:
+            leaves.append(node)
+            continue
+        children = [int(tree.children_left[node]), int(tree.children_right[node])]
+        # The last one on the stack comes first.
+        stack += children if picture.answers[node][1] == "yes" else children[::-1]
+    return leaves
 
 
 def layout_freely(picture: Picture) -> tuple[Layout, float]:

@@ -21,8 +21,19 @@ interface BaseColumn {
   all: number[];
 }
 
+/** How the numbers of a column are written. Dates and times are days since 1970-01-01. */
+export interface NumberFormat {
+  kind: "number" | "integer" | "year" | "date" | "datetime";
+  /** Text around each number, such as "$" or "%". */
+  prefix?: string;
+  suffix?: string;
+  /** All values of an integer column that has few of them. */
+  values?: number[];
+}
+
 export interface NumberColumn extends BaseColumn {
   kind: "number";
+  format: NumberFormat;
   /** Whether all values are integers. */
   whole: boolean;
   low: number;
@@ -30,8 +41,12 @@ export interface NumberColumn extends BaseColumn {
   mean: number;
   /** Standard deviation. */
   spread: number;
-  /** Edges of the histogram bins. */
+  /** Edges of the histogram bins, which are also the ends of the axis. */
   edges: number[];
+  /** The position of a value on a logarithmic axis is log(1 + value / unit). Null for a linear axis. */
+  unit: number | null;
+  /** Number of rows below and above the ends of the axis. The outermost bins count them. */
+  beyond: [number, number];
 }
 
 export interface CategoryColumn extends BaseColumn {
@@ -113,7 +128,25 @@ export interface TimeSeries {
   clusters: { medoid: (number | null)[]; low?: (number | null)[]; high?: (number | null)[] }[];
 }
 
-export interface TreePayload {
+/** A number of clusters that was tried. Values that are not known are null. */
+export interface ClusterNumber {
+  k: number;
+  score: number | null;
+  /** Share of the rows in the smallest cluster, or their number. */
+  smallest: number | null;
+  stability: number | null;
+  agreement: number | null;
+  chosen: boolean;
+}
+
+/** What was done to the data; part of both payloads. */
+export interface DataNotes {
+  decisions: string[];
+  warnings: string[];
+  numberOfClusters: ClusterNumber[];
+}
+
+export interface TreePayload extends DataNotes {
   format: number;
   title: string | null;
   method: string | null;
@@ -190,7 +223,7 @@ export interface Level {
   classifier: LevelClassifier | null;
 }
 
-export interface RegionsPayload {
+export interface RegionsPayload extends DataNotes {
   kind: "regions";
   title: string | null;
   method: string;

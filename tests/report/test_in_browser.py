@@ -268,3 +268,50 @@ def test_one_cluster_needs_no_question(open_page, tmp_path):
     summary = "All rows are in one cluster, so there is nothing to explain."
     assert page.locator(".summary").inner_text() == summary
     assert "(label 0)" in page.locator(".verdict").text_content()
+
+
+def test_the_page_starts_with_a_real_row_and_highlights_nothing(open_page, hostile_file, file):
+    for path in (file, hostile_file):
+        page = open_page(path)
+        assert page.locator(".tree.has-highlight").count() == 0
+        assert page.locator(".verdict").count() == 1
+        data = json.loads(page.locator("#payload").text_content())
+        clusters = data["trees"][data["own"]]["clusters"]
+        largest = max(clusters, key=lambda cluster: cluster["rows"])
+        names = [column["name"] for column in data["columns"]]
+        for field in page.locator(".fields .field").all():
+            name = field.locator("span").text_content()
+            control = field.locator("input, select")
+            shown = control.evaluate("e => e.options ? e.selectedOptions[0].text : +e.value")
+            wanted = largest["typical"][0][names.index(name)]
+            assert shown == ("missing" if wanted is None else wanted)
+        # Only a row that the reader enters is highlighted.
+        page.get_by_label("Start from").select_option("0")
+        assert page.locator(".tree.has-highlight").count() == 1
+
+
+def test_without_typical_rows_the_form_is_empty(open_page, shops, shops_explained, tmp_path):
+    page = open_page(write_report(tmp_path / "r.html", shops_explained, shops, n_typical=0))
+    assert page.locator(".verdict").count() == 0
+    values = page.locator(".fields input, .fields select").evaluate_all(
+        "all => all.map(e => e.value)"
+    )
+    assert set(values) == {""}
+
+
+def test_yes_is_above_no_for_numbers_and_categories(open_page, hostile_file):
+    page = open_page(hostile_file)
+    data = json.loads(page.locator("#payload").text_content())
+    nodes = data["trees"][data["own"]]["nodes"]
+    assert {"value" in node for node in nodes if "left" in node} == {True, False}
+    tops = {
+        int(node.get_attribute("data-node")): (
+            node.bounding_box()["y"],
+            node.locator(".answer").all_inner_texts(),
+        )
+        for node in page.locator(".node").all()
+    }
+    for node in nodes:
+        if "left" in node:
+            (_, upper), (_, lower) = sorted([tops[node["left"]], tops[node["right"]]])
+            assert (upper, lower) == (["yes"], ["no"])

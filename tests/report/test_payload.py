@@ -16,8 +16,9 @@ from sklearn.datasets import load_iris
 from pellucid import IMM, ExKMC, Explanation, ExShallow
 from pellucid.plotting.profile import standardized_differences
 from pellucid.report import report_html, write_report
+from pellucid.report.axes import N_BINS
 from pellucid.report.columns import NumberColumn
-from pellucid.report.profiles import N_BINS, Profile
+from pellucid.report.profiles import Profile
 from pellucid.tables.encoding import Indicator
 from pellucid.tree import TreeBuilder
 

@@ -2,7 +2,7 @@
 
 import { clusterColor } from "../shared/colors";
 import { h, section, setStyle, svg } from "../shared/dom";
-import { formatCount, formatPercent, keepComparisonsTogether, pluralize } from "../shared/format";
+import { formatCount, formatPercent, displayRule, pluralize } from "../shared/format";
 import {
   clamp,
   crosshair,
@@ -64,8 +64,8 @@ function levelPlot(state: RegionsState, level: Level, levelIndex: number): HTMLE
   const maxHeight = hasOneColumn ? MAX_HEIGHT_ONE_COLUMN : MAX_HEIGHT;
   const plot = responsivePlot(maxHeight, PRINT_SHARE, (element, width, height) => {
     const [xWindow, yWindow] = [level.window[0], level.window[1] ?? [0, 1]];
-    const x = xScale(xWindow[0], xWindow[1], width);
-    const y = yScale(yWindow[0], yWindow[1], height);
+    const x = xScale({ low: xWindow[0], high: xWindow[1] }, width);
+    const y = yScale({ low: yWindow[0], high: yWindow[1] }, height);
     const dimmed = (cluster: number | null) =>
       state.highlighted !== null && state.highlighted !== cluster ? " dimmed" : "";
     const filledPath = (className: string, d: string, fill: string) =>
@@ -184,7 +184,7 @@ function regionList(state: RegionsState, level: Level): HTMLElement {
       ...level.pieces.map(({ answer, text, rows, purity }) => {
         const purityText = purity === null ? "" : `, ${formatPercent(purity)} correct`;
         const size = h("span", { class: "region-size" }, `${pluralize(rows, "row")}${purityText}`);
-        return h("li", {}, clusterBadge(state.names, answer), ` ${keepComparisonsTogether(text)} `, size);
+        return h("li", {}, clusterBadge(state.names, answer), ` ${displayRule(text)} `, size);
       }),
     );
   state.names.onChange(draw);

@@ -3,8 +3,9 @@
 import { clusterCard } from "../shared/cluster-card";
 import { distributionLegend } from "../shared/column-distribution";
 import { copyButton, textBox, textBoxHeader } from "../shared/copy";
+import { dataSection, warningBox } from "../shared/data-panel";
 import { h, section } from "../shared/dom";
-import { formatCount, formatPercent, formatRows, keepComparisonsTogether } from "../shared/format";
+import { formatCount, formatPercent, formatRows, displayRule } from "../shared/format";
 import { measureItems, type Measure } from "../shared/measure-list";
 import { drawSizeBar, pageHeader } from "../shared/page-header";
 import { screenOnly } from "../shared/printing";
@@ -26,7 +27,7 @@ export function regionsHeader(state: RegionsState): HTMLElement {
   draw();
   const n = data.clusters.length;
   const headline = `${formatCount(n)} ${n === 1 ? names.noun : state.pluralNoun} of ${formatRows(data.rows, data.rowsAre)}`;
-  return pageHeader(data.title, headline, h("p", { class: "summary" }, summaryText(state)), sizeBar);
+  return pageHeader(data.title, headline, h("p", { class: "summary" }, summaryText(state)), warningBox(data), sizeBar);
 }
 
 function summaryText({ data, names, pluralNoun }: RegionsState): string {
@@ -52,10 +53,11 @@ export function regionsSections(state: RegionsState): HTMLElement[] {
     ...levelSections(state),
     clusterCardsSection(state),
     rowSection(state),
+    dataSection(state.data),
     measuresSection(state),
     copyLevelsSection(state),
     provenanceSection(state.data.made),
-  ];
+  ].filter((section): section is HTMLElement => section !== null);
 }
 
 function clusterCardsSection(state: RegionsState): HTMLElement {
@@ -80,7 +82,7 @@ function regionsClusterCard(state: RegionsState, cluster: number): HTMLElement {
   const parts = data.levels.flatMap((level, i) =>
     level.pieces.filter(({ answer }) => answer === cluster).map((part) => ({ level, number: i + 1, part })),
   );
-  const items = parts.map(({ number, part }) => h("li", { value: number }, keepComparisonsTogether(part.text)));
+  const items = parts.map(({ number, part }) => h("li", { value: number }, displayRule(part.text)));
   const rule = h(
     "div",
     { class: "rule" },

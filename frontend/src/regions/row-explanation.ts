@@ -1,10 +1,11 @@
 // "Explain a row" for regions: the levels that the row passes, its cluster, and changes that lead to other clusters.
 
+import { formatThreshold } from "../shared/column-format";
 import { h, replaceContent, section } from "../shared/dom";
 import { formatPercent } from "../shared/format";
 import { ROW_HINT, ROW_NOTE, RowForm } from "../shared/row-form";
 import { counterfactualList, predictedCluster } from "../shared/row-result";
-import type { Row } from "../types";
+import type { NumberColumn, Row } from "../types";
 import { findCounterfactuals } from "./counterfactuals";
 import { canEvaluate, predict, type Prediction } from "./predict";
 import type { RegionsState } from "./state";
@@ -49,7 +50,7 @@ export function rowSection(state: RegionsState): HTMLElement {
   function levelSteps(row: Row, prediction: Prediction): HTMLElement[] {
     const last = prediction.level < 0 ? data.levels.length - 1 : prediction.level;
     const lines = data.levels.slice(0, last + 1).map((level, i) => {
-      const values = level.columns.map((c) => `${data.columns[c].name} ${row.get(c)}`).join(", ");
+      const values = level.columns.map((c) => `${data.columns[c].name} ${formatThreshold(data.columns[c] as NumberColumn, row.get(c)!)}`).join(", ");
       const outcome = i === prediction.level ? levelOutcome(prediction) : "in no region";
       return h("li", {}, `Level ${i + 1} (${values}): `, h("strong", {}, outcome));
     });
@@ -73,7 +74,9 @@ export function rowSection(state: RegionsState): HTMLElement {
 
   form.setColumns([...new Set(data.levels.flatMap((level) => level.columns))]);
   names.onChange(updateNames);
-  updateNames();
+  form.setExamples(data.facts, names);
+  form.selectLargest(data.facts);
+  explain();
   const markerNote = data.levels.length ? " A cross marks the row in the plots above." : "";
   const limitation = data.levels.every(canEvaluate)
     ? ""

@@ -1,15 +1,17 @@
 // One column in a cluster card: its distribution in the cluster and in all rows, and the difference as text.
 
 import type { CategoryColumn, ClusterStatistics, Column, NumberColumn } from "../types";
+import { formatRounded, isDate } from "./column-format";
 import { h, setStyle, svg } from "./dom";
-import { formatNumber, formatPercent, pluralize } from "./format";
+import { formatPercent, pluralize } from "./format";
+import { axisPosition, hasSeparateIntegers, thresholdPosition } from "./plot";
 
 const WIDTH = 240;
 const HEIGHT = 46;
+/** Bins of single integers have a label each if there are at most so many. */
+const MAX_LABELLED_BINS = 8;
 /** Number of categories that are drawn. */
 const MAX_CATEGORIES = 5;
-/** Columns of integers with fewer bins than this have one bin per integer. */
-const MAX_INTEGER_BINS = 24;
 
 /** `i` is the position of the column; `thresholds` are those of the rules of the cluster. */
 export function columnDistribution(
@@ -20,10 +22,14 @@ export function columnDistribution(
   thresholds: number[],
 ): HTMLElement {
   const counts = statistics.counts[i];
-  const [chart, text] =
+  const text =
     column.kind === "number"
-      ? [histogram(column, counts, thresholds), describeNumbers(column, statistics.apart[i], statistics.means[i])]
-      : [categoryBars(column, counts, totalRows, statistics.rows), describeCategories(column, counts, statistics.rows)];
+      ? describeNumbers(column, statistics.apart[i], statistics.means[i])
+      : describeCategories(column, counts, statistics.rows);
+  const chart =
+    column.kind === "number" && !isBinary(column)
+      ? histogram(column, counts, thresholds)
+      : categoryBars(asCategories(column), counts, totalRows, statistics.rows);
   const name = h("span", { class: "distribution-name", title: column.name }, column.name);
   return h(
     "div",
@@ -54,14 +60,19 @@ function describeNumbers(
 ): string {
   if (difference === null || !means) return "";
   const [inCluster, inOthers] = means;
-  const isBinary = column.whole && column.low === 0 && column.high === 1;
   // The mean of zeros and ones is a share.
-  if (isBinary && inCluster !== null && inOthers !== null)
+  if (isBinary(column) && inCluster !== null && inOthers !== null)
     return `${formatPercent(inCluster)} here, ${formatPercent(inOthers)} in other rows`;
   const size = Math.abs(difference);
   const degree = size < 0.6 ? "slightly " : size < 1.5 ? "" : "much ";
-  const comparison = size < 0.2 ? "about the same" : `${degree}${difference > 0 ? "higher" : "lower"}`;
-  return `${comparison}: average ${formatNumber(inCluster)}, other rows ${formatNumber(inOthers)}`;
+  const [more, less] = isDate(column) || column.format.kind === "year" ? ["later", "earlier"] : ["higher", "lower"];
+  const comparison = size < 0.2 ? "about the same" : `${degree}${difference > 0 ? more : less}`;
+  return `${comparison}: average ${formatRounded(column, inCluster)}, other rows ${formatRounded(column, inOthers)}`;
+}
+
+/** Whether all values are 0 or 1. */
+export function isBinary(column: NumberColumn): boolean {
+  return column.whole && column.low >= 0 && column.high <= 1 && column.low < column.high;
 }
 
 /** Names the category whose share is most above its share in the other rows. */
@@ -81,41 +92,72 @@ function describeCategories(column: CategoryColumn, counts: number[], rows: numb
 }
 
 function histogram(column: NumberColumn, counts: number[], thresholds: number[]): Element {
-  const shares = (values: number[]) => {
+  const { edges, unit } = column;
+  const [low, high] = [edges[0], edges[edges.length - 1]];
+  const [start, end] = [axisPosition(low, unit), axisPosition(high, unit)];
+  const x = (value: number) => ((axisPosition(value, unit) - start) / (end - start)) * WIDTH;
+  /** Shares of the rows by width of the bin, because bins of integers on a logarithmic axis differ in width. */
+  const densities = (values: number[]) => {
     const sum = Math.max(
       values.reduce((a, b) => a + b, 0),
       1,
     );
-    return values.map((n) => n / sum);
+    return values.map((n, b) => n / sum / (x(edges[b + 1]) - x(edges[b])));
   };
-  const inCluster = shares(counts);
-  const inAll = shares(column.all);
+  const inCluster = densities(counts);
+  const inAll = densities(column.all);
   const highest = Math.max(...inCluster, ...inAll, 1e-9);
-  const binWidth = WIDTH / counts.length;
-  const y = (share: number) => HEIGHT - (HEIGHT - 2) * (share / highest);
-  const bars = inCluster.flatMap((share, b) =>
-    share > 0 ? [`M${b * binWidth} ${HEIGHT}V${y(share)}h${binWidth}V${HEIGHT}Z`] : [],
+  const y = (density: number) => (HEIGHT - (HEIGHT - 2) * (density / highest)).toFixed(2);
+  const p = (b: number) => x(edges[b]).toFixed(2);
+  const bars = inCluster.flatMap((density, b) =>
+    density > 0 ? [`M${p(b)} ${HEIGHT}V${y(density)}H${p(b + 1)}V${HEIGHT}Z`] : [],
   );
-  const outline = inAll.map((share, b) => `${b ? "L" : "M"}${b * binWidth} ${y(share)}H${(b + 1) * binWidth}`).join("");
-  const low = column.edges[0];
-  const high = column.edges[column.edges.length - 1];
-  const x = (value: number) => Math.min(Math.max(((value - low) / (high - low)) * WIDTH, 1), WIDTH - 1);
+  const outline = inAll.map((density, b) => `${b ? "L" : "M"}${p(b)} ${y(density)}H${p(b + 1)}`).join("");
+  // The line of a threshold at an end of the axis is moved inside.
+  const lineX = (value: number) => Math.min(Math.max(x(thresholdPosition(column, value)), 1), WIDTH - 1).toFixed(2);
   const chart = svg(
     "svg",
     { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", class: "histogram", "aria-hidden": "true" },
     svg("path", { d: bars.join(""), class: "in-cluster" }),
     svg("path", { d: outline, class: "in-all" }),
-    ...thresholds.map((threshold) => svg("path", { d: `M${x(threshold)} 0V${HEIGHT}`, class: "threshold" })),
+    ...thresholds.map((threshold) => svg("path", { d: `M${lineX(threshold)} 0V${HEIGHT}`, class: "threshold" })),
   );
-  // Bins of single integers begin and end halfway between two integers.
-  const hasIntegerBins = column.whole && counts.length < MAX_INTEGER_BINS;
-  const range = hasIntegerBins ? [Math.ceil(low), Math.floor(high)] : [low, high];
-  const axis = h("div", { class: "axis-ends" }, ...range.map((value) => h("span", {}, formatNumber(value))));
-  return h("div", { class: "chart" }, chart, axis);
+  if (hasSeparateIntegers(column) && counts.length <= MAX_LABELLED_BINS) {
+    const labels = counts.map((_, b) => h("span", {}, formatRounded(column, Math.ceil(edges[b]))));
+    return h("div", { class: "chart" }, chart, h("div", { class: "bin-labels" }, ...labels));
+  }
+  const [first, last] = axisEnds(column);
+  const scaleNote = unit === null ? null : h("span", { class: "scale-note" }, "log scale");
+  return h(
+    "div",
+    { class: "chart" },
+    chart,
+    h("div", { class: "axis-ends" }, h("span", {}, first), scaleNote, h("span", {}, last)),
+  );
+}
+
+/** The ends of an axis as text. They say whether rows lie beyond. */
+function axisEnds(column: NumberColumn): [string, string] {
+  const { edges, beyond, high, whole } = column;
+  const last = edges[edges.length - 1];
+  const start = formatRounded(column, whole ? Math.ceil(edges[0]) : edges[0]);
+  // The last bin of integers may contain some that are larger than all values.
+  const isHighInLastBin = high > edges[edges.length - 2] && high < last;
+  const end = formatRounded(column, isHighInLastBin ? high : whole ? Math.floor(last) : last);
+  return [beyond[0] ? `${start} or less` : start, beyond[1] ? `${end} or more` : end];
+}
+
+type Categories = Pick<CategoryColumn, "values" | "others" | "all">;
+
+/** A column of zeros and ones has two categories. */
+function asCategories(column: Column): Categories {
+  if (column.kind === "category") return column;
+  const values = column.name.includes(" is ") ? ["no", "yes"] : ["0", "1"];
+  return { values, others: 0, all: column.all };
 }
 
 /** One bar per category, with a mark at the share in all rows. */
-function categoryBars(column: CategoryColumn, counts: number[], totalRows: number, rows: number): Element {
+function categoryBars(column: Categories, counts: number[], totalRows: number, rows: number): Element {
   const label = (v: number) => (v < column.values.length ? column.values[v] : pluralize(column.others, "other"));
   const inCluster = (v: number) => counts[v] / Math.max(rows, 1);
   const inAll = (v: number) => column.all[v] / Math.max(totalRows, 1);

@@ -30,8 +30,9 @@ export function formatNumber(value: number | null | undefined): string {
   if (value === null || value === undefined) return "–";
   if (value === 0) return "0"; // not "-0"
   const size = Math.abs(value);
-  if (size < 1e-4 || size >= 1e9) return value.toExponential(2);
-  return value.toLocaleString("en-GB", size >= 100 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 3 });
+  if (size < 1e-4 || size >= 1e12) return value.toExponential(2);
+  const digits = size >= 100 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 3 };
+  return groupDigits(value.toLocaleString("en-GB", { ...digits, useGrouping: false }));
 }
 
 /** A value of the data in full, without digits that come from floating-point rounding. */
@@ -39,16 +40,31 @@ export function formatValue(value: number): string {
   const size = Math.abs(value);
   if (size !== 0 && (size < 1e-4 || size >= 1e15)) return value.toPrecision(6);
   const options = { maximumSignificantDigits: 15, maximumFractionDigits: 4, useGrouping: false };
-  return value.toLocaleString("en-GB", options as Intl.NumberFormatOptions);
+  return groupDigits(value.toLocaleString("en-GB", options as Intl.NumberFormatOptions));
+}
+
+/** A number with all digits. */
+export function formatExactly(value: number): string {
+  return groupDigits(String(value));
+}
+
+/** Separates thousands in numbers of five or more digits before the decimal point: "1950", but "19,500". */
+export function groupDigits(number: string): string {
+  const [, start, digits, rest] = /^(\D*)(\d+)(.*)$/.exec(number) ?? [];
+  if (digits === undefined || digits.length < 5 || rest.startsWith("e")) return number;
+  return `${start}${digits.replace(/\B(?=(\d{3})+$)/g, ",")}${rest}`;
 }
 
 export function categoryName(column: CategoryColumn, position: number): string {
   return column.values[position] ?? OTHER_CATEGORY;
 }
 
-/** Prevents line breaks between a comparison sign and its number. */
-export function keepComparisonsTogether(rule: string): string {
-  return rule.replace(/(≤|>|=|±) (?=-?\d)/g, "$1\u00a0").replace(/(\d) </g, "$1\u00a0<");
+/** A rule with thousands separators, and without line breaks between a comparison sign and its number. */
+export function displayRule(rule: string): string {
+  const group = (_: string, sign: string, number: string) => `${sign}\u00a0${groupDigits(number)}`;
+  return rule
+    .replace(/(≤|>|=|±) ([$€£]?-?\d[\d.]*)/g, group)
+    .replace(/(^| )([$€£]?-?\d[\d.]*) </g, (_, before: string, number: string) => `${before}${groupDigits(number)}\u00a0<`);
 }
 
 /** The cost of a tree compared with the reference, as part of a sentence. */

@@ -14,6 +14,7 @@ export function pageHeader(
   title: string | null,
   headline: string,
   summary: HTMLElement,
+  warnings: HTMLElement | null,
   sizeBar: HTMLElement,
 ): HTMLElement {
   return h(
@@ -22,6 +23,7 @@ export function pageHeader(
     h("p", { class: "report-title" }, title ?? "Clusters explained"),
     h("h1", {}, headline),
     summary,
+    warnings ?? "",
     sizeBar,
   );
 }

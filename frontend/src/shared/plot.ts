@@ -1,10 +1,14 @@
 // Parts that all plots of rows share: scales, axes, markers, and a size that follows the page width.
 
+import type { NumberColumn } from "../types";
+import { formatRounded, isDate } from "./column-format";
 import { setStyle, svg } from "./dom";
 import { formatNumber } from "./format";
 import { onPrint, PRINT_PAGE } from "./printing";
 
-const PADDING = { left: 60, right: 14, top: 12, bottom: 46 };
+const PADDING = { left: 78, right: 16, top: 12, bottom: 46 };
+const DAYS_PER_YEAR = 365.25;
+const DAYS_PER_MONTH = DAYS_PER_YEAR / 12;
 
 /** Values below `low` or above `high` are outside the plot. */
 export interface Range {
@@ -17,14 +21,41 @@ export interface Scale extends Range {
   toPixel: (value: number) => number;
 }
 
-export function xScale(low: number, high: number, width: number): Scale {
-  const length = width - PADDING.left - PADDING.right;
-  return { low, high, toPixel: (v) => PADDING.left + ((v - low) / (high - low)) * length };
+/** `unit` is that of a logarithmic axis; null for a linear axis. */
+export function xScale({ low, high }: Range, width: number, unit: number | null = null): Scale {
+  return scale({ low, high }, PADDING.left, width - PADDING.right, unit);
 }
 
-export function yScale(low: number, high: number, height: number): Scale {
-  const length = height - PADDING.top - PADDING.bottom;
-  return { low, high, toPixel: (v) => height - PADDING.bottom - ((v - low) / (high - low)) * length };
+export function yScale({ low, high }: Range, height: number, unit: number | null = null): Scale {
+  return scale({ low, high }, height - PADDING.bottom, PADDING.top, unit);
+}
+
+function scale({ low, high }: Range, first: number, last: number, unit: number | null): Scale {
+  const [start, end] = [axisPosition(low, unit), axisPosition(high, unit)];
+  return { low, high, toPixel: (v) => first + ((axisPosition(v, unit) - start) / (end - start)) * (last - first) };
+}
+
+/** The position of a value on a linear or a logarithmic axis. */
+export function axisPosition(value: number, unit: number | null): number {
+  return unit === null ? value : Math.log1p(Math.max(value / unit, -0.9));
+}
+
+/** Columns of integers with a smaller range than this have one bin and one line of marks per integer. */
+const MAX_SEPARATE_INTEGERS = 24;
+
+/** Whether the plots separate the integers of a column. */
+export function hasSeparateIntegers(column: NumberColumn): boolean {
+  return column.whole && column.high - column.low < MAX_SEPARATE_INTEGERS;
+}
+
+/** Where a threshold is drawn: between two integers if the plots separate them. */
+export function thresholdPosition(column: NumberColumn, threshold: number): number {
+  return hasSeparateIntegers(column) ? Math.floor(threshold) + 0.5 : threshold;
+}
+
+/** The value at a position. */
+export function axisValue(position: number, unit: number | null): number {
+  return unit === null ? position : unit * Math.expm1(position);
 }
 
 /** The nearest value in the range. */
@@ -114,15 +145,62 @@ export function drawAxes(x: Axis, y: Axis, width: number, height: number): SVGEl
   return [...xTicks, ...yTicks, ...titles];
 }
 
-/** About `count` ticks at round numbers. */
-export function numberTicks({ low, high }: Range, count = 6): Tick[] {
-  const minStep = (high - low) / count;
+/** About `count` ticks at round numbers. Integers have ticks at integers only. */
+export function numberTicks({ low, high }: Range, count = 6, isWhole = false): Tick[] {
+  const minStep = Math.max((high - low) / count, isWhole ? 1 : 0);
   const power = 10 ** Math.floor(Math.log10(minStep));
-  const step = power * [1, 2, 5, 10].find((factor) => factor * power >= minStep)!;
+  const step = power * [1, 2, 5, 10].find((factor) => factor * power >= minStep * (1 - 1e-9))!;
   const ticks: Tick[] = [];
   for (let value = Math.ceil(low / step) * step; value <= high; value += step) {
     const rounded = Number(value.toPrecision(10));
     ticks.push([rounded, formatNumber(rounded)]);
+  }
+  return ticks;
+}
+
+/** About `count` ticks of a column of numbers or dates. */
+export function columnTicks(column: NumberColumn, range: Range, count: number, unit: number | null): Tick[] {
+  if (isDate(column)) return dateTicks(range, count);
+  if (unit !== null) return logTicks(column, range, count, unit);
+  const ticks = numberTicks(range, count, column.whole);
+  return ticks.map(([value]) => [value, formatRounded(column, value)]);
+}
+
+/** Zero, powers of ten, and, if there is space, their multiples by 2 and 5. */
+function logTicks(column: NumberColumn, { low, high }: Range, count: number, unit: number): Tick[] {
+  const powers: number[] = [];
+  for (let power = unit; power <= high; power *= 10) powers.push(power);
+  const candidates = [0, ...powers, ...powers.map((v) => 2 * v), ...powers.map((v) => 5 * v), low, high];
+  const minDistance = (axisPosition(high, unit) - axisPosition(low, unit)) / (1.4 * count);
+  const chosen: number[] = [];
+  for (const value of candidates) {
+    const position = axisPosition(value, unit);
+    const isFree = chosen.every((other) => Math.abs(axisPosition(other, unit) - position) >= minDistance);
+    if (value >= low && value <= high && value >= column.low && isFree) chosen.push(Number(value.toPrecision(3)));
+  }
+  return chosen.sort((a, b) => a - b).map((value) => [value, formatRounded(column, value)]);
+}
+
+/** Ticks at the first days of years or months, or at days. */
+function dateTicks({ low, high }: Range, count: number): Tick[] {
+  const minStep = (high - low) / count;
+  const toDays = (year: number, month: number) => Date.UTC(year, month, 1) / 86_400_000;
+  const ticks: Tick[] = [];
+  if (minStep <= DAYS_PER_MONTH / 2) {
+    const step = [1, 2, 7, 14].find((days) => days >= minStep) ?? 14;
+    for (let day = Math.ceil(low / step) * step; day <= high; day += step)
+      ticks.push([day, new Date(day * 86_400_000).toISOString().slice(5, 10)]);
+    return ticks;
+  }
+  const start = new Date(low * 86_400_000);
+  const months = [1, 2, 3, 6].find((n) => n * DAYS_PER_MONTH >= minStep);
+  const years = [1, 2, 5, 10, 20, 50, 100].find((n) => n * DAYS_PER_YEAR >= minStep) ?? 100;
+  const step = months ?? 12 * years;
+  const first = start.getUTCFullYear() - (start.getUTCFullYear() % (months ? 1 : years));
+  for (let month = 0; toDays(first, month) <= high; month += step) {
+    const day = toDays(first, month);
+    const text = new Date(day * 86_400_000).toISOString();
+    if (day >= low) ticks.push([day, months ? text.slice(0, 7) : text.slice(0, 4)]);
   }
   return ticks;
 }

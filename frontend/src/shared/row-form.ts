@@ -1,7 +1,8 @@
 // The form of "Explain a row". Values can be typed, taken from a typical row, or pasted.
 
-import type { ClusterStatistics, DataColumns, Row } from "../types";
+import type { ClusterStatistics, DataColumns, NumberColumn, Row } from "../types";
 import type { ClusterNames } from "./cluster-names";
+import { formatIn, isDate, parseIn } from "./column-format";
 import { h } from "./dom";
 import { OTHER_CATEGORY } from "./format";
 import { parsePastedRow } from "./parse-pasted-row";
@@ -12,6 +13,7 @@ export const ROW_HINT = "Enter the values of a row, or start from a typical row.
 /** A row that the reader can start from. */
 interface Example {
   label: string;
+  cluster: number;
   values: (number | string | null)[];
 }
 
@@ -39,8 +41,7 @@ export class RowForm {
     });
     this.exampleSelect.addEventListener("change", () => {
       if (this.exampleSelect.value === "") return;
-      const { values } = this.examples[Number(this.exampleSelect.value)];
-      for (const c of this.inputs.keys()) this.setValue(c, values[c]);
+      this.fillIn(this.examples[Number(this.exampleSelect.value)]);
       onChange();
     });
     const form = h("form", { class: "row-form", autocomplete: "off" }, this.fields);
@@ -62,7 +63,7 @@ export class RowForm {
     const columns = [...this.inputs.keys()];
     this.examples = clusters
       .flatMap(({ typical }, c) =>
-        typical.length ? [{ label: `a typical row of ${names.displayName(c)}`, values: typical[0] }] : [],
+        typical.length ? [{ label: `a typical row of ${names.displayName(c)}`, cluster: c, values: typical[0] }] : [],
       )
       .filter(({ values }) => columns.every((c) => c < values.length));
     const options = this.examples.map(({ label }, i) => h("option", { value: i }, label));
@@ -72,6 +73,19 @@ export class RowForm {
     this.exampleField.hidden = options.length === 0;
   }
 
+  /** Fills in the typical row of the largest cluster that has one. */
+  selectLargest(clusters: ClusterStatistics[]): void {
+    const rows = (i: number) => clusters[this.examples[i].cluster].rows;
+    const largest = this.examples.reduce((best, _, i) => (best < 0 || rows(i) > rows(best) ? i : best), -1);
+    if (largest < 0) return;
+    this.exampleSelect.value = String(largest);
+    this.fillIn(this.examples[largest]);
+  }
+
+  private fillIn({ values }: Example): void {
+    for (const c of this.inputs.keys()) this.setValue(c, values[c]);
+  }
+
   /** The row and an error message. The error is null if the row is complete, and "" if the form is empty. */
   read(): { row: Row; error: string | null } {
     const row: Row = new Map();
@@ -79,7 +93,7 @@ export class RowForm {
     for (const [c, input] of this.inputs) {
       const column = this.data.columns[c];
       const text = input.value.trim();
-      const value = text === "" ? column.fill : Number(text);
+      const value = text === "" ? column.fill : column.kind === "number" ? parseIn(column, text) : Number(text);
       const isInvalid = value === null || !Number.isFinite(value);
       input.setAttribute("aria-invalid", String(isInvalid && text !== ""));
       if (!isInvalid) row.set(c, value);
@@ -87,19 +101,19 @@ export class RowForm {
         error =
           text === ""
             ? `Enter a value for ${column.name}.`
-            : `${column.name}: “${text}” is not a number. Write numbers like 12.5.`;
+            : `${column.name}: “${text}” is not a ${describeInput(column as NumberColumn)}.`;
     }
     return { row, error: error !== null && this.isEmpty() ? "" : error };
   }
 
   private isEmpty(): boolean {
-    return [...this.inputs.values()].every((input) => input instanceof HTMLSelectElement || input.value.trim() === "");
+    return [...this.inputs.values()].every((input) => input.value.trim() === "");
   }
 
   private createField(c: number): HTMLElement {
     const column = this.data.columns[c];
     const input =
-      column.kind === "number" ? numberInput(column.fill, column.low, column.high) : categoryInput(column.values);
+      column.kind === "number" ? numberInput(column) : categoryInput(column.values);
     const text = this.removedText.get(c);
     if (text !== undefined) input.value = text;
     input.addEventListener("input", this.onChange);
@@ -111,20 +125,29 @@ export class RowForm {
     const input = this.inputs.get(c);
     const column = this.data.columns[c];
     if (!input) return;
-    if (column.kind === "number") input.value = value === null ? "" : String(value);
-    else {
+    if (column.kind === "number") {
+      const isNumber = typeof value === "number";
+      input.value = value === null ? "" : isNumber && isDate(column) ? formatIn(column, value) : String(value);
+    } else {
       const position = column.values.indexOf(String(value ?? "missing"));
       input.value = String(position < 0 ? column.values.length : position);
     }
   }
 }
 
-function numberInput(fill: number | null, low: number, high: number): HTMLInputElement {
-  const placeholder = fill === null ? `${low} to ${high}` : `if empty: ${fill}`;
-  return h("input", { type: "text", inputmode: "decimal", placeholder });
+function describeInput(column: NumberColumn): string {
+  return isDate(column) ? "date. Write dates like 2024-03-15" : "number. Write numbers like 12.5 or 1,000";
+}
+
+function numberInput(column: NumberColumn): HTMLInputElement {
+  const { fill, low, high } = column;
+  const placeholder =
+    fill === null ? `${formatIn(column, low)} to ${formatIn(column, high)}` : `if empty: ${formatIn(column, fill)}`;
+  return h("input", { type: "text", inputmode: isDate(column) ? "text" : "decimal", placeholder });
 }
 
 function categoryInput(values: string[]): HTMLSelectElement {
   const options = values.map((value, v) => h("option", { value: v }, value));
-  return h("select", {}, ...options, h("option", { value: values.length }, OTHER_CATEGORY));
+  const empty = h("option", { value: "" }, "choose…");
+  return h("select", {}, empty, ...options, h("option", { value: values.length }, OTHER_CATEGORY));
 }

@@ -4,7 +4,7 @@ import { clusterCard } from "../shared/cluster-card";
 import { distributionLegend } from "../shared/column-distribution";
 import { copyButton } from "../shared/copy";
 import { h, section } from "../shared/dom";
-import { keepComparisonsTogether, pluralize } from "../shared/format";
+import { displayRule, pluralize } from "../shared/format";
 import { screenOnly } from "../shared/printing";
 import type { Rule } from "../types";
 import { boundsAt, leavesOf, pathTo } from "./paths";
@@ -78,7 +78,7 @@ function ruleList(rules: Rule[]): HTMLElement {
 
 /** The conditions of a rule, joined by an "and" with its own style. */
 function conditionParts(rule: Rule): (Node | string)[] {
-  return keepComparisonsTogether(rule.text)
+  return displayRule(rule.text)
     .split(" and ")
     .flatMap((condition, i) => (i === 0 ? [condition] : [h("span", { class: "and" }, " and "), condition]));
 }

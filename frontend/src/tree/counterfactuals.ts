@@ -1,5 +1,6 @@
 // Changes of a row that lead to another cluster of the tree.
 
+import { formatThreshold } from "../shared/column-format";
 import { categoryName } from "../shared/format";
 import type { Counterfactual } from "../shared/row-result";
 import type { Column, Row, Tree } from "../types";
@@ -57,15 +58,16 @@ function requiredChange(column: Column, value: number, bounds: Bounds): Change |
     return null;
   }
   const scale = column.spread || 1;
+  const threshold = (v: number) => formatThreshold(column, v);
   const hasBothBounds = Number.isFinite(bounds.above) && Number.isFinite(bounds.atMost);
   if (value <= bounds.above) {
-    const upTo = hasBothBounds ? ` (up to ${bounds.atMost})` : "";
-    const text = `${column.name} above ${bounds.above}${upTo} instead of ${value}`;
+    const upTo = hasBothBounds ? ` (up to ${threshold(bounds.atMost)})` : "";
+    const text = `${column.name} above ${threshold(bounds.above)}${upTo} instead of ${threshold(value)}`;
     return { text, size: (bounds.above - value) / scale };
   }
   if (value > bounds.atMost) {
-    const butAbove = hasBothBounds ? ` (but above ${bounds.above})` : "";
-    const text = `${column.name} ${bounds.atMost} or less${butAbove} instead of ${value}`;
+    const butAbove = hasBothBounds ? ` (but above ${threshold(bounds.above)})` : "";
+    const text = `${column.name} ${threshold(bounds.atMost)} or less${butAbove} instead of ${threshold(value)}`;
     return { text, size: (value - bounds.atMost) / scale };
   }
   return null;

@@ -1,5 +1,6 @@
 // The header of a tree report.
 
+import { warningBox } from "../shared/data-panel";
 import { h } from "../shared/dom";
 import { describeCost, formatCount, formatPercent, formatRows, pluralize } from "../shared/format";
 import { drawSizeBar, pageHeader } from "../shared/page-header";
@@ -22,7 +23,7 @@ export function treeHeader(state: TreeState): HTMLElement {
   draw();
   state.on(["tree", "names"], draw);
   const headline = `${pluralize(data.clusters.length, "cluster")} of ${formatRows(data.rows, data.rowsAre)}`;
-  return pageHeader(data.title, headline, h("p", { class: "summary" }, ...summaries), sizeBar);
+  return pageHeader(data.title, headline, h("p", { class: "summary" }, ...summaries), warningBox(data), sizeBar);
 }
 
 function summaryText(data: TreePayload, tree: Tree): string {

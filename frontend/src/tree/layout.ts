@@ -4,6 +4,7 @@
 // node per line, indented by depth; it is used if the page is too narrow for the horizontal layout.
 
 import type { Column, Tree } from "../types";
+import { childrenOf } from "./paths";
 
 export interface NodeBox {
   x: number;
@@ -70,15 +71,14 @@ export function layoutTree(
   return horizontalLayout(tree, collapsed, visible, { levelDistance, width, leafWidth, splitWidth, hasTwoLines });
 }
 
-/** In preorder: parents before their children, left before right. */
+/** In preorder: parents before their children, "yes" before "no". */
 function visibleNodes(tree: Tree, collapsed: Set<number>): VisibleNode[] {
   const visible: VisibleNode[] = [];
   const visit = (i: number, depth: number): void => {
     visible.push({ i, depth });
     const node = tree.nodes[i];
     if (node.left !== undefined && !collapsed.has(i)) {
-      visit(node.left, depth + 1);
-      visit(node.right!, depth + 1);
+      for (const child of childrenOf(node)) visit(child, depth + 1);
     }
   };
   visit(0, 0);
@@ -136,7 +136,7 @@ function horizontalLayout(
   for (const { i } of visible) {
     if (hasNoVisibleChildren(i)) continue;
     const parent = nodes.get(i)!;
-    const children = [nodes.get(tree.nodes[i].left!)!, nodes.get(tree.nodes[i].right!)!];
+    const children = childrenOf(tree.nodes[i]).map((child) => nodes.get(child)!);
     const startX = parent.x + parent.width;
     // Both links start side by side, centered at the parent.
     let top = parent.y - (children[0].linkWidth + children[1].linkWidth) / 2;

@@ -1,6 +1,7 @@
 // The nodes of a tree as text.
 
-import { formatPercent, pluralize } from "../shared/format";
+import { formatThreshold } from "../shared/column-format";
+import { displayRule, formatPercent, pluralize } from "../shared/format";
 import type { Column, Tree, TreeNode } from "../types";
 import { boundsAt, clustersBelow, type Bounds } from "./paths";
 import type { TreeState } from "./state";
@@ -12,7 +13,11 @@ const MAX_CLUSTERS = 6;
 export function questionParts(split: TreeNode, columns: Column[]): [string, string] {
   const column = columns[split.column!];
   if (column.kind === "category") return [column.name, `is ${column.values[split.value!]}?`];
-  return [column.name, `≤ ${split.threshold}?`];
+  // "cyl = 4?" if 4 is the only value up to the threshold, and "cyl ≤ 6?" if there are several.
+  const values = (column.format.values ?? []).filter((value) => value <= split.threshold!);
+  if (values.length === 1) return [column.name, `= ${values[0]}?`];
+  const threshold = values.length ? Math.max(...values) : split.threshold!;
+  return [column.name, `≤ ${formatThreshold(column, threshold)}?`];
 }
 
 export function questionText(split: TreeNode, columns: Column[]): string {
@@ -28,7 +33,7 @@ export function answerTo(split: TreeNode, isLeft: boolean): "yes" | "no" {
 export function describeNode(state: TreeState, i: number): string {
   const { data, tree } = state;
   const node = tree.nodes[i];
-  const conditions = node.rule ?? conditionsAt(tree, data.columns, i);
+  const conditions = node.rule !== undefined ? displayRule(node.rule) : conditionsAt(tree, data.columns, i);
   const rows = `${pluralize(node.rows, "row")} (${formatPercent(node.rows / Math.max(data.rows, 1))})`;
   if (node.cluster !== undefined) {
     const where = i === 0 ? `all ${rows}` : `${rows} with ${conditions}`;
@@ -58,7 +63,8 @@ function boundsText(column: Column, bounds: Bounds): string {
     if (values.length === 1) return `${column.name} is not ${values[0]}`;
     return `${column.name} is none of ${values.join(", ")}`;
   }
-  if (bounds.above === -Infinity) return `${column.name} ≤ ${bounds.atMost}`;
-  if (bounds.atMost === Infinity) return `${column.name} > ${bounds.above}`;
-  return `${bounds.above} < ${column.name} ≤ ${bounds.atMost}`;
+  const [above, atMost] = [bounds.above, bounds.atMost].map((value) => formatThreshold(column, value));
+  if (bounds.above === -Infinity) return `${column.name} ≤ ${atMost}`;
+  if (bounds.atMost === Infinity) return `${column.name} > ${above}`;
+  return `${above} < ${column.name} ≤ ${atMost}`;
 }

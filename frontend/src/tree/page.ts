@@ -1,5 +1,6 @@
 // The page of a tree report.
 
+import { dataSection } from "../shared/data-panel";
 import { provenanceSection } from "../shared/provenance";
 import { clusterCardsSection } from "./cluster-cards";
 import { copyRulesSection } from "./copy-rules";
@@ -16,6 +17,7 @@ export function treeSections(state: TreeState): HTMLElement[] {
     clusterCardsSection(state),
     scatterPlotSection(state),
     rowSection(state),
+    dataSection(state.data),
     measuresSection(state),
     copyRulesSection(state),
     provenanceSection(state.data.made),

@@ -10,6 +10,14 @@ export interface Bounds {
   not: number[];
 }
 
+/**
+ * The children of a split, "yes" first. A number goes left if it is at most the threshold; a category goes right if
+ * it is the value.
+ */
+export function childrenOf({ left, right, value }: TreeNode): [yes: number, no: number] {
+  return value === undefined ? [left!, right!] : [right!, left!];
+}
+
 /** The parent of each node; -1 for the root. */
 export function parentNodes(tree: Tree): number[] {
   const parents = tree.nodes.map(() => -1);

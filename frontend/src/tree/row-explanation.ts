@@ -1,5 +1,6 @@
 // "Explain a row" for a tree: the path of the row, its cluster, and changes that lead to other clusters.
 
+import { formatThreshold } from "../shared/column-format";
 import { h, replaceContent, section } from "../shared/dom";
 import { categoryName } from "../shared/format";
 import { ROW_HINT, ROW_NOTE, RowForm } from "../shared/row-form";
@@ -13,30 +14,37 @@ import type { TreeState } from "./state";
 export function rowSection(state: TreeState): HTMLElement {
   const { data } = state;
   const result = h("div", { class: "result", role: "status" });
-  const form = new RowForm(data, explain);
+  /** Whether the reader has entered a row. Only then its path is highlighted in the tree. */
+  let isEntered = false;
+  const form = new RowForm(data, () => {
+    isEntered = true;
+    explain();
+  });
 
   function updateForm(): void {
     form.setColumns(splitColumns(state.tree));
     updateNames();
+    if (!isEntered) form.selectLargest(state.tree.clusters);
+    explain();
   }
 
   function updateNames(): void {
     form.setExamples(state.tree.clusters, state.names);
-    explain();
   }
 
   function explain(): void {
     const { tree } = state;
     const { row, error } = form.read();
+    const pin = (nodes: number[] | null) => isEntered && state.pin(nodes);
     if (error !== null) {
       result.replaceChildren(h("p", { class: "note" }, error || ROW_HINT));
-      state.pin(null);
+      pin(null);
       return;
     }
     const path = decisionPath(tree, row);
     const cluster = tree.nodes[path[path.length - 1]].cluster!;
     const hasSplits = path.length > 1;
-    state.pin(hasSplits ? path : null);
+    pin(hasSplits ? path : null);
     replaceContent(
       result,
       predictedCluster(state.names, cluster),
@@ -52,13 +60,16 @@ export function rowSection(state: TreeState): HTMLElement {
     const split = state.tree.nodes[i];
     const column = data.columns[split.column!];
     const value = row.get(split.column!)!;
-    const valueText = column.kind === "number" ? value : categoryName(column, value);
+    const valueText = column.kind === "number" ? formatThreshold(column, value) : categoryName(column, value);
     const answer = answerTo(split, split.left === next);
     return h("li", {}, `${questionText(split, data.columns)} `, h("strong", {}, answer), `, the value is ${valueText}`);
   }
 
   state.on(["tree"], updateForm);
-  state.on(["names"], updateNames);
+  state.on(["names"], () => {
+    updateNames();
+    explain();
+  });
   updateForm();
   return section(
     "row",

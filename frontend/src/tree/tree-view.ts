@@ -6,7 +6,7 @@ import { formatPercent, pluralize } from "../shared/format";
 import { onPrint, PRINT_PAGE } from "../shared/printing";
 import { layoutTree, type NodeBox } from "./layout";
 import { answerTo, describeNode, questionParts, questionText } from "./node-text";
-import { clustersBelow, parentNodes, pathTo } from "./paths";
+import { childrenOf, clustersBelow, parentNodes, pathTo } from "./paths";
 import type { TreeState } from "./state";
 
 const HINT = "Point at a question or a leaf to see which rows reach it. You can also use the arrow keys.";
@@ -147,7 +147,8 @@ export function treeSection(state: TreeState, slider: HTMLElement | null): HTMLE
   /** Arrow keys, Home and End move through the tree. Enter and space activate a node. */
   function onKeyDown(event: KeyboardEvent, i: number): void {
     const node = state.tree.nodes[i];
-    const visible = [...elements.keys()].sort((a, b) => a - b);
+    // From top to bottom.
+    const visible = [...elements.keys()];
     const position = visible.indexOf(i);
     const focus = (target: number | undefined) => target !== undefined && elements.get(target)?.focus();
     const isExpanded = node.left !== undefined && !collapsed.has(i);
@@ -156,7 +157,7 @@ export function treeSection(state: TreeState, slider: HTMLElement | null): HTMLE
     else if (event.key === "Home") focus(visible[0]);
     else if (event.key === "End") focus(visible[visible.length - 1]);
     else if (event.key === "ArrowRight") {
-      if (isExpanded) focus(node.left);
+      if (isExpanded) focus(childrenOf(node)[0]);
       else if (node.left !== undefined) toggleCollapsed(i);
     } else if (event.key === "ArrowLeft") {
       if (i > 0) focus(parentNodes(state.tree)[i]);

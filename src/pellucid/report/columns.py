@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +13,7 @@ from scipy import sparse
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.input_columns import as_numbers, fill_missing
 from pellucid.explanation.rules import default_names
+from pellucid.tables.column_formats import ColumnFormat
 from pellucid.tables.columns import Columns, is_numeric
 from pellucid.tables.encoding import Indicator, as_category
 from pellucid.tables.frames import as_table
@@ -31,6 +33,7 @@ class NumberColumn:
 
     name: str
     numbers: np.ndarray = field(repr=False)
+    format: ColumnFormat | None = None
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,7 @@ class Table:
         known = getattr(explanation, "feature_names_in_", None)
         names = default_names(explanation.n_features_in_) if known is None else known.tolist()
         self._fill = explanation.fill_
+        self._formats: dict[str, ColumnFormat] = getattr(explanation, "formats_", {})
         self._X = canonical_csc(X) if sparse.issparse(X) else X
         self._is_sparse = sparse.issparse(X)
         self._frame = None if self._is_sparse or isinstance(X, list) else as_table(X)
@@ -95,6 +99,16 @@ class Table:
             rows[name] += int(tree.n_node_samples[node])
         return [name for name, _ in rows.most_common()]
 
+    def cuts(self, trees: Iterable[ThresholdTree], described: list[str | Indicator]) -> dict:
+        """Thresholds of some trees, by column of numbers."""
+        found: dict[str, set[float]] = {}
+        for tree in trees:
+            for node in np.flatnonzero(~tree.is_leaf).tolist():
+                name = described[tree.feature[node]]
+                if not isinstance(name, Indicator):
+                    found.setdefault(name, set()).add(float(tree.threshold[node]))
+        return {name: sorted(values) for name, values in found.items()}
+
     def read(self, name: str) -> Column:
         """One column with missing values replaced as in the explanation."""
         values = self._raw(name)
@@ -103,7 +117,8 @@ class Table:
         if name in self._fill:
             values = fill_missing(values, self._fill[name])
         if name not in self._asked_values and is_numeric(values):
-            return NumberColumn(name, values.astype(np.float64, copy=False))
+            numbers = values.astype(np.float64, copy=False)
+            return NumberColumn(name, numbers, self._formats.get(name))
         return self._categories(name, values)
 
     def _raw(self, name: str) -> np.ndarray:
@@ -135,6 +150,6 @@ def word(value: Any) -> str:
     return clipped(Indicator("", value).word)
 
 
-def clipped(text: str) -> str:
+def clipped(text: str, longest: int = _LONGEST) -> str:
     """The beginning of a text that is too long to be shown."""
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    return text if len(text) <= longest else text[: longest - 1] + "…"

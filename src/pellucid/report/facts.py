@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,6 +73,7 @@ def choose_columns(
     used: Iterable[str],
     position: np.ndarray,
     n_clusters: int,
+    cuts: Mapping[str, Sequence[float]],
 ) -> PageColumns:
     """The columns of the model, and those that differ most between its clusters.
 
@@ -87,12 +88,14 @@ def choose_columns(
     position : ndarray of int
         Cluster of each row.
     n_clusters : int
+    cuts : mapping of str to sequence of float
+        Thresholds of the model, by column of numbers.
     """
     first = dict.fromkeys(used)
     kept: dict[str, Profile] = {}
     strength: dict[str, float] = {}
     for name in names:
-        profile = Profile(read(name))
+        profile = Profile(read(name), cuts.get(name, ()), position)
         away = np.nan_to_num(profile.differences(position, n_clusters))
         strength[name] = float(np.abs(away).max(initial=0.0))
         kept[name] = profile
@@ -133,7 +136,7 @@ def cluster_facts(
         {
             "rows": int(sizes[c]),
             "apart": [short(away[c], 3) for away in apart],
-            "means": [None if m is None else [short(m[0][c]), short(m[1][c])] for m in means],
+            "means": [None if m is None else [short(m[0][c], 8), short(m[1][c], 8)] for m in means],
             "counts": [table[c] for table in counts],
             "typical": [] if typical is None else [written_row(shown, r) for r in typical[c]],
         }

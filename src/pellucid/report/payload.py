@@ -9,6 +9,7 @@ import numpy as np
 
 from pellucid.plotting.palette import cluster_color, on_dark, text_color
 from pellucid.report.columns import Table, clipped
+from pellucid.report.data_notes import DataNotes
 from pellucid.report.facts import PageColumns, choose_columns, cluster_facts, data_names
 from pellucid.report.model_view import Choice, Subject
 from pellucid.report.profiles import Profile
@@ -34,6 +35,7 @@ def make_payload(
     series: Any = None,
     times: Any = None,
     made: dict[str, str] | None = None,
+    notes: DataNotes | None = None,
 ) -> dict[str, Any]:
     """Data of the page; parameters as in :func:`pellucid.report.write_report`."""
     explanation = subject.explanation
@@ -76,6 +78,7 @@ def make_payload(
         },
         "trends": None if series is None else describe_trends(subject.fitted, series, times),
         "made": {**describe_making(subject.fitted, explanation.method_), **(made or {})},
+        **(notes or DataNotes()).describe(),
     }
 
 
@@ -84,7 +87,8 @@ def _columns(table: Table, explanation: Any, choice: Choice, n_clusters: int) ->
     used: dict[str, None] = {}
     for candidate in [own, *choice.trees]:
         used.update(dict.fromkeys(table.ask(candidate.tree, explanation.tree_columns_)))
-    return choose_columns(table.names, table.read, used, own.position, n_clusters)
+    cuts = table.cuts([c.tree for c in choice.trees], explanation.tree_columns_)
+    return choose_columns(table.names, table.read, used, own.position, n_clusters, cuts)
 
 
 def _affordable(choice: Choice, describe: Any) -> tuple[list[dict[str, Any]], int]:

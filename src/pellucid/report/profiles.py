@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from pellucid.report.axes import choose_axis
 from pellucid.report.columns import CategoryColumn, Column, NumberColumn, word
-
-N_BINS = 24
-"""Bins of a column of numbers, at the most."""
-
-_TAIL = 0.005
-"""Share of the values at either end that the outermost bins gather."""
+from pellucid.tables.column_formats import ColumnFormat
 
 
 class Profile:
@@ -21,6 +18,10 @@ class Profile:
     Parameters
     ----------
     column : NumberColumn or CategoryColumn
+    cuts : sequence of float
+        Thresholds on a column of numbers.
+    cluster : ndarray of int, optional
+        Cluster of each row.
 
     Attributes
     ----------
@@ -29,7 +30,9 @@ class Profile:
     n_bins : int
     """
 
-    def __init__(self, column: Column) -> None:
+    def __init__(
+        self, column: Column, cuts: Sequence[float] = (), cluster: np.ndarray | None = None
+    ) -> None:
         self.column = column
         self.is_number = isinstance(column, NumberColumn)
         if isinstance(column, CategoryColumn):
@@ -42,7 +45,15 @@ class Profile:
         self._range = (float(there.min()), float(there.max())) if len(there) else (0.0, 0.0)
         self.mean = float(there.mean()) if len(there) else 0.0
         self.spread = float(there.std()) if len(there) else 0.0
-        self.edges = _edges(there, self._is_whole)
+        self._format = column.format or ColumnFormat("integer" if self._is_whole else "number")
+        self.axis = choose_axis(
+            there,
+            is_whole=self._is_whole,
+            may_be_log=self._format.kind in ("number", "integer"),
+            cuts=cuts,
+            cluster=None if cluster is None else cluster[self._is_there],
+        )
+        self.edges = self.axis.edges
         self.n_bins = len(self.edges) - 1
         found = np.searchsorted(self.edges[1:-1], self._numbers, side="right")
         # Many columns are kept side by side, so that bins should be small.
@@ -61,13 +72,26 @@ class Profile:
         return {
             "kind": "number",
             "whole": self._is_whole,
-            "low": short(self._range[0]),
-            "high": short(self._range[1]),
+            "low": short(self._range[0], 10),
+            "high": short(self._range[1], 10),
             "mean": short(self.mean),
             "spread": short(self.spread),
-            "edges": [short(edge, 8) for edge in self.edges.tolist()],
+            "edges": [short(edge, 10) for edge in self.edges.tolist()],
+            "unit": self.axis.unit,
+            "beyond": [self.axis.n_below, self.axis.n_above],
+            "format": self._describe_format(),
             "all": self.counts(np.zeros(len(self.bin), dtype=np.intp), 1)[0],
         }
+
+    def _describe_format(self) -> dict[str, Any]:
+        known = self._format
+        found: dict[str, Any] = {"kind": known.kind}
+        for name in ("prefix", "suffix"):
+            if getattr(known, name):
+                found[name] = getattr(known, name)
+        if known.values:
+            found["values"] = [int(value) for value in known.values]
+        return found
 
     def counts(self, cluster: np.ndarray, n_clusters: int) -> list[list[int]]:
         """Rows in each bin, by cluster."""
@@ -88,7 +112,11 @@ class Profile:
         with np.errstate(invalid="ignore", divide="ignore"):
             inside = sums / counts
             outside = (sums.sum() - sums) / (counts.sum() - counts)
-        return inside + self.mean, outside + self.mean
+        return tuple(self._without_rounding_error(found + self.mean) for found in (inside, outside))
+
+    def _without_rounding_error(self, means: np.ndarray) -> np.ndarray:
+        """Exactly 0 where all values are 0."""
+        return np.where(np.abs(means) < 1e-12 * (abs(self.mean) + self.spread), 0.0, means)
 
     def differences(
         self, cluster: np.ndarray, n_clusters: int, means: tuple | None = None
@@ -112,21 +140,6 @@ class Profile:
             found = (inside - outside) / np.where(spread > 0, spread, 1.0)
         farthest = np.abs(np.nan_to_num(found)).argmax(axis=1)
         return found[np.arange(n_clusters), farthest]
-
-
-def _edges(there: np.ndarray, is_whole: bool) -> np.ndarray:
-    """Borders of the bins; values beyond the outermost belong to the first and the last."""
-    if len(there) == 0:
-        return np.array([0.0, 1.0])
-    low, high = float(there.min()), float(there.max())
-    if is_whole and high - low < N_BINS:
-        return np.arange(low - 0.5, high + 1)
-    inner = np.quantile(there, [_TAIL, 1 - _TAIL])
-    if inner[0] < inner[1]:
-        low, high = inner.tolist()
-    if low == high:
-        return np.array([low - 0.5, high + 0.5])
-    return np.linspace(low, high, N_BINS + 1)
 
 
 def short(value: float, digits: int = 6) -> float | int | None:

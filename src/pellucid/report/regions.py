@@ -10,6 +10,7 @@ from pellucid.eop.problem import project
 from pellucid.explanation.rules import default_names
 from pellucid.plotting.region_shapes import outlines
 from pellucid.report.columns import NumberColumn, clipped
+from pellucid.report.data_notes import DataNotes
 from pellucid.report.facts import choose_columns, cluster_facts, data_names
 from pellucid.report.payload import describe_cluster
 from pellucid.report.profiles import short
@@ -37,6 +38,7 @@ def make_regions_payload(
     max_points: int = 2000,
     n_typical: int = 3,
     made: dict[str, str] | None = None,
+    notes: DataNotes | None = None,
 ) -> dict[str, Any]:
     """Payload of a fitted EOP model; parameters as in `write_report`.
 
@@ -57,7 +59,9 @@ def make_regions_payload(
     def read(name: str) -> NumberColumn:
         return NumberColumn(name, column_values(numbers, order[name], everything))
 
-    columns = choose_columns(names, read, used, position, n_classes + 1)
+    columns = choose_columns(
+        names, read, used, position, n_classes + 1, _cuts(rules[: len(model.levels_)])
+    )
     each = max(1, max_points // max(len(model.levels_), 1)) if max_points else 0
     view = _View(numbers, names, at[:, 0], answer, model.classes_, columns.place, each)
     leftover = rules[-1]
@@ -89,6 +93,7 @@ def make_regions_payload(
         "measures": _measures(model),
         "rules": _cut(str(rules)),
         "made": {**describe_making(model, type(model).__name__), **(made or {})},
+        **(notes or DataNotes()).describe(),
     }
 
 
@@ -96,6 +101,15 @@ def _positions(classes: np.ndarray, found: np.ndarray) -> np.ndarray:
     """Positions of answers among the classes; -1 if an answer is not a class."""
     at = np.clip(np.searchsorted(classes, found), 0, len(classes) - 1)
     return np.where(classes[at] == found, at, -1)
+
+
+def _cuts(rules: Any) -> dict[str, list[float]]:
+    """Bounds of the regions, by column."""
+    found: dict[str, set[float]] = {}
+    for piece in (piece for rule in rules for piece in rule.pieces):
+        for name, bounds in piece.bounds.items():
+            found.setdefault(name, set()).update(float(v) for v in bounds if np.isfinite(v))
+    return {name: sorted(values) for name, values in found.items()}
 
 
 def _measures(model: Any) -> dict[str, Any]:

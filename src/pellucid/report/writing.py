@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.rules import column_names
+from pellucid.report.data_notes import DataNotes
 from pellucid.report.model_view import Subject
 from pellucid.report.page import render
 from pellucid.report.payload import make_payload
@@ -30,6 +32,9 @@ def report_html(
     series: Any = None,
     times: Any = None,
     made: dict[str, str] | None = None,
+    decisions: Sequence[str] = (),
+    warnings: Sequence[str] = (),
+    number_of_clusters: Sequence[Mapping[str, Any]] = (),
 ) -> str:
     """The report as a string; the parameters are those of :func:`write_report`."""
     shown = {
@@ -39,6 +44,7 @@ def report_html(
         "max_points": max_points,
         "n_typical": n_typical,
         "made": made,
+        "notes": DataNotes(decisions, warnings, number_of_clusters),
     }
     if hasattr(model, "levels_"):
         from pellucid.report.regions import make_regions_payload
@@ -105,6 +111,15 @@ def write_report(path: str | PathLike, model: Any, X: Any, **options: Any) -> Pa
         When the series were measured.
     made : dict of str to str, optional
         More to say about how it was made.
+    decisions : sequence of str
+        Sentences about how the data were read and prepared, such as ignored columns, dropped rows
+        and filled values. The page lists them in a section about the data.
+    warnings : sequence of str
+        Sentences that the page shows at its top.
+    number_of_clusters : sequence of dict
+        The numbers of clusters that were tried, with the keys ``"k"`` and, where known,
+        ``"score"``, ``"smallest"`` (a share or a number of rows), ``"stability"``,
+        ``"agreement"`` and ``"chosen"``.
 
     Returns
     -------

@@ -1,0 +1,153 @@
+"""The axis of a column of numbers: its range, its scale and its bins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+N_BINS = 24
+"""Maximum number of bins."""
+
+_TAIL = 0.005
+"""Share of the values at either end that an axis may leave out."""
+
+_LONGER = 1.5
+"""An axis that would be at most this many times longer leaves out nothing."""
+
+_CLUSTER_SHARE = 0.05
+"""An axis leaves out no values if they are more than this share of a cluster."""
+
+_SKEWED = 2.0
+"""Skewness above which an axis is logarithmic."""
+
+_DECADES = 2.0
+"""Powers of ten that a logarithmic axis has at least."""
+
+
+_DIGITS = 8
+"""Significant digits of the edges of bins."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Range, scale and bins of a column of numbers.
+
+    Attributes
+    ----------
+    edges : ndarray
+        Edges of the bins. The outermost bins also count the values beyond them.
+    unit : float or None
+        The position of a value on a logarithmic axis is ``log(1 + value / unit)``; None for a
+        linear axis.
+    n_below, n_above : int
+        Number of values beyond the ends.
+    """
+
+    edges: np.ndarray = field(repr=False)
+    unit: float | None = None
+    n_below: int = 0
+    n_above: int = 0
+
+
+def choose_axis(
+    values: np.ndarray,
+    *,
+    is_whole: bool,
+    may_be_log: bool = True,
+    cuts: Sequence[float] = (),
+    cluster: np.ndarray | None = None,
+) -> Axis:
+    """Choose the axis of a column.
+
+    The axis reaches over all values and thresholds if they are close together, or if a threshold
+    or many rows of a cluster lie among the outermost values. Otherwise it leaves out the
+    outermost values and counts them.
+
+    Parameters
+    ----------
+    values : ndarray
+        The numbers that are not missing.
+    is_whole : bool
+        Whether all of them are integers.
+    may_be_log : bool, default=True
+        Whether a logarithmic axis makes sense. It does not for dates.
+    cuts : sequence of float
+        Thresholds on this column. The axis contains them.
+    cluster : ndarray of int, optional
+        Cluster of each value.
+    """
+    cuts = [float(cut) for cut in cuts if np.isfinite(cut)]
+    if len(values) == 0:
+        return Axis(_even_edges(min([0.0, *cuts]), max([1.0, *cuts])))
+    first, last = float(values.min()), float(values.max())
+    low, high = min([first, *cuts]), max([last, *cuts])
+    if is_whole and np.floor(high) - np.ceil(low) < N_BINS:
+        return Axis(np.arange(np.floor(low) - 0.5, np.ceil(high) + 1))
+    unit = _log_unit(values, is_whole) if may_be_log and low >= 0 else None
+    if unit is not None:
+        return Axis(_log_edges(low, high, unit, is_whole), unit)
+    inner_low, inner_high = np.quantile(values, [_TAIL, 1 - _TAIL]).tolist()
+    if is_whole:
+        inner_low, inner_high = float(np.floor(inner_low)), float(np.ceil(inner_high))
+    if _may_leave_out(values, (low, high), (inner_low, inner_high), cuts, cluster):
+        low, high = inner_low, inner_high
+    edges = _whole_edges(low, high) if is_whole else _even_edges(low, high)
+    below, above = int((values < edges[0]).sum()), int((values > edges[-1]).sum())
+    return Axis(edges, None, below, above)
+
+
+def _may_leave_out(values, outer, inner, cuts, cluster) -> bool:
+    """Whether an axis may leave out the outermost values."""
+    if inner[0] >= inner[1] or outer[1] - outer[0] <= _LONGER * (inner[1] - inner[0]):
+        return False
+    if any(not inner[0] <= cut <= inner[1] for cut in cuts):
+        return False
+    if cluster is None:
+        return True
+    is_beyond = (values < inner[0]) | (values > inner[1])
+    sizes = np.bincount(cluster)
+    beyond = np.bincount(cluster[is_beyond], minlength=len(sizes))
+    return not (beyond > _CLUSTER_SHARE * sizes).any()
+
+
+def _log_unit(values: np.ndarray, is_whole: bool) -> float | None:
+    """Unit of a logarithmic axis; None if the values are not skewed enough."""
+    spread = float(values.std())
+    if spread == 0 or float((((values - values.mean()) / spread) ** 3).mean()) <= _SKEWED:
+        return None
+    positive = values[values > 0]
+    unit = 10.0 ** np.floor(np.log10(np.quantile(positive, 0.1)))
+    unit = max(unit, 1.0) if is_whole else unit
+    return float(unit) if values.max() >= 10**_DECADES * unit else None
+
+
+def _log_edges(low: float, high: float, unit: float, is_whole: bool) -> np.ndarray:
+    ends = np.log1p(np.array([low, high]) / unit)
+    edges = unit * np.expm1(np.linspace(*ends, N_BINS + 1))
+    edges[0], edges[-1] = low, high
+    if is_whole:
+        # Each bin has its own integers.
+        inner = np.round(edges[1:-1]) - 0.5
+        edges = np.array([low - 0.5, *inner[(inner > low) & (inner < high)], high + 0.5])
+    return _rounded(edges)
+
+
+def _whole_edges(low: float, high: float) -> np.ndarray:
+    """Bins of the same number of integers."""
+    width = np.ceil((high - low + 1) / N_BINS)
+    return low - 0.5 + width * np.arange(np.ceil((high - low + 1) / width) + 1)
+
+
+def _even_edges(low: float, high: float) -> np.ndarray:
+    if low == high:
+        return np.array([low - 0.5, high + 0.5])
+    return _rounded(np.linspace(low, high, N_BINS + 1))
+
+
+def _rounded(edges: np.ndarray) -> np.ndarray:
+    """Edges with the digits that the page has; both ends stay as they are."""
+    low, high = edges[0], edges[-1]
+    inner = [float(f"{edge:.{_DIGITS}g}") for edge in edges[1:-1].tolist()]
+    return np.array([low, *(e for e in dict.fromkeys(inner) if low < e < high), high])

@@ -67,10 +67,13 @@ export interface TreeNode {
   column?: number;
   threshold?: number;
   value?: number;
+  /** The question without the name of the column, for example "≤ 2021-03-15" or "is red". */
+  question?: string;
+  /** The conditions of all rows of the node. */
+  rule?: string;
   // Only in leaves. `purity` is the share of the rows that have the same cluster in the reference.
   cluster?: number;
   purity?: number | null;
-  rule?: string;
   conditions?: number;
 }
 

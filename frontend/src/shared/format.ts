@@ -63,8 +63,10 @@ export function categoryName(column: CategoryColumn, position: number): string {
 export function displayRule(rule: string): string {
   const group = (_: string, sign: string, number: string) => `${sign}\u00a0${groupDigits(number)}`;
   return rule
-    .replace(/(≤|>|=|±) ([$€£]?-?\d[\d.]*)/g, group)
-    .replace(/(^| )([$€£]?-?\d[\d.]*) </g, (_, before: string, number: string) => `${before}${groupDigits(number)}\u00a0<`);
+    .replace(/(≤|≥|>|=|±) ([$€£]?-?\d[\d.]*)/g, group)
+    .replace(/(^| )([$€£]?-?\d[\d.]*) (<|≤)/g, (_, before: string, number: string, sign: string) => {
+      return `${before}${groupDigits(number)}\u00a0${sign}`;
+    });
 }
 
 /** The cost of a tree compared with the reference, as part of a sentence. */

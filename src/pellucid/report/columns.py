@@ -63,7 +63,7 @@ class Table:
         known = getattr(explanation, "feature_names_in_", None)
         names = default_names(explanation.n_features_in_) if known is None else known.tolist()
         self._fill = explanation.fill_
-        self._formats: dict[str, ColumnFormat] = getattr(explanation, "formats_", {})
+        self._formats: dict[str, ColumnFormat] = explanation.formats_
         self._X = canonical_csc(X) if sparse.issparse(X) else X
         self._is_sparse = sparse.issparse(X)
         self._frame = None if self._is_sparse or isinstance(X, list) else as_table(X)
@@ -112,6 +112,8 @@ class Table:
     def read(self, name: str) -> Column:
         """One column with missing values replaced as in the explanation."""
         values = self._raw(name)
+        if name in self._formats:
+            values = self._formats[name].read(values)
         if name in self._plain:
             values = as_numbers(values)
         if name in self._fill:

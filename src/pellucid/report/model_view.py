@@ -14,7 +14,7 @@ from pellucid.metrics import reference_agreement
 from pellucid.metrics import weighted_average_explanation_size as explanation_size
 from pellucid.report.alternatives import KINDS, AlternativeTree, AlternativeTrees, other_trees
 from pellucid.report.pruning import pruned_trees
-from pellucid.report.trees import TreeCandidate, agreement_and_purity, counted
+from pellucid.report.trees import TreeCandidate, agreement_and_purity, counted, with_tree
 from pellucid.tables.validation import read_X
 from pellucid.tree import ThresholdTree
 from pellucid.tree.trade_off import TradeOffPoint
@@ -129,15 +129,7 @@ class Subject:
 
     def _leaves(self, tree: ThresholdTree) -> np.ndarray:
         """Leaf of each row in another tree of the same columns."""
-        columns = getattr(self.explanation, "feature_names_in_", None)
-        explanation = Explanation(
-            tree,
-            names=self.explanation.tree_columns_,
-            clusters=self.explanation.cluster_names_.tolist(),
-            columns=None if columns is None else columns.tolist(),
-            fill=self.explanation.fill_,
-        )
-        return explanation.apply(self._X)
+        return with_tree(self.explanation, tree).apply(self._X)
 
     def _size(self, candidate: TreeCandidate) -> float:
         """Conditions of the average row."""

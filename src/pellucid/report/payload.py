@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.explanation.rules import label_text
 from pellucid.plotting.palette import cluster_color, on_dark, text_color
 from pellucid.report.columns import Table, clipped
 from pellucid.report.data_notes import DataNotes
@@ -120,7 +121,7 @@ def describe_cluster(position: int, label: Any) -> dict[str, Any]:
     light = cluster_color(position)
     dark = on_dark(light)
     return {
-        "label": clipped(str(label)),
+        "label": clipped(label_text(label)),
         "light": [light, text_color(light)],
         "dark": [dark, text_color(dark)],
     }

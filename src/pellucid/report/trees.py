@@ -9,9 +9,16 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from pellucid import metrics
+from pellucid.explanation.conditions import conditions_text
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.row_explanations import leaf_purity
-from pellucid.explanation.rules import cluster_rules, leaf_rules
+from pellucid.explanation.rules import (
+    cluster_rules,
+    leaf_rules,
+    path_conditions,
+    simplify,
+    split_condition,
+)
 from pellucid.report.profiles import short
 from pellucid.tables.encoding import Indicator
 from pellucid.tree import ThresholdTree
@@ -62,6 +69,21 @@ def counted(tree: ThresholdTree, leaf: np.ndarray) -> ThresholdTree:
     return tree.replace(n_node_samples=rows, weighted_n_node_samples=rows.astype(np.float64))
 
 
+def with_tree(
+    explanation: Explanation, tree: ThresholdTree, clusters: list | None = None
+) -> Explanation:
+    """An explanation in the same words with another tree, and other labels if given."""
+    columns = getattr(explanation, "feature_names_in_", None)
+    return Explanation(
+        tree,
+        names=explanation.tree_columns_,
+        clusters=explanation.cluster_names_.tolist() if clusters is None else clusters,
+        columns=None if columns is None else columns.tolist(),
+        fill=explanation.fill_,
+        formats=explanation.formats_,
+    )
+
+
 def agreement_and_purity(
     tree: ThresholdTree, leaf: np.ndarray, reference: np.ndarray
 ) -> tuple[float, dict[int, float]]:
@@ -94,7 +116,7 @@ def describe_tree(
     values : dict of str to list
         Categories of the columns that have any.
     """
-    tree, names = candidate.tree, explanation.tree_columns_
+    tree, names, formats = candidate.tree, explanation.tree_columns_, explanation.formats_
     labels = explanation.cluster_names_.tolist()
     nodes = []
     for node in range(tree.node_count):
@@ -106,6 +128,12 @@ def describe_tree(
             entry["left"] = int(tree.children_left[node])
             entry["right"] = int(tree.children_right[node])
             name = names[tree.feature[node]]
+            is_category = isinstance(name, Indicator)
+            question = split_condition(tree, node, not is_category, names, formats)
+            column = name.column if isinstance(name, Indicator) else name
+            entry["question"] = str(question).removeprefix(column).strip()
+            path = simplify(path_conditions(tree, node, names, formats))
+            entry["rule"] = conditions_text(path)
             if isinstance(name, Indicator):
                 entry["column"] = places[name.column]
                 entry["value"] = values[name.column].index(name.value)
@@ -113,7 +141,7 @@ def describe_tree(
                 entry["column"] = places[name]
                 entry["threshold"] = float(tree.threshold[node])
         nodes.append(entry)
-    rules = leaf_rules(tree, feature_names=names, labels=labels)
+    rules = leaf_rules(tree, feature_names=names, labels=labels, formats=formats)
     for rule in rules:
         nodes[rule.leaf]["rule"] = rule.text
         nodes[rule.leaf]["conditions"] = len(rule.conditions)
@@ -149,14 +177,7 @@ def _known(value: float | None) -> float | int | None:
 
 def _sql(tree: ThresholdTree, explanation: Explanation) -> dict[str, str]:
     """The tree as SQL; nothing where a label or a category cannot be written."""
-    columns = getattr(explanation, "feature_names_in_", None)
-    restated = Explanation(
-        tree,
-        names=explanation.tree_columns_,
-        clusters=explanation.cluster_names_.tolist(),
-        columns=None if columns is None else columns.tolist(),
-        fill=explanation.fill_,
-    )
+    restated = with_tree(explanation, tree)
     try:
         return {dialect: restated.to_sql(dialect=dialect) for dialect in DIALECTS}
     except (TypeError, ValueError):

@@ -414,7 +414,8 @@ def test_series_are_clustered_so_that_a_tree_explains_them(tmp_path):
     )
     assert_fails(
         run(*long, "--value", "people", "-k", "many"),
-        "error: -k is 'many'; it must be a range that starts at 2 or more, such as 3-11",
+        "error: -k is 'many'; it must be a number or a range that starts at 2 or more, such as "
+        "3-11",
         code=2,
     )
 

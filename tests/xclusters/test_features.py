@@ -120,13 +120,32 @@ def test_rows_that_no_tree_can_separate():
         found = model().fit(frame)
     (warning,) = caught
     largest = np.bincount(found.labels_).max() / 12
-    assert f"no tree can separate these {found.best_k_} clusters: all rows have the same" in str(
+    assert f"no tree can separate these {found.best_k_} clusters: all members of different" in str(
         warning.message
     )
     assert f"the best reachable accuracy is {largest:.3f}" in str(warning.message)
     assert found.n_nodes_ == 1
-    with pytest.warns(ConvergenceWarning, match="some rows have the same explanation features"):
-        model().fit(table())
+    # At α = 0 some rows of different clusters have the same explanation features.
+    with pytest.warns(ConvergenceWarning, match="some members of different clusters have the same"):
+        model(search="two-step").fit(table())
+
+
+def test_an_accurate_tree_is_preferred_to_a_small_objective():
+    found = model().fit(table())
+    cheaper = found.evaluations_["objective"] < found.objective_
+    assert cheaper.any()
+    assert (found.evaluations_["accuracy"][cheaper] < 1).all()
+    assert found.accuracy_ == 1
+    assert found.predict(table()).tolist() == found.labels_.tolist()
+    some = model(tree_accuracy=0.8, tree_measure="accuracy").fit(table())
+    assert 0.8 <= some.accuracy_ < 1
+    assert some.objective_ < found.objective_
+
+
+def test_a_required_accuracy_that_no_tree_reaches_is_named():
+    frame = table().assign(zip=1, sex="f")
+    with pytest.warns(ConvergenceWarning, match="clusters with tree_accuracy=0.9: all"):
+        model(tree_accuracy=0.9).fit(frame)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pellucid.xclusters import series_from_long
+from pellucid.xclusters import series_from_long, series_from_wide
+from pellucid.xclusters.series.wide_tables import read_column_times
 
 KINDS = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
 ARGUMENTS = {"entity": ["district", "age"], "time": "day", "value": "people"}
@@ -235,7 +236,7 @@ def test_relative_series_have_mean_one():
         ({"frequency": "fortnight"}, "choose one of hour, day, week"),
         ({"frequency": 7}, "contains dates"),
         ({"time": "age", "entity": "district", "frequency": "day"}, "contains numbers"),
-        ({"interpolate": True, "fill_value": 0}, "mutually exclusive"),
+        ({"interpolate": True, "fill_value": 0}, "exclude each other"),
     ],
 )
 def test_invalid_arguments(change, message):
@@ -271,3 +272,62 @@ def test_other_types_raise_errors():
         series_from_long(
             pl.DataFrame({"a": ["x"], "t": [1], "v": [np.nan]}), entity="a", time="t", value="v"
         )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_wide_table_equals_the_long_one(kind):
+    rows = [(who, year, v) for who, v in (("a", 1.0), ("b", 5.0)) for year in (1990, 1991, 1995)]
+    rows = [(who, year, v * year) for who, year, v in rows]
+    long = KINDS[kind](
+        {n: [row[i] for row in rows] for i, n in enumerate(("who", "year", "value"))}
+    )
+    wide = {"who": ["a", "b"]} | {
+        f"y{year}": [v for _, y, v in rows if y == year] for year in (1990, 1991, 1995)
+    }
+    table = KINDS[kind](wide)
+    for options in ({}, {"relative": True}, {"moving_average": 2}):
+        expected = series_from_long(long, entity="who", time="year", value="value", **options)
+        for times in ("y*", ["y1990", "y1991", "y1995"], "y1990:y1995"):
+            found = series_from_wide(table, times, **options)
+            assert found.series.tolist() == expected.series.tolist()
+            assert found.times.tolist() == expected.times.tolist()
+            assert found.weights.tolist() == expected.weights.tolist()
+            assert isinstance(found.entities, type(table))
+
+
+def test_rows_of_a_wide_table_stay_apart_and_gaps_are_filled():
+    table = pl.DataFrame(
+        {
+            "kind": ["x", "x", "y"],
+            "2020-01": [1.0, 2.0, None],
+            "2020-02": [None, 2.0, None],
+            "2020-03": [3, 2, None],
+        }
+    )
+    with pytest.raises(ValueError, match="row 0 has no value at 2020-02-01; use interpolate=True"):
+        series_from_wide(table, "2020-*")
+    found = series_from_wide(table, "2020-*", interpolate=True)
+    assert found.series[1].tolist() == [2, 2, 2]
+    assert found.series[0, 1] == pytest.approx(1 + 2 * 31 / 60)
+    assert found.entities["kind"].to_list() == ["x", "x"]
+    assert found.times.astype("datetime64[M]").astype(str).tolist() == [
+        "2020-01", "2020-02", "2020-03",
+    ]  # fmt: skip
+    with pytest.raises(ValueError, match="column 'kind' is not numeric"):
+        series_from_wide(table, "*")
+
+
+@pytest.mark.parametrize(
+    ("names", "times"),
+    [
+        (["1960 [YR1960]", "1961 [YR1961]"], [1960, 1961]),
+        (["week 1", "week 2", "week 10"], [1, 2, 10]),
+        (["t0.5", "t1.5"], [0.5, 1.5]),
+        (["Jan 2020", "Feb 2020"], ["2020-01-01", "2020-02-01"]),
+        (["sales 2020-01-31", "sales 2020-02-29"], ["2020-01-31", "2020-02-29"]),
+        (["first", "second"], [1, 2]),
+    ],
+)
+def test_names_of_columns_give_times(names, times):
+    found = read_column_times(names)
+    assert (found.astype(str) if found.dtype.kind == "M" else found).tolist() == times

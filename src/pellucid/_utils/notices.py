@@ -96,3 +96,18 @@ def option(name: str, value: Any = None) -> str:
     if value is None:
         return name
     return f'{name}="{value}"' if isinstance(value, str) else f"{name}={value}"
+
+
+def flag(name: str) -> str:
+    """A parameter that is switched on, as the user writes it.
+
+    Examples
+    --------
+    >>> from pellucid._utils.notices import command_line, flag
+    >>> flag("interpolate")
+    'interpolate=True'
+    >>> with command_line():
+    ...     flag("interpolate")
+    '--interpolate'
+    """
+    return option(name) if _is_command_line.get() else option(name, True)

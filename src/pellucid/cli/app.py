@@ -257,22 +257,30 @@ def path_command(
     cls=Command,
     epilog=_examples(
         "pellucid xclusters visits.csv --entity district,age,sex --time date --value visitors",
+        "pellucid xclusters gapminder.csv --id country --time year --value lifeExp",
+        "pellucid xclusters wide.csv --id country --times 'y19*'",
     ),
 )
 def xclusters_command(
     context: typer.Context,
     file: opt.Table,
-    entity: series.Entity,
-    time: series.Time,
-    value: series.Value,
+    entity: series.Entity = None,
+    identity: series.Identity = None,
+    time: series.Time = None,
+    value: series.Value = None,
+    times: series.Times = None,
+    weight: series.Weight = "none",
     aggregate: series.Aggregate = "mean",
     frequency: series.Frequency = None,
     moving_average: series.MovingAverage = None,
     relative: series.Relative = False,
     fill: series.Fill = None,
-    k: series.ClusterRange = "3-11",
+    interpolate: series.Interpolate = False,
+    coverage: series.Coverage = "equal",
+    k: series.ClusterRange = None,
     trade_off: series.TradeOffWeight = 1.0,
     tolerance: series.Tolerance = 0.05,
+    tree_accuracy: series.TreeAccuracy = 1.0,
     distance: series.Distance = "euclidean",
     search: series.Search = "branch-and-bound",
     output: series.Entities = None,
@@ -284,32 +292,49 @@ def xclusters_command(
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
 ) -> None:
-    """Cluster the time series of a long table such that a small tree explains the clusters."""
+    """Cluster the time series of a table such that a small tree explains the clusters."""
     with errors_in_one_line(debug or context.obj, quiet):
         n_clusters = checks.parse_range(k)
         checks.check_word("--aggregate", aggregate, checks.AGGREGATES)
         checks.check_word("--frequency", frequency, checks.FREQUENCIES)
         checks.check_word("--distance", distance, checks.DISTANCES)
         checks.check_word("--search", search, checks.SEARCHES)
+        checks.check_word("--coverage", coverage, checks.COVERAGES)
+        checks.check_package("--distance", distance)
+        checks.check_package("--search", search)
+        checks.check_series(
+            entity=entity,
+            identity=identity,
+            time=time,
+            value=value,
+            times=times,
+            fill=fill,
+            interpolate=interpolate,
+        )
         targets = {"output": output, "tree": tree, "trends": trends, "model": model}
         _check_files(file, {**targets, "report": report})
-        from pellucid.cli.xclusters import xclusters
+        from pellucid.cli.xclusters import SeriesColumns, xclusters
 
         xclusters(
             file,
-            entity=entity,
-            time=time,
-            value=value,
-            aggregate=aggregate,
-            frequency=frequency,
-            moving_average=moving_average,
-            relative=relative,
-            fill=fill,
+            columns=SeriesColumns(entity, identity, time, value, times, weight),
+            shape={
+                "aggregate": aggregate,
+                "frequency": frequency,
+                "moving_average": moving_average,
+                "relative": relative,
+                "fill_value": fill,
+                "interpolate": interpolate,
+                "coverage": coverage,
+            },
             k=n_clusters,
-            trade_off=trade_off,
-            tolerance=tolerance,
-            distance=distance,
-            search=search,
+            settings={
+                "trade_off": trade_off,
+                "tolerance": tolerance,
+                "tree_accuracy": tree_accuracy,
+                "accuracy_distance": distance,
+                "search": search,
+            },
             output=output,
             tree=tree,
             trends=trends,

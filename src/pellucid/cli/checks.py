@@ -18,7 +18,15 @@ SHAPES = ("box", "polyhedron", "ellipse", "nonparametric")
 AGGREGATES = ("mean", "sum", "median", "min", "max")
 FREQUENCIES = ("hour", "day", "week", "month", "year")
 DISTANCES = ("euclidean", "manhattan", "cosine", "dtw")
+COVERAGES = ("equal", "common", "own")
 SEARCHES = ("branch-and-bound", "grid", "bayes", "two-step")
+
+_PACKAGES = {
+    ("--distance", "dtw"): ("dtaidistance", "dtaidistance", "euclidean"),
+    ("--search", "two-step"): ("kneed", "kneed", "branch-and-bound"),
+    ("--search", "bayes"): ("bayes_opt", "bayesian-optimization", "branch-and-bound"),
+}
+"""Module, package and alternative of the values that require an optional package."""
 
 
 def parse_number(k: str) -> int | None:
@@ -30,14 +38,65 @@ def parse_number(k: str) -> int | None:
     return int(k)
 
 
-def parse_range(k: str) -> tuple[int, int]:
-    """The smallest and the largest number of clusters, from ``3-11``."""
+def parse_range(k: str | None) -> tuple[int, int] | None:
+    """The smallest and the largest number of clusters, from ``3-11`` or ``4``."""
+    if k is None:
+        return None
     first, dash, last = k.partition("-")
-    if not (dash and first.isdecimal() and last.isdecimal() and 2 <= int(first) <= int(last)):
+    last = last if dash else first
+    if not (first.isdecimal() and last.isdecimal() and 2 <= int(first) <= int(last)):
         raise CommandError(
-            f"-k is {k!r}; it must be a range that starts at 2 or more, such as 3-11", exit_code=2
+            f"-k is {k!r}; it must be a number or a range that starts at 2 or more, such as 3-11",
+            exit_code=2,
         )
     return int(first), int(last)
+
+
+def check_series(
+    *,
+    entity: str | None,
+    identity: str | None,
+    time: str | None,
+    value: str | None,
+    times: str | None,
+    fill: float | None,
+    interpolate: bool,
+) -> None:
+    """Fail if the options of ``xclusters`` name neither a long nor a wide table."""
+    if times is not None and (time is not None or value is not None):
+        raise CommandError(
+            "--times is for wide tables, --time and --value are for long tables",
+            hint="give --times alone, or --time with --value",
+            exit_code=2,
+        )
+    if (time is None) != (value is None):
+        given, other = ("--time", "--value") if value is None else ("--value", "--time")
+        raise CommandError(f"{given} requires {other}", exit_code=2)
+    if time is not None and entity is None and identity is None:
+        raise CommandError(
+            "a long table requires --entity or --id, the columns of the entities", exit_code=2
+        )
+    if fill is not None and interpolate:
+        raise CommandError("--interpolate and --fill-value exclude each other", exit_code=2)
+
+
+def check_package(option: str, value: str) -> None:
+    """Fail if the value of an option requires a package that is not installed."""
+    module, package, alternative = _PACKAGES.get((option, value), ("", "", ""))
+    if module and _is_missing(module):
+        raise CommandError(
+            f"{option} {value} requires the package {package}",
+            hint=f"use {option} {alternative}, which works without it, or pip install {package}",
+        )
+
+
+def _is_missing(module: str) -> bool:
+    from importlib.util import find_spec
+
+    try:
+        return find_spec(module) is None
+    except ValueError:  # sys.modules has None for a package that must not be imported
+        return True
 
 
 def check_labels(k: int | None, labels: str | None) -> None:

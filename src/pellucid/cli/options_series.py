@@ -10,14 +10,50 @@ from pellucid.cli.options import CLUSTERS, NAMES, file_option, flag, option
 SERIES = "Series"
 
 Entity = Annotated[
-    str,
+    str | None,
     option(
-        metavar=NAMES, text="Columns that identify an entity; the rules use them.", group=SERIES
+        metavar=NAMES,
+        text="Columns that describe an entity; the rules use them. Default: columns with one "
+        "value per entity, if --id or a wide table gives the entities.",
+        group=SERIES,
     ),
 ]
-Time = Annotated[str, option(metavar="COLUMN", text="Column of dates or times.", group=SERIES)]
+Identity = Annotated[
+    str | None,
+    option(
+        "--id",
+        metavar=NAMES,
+        text="Columns that name an entity; the rules do not use them. Default: columns of "
+        "--entity with a different text for each entity.",
+        group=SERIES,
+    ),
+]
+Time = Annotated[
+    str | None,
+    option(metavar="COLUMN", text="Column of dates or times, in a long table.", group=SERIES),
+]
 Value = Annotated[
-    str, option(metavar="COLUMN", text="Column of the measured values.", group=SERIES)
+    str | None,
+    option(metavar="COLUMN", text="Column of the measured values, in a long table.", group=SERIES),
+]
+Times = Annotated[
+    str | None,
+    option(
+        metavar=NAMES,
+        text="Columns of a wide table, one per time: names, patterns such as 'y19*', or ranges "
+        "such as 1952:2007. Default: columns whose names are years or dates.",
+        group=SERIES,
+    ),
+]
+Weight = Annotated[
+    str,
+    option(
+        metavar="COLUMN",
+        text="Weight of an entity: none (all entities count the same), value (the sum of its "
+        "values), or the mean of a column.",
+        group=SERIES,
+        show_default=True,
+    ),
 ]
 Aggregate = Annotated[
     str,
@@ -46,16 +82,35 @@ Relative = Annotated[
 ]
 Fill = Annotated[
     float | None,
-    option(metavar="X", text="Value for times without a row, such as 0.", group=SERIES),
+    option(
+        "--fill-value",
+        "--fill",
+        metavar="X",
+        text="Value for missing times, such as 0.",
+        group=SERIES,
+    ),
+]
+Interpolate = Annotated[
+    bool, flag("--interpolate", text="Interpolate missing times linearly.", group=SERIES)
+]
+Coverage = Annotated[
+    str,
+    option(
+        metavar="WHAT",
+        text="Series that start late or end early: equal (an error), common (only the times of "
+        "all entities), or own (series of different lengths, for dtw).",
+        group=SERIES,
+        show_default=True,
+    ),
 ]
 ClusterRange = Annotated[
-    str,
+    str | None,
     option(
         "-k",
         metavar="FROM-TO",
-        text="Range of the number of clusters.",
+        text="Number of clusters, or range of it. Default: 3-11; for fewer than 12 entities, "
+        "from 2 to one less than their number.",
         group=CLUSTERS,
-        show_default=True,
     ),
 ]
 TradeOffWeight = Annotated[
@@ -72,9 +127,21 @@ Tolerance = Annotated[
     float,
     option(
         metavar="X",
-        text="Smallest improvement of the objective that is searched for.",
+        text="Stop the search when the objective can improve by at most this.",
         group=CLUSTERS,
         min=0,
+        show_default=True,
+    ),
+]
+TreeAccuracy = Annotated[
+    float,
+    option(
+        metavar="X",
+        text="Share of the entities that the tree must assign to their cluster: smaller values "
+        "give smaller trees. A warning is printed if no tree reaches it.",
+        group=CLUSTERS,
+        min=0.01,
+        max=1,
         show_default=True,
     ),
 ]
@@ -82,7 +149,8 @@ Distance = Annotated[
     str,
     option(
         metavar="NAME",
-        text="Distance between series: dtw, euclidean, manhattan or cosine.",
+        text="Distance between series: euclidean, manhattan, cosine, or dtw, which requires the "
+        "package dtaidistance.",
         group=CLUSTERS,
         show_default=True,
     ),
@@ -91,7 +159,8 @@ Search = Annotated[
     str,
     option(
         metavar="NAME",
-        text="branch-and-bound, grid, bayes or two-step.",
+        text="branch-and-bound, grid, bayes (requires the package bayesian-optimization) or "
+        "two-step (requires the package kneed).",
         group=CLUSTERS,
         show_default=True,
     ),

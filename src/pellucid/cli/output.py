@@ -115,8 +115,8 @@ def warnings_in_one_line() -> Iterator[None]:
         yield
 
 
-def show_rules(rules: Iterable[ClusterRule]) -> None:
-    """Print the rule of each cluster with its size and purity."""
+def show_rules(rules: Iterable[ClusterRule], unit: str = "rows") -> None:
+    """Print the rule of each cluster with its size, in `unit`, and purity."""
     console = open_console()
     if console.width < NARROW_WIDTH:
         show_line("\n".join(map(str, rules)), console)
@@ -124,7 +124,7 @@ def show_rules(rules: Iterable[ClusterRule]) -> None:
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, leading=0)
     table.add_column("cluster", no_wrap=True)
     table.add_column("rule", overflow="fold")
-    for name in ("rows", "share", "purity"):
+    for name in (unit, "share", "purity"):
         table.add_column(name, justify="right", no_wrap=True)
     for position, rule in enumerate(rules):
         table.add_row(

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from pellucid.cli import CommandError, replacing
@@ -14,24 +17,75 @@ from pellucid.cli.output import count, percent, show_line, show_measures, show_n
 from pellucid.cli.progress import working
 from pellucid.cli.reading import read_source
 from pellucid.cli.writing import draw, draw_tree, write_text
+from pellucid.xclusters import SeriesTable, series_from_long, series_from_wide
+from pellucid.xclusters.series.wide_tables import find_time_columns, match_columns
+
+MAX_CATEGORIES = 30
+"""A text column with more different values is not chosen to explain clusters."""
+
+DEFAULT_RANGE = (3, 11)
+"""Numbers of clusters that are tried, as in the paper."""
+
+_CODE_NAME = re.compile(
+    r"(^|[_ .-])(id|key|code|num|no|nr|index|uuid)$|(?<=[a-z])(Id|ID|Code|Key)$"
+)
+
+
+@dataclass(frozen=True)
+class SeriesColumns:
+    """Columns of the options of the command; None if not given.
+
+    Attributes
+    ----------
+    entity, identity : str or None
+        Columns that describe an entity, and columns that only name it.
+    time, value : str or None
+        Columns of a long table.
+    times : str or None
+        Columns of a wide table.
+    weight : str
+        ``"none"``, ``"value"`` or a column.
+    """
+
+    entity: str | None = None
+    identity: str | None = None
+    time: str | None = None
+    value: str | None = None
+    times: str | None = None
+    weight: str = "none"
+
+
+@dataclass(frozen=True)
+class EntitySeries:
+    """The data of the command.
+
+    Attributes
+    ----------
+    series : SeriesTable
+    explained_by : polars.DataFrame
+        The columns that the rules use, one row per entity.
+    value : str
+        Name of the values.
+    weights : ndarray or None
+        None if all entities count the same.
+    weighted_by : str
+        Name of what the weights are.
+    """
+
+    series: SeriesTable
+    explained_by: pl.DataFrame
+    value: str
+    weights: np.ndarray | None
+    weighted_by: str
 
 
 def xclusters(
     file: Path,
     *,
-    entity: str,
-    time: str,
-    value: str,
-    aggregate: str,
-    frequency: str | None,
-    moving_average: int | None,
-    relative: bool,
-    fill: float | None,
-    k: tuple[int, int],
-    trade_off: float,
-    tolerance: float,
-    distance: str,
-    search: str,
+    columns: SeriesColumns,
+    shape: dict[str, Any],
+    k: tuple[int, int] | None,
+    settings: dict[str, Any],
     output: Path | None,
     tree: Path | None,
     trends: Path | None,
@@ -39,62 +93,57 @@ def xclusters(
     report: Path | None = None,
     as_json: bool,
 ) -> None:
-    """Cluster the series of a long table such that columns of the table explain them."""
+    """Cluster the series of a table such that its other columns explain them.
+
+    Parameters
+    ----------
+    file : Path
+    columns : SeriesColumns
+    shape : dict
+        Parameters of `series_from_long` and `series_from_wide`.
+    k : (int, int) or None
+        Range of the number of clusters; None chooses it from the number of entities.
+    settings : dict
+        Parameters of `XClusters`.
+    output, tree, trends, model_file, report : Path or None
+        Files to write.
+    as_json : bool
+        Print JSON instead of tables.
+    """
     from pellucid import XClusters
     from pellucid.explanation.explanation import Explanation
-    from pellucid.xclusters import series_from_long
 
     source = read_source(file)
-    names = split_names(entity, source.table, "--entity")
-    moment = _one_name(time, source.table, "--time")
-    amount = _one_name(value, source.table, "--value")
-    if not source.table.schema[amount].is_numeric():
-        raise CommandError(f"--value: column {amount!r} is not numeric")
-    found = series_from_long(
-        source.table,
-        entity=names,
-        time=moment,
-        value=amount,
-        aggregate=aggregate,
-        frequency=frequency,
-        moving_average=moving_average,
-        relative=relative,
-        fill_value=fill,
-    )
-    show_notice(
-        f"{count(len(found), 'entity', 'entities')} with a series of {len(found.times)} times"
-    )
-    if len(found) <= k[1]:
-        raise CommandError(
-            f"{len(found)} entities are too few for {k[1]} clusters", hint="give a smaller -k range"
-        )
-    model = XClusters(
-        k_range=k,
-        trade_off=trade_off,
-        tolerance=tolerance,
-        accuracy_distance=distance,
-        search=search,
-    )
+    if columns.time is None:
+        found = _read_wide(source.table, columns, shape)
+    else:
+        found = _read_long(source.table, columns, shape)
+    series = found.series
+    n_times = len(series.times) if shape["coverage"] != "own" else "different numbers of"
+    show_notice(f"{count(len(series), 'entity', 'entities')} with a series of {n_times} times")
+    model = XClusters(k_range=_range(k, len(series)), tree_measure="accuracy", **settings)
     with working("clusters"):
-        model.fit(found.series, sample_weight=found.weights, explanation=found.entities)
+        model.fit(series.series, sample_weight=found.weights, explanation=found.explained_by)
     explanation = Explanation.of(model)
     if output is not None:
         labels = pl.Series("cluster", model.labels_)
-        write_text(output, found.entities.with_columns(labels).write_csv())
+        write_text(output, series.entities.with_columns(labels).write_csv())
     if tree is not None:
         draw_tree(tree, explanation)
     if trends is not None:
         from pellucid.plotting import plot_trends
 
-        label = f"{amount} (mean = 1)" if relative else amount
-        draw(trends, lambda: plot_trends(model, found.series, times=found.times, label=label))
+        label = f"{found.value} (mean = 1)" if shape["relative"] else found.value
+        draw(trends, lambda: plot_trends(model, series.series, times=series.times, label=label))
     if model_file is not None:
         write_text(model_file, explanation.to_json(indent=1))
     if report is not None:
         title = Path(source.name).name
         with replacing(report) as unfinished:
-            model.report(unfinished, found.entities, series=found, title=title)
-    _show(model, amount, as_json)
+            model.report(
+                unfinished, found.explained_by, series=series, title=title, rows="entities"
+            )
+    _show(model, found, as_json)
     for path, what in (
         (output, "wrote the entities with their cluster to"),
         (tree, "drew the tree in"),
@@ -106,38 +155,248 @@ def xclusters(
             show_notice(f"{what} {path}")
 
 
-def _one_name(name: str, table: pl.DataFrame, option: str) -> str:
-    names = split_names(name, table, option)
+def _read_long(table: pl.DataFrame, columns: SeriesColumns, shape: dict) -> EntitySeries:
+    """Series of a table with one row per entity and time."""
+    time = _one_name(columns.time, table, "--time")
+    value = _one_name(columns.value, table, "--value")
+    if not table.schema[value].is_numeric():
+        raise CommandError(f"--value: column {value!r} is not numeric")
+    names, named_by = _entity_columns(table, columns)
+    weight = _weight_column(table, columns)
+    if columns.entity is None:
+        taken = (*named_by, time, value, weight)
+        names = _constant_columns(table, named_by, taken)
+        if not names:
+            raise CommandError(
+                f"no other column has one value per {', '.join(named_by)}",
+                hint="name the columns that describe an entity in --entity",
+            )
+    keys = list(dict.fromkeys([*named_by, *names]))
+    series = series_from_long(table, entity=keys, time=time, value=value, **shape)
+    explained_by = _explanation_columns(series.entities, names)
+    if columns.entity is None:
+        show_notice(f"explained by {', '.join(explained_by.columns)} (use --entity to choose)")
+    means = None
+    if weight is not None:
+        means = table.group_by(keys).agg(pl.col(weight).mean().alias("weight of an entity"))
+        means = series.entities.with_row_index("row of an entity").join(means, on=keys, how="left")
+        means = means.sort("row of an entity")["weight of an entity"]
+    return _weighted(series, explained_by, value, columns, means)
+
+
+def _read_wide(table: pl.DataFrame, columns: SeriesColumns, shape: dict) -> EntitySeries:
+    """Series of a table with one row per entity and one column per time."""
+    numeric = [name for name, dtype in table.schema.items() if dtype.is_numeric()]
+    if columns.times is not None:
+        wanted = [part.strip() for part in columns.times.split(",") if part.strip()]
+        times, value = match_columns(table.columns, wanted), ""
+    else:
+        found = find_time_columns(numeric)
+        if found is None:
+            raise CommandError(
+                "the times of the series are not known: no column names are years or dates",
+                hint="give --entity, --time and --value for a long table, or --times for a wide "
+                "table",
+                exit_code=2,
+            )
+        times, value = found.names, found.prefix.strip(" _-.")
+        show_notice(
+            f"wide table: {len(times)} columns, {times[0]} to {times[-1]}, are taken as times "
+            "(use --times, or --time and --value, to change)"
+        )
+    for name in times:
+        if name not in numeric:
+            raise CommandError(f"--times: column {name!r} is not numeric")
+    if len(times) < 2:
+        raise CommandError("--times: a series needs at least 2 columns", exit_code=2)
+    names, named_by = _entity_columns(table, columns)
+    for name in (*names, *named_by):
+        if name in times:
+            raise CommandError(f"column {name!r} is in --times and describes an entity too")
+    weight = _weight_column(table, columns)
+    others = [name for name in table.columns if name not in (*times, *named_by, weight)]
+    if columns.entity is None:
+        names = others
+    values = pl.col(times).cast(pl.Float64)
+    kept = table.filter(pl.any_horizontal(values.is_not_null() & values.is_not_nan()))
+    if kept.height < table.height:
+        show_notice(f"{count(table.height - kept.height, 'row')} without any value ignored")
+    described = list(dict.fromkeys([*named_by, *names]))
+    series = series_from_wide(kept, times, entity=described, **shape)
+    if columns.entity is None:
+        names = _usable_columns(series.entities, names)
+    explained_by = _explanation_columns(series.entities, names)
+    if columns.entity is None:
+        show_notice(f"explained by {', '.join(explained_by.columns)} (use --entity to choose)")
+    means = None if weight is None else kept[weight]
+    return _weighted(series, explained_by, value or "value", columns, means)
+
+
+def _entity_columns(table: pl.DataFrame, columns: SeriesColumns) -> tuple[list[str], list[str]]:
+    """The columns of ``--entity`` that are not in ``--id``, and those of ``--id``."""
+    names = [] if columns.entity is None else split_names(columns.entity, table, "--entity")
+    named_by = [] if columns.identity is None else split_names(columns.identity, table, "--id")
+    return [name for name in names if name not in named_by], named_by
+
+
+def _constant_columns(table: pl.DataFrame, keys: list[str], taken: tuple) -> list[str]:
+    """Columns with one value per entity, without those that name it too."""
+    others = [name for name in table.columns if name not in taken]
+    others = [name for name in others if not table.schema[name].is_nested()]
+    if not others:
+        return []
+    counts = table.group_by(keys).agg(pl.col(others).n_unique())
+    constant = [name for name in others if counts[name].max() == 1]
+    return _usable_columns(table.group_by(keys).agg(pl.col(constant).first()), constant)
+
+
+def _usable_columns(entities: pl.DataFrame, names: list[str]) -> list[str]:
+    """Columns that can explain clusters: more than one value, and not too many texts."""
+    usable, ignored = [], []
+    for name in names:
+        column, n_different = entities[name], entities[name].n_unique()
+        is_category = not column.dtype.is_numeric()
+        has_gaps = not is_category and column.is_null().any()
+        is_unusable = column.dtype.is_nested() or column.dtype.is_temporal() or has_gaps
+        is_text = is_category and MAX_CATEGORIES < n_different < len(column)
+        (ignored if n_different == 1 or is_unusable or is_text else usable).append(name)
+    if ignored:
+        show_notice(
+            f"ignored to explain the clusters: {', '.join(ignored)} (one value only, missing "
+            f"numbers, dates, or more than {MAX_CATEGORIES} texts; use --entity to choose)"
+        )
+    return usable
+
+
+def _explanation_columns(entities: pl.DataFrame, names: list[str]) -> pl.DataFrame:
+    """The columns that the rules use: those that do not only name an entity."""
+    if not names:
+        raise CommandError(
+            "no column is left to explain the clusters",
+            hint="name columns that describe an entity in --entity",
+        )
+    identifiers = [name for name in names if _is_identifier(entities[name])]
+    if len(identifiers) == len(names) and identifiers:
+        show_notice(
+            f"{_listed(identifiers, 'has', 'have')} a different value for each entity, so the "
+            "rules list names (add columns that describe an entity to --entity)"
+        )
+    elif identifiers:
+        show_notice(
+            f"not used by the rules: {_listed(identifiers, 'has', 'have')} a different value for "
+            "each entity (use --id to choose)"
+        )
+        names = [name for name in names if name not in identifiers]
+    return entities.select(names)
+
+
+def _listed(names: list[str], one: str, several: str) -> str:
+    return f"{', '.join(names)} {one if len(names) == 1 else several}"
+
+
+def _is_identifier(column: pl.Series) -> bool:
+    """Whether a column has a different text, or a different code, for each entity."""
+    if column.dtype.is_integer():
+        if not _CODE_NAME.search(column.name):
+            return False
+    elif column.dtype.is_numeric() or column.dtype.is_temporal():
+        return False
+    return column.n_unique() == len(column)
+
+
+def _weight_column(table: pl.DataFrame, columns: SeriesColumns) -> str | None:
+    if columns.weight in ("none", "value"):
+        return None
+    name = _one_name(columns.weight, table, "--weight")
+    if not table.schema[name].is_numeric():
+        raise CommandError(f"--weight: column {name!r} is not numeric")
+    return name
+
+
+def _weighted(
+    series: SeriesTable,
+    explained_by: pl.DataFrame,
+    value: str,
+    columns: SeriesColumns,
+    column: pl.Series | None,
+) -> EntitySeries:
+    """The data with the weights of ``--weight``."""
+    if columns.weight == "none":
+        return EntitySeries(series, explained_by, value, None, "entities")
+    if column is None:
+        weights, name = series.weights, value
+    else:
+        weights, name = column.cast(pl.Float64).fill_null(np.nan).to_numpy(), columns.weight
+    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
+        raise CommandError(f"--weight: the weights ({name}) must be numbers of at least 0")
+    return EntitySeries(series, explained_by, value, weights, name)
+
+
+def _range(k: tuple[int, int] | None, n_entities: int) -> tuple[int, int]:
+    """The range of the number of clusters, smaller by default for few entities."""
+    if k is None:
+        if n_entities < 3:
+            raise CommandError(
+                f"{count(n_entities, 'entity', 'entities')}; clusters need at least 3",
+                hint="name all columns that identify an entity in --entity or --id",
+            )
+        if n_entities > DEFAULT_RANGE[1]:
+            return DEFAULT_RANGE
+        tried = "2" if n_entities == 3 else f"2 to {n_entities - 1}"
+        show_notice(f"only {n_entities} entities: {tried} clusters are tried (use -k to change)")
+        return 2, n_entities - 1
+    if n_entities <= k[1]:
+        raise CommandError(
+            f"{n_entities} entities are too few for {k[1]} clusters",
+            hint=f"use -k {min(k[0], n_entities - 1)}-{n_entities - 1}" if n_entities > 2 else None,
+        )
+    return k
+
+
+def _one_name(name: str | None, table: pl.DataFrame, option: str) -> str:
+    names = split_names(name or "", table, option)
     if len(names) > 1:
         raise CommandError(f"{option} names more than one column", exit_code=2)
     return names[0]
 
 
-def _show(model: Any, value: str, as_json: bool) -> None:
+def _show(model: Any, found: EntitySeries, as_json: bool) -> None:
     if as_json:
         result = {
-            "k": int(model.best_k_),
+            "k": len(model.rules_),
             "alpha": float(model.best_alpha_),
             "objective": float(model.objective_),
             "distortion": float(model.distortion_),
             "n_nodes": int(model.n_nodes_),
+            "accuracy": float(model.accuracy_),
             "n_evaluations": len(model.evaluations_),
+            "weight": "none" if found.weights is None else found.weighted_by,
             "clusters": [
-                {"cluster": rule.cluster, "rule": rule.text, "rows": rule.n_samples}
+                {
+                    "cluster": rule.cluster,
+                    "rule": rule.text,
+                    "entities": rule.n_samples,
+                    "share": rule.share,
+                }
                 for rule in model.rules_
             ],
         }
         print(json.dumps(result, indent=2, ensure_ascii=False))
         return
+    entities = count(len(model.labels_), "entity", "entities")
+    splits = count(model.tree_.n_leaves - 1, "split")
     show_line(
-        f"{count(model.best_k_, 'cluster')} of {count(len(model.labels_), 'entity', 'entities')}, "
-        f"explained by {count(model.tree_.n_leaves - 1, 'split')}",
-        style="bold",
+        f"{count(len(model.rules_), 'cluster')} of {entities}, explained by {splits}", style="bold"
     )
-    show_rules(model.rules_)
-    show_line(f"rows: number of entities; share: of the sum of {value}")
+    show_rules(model.rules_, "entities")
+    weighted = ""
+    if found.weights is not None:
+        show_line(f"share and purity: weighted, as shares of the total {found.weighted_by}")
+        weighted = f", weighted by {found.weighted_by}"
     show_measures(
         [
+            (f"entities classified correctly{weighted}", percent(float(model.accuracy_))),
+            ("nodes of the tree", str(model.n_nodes_)),
             (
                 "objective (distortion + trade-off x nodes, both relative)",
                 f"{model.objective_:.3f}",
@@ -146,8 +405,6 @@ def _show(model: Any, value: str, as_json: bool) -> None:
                 "weight of the explanation features in the distance (alpha)",
                 f"{model.best_alpha_:g}",
             ),
-            ("nodes of the tree", str(model.n_nodes_)),
-            ("entities that the tree assigns to their cluster", percent(float(model.accuracy_))),
             ("clusterings tried", str(len(model.evaluations_))),
         ]
     )

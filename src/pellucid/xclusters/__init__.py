@@ -18,5 +18,6 @@ __getattr__, __dir__, __all__ = lazy_attributes(
         "pairwise": "distances.pairwise",
         "save_matrix": "distances.pairwise",
         "series_from_long": "series.series",
+        "series_from_wide": "series.series",
     },
 )

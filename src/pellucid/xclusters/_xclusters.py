@@ -93,6 +93,7 @@ class XClusters(ExplainedClusters):
     tree_accuracy : float, default=1.0
         Required accuracy of the tree as a predictor of the clusters. At 1, the tree is grown until
         no leaf can be split. Below 1, leaves are split best-first until the accuracy is reached.
+        A warning is issued if no tree reaches it.
     tree_measure : {"f1", "accuracy"}, default="f1"
         Measure of `tree_accuracy`: the weighted mean of the F1 of the clusters, or the weighted
         accuracy.
@@ -348,7 +349,7 @@ class XClusters(ExplainedClusters):
         tree = grower.grow(outcome.chosen.labels).tree
         self._store(outcome, tree, encoded, weighted, weight)
         self._medoids = take_rows(accuracy, self.medoid_indices_)
-        warn_about(outcome, grower if self.tree is None and self.tree_accuracy == 1 else None)
+        warn_about(outcome, grower if self.tree is None else None)
         is_series = explanation is not None and self.accuracy_distance != "precomputed"
         store_training_data(
             self, X=X if explanation is None else explanation, series=X if is_series else None

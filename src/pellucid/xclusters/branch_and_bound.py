@@ -66,6 +66,7 @@ def branch_and_bound(
     trade_off: float = 1.0,
     tolerance: float = 0.05,
     ties: Literal["alpha", "k"] = "alpha",
+    penalty: Callable[[int, float], float] = lambda k, alpha: 0.0,
     stop: Callable[[], bool] = lambda: False,
     report: Callable[[float, float], None] = lambda best, lower: None,
 ) -> BranchAndBoundResult:
@@ -93,6 +94,9 @@ def branch_and_bound(
     ties : {"alpha", "k"}, default="alpha"
         Side to halve if both are equally long. The algorithm of the paper halves α, its running
         example k.
+    penalty : callable, optional
+        A number of at least 0 that is added to the objective of a pair (k, α). The lower bounds
+        stay valid, because they do not contain it.
     stop : callable, optional
         Called before each evaluation; the search ends if it returns True.
     report : callable, optional
@@ -111,7 +115,7 @@ def branch_and_bound(
     >>> result.k, result.alpha
     (1, 0.0)
     """
-    return _Searcher(parts, ks, alphas, trade_off, tolerance, ties, stop, report).run()
+    return _Searcher(parts, ks, alphas, trade_off, tolerance, ties, penalty, stop, report).run()
 
 
 class _Stopped(Exception):
@@ -121,10 +125,12 @@ class _Stopped(Exception):
 class _Searcher:
     """State of the search: evaluated pairs, the queue of blocks, and the best pair."""
 
-    def __init__(self, parts, ks, alphas, trade_off, tolerance, ties, stop, report) -> None:
+    def __init__(
+        self, parts, ks, alphas, trade_off, tolerance, ties, penalty, stop, report
+    ) -> None:
         self.parts, self.ks, self.alphas = parts, list(ks), list(alphas)
         self.trade_off, self.tolerance, self.ties = trade_off, tolerance, ties
-        self.stop, self.report = stop, report
+        self.penalty, self.stop, self.report = penalty, stop, report
         self.evaluated: dict[tuple[int, int], tuple[float, float]] = {}
         self.best: tuple[float, int, int] = (np.inf, 0, 0)
         self.queue: list[tuple[float, int, float, Block]] = []
@@ -177,7 +183,8 @@ class _Searcher:
                 raise _Stopped
             parts = self.parts(self.ks[k], self.alphas[alpha])
             self.evaluated[k, alpha] = parts
-            self.best = min(self.best, (self._objective(parts), k, alpha))
+            penalty = self.penalty(self.ks[k], self.alphas[alpha])
+            self.best = min(self.best, (self._objective(parts) + penalty, k, alpha))
         return self.evaluated[k, alpha]
 
     def _objective(self, parts: tuple[float, float]) -> float:

@@ -8,10 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid.xclusters.mixture import Mixture
-from pellucid.xclusters.trees import TreeGrower
+from pellucid.xclusters.trees import ROUNDING, TreeGrower
 
 Clusterer = Callable[[int, float], np.ndarray]
 """(k, α) -> cluster labels of the rows."""
+
+_PENALTY = 1e6
+"""Larger than the difference of two normalized objectives."""
 
 
 class Evaluation(NamedTuple):
@@ -71,6 +74,7 @@ class Evaluator:
         self.report: Callable[[Evaluator], None] = lambda evaluator: None
         self.evaluations: dict[tuple[int, float], Evaluation] = {}
         k_min, k_max = k_range
+        self.k_min = k_min
         self.scale_d, self.scale_n = 1.0, 1.0
         self.scale_d = self.evaluate(k_min, 1.0).distortion or 1.0
         self.scale_n = float(self.evaluate(k_max, 0.0).n_nodes)
@@ -101,9 +105,26 @@ class Evaluator:
         distortion, n_nodes = self.normalized_parts(k, alpha)
         return distortion + self.trade_off * n_nodes
 
+    def penalty(self, k: int, alpha: float) -> float:
+        """0 if the tree of a pair reaches its required accuracy, else a large number.
+
+        A clustering is explained only if its tree is accurate. A pair with a less accurate tree
+        is therefore worse than all others, and the worse the less accurate its tree is. A
+        clustering with fewer clusters than the smallest k, which identical rows cause, is worst.
+        """
+        evaluation = self.evaluate(k, alpha)
+        shortfall = self.grower.required_accuracy - evaluation.accuracy
+        if self.grower.required_accuracy and len(evaluation.medoids) < self.k_min:
+            shortfall = 1.0
+        return _PENALTY * (1 + self.trade_off) * (1 + shortfall) if shortfall > ROUNDING else 0.0
+
+    def score(self, k: int, alpha: float) -> float:
+        """What is minimized: the objective and the penalty of a pair."""
+        return self.objective(k, alpha) + self.penalty(k, alpha)
+
     def best(self) -> Evaluation:
-        """The evaluation with the smallest objective so far; ties go to the smaller k, then α."""
-        pair = min(self.evaluations, key=lambda pair: (self.objective(*pair), pair))
+        """The evaluation with the smallest score so far; ties go to the smaller k, then α."""
+        pair = min(self.evaluations, key=lambda pair: (self.score(*pair), pair))
         return self.evaluations[pair]
 
     def table(self) -> np.ndarray:

@@ -11,13 +11,14 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from pellucid._utils.interrupt import Interrupt
+from pellucid._utils.notices import option
 from pellucid._utils.progress import Progress
 from pellucid.xclusters.branch_and_bound import BlockRecord, branch_and_bound
 from pellucid.xclusters.evaluate import Clusterer, Evaluation, Evaluator, KMedoidsStarts
 from pellucid.xclusters.mixture import Mixture
 from pellucid.xclusters.strategies import bayesian_search, grid_search, refine_locally, two_step
 from pellucid.xclusters.tree_accuracy import reachable_accuracy
-from pellucid.xclusters.trees import TreeGrower
+from pellucid.xclusters.trees import ROUNDING, TreeGrower
 
 SEARCHES = ("branch-and-bound", "grid", "bayes", "two-step")
 STARTS = ("ends", "build", "neighbour")
@@ -116,12 +117,12 @@ def _run_search(
     options: SearchOptions,
 ) -> tuple[tuple[int, float] | None, float, list[BlockRecord]]:
     """The selected pair (None: the best evaluated pair), a lower bound, and the blocks."""
-    objective = evaluator.objective
+    score = evaluator.score
     if options.search == "grid":
-        grid_search(objective, ks, alphas, stop)
+        grid_search(score, ks, alphas, stop)
     elif options.search == "bayes":
         bayesian_search(
-            objective,
+            score,
             ks,
             alphas,
             stop,
@@ -135,13 +136,14 @@ def _run_search(
             evaluator.normalized_parts,
             ks,
             alphas,
+            penalty=evaluator.penalty,
             trade_off=options.trade_off,
             tolerance=options.tolerance,
             stop=stop,
             report=progress.set_bound,
         )
         if options.refine:
-            refine_locally(objective, evaluator.evaluations, ks, alphas, stop)
+            refine_locally(score, evaluator.evaluations, ks, alphas, stop)
         return None, result.lower, result.blocks
     return None, np.nan, []
 
@@ -198,23 +200,26 @@ def check_rows(n: int, k_range: tuple[int, int]) -> None:
 
 
 def warn_about(outcome: SearchOutcome, grower: TreeGrower | None) -> None:
-    """Warn if the search was interrupted or if the tree cannot separate the clusters.
+    """Warn if the search was interrupted or if the tree does not reach its required accuracy.
 
-    `grower` is None if the tree need not be exact.
+    `grower` is None if the tree has its own stopping rules.
     """
     if outcome.was_interrupted:
         _warn(
             f"interrupted after {len(outcome.evaluations)} evaluations; the clusters are the best "
             "of these"
         )
-    if grower is not None and outcome.chosen.accuracy < 1:
-        reachable = reachable_accuracy(grower.X, outcome.chosen.labels, grower.weight)
-        which = "all rows" if (grower.X[0] == grower.X).all() else "some rows"
-        _warn(
-            f"no tree can separate these {outcome.chosen.k} clusters: {which} have the same "
-            "explanation features as rows of other clusters, and the best reachable accuracy is "
-            f"{reachable:.3f}. Add explanation features, or reduce tree_accuracy"
-        )
+    if grower is None or outcome.chosen.accuracy >= grower.min_accuracy - ROUNDING:
+        return
+    reachable = reachable_accuracy(grower.X, outcome.chosen.labels, grower.weight)
+    which = "all" if (grower.X[0] == grower.X).all() else "some"
+    is_exact = grower.min_accuracy == 1
+    goal = "" if is_exact else f" with {option('tree_accuracy', grower.min_accuracy)}"
+    _warn(
+        f"no tree can separate these {outcome.chosen.k} clusters{goal}: {which} members of "
+        "different clusters have the same explanation features, and the best reachable accuracy "
+        f"is {reachable:.3f}. Add explanation features, or reduce {option('tree_accuracy')}"
+    )
 
 
 def _warn(text: str) -> None:

@@ -10,8 +10,13 @@ from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 
+from pellucid._utils.notices import option
+from pellucid._utils.optional import import_optional
+
 Objective = Callable[[int, float], float]
 Stop = Callable[[], bool]
+
+_ALTERNATIVE = "branch-and-bound"
 
 N_RANDOM = 10
 """Random pairs at the start of Bayesian optimization."""
@@ -62,7 +67,8 @@ def elbow(ks: Sequence[int], distortions: Sequence[float]) -> int:
     """
     if len(ks) < 3 or max(distortions) == min(distortions):
         return ks[0]
-    KneeLocator = _import("kneed", "search='two-step'").KneeLocator
+    found = import_optional("kneed", "kneed", option("search", "two-step"), _ALTERNATIVE)
+    KneeLocator = found.KneeLocator
     knee = KneeLocator(list(ks), list(distortions), curve="convex", direction="decreasing").knee
     return ks[0] if knee is None else int(knee)
 
@@ -83,7 +89,9 @@ def bayesian_search(
     """
     from threadpoolctl import threadpool_limits
 
-    package = _import("bayes_opt", "search='bayes'")
+    package = import_optional(
+        "bayes_opt", "bayesian-optimization", option("search", "bayes"), _ALTERNATIVE
+    )
     bounds = {"k": (ks[0], ks[-1]), "alpha": (alphas[0], alphas[-1])}
     optimizer = package.BayesianOptimization(
         None, bounds, random_state=random_state, verbose=0, allow_duplicate_points=True
@@ -143,14 +151,3 @@ def refine_locally(
                 if (ks[i], alphas[j]) not in known and (stop() or len(known) >= max_known):
                     return
                 objective(ks[i], alphas[j])
-
-
-def _import(package: str, feature: str):
-    """Import an optional package, or raise an error that names the pip command."""
-    from importlib import import_module
-
-    try:
-        return import_module(package)
-    except ImportError:
-        name = {"bayes_opt": "bayesian-optimization"}.get(package, package)
-        raise ImportError(f"{feature} requires the package {name}: pip install {name}") from None

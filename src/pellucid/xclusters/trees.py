@@ -15,7 +15,7 @@ from pellucid.tree.from_sklearn import (
 )
 from pellucid.xclusters.tree_accuracy import MEASURES, confusion
 
-_ROUNDING = 1e-12
+ROUNDING = 1e-12
 """Tolerance for the rounding errors of a measure that is updated split by split."""
 
 
@@ -73,6 +73,11 @@ class TreeGrower:
         # scikit-learn converts to float32, in which close values may coincide; ranks do not.
         self._ranks = None if tree is not None else _ranks(X)
 
+    @property
+    def required_accuracy(self) -> float:
+        """Accuracy below which a tree does not explain the clusters; 0 for another `tree`."""
+        return self.min_accuracy if self.tree is None else 0.0
+
     def grow(self, labels: np.ndarray) -> ClusterTree:
         """Grow the tree of a clustering, given as labels 0, 1, ... of the rows."""
         if self._is_package_estimator():
@@ -111,7 +116,7 @@ class TreeGrower:
         rows, values = np.arange(len(labels)), _values_of(self._ranks)
         for split in splits_in_growth_order(classifier.tree_, rows, values):
             # An exact tree is grown completely, because tiny weights may round to no error.
-            if self.min_accuracy < 1 and measure(growth.confusion) >= self.min_accuracy - _ROUNDING:
+            if self.min_accuracy < 1 and measure(growth.confusion) >= self.min_accuracy - ROUNDING:
                 break
             growth.add(split)
         return growth

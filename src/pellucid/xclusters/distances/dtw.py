@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid._utils.optional import MissingPackageError, import_optional
 from pellucid.xclusters.distances.numeric import Distance, Tile
 from pellucid.xclusters.reading import read_series
 
@@ -87,15 +88,13 @@ def _stack(rows: Any, others: Any, tile: Tile, same: bool) -> tuple[Any, tuple]:
 
 def _find_library():
     """The compiled distance function of dtaidistance, or an error with the pip command."""
-    try:
-        from dtaidistance import dtw
-    except ImportError:
-        raise ImportError(
-            "metric='dtw' requires the package dtaidistance: pip install 'pellucid[xclusters]'"
-        ) from None
+    import_optional("dtaidistance", "dtaidistance", "the distance dtw", "euclidean")
+    from dtaidistance import dtw
+
     if dtw.dtw_cc is None:
-        raise ImportError(
-            "metric='dtw' requires the compiled part of dtaidistance, which is missing: install a "
-            "C compiler, then pip install --force-reinstall --no-binary dtaidistance dtaidistance"
+        raise MissingPackageError(
+            "the distance dtw requires the compiled part of dtaidistance, which is missing",
+            hint="install a C compiler, then pip install --force-reinstall --no-binary "
+            "dtaidistance dtaidistance, or use euclidean, which works without it",
         )
     return dtw.distance_matrix_fast

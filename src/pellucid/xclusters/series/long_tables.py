@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.tables.frames import as_table
-from pellucid.xclusters.series.times import all_steps, read_times, to_steps
+from pellucid.xclusters.series.times import all_steps, to_steps
 
 
 def read_table(table: Any, columns: list[str], time: str, value: str):
@@ -63,12 +63,11 @@ def _unused_name(columns: list[str], name: str) -> str:
     return name
 
 
-def read_time_axis(column, frequency: Any) -> tuple[np.ndarray, np.ndarray]:
+def time_axis(row_times: np.ndarray, frequency: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
     """All times in ascending order, and the index of the time of each row."""
-    row_times = read_times(column)
     if frequency is None:
         times, index = np.unique(row_times, return_inverse=True)
         return times, index.reshape(-1)
-    times, index = np.unique(to_steps(row_times, frequency, column.name), return_inverse=True)
+    times, index = np.unique(to_steps(row_times, frequency, name), return_inverse=True)
     steps, position = all_steps(times, frequency)
     return steps, position[index.reshape(-1)]

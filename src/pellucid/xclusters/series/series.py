@@ -1,4 +1,4 @@
-"""Convert long tables (one row per entity and time) to one series per entity."""
+"""Convert long tables (one row per entity and time) and wide tables to series."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.xclusters.series.long_tables import read_entities, read_table, read_time_axis
-from pellucid.xclusters.series.times import as_numbers
+from pellucid._utils.notices import flag, option
+from pellucid.tables.frames import as_table
+from pellucid.xclusters.series.long_tables import read_entities, read_table, time_axis
+from pellucid.xclusters.series.times import as_numbers, read_times
+from pellucid.xclusters.series.wide_tables import match_columns, read_column_times
 
 AGGREGATES = ("mean", "sum", "median", "min", "max")
 COVERAGES = ("equal", "common", "own")
@@ -83,7 +86,7 @@ def series_from_long(
         Columns that together identify an entity, such as district, age and sex. They become the
         explanation features.
     time : str
-        Column of dates, times, numbers, or text such as ``2020-01-31``.
+        Column of dates, times, numbers, or text such as ``2020-01-31`` or ``Jan 31 2020``.
     value : str
         Numeric column.
     aggregate : {"mean", "sum", "median", "min", "max"}, default="mean"
@@ -131,19 +134,148 @@ def series_from_long(
     """
     columns = [entity] if isinstance(entity, str) else list(entity)
     frame = read_table(table, columns, time, value)
+    entities, entity_of_row = read_entities(frame, columns)
+    return _make_series(
+        entities,
+        _EntityLabels(entities, columns),
+        entity_of_row,
+        read_times(frame.get_column(time)),
+        frame.get_column(value).to_numpy().astype(np.float64),
+        time_name=time,
+        aggregate=aggregate,
+        moving_average=moving_average,
+        interpolate=interpolate,
+        fill_value=fill_value,
+        coverage=coverage,
+        frequency=frequency,
+        relative=relative,
+    )
+
+
+def series_from_wide(
+    table: Any,
+    times: str | Sequence[str],
+    *,
+    entity: str | Sequence[str] | None = None,
+    aggregate: str = "mean",
+    moving_average: int | None = None,
+    interpolate: bool = False,
+    fill_value: float | None = None,
+    coverage: str = "equal",
+    frequency: Any = None,
+    relative: bool = False,
+) -> SeriesTable:
+    """Convert a wide table, with one row per entity and one column per time, to series.
+
+    Parameters
+    ----------
+    table : pandas, polars or pyarrow table
+        Rows without any value are ignored.
+    times : str or sequence of str
+        Numeric columns of the values: names, patterns such as ``"y19*"``, or ranges such as
+        ``"1952:2007"``, which select all columns from the first to the last. The times are the
+        years, dates or numbers in the names of the columns, else 1, 2, ...
+    entity : str or sequence of str, optional
+        Columns that describe an entity, the explanation features. None selects all columns that
+        are not in `times`.
+    aggregate, moving_average, interpolate, fill_value, coverage, frequency, relative
+        As in :func:`series_from_long`.
+
+    Returns
+    -------
+    SeriesTable
+        With `series`, `times`, `entities` (in the order of the table) and `weights`.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from pellucid.xclusters import series_from_wide
+    >>> table = pl.DataFrame({"who": ["a", "b"], "y1952": [1.0, 2.0], "y1957": [3.0, 2.0]})
+    >>> found = series_from_wide(table, "y19*")
+    >>> found.series
+    array([[1., 3.],
+           [2., 2.]])
+    >>> found.times, found.entities.columns
+    (array([1952, 1957]), ['who'])
+    """
+    frame = as_table(table)
+    if frame is None:
+        raise TypeError(
+            f"table is a {type(table).__name__}; expected a pandas, polars or pyarrow table"
+        )
+    columns = match_columns(frame.columns, [times] if isinstance(times, str) else times)
+    described = [entity] if isinstance(entity, str) else entity
+    if described is None:
+        described = [name for name in frame.columns if name not in columns]
+    if missing := [name for name in described if name not in frame.columns]:
+        raise ValueError(f"the table has no column {missing[0]!r}")
+    grid = np.column_stack([_read_values(frame, name) for name in columns])
+    known = ~np.isnan(grid)
+    kept = known.any(axis=1)
+    if not kept.any():
+        raise ValueError("the columns of the times have no value in any row")
+    if not kept.all():
+        frame, grid, known = frame.filter(kept.tolist()), grid[kept], known[kept]
+    entities = frame.select(described)
+    row, column = np.nonzero(known)
+    return _make_series(
+        entities,
+        _RowLabels(np.flatnonzero(kept)),
+        row,
+        read_column_times(columns)[column],
+        grid[known],
+        time_name="times",
+        aggregate=aggregate,
+        moving_average=moving_average,
+        interpolate=interpolate,
+        fill_value=fill_value,
+        coverage=coverage,
+        frequency=frequency,
+        relative=relative,
+    )
+
+
+def _read_values(frame: Any, name: str) -> np.ndarray:
+    """A numeric column of a wide table, with NaN for missing values."""
+    import narwhals as nw
+
+    column = frame.get_column(name)
+    if not column.dtype.is_numeric():
+        raise ValueError(f"column {name!r} is not numeric (its type is {column.dtype})")
+    values = column.cast(nw.Float64).to_numpy().astype(np.float64)
+    if np.isinf(values).any():
+        row = int(np.isinf(values).argmax())
+        raise ValueError(f"column {name!r} is infinite at row {row}; correct or drop such rows")
+    return values
+
+
+def _make_series(
+    entities: Any,
+    labels: Labels,
+    entity_of_row: np.ndarray,
+    row_times: np.ndarray,
+    values: np.ndarray,
+    *,
+    time_name: str,
+    aggregate: str,
+    moving_average: int | None,
+    interpolate: bool,
+    fill_value: float | None,
+    coverage: str,
+    frequency: Any,
+    relative: bool,
+) -> SeriesTable:
+    """Series of entities from triples (entity, time, value)."""
     _check_choice("aggregate", aggregate, AGGREGATES)
     _check_choice("coverage", coverage, COVERAGES)
     if interpolate and fill_value is not None:
-        raise ValueError("interpolate=True and fill_value are mutually exclusive")
-    entities, entity_of_row = read_entities(frame, columns)
-    values = frame.get_column(value).to_numpy().astype(np.float64)
-    times, time_of_row = read_time_axis(frame.get_column(time), frequency)
+        raise ValueError(f"{flag('interpolate')} and {option('fill_value')} exclude each other")
+    times, time_of_row = time_axis(row_times, frequency, time_name)
     cell = entity_of_row * len(times) + time_of_row
     grid = _aggregate(cell, values, aggregate, len(entities) * len(times))
     grid = grid.reshape(len(entities), len(times))
     if fill_value is not None:
         grid[np.isnan(grid)] = fill_value
-    labels = _EntityLabels(entities, columns)
     times, grid = _restrict_times(times, grid, coverage, labels)
     _fill_gaps(times, grid, interpolate, labels)
     all_times, all_series = [], []
@@ -160,6 +292,16 @@ def series_from_long(
     return SeriesTable(all_series, all_times, entities.to_native(), total)
 
 
+class _RowLabels:
+    """Labels of the rows of a wide table for error messages."""
+
+    def __init__(self, rows: np.ndarray) -> None:
+        self._rows = rows
+
+    def __getitem__(self, row: int) -> str:
+        return f"row {self._rows[row]}"
+
+
 class _EntityLabels:
     """Labels of the entities for error messages."""
 
@@ -169,6 +311,9 @@ class _EntityLabels:
     def __getitem__(self, row: int) -> str:
         columns = (self._entities.get_column(name) for name in self._columns)
         return ", ".join(f"{column.name}={column.to_list()[row]!r}" for column in columns)
+
+
+Labels = _RowLabels | _EntityLabels
 
 
 def _aggregate(cell: np.ndarray, values: np.ndarray, aggregate: str, n_cells: int) -> np.ndarray:
@@ -195,7 +340,7 @@ def _aggregate(cell: np.ndarray, values: np.ndarray, aggregate: str, n_cells: in
     return result
 
 
-def _restrict_times(times: np.ndarray, grid: np.ndarray, coverage: str, labels: _EntityLabels):
+def _restrict_times(times: np.ndarray, grid: np.ndarray, coverage: str, labels: Labels):
     """Apply `coverage` to entities that start late or end early."""
     known = ~np.isnan(grid)
     first, last = known.argmax(axis=1), known.shape[1] - 1 - known[:, ::-1].argmax(axis=1)
@@ -207,7 +352,8 @@ def _restrict_times(times: np.ndarray, grid: np.ndarray, coverage: str, labels: 
             late, early = int(first.argmax()), int(last.argmin())
             raise ValueError(
                 f"no time is common to all entities: {labels[late]} starts at {times[start]}, "
-                f"{labels[early]} ends at {times[stop - 1]}; use coverage='own', or drop an entity"
+                f"{labels[early]} ends at {times[stop - 1]}; use "
+                f"{option('coverage', 'own')}, or drop an entity"
             )
         return times[start:stop], grid[:, start:stop]
     for row in np.flatnonzero((first > 0) | (last < len(times) - 1))[:1].tolist():
@@ -219,15 +365,14 @@ def _restrict_times(times: np.ndarray, grid: np.ndarray, coverage: str, labels: 
         )
         raise ValueError(
             f"the series of {labels[row]} {verb} at {own_time}, others at {other_time}; use "
-            "coverage='common' for the common times, coverage='own' for series of different "
-            "lengths, or fill_value=0 if no row means a value of 0"
+            f"{option('coverage', 'common')} for the common times, {option('coverage', 'own')} for "
+            f"series of different lengths, or {option('fill_value', 0)} if no row means a value "
+            "of 0"
         )
     return times, grid
 
 
-def _fill_gaps(
-    times: np.ndarray, grid: np.ndarray, interpolate: bool, labels: _EntityLabels
-) -> None:
+def _fill_gaps(times: np.ndarray, grid: np.ndarray, interpolate: bool, labels: Labels) -> None:
     """Interpolate gaps in place, or raise an error that names the first gap."""
     numeric_times = as_numbers(times)
     for row in np.flatnonzero(np.isnan(grid).any(axis=1)).tolist():
@@ -237,30 +382,32 @@ def _fill_gaps(
         if len(gaps) and not interpolate:
             more = f" (and at {len(gaps) - 1} more times)" if len(gaps) > 1 else ""
             raise ValueError(
-                f"{labels[row]} has no value at {times[gaps[0]]}{more}; use interpolate=True to "
-                "fill gaps, or fill_value=0 if no row means a value of 0"
+                f"{labels[row]} has no value at {times[gaps[0]]}{more}; use "
+                f"{flag('interpolate')} to fill gaps, or {option('fill_value', 0)} if no row means "
+                "a value of 0"
             )
         grid[row, gaps] = np.interp(numeric_times[gaps], numeric_times[known], grid[row, known])
 
 
-def _smooth(times: np.ndarray, series: np.ndarray, width: int, labels: _EntityLabels, row: int):
+def _smooth(times: np.ndarray, series: np.ndarray, width: int, labels: Labels, row: int):
     """Trailing moving average over full windows of `width` values."""
     if width != int(width) or width < 1:
-        raise ValueError(f"moving_average={width!r} must be an integer of at least 1")
+        raise ValueError(f"{option('moving_average', width)} must be an integer of at least 1")
     if width > len(series):
         raise ValueError(
-            f"moving_average={width}, but the series of {labels[row]} has only {len(series)} times"
+            f"{option('moving_average', width)}, but the series of {labels[row]} has only "
+            f"{len(series)} times"
         )
     windows = np.lib.stride_tricks.sliding_window_view(series, int(width))
     return times[int(width) - 1 :], windows.mean(axis=1)
 
 
-def _divide_by_mean(series: np.ndarray, labels: _EntityLabels, row: int) -> np.ndarray:
+def _divide_by_mean(series: np.ndarray, labels: Labels, row: int) -> np.ndarray:
     mean = series.mean()
     if not mean > 0:
         raise ValueError(
-            f"relative=True requires a positive mean, but the mean of {labels[row]} is {mean:g}; "
-            "drop such entities"
+            f"{flag('relative')} requires a positive mean, but the mean of {labels[row]} is "
+            f"{mean:g}; drop such entities"
         )
     return series / mean
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,12 +13,29 @@ FREQUENCIES = ("hour", "day", "week", "month", "year")
 _UNITS = {"hour": "h", "day": "D", "month": "M", "year": "Y"}
 # NumPy would parse "20200101" as the year 20,200,101.
 _ISO = re.compile(r"\d{4}-\d{2}(-\d{2}([T ].+)?)?")
+# Formats in which day and month cannot be confused.
+_FORMATS = (
+    "%b %d %Y",
+    "%B %d %Y",
+    "%b %d, %Y",
+    "%B %d, %Y",
+    "%d %b %Y",
+    "%d %B %Y",
+    "%d. %B %Y",
+    "%d-%b-%Y",
+    "%d-%B-%Y",
+    "%b %Y",
+    "%B %Y",
+    "%Y/%m/%d",
+    "%Y.%m.%d",
+    "%Y/%m",
+)
 # Day 0 of NumPy, 1 January 1970, was a Thursday; weeks start on Monday.
 _DAYS_SINCE_MONDAY = 3
 
 
 def read_times(column) -> np.ndarray:
-    """Convert a narwhals column of dates, times, numbers or ISO text to datetime64 or numbers."""
+    """Convert a narwhals column of dates, times, numbers or text to datetime64 or numbers."""
     import narwhals as nw
 
     name, dtype = column.name, column.dtype
@@ -36,6 +55,34 @@ def read_times(column) -> np.ndarray:
             raise ValueError(f"column {name!r} has no time at row {missing[0]}; drop such rows")
         return times
     return _read_text(column.to_list(), name)
+
+
+def parse_dates(texts: Sequence[str]) -> np.ndarray | None:
+    """Parse dates that all have one format; None if no format fits.
+
+    The formats are ISO 8601 and those that write the month as a word or start with the year, so
+    that day and month cannot be confused.
+
+    Examples
+    --------
+    >>> from pellucid.xclusters.series.times import parse_dates
+    >>> parse_dates(["Jan 1 2000", "Feb 1 2000"])
+    array(['2000-01-01', '2000-02-01'], dtype='datetime64[D]')
+    >>> parse_dates(["1/2/2000"]) is None
+    True
+    """
+    if all(map(_ISO.fullmatch, texts)):
+        try:
+            return np.array([text.replace(" ", "T") for text in texts], dtype="datetime64[D]")
+        except ValueError:
+            return None
+    for form in _FORMATS:
+        try:
+            dates = [dt.datetime.strptime(text.strip(), form).date() for text in texts]
+        except ValueError:
+            continue
+        return np.array(dates, dtype="datetime64[D]")
+    return None
 
 
 def to_steps(times: np.ndarray, frequency: Any, name: str) -> np.ndarray:
@@ -89,7 +136,10 @@ def _read_text(values: list, name: str) -> np.ndarray:
     codes = [distinct.setdefault(value, len(distinct)) for value in values]
     for value in distinct:
         if isinstance(value, str) and not _ISO.fullmatch(value):
-            _raise_unreadable(value, name)
+            dates = parse_dates([v for v in distinct if isinstance(v, str)])
+            if dates is None or len(dates) < len(distinct):
+                _raise_unreadable(value, name)
+            return dates[np.array(codes, dtype=np.intp)]
     texts = [value.replace(" ", "T") if isinstance(value, str) else value for value in distinct]
     times = np.empty(len(texts), dtype="datetime64[us]")
     for i, text in enumerate(texts):

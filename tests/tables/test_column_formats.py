@@ -126,6 +126,13 @@ def test_times_read_back(moment):
     assert as_datetime(np.nextafter(days, -math.inf)) < moment
 
 
+@given(*[st.datetimes(max_value=datetime(9999, 12, 30))] * 2)
+def test_times_compare_as_their_numbers_of_days(moment, other):
+    at_most = as_datetime(TIME.days(other))
+    for time in (moment, other, at_most, at_most + timedelta(microseconds=1)):
+        assert (time <= at_most) == (TIME.days(time) <= TIME.days(other))
+
+
 def test_a_number_that_is_no_date_is_written_as_a_number():
     assert as_datetime(1e300) is as_datetime(math.inf) is as_datetime(3e6) is None
     assert date_text(3e6) == format_number(3e6)

@@ -282,14 +282,16 @@ def date_text(days: float, *, with_time: bool = False) -> str:
 def as_datetime(days: float) -> datetime | None:
     """The last microsecond that is at most `days` after 1970-01-01; None outside the years 1-9999.
 
-    A time compares with it as its number of days compares with `days`, for the years 1791 to 2148.
-    In other years, days have a resolution of more than a microsecond.
+    A time compares with it as its number of days compares with `days`.
     """
     days = float(days)
     if not abs(days) < 1e7:
         return None
     microseconds = round(days * _MICROSECONDS)
-    microseconds -= microseconds / _MICROSECONDS > days
+    while microseconds / _MICROSECONDS > days:
+        microseconds -= 1
+    while (microseconds + 1) / _MICROSECONDS <= days:
+        microseconds += 1
     try:
         return datetime(1970, 1, 1) + timedelta(microseconds=microseconds)
     except OverflowError:

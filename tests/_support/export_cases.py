@@ -7,6 +7,7 @@ import pandas as pd
 from hypothesis import strategies as st
 
 from pellucid import ExKMC, Explanation
+from pellucid.tables.column_formats import ColumnFormat
 from pellucid.tables.encoding import Encoding, Indicator
 from pellucid.tree import TreeBuilder
 
@@ -57,6 +58,43 @@ def category_model(n_rows=200):
     model = ExKMC(n_leaves=50).fit(matrix, reference.to_numpy(dtype=int))
     explanation = Explanation.of(model, feature_names=encoding.names)
     return explanation, table, model.predict(matrix)
+
+
+FORMATS = {
+    "signup": ColumnFormat("date", date_format="%d.%m.%Y"),
+    "cyl": ColumnFormat("integer", values=(4, 6, 8)),
+    "price": ColumnFormat(prefix="$"),
+    "seen": ColumnFormat("datetime"),
+    "year": ColumnFormat("year"),
+}
+"""Formats of the columns of `format_model`."""
+
+
+def format_model(n_rows=200):
+    """An explanation of dates, times, small integers and units, and a table in their types."""
+    builder = TreeBuilder(len(FORMATS))
+    early, late = builder.split(0, feature=0, threshold=18701.0)
+    few, more = builder.split(early, feature=1, threshold=5.0)
+    six, eight = builder.split(more, feature=1, threshold=6.0)
+    cheap, expensive = builder.split(late, feature=2, threshold=15000.0)
+    before, after = builder.split(cheap, feature=3, threshold=18779.5)
+    old, new = builder.split(expensive, feature=4, threshold=1950.0)
+    for cluster, node in enumerate((few, six, eight, before, after, old, new)):
+        builder.set_cluster(node, cluster)
+    explanation = Explanation(builder.build(), names=list(FORMATS), formats=FORMATS)
+    rng = np.random.default_rng(0)
+    days = pd.to_timedelta(rng.integers(18650, 18750, n_rows), unit="D")
+    hours = pd.to_timedelta(rng.integers(-100, 100, n_rows), unit="h")
+    table = pd.DataFrame(
+        {
+            "signup": (pd.Timestamp(0) + days).date,
+            "cyl": rng.choice([4, 6, 8], n_rows),
+            "price": rng.choice([10000.0, 15000.0, 15000.5, 20000.0], n_rows),
+            "seen": pd.Timestamp("2021-06-01 12:00") + hours,
+            "year": rng.choice([1949, 1950, 1951], n_rows),
+        }
+    )
+    return explanation, table
 
 
 @st.composite

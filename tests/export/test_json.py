@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_digits, load_wine
 
 import pellucid
-from _support.export_cases import category_model, explanations, hostile_model
+from _support.export_cases import category_model, explanations, format_model, hostile_model
 from pellucid import IMM, ExKMC, Explanation, from_json
 from pellucid.export import from_dict, to_dict, to_json
+from pellucid.tables.encoding import Indicator
 
 
 @given(explanations())
@@ -63,6 +64,101 @@ def test_categories_come_back_and_are_read_from_the_table():
     shuffled = table[["zip", "member", "district", "age"]]
     np.testing.assert_array_equal(again.predict(shuffled), expected)
     np.testing.assert_array_equal(again.predict(table.to_numpy(object)), expected)
+
+
+def test_texts_of_categories_come_back():
+    explanation, _, _ = category_model()
+    document = explanation.to_dict()
+    assert document["categories"]["zip"] == [0, 1, 2, 3]
+    assert document["categories"]["district"][-1] is None
+    again = from_dict(document)
+    assert [rule.text for rule in again.rules_] == [rule.text for rule in explanation.rules_]
+    # Files of earlier versions have no list of categories; two of them know each other.
+    del document["categories"]
+    for feature in document["features"]:
+        if isinstance(feature, dict) and feature["column"] == "member":
+            feature["otherwise"] = str(not feature["is"])
+    old = from_dict(document)
+    assert old.tree_ == explanation.tree_
+    assert old.tree_columns_ == explanation.tree_columns_
+    (member,) = [n for n in old.tree_columns_ if n == Indicator("member", True)]
+    assert member.negation == "member is false"
+    assert not any(n.categories for n in old.tree_columns_ if getattr(n, "column", "") == "zip")
+
+
+def test_formats_and_reading_come_back():
+    plain, table = format_model()
+    assert not {"categories", "reading"} & set(plain.to_dict())
+    reading = {"separator": ";", "missing": ["-", "n/a"], "nested": {"x": [1, 2.5, None, True]}}
+    explanation = Explanation(
+        plain.tree_, names=plain.tree_columns_, formats=plain.formats_, reading=reading
+    )
+    text = explanation.to_json()
+    again = from_json(text)
+    assert again == explanation
+    assert again.to_json() == text
+    assert again.formats_ == explanation.formats_
+    assert again.reading_ == reading
+    assert [rule.text for rule in again.rules_] == [rule.text for rule in explanation.rules_]
+    np.testing.assert_array_equal(again.predict(table), explanation.predict(table))
+    assert json.loads(text)["formats"]["cyl"] == {"kind": "integer", "values": [4, 6, 8]}
+    assert Explanation(plain.tree_, reading={}).to_dict()["reading"] == {}
+    for bad, message in (
+        ({"x": np.arange(3)}, "reading contains something other than strings"),
+        ({"x": float("nan")}, "reading contains something other than strings"),
+        ({"x": "y" * 100_000}, "reading has 100,009 characters, expected at most 100,000"),
+        (["x"], "reading is a list, expected an object"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            Explanation(plain.tree_, reading=bad).to_json()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"formats": []}, "formats is a list, expected an object"),
+        ({"formats": None}, "formats is null, expected an object"),
+        ({"formats": {"z": {"kind": "date"}}}, "formats.z is not one of columns"),
+        ({"formats": {"cyl": {}}}, "formats.cyl.kind is missing"),
+        ({"formats": {"cyl": "date"}}, "formats.cyl is a string, expected an object"),
+        ({"formats": {"cyl": {"kind": "month"}}}, "formats.cyl.kind is 'month', expected one of"),
+        ({"formats": {"cyl": {"kind": ["date"]}}}, "formats.cyl.kind is "),
+        ({"formats": {"cyl": {"kind": "date", "unit": "$"}}}, "formats.cyl.unit is unknown"),
+        ({"formats": {"cyl": {"kind": "number", "prefix": 1}}}, "formats.cyl.prefix is a whole"),
+        ({"formats": {"cyl": {"kind": "integer", "values": "4"}}}, "values is a string"),
+        (
+            {"formats": {"cyl": {"kind": "integer", "values": [4, 4]}}},
+            r"values\[1\] is 4",
+        ),
+        ({"formats": {"cyl": {"kind": "integer", "values": [4.5]}}}, r"values\[0\] is 4.5"),
+        ({"formats": {"cyl": {"kind": "integer", "values": ["4", 5]}}}, r"values\[0\] is '4'"),
+        ({"categories": {"cyl": ["a"]}}, "categories without features"),
+        ({"categories": []}, "categories is a list"),
+        ({"reading": None}, "reading is null, expected an object"),
+        ({"reading": {"x": "y" * 200_000}}, "reading has 200,009 characters"),
+    ],
+)
+def test_optional_keys_are_checked(change, message):
+    document = {**format_model()[0].to_dict(), **change}
+    with pytest.raises(ValueError, match=f"not an explanation: .*{message}"):
+        from_dict(document)
+
+
+@pytest.mark.parametrize(
+    ("categories", "message"),
+    [
+        ({"z": ["a"]}, "categories.z is not one of columns"),
+        ({"zip": [0, 1]}, r"categories.zip is \[0, 1\], expected all categories in features"),
+        ({"age": [1]}, "categories.age is .* expected all categories in features"),
+        ({"zip": [0, 1, 2, 3, [4]]}, r"categories.zip\[4\] is \[4\], expected a string"),
+        ({"zip": [0, 1, 2, 3, 3]}, r"categories.zip\[4\] repeats 3"),
+        ({"zip": 4}, "categories.zip is a whole number, expected a list"),
+    ],
+)
+def test_lists_of_categories_are_checked(categories, message):
+    document = {**category_model()[0].to_dict(), "categories": categories}
+    with pytest.raises(ValueError, match=f"not an explanation: {message}"):
+        from_dict(document)
 
 
 def test_hostile_names_come_back(tmp_path):
@@ -166,8 +262,6 @@ def test_categories_of_a_document_are_checked():
 
 def test_a_category_that_is_no_plain_value_cannot_be_written():
     from datetime import date
-
-    from pellucid.tables.encoding import Indicator
 
     tree = IMM(2).fit([[0.0], [1.0]]).tree_
     explanation = Explanation(tree, names=[Indicator("day", date(2024, 1, 2))])

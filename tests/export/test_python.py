@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer
 
-from _support.export_cases import category_model, explanations, hostile_model
+from _support.export_cases import category_model, explanations, format_model, hostile_model
 from pellucid import IMM, ExKMC
 from pellucid.export import to_python
 from pellucid.tree import TreeBuilder
@@ -46,6 +46,29 @@ def test_categories():
         row["district"] = np.nan if row["district"] is None else row["district"]
     assert [predict(row) for row in rows] == expected.tolist()
     assert "row['district'] == 'Gangnam'" in to_python(explanation).replace("!=", "==")
+
+
+def test_dates_of_every_type():
+    explanation, table = format_model()
+    expected, predict = explanation.predict(table).tolist(), function(explanation)
+    rows = table.to_dict("records")
+    for row in rows[::5]:
+        row["signup"] = row["signup"].strftime("%d.%m.%Y")
+    for row in rows[1::5]:
+        row["signup"] = f" {row['signup'].isoformat()} "
+    for row in rows[2::5]:
+        row["seen"] = row["seen"].isoformat(" ")
+    for row in rows[3::5]:
+        row["seen"] = f"{row['seen'].isoformat()}Z"
+    for row in rows[4::5]:
+        row["seen"] = row["seen"].tz_localize("UTC").tz_convert("Asia/Seoul")
+        row["signup"] = row["signup"].toordinal() - 719163
+    assert [predict(row) for row in rows] == expected
+    for bad in (None, float("nan"), pd.NaT):
+        with pytest.raises(ValueError, match=f"column 'signup' holds {bad!r}, not a date"):
+            predict({**rows[0], "signup": bad})
+    with pytest.raises(ValueError, match="soon"):
+        predict({**rows[0], "signup": "soon"})
 
 
 @given(explanations(), st.data())

@@ -10,22 +10,32 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_wine
 
-from _support.export_cases import HOSTILE, category_model, explanations, hostile_model
-from pellucid import IMM, ExKMC
+from _support.export_cases import (
+    FORMATS,
+    HOSTILE,
+    category_model,
+    explanations,
+    format_model,
+    hostile_model,
+)
+from pellucid import IMM, ExKMC, Explanation
 from pellucid.export import to_sql
 from pellucid.export.sql_dialects import DIALECTS
+from pellucid.tables.column_formats import ColumnFormat
 from pellucid.tree import TreeBuilder
 
 
-def in_duckdb(explanation, table):
+def in_duckdb(explanation, table, types=None):
     with duckdb.connect() as database:
         database.register("given_rows", table)
-        database.execute("CREATE TABLE rows_ AS SELECT * FROM given_rows")
+        casts = [f"CAST({name} AS {kind}) AS {name}" for name, kind in (types or {}).items()]
+        replaced = f"REPLACE ({', '.join(casts)})" if casts else ""
+        database.execute(f"CREATE TABLE rows_ AS SELECT * {replaced} FROM given_rows")
         query = to_sql(explanation, dialect="duckdb", table="rows_", column="the cluster")
         return [row[-1] for row in database.execute(query).fetchall()]
 
 
-def in_sqlite(explanation, table):
+def in_sqlite(explanation, table, types=None):
     database = sqlite3.connect(":memory:")
     quoted = [DIALECTS["sqlite"].identifier(name) for name in table.columns]
     database.execute(f"CREATE TABLE rows_ ({', '.join(quoted)})")
@@ -77,6 +87,96 @@ def test_categories(run):
     assert run(explanation, table) == expected.tolist()
     new = table.head(3).assign(district=["Mars", None, "Gangnam"])
     assert run(explanation, new) == explanation.predict(new).tolist()
+
+
+@both
+def test_dates_units_and_small_integers(run):
+    explanation, table = format_model()
+    expected = explanation.predict(table).tolist()
+    assert len(set(expected)) == 7
+    # Dates are text in SQLite, with or without seconds and their fractions.
+    for spelling in ("%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M:%S.%f"):
+        rows = table
+        if run is in_sqlite:
+            rows = table.assign(
+                signup=table["signup"].astype(str), seen=table["seen"].dt.strftime(spelling)
+            )
+        assert run(explanation, rows) == expected
+    rows = rows.astype(object)
+    rows.loc[4, "signup"] = rows.loc[5, "seen"] = None
+    found = run(explanation, rows)
+    assert found[4] is found[5] is None
+    assert found[6:] == expected[6:]
+
+
+@both
+def test_missing_dates_are_replaced(run):
+    explanation, table = format_model()
+    fill = {"signup": 18000.0, "seen": 18779.75}
+    filled = Explanation(explanation.tree_, names=list(FORMATS), formats=FORMATS, fill=fill)
+    rows = table.astype({"signup": object, "seen": object})
+    if run is in_sqlite:
+        rows = rows.assign(signup=table["signup"].astype(str), seen=table["seen"].astype(str))
+    expected = filled.predict(table.assign(signup=18000.0, seen=18779.75))
+    types = {"signup": "DATE", "seen": "TIMESTAMP"} if run is in_duckdb else {}
+    empty = rows.assign(signup=None, seen=None)
+    assert run(filled, empty, types) == expected.tolist()
+
+
+@given(st.dates(), st.lists(st.dates(), min_size=1, max_size=20))
+@settings(max_examples=30, deadline=None)
+def test_any_date(threshold, dates):
+    """Dates on both sides of a threshold, in both databases."""
+    written = ColumnFormat("date")
+    builder = TreeBuilder(1)
+    builder.split(0, feature=0, threshold=written.days(threshold))
+    builder.set_cluster(2, 1)
+    table = pd.DataFrame({"day": [threshold, *dates]})
+    explanation = Explanation(builder.build(), names=["day"], formats={"day": written})
+    expected = explanation.predict(table).tolist()
+    with duckdb.connect() as database:
+        database.execute("CREATE TABLE t (day DATE)")
+        database.executemany("INSERT INTO t VALUES (?)", table.to_numpy().tolist())
+        query = explanation.to_sql(dialect="duckdb", table="t")
+        assert [row[-1] for row in database.execute(query).fetchall()] == expected
+    texts = table.assign(day=[day.isoformat() for day in table["day"]])
+    assert in_sqlite(explanation, texts) == expected
+
+
+@pytest.mark.parametrize(
+    ("dialect", "day", "moment"),
+    [
+        ("standard", "DATE '2021-03-15'", "TIMESTAMP '2021-03-15 14:30:00'"),
+        ("duckdb", "DATE '2021-03-15'", "TIMESTAMP '2021-03-15 14:30:00'"),
+        ("postgres", "DATE '2021-03-15'", "TIMESTAMP '2021-03-15 14:30:00'"),
+        ("snowflake", "DATE '2021-03-15'", "TIMESTAMP '2021-03-15 14:30:00'"),
+        ("spark", "DATE '2021-03-15'", "TIMESTAMP '2021-03-15 14:30:00'"),
+        ("mysql", "DATE '2021-03-15'", "TIMESTAMP '2021-03-15 14:30:00'"),
+        ("bigquery", "DATE '2021-03-15'", "'2021-03-15 14:30:00'"),
+        (
+            "mssql",
+            "CAST(N'2021-03-15' AS date)",
+            "CAST(N'2021-03-15 14:30:00' AS datetime2)",
+        ),
+        ("sqlite", "'2021-03-15'", "'2021-03-15 14:30:00.000000'"),
+    ],
+)
+def test_date_literals_of_every_dialect(dialect, day, moment):
+    writer, days = DIALECTS[dialect], ColumnFormat("datetime").days("2021-03-15 14:30")
+    assert writer.date_literal(18701.0, with_time=False) == day
+    assert writer.date_literal(days, with_time=True) == moment
+    assert writer.date_literal(days, with_time=False) == moment
+    with pytest.raises(ValueError, match="is not a date that SQL can represent"):
+        writer.date_literal(1e9, with_time=False)
+
+
+def test_dates_have_no_test_for_numbers():
+    explanation, _ = format_model()
+    for dialect in DIALECTS:
+        lines = explanation.to_sql(dialect=dialect).split("\n")
+        (guard,) = [line for line in lines if "signup" in line and "NULL THEN NULL" in line]
+        assert "BETWEEN" not in guard
+        assert "isfinite" not in guard
 
 
 @both

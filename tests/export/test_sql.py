@@ -170,6 +170,17 @@ def test_date_literals_of_every_dialect(dialect, day, moment):
         writer.date_literal(1e9, with_time=False)
 
 
+def test_thresholds_of_integer_columns_are_integers():
+    builder = TreeBuilder(1)
+    builder.split(0, feature=0, threshold=500_000_000.0)
+    tree = builder.build()
+    expression = Explanation(tree, names=["pop"]).to_sql()
+    assert '"pop" <= 500000000.0e0 ' in expression
+    formats = {"pop": ColumnFormat("integer")}
+    expression = Explanation(tree, names=["pop"], formats=formats).to_sql()
+    assert '"pop" <= 500000000 ' in expression
+
+
 def test_dates_have_no_test_for_numbers():
     explanation, _ = format_model()
     for dialect in DIALECTS:

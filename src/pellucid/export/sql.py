@@ -161,11 +161,10 @@ class _Writer:
 
     def _column(self, name: str | Indicator) -> str:
         column = name.column if isinstance(name, Indicator) else name
-        value = self.explanation.fill_.get(column)
-        is_number = not isinstance(name, Indicator) and value is not None
-        literal = self._number(column, value) if is_number else None
-        if literal is None and value is not None:
-            literal = self.dialect.literal(value)
+        value, literal = self.explanation.fill_.get(column), None
+        if value is not None:
+            is_category = isinstance(name, Indicator)
+            literal = self.dialect.literal(value) if is_category else self._number(column, value)
         return self.dialect.filled(column, literal)
 
     def _format(self, column: str) -> ColumnFormat:
@@ -176,6 +175,8 @@ class _Writer:
         written = self._format(column)
         if written.is_date:
             return self.dialect.date_literal(value, with_time=written.kind == "datetime")
+        if written.is_whole and value == int(value) and abs(value) < 2**53:
+            return str(int(value))
         return self.dialect.literal(value)
 
     def _can_be_null(self, name: str | Indicator) -> bool:

@@ -6,8 +6,6 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from pellucid.tables.column_formats import as_datetime
-
 _LARGEST = "1.7976931348623157e308"
 _PLAIN_INTEGERS = 2**24
 """Integers up to this size are exact in single precision too."""
@@ -64,6 +62,9 @@ class Dialect:
         A time has six decimals where dates are text: with fewer, it would compare as smaller than
         an equal time that is written with more.
         """
+        # The command line imports this module to check its options; NumPy would make it slow.
+        from pellucid.tables.column_formats import as_datetime
+
         moment = as_datetime(days)
         if moment is None:
             raise ValueError(f"{days!r} days since 1970-01-01 is not a date that SQL can represent")

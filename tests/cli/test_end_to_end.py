@@ -70,11 +70,10 @@ DECISIONS = [
 
 
 def test_a_file_alone_gives_a_sensible_answer_and_says_what_it_did(folder, customers):
-    # A date in a CSV file is text, and here always the same one.
     result = run("explain", folder / "customers.csv")
     assert result.exit_code == 0, result.stderr
     said = result.stderr.splitlines()
-    assert said[0] == DECISIONS[0]
+    assert said[:2] == ['read as dates: since ("2020-01-01")', DECISIONS[0]]
     assert "ignored, only one value: since, country" in said
     assert DECISIONS[3] in said
     gaps = customers["age"].null_count()
@@ -212,13 +211,13 @@ TWO = "a,b\n" + "".join(f"{i},{i * i % 7}\n" for i in range(12))
         ("bom.csv", b"\xef\xbb\xbf" + TWO.encode(), []),
         ("utf16.csv", TWO.encode("utf-16"), []),
         ("semicolon.csv", TWO.replace(",", ";").encode(), ["fields are separated by ';'"]),
-        ("tab.txt", TWO.replace(",", "\t").encode(), ["fields are separated by '\\t'"]),
+        ("tab.txt", TWO.replace(",", "\t").encode(), ["fields are separated by tabs"]),
         ("tabs.tsv", TWO.replace(",", "\t").encode(), []),
         ("packed.csv.gz", gzip.compress(TWO.encode()), []),
         (
             "comma.csv",
             b"a;b\n1,5;2\n2,5;3\n3,25;4\n",
-            ["fields are separated by ';'", "numbers are written with a decimal comma"],
+            ["fields are separated by ';'", "numbers have a decimal comma (--decimal to change)"],
         ),
         (
             "double.csv",
@@ -256,17 +255,12 @@ BAD_INPUT = {
         "hint: a table needs a header line and rows",
     ),
     "header only": (("bad.csv", "a,b\n"), [], "error: {file} has column names but no rows"),
-    "latin-1": (
-        ("bad.csv", "größe\n1\n2\n".encode("latin-1")),
+    "long line": (
+        ("bad.csv", "a,b\n1,2\n3,4,5\n6,7\n"),
         [],
-        "error: {file} is not UTF-8 text: byte 2 is 0xf6",
-        "hint: save the file as UTF-8",
-    ),
-    "JSON list": (
-        ("bad.json", '[{"a": 1}]'),
-        [],
-        "error: {file} is a JSON list; JSON lines (one object per line) are expected",
-        "hint: convert it with jq -c '.[]'",
+        "error: {file}: line 3 has 3 fields, the header has 2",
+        "hint: correct the line; --sep sets the separator, --skip the number of lines above the "
+        "header",
     ),
     "texts only": (
         ("bad.csv", "a,b\n" + "".join(f"t{i},u{i}\n" for i in range(50))),
@@ -279,12 +273,6 @@ BAD_INPUT = {
         ["-k", 5],
         "error: -k 5 is more than the 2 rows",
         "hint: choose fewer clusters",
-    ),
-    "infinity": (
-        ("bad.csv", "a,b\n1.5,inf\n2.5,1\n3.5,2\n"),
-        ["-k", 2],
-        "error: column 'b' contains infinite values",
-        "hint: remove them from the file, or ignore the column with --exclude",
     ),
     "unknown dialect": (
         ("bad.csv", "a\n1.5\n2.5\n"),
@@ -409,7 +397,7 @@ def test_series_are_clustered_so_that_a_tree_explains_them(tmp_path):
     predicted = run("predict", paths["json"], tmp_path / "entities.csv")
     assert pl.read_csv(io.StringIO(predicted.stdout))["cluster"].equals(labels["cluster"])
     assert_fails(
-        run(*long, "--value", "district"),
+        run(*long, "--value", "district", "--quiet"),
         "error: --value: column 'district' is not numeric",
     )
     assert_fails(

@@ -230,11 +230,13 @@ def test_columns_are_chosen_by_name(data, table):
         assert rule.text in result.stdout
 
 
-def test_booleans_are_categories_and_late_text_makes_a_column_text(tmp_path):
-    lines = ["flag,value,mixed", *(f"{i % 2 == 0},{i},{i}".lower() for i in range(300)), "true,1,x"]
+def test_booleans_are_categories_and_texts_late_in_a_column_count(tmp_path):
+    lines = ["flag,value,mixed", *(f"{i % 2 == 0},{i % 50},t{i}".lower() for i in range(300))]
+    lines += ["true,x,7"]
     (tmp_path / "data.csv").write_text("\n".join(lines) + "\n")
     result = explain(tmp_path / "data.csv", "-k", 2)
-    assert result.stderr.splitlines()[:2] == [
+    assert result.stderr.splitlines()[:3] == [
+        'value: 1 value is not a number ("x"); treated as missing',
         "ignored, looks like an ID: mixed (use --columns to include it)",
         "treated as categories: flag (use --exclude to ignore them)",
     ]
@@ -284,7 +286,7 @@ def test_missing_values_are_left_out_filled_in_or_refused(tmp_path):
     assert filled.stdout.startswith("2 clusters of 5 rows")
     assert "missing numbers replaced by the median: b: 2" in filled.stderr
     assert_fails(
-        explain(tmp_path / "data.csv", "-k", 2, "--missing", "error"),
+        explain(tmp_path / "data.csv", "-k", 2, "--missing", "error", "--quiet"),
         "error: 2 values missing (b: 2); the first in row 3, column 'b'",
         "hint: --missing drop ignores such rows, --missing median fills in the median",
     )
@@ -316,9 +318,8 @@ def test_files_that_cannot_be_read(data):
     odd.write_text("")
     assert_fails(
         explain(odd),
-        f"error: {odd}: unknown file type '.xlsx'",
-        "hint: use one of .csv, .txt, .tsv, .tab, .parquet, .pq, .jsonl, .ndjson, .json, also with "
-        ".gz",
+        f"error: {odd} is empty",
+        "hint: a table needs a header line and rows",
     )
     empty.write_text("")
     assert_fails(
@@ -371,9 +372,9 @@ def test_a_folder_without_permission_stops_before_any_work(data, monkeypatch):
 @pytest.mark.usefixtures("no_work")
 def test_names_of_files_that_promise_another_format(data):
     assert_fails(
-        explain(data / "data.csv", "--output", data / "labels.parquet"),
-        f"error: --output: {data / 'labels.parquet'} must end in .csv, because the output is CSV",
-        "hint: use labels.csv",
+        explain(data / "data.csv", "--output", data / "labels.doc"),
+        f"error: {data / 'labels.doc'}: tables cannot be written as '.doc'",
+        "hint: use .csv, .tsv, .xlsx, .parquet, .feather, .jsonl, or .csv.gz",
     )
     assert_fails(
         explain(data / "data.csv", "--tree", data / "tree.gif"),
@@ -403,8 +404,8 @@ def test_columns_that_no_csv_file_can_hold_are_found_before_the_fit(tmp_path):
 
 @pytest.mark.parametrize("option", ["--output", "--tree"])
 def test_a_failed_write_leaves_nothing_and_loses_no_result(data, monkeypatch, option):
-    def write_half(self, path, *args, **kwargs):
-        path.write_text("half")
+    def write_half(self, file, *args, **kwargs):
+        file.write(b"half") if hasattr(file, "write") else file.write_text("half")
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("matplotlib.figure.Figure.savefig", write_half)

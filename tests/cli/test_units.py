@@ -13,7 +13,7 @@ from pellucid.cli.app import app
 from pellucid.cli.choices import METHODS, Choices
 from pellucid.cli.fitting import find_reference, fit_method
 from pellucid.cli.preparing import prepare
-from pellucid.cli.reading import TableSource
+from pellucid.tables.reading import TableSource
 
 
 def mixed(seed: int) -> pl.DataFrame:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 
+from pellucid._utils.files import replacing as replacing
 from pellucid._utils.notices import InputError
 
 
@@ -71,17 +69,3 @@ def check_target(path: Path, option: str) -> None:
         raise CommandError(f"{option}: {path} is not a regular file")
     if path.exists() and not os.access(path, os.W_OK):
         raise CommandError(f"{option}: no permission to write {path}")
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A temporary file that replaces `path` only if no error occurs."""
-    target = path.resolve()
-    unfinished = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        yield unfinished
-        if target.exists():
-            shutil.copymode(target, unfinished)
-        os.replace(unfinished, target)
-    finally:
-        unfinished.unlink(missing_ok=True)

@@ -16,8 +16,8 @@ from pellucid.cli.fitting import CLUSTERINGS, as_parameters, find_reference, fit
 from pellucid.cli.output import cost_change, count, open_console, show_line, show_notice
 from pellucid.cli.preparing import Prepared, prepare
 from pellucid.cli.progress import working
-from pellucid.cli.reading import read_source
 from pellucid.cli.writing import draw
+from pellucid.tables.reading import read_source
 from pellucid.tree.trade_off import TradeOff, TradeOffPoint
 
 

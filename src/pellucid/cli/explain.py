@@ -25,7 +25,6 @@ from pellucid.cli.output import (
 )
 from pellucid.cli.preparing import prepare
 from pellucid.cli.progress import working
-from pellucid.cli.reading import PARQUET, SEPARATORS, STDIN, read_source
 from pellucid.cli.reporting import check_page, write_explanation_report
 from pellucid.cli.writing import (
     CLUSTER,
@@ -36,6 +35,8 @@ from pellucid.cli.writing import (
     write_rows,
     write_text,
 )
+from pellucid.tables.reading import STDIN, read_source
+from pellucid.tables.suffixes import written_format
 
 
 @dataclass(frozen=True)
@@ -130,12 +131,8 @@ def _check_targets(file: Path, targets: Targets) -> None:
                 f"{seen[path.resolve()]} and {option} are the same file, {path}", exit_code=2
             )
         seen[path.resolve()] = option
-    output = targets.output
-    if output is not None and output.suffix.lower() in {*SEPARATORS, *PARQUET} - {".csv", ".txt"}:
-        raise CommandError(
-            f"--output: {output} must end in .csv, because the output is CSV",
-            hint=f"use {output.with_suffix('.csv').name}",
-        )
+    if targets.output is not None:
+        written_format(targets.output)
     if targets.tree is not None:
         check_picture(targets.tree, "--tree", GRAPHS)
     if targets.report is not None:

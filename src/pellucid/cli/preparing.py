@@ -11,12 +11,12 @@ import polars as pl
 from pellucid.cli import CommandError
 from pellucid.cli.columns import ColumnRoles, choose_columns, split_names
 from pellucid.cli.output import count, show_notice
-from pellucid.cli.reading import TableSource
 from pellucid.explanation.column_provenance import ColumnSource
 from pellucid.explanation.monotone_maps import MonotoneMap
 from pellucid.explanation.restate import TreeRestatement
 from pellucid.tables.columns import Columns
 from pellucid.tables.encoding import Encoding, Indicator
+from pellucid.tables.reading import TableSource
 from pellucid.tree import ThresholdTree
 
 UNEVEN = 3.0

@@ -14,8 +14,8 @@ from pellucid.cli.fitting import find_reference
 from pellucid.cli.output import count, percent, show_line, show_measures, show_notice
 from pellucid.cli.preparing import prepare
 from pellucid.cli.progress import working
-from pellucid.cli.reading import read_source
 from pellucid.cli.writing import draw
+from pellucid.tables.reading import read_source
 
 
 def regions(

@@ -13,7 +13,8 @@ import polars as pl
 from pellucid.cli import replacing
 from pellucid.cli.checks import GRAPHS
 from pellucid.cli.checks import check_picture as check_picture
-from pellucid.cli.reading import TableSource
+from pellucid.tables.reading import TableSource
+from pellucid.tables.writing import to_text, write_table
 
 PICTURE_DPI = 150
 CLUSTER, RULE = "cluster", "rule"
@@ -52,13 +53,20 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_rows(
-    output: Path | None, source: TableSource, explanation: Any, rows: np.ndarray, leaf: np.ndarray
+    output: Path | None,
+    source: TableSource,
+    explanation: Any,
+    rows: np.ndarray,
+    leaf: np.ndarray,
+    *,
+    bom: bool = False,
 ) -> None:
     """Write the original table with the cluster and the rule of each row.
 
-    Rows without a cluster get empty fields. `output` None means standard output.
+    Rows without a cluster get empty fields. `output` None means standard output. `bom` starts a
+    text file with a byte order mark.
     """
-    table = source.as_written()
+    table = source.table
     rules = explanation._leaf_rules
     place = np.zeros(explanation.tree_.node_count, dtype=np.int64)
     place[[rule.leaf for rule in rules]] = np.arange(len(rules))
@@ -71,7 +79,6 @@ def write_rows(
     ]
     table = table.with_columns(column.gather(position) for column in added)
     if output is None:
-        sys.stdout.write(table.write_csv())
+        sys.stdout.write(to_text(table, source))
         return
-    with replacing(output) as unfinished:
-        table.write_csv(unfinished)
+    write_table(output, table, source, bom=bom)

@@ -15,8 +15,8 @@ from pellucid.cli import CommandError, replacing
 from pellucid.cli.columns import split_names
 from pellucid.cli.output import count, percent, show_line, show_measures, show_notice, show_rules
 from pellucid.cli.progress import working
-from pellucid.cli.reading import read_source
 from pellucid.cli.writing import draw, draw_tree, write_text
+from pellucid.tables.reading import read_source
 from pellucid.xclusters import SeriesTable, series_from_long, series_from_wide
 from pellucid.xclusters.series.wide_tables import find_time_columns, match_columns
 

@@ -1,0 +1,19 @@
+"""Read tables as people have them: text in any layout, spreadsheets, and data frames."""
+
+from pellucid.tables.reading.dates import days
+from pellucid.tables.reading.files import STDIN, read_source, source_of
+from pellucid.tables.reading.model_columns import as_format
+from pellucid.tables.reading.parsing import ParsedColumns, parse_columns
+from pellucid.tables.reading.source import ReadingOptions, TableSource
+
+__all__ = [
+    "STDIN",
+    "ParsedColumns",
+    "ReadingOptions",
+    "TableSource",
+    "as_format",
+    "days",
+    "parse_columns",
+    "read_source",
+    "source_of",
+]

@@ -1,0 +1,156 @@
+"""Read a table from a file, standard input or a data frame."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path, PurePath
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from pellucid._utils.notices import InputError
+from pellucid.tables.reading.parsing import parse_columns
+from pellucid.tables.reading.source import ReadingOptions, TableSource
+from pellucid.tables.reading.text_files import read_text
+from pellucid.tables.reading.typed_files import read_typed
+from pellucid.tables.reading.unpacking import unpack
+from pellucid.tables.suffixes import TEXT
+
+STDIN = Path("-")
+
+
+def read_source(
+    file: Path,
+    options: ReadingOptions = ReadingOptions(),  # noqa: B008
+    hints: ReadingOptions = ReadingOptions(),  # noqa: B008
+) -> TableSource:
+    """Read a table from a file.
+
+    Every decision that is unusual is printed in one line. CSV and other text tables, Excel,
+    Parquet, Feather and JSON are read, also compressed by gzip, bzip2, xz, zstd or zip.
+
+    Parameters
+    ----------
+    file : Path
+        ``Path("-")`` is standard input.
+    options : ReadingOptions
+        How the file is read; what is None is detected.
+    hints : ReadingOptions
+        How a similar file was read. Used where the file itself leaves a question open, such as
+        the decimal sign of ``1,234``.
+    """
+    if file == STDIN:
+        name, content = "standard input", sys.stdin.buffer.read()
+        unpacked = unpack(name, content, PurePath(""))
+    else:
+        name, content = str(file), file.read_bytes()
+        unpacked = unpack(name, content, file)
+    content, suffix = unpacked
+    if not content[:1024].strip() and not content.strip():
+        raise InputError(f"{name} is empty", hint="a table needs a header line and rows")
+    try:
+        if suffix in TEXT:
+            source = read_text(name, content, suffix, options, hints)
+        else:
+            table = read_typed(name, content, suffix, options)
+            source = _of_typed(name, table, suffix, options, hints)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        why = next(iter(str(error).splitlines()), type(error).__name__)
+        raise InputError(f"{name} cannot be read: {why}") from error
+    if source.table.height == 0:
+        raise InputError(f"{name} has column names but no rows")
+    return source
+
+
+def source_of(
+    table: Any,
+    name: str = "table",
+    options: ReadingOptions = ReadingOptions(),  # noqa: B008
+) -> TableSource:
+    """A data frame or an array as a `TableSource`; text columns are parsed as in files.
+
+    Parameters
+    ----------
+    table : pandas, polars or pyarrow data frame, 2-D array or list of rows
+        The columns of an array are named x0, x1, ...
+    name : str
+        Name for errors.
+    options : ReadingOptions
+        Only `decimal` and `na` apply.
+    """
+    found = _as_polars(table, name)
+    if 0 in found.shape:
+        what = "rows" if found.width else "columns"
+        raise InputError(f"{name} has no {what}")
+    return _of_typed(name, found, "", options, ReadingOptions())
+
+
+def _of_typed(
+    name: str, table: pl.DataFrame, suffix: str, options: ReadingOptions, hints: ReadingOptions
+) -> TableSource:
+    parsed = parse_columns(
+        table,
+        decimal=options.decimal,
+        na=options.na,
+        default_decimal=hints.decimal or ".",
+        known_markers=hints.na or (),
+    )
+    used = ReadingOptions(decimal=options.decimal, na=parsed.na)
+    return TableSource(name, parsed.table, parsed.formats, used, None, suffix)
+
+
+def _as_polars(table: Any, name: str) -> pl.DataFrame:
+    if isinstance(table, pl.DataFrame):
+        return table
+    from narwhals import dependencies
+
+    if dependencies.is_pandas_dataframe(table):
+        _check_names(table.columns, name)
+        return pl.DataFrame([_of_pandas(str(label), table[label]) for label in table.columns])
+    if dependencies.is_pyarrow_table(table):
+        _check_names(table.column_names, name)
+        return pl.from_arrow(table)
+    if isinstance(table, pl.LazyFrame):
+        raise InputError(f"{name} is a lazy frame", hint="call its collect() first")
+    if isinstance(table, (list, tuple, np.ndarray)):
+        array = np.asarray(table)
+        if array.ndim != 2 or array.dtype.kind not in "biufOUS":
+            raise InputError(
+                f"{name} is an array with {array.ndim} dimensions and type {array.dtype}",
+                hint="a table needs rows and columns of numbers or text",
+            )
+        columns = [_of_array(f"x{j}", array[:, j]) for j in range(array.shape[1])]
+        return pl.DataFrame(columns)
+    raise InputError(
+        f"{name} is of type {type(table).__name__}",
+        hint="give a pandas, polars or pyarrow table, or an array of rows and columns",
+    )
+
+
+def _check_names(names: Any, name: str) -> None:
+    texts = [str(each) for each in names]
+    twice = next((each for each in texts if texts.count(each) > 1), None)
+    if twice is not None:
+        raise InputError(
+            f"{name}: column {twice!r} appears more than once", hint="rename one of them"
+        )
+
+
+def _of_pandas(name: str, column: Any) -> pl.Series:
+    """A column of pandas; objects of several types become text."""
+    try:
+        return pl.Series(name, pl.from_pandas(column, include_index=False))
+    except Exception:
+        return _of_array(name, column.to_numpy(dtype=object, na_value=None))
+
+
+def _of_array(name: str, column: np.ndarray) -> pl.Series:
+    if column.dtype.kind not in "OUS":
+        return pl.Series(name, column)
+    values = column.tolist()
+    try:
+        return pl.Series(name, values, strict=True)
+    except (TypeError, pl.exceptions.PolarsError):
+        texts = [None if each is None or each != each else str(each) for each in values]
+        return pl.Series(name, texts, dtype=pl.String)

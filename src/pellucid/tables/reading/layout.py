@@ -1,0 +1,346 @@
+"""The layout of a text table: separator, lines above the header, and the header."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from pellucid._utils.notices import InputError, notice, option
+from pellucid.tables.reading.missing import MARKERS
+from pellucid.tables.reading.numbers import is_number
+from pellucid.tables.reading.records import (
+    FieldSeparator,
+    Record,
+    read_sample,
+    rewrite,
+    usual_width,
+)
+from pellucid.tables.reading.source import ReadingOptions
+
+SEPARATORS = "\t;|,"
+"""Separators in the order of preference, if lines have equal numbers of fields with several."""
+
+_HEAD = 1 << 17
+_SEPARATOR_LINE = re.compile(rb'^"?sep=(.)"?[ \t]*\r?\n', re.IGNORECASE)
+_COMMENT = re.compile(r"^\s*(#|//|%|--)")
+_DATE = re.compile(r"^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([ T]|$)")
+_CONSISTENT = 0.95
+_BODY = 100
+"""Rows that decide whether the first line is a header."""
+
+_NAMES = {"\t": "tabs", " ": "blanks"}
+
+
+class TextTable(NamedTuple):
+    """A text table with a known layout.
+
+    Attributes
+    ----------
+    name : str
+        Name of the file.
+    dialect : FieldSeparator
+    names : list of str
+        Unique column names.
+    content : bytes
+        A header line with the unique names, and the lines below it.
+    start : int
+        Position of the first line below the header in `content`.
+    skip : int
+        Number of lines above the header of the file.
+    n_above : int
+        Number of lines above the first row of the file.
+    has_header : bool
+        Whether the file has a header line.
+    """
+
+    name: str
+    dialect: FieldSeparator
+    names: list[str]
+    content: bytes
+    start: int
+    skip: int
+    n_above: int
+    has_header: bool
+
+    @property
+    def body(self) -> bytes:
+        """The lines below the header."""
+        return self.content[self.start :]
+
+    def regular(self) -> TextTable:
+        """The table with lines of equal length; an error names a line that is too short or long."""
+        found = rewrite(self.name, self.body, self.dialect, len(self.names), self.n_above)
+        if found.n_blank:
+            lines = (
+                "1 blank line is" if found.n_blank == 1 else f"{found.n_blank:,} blank lines are"
+            )
+            notice(f"{lines} ignored")
+        if found.n_long:
+            lines = "1 line ends" if found.n_long == 1 else f"{found.n_long:,} lines end"
+            notice(f"{lines} with additional empty fields, which are ignored")
+        dialect = FieldSeparator(self.dialect.separator)
+        return self._replace(content=self.content[: self.start] + found.content, dialect=dialect)
+
+
+def find_table(
+    name: str, content: bytes, suffix: str, options: ReadingOptions, hints: ReadingOptions
+) -> TextTable:
+    """Find the layout of a text table and print what is unusual.
+
+    Parameters
+    ----------
+    name : str
+    content : bytes
+        UTF-8 text.
+    suffix : str
+        Suffix of the file.
+    options : ReadingOptions
+        What the user has set.
+    hints : ReadingOptions
+        Values for what the file leaves open.
+    """
+    skip, separator = options.skip or 0, options.separator
+    if options.skip is None and (match := _SEPARATOR_LINE.match(content)):
+        skip, separator = 1, separator or match[1].decode()
+    rest = content[_offset(content, skip) :]
+    if not rest[:_HEAD].strip() and not rest.strip():
+        raise InputError(f"{name} is empty", hint="a table needs a header line and rows")
+    head = rest[:_HEAD].decode(errors="ignore")
+    is_cut = len(rest) > _HEAD
+    dialect, sample = _find_dialect(head, is_cut, separator, hints.separator)
+    if not sample:
+        raise InputError(
+            f"{name}: no line of fields is found at the start",
+            hint="a quote may be opened and not closed",
+        )
+    usual = "\t" if suffix in (".tsv", ".tab") else ","
+    if options.separator is None and dialect.separator != usual:
+        shown = _NAMES.get(dialect.separator, repr(dialect.separator))
+        notice(f"fields are separated by {shown}")
+    width, _ = usual_width(sample)
+    top = 0
+    if options.skip is None:
+        top = _find_first(name, sample, width, skip)
+        _report_titles(sample[:top], skip)
+    first, rows = sample[top], sample[top + 1 :]
+    width = max(width, len(first.fields)) if not first.fits(width) else width
+    has_header = options.header
+    if has_header is None:
+        has_header = _is_header(
+            first.fields, [record.fields for record in rows[:_BODY]], hints.header
+        )
+        if not has_header:
+            notice("the first line has values, not names; the columns are named x1, x2, ...")
+    start = first.last if has_header else first.first - 1
+    names = _names(first.fields, rows, width) if has_header else _numbered(width)
+    begin, end = _offset(rest, first.first - 1), _offset(rest, start)
+    if not rest[end : end + _HEAD].strip() and not rest[end:].strip():
+        raise InputError(f"{name} has column names but no rows")
+    header = _line(names, dialect.separator)
+    if rest[begin:end] != header:
+        rest, begin, end = header + rest[end:], 0, len(header)
+    content, end = rest[begin:], end - begin
+    table = TextTable(
+        name,
+        dialect,
+        names,
+        content,
+        end,
+        skip=skip + first.first - 1,
+        n_above=skip + start,
+        has_header=bool(has_header),
+    )
+    return table.regular() if dialect.is_collapsed else table
+
+
+def _line(fields: list[str], separator: str) -> bytes:
+    line = io.StringIO(newline="")
+    csv.writer(line, delimiter=separator, lineterminator="\n").writerow(fields)
+    return line.getvalue().encode()
+
+
+def _offset(content: bytes, n_lines: int) -> int:
+    """Position after a number of lines."""
+    position = 0
+    for _ in range(n_lines):
+        position = content.find(b"\n", position) + 1
+        if position == 0:
+            return len(content)
+    return position
+
+
+def _find_dialect(
+    head: str, is_cut: bool, given: str | None, hint: str | None
+) -> tuple[FieldSeparator, list[Record]]:
+    """The separator with which most lines have the same number of fields, and the first rows."""
+
+    def sample(dialect: FieldSeparator) -> list[Record]:
+        return read_sample(head, dialect, is_cut=is_cut)
+
+    if given is not None and given != " ":
+        if len(given) != 1:
+            raise InputError(
+                f"{option('sep')}: {given!r} is not one character", hint="use ',' or ';' or '|'"
+            )
+        return FieldSeparator(given), sample(FieldSeparator(given))
+    found = []
+    for rank, separator in enumerate("" if given == " " else SEPARATORS):
+        rows = sample(FieldSeparator(separator))
+        width, share = usual_width(rows)
+        if width < 2 or share < 0.5 or (separator == "," and _is_decimal_comma(rows, width)):
+            continue
+        is_consistent = share >= _CONSISTENT
+        key = (is_consistent, separator == hint, rows[0].fits(width), -rank)
+        found.append((key if is_consistent else (False, share, False, -rank), separator, rows))
+    consistent = [each for each in found if each[0][0]]
+    if not consistent:
+        for dialect in (FieldSeparator(" "), FieldSeparator(" ", True)):
+            rows = sample(dialect)
+            width, share = usual_width(rows)
+            if width > 1 and share >= _CONSISTENT and (given or _has_numbers(rows, width)):
+                return dialect, rows
+        if given:
+            return FieldSeparator(" "), sample(FieldSeparator(" "))
+    if found:
+        _, separator, rows = max(found)
+        return FieldSeparator(separator), rows
+    return FieldSeparator(","), sample(FieldSeparator(","))
+
+
+def _is_decimal_comma(rows: list[Record], width: int) -> bool:
+    """Whether all commas are decimal commas of one column of numbers."""
+    below = rows[1:]
+    return (
+        width == 2
+        and len(rows[0].fields) == 1
+        and all(is_number(",".join(record.fields).strip()) for record in below)
+    )
+
+
+def _has_numbers(rows: list[Record], width: int) -> bool:
+    """Whether a column has numbers."""
+    below = [record.fields for record in rows[1:] if len(record.fields) == width]
+    return any(sum(is_number(fields[j]) for fields in below) > len(below) / 2 for j in range(width))
+
+
+def _find_first(name: str, sample: list[Record], width: int, skip: int) -> int:
+    """The position of the header, or of the first row, below titles and comments."""
+    if width == 1:
+        return next((i for i, row in enumerate(sample) if not _COMMENT.match(row.fields[0])), 0)
+    at = next(i for i, record in enumerate(sample) if record.fits(width))
+    # R writes row names without a name for their column.
+    if at and len(sample[at - 1].fields) == width - 1 and _are_names(sample[at - 1].fields):
+        at -= 1
+    for record in sample[:at]:
+        n = sum(bool(each.strip()) for each in record.fields)
+        if n > max(1, width // 2) and not _COMMENT.match(record.fields[0]):
+            raise InputError(
+                f"{name}: line {skip + record.first} has {len(record.fields)} fields, most lines "
+                f"have {width}",
+                hint=f"correct the line; {option('sep')} sets the separator, {option('skip')} the "
+                "number of lines above the header",
+            )
+    return at
+
+
+def _are_names(fields: list[str]) -> bool:
+    return len(fields) > 1 and all(each.strip() and not is_number(each.strip()) for each in fields)
+
+
+def _report_titles(titles: list[Record], skip: int) -> None:
+    if not titles:
+        return
+    text = " ".join(filter(None, (each.strip() for each in titles[0].fields)))
+    text = text if len(text) <= 40 else text[:37] + "..."
+    first, last = skip + titles[0].first, skip + titles[-1].last
+    lines = f"line {first} skipped" if first == last else f"lines {first} to {last} skipped"
+    kind = "a comment" if _COMMENT.match(titles[0].fields[0]) else "a title"
+    notice(f'{lines}: {kind} ("{text}") ({option("skip", 0)} keeps it)')
+
+
+def _is_header(first: list[str], rows: list[list[str]], hint: bool | None) -> bool:
+    """Whether the first line has names.
+
+    It has none if its fields are numbers or dates in all columns of numbers or dates, unless they
+    are consecutive numbers such as years. Without such columns, it has none if all its fields
+    occur again below.
+    """
+    if not rows:
+        return True if hint is None else hint
+    cells = [[row[j].strip() for row in rows if j < len(row)] for j in range(len(first))]
+    first = [each.strip() for each in first]
+    numeric = [j for j in range(len(first)) if _are_values(cells[j])]
+    if any(first[j] and not _is_value(first[j]) and not _is_marker(first[j]) for j in numeric):
+        return True
+    known = [j for j in numeric if _is_value(first[j])]
+    if known:
+        return _is_sequence([first[j] for j in known])
+    if len(rows) > 1 and all(each in below for each, below in zip(first, cells)):
+        return False
+    return True if hint is None else hint
+
+
+def _is_value(text: str) -> bool:
+    return is_number(text) or _DATE.match(text) is not None
+
+
+def _is_marker(text: str) -> bool:
+    return text.lower() in MARKERS
+
+
+def _are_values(cells: list[str]) -> bool:
+    present = [each for each in cells if each and not _is_marker(each)]
+    return bool(present) and sum(map(_is_value, present)) >= 0.9 * len(present)
+
+
+def _is_sequence(texts: list[str]) -> bool:
+    """Whether the numbers are years in order, or count from 0 or 1."""
+    if not all(re.fullmatch(r"\d{1,4}", each) for each in texts) or len(texts) < 2:
+        return False
+    numbers = [int(each) for each in texts]
+    steps = {b - a for a, b in zip(numbers, numbers[1:])}
+    if steps == {1} and numbers[0] in (0, 1):
+        return True
+    is_ordered = all(step > 0 for step in steps) or all(step < 0 for step in steps)
+    return is_ordered and all(1500 <= each <= 2200 for each in numbers)
+
+
+def _names(fields: list[str], rows: list[Record], width: int) -> list[str]:
+    """Unique names of `width` columns."""
+    names = [" ".join(each.split()) if "\n" in each else each.strip() for each in fields[:width]]
+    if len(names) < width:
+        ends_empty = all(not each.fields[width - 1 :] or not each.fields[-1] for each in rows)
+        if ends_empty:
+            names.append("")
+        else:
+            notice(
+                "the header has one name less than the lines have fields: the first column has none"
+            )
+            names.insert(0, "")
+    return list(distinct_names(names))
+
+
+def distinct_names(names: list[str]) -> Iterator[str]:
+    """Unique names: a second 'a' becomes 'a (2)', an empty name 'column 3'."""
+    used = set(names)
+    seen: set[str] = set()
+    renamed: list[str] = []
+    for position, name in enumerate(names, start=1):
+        base = name or f"column {position}"
+        new, copy = base, 1
+        while new in seen or (copy > 1 and new in used):
+            copy += 1
+            new = f"{base} ({copy})"
+        if copy > 1 and name:
+            renamed.append(new)
+        seen.add(new)
+        yield new
+    if renamed:
+        notice(f"columns with the same name are renamed: {', '.join(renamed)}")
+
+
+def _numbered(width: int) -> list[str]:
+    return [f"x{j}" for j in range(1, width + 1)]

@@ -1,0 +1,350 @@
+"""Types of text columns: numbers, dates, booleans, or text."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import polars as pl
+
+from pellucid._utils.notices import notice, option
+from pellucid.tables.column_formats import ColumnFormat, Kind
+from pellucid.tables.reading import missing
+from pellucid.tables.reading.dates import SHARE, DateReading, dates_in_integers, read_dates
+from pellucid.tables.reading.numbers import (
+    NumberReading,
+    decimal_evidence,
+    is_code,
+    read_numbers,
+)
+
+MAX_EXAMPLES = 3
+_YEAR_NAME = re.compile(r"year|jahr|ann[eé]e|\byr\b|año", re.IGNORECASE)
+_BOOLEANS = ("true", "false")
+
+
+@dataclass
+class _TextColumn:
+    """The different values of a text column.
+
+    Attributes
+    ----------
+    raw : Series of String
+        Different values as in the file.
+    values : Series of String
+        The same without blanks at their ends; null if empty.
+    counts : Series of int
+    is_present : Series of bool
+        Whether a value is neither empty nor a marker of a missing value.
+    """
+
+    raw: pl.Series
+    values: pl.Series
+    counts: pl.Series
+    is_present: pl.Series
+
+    @classmethod
+    def of(cls, column: pl.Series, na: tuple[str, ...] | None) -> _TextColumn:
+        """Collect the different values of a column; `na` as in `parse_columns`."""
+        found = column.drop_nulls().value_counts(name="n")
+        raw, counts = found.to_series(0), found["n"]
+        values = raw.str.strip_chars()
+        values = values.set(values == "", None)
+        spelled = values.str.to_lowercase() if na is None else values
+        is_marker = spelled.is_in(list(missing.MARKERS if na is None else na)).fill_null(True)
+        return cls(raw, values, counts, ~is_marker)
+
+    @property
+    def n_present(self) -> int:
+        """Number of values that are not missing."""
+        return int(self.counts.filter(self.is_present).sum())
+
+    def present(self) -> tuple[pl.Series, pl.Series]:
+        """The values that are not missing, and how often they occur."""
+        return self.values.filter(self.is_present), self.counts.filter(self.is_present)
+
+    def spread(self, column: pl.Series, parsed: pl.Series) -> pl.Series:
+        """The parsed value of each row."""
+        if not len(self.raw):
+            return pl.Series(column.name, [None] * len(column), dtype=parsed.dtype)
+        return column.replace_strict(
+            self.raw, parsed, default=None, return_dtype=parsed.dtype
+        ).alias(column.name)
+
+
+class ParsedColumns(NamedTuple):
+    """Result of `parse_columns`.
+
+    Attributes
+    ----------
+    table : polars.DataFrame
+    formats : dict of str to ColumnFormat
+    decimal : str
+        Decimal sign of the numbers in text.
+    na : tuple of str or None
+        Values that were missing in text columns by `missing.ABBREVIATIONS` or by the option.
+    """
+
+    table: pl.DataFrame
+    formats: dict[str, ColumnFormat]
+    decimal: str
+    na: tuple[str, ...] | None
+
+
+def parse_columns(
+    frame: pl.DataFrame,
+    *,
+    decimal: str | None = None,
+    na: tuple[str, ...] | None = None,
+    default_decimal: str = ".",
+    known_markers: tuple[str, ...] = (),
+) -> ParsedColumns:
+    """Find the types of the text columns of a table and print what is unusual.
+
+    A column is numeric, or a column of dates, if at least 90 % of its present values can be read
+    as such; the others become missing. `pellucid.tables.reading.missing` describes which values
+    are present. Digits that are codes, such as ZIP codes with leading zeros, stay text.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        Columns of other types than String are kept. Infinite numbers become missing.
+    decimal : {".", ","} or None
+        Decimal sign. None decides by the values of each column, and by those of all columns for a
+        column of values such as ``1,234``.
+    na : tuple of str or None
+        Values that are missing; None applies the default rules.
+    default_decimal : {".", ","}
+        Decimal sign if no value decides.
+    known_markers : tuple of str
+        Further values that are missing in text columns.
+    """
+    return _Parser(frame, decimal, na, default_decimal, known_markers).parse()
+
+
+@dataclass
+class _Parser:
+    frame: pl.DataFrame
+    decimal: str | None
+    na: tuple[str, ...] | None
+    default_decimal: str
+    known_markers: tuple[str, ...]
+    parsed: dict[str, pl.Series] = field(default_factory=dict)
+    formats: dict[str, ColumnFormat] = field(default_factory=dict)
+    strays: dict[tuple, list[str]] = field(default_factory=lambda: defaultdict(list))
+    decorated: list[str] = field(default_factory=list)
+    dates: list[str] = field(default_factory=list)
+    markers_found: set[str] = field(default_factory=set)
+    has_blanks: bool = False
+
+    def parse(self) -> ParsedColumns:
+        texts = {}
+        for column in self.frame:
+            if column.dtype in (pl.Categorical, pl.Enum):
+                column = column.cast(pl.String)
+            if column.dtype == pl.String:
+                texts[column.name] = (column, _TextColumn.of(column, self.na))
+            else:
+                self._keep(column)
+        decimal = self._read_numbers(texts)
+        self._read_dates(texts, day_first=decimal == ",")
+        self._read_words(texts)
+        self._report()
+        table = self.frame.select(self.parsed[name] for name in self.frame.columns)
+        na = self.na if self.na is not None else tuple(sorted(self.markers_found)) or None
+        return ParsedColumns(table, self.formats, decimal, na)
+
+    def _keep(self, column: pl.Series) -> None:
+        """A column that has a type already."""
+        name = column.name
+        if column.dtype.is_float() and not column.is_finite().all():
+            is_infinite = column.is_infinite().fill_null(False)
+            if is_infinite.any():
+                self._add_strays(name, "finite numbers", int(is_infinite.sum()), ["inf"])
+            column = pl.select(pl.when(column.is_finite()).then(column)).to_series().alias(name)
+        elif column.dtype.is_integer() and (found := dates_in_integers(column)) is not None:
+            self.dates.append(f"{name} ({column.drop_nulls()[0]} is {found.drop_nulls()[0]})")
+            self.formats[name] = ColumnFormat("date", date_format="%Y%m%d")
+            self.parsed[name] = found
+            return
+        self.parsed[name] = column
+        if (kind := _kind(column)) is not None:
+            self.formats[name] = ColumnFormat(kind)
+
+    def _read_numbers(self, texts: dict[str, tuple[pl.Series, _TextColumn]]) -> str:
+        """Parse numeric columns, remove them from `texts`, and return the decimal sign."""
+        evidence = {}
+        for name, (_, found) in texts.items():
+            values, counts = found.present()
+            total = counts.sum()
+            comma, point, both = decimal_evidence(values, counts)
+            if total and max(comma, point) + both >= SHARE * total:
+                evidence[name] = comma, point
+        default = self.decimal or self._usual_decimal(evidence)
+        is_open = self.decimal is None and not any(any(each) for each in evidence.values())
+        used = set()
+        for name, (comma, point) in evidence.items():
+            column, found = texts[name]
+            values, counts = found.present()
+            if is_code(values, counts):
+                continue
+            sign = self.decimal or ("," if comma > point else "." if point > comma else default)
+            reading = read_numbers(values, counts, sign)
+            is_read = reading.numbers.is_finite().fill_null(False)
+            if counts.filter(is_read).sum() < SHARE * counts.sum():
+                continue
+            numbers = reading.numbers.set(~is_read, None)
+            self._add_number(column, found, numbers, reading, sign, is_open)
+            used.add(sign if comma or point else default)
+            del texts[name]
+        if "," in used and self.decimal is None:
+            notice(f"numbers have a decimal comma ({option('decimal')} to change)")
+        return "," if used == {","} else default
+
+    def _usual_decimal(self, evidence: dict[str, tuple[int, int]]) -> str:
+        comma, point = (sum(each[i] for each in evidence.values()) for i in (0, 1))
+        if comma == point == 0:
+            has_floats = any(dtype.is_float() for dtype in self.frame.dtypes)
+            return "." if has_floats else self.default_decimal
+        return "," if comma > point else "."
+
+    def _add_number(
+        self,
+        column: pl.Series,
+        found: _TextColumn,
+        numbers: pl.Series,
+        reading: NumberReading,
+        decimal: str,
+        is_open: bool,
+    ) -> None:
+        name = column.name
+        values, _ = found.present()
+        if not reading.is_integer:
+            kind: Kind = "number"
+        else:
+            numbers = numbers.cast(pl.Int64, strict=False)
+            kind = "integer"
+        self._add(column, found, numbers, "numbers")
+        if kind == "integer" and (typed := _kind(self.parsed[name])) is not None:
+            kind = typed
+        self.formats[name] = ColumnFormat(kind, reading.prefix, reading.suffix)
+        if reading.example:
+            number = numbers.filter(values == reading.example)[0]
+            text = f'{name} ("{reading.example}" is {number:.15g}'
+            if is_open and re.search(r"\d[.,]\d{3}(?!\d)", reading.example):
+                other = "," if decimal == "." else "."
+                text += f"; {option('decimal', other)} reads it differently"
+            self.decorated.append(text + ")")
+
+    def _read_dates(self, texts: dict[str, tuple[pl.Series, _TextColumn]], day_first: bool) -> None:
+        """Parse columns of dates and remove them from `texts`."""
+        readings: dict[str, DateReading] = {}
+        for name, (_, found) in texts.items():
+            values, counts = found.present()
+            if len(values) and (each := read_dates(values, counts, day_first=day_first)):
+                readings[name] = each
+        orders = {
+            each.is_day_first
+            for each in readings.values()
+            if not each.is_ambiguous and "%d" in each.date_format and each.date_format[1] in "dm"
+        }
+        for name, reading in readings.items():
+            column, found = texts.pop(name)
+            values, counts = found.present()
+            if reading.is_ambiguous and len(orders) == 1:
+                again = read_dates(values, counts, day_first=orders.copy().pop())
+                reading = again or reading
+            kind: Kind = "date" if reading.values.dtype == pl.Date else "datetime"
+            self._add(column, found, reading.values, "dates")
+            self.formats[name] = ColumnFormat(kind, date_format=reading.date_format)
+            text = values.filter(reading.values.is_not_null()).min()
+            date = reading.values.filter(values == text)[0]
+            what = f'{name} ("{text}"' + (f" is {date}" if text != str(date) else "")
+            if reading.is_ambiguous and not orders:
+                what += "; day and month are ambiguous"
+            self.dates.append(what + ")")
+
+    def _read_words(self, texts: dict[str, tuple[pl.Series, _TextColumn]]) -> None:
+        """Parse the other columns as booleans or text."""
+        if self.na is not None:
+            gaps = set(self.na)
+        else:
+            gaps = {*missing.NEVER_WORDS, *self.known_markers, *self.markers_found}
+            self.markers_found.update(self.known_markers)
+        report: dict[str, list[str]] = defaultdict(list)
+        for name, (column, found) in texts.items():
+            is_gap = found.values.is_in(list(gaps)).fill_null(False)
+            if is_gap.any() and self.na is None:
+                n = f"{int(found.counts.filter(is_gap).sum()):,}"
+                report[_quoted(sorted(found.values.filter(is_gap)))].append(f"{name} ({n})")
+            values = found.values.set(is_gap, None)
+            self.has_blanks |= bool((found.raw != found.values).fill_null(False).any())
+            words = values.drop_nulls().str.to_lowercase()
+            if len(words) and words.is_in(_BOOLEANS).all():
+                self.parsed[name] = found.spread(column, values.str.to_lowercase() == "true")
+            elif values.equals(found.raw, null_equal=True):
+                self.parsed[name] = column
+            else:
+                self.parsed[name] = found.spread(column, values)
+        for spellings, columns in report.items():
+            names = ", ".join(columns)
+            notice(f"treated as missing: {spellings} in {names} ({option('na')} to change)")
+
+    def _add(self, column: pl.Series, found: _TextColumn, parsed: pl.Series, what: str) -> None:
+        """Keep a parsed column and note the values that could not be read."""
+        whole = pl.Series(column.name, [None] * len(found.raw), dtype=parsed.dtype)
+        whole = whole.scatter(found.is_present.arg_true(), parsed)
+        self.parsed[column.name] = found.spread(column, whole)
+        is_lost = whole.is_null() & found.values.is_not_null()
+        if self.na is not None:
+            is_lost &= found.is_present
+        else:
+            is_lost &= ~found.values.str.to_lowercase().is_in(["nan", "-nan"]).fill_null(False)
+        lost = found.values.filter(is_lost)
+        if len(lost):
+            self.markers_found.update(set(lost.to_list()) & set(missing.ABBREVIATIONS))
+            counts = found.counts.filter(is_lost)
+            order = sorted(zip((-counts.cast(pl.Int64)).to_list(), lost.to_list()))
+            self._add_strays(column.name, what, int(counts.sum()), [text for _, text in order])
+
+    def _add_strays(self, name: str, what: str, n: int, examples: list[str]) -> None:
+        self.strays[what, n, tuple(examples)].append(name)
+
+    def _report(self) -> None:
+        if self.has_blanks:
+            notice("blanks around fields are removed")
+        if self.decorated:
+            notice(f"read as numbers: {', '.join(self.decorated)}")
+        if self.dates:
+            notice(f"read as dates: {', '.join(self.dates)}")
+        for (what, n, examples), names in self.strays.items():
+            each = " each" if len(names) > 1 else ""
+            count = f"{n:,} values{each} are" if n > 1 else f"1 value{each} is"
+            one = what if n > 1 else {"dates": "a date", "numbers": "a number"}.get(what, what)
+            one = "a finite number" if (n, what) == (1, "finite numbers") else one
+            notice(
+                f"{', '.join(names)}: {count} not {one} ({_quoted(list(examples))}); treated as "
+                "missing"
+            )
+
+
+def _quoted(examples: list[str]) -> str:
+    """The first examples in quotes."""
+    different = list(dict.fromkeys(examples))
+    shown = ", ".join(f'"{each[:30]}"' for each in different[:MAX_EXAMPLES])
+    return f"{shown}, ..." if len(different) > MAX_EXAMPLES else shown
+
+
+def _kind(column: pl.Series) -> Kind | None:
+    """The kind of a typed column; None for text and other types."""
+    dtype = column.dtype
+    if dtype == pl.Date:
+        return "date"
+    if dtype == pl.Datetime:
+        return "datetime"
+    if dtype.is_integer():
+        is_year = _YEAR_NAME.search(column.name) and column.null_count() < len(column)
+        return "year" if is_year and column.min() >= 1000 and column.max() <= 2999 else "integer"
+    return "number" if dtype.is_numeric() else None

@@ -1,0 +1,192 @@
+"""Lines of a text table: fields, and errors that give the number of a line."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+from typing import NamedTuple
+
+from pellucid._utils.notices import InputError, option
+
+_PART, _N_PARTS = 1 << 17, 32
+_QUOTED = re.compile(rb'"[^"]*"')
+_BLANKS = re.compile(r'("[^"]*")|[ \t]+')
+
+
+class FieldSeparator(NamedTuple):
+    """The separator, and whether several separators in a row count as one."""
+
+    separator: str
+    is_collapsed: bool = False
+
+
+class Record(NamedTuple):
+    """The fields of a row and the lines they come from.
+
+    Attributes
+    ----------
+    fields : list of str
+    first, last : int
+        Lines, counted from 1; a quoted field can have several lines.
+    """
+
+    fields: list[str]
+    first: int
+    last: int
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether the line has no field, or only blanks."""
+        return len(self.fields) < 2 and not any(map(str.strip, self.fields))
+
+    def fits(self, width: int) -> bool:
+        """Whether there are `width` fields, except for empty ones at the end."""
+        return len(self.fields) == width or (
+            len(self.fields) > width and not any(map(str.strip, self.fields[width:]))
+        )
+
+
+def read_records(text: str, dialect: FieldSeparator, start: int = 0) -> Iterator[Record]:
+    """The rows of a text, of which `start` lines come before."""
+    lines = io.StringIO(text, newline="")
+    source = (_collapse(line) for line in lines) if dialect.is_collapsed else lines
+    reader = csv.reader(source, delimiter=dialect.separator)
+    last = start
+    try:
+        for fields in reader:
+            first, last = last + 1, start + reader.line_num
+            yield Record(fields, first, last)
+    except csv.Error as error:
+        raise InputError(
+            f"line {last + 1}: {error}",
+            hint="a quote may be opened there and not closed",
+        ) from error
+
+
+def read_sample(
+    text: str, dialect: FieldSeparator, *, is_cut: bool, limit: int = 500
+) -> list[Record]:
+    """The first rows that are not blank. The last row of a text that is cut off is left out."""
+    try:
+        found = list(islice(read_records(text, dialect), limit + 1))
+    except InputError:
+        return []
+    if (is_cut and len(found) > 1) or len(found) > limit:
+        found = found[:-1]
+    return [record for record in found if not record.is_blank]
+
+
+def usual_width(sample: list[Record]) -> tuple[int, float]:
+    """The most common number of fields, and the share of rows that have it."""
+    counts = Counter(len(record.fields) for record in sample)
+    if not counts:
+        return 0, 0.0
+    width = max(counts, key=lambda each: (counts[each], each))
+    return width, sum(record.fits(width) for record in sample) / len(sample)
+
+
+def is_regular(body: bytes, separator: str, width: int) -> bool:
+    """Whether no line has fewer than `width` fields, unless another line has more.
+
+    Separators are counted, which is much faster than parsing. False means that the lines have to
+    be read one by one.
+    """
+    if b'"' in body:
+        body = _QUOTED.sub(b"", body)
+        if b'"' in body:
+            return False
+    if body.startswith((b"\n", b"\r\n")) or b"\n\n" in body or b"\n\r\n" in body:
+        return False
+    n_lines = body.count(b"\n") + (not body.endswith(b"\n"))
+    return body.count(separator.encode()) == (width - 1) * n_lines
+
+
+def has_leading_zeros(content: bytes, start: int, separator: str) -> bool:
+    """Whether a field starts with a zero and another digit, as a ZIP code can.
+
+    Of a long text, only parts at equal distances are searched. `start` is the position after
+    the header line.
+    """
+    pattern = re.compile(rb'["\n%s]0\d' % re.escape(separator.encode()))
+    step = max((len(content) - start) // _N_PARTS, _PART)
+    begins = range(start - 1, len(content), step)
+    return any(pattern.search(content, begin, begin + _PART + 2) for begin in begins)
+
+
+class Rewritten(NamedTuple):
+    """Rows of equal length.
+
+    Attributes
+    ----------
+    content : bytes
+    n_blank : int
+        Number of blank lines that are left out.
+    n_long : int
+        Number of lines with empty fields after the last column.
+    """
+
+    content: bytes
+    n_blank: int
+    n_long: int
+
+
+def rewrite(name: str, body: bytes, dialect: FieldSeparator, width: int, start: int) -> Rewritten:
+    """Write rows again with `width` fields each, or raise an error that names a line.
+
+    Parameters
+    ----------
+    name : str
+        Name of the file, for errors.
+    body : bytes
+        The lines below the header.
+    dialect : FieldSeparator
+    width : int
+        Number of columns.
+    start : int
+        Number of lines above `body`.
+    """
+    output = io.StringIO(newline="")
+    writer = csv.writer(output, delimiter=dialect.separator, lineterminator="\n")
+    blank: list[int] = []
+    n_blank = n_long = 0
+    text = body.decode()
+    n_lines = start + len(text.splitlines())
+    for record in read_records(text, dialect, start):
+        if record.is_blank and (width > 1 or not record.fields):
+            blank.append(record.first)
+            continue
+        # Blank lines at the end are not worth a notice. In one column they are missing values.
+        if width == 1:
+            output.write('""\n' * len(blank))
+        else:
+            n_blank += len(blank)
+        blank.clear()
+        if not record.fits(width):
+            raise _ragged(name, record, width, n_lines)
+        n_long += len(record.fields) > width
+        writer.writerow(record.fields[:width])
+    return Rewritten(output.getvalue().encode(), n_blank, n_long)
+
+
+def _ragged(name: str, record: Record, width: int, n_lines: int) -> InputError:
+    n = len(record.fields)
+    if record.last > record.first and record.last >= n_lines:
+        return InputError(
+            f"{name}: a quote in line {record.first} is not closed",
+            hint="close or delete the quote",
+        )
+    fields = f"{n} field" if n == 1 else f"{n} fields"
+    return InputError(
+        f"{name}: line {record.first} has {fields}, the header has {width}",
+        hint=f"correct the line; {option('sep')} sets the separator, {option('skip')} the number "
+        "of lines above the header",
+    )
+
+
+def _collapse(line: str) -> str:
+    ending = "\n" if line.endswith(("\n", "\r")) else ""
+    return _BLANKS.sub(lambda match: match[1] or " ", line.strip()) + ending

@@ -1,0 +1,120 @@
+"""How a table is read, and the table with the text of its fields."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import polars as pl
+
+from pellucid.tables.column_formats import ColumnFormat
+
+BOM_ENCODING = "utf-8-sig"
+"""Name of UTF-8 with a byte order mark at the start, which Excel needs."""
+
+
+@dataclass(frozen=True)
+class ReadingOptions:
+    """How a file is read; None detects the value.
+
+    Attributes
+    ----------
+    separator : str or None
+        Character between the fields of a line. A blank stands for any number of blanks if single
+        blanks do not give lines of equal length.
+    decimal : str or None
+        ``"."`` or ``","``.
+    encoding : str or None
+        Name of the encoding, as in Python.
+    na : tuple of str or None
+        Values that are missing, next to the empty field. None applies the rules of
+        `pellucid.tables.reading.missing`.
+    skip : int or None
+        Number of lines above the header.
+    header : bool or None
+        Whether the first line after `skip` has the names of the columns.
+
+    Examples
+    --------
+    >>> from pellucid.tables.reading import ReadingOptions
+    >>> options = ReadingOptions(separator=";", na=("?", "none"))
+    >>> options.to_dict()
+    {'separator': ';', 'na': ['?', 'none']}
+    >>> ReadingOptions.from_dict(options.to_dict()) == options
+    True
+    """
+
+    separator: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+    na: tuple[str, ...] | None = None
+    skip: int | None = None
+    header: bool | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The options that are not None, for JSON."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in values.items()
+            if value is not None
+        }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> ReadingOptions:
+        """The inverse of `to_dict`."""
+        known = {each.name for each in fields(cls)}
+        given = {name: value for name, value in values.items() if name in known}
+        if given.get("na") is not None:
+            given["na"] = tuple(given["na"])
+        return cls(**given)
+
+
+@dataclass(frozen=True)
+class TableSource:
+    """A table with the format of its columns and the text of its fields.
+
+    Attributes
+    ----------
+    name : str
+        The file name as given.
+    table : polars.DataFrame
+        Typed columns: numbers, booleans, dates, datetimes and text.
+    formats : dict of str to ColumnFormat
+        Formats of the columns of numbers and dates.
+    options : ReadingOptions
+        How the table was read. All options are set for a text file, except `na` if the default
+        rules found no marker of a missing value in a text column.
+    text : bytes or None
+        The fields of a text file as UTF-8 with a header line.
+    suffix : str
+        Suffix of the format of the file; empty for a data frame.
+    """
+
+    name: str
+    table: pl.DataFrame
+    formats: dict[str, ColumnFormat] = field(default_factory=dict)
+    options: ReadingOptions = field(default_factory=ReadingOptions)
+    text: bytes | None = None
+    suffix: str = ""
+
+    def as_written(self) -> pl.DataFrame:
+        """The table with the original text of every field; typed if it was not a text file."""
+        if self.text is None:
+            return self.table
+        table = read_fields(self.text, self.options.separator or ",", infer_schema_length=0)
+        return table.select(self.table.columns)
+
+
+def read_fields(text: bytes, separator: str, **options: Any) -> pl.DataFrame:
+    """Let polars read a text table with a header line."""
+    table = pl.read_csv(io.BytesIO(text), separator=separator, **options)
+    # polars keeps the quotes inside of quoted names.
+    end = text.find(b"\n") + 1 or len(text)
+    if b'"' in text[:end]:
+        names = next(csv.reader([text[:end].decode()], delimiter=separator))
+        table = table.rename(dict(zip(table.columns, names)))
+    return table

@@ -1,0 +1,163 @@
+"""The bytes of a file: decompression, and the format of the content."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import zipfile
+import zlib
+from pathlib import PurePath
+from typing import IO, NamedTuple
+
+from pellucid._utils.notices import InputError
+from pellucid.tables.suffixes import COMPRESSED, FEATHER, JSON, PARQUET, TEXT
+
+MIN_LIMIT = 256 << 20
+MAX_RATIO = 200
+"""A compressed file may give `MIN_LIMIT` bytes, or this multiple of its size."""
+
+
+class Content(NamedTuple):
+    """Bytes and the suffix of their format.
+
+    Attributes
+    ----------
+    content : bytes
+    suffix : str
+        One of `TEXT`, `JSON`, `PARQUET`, `FEATHER` or `EXCEL`.
+    """
+
+    content: bytes
+    suffix: str
+
+
+def unpack(name: str, content: bytes, path: PurePath) -> Content:
+    """Decompress bytes and find their format.
+
+    The first bytes decide between binary formats, and the suffix between text formats. The
+    suffix of a compressed file is that of the file inside.
+
+    Parameters
+    ----------
+    name : str
+        Name for errors.
+    content : bytes
+    path : PurePath
+        Name of the file, of which the suffix is used.
+    """
+    while (opener := _opener(content)) is not None:
+        path = path.with_suffix("") if path.suffix.lower() in COMPRESSED else path
+        if opener is _open_zip:
+            if (suffix := _workbook_suffix(name, content)) is not None:
+                return Content(content, suffix)
+            path = PurePath(_only_member(name, content))
+        content = _decompress(name, content, opener)
+    if path.suffix.lower() in COMPRESSED:
+        raise InputError(f"{name} cannot be decompressed: it is not a {path.suffix} file")
+    return Content(content, _suffix(content, path.suffix.lower()))
+
+
+def _suffix(content: bytes, suffix: str) -> str:
+    if content.startswith(b"PAR1"):
+        return suffix if suffix in PARQUET else PARQUET[0]
+    if content.startswith(b"ARROW1"):
+        return suffix if suffix in FEATHER else FEATHER[0]
+    if content.startswith(b"\xd0\xcf\x11\xe0"):
+        return ".xls"
+    if suffix in (*TEXT, *JSON):
+        return suffix
+    start = content[:1024].lstrip()
+    if start.startswith(b"{"):
+        return ".jsonl"
+    return ".json" if start.startswith((b"[{", b"[[")) else ".csv"
+
+
+def _opener(content: bytes):
+    if content.startswith(b"\x1f\x8b"):
+        return lambda data: gzip.GzipFile(fileobj=data)
+    if content.startswith(b"BZh"):
+        return bz2.BZ2File
+    if content.startswith(b"\xfd7zXZ\x00"):
+        return lzma.LZMAFile
+    if content.startswith(b"\x28\xb5\x2f\xfd"):
+        return _open_zstd
+    return _open_zip if content.startswith(b"PK\x03\x04") else None
+
+
+def _open_zstd(data: IO[bytes]) -> IO[bytes]:
+    import zstandard
+
+    return zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True)
+
+
+def _open_zip(data: IO[bytes]) -> IO[bytes]:
+    archive = zipfile.ZipFile(data)
+    return archive.open(_members(archive)[0])
+
+
+def _decompress(name: str, content: bytes, opener) -> bytes:
+    limit = max(MIN_LIMIT, MAX_RATIO * len(content))
+    try:
+        with opener(io.BytesIO(content)) as stream:
+            found = stream.read(limit + 1)
+    except Exception as error:
+        if not _is_damage(error):
+            raise
+        raise InputError(f"{name} cannot be decompressed: {error}") from error
+    if len(found) > limit:
+        raise InputError(
+            f"{name} is larger than {limit >> 20:,} MB when it is decompressed",
+            hint="decompress it first",
+        )
+    return found
+
+
+def _is_damage(error: Exception) -> bool:
+    """Whether an error says that compressed bytes are damaged or encrypted."""
+    expected = (OSError, EOFError, RuntimeError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
+    return isinstance(error, expected) or type(error).__name__ == "ZstdError"
+
+
+def _members(archive: zipfile.ZipFile) -> list[str]:
+    """Names of the files in an archive, without those that macOS adds."""
+    return [
+        each.filename
+        for each in archive.infolist()
+        if not each.is_dir() and not each.filename.startswith("__MACOSX/")
+    ]
+
+
+def _open_archive(name: str, content: bytes) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(io.BytesIO(content))
+    except zipfile.BadZipFile as error:
+        raise InputError(f"{name} cannot be decompressed: {error}") from error
+
+
+def _workbook_suffix(name: str, content: bytes) -> str | None:
+    """The suffix of a spreadsheet, or None for another archive."""
+    archive = _open_archive(name, content)
+    names = archive.namelist()
+    suffix = (
+        ".xlsb" if "xl/workbook.bin" in names else ".xlsx" if "xl/workbook.xml" in names else ""
+    )
+    if not suffix and "content.xml" in names and "mimetype" in names:
+        suffix = ".ods"
+    if suffix and sum(each.file_size for each in archive.infolist()) > max(
+        MIN_LIMIT, MAX_RATIO * len(content)
+    ):
+        raise InputError(f"{name} is too large when it is decompressed", hint="save it as CSV")
+    return suffix or None
+
+
+def _only_member(name: str, content: bytes) -> str:
+    members = _members(_open_archive(name, content))
+    if len(members) != 1:
+        shown = ", ".join(members[:10]) + (", ..." if len(members) > 10 else "")
+        raise InputError(
+            f"{name} holds {len(members)} files{': ' if members else ''}{shown}",
+            hint="one file is expected; unzip it and give the name of one file",
+        )
+    return members[0]

@@ -1,0 +1,136 @@
+"""Write tables in the format of a suffix, such that Pellucid reads the same table again."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import IO
+
+import polars as pl
+import polars.selectors as cs
+
+from pellucid._utils.files import replacing
+from pellucid._utils.notices import InputError
+from pellucid.tables.reading.source import BOM_ENCODING, TableSource
+from pellucid.tables.suffixes import FEATHER, JSON, JSON_LINES, PARQUET, TEXT, written_format
+
+MAX_EXCEL_ROWS = 1_048_575
+_BOM = b"\xef\xbb\xbf"
+
+
+def write_table(
+    path: Path, frame: pl.DataFrame, source: TableSource | None = None, *, bom: bool = False
+) -> None:
+    """Write a table, completely or not at all.
+
+    Parameters
+    ----------
+    path : Path
+        Its suffix gives the format: text (.csv, .tsv, .txt), Excel (.xlsx), Parquet, Feather or
+        JSON, also ``.csv.gz``. A file without a suffix gets the format of the source.
+    frame : polars.DataFrame
+        Typed columns, as in the table of the source.
+    source : TableSource, optional
+        The table that was read. A text file repeats the original text of its columns, its
+        separator and its decimal sign.
+    bom : bool
+        Whether to start a text file with a byte order mark, which Excel needs for characters
+        other than ASCII. A file that was read with one is always written with one.
+    """
+    suffix, is_compressed = written_format(path, source.suffix if source is not None else ".csv")
+    with replacing(path) as unfinished, open(unfinished, "wb") as file:
+        if is_compressed:
+            with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as compressed:
+                _write(compressed, path, frame, source, suffix, bom)
+        else:
+            _write(file, path, frame, source, suffix, bom)
+
+
+def _write(
+    file: IO[bytes],
+    path: Path,
+    frame: pl.DataFrame,
+    source: TableSource | None,
+    suffix: str,
+    bom: bool,
+) -> None:
+    if suffix in TEXT:
+        if bom or (source is not None and source.options.encoding == BOM_ENCODING):
+            file.write(_BOM)
+        texts, separator = _as_fields(frame, source, suffix)
+        texts.write_csv(file, separator=separator)
+    elif suffix in PARQUET:
+        frame.write_parquet(file)
+    elif suffix in FEATHER:
+        frame.write_ipc(file)
+    elif suffix in JSON_LINES:
+        frame.write_ndjson(file)
+    elif suffix in JSON:
+        frame.write_json(file)
+    else:
+        _write_excel(file, path, frame)
+
+
+def to_text(frame: pl.DataFrame, source: TableSource | None = None) -> str:
+    """A table as delimited text; see `write_table`."""
+    texts, separator = _as_fields(frame, source, ".csv")
+    return texts.write_csv(separator=separator)
+
+
+def _as_fields(
+    frame: pl.DataFrame, source: TableSource | None, suffix: str
+) -> tuple[pl.DataFrame, str]:
+    """The table with the text of its fields, and the separator."""
+    for name, dtype in frame.schema.items():
+        if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
+            raise InputError(
+                f"column {name!r} (its type is {dtype}) cannot be written as text",
+                hint="use .parquet or .jsonl, or remove the column",
+            )
+    separator, decimal = _signs(source, suffix)
+    if source is not None and source.text is not None and source.table.height == frame.height:
+        texts = source.as_written()
+        same = [name for name in frame.columns if _is_same(frame, source.table, name)]
+        frame = frame.with_columns(texts.select(same))
+    if decimal == ",":
+        frame = frame.with_columns(cs.float().cast(pl.String).str.replace(".", ",", literal=True))
+    return frame, separator
+
+
+def _is_same(frame: pl.DataFrame, table: pl.DataFrame, name: str) -> bool:
+    """Whether a column has the values that were read."""
+    if name not in table.columns or frame.schema[name] != table.schema[name]:
+        return False
+    return frame[name].equals(table[name], null_equal=True)
+
+
+def _signs(source: TableSource | None, suffix: str) -> tuple[str, str]:
+    """The separator and the decimal sign of a text file."""
+    options = source.options if source is not None else None
+    decimal = (options.decimal if options is not None else None) or "."
+    if suffix in (".tsv", ".tab"):
+        return "\t", decimal
+    separator = (options.separator if options is not None else None) or ","
+    if separator == "\t" and suffix == ".csv" and source.suffix != ".csv":
+        separator = ";" if decimal == "," else ","
+    return separator, decimal
+
+
+def _write_excel(file: IO[bytes], path: Path, frame: pl.DataFrame) -> None:
+    import xlsxwriter
+
+    if frame.height > MAX_EXCEL_ROWS:
+        raise InputError(
+            f"{path}: Excel files have at most {MAX_EXCEL_ROWS:,} rows, the table has "
+            f"{frame.height:,}",
+            hint="use .csv or .parquet",
+        )
+    options = {
+        "strings_to_formulas": False,
+        "strings_to_urls": False,
+        "strings_to_numbers": False,
+        "nan_inf_to_errors": True,
+    }
+    numbers = dict.fromkeys((pl.Float64, pl.Float32, pl.Int64), "General")
+    with xlsxwriter.Workbook(file, options) as workbook:
+        frame.with_columns(cs.nested().cast(pl.String)).write_excel(workbook, dtype_formats=numbers)

@@ -97,6 +97,37 @@ def format_model(n_rows=200):
     return explanation, table
 
 
+def mixed_case(seed, n_rows=60):
+    """A random tree of categories, dates and small integers, and a random table."""
+    rng = np.random.default_rng(seed)
+    continents = np.array(["Africa", "Asia", "Europe", "o'Neill", None], dtype=object)
+    days = rng.integers(18600, 18610, n_rows)
+    table = pd.DataFrame(
+        {
+            "continent": continents[np.append(np.arange(5), rng.integers(0, 5, n_rows - 5))],
+            "am": rng.integers(0, 3, n_rows),
+            "cyl": rng.choice([4, 6, 8], n_rows),
+            "signup": (pd.Timestamp(0) + pd.to_timedelta(days, unit="D")).date,
+        }
+    )
+    numbers = table.assign(signup=days)
+    names = Encoding.fit(numbers, categorical=["am"]).names
+    formats = {
+        "cyl": ColumnFormat("integer", values=(4, 6, 8)),
+        "signup": ColumnFormat("date"),
+    }
+    builder = TreeBuilder(len(names))
+    for _ in range(12):
+        feature = int(rng.integers(len(names)))
+        threshold = 0.5
+        if isinstance(names[feature], str):
+            threshold = float(rng.choice(numbers[names[feature]]))
+        builder.split(int(rng.choice(builder.leaves)), feature=feature, threshold=threshold)
+    for node in range(len(builder.nodes)):
+        builder.set_cluster(node, int(rng.integers(4)))
+    return Explanation(builder.build(), names=names, clusters=range(4), formats=formats), table
+
+
 @st.composite
 def explanations(draw, max_splits=12, plain=False):
     """Any tree with any names, labels, thresholds and counts.

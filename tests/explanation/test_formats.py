@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from _support.export_cases import format_model
+from _support.export_cases import format_model, mixed_case
 from pellucid import IMM, Explanation, explain_pipeline, export_text
 from pellucid.explanation.column_provenance import ColumnSource
 from pellucid.explanation.restate import TreeRestatement
@@ -127,6 +127,35 @@ def test_texts_agree_with_predict_on_known_categories(case):
         for rule in explanation._leaf_rules:
             if rule.leaf == node:
                 assert holds(rule.text, row)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_texts_of_random_trees_agree_with_predict(seed):
+    explanation, table = mixed_case(seed)
+    for row, cluster in zip(table.to_dict("records"), explanation.predict(table).tolist()):
+        for rule in explanation.rules_:
+            found = [holds_mixed(part.text, row) for part in rule.alternatives]
+            assert sum(found) == (rule.cluster == cluster), (rule.text, row)
+
+
+def holds_mixed(text, row):
+    """Whether a text holds for a row, read without the help of the package."""
+    for part in [] if text == "always" else text.split(" and "):
+        if match := re.fullmatch(r"continent is (missing or )?(none of |not )?(.*)", part):
+            value = row["continent"] if isinstance(row["continent"], str) else "missing"
+            listed = re.split(", | or ", match[3])
+            if (value in listed) == bool(match[2]):
+                return False
+        elif match := re.fullmatch(r"am (=|≠|is none of) (.*)", part):
+            listed = re.split(", | or ", match[2])
+            if (str(row["am"]) in listed) != (match[1] == "="):
+                return False
+        else:
+            values = {"cyl": row["cyl"], "signup": row["signup"].isoformat()}
+            part = re.sub(r"(\d{4}-\d\d-\d\d)", r"'\1'", part).replace(" = ", " == ")
+            if not eval(part.replace("≤", "<=").replace("≥", ">="), values):
+                return False
+    return True
 
 
 def test_leaves_that_differ_in_the_categories_of_one_column_are_merged():

@@ -11,7 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_wine
 
-from _support.export_cases import category_model, explanations, hostile_model
+from _support.export_cases import (
+    FORMATS,
+    category_model,
+    explanations,
+    format_model,
+    hostile_model,
+)
 from pellucid import IMM, ExKMC, Explanation
 from pellucid.export import to_onnx
 from pellucid.tables.encoding import Encoding, Indicator
@@ -96,6 +102,13 @@ def test_one_and_two_clusters(n_clusters, words):
         alone = Explanation(builder.build(), clusters=["a", "b"] if words else [3, 4])
         found = run(alone.to_onnx(), {"X": np.zeros((2, 1))})[0]
         assert found.tolist() == [alone.cluster_names_[cluster]] * 2
+
+
+def test_dates_are_days():
+    explanation, table = format_model()
+    days = np.column_stack([FORMATS[n].read(table[n].to_numpy()) for n in FORMATS])
+    found, _ = run(explanation.to_onnx(), {"X": days.astype(np.float64)})
+    np.testing.assert_array_equal(found, explanation.predict(table))
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])

@@ -17,6 +17,7 @@ from _support.export_cases import (
     explanations,
     format_model,
     hostile_model,
+    mixed_case,
 )
 from pellucid import IMM, ExKMC, Explanation
 from pellucid.export import to_sql
@@ -107,6 +108,22 @@ def test_dates_units_and_small_integers(run):
     found = run(explanation, rows)
     assert found[4] is found[5] is None
     assert found[6:] == expected[6:]
+
+
+@both
+@pytest.mark.parametrize("seed", range(8))
+def test_random_trees_of_categories_dates_and_integers(run, seed):
+    explanation, table = mixed_case(seed)
+    rows = table.assign(signup=table["signup"].astype(str)) if run is in_sqlite else table
+    expected = explanation.predict(table).tolist()
+    assert run(explanation, rows) == expected
+    # New categories and new integers go the same way in SQL.
+    new = rows.assign(continent="Mars", am=7, cyl=5)
+    assert run(explanation, new) == explanation.predict(new).tolist()
+    space = {}
+    exec(explanation.to_python(), space)
+    plain = table.astype(object).where(table.notna(), None).to_dict("records")
+    assert [space["cluster_of"](row) for row in plain] == expected
 
 
 @both

@@ -10,7 +10,7 @@ from pellucid.explanation.explanation import Explanation
 from pellucid.export._node_text import LeafText, read_nodes
 from pellucid.tables.encoding import Indicator
 
-_PLAIN = frozenset(" .,:%()≤>=_-+/")
+_PLAIN = frozenset(" .,:%()≤≥≠>=_-+/")
 _MARKDOWN = re.compile(r"^[-+]|(?<=\d)\.(?= )|(?<!\w)_|_(?!\w)")
 
 

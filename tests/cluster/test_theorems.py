@@ -106,6 +106,19 @@ def test_the_base_of_exkmc_can_be_any_tree():
         ExKMC(reference=centers, base=shallow, n_leaves=5).fit(X)
 
 
+@pytest.mark.parametrize("threshold_style", ["round", "midpoint", "data"])
+def test_the_name_imm_and_an_imm_estimator_are_the_same_base(threshold_style):
+    X, centers = load_digits().data, load_digits().data[:10]
+    style = {"threshold_style": threshold_style}
+    by_name = ExKMC(reference=centers, **style).fit(X)
+    by_estimator = ExKMC(reference=centers, base=IMM(**style), **style).fit(X)
+    assert by_name.tree_ == by_estimator.tree_
+    np.testing.assert_array_equal(by_name.surrogate_costs_, by_estimator.surrogate_costs_)
+    base = next(by_name.staged_trees())
+    imm = IMM(reference=centers, **style).fit(X).tree_
+    np.testing.assert_array_equal(base.threshold, imm.threshold)
+
+
 def test_depth_penalty_makes_trees_shallow():
     X, centers = load_digits().data, load_digits().data[:10]
     depth = [

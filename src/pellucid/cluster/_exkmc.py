@@ -10,15 +10,15 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid._core.criteria.mistakes import Mistakes
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.criteria.surrogate_cost import SurrogateCost
 from pellucid._core.growers.best_first import grow_best_first
-from pellucid._core.growers.growing_tree import StartTree, grow_greedily
+from pellucid._core.growers.growing_tree import StartTree
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import Interval, StrOptions, validate_parameters
 from pellucid.cluster._base import BaseThresholdTree
 from pellucid.cluster._docs import common_parameters
+from pellucid.cluster._imm import IMM
 from pellucid.cluster._reference_tree import BaseReferenceTree
 from pellucid.tree import ThresholdTree
 from pellucid.tree.rounding import ThresholdStyle
@@ -41,9 +41,9 @@ class ExKMC(BaseReferenceTree):
         k' of the paper: the largest number of leaves. None: 2k. The tree has exactly this many
         unless no further split lowers the cost.
     base : {"imm"}, None, estimator or ThresholdTree, default="imm"
-        The tree to expand: IMM's, a single leaf (None), the tree of another estimator of this
-        package (fitted: as it is; unfitted: cloned and grown for the same reference and
-        objective), or a tree.
+        The tree to expand: that of :class:`~pellucid.IMM` with the same `threshold_style`, a
+        single leaf (None), the tree of another estimator of this package (fitted: as it is;
+        unfitted: cloned and grown for the same reference and objective), or a tree.
     {common}
 
     Attributes
@@ -127,13 +127,10 @@ class ExKMC(BaseReferenceTree):
             return StartTree(self.base)
         if hasattr(self.base, "tree_"):
             return StartTree(self.base.tree_)
-        if isinstance(self.base, str):
-            growth = grow_greedily(Mistakes(problem), self.threshold_style, progress)
-        else:
-            validate_parameters(self.base)
-            base = clone(self.base)
-            return StartTree(*base._finish(problem, base._grow(problem, progress)))
-        return StartTree.of(growth)
+        base = IMM(threshold_style=self.threshold_style) if self.base == "imm" else self.base
+        validate_parameters(base)
+        base = clone(base)
+        return StartTree(*base._finish(problem, base._grow(problem, progress)))
 
     def _store_growth(self, problem, growth):
         builder, gains = growth.builder, growth.gains

@@ -160,14 +160,6 @@ class Problem:
             return column_values(self.X, feature, slice(None))
         return self.X[:, feature]
 
-    @cached_property
-    def flat_values(self) -> tuple[np.ndarray, np.ndarray]:
-        """All values of dense data as a 1-D array, and its strides along rows and columns."""
-        X, (n, d) = self.X, self.X.shape
-        if X.flags.f_contiguous:
-            return X.T.reshape(-1), np.array([1, n])
-        return np.ascontiguousarray(X).reshape(-1), np.array([d, 1])
-
     def slots(self, rows: np.ndarray) -> np.ndarray:
         """Position of each row of the data in `rows`, -1 elsewhere; only CSC columns need it."""
         if not self.bins.is_sparse:

@@ -38,10 +38,11 @@ from pellucid._core.criteria.column_search import Split
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.criteria.surrogate_bounds import CenterBounds
 from pellucid._core.criteria.surrogate_search import (
-    DenseSearch,
+    BinLayout,
+    DenseHistogram,
     RowLosses,
     SparseHistogram,
-    SparseSearch,
+    SparseHistograms,
 )
 
 _NO_FEATURE = -1
@@ -155,15 +156,16 @@ class SurrogateCost(Criterion[SurrogateState]):
         rows, costs, state = node.rows.active, self._bounds(node).totals, node.state
         if not self.problem.bins.is_sparse:
             losses = RowLosses.of(self.problem, rows, centers, costs)
-            return self._dense.best_split(rows, losses, best)
+            histogram = DenseHistogram(self.problem, rows, centers, losses, self._dense_layout)
+            return histogram.best_split(best)
         inherited, state.inherited_histogram = state.inherited_histogram, None
         if inherited is not None and np.array_equal(inherited.parent.centers, centers):
             histogram = self._sparse.subtract(inherited, costs)
         else:
-            histogram = self._sparse.histogram(rows, centers, costs)
+            histogram = self._sparse.of(rows, centers, costs)
         if histogram.sums is not None and state.histogram is None:
             state.histogram = histogram
-        return self._sparse.best_split(histogram, best)
+        return histogram.best_split(best)
 
     def _first_split(self, node: Node) -> list[Split]:
         """The split by the first feature with several values that puts only the lowest left."""
@@ -175,12 +177,12 @@ class SurrogateCost(Criterion[SurrogateState]):
         return []
 
     @cached_property
-    def _dense(self) -> DenseSearch:
-        return DenseSearch(self.problem)
+    def _dense_layout(self) -> BinLayout:
+        return BinLayout.dense(self.problem)
 
     @cached_property
-    def _sparse(self) -> SparseSearch:
-        return SparseSearch(self.problem)
+    def _sparse(self) -> SparseHistograms:
+        return SparseHistograms(self.problem)
 
     def _compute_bounds(self, rows: np.ndarray, home: int | None = None) -> CenterBounds:
         return CenterBounds.of(rows, self._costs, self.problem.pool, home)

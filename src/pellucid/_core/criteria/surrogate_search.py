@@ -1,14 +1,13 @@
 """The best split of a node by surrogate cost when its children belong to given centers.
 
-See `surrogate_cost` for the losses and their histograms. Dense columns are searched by one compiled
-loop. Of a sparse column only the bins that hold entries are stored, and the bin of 0, which gets
-the losses that the entries leave of the totals: those of the rows without an entry. So the time is
-proportional to the entries.
+See `surrogate_cost` for the losses and their histograms. Of a sparse column only the bins that hold
+entries are stored, and the bin of 0, which gets the losses that the entries leave of the totals:
+those of the rows without an entry. So the time is proportional to the entries.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import NamedTuple
 
@@ -16,8 +15,9 @@ import numpy as np
 from scipy import sparse
 
 from pellucid._core.criteria.base import InheritedHistogram
-from pellucid._core.criteria.column_search import Split, search_columns
+from pellucid._core.criteria.column_search import Split, rows_in_bins, search_columns
 from pellucid._core.criteria.problem import Problem
+from pellucid._core.data.arrays import stable_argsort
 
 _MIN_TASK_ROWS = 2**13
 """Rows whose losses are worth a task of their own."""
@@ -30,6 +30,9 @@ _SUMS_AT_ONCE = 2**16
 
 _SMALL_HISTOGRAM = 2**24
 """Bytes of a histogram of sparse columns that is stored whatever the size of the data."""
+
+_ROWS_AT_ONCE = 2**12
+"""Rows whose entries are subtracted from a histogram at once."""
 
 
 class RowLosses(NamedTuple):
@@ -66,50 +69,191 @@ class RowLosses(NamedTuple):
         return cls(values, costs[centers] - floor, floor)
 
 
-class DenseSearch:
-    """Searches dense columns.
+class BinLayout(NamedTuple):
+    """The bins of a histogram, column after column.
+
+    Attributes
+    ----------
+    ends : ndarray of shape (n_features + 1,)
+        Column j has the bins ``ends[j] <= b < ends[j + 1]``.
+    codes : ndarray of shape (n_bins,)
+        Code of each bin, ascending in a column.
+    inside : ndarray of shape (n_bins,), bool
+        Whether two different values may share each bin.
+    """
+
+    ends: np.ndarray
+    codes: np.ndarray
+    inside: np.ndarray
+
+    @classmethod
+    def dense(cls, problem: Problem) -> BinLayout:
+        """All bins of dense columns."""
+        n_features, width = problem.bins.edges.shape
+        codes = np.tile(np.arange(width), n_features)
+        return cls(width * np.arange(n_features + 1), codes, problem.bins.inside.ravel())
+
+
+class ScannedColumns(NamedTuple):
+    """What a scan of the columns first, first + 1, .. finds.
+
+    Attributes
+    ----------
+    first : int
+    sums : ndarray of shape (n_bins, n_centers), int64
+        Sums of the losses in each bin and those below it.
+    bounds : ndarray of shape (n_bins,), int64
+        Lower bounds for the losses of all thresholds inside each bin.
+    found : ndarray of shape (n_columns, 3), int64
+        Least loss over the edges of each column, the code of its bin, and the least bound.
+    """
+
+    first: int
+    sums: np.ndarray
+    bounds: np.ndarray
+    found: np.ndarray
+
+
+class OpenRows(NamedTuple):
+    """All rows in some bins of a column, sorted by value.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_rows,)
+    bins : ndarray of shape (n_rows,)
+        Numbers of the bins in the column.
+    losses : ndarray of shape (n_rows, n_centers), int64
+    """
+
+    values: np.ndarray
+    bins: np.ndarray
+    losses: np.ndarray
+
+
+class Histogram(ABC):
+    """Sums of the losses of a node's rows by column and bin.
 
     Parameters
     ----------
     problem : Problem
+    centers : ndarray of int
+        Candidate centers.
+    losses : RowLosses
+    layout : BinLayout
     """
 
-    def __init__(self, problem: Problem) -> None:
-        from pellucid._core.kernels.surrogate_cost import DenseColumns
+    sums_at_once: int
+    """Sums that are computed and scanned at once."""
 
-        bins, self.problem = problem.bins, problem
-        n_bins = np.minimum(bins.n_edges + 1, bins.edges.shape[1])
-        self._columns = DenseColumns(
-            bins.codes, n_bins, bins.inside, bins.edges, *problem.flat_values
+    def __init__(
+        self, problem: Problem, centers: np.ndarray, losses: RowLosses, layout: BinLayout
+    ) -> None:
+        self.problem, self.centers, self.losses, self.layout = problem, centers, losses, layout
+        self._scanned: dict[int, ScannedColumns] = {}
+
+    @abstractmethod
+    def column_sums(self, first: int, last: int) -> np.ndarray:
+        """The sums of the columns first .. last - 1: a new array of shape (n_bins, n_centers)."""
+
+    @abstractmethod
+    def open_rows(self, feature: int, is_open: np.ndarray) -> OpenRows:
+        """The rows in some bins of a column."""
+
+    def best_split(self, best: Split) -> Split:
+        """The best split of the node, or `best` if none is better."""
+        from pellucid._core.kernels.surrogate_cost import INFINITE
+
+        problem, floor = self.problem, self.losses.floor
+        splits = search_columns(
+            problem,
+            np.arange(problem.n_features),
+            len(self.losses.values),
+            self._scan,
+            self._refine,
+            no_split=INFINITE,
+            goal=best.objective - floor + 1,
         )
+        self._scanned.clear()
+        return min([best, *(split._replace(objective=floor + split.objective) for split in splits)])
 
-    def best_split(self, rows: np.ndarray, losses: RowLosses, best: Split) -> Split:
-        """The best split of a node, or `best` if none is better."""
-        from pellucid._core.kernels.surrogate_cost import search_dense
+    def _scan(self, features: np.ndarray, found: np.ndarray) -> None:
+        """Least loss over the edges of neighbouring columns; see `search_columns`."""
+        n_sums = max(1, int(self.layout.ends[-1]) * len(self.centers))
+        step = max(1, self.sums_at_once * self.problem.n_features // n_sums)
+        end = int(features[-1]) + 1
+        for first in range(int(features[0]), end, step):
+            last = min(first + step, end)
+            columns = self._scan_columns(first, last)
+            found[first:last, 0] = columns.found
+            if n_sums <= _MAX_SUMS:
+                self._scanned.update(dict.fromkeys(range(first, last), columns))
 
-        problem, columns = self.problem, self._columns
-        step = max(1, _MAX_SUMS // (columns.edges.shape[1] * len(losses.totals)))
+    def _scan_columns(self, first: int, last: int) -> ScannedColumns:
+        ends = self.layout.ends[first : last + 1]
+        inside, sums = self.layout.inside[ends[0] : ends[-1]], self.column_sums(first, last)
+        found, bounds = _scan(ends - ends[0], inside, self.losses.totals, sums)
+        found[:, 1] = self.layout.codes[ends[:-1] + found[:, 1]]
+        return ScannedColumns(first, sums, bounds, found)
 
-        def search(features: np.ndarray) -> tuple[int, int, float]:
-            found = best.objective - losses.floor, best.feature, best.threshold
-            for start in range(0, len(features), step):
-                found = search_dense(
-                    features=features[start : start + step],
-                    columns=columns,
-                    rows=rows.view(np.uint32),
-                    losses=losses.values,
-                    totals=losses.totals,
-                    best=found,
-                )
-            return found
+    def _refine(self, feature: int, limit: int) -> np.ndarray:
+        """Least loss and threshold of a column, exact up to `limit`; see `search_columns`."""
+        columns = self._scanned.get(feature)
+        if columns is None:
+            columns = self._scan_columns(feature, feature + 1)
+        first, start, end = self.layout.ends[[columns.first, feature, feature + 1]]
+        part = slice(start - first, end - first)
+        loss, code, _ = columns.found[feature - columns.first].tolist()
+        at_edge = loss, self.problem.bins.edges[feature, code]
+        rows = self.open_rows(feature, columns.bounds[part] <= limit)
+        best = min(at_edge, _best_inside(rows, columns.sums[part], self.losses.totals))
+        # Objects, since integers of this size do not fit into floats.
+        return np.array([best], dtype=object)
 
-        blocks = problem.feature_blocks(np.arange(problem.n_features), len(rows))
-        loss, feature, threshold = min(problem.pool.map(search, blocks))
-        return Split(losses.floor + loss, feature, threshold)
+
+class DenseHistogram(Histogram):
+    """Histogram of dense columns.
+
+    Parameters
+    ----------
+    problem : Problem
+    rows : ndarray of int32
+        Rows of the node.
+    centers : ndarray of int
+    losses : RowLosses
+        In the order of `rows`.
+    layout : BinLayout
+    """
+
+    sums_at_once = _MAX_SUMS
+
+    def __init__(
+        self,
+        problem: Problem,
+        rows: np.ndarray,
+        centers: np.ndarray,
+        losses: RowLosses,
+        layout: BinLayout,
+    ) -> None:
+        super().__init__(problem, centers, losses, layout)
+        self._rows = rows
+
+    def column_sums(self, first: int, last: int) -> np.ndarray:
+        """The sums of the columns first .. last - 1."""
+        from pellucid._core.kernels.surrogate_cost import add_losses
+
+        bins, n_centers = self.problem.bins, len(self.centers)
+        sums = np.zeros((last - first, bins.edges.shape[1], n_centers), dtype=np.int64)
+        add_losses(bins.codes[first:last], self._rows, self.losses.values, sums)
+        return sums.reshape(-1, n_centers)
+
+    def open_rows(self, feature: int, is_open: np.ndarray) -> OpenRows:
+        """The rows in some bins of a column."""
+        places, codes, values = rows_in_bins(self.problem, feature, self._rows, is_open)
+        return OpenRows(values, codes, self.losses.values.take(places, axis=0))
 
 
 class Entries(NamedTuple):
-    """Stored entries of CSC columns and the bins that hold them, column after column.
+    """Stored entries of CSC columns.
 
     Attributes
     ----------
@@ -117,50 +261,52 @@ class Entries(NamedTuple):
         The entries, as in a CSC matrix.
     bins : ndarray
         Bin of each entry, numbered over all columns.
-    ends : ndarray of shape (n_features + 1,)
-        Column j has the bins ``ends[j] <= b < ends[j + 1]``.
-    codes : ndarray
-        Code of each bin, ascending in a column.
-    inside : ndarray of bool
-        Whether two different values may share each bin.
     zero_bin : ndarray of shape (n_features,)
         Bin of 0 in each column.
+    layout : BinLayout
+        The bins of 0 and those that hold entries.
     """
 
     indices: np.ndarray
     indptr: np.ndarray
     values: np.ndarray
     bins: np.ndarray
-    ends: np.ndarray
-    codes: np.ndarray
-    inside: np.ndarray
     zero_bin: np.ndarray
+    layout: BinLayout
 
 
-@dataclass(frozen=True)
-class SparseHistogram:
-    """Sums of the losses of a node's rows by column and bin.
+class SparseHistogram(Histogram):
+    """Histogram of CSC columns.
 
-    Attributes
+    Parameters
     ----------
+    problem : Problem
     centers : ndarray of int
     entries : Entries
     losses : RowLosses
         ``losses.values`` is indexed by ``entries.indices``; 0 for rows that are not in the node.
-    sums : ndarray of shape (n_bins, n_centers), int64, or None
-        The histogram without the rows that have no entry, if it is stored; otherwise it is
-        computed as it is read.
+    sums : ndarray of shape (n_bins, n_centers), int64, optional
+        The sums without the rows that have no entry, if they are stored; otherwise they are
+        computed as they are read.
     """
 
-    centers: np.ndarray
-    entries: Entries
-    losses: RowLosses
-    sums: np.ndarray | None = None
+    sums_at_once = _SUMS_AT_ONCE
+
+    def __init__(
+        self,
+        problem: Problem,
+        centers: np.ndarray,
+        entries: Entries,
+        losses: RowLosses,
+        sums: np.ndarray | None = None,
+    ) -> None:
+        super().__init__(problem, centers, losses, entries.layout)
+        self.entries, self.sums = entries, sums
 
     def column_sums(self, first: int, last: int) -> np.ndarray:
         """The sums of the columns first .. last - 1, rows without an entry included."""
         entries, totals = self.entries, self.losses.totals
-        ends = entries.ends[first : last + 1]
+        ends = self.layout.ends[first : last + 1]
         if self.sums is None:
             sums = sum_entries(entries, self.losses.values, first, last)
         else:
@@ -169,53 +315,25 @@ class SparseHistogram:
         sums[entries.zero_bin[first:last] - ends[0]] += rest
         return sums
 
-    def scan(self, features: np.ndarray, found: np.ndarray) -> None:
-        """Least cost over the edges of neighbouring columns; see `search_columns`."""
-        from pellucid._core.kernels.surrogate_cost import scan_sparse
-
-        entries, losses = self.entries, self.losses
-        n_sums = max(1, int(entries.ends[-1]) * len(losses.totals))
-        step = max(1, _SUMS_AT_ONCE * len(entries.zero_bin) // n_sums)
-        for first in range(features[0], features[-1] + 1, step):
-            last = min(first + step, features[-1] + 1)
-            ends = entries.ends[first : last + 1]
-            scan_sparse(
-                features=np.arange(first, last),
-                ends=ends - ends[0],
-                codes=entries.codes[ends[0] : ends[-1]],
-                inside=entries.inside[ends[0] : ends[-1]],
-                sums=self.column_sums(first, last),
-                totals=losses.totals,
-                floor=losses.floor,
-                found=found,
-            )
-
-    def refine(self, feature: int, limit: int, edges: np.ndarray) -> np.ndarray:
-        """Least cost and threshold of a column, exact up to `limit`; see `search_columns`."""
-        from pellucid._core.kernels.surrogate_cost import refine_sparse
-
-        entries, floor = self.entries, self.losses.floor
-        start, end = entries.ends[feature : feature + 2]
+    def open_rows(self, feature: int, is_open: np.ndarray) -> OpenRows:
+        """The rows in some bins of a column; one row stands for all that have no entry."""
+        entries, start = self.entries, self.layout.ends[feature]
         column = slice(*entries.indptr[feature : feature + 2])
-        loss, edge, loss_inside, threshold = refine_sparse(
-            rows=entries.indices[column],
-            bins=entries.bins[column] - start,
-            values=entries.values[column],
-            zero_bin=entries.zero_bin[feature] - start,
-            losses=self.losses.values,
-            sums=self.column_sums(feature, feature + 1),
-            totals=self.losses.totals,
-            inside=entries.inside[start:end],
-            limit=limit - floor,
+        bins, zero_bin = entries.bins[column] - start, entries.zero_bin[feature] - start
+        is_chosen, losses = is_open[bins], self.losses.values[entries.indices[column]]
+        rows = OpenRows(
+            entries.values[column][is_chosen].astype(np.float64), bins[is_chosen], losses[is_chosen]
         )
-        at_edge = edges[feature, entries.codes[start + edge]]
-        loss, threshold = min((loss, at_edge), (loss_inside, threshold))
-        # Objects, since integers of this size do not fit into floats.
-        return np.array([(floor + loss, threshold)], dtype=object)
+        if is_open[zero_bin]:
+            rest = self.losses.totals - losses.sum(axis=0)
+            parts = zip(rows, ([0.0], [zero_bin], [rest]))
+            rows = OpenRows(*map(np.concatenate, parts))
+        order = stable_argsort(rows.values)
+        return OpenRows(*(part.take(order, axis=0) for part in rows))
 
 
-class SparseSearch:
-    """Searches CSC columns.
+class SparseHistograms:
+    """Makes histograms of CSC columns.
 
     Parameters
     ----------
@@ -225,32 +343,14 @@ class SparseSearch:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
 
-    def best_split(self, histogram: SparseHistogram, best: Split) -> Split:
-        """The best split of a node, or `best` if none is better."""
-        from pellucid._core.kernels.surrogate_cost import INFINITE
-
-        problem, edges = self.problem, self.problem.bins.edges
-        splits = search_columns(
-            problem,
-            np.arange(problem.n_features),
-            len(histogram.losses.values),
-            histogram.scan,
-            lambda feature, limit: histogram.refine(feature, limit, edges),
-            no_split=INFINITE,
-            goal=best.objective + 1,
-        )
-        return min([best, *splits])
-
-    def histogram(
-        self, rows: np.ndarray, centers: np.ndarray, costs: np.ndarray
-    ) -> SparseHistogram:
+    def of(self, rows: np.ndarray, centers: np.ndarray, costs: np.ndarray) -> SparseHistogram:
         """Histogram of some rows; stored if they are more than half of all rows and it is small."""
         problem = self.problem
         losses = RowLosses.of(problem, rows, centers, costs)
-        n_bytes = 8 * int(self._all_entries.ends[-1]) * len(centers)
+        n_bytes = 8 * int(self._all_entries.layout.ends[-1]) * len(centers)
         is_small = n_bytes <= max(_SMALL_HISTOGRAM, problem.X.data.nbytes // 4)
         if 2 * len(rows) <= problem.n_samples or not is_small:
-            return SparseHistogram(centers, self._entries_of(rows), losses)
+            return SparseHistogram(problem, centers, self._entries_of(rows), losses)
         values = np.zeros((problem.n_samples, len(centers)), dtype=np.int64)
         values[rows] = losses.values
         blocks = problem.pool.blocks(problem.n_features, 16)
@@ -258,26 +358,25 @@ class SparseSearch:
             lambda block: sum_entries(self._all_entries, values, *block), blocks
         )
         losses = losses._replace(values=values)
-        return SparseHistogram(centers, self._all_entries, losses, np.concatenate(sums))
+        return SparseHistogram(problem, centers, self._all_entries, losses, np.concatenate(sums))
 
     def subtract(self, inherited: InheritedHistogram, costs: np.ndarray) -> SparseHistogram:
         """The histogram of a child, whose total costs are `costs`; overwrites the parent's."""
-        from pellucid._core.kernels.surrogate_cost import subtract_rows
+        from pellucid._core.kernels.surrogate_cost import add_entries
 
-        parent, removed, by_row = inherited.parent, inherited.removed_rows, self._by_row
-        values, totals = parent.losses.values, parent.losses.totals
-        subtract_rows(
-            rows=removed,
-            indptr=by_row.indptr,
-            places=by_row.data,
-            bins=parent.entries.bins,
-            losses=values,
-            sums=parent.sums,
-        )
-        totals = totals - values[removed].sum(axis=0)
-        values[removed] = 0
+        parent, removed = inherited.parent, inherited.removed_rows
+        values, totals = parent.losses.values, parent.losses.totals.copy()
+        for start in range(0, len(removed), _ROWS_AT_ONCE):
+            some = removed[start : start + _ROWS_AT_ONCE]
+            entries, losses = self._by_row[some], -values[some]
+            places = np.repeat(np.arange(len(some), dtype=np.int32), np.diff(entries.indptr))
+            bins = parent.entries.bins.take(entries.data)
+            add_entries(places, bins, 0, losses, parent.sums)
+            totals += losses.sum(axis=0)
+            values[some] = 0
         floor = int(costs[parent.centers[0]] - totals[0])
-        return replace(parent, losses=RowLosses(values, totals, floor))
+        losses = RowLosses(values, totals, floor)
+        return SparseHistogram(self.problem, parent.centers, parent.entries, losses, parent.sums)
 
     @cached_property
     def _all_entries(self) -> Entries:
@@ -314,10 +413,12 @@ class SparseSearch:
             indptr=indptr,
             values=self.problem.X.data.take(places),
             bins=bin_of_entry,
-            ends=np.append(0, number[width - 1 :: width] + 1),
-            codes=np.flatnonzero(is_used) % width,
-            inside=bins.inside.ravel()[is_used] & (n_values > 1),
             zero_bin=zero_bin,
+            layout=BinLayout(
+                ends=np.append(0, number[width - 1 :: width] + 1),
+                codes=np.flatnonzero(is_used) % width,
+                inside=bins.inside.ravel()[is_used] & (n_values > 1),
+            ),
         )
 
 
@@ -325,8 +426,41 @@ def sum_entries(entries: Entries, losses: np.ndarray, first: int, last: int) -> 
     """Sums of the losses of the entries by bin, for the columns first .. last - 1."""
     from pellucid._core.kernels.surrogate_cost import add_entries
 
-    start, end = entries.ends[[first, last]]
+    start, end = entries.layout.ends[[first, last]]
     sums = np.zeros((end - start, losses.shape[1]), dtype=np.int64)
     part = slice(*entries.indptr[[first, last]])
     add_entries(entries.indices[part], entries.bins[part], start, losses, sums)
     return sums
+
+
+def _scan(
+    ends: np.ndarray, inside: np.ndarray, totals: np.ndarray, sums: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Make the sums of each column cumulative; what the scan finds, and the bounds of the bins."""
+    from pellucid._core.kernels.surrogate_cost import scan_bins
+
+    found, bounds = np.empty((len(ends) - 1, 3), np.int64), np.empty(len(sums), np.int64)
+    scan_bins(ends, inside, totals, sums, found, bounds)
+    return found, bounds
+
+
+def _best_inside(rows: OpenRows, sums: np.ndarray, totals: np.ndarray) -> tuple[int, float]:
+    """Least loss of the thresholds at the values of rows, and the lowest that has it.
+
+    `sums` are the cumulative sums of all bins of the column. Each value is scanned as if it were a
+    bin. The first value of a bin also gets the losses of the closed bins below it. `rows.losses`
+    may be overwritten.
+    """
+    is_new, by_value = rows.values[1:] != rows.values[:-1], rows.losses
+    starts = np.append(0, is_new.nonzero()[0] + 1)
+    if len(starts) < len(rows.values):
+        by_value = np.add.reduceat(by_value, starts)
+    bins = rows.bins.take(starts).astype(np.intp)
+    first = np.append(0, (bins[1:] != bins[:-1]).nonzero()[0] + 1)
+    sums = np.concatenate([np.zeros_like(sums[:1]), sums])
+    by_value[first] += sums[bins[first]]
+    by_value[first[1:]] -= sums[bins[first[:-1]] + 1]
+    n = len(starts)
+    found, _ = _scan(np.array([0, n]), np.zeros(n, dtype=bool), totals, by_value)
+    loss, place, _ = found[0].tolist()
+    return loss, float(rows.values[starts[place]])

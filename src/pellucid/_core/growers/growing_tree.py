@@ -67,29 +67,13 @@ class StartTree:
     tree : ThresholdTree
     leaf : ndarray of shape (n_samples,), optional
         Leaf of each row, if known.
-    rows : list of ndarray, optional
-        Rows of each node, if known; empty for inner nodes.
     """
 
     tree: ThresholdTree
     leaf: np.ndarray | None = None
-    rows: list[np.ndarray] | None = None
-
-    @classmethod
-    def of(cls, growth: GrowthResult) -> StartTree:
-        """The tree that a grower returned."""
-        none = np.empty(0, dtype=np.int32)
-        leaves = {number: leaf.rows for number, leaf in growth.leaves.items()}
-        rows = [
-            np.concatenate([leaves[node].active, leaves[node].passive]) if node in leaves else none
-            for node in growth.builder.preorder()
-        ]
-        return cls(growth.builder.build(), rows=rows)
 
     def rows_by_node(self, X) -> list[np.ndarray]:
         """The rows of each node; empty for inner nodes."""
-        if self.rows is not None:
-            return self.rows
         leaf, n_nodes = self.tree.apply(X) if self.leaf is None else self.leaf, self.tree.node_count
         ends = np.cumsum(np.bincount(leaf, minlength=n_nodes))
         return np.split(order_by(leaf, n_nodes), ends[:-1])

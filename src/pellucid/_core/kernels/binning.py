@@ -28,10 +28,10 @@ def dense_codes(
     scratch for a column. Unsigned indices are not checked for being negative.
     """
     one = np.uint64(1)
-    last_cell = float(table.shape[1] - 1)
-    n_features = X.shape[1]
-    for start in range(0, len(X), BLOCK_ROWS):
-        size = len(X) - start
+    (n_samples, n_features), (_, n_cells) = X.shape, table.shape
+    last_cell = float(n_cells - 1)
+    for start in range(0, n_samples, BLOCK_ROWS):
+        size = n_samples - start
         n_rows = np.uint64(size if size < BLOCK_ROWS else BLOCK_ROWS)
         at = np.uint64(first_row + start)
         for first in range(0, n_features, BLOCK_COLUMNS):
@@ -55,14 +55,13 @@ def dense_codes(
                     if code < 0:
                         value = columns[f, i]
                         many, code = (-1 - code) & 1, (-1 - code) >> 1
-                        if many:
-                            last = n_edges[j]
-                            while code < last:
-                                middle = (code + last) >> 1
-                                if edges[j, middle] < value:
-                                    code = middle + 1
-                                else:
-                                    last = middle
+                        last = n_edges[j] if many else code
+                        while code < last:
+                            middle = (code + last) >> 1
+                            if edges[j, middle] < value:
+                                code = middle + 1
+                            else:
+                                last = middle
                         while edges[j, code] < value:  # the edges end with infinity
                             code += 1
                     codes[j, at + i] = code

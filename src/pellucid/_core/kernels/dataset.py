@@ -20,7 +20,7 @@ def _cost_loops(squared: bool):
         `per_unit` is a power of two.
         """
         n_centers, n_features = centers.shape
-        for i in range(X.shape[0]):
+        for i in range(len(X)):
             factor = scale[i] * per_unit
             for c in range(n_centers):
                 total = np.int64(0)
@@ -73,8 +73,8 @@ def dense_nearest(X, centers, half_squares, largest, error, out):
 
     Two centers at a time, since each value that is read then serves twice: their number is even.
     """
-    n_features = X.shape[1]
-    for i in range(len(X)):
+    n_samples, n_features = X.shape
+    for i in range(n_samples):
         size = largest
         for j in range(n_features):
             size += X[i, j] * X[i, j]
@@ -118,10 +118,11 @@ def dense_sums(X, labels, weight, first, sums):
 
     Rows are added in order in every storage, so the bits are always the same.
     """
-    for i in range(X.shape[0]):
+    n_samples, n_features = X.shape
+    for i in range(n_samples):
         g = labels[i]
         if g >= 0:
-            for j in range(X.shape[1]):
+            for j in range(n_features):
                 sums[g, first + j] += weight[i] * X[i, j]
 
 
@@ -148,6 +149,7 @@ def dense_moments(X, rows, labels, weight, origins, weights, squares, sums):
 
     Label -1 is in no group.
     """
+    _, n_features = X.shape
     for b in range(len(weights)):
         begin, end = b * BLOCK_ROWS, (b + 1) * BLOCK_ROWS
         for r in range(begin, end if end < len(rows) else len(rows)):
@@ -155,7 +157,7 @@ def dense_moments(X, rows, labels, weight, origins, weights, squares, sums):
             i = np.uint64(rows[r])
             if labels[i] >= 0:
                 g, square = np.uint64(labels[i]), 0.0
-                for j in range(X.shape[1]):
+                for j in range(n_features):
                     gap = X[i, j] - origins[g, j]
                     square += gap * gap
                     sums[b, g, j] += weight[i] * gap

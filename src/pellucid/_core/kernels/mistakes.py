@@ -67,19 +67,20 @@ def scan_mistakes(
     Bins with a bound of at most `limit` are marked in `candidates`. After the call, ``amount[t]``
     has the amounts of the last column; `decrease` is scratch space.
     """
-    n_gaps = sorted_code.shape[1] - 1
+    _, n_centers = sorted_code.shape
     for f in range(len(features)):
-        j = features[f]
-        n_edges = sorted_code[j, n_gaps] + 1
+        j, place = features[f], places[f]
+        n_edges = sorted_code[j, n_centers - 1] + 1
         for t in range(n_edges):
             amount[t] = decrease[t] = 0
-        for c in range(len(totals)):
-            weight, e, total, left = histogram[places[f], c], center_code[j, c], totals[c], 0
+        for c in range(n_centers):
+            e, total, left = center_code[j, c], totals[c], 0
             for t in range(n_edges):
-                left += weight[t]
+                weight = histogram[place, c, t]
+                left += weight
                 amount[t] += left if t < e else total - left
-                decrease[t] += weight[t] if t > e else 0
-        for g in range(n_gaps):
+                decrease[t] += weight if t > e else 0
+        for g in range(n_centers - 1):
             best, edge, bound = NEVER, -1, NEVER
             for t in range(sorted_code[j, g], sorted_code[j, g + 1]):
                 if amount[t] < best:
@@ -208,7 +209,7 @@ def judge_edges(features, sorted_code, sums, inside, terms, limit, depths, found
     """
     amount, decrease, weight_left = sums
     divisor, penalty, total, min_weight, killer_left, killer_right = terms
-    n_centers, whole = sorted_code.shape[1], total if total > 0 else 1.0
+    (_, n_centers), whole = sorted_code.shape, total if total > 0 else 1.0
     for f in range(len(features)):
         j = features[f]
         for n_left in range(1, n_centers):

@@ -5,12 +5,14 @@ import { RegionsState } from "./regions/state";
 import { defineClusterColors } from "./shared/colors";
 import { h } from "./shared/dom";
 import { onPrint } from "./shared/printing";
+import { rememberSource } from "./shared/save-copy";
 import { treeHeader } from "./tree/header";
 import { treeSections } from "./tree/page";
 import { TreeState } from "./tree/state";
 import type { RegionsPayload, TreePayload } from "./types";
 
 function start(): void {
+  rememberSource();
   const page = document.getElementById("page")!;
   const reportId = page.dataset.id ?? "";
   const data: TreePayload | RegionsPayload = JSON.parse(document.getElementById("payload")!.textContent!);

@@ -3,6 +3,10 @@
 
 export interface Cluster {
   label: string;
+  /** A name that was given with the model, or by a reader who saved the page. */
+  name: string | null;
+  /** A short description, for example "high income, low spending". */
+  suggested: string | null;
   /** Colour of the cluster on a light page, and the colour of text on top of it. */
   light: [string, string];
   /** The same for a dark page. */
@@ -105,6 +109,14 @@ export interface ClusterStatistics {
   typical: (number | string | null)[][];
 }
 
+/** How a dialect of SQL writes labels and other strings. */
+export interface SqlDialect {
+  labels: string[];
+  prefix: string;
+  /** Whether a backslash begins an escape. */
+  hasBackslashes: boolean;
+}
+
 export interface Rule {
   text: string;
   rows: number;
@@ -117,7 +129,10 @@ export interface Tree {
   measures: TreeMeasures;
   /** The rules of each cluster, one per leaf, largest leaf first. */
   rules: Rule[][];
-  /** SQL by dialect. */
+  /**
+   * SQL by dialect, with the characters U+E000, number, U+E001 for the label of a cluster. A text that is the same in
+   * another dialect is the name of that dialect.
+   */
   sql: Record<string, string>;
   clusters: ClusterStatistics[];
   /** Cluster of each row of the scatter plot. */
@@ -163,6 +178,9 @@ export interface TreePayload extends DataNotes {
   columns: Column[];
   /** Names of all columns of the data, in order; empty if there are too many. */
   dataNames: string[];
+  /** What the model minimizes: "kmeans" or "kmedians". */
+  objective: string;
+  sqlDialects: Record<string, SqlDialect>;
   /** The tree of the model and its alternatives, from short rules to high agreement. */
   trees: Tree[];
   /** Position of the tree of the model in `trees`. */
@@ -181,8 +199,8 @@ export type RegionShape =
   | { kind: "box"; lower: (number | null)[]; upper: (number | null)[] }
   /** (x - center)ᵀ shape (x - center) ≤ 1 */
   | { kind: "ellipse"; center: number[]; shape: number[][] }
-  /** One row per facet: normal vector, then offset. `room` is the rounding tolerance of each facet. */
-  | { kind: "polyhedron"; equations: number[][]; room: number[] };
+  /** One row per facet: normal vector, then offset. `tolerance` is that of the rounding of each facet. */
+  | { kind: "polyhedron"; equations: number[][]; tolerance: number[] };
 
 /** The classifier that a level applies inside its regions. */
 export type LevelClassifier =

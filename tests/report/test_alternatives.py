@@ -54,14 +54,14 @@ def test_trees_go_from_short_rules_to_a_close_copy(data):
 def test_shorter_trees_are_those_of_exshallow(data, model, iris):
     path = ExShallow().path(iris, model.reference_labels_)
     known = {short(point.npc) for point in path}
-    shorter = [t for t in data["trees"] if (t["origin"] or "").startswith("ExShallow")]
+    shorter = [t for t in data["trees"] if (t["origin"] or "").startswith("depth penalty")]
     assert shorter
     assert {tree["measures"]["costRatio"] for tree in shorter} <= known
 
 
 def test_longer_trees_expand_the_models_own(data, model):
     root = (model.tree_.feature[0], model.tree_.threshold[0])
-    longer = [t for t in data["trees"] if "more (ExKMC)" in (t["origin"] or "")]
+    longer = [t for t in data["trees"] if "more lea" in (t["origin"] or "")]
     assert longer
     for tree in longer:
         first = tree["nodes"][0]
@@ -69,15 +69,15 @@ def test_longer_trees_expand_the_models_own(data, model):
             model.feature_names_in_[root[0]],
             root[1],
         )
-        assert f"{tree['measures']['leaves'] - model.n_leaves_} l" in tree["origin"]
+        assert f"{tree['measures']['leaves'] - model.n_leaves_} more" in tree["origin"]
 
 
 def test_exkmc_shows_how_it_grew(iris):
     model = ExKMC(3, n_leaves=6, random_state=0).fit(iris)
     data = payload(model, iris)
-    grown = [t for t in data["trees"] if (t["origin"] or "").startswith("ExKMC when")]
+    grown = [t for t in data["trees"] if (t["origin"] or "").startswith("your model with")]
     assert grown
-    assert "before it had all its leaves" in data["steps"]
+    assert "your model with fewer leaves" in data["steps"]
     for tree in grown:
         stage = next(t for t in model.staged_trees() if t.n_leaves == tree["measures"]["leaves"])
         assert [n["rows"] for n in tree["nodes"]] == [
@@ -107,7 +107,7 @@ def test_of_many_rows_a_sample_is_looked_at_and_all_are_measured(monkeypatch, is
     monkeypatch.setattr(alternatives, "MANY_VALUES", 0)
     rows = sparse.csc_array(X) if is_sparse else X
     found = alternatives.other_trees(model, rows, model.reference_labels_)
-    assert found.note == "They were looked for on 500 of the rows and measured on all."
+    assert found.note == "The search used 500 of the rows; the measures are of all rows."
     assert len(found.trees) > 1
     for one in found.trees:
         wanted = normalized_partition_cost(X, one.tree.predict(X), model.reference_labels_)

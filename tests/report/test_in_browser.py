@@ -14,6 +14,7 @@ from sklearn.datasets import load_wine
 from _support.browsers import ANSWERS, serious_faults
 from pellucid import IMM, Explanation, ExShallow
 from pellucid.report import write_report
+from pellucid.report.trees import label_mark
 from pellucid.tables.encoding import Encoding
 
 HOSTILE = '</script><img src=x onerror="window.harmed=1"><b>'
@@ -122,9 +123,12 @@ def test_the_slider_changes_tree_rules_and_measures(open_page, file):
             assert all(rule["text"] in text for rule in tree["rules"][position])
         assert page.locator("[role=treeitem]").count() == len(tree["nodes"])
         assert f"{tree['measures']['conditions']:.2f}" in page.locator("#measures").inner_text()
-        assert page.locator("pre").nth(1).inner_text() == tree["sql"]["standard"]
+        sql = tree["sql"]["standard"]
+        for position, label in enumerate(data["sqlDialects"]["standard"]["labels"]):
+            sql = sql.replace(label_mark(position), label)
+        assert page.locator("pre").nth(1).inner_text() == sql
         said = page.locator("#trade-off-text").inner_text()
-        assert (tree["origin"] or "the model's own") in said
+        assert (tree["origin"] or "your model") in said
         assert (tree["origin"] is None) == (index == data["own"])
         seen.add("\n".join(rules))
     assert len(seen) == len(data["trees"])
@@ -142,7 +146,7 @@ def test_the_slider_stays_where_it_is(open_page, file, width):
     places.add(slider.evaluate("e => e.getBoundingClientRect().top + scrollY"))
     assert slider.input_value() == "0"
     assert len(places) == 1
-    page.get_by_role("button", name="Back to the model's own tree").click()
+    page.get_by_role("button", name="Back to your model").click()
     assert page.evaluate("document.activeElement.id") == "trade-off"
     summary = page.locator(".summary span:not(.invisible)")
     assert summary.count() == 1
@@ -159,7 +163,7 @@ def test_a_card_lights_its_leaves(open_page, file, model):
         )
         assert lit == np.flatnonzero(model.tree_.cluster == cluster).tolist()
     page.mouse.move(0, 0)
-    page.locator("#card-2 input").focus()
+    page.locator("#card-2 textarea").focus()
     assert page.locator(".node.leaf.highlighted").count() == 1
 
 

@@ -7,6 +7,7 @@ import {
   clamp,
   crosshair,
   drawAxes,
+  leftPadding,
   legendMarker,
   markerPath,
   numberTicks,
@@ -45,11 +46,10 @@ export function levelSections(state: RegionsState): HTMLElement[] {
 function levelSummary(level: Level): string {
   const { reached, answered, error, heldOutError } = level;
   const verb = reached === 1 ? "reaches" : "reach";
-  let text = `${pluralize(reached, "row")} ${verb} this level, and ${formatCount(answered)} of them are in a region.`;
-  if (answered < reached)
-    text += ` The other ${formatCount(reached - answered)} (grey) are in no region of this level.`;
-  if (error !== null) text += ` Error rate: ${formatPercent(error)} on training rows`;
-  if (error !== null && heldOutError !== null) text += `, ${formatPercent(heldOutError)} on held-out rows`;
+  let text = `${pluralize(reached, "row")} ${verb} this level; ${formatCount(answered)} fall in a region.`;
+  if (answered < reached) text += ` The other ${formatCount(reached - answered)} (grey) are left for the next level.`;
+  if (error !== null) text += ` Errors: ${formatPercent(error)} (training)`;
+  if (error !== null && heldOutError !== null) text += `, ${formatPercent(heldOutError)} (held-out)`;
   return error === null ? text : `${text}.`;
 }
 
@@ -64,8 +64,10 @@ function levelPlot(state: RegionsState, level: Level, levelIndex: number): HTMLE
   const maxHeight = hasOneColumn ? MAX_HEIGHT_ONE_COLUMN : MAX_HEIGHT;
   const plot = responsivePlot(maxHeight, PRINT_SHARE, (element, width, height) => {
     const [xWindow, yWindow] = [level.window[0], level.window[1] ?? [0, 1]];
-    const x = xScale({ low: xWindow[0], high: xWindow[1] }, width);
-    const y = yScale({ low: yWindow[0], high: yWindow[1] }, height);
+    const yRange = { low: yWindow[0], high: yWindow[1] };
+    const yTicks = hasOneColumn ? [] : numberTicks(yRange);
+    const x = xScale({ low: xWindow[0], high: xWindow[1] }, width, null, leftPadding(yTicks));
+    const y = yScale(yRange, height);
     const dimmed = (cluster: number | null) =>
       state.highlighted !== null && state.highlighted !== cluster ? " dimmed" : "";
     const filledPath = (className: string, d: string, fill: string) =>
@@ -75,7 +77,7 @@ function levelPlot(state: RegionsState, level: Level, levelIndex: number): HTMLE
     element.replaceChildren(
       ...drawAxes(
         { scale: x, ticks: numberTicks(x, width / 75), title: columnNames[0] },
-        { scale: y, ticks: hasOneColumn ? [] : numberTicks(y), title: columnNames[1] },
+        { scale: y, ticks: yTicks, title: columnNames[1] },
         width,
         height,
       ),

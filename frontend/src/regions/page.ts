@@ -7,8 +7,8 @@ import { dataSection, warningBox } from "../shared/data-panel";
 import { h, section } from "../shared/dom";
 import { formatCount, formatPercent, formatRows, displayRule } from "../shared/format";
 import { measureItems, type Measure } from "../shared/measure-list";
+import { namesToolbar } from "../shared/names-toolbar";
 import { drawSizeBar, pageHeader } from "../shared/page-header";
-import { screenOnly } from "../shared/printing";
 import { provenanceSection } from "../shared/provenance";
 import { levelSections } from "./levels";
 import { rowSection } from "./row-explanation";
@@ -22,6 +22,7 @@ export function regionsHeader(state: RegionsState): HTMLElement {
       sizeBar,
       names,
       data.facts.map(({ rows }) => rows),
+      data.rowsAre,
     );
   names.onChange(draw);
   draw();
@@ -36,16 +37,11 @@ function summaryText({ data, names, pluralNoun }: RegionsState): string {
   let assignment = "are not assigned";
   if (leftover.byNeighbours) assignment = "are assigned by a vote of their neighbours";
   else if (leftover.answer !== null) assignment = `are assigned to ${names.defaultName(leftover.answer)}`;
-  if (!levels.length) return `No region was found that separates the ${pluralNoun}, so all ${rowsAre} ${assignment}.`;
-  const columns = levels.every((level) => level.columns.length <= 2) ? "one or two columns" : "a few columns";
-  let text =
-    levels.length === 1
-      ? `One level of regions, in ${columns}, describes these ${pluralNoun}. `
-      : `${formatCount(levels.length)} levels of regions, each in ${columns}, describe these ${pluralNoun}. `;
-  text += `${share(answered)} of the ${rowsAre} are in a region`;
-  if (answered < rows) text += `; the other ${share(rows - answered)} ${assignment}`;
-  if (measures.error === null) return `${text}.`;
-  return `${text}. ${formatPercent(1 - measures.error)} of the training rows in a region have the correct ${names.noun}.`;
+  if (!levels.length) return `No region separates the ${pluralNoun}, so all ${rowsAre} ${assignment}.`;
+  const levelCount = levels.length === 1 ? "One level of regions locates" : `${formatCount(levels.length)} levels of regions locate`;
+  const correct = measures.error === null ? "" : ` (${formatPercent(1 - measures.error)} of them correctly)`;
+  const text = `${levelCount} the ${pluralNoun}. ${share(answered)} of the ${rowsAre} fall in a region${correct}`;
+  return answered < rows ? `${text}; the other ${share(rows - answered)} ${assignment}.` : `${text}.`;
 }
 
 export function regionsSections(state: RegionsState): HTMLElement[] {
@@ -68,11 +64,10 @@ function clusterCardsSection(state: RegionsState): HTMLElement {
     h(
       "p",
       { class: "note" },
-      `The regions of each ${names.noun}, with the number of their level. `,
-      `The first level with a region that contains a row decides its ${names.noun}. `,
-      screenOnly("Click a name to change it. Your browser remembers it."),
+      "Regions are numbered by level; a row belongs to the first region that contains it.",
     ),
-    distributionLegend(names.noun, "boundary of a region"),
+    namesToolbar(names),
+    distributionLegend(names.noun, "boundary of a region", data.rowsAre),
     h("div", { class: "cards" }, ...data.clusters.map((_, c) => regionsClusterCard(state, c))),
   );
 }
@@ -95,6 +90,7 @@ function regionsClusterCard(state: RegionsState, cluster: number): HTMLElement {
     statistics: data.facts[cluster],
     columns: data.columns,
     totalRows: data.rows,
+    rowsAre: data.rowsAre,
     rule,
     belowRule: [
       h(
@@ -161,5 +157,5 @@ function measuresSection({ data, names }: RegionsState): HTMLElement {
 function copyLevelsSection({ data }: RegionsState): HTMLElement {
   const text = textBox("The levels as text");
   text.textContent = data.rules;
-  return section("copy", "Copy the levels", textBoxHeader("All levels", "Copy levels", text), text);
+  return section("copy", "Export", textBoxHeader("All levels", "Copy levels", text), text);
 }

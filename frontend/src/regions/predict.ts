@@ -47,7 +47,7 @@ function contains(shape: RegionShape, values: number[]): boolean {
     const product = offset.map((_, j) => offset.reduce((sum, o, i) => sum + o * shape.shape[i][j], 0));
     return dot(product, offset) <= 1;
   }
-  return shape.equations.every((facet, f) => dot(values, facet) + facet[facet.length - 1] <= shape.room[f]);
+  return shape.equations.every((facet, f) => dot(values, facet) + facet[facet.length - 1] <= shape.tolerance[f]);
 }
 
 function classify(classifier: LevelClassifier, values: number[]): number {

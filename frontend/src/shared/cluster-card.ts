@@ -4,8 +4,9 @@ import type { ClusterStatistics, Column } from "../types";
 import type { ClusterNames } from "./cluster-names";
 import { clusterStyle } from "./colors";
 import { columnDistribution } from "./column-distribution";
+import { formatIn } from "./column-format";
 import { h, setStyle } from "./dom";
-import { formatPercent, formatValue, pluralize } from "./format";
+import { formatPercent, formatRows, pluralize } from "./format";
 
 /** Number of columns that are shown without a click. */
 const VISIBLE_COLUMNS = 4;
@@ -20,6 +21,8 @@ export interface ClusterCardOptions {
   statistics: ClusterStatistics;
   columns: Column[];
   totalRows: number;
+  /** Plural noun for the rows. */
+  rowsAre: string;
   rule: HTMLElement;
   /** Elements below the rule. */
   belowRule: (HTMLElement | null)[];
@@ -32,7 +35,7 @@ export interface ClusterCardOptions {
 }
 
 export function clusterCard(options: ClusterCardOptions): HTMLElement {
-  const { names, cluster, statistics, columns, totalRows, thresholds, onHover } = options;
+  const { names, cluster, statistics, columns, totalRows, rowsAre, thresholds, onHover } = options;
   const hasRows = statistics.rows > 0;
   const order = orderedColumns(options);
   const distributions = (part: number[]) =>
@@ -56,13 +59,18 @@ export function clusterCard(options: ClusterCardOptions): HTMLElement {
     h(
       "div",
       { class: "card-header" },
-      h("span", { class: "cluster-label" }, names.clusters[cluster].label),
+      h(
+        "span",
+        { class: names.isLabelName(cluster) ? "cluster-label visually-hidden" : "cluster-label" },
+        names.clusters[cluster].label,
+      ),
       nameInput(names, cluster),
     ),
-    clusterSize(statistics.rows, totalRows),
+    names.clusters[cluster].suggested && h("p", { class: "suggested-name" }, names.clusters[cluster].suggested),
+    clusterSize(statistics.rows, totalRows, rowsAre),
     options.rule,
     ...options.belowRule,
-    hasRows && order.length > 0 && h("h3", {}, "How it differs from other rows"),
+    hasRows && order.length > 0 && h("h3", {}, `How it differs from other ${rowsAre}`),
     hasRows && distributions(order.slice(0, VISIBLE_COLUMNS)),
     hasRows &&
       order.length > VISIBLE_COLUMNS &&
@@ -78,28 +86,48 @@ export function clusterCard(options: ClusterCardOptions): HTMLElement {
 }
 
 function nameInput(names: ClusterNames, cluster: number): HTMLElement {
-  const input = h("input", {
+  // A text area, because long names take several lines.
+  const input = h("textarea", {
     class: "name",
-    type: "text",
-    value: names.customName(cluster),
+    rows: 1,
     placeholder: names.defaultName(cluster),
     maxlength: 80,
     "aria-label": `Name of ${names.noun} ${names.clusters[cluster].label}`,
     autocomplete: "off",
     spellcheck: "false",
   });
-  input.addEventListener("input", () => names.rename(cluster, input.value));
+  input.value = names.customName(cluster);
+  const fitHeight = () => {
+    setStyle(input, { height: "auto" });
+    if (input.scrollHeight) setStyle(input, { height: `${input.scrollHeight + 2}px` });
+  };
+  input.addEventListener("input", () => {
+    input.value = input.value.replace(/\s*\n\s*/g, " ");
+    names.rename(cluster, input.value);
+    fitHeight();
+  });
+  input.addEventListener("keydown", (event: KeyboardEvent) => {
+    if (event.key !== "Enter") return;
+    event.preventDefault();
+    input.blur();
+  });
+  let width = 0;
+  new ResizeObserver(() => {
+    if (input.clientWidth === width) return;
+    width = input.clientWidth;
+    fitHeight();
+  }).observe(input);
   return input;
 }
 
-function clusterSize(rows: number, totalRows: number): HTMLElement {
+function clusterSize(rows: number, totalRows: number, rowsAre: string): HTMLElement {
   const share = rows / Math.max(totalRows, 1);
   const bar = h("span", { class: "bar", "aria-hidden": "true" }, setStyle(h("i", {}), { width: `${100 * share}%` }));
   return h(
     "p",
     { class: "size" },
-    h("strong", {}, pluralize(rows, "row")),
-    ` · ${formatPercent(share)} of all rows`,
+    h("strong", {}, formatRows(rows, rowsAre)),
+    ` · ${formatPercent(share)} of all ${rowsAre}`,
     bar,
   );
 }
@@ -117,8 +145,10 @@ function orderedColumns({ statistics, columns, ruleColumns }: ClusterCardOptions
 }
 
 function typicalRows({ names, cluster, statistics, columns }: ClusterCardOptions, shown: number[]): HTMLElement {
-  const cell = (value: number | string | null) =>
-    typeof value === "number" ? h("td", { class: "number" }, formatValue(value)) : h("td", {}, value ?? "missing");
+  const cell = (value: number | string | null, column: Column) =>
+    typeof value === "number" && column.kind === "number"
+      ? h("td", { class: "number" }, formatIn(column, value))
+      : h("td", {}, value ?? "missing");
   const label = `Typical rows of ${names.noun} ${names.clusters[cluster].label}`;
   return h(
     "details",
@@ -131,7 +161,7 @@ function typicalRows({ names, cluster, statistics, columns }: ClusterCardOptions
         "table",
         {},
         h("thead", {}, h("tr", {}, ...shown.map((i) => h("th", { scope: "col" }, columns[i].name)))),
-        h("tbody", {}, ...statistics.typical.map((row) => h("tr", {}, ...shown.map((i) => cell(row[i]))))),
+        h("tbody", {}, ...statistics.typical.map((row) => h("tr", {}, ...shown.map((i) => cell(row[i], columns[i]))))),
       ),
     ),
   );

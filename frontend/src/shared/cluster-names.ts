@@ -27,19 +27,30 @@ export class ClusterNames {
     this.listeners.push(listener);
   }
 
-  /** The name that the reader has entered, or else the default name. */
+  /** The name that the reader has entered, or else the given name or the default name. */
   displayName(cluster: number): string {
     return this.customName(cluster) || this.defaultName(cluster);
   }
 
-  /** "Cluster 2" or "Class 2". */
+  /** "Cluster 2" or "Class 2"; a label of several letters is a name by itself. */
   defaultName(cluster: number): string {
+    if (this.isLabelName(cluster)) return this.clusters[cluster].label;
     return `${this.noun === "class" ? "Class" : "Cluster"} ${this.clusters[cluster].label}`;
   }
 
-  /** The name that the reader has entered; "" if there is none. */
+  /** Whether the label is a name by itself. */
+  isLabelName(cluster: number): boolean {
+    return /[^\s\d]{4}/.test(this.clusters[cluster].label);
+  }
+
+  /** The name that the reader has entered or that was given; "" if there is none. */
   customName(cluster: number): string {
-    return this.customNames[this.clusters[cluster].label] ?? "";
+    return this.customNames[this.clusters[cluster].label] ?? this.clusters[cluster].name ?? "";
+  }
+
+  /** Whether any cluster has a name. */
+  get areNamed(): boolean {
+    return this.clusters.some((_, c) => this.customName(c) !== "");
   }
 
   rename(cluster: number, name: string): void {

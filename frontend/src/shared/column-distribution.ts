@@ -40,14 +40,14 @@ export function columnDistribution(
 }
 
 /** The legend of the histograms in the cards. */
-export function distributionLegend(noun: string, thresholdText: string): HTMLElement {
+export function distributionLegend(noun: string, thresholdText: string, rowsAre: string): HTMLElement {
   const symbol = (...parts: SVGElement[]) =>
     svg("svg", { viewBox: "0 0 26 16", width: 26, height: 16, "aria-hidden": "true" }, ...parts);
   return h(
     "div",
     { class: "distribution-legend" },
-    h("span", {}, symbol(svg("path", { class: "legend-in-cluster", d: "M2 16V7h7V2h8v14Z" })), `rows of the ${noun}`),
-    h("span", {}, symbol(svg("path", { class: "legend-in-all", d: "M2 12h7V5h8v5h7" })), "all rows"),
+    h("span", {}, symbol(svg("path", { class: "legend-in-cluster", d: "M2 16V7h7V2h8v14Z" })), `${rowsAre} of the ${noun}`),
+    h("span", {}, symbol(svg("path", { class: "legend-in-all", d: "M2 12h7V5h8v5h7" })), `all ${rowsAre}`),
     h("span", {}, symbol(svg("path", { class: "threshold", d: "M13 0V16" })), thresholdText),
   );
 }
@@ -66,7 +66,10 @@ function describeNumbers(
   const size = Math.abs(difference);
   const degree = size < 0.6 ? "slightly " : size < 1.5 ? "" : "much ";
   const [more, less] = isDate(column) || column.format.kind === "year" ? ["later", "earlier"] : ["higher", "lower"];
-  const comparison = size < 0.2 ? "about the same" : `${degree}${difference > 0 ? more : less}`;
+  // Averages of skewed columns can differ a lot although the difference in standard deviations is small.
+  const ratio = inCluster && inOthers && inCluster * inOthers > 0 ? inCluster / inOthers : 1;
+  const isSimilar = size < 0.2 && Math.max(ratio, 1 / ratio) < 1.25;
+  const comparison = isSimilar ? "about the same" : `${degree}${difference > 0 ? more : less}`;
   return `${comparison}: average ${formatRounded(column, inCluster)}, other rows ${formatRounded(column, inOthers)}`;
 }
 
@@ -138,11 +141,12 @@ function histogram(column: NumberColumn, counts: number[], thresholds: number[])
 
 /** The ends of an axis as text. They say whether rows lie beyond. */
 function axisEnds(column: NumberColumn): [string, string] {
-  const { edges, beyond, high, whole } = column;
+  const { edges, beyond, low, high, whole } = column;
   const last = edges[edges.length - 1];
-  const start = formatRounded(column, whole ? Math.ceil(edges[0]) : edges[0]);
-  // The last bin of integers may contain some that are larger than all values.
+  // The outermost bins of integers may contain some that are not among the values.
+  const isLowInFirstBin = low > edges[0] && low < edges[1];
   const isHighInLastBin = high > edges[edges.length - 2] && high < last;
+  const start = formatRounded(column, isLowInFirstBin ? low : whole ? Math.ceil(edges[0]) : edges[0]);
   const end = formatRounded(column, isHighInLastBin ? high : whole ? Math.floor(last) : last);
   return [beyond[0] ? `${start} or less` : start, beyond[1] ? `${end} or more` : end];
 }

@@ -3,7 +3,7 @@
 import type { ClusterNames } from "./cluster-names";
 import { clusterStyle } from "./colors";
 import { h, setStyle } from "./dom";
-import { formatPercent, pluralize } from "./format";
+import { formatPercent, formatRows } from "./format";
 
 /** Smallest share of a bar segment that has a text. */
 const MIN_TEXT_SHARE = 0.03;
@@ -29,7 +29,7 @@ export function pageHeader(
 }
 
 /** Draws one segment per cluster. Each segment links to the card of its cluster. */
-export function drawSizeBar(bar: HTMLElement, names: ClusterNames, rowCounts: number[]): void {
+export function drawSizeBar(bar: HTMLElement, names: ClusterNames, rowCounts: number[], rowsAre: string): void {
   const total = Math.max(
     rowCounts.reduce((a, b) => a + b, 0),
     1,
@@ -41,7 +41,7 @@ export function drawSizeBar(bar: HTMLElement, names: ClusterNames, rowCounts: nu
       const share = n / total;
       const customName = names.customName(c);
       const shortName = share > LETTER_SHARE * customName.length ? customName || label : label;
-      const text = `${names.displayName(c)}: ${pluralize(n, "row")}, ${formatPercent(share)}`;
+      const text = `${names.displayName(c)}: ${formatRows(n, rowsAre)}, ${formatPercent(share)}`;
       const segment = h(
         "a",
         { href: `#card-${c}`, title: text, "aria-label": text },

@@ -28,8 +28,11 @@ export function parsePastedRow(text: string, data: DataColumns, wanted: number[]
   else if (first.length === data.dataNames.length) assign(data.dataNames, first);
   else if (first.length === wanted.length) wanted.forEach((c, i) => values.set(c, first[i]));
   if (!values.size) {
-    const expected = data.dataNames.length || data.columnsInData;
-    return { values, message: `Found ${first.length} values, but a row has ${expected}. Paste the header line too.` };
+    const found = first.length === 1 ? "1 value" : `${first.length} values`;
+    const names = wanted.map((c) => data.columns[c].name).join(", ");
+    const whole = data.dataNames.length ? `, or a whole row of ${data.dataNames.length} values` : "";
+    const message = `Found ${found}. Paste the ${wanted.length} values of ${names} in this order${whole}. With a header line, any order works.`;
+    return { values, message };
   }
   const missing = wanted.filter((c) => !values.has(c)).map((c) => data.columns[c].name);
   return {

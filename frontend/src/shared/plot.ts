@@ -6,7 +6,9 @@ import { setStyle, svg } from "./dom";
 import { formatNumber } from "./format";
 import { onPrint, PRINT_PAGE } from "./printing";
 
-const PADDING = { left: 78, right: 16, top: 12, bottom: 46 };
+const PADDING = { left: 58, right: 16, top: 12, bottom: 56 };
+/** Average width of a letter of a tick. */
+const TICK_LETTER = 7.2;
 const DAYS_PER_YEAR = 365.25;
 const DAYS_PER_MONTH = DAYS_PER_YEAR / 12;
 
@@ -22,8 +24,14 @@ export interface Scale extends Range {
 }
 
 /** `unit` is that of a logarithmic axis; null for a linear axis. */
-export function xScale({ low, high }: Range, width: number, unit: number | null = null): Scale {
-  return scale({ low, high }, PADDING.left, width - PADDING.right, unit);
+export function xScale({ low, high }: Range, width: number, unit: number | null = null, left = PADDING.left): Scale {
+  return scale({ low, high }, left, width - PADDING.right, unit);
+}
+
+/** Space for the ticks and the title of a vertical axis. */
+export function leftPadding(ticks: Tick[]): number {
+  const longest = Math.max(0, ...ticks.map(([, label]) => label.length));
+  return Math.max(PADDING.left, Math.round(longest * TICK_LETTER) + 34);
 }
 
 export function yScale({ low, high }: Range, height: number, unit: number | null = null): Scale {
@@ -117,15 +125,20 @@ export interface Axis {
 }
 
 export function drawAxes(x: Axis, y: Axis, width: number, height: number): SVGElement[] {
-  const [bottom, right] = [height - PADDING.bottom, width - PADDING.right];
-  const center = [(PADDING.left + right) / 2, (PADDING.top + bottom) / 2];
-  const xTicks = x.ticks.map(([value, label]) => {
+  const [bottom, right, left] = [height - PADDING.bottom, width - PADDING.right, leftPadding(y.ticks)];
+  const center = [(left + right) / 2, (PADDING.top + bottom) / 2];
+  const rows = tickRows(x, right - left);
+  const xTicks = x.ticks.map(([value, label], i) => {
     const at = x.scale.toPixel(value);
     return svg(
       "g",
       { class: "tick" },
       svg("path", { d: `M${at} ${PADDING.top}V${bottom}` }),
-      svg("text", { x: at, y: bottom + 16, "text-anchor": "middle" }, label),
+      svg(
+        "text",
+        { x: at, y: bottom + 15 + (i % rows.count) * 14, "text-anchor": "middle" },
+        truncate(label, rows.maxLength),
+      ),
     );
   });
   const yTicks = y.ticks.map(([value, label]) => {
@@ -133,16 +146,24 @@ export function drawAxes(x: Axis, y: Axis, width: number, height: number): SVGEl
     return svg(
       "g",
       { class: "tick" },
-      svg("path", { d: `M${PADDING.left} ${at}H${right}` }),
-      svg("text", { x: PADDING.left - 8, y: at + 4, "text-anchor": "end" }, label),
+      svg("path", { d: `M${left} ${at}H${right}` }),
+      svg("text", { x: left - 8, y: at + 4, "text-anchor": "end" }, label),
     );
   });
-  const xTitle = { class: "axis", x: center[0], y: height - 8, "text-anchor": "middle" };
+  const xTitle = { class: "axis", x: center[0], y: height - 7, "text-anchor": "middle" };
   const yTitle = { class: "axis", transform: `translate(13 ${center[1]}) rotate(-90)`, "text-anchor": "middle" };
   const titles = [];
   if (x.title !== undefined) titles.push(svg("text", xTitle, truncate(x.title, Math.floor(width / 11))));
   if (y.title !== undefined) titles.push(svg("text", yTitle, truncate(y.title, Math.floor(height / 11))));
   return [...xTicks, ...yTicks, ...titles];
+}
+
+/** In how many rows the labels of a horizontal axis are written, and how long they may be, so that none overlap. */
+function tickRows({ ticks }: Axis, width: number): { count: number; maxLength: number } {
+  const longest = Math.max(1, ...ticks.map(([, label]) => label.length));
+  const slot = width / Math.max(ticks.length, 1) / TICK_LETTER;
+  const count = longest + 1 <= slot ? 1 : 2;
+  return { count, maxLength: Math.max(2, Math.min(longest, Math.floor(count * slot) - 1)) };
 }
 
 /** About `count` ticks at round numbers. Integers have ticks at integers only. */

@@ -5,8 +5,9 @@ import { distributionLegend } from "../shared/column-distribution";
 import { copyButton } from "../shared/copy";
 import { h, section } from "../shared/dom";
 import { displayRule, pluralize } from "../shared/format";
-import { screenOnly } from "../shared/printing";
+import { namesToolbar } from "../shared/names-toolbar";
 import type { Rule } from "../types";
+import { overviewTable } from "./overview-table";
 import { boundsAt, leavesOf, pathTo } from "./paths";
 import { ruleText } from "./rule-text";
 import type { TreeState } from "./state";
@@ -23,8 +24,9 @@ export function clusterCardsSection(state: TreeState): HTMLElement {
   return section(
     "clusters",
     "The clusters",
-    h("p", { class: "note" }, screenOnly("Click a name to change it. Your browser remembers it.")),
-    distributionLegend("cluster", "threshold in its rules"),
+    overviewTable(state),
+    namesToolbar(state.names),
+    distributionLegend("cluster", "threshold in its rules", state.data.rowsAre),
     grid,
   );
 }
@@ -47,6 +49,7 @@ function treeClusterCard(state: TreeState, cluster: number): HTMLElement {
     statistics: tree.clusters[cluster],
     columns: data.columns,
     totalRows: data.rows,
+    rowsAre: data.rowsAre,
     rule: ruleList(rules),
     belowRule: [buttons, data.trends && timeSeriesChart(data.trends, cluster)],
     ruleColumns: new Set(leafBounds.flatMap((bounds) => [...bounds.keys()])),

@@ -7,7 +7,8 @@ import type { TreeState } from "./state";
 
 export function copyRulesSection(state: TreeState): HTMLElement {
   const { data } = state;
-  const dialects = Object.keys(data.trees[data.own].sql);
+  const known = data.trees[data.own].sql;
+  const dialects = Object.keys(data.sqlDialects).filter((dialect) => dialect in known);
   const dialectSelect = h("select", {}, ...dialects.map((dialect) => h("option", { value: dialect }, dialect)));
   const rules = textBox("The rules");
   const sql = textBox("The tree as SQL");
@@ -15,7 +16,7 @@ export function copyRulesSection(state: TreeState): HTMLElement {
     rules.textContent = data.clusters
       .map((_, c) => `${state.clusterName(c)}: ${ruleText(state.tree.rules[c])}`)
       .join("\n");
-    sql.textContent = state.tree.sql[dialectSelect.value] ?? "This report contains SQL for the model's own tree only.";
+    sql.textContent = sqlText(state, dialectSelect.value);
   };
   dialectSelect.addEventListener("change", draw);
   state.on(["tree", "names"], draw);
@@ -26,5 +27,18 @@ export function copyRulesSection(state: TreeState): HTMLElement {
     header.insertBefore(h("label", { class: "field" }, h("span", {}, "dialect"), dialectSelect), header.lastChild);
     parts.push(header, sql);
   }
-  return section("copy", "Copy the rules", ...parts);
+  return section("copy", "Export", ...parts);
+}
+
+/** The SQL of the selected tree. It has names if any cluster has one, else labels. */
+function sqlText({ data, tree, names }: TreeState, dialect: string): string {
+  const template = tree.sql[tree.sql[dialect]] ?? tree.sql[dialect];
+  if (template === undefined) return "This report contains SQL for your model only.";
+  const { labels, prefix, hasBackslashes } = data.sqlDialects[dialect];
+  const quote = (text: string) => {
+    const escaped = hasBackslashes ? text.replace(/\\/g, "\\\\").replace(/'/g, "\\'") : text.replace(/'/g, "''");
+    return `${prefix}'${escaped}'`;
+  };
+  const literal = (cluster: number) => (names.areNamed ? quote(names.displayName(cluster)) : labels[cluster]);
+  return template.replace(/\ue000(\d+)\ue001/g, (_, cluster) => literal(Number(cluster)));
 }

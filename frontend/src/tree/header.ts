@@ -18,6 +18,7 @@ export function treeHeader(state: TreeState): HTMLElement {
       sizeBar,
       state.names,
       state.tree.clusters.map(({ rows }) => rows),
+      data.rowsAre,
     );
   };
   draw();
@@ -37,7 +38,7 @@ function summaryText(data: TreePayload, tree: Tree): string {
     text = `This decision tree with ${questions} assigns ${rows} to the same clusters as ${data.reference}${cost}. `;
   }
   const empty = tree.clusters.filter((cluster) => cluster.rows === 0).length;
-  if (empty) text += `${formatCount(empty)} of its clusters ${empty === 1 ? "contains" : "contain"} no rows. `;
+  if (empty) text += `${formatCount(empty)} of its clusters ${empty === 1 ? "contains" : "contain"} no ${data.rowsAre}. `;
   text += `It uses ${formatCount(columns)} of ${pluralize(data.columnsInData, "column")}. `;
-  return `${text}On average, ${conditions.toFixed(1)} conditions explain why a row is in its cluster.`;
+  return `${text}On average, ${conditions.toFixed(1)} conditions explain the cluster of a row.`;
 }

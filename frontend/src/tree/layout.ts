@@ -24,6 +24,8 @@ export interface Layout {
   width: number;
   height: number;
   isOutline: boolean;
+  /** Whether the questions of the outline take two lines. */
+  isNarrow: boolean;
 }
 
 /** A node that is not hidden by a collapsed ancestor. */
@@ -48,6 +50,8 @@ const MIN_LINK_WIDTH = 1.5;
 const MAX_LINK_WIDTH = 44;
 const MAX_OUTLINE_LINK_WIDTH = 10;
 const MAX_INDENT = 22;
+/** Up to this width, the questions of the outline take two lines. */
+const NARROW_WIDTH = 700;
 
 /** `collapsed` are the splits whose children are hidden. */
 export function layoutTree(
@@ -147,11 +151,12 @@ function horizontalLayout(
       child.linkPath = `M${startX - 1} ${startY} C${middleX} ${startY} ${middleX} ${child.y} ${child.x + 1} ${child.y}`;
     }
   }
-  return { nodes, width, height: lineHeight * terminal.length + 4, isOutline: false };
+  return { nodes, width, height: lineHeight * terminal.length + 4, isOutline: false, isNarrow: false };
 }
 
 function outlineLayout(tree: Tree, visible: VisibleNode[], width: number, isPrinted: boolean): Layout {
-  const height = isPrinted ? 30 : width > 700 ? 36 : 44;
+  const isNarrow = !isPrinted && width <= NARROW_WIDTH;
+  const height = isPrinted ? 30 : isNarrow ? 52 : 36;
   const lineHeight = height + (isPrinted ? 4 : 6);
   const indent = Math.min(MAX_INDENT, (0.3 * width) / Math.max(maxDepth(visible), 1));
   const nodes = new Map<number, NodeBox>();
@@ -174,5 +179,5 @@ function outlineLayout(tree: Tree, visible: VisibleNode[], width: number, isPrin
       child.linkPath = `M${parent.x + indent / 2} ${parent.y + height / 2} V${child.y} H${child.x}`;
     }
   }
-  return { nodes, width, height: lineHeight * visible.length, isOutline: true };
+  return { nodes, width, height: lineHeight * visible.length, isOutline: true, isNarrow };
 }

@@ -15,25 +15,25 @@ export function measuresSection(state: TreeState): HTMLElement {
 
 function treeMeasures(state: TreeState): Measure[] {
   const { agreement, costRatio, conditions, questions, mostQuestions, leaves, columns } = state.tree.measures;
-  const { reference, columnsInData } = state.data;
+  const { reference, columnsInData, rowsAre } = state.data;
   const measures: Measure[] = [];
   if (agreement !== null)
     measures.push([
       formatPercent(agreement),
       `agreement with ${reference}`,
-      `Share of rows that have the same cluster in the tree and in ${reference}.`,
+      `Share of ${rowsAre} that have the same cluster in the tree and in ${reference}.`,
     ]);
   if (costRatio !== null)
     measures.push([
       formatCostChange(costRatio),
       `cost compared with ${reference}`,
-      "The cost adds up how far rows are from the center of their cluster, in the columns of the model. The lower it is, the more similar the rows of a cluster are.",
+      costText(state.data.objective),
     ]);
   measures.push(
     [
       conditions.toFixed(2),
       "conditions per row",
-      "Average number of conditions in the rule of a row. Conditions that follow from others are not counted.",
+      "Average conditions per rule, without redundant ones.",
     ],
     [
       questions.toFixed(2),
@@ -48,4 +48,12 @@ function treeMeasures(state: TreeState): Measure[] {
     ],
   );
   return measures;
+}
+
+function costText(objective: string): string {
+  const distance =
+    objective === "kmedians"
+      ? "the absolute differences between the rows and the median of their cluster"
+      : "the squared distances of the rows from the mean of their cluster";
+  return `The cost is the sum of ${distance}, in the columns of the model. The lower it is, the more similar the rows of a cluster are.`;
 }

@@ -1,6 +1,6 @@
 // The nodes of a tree as text.
 
-import { displayRule, formatPercent, pluralize } from "../shared/format";
+import { displayRule, formatPercent, formatRows } from "../shared/format";
 import type { Column, TreeNode } from "../types";
 import { clustersBelow } from "./paths";
 import type { TreeState } from "./state";
@@ -27,7 +27,7 @@ export function describeNode(state: TreeState, i: number): string {
   const { data, tree } = state;
   const node = tree.nodes[i];
   const conditions = displayRule(node.rule!);
-  const rows = `${pluralize(node.rows, "row")} (${formatPercent(node.rows / Math.max(data.rows, 1))})`;
+  const rows = `${formatRows(node.rows, data.rowsAre)} (${formatPercent(node.rows / Math.max(data.rows, 1))})`;
   if (node.cluster !== undefined) {
     const where = i === 0 ? `all ${rows}` : `${rows} with ${conditions}`;
     let text = `${state.clusterName(node.cluster)}: ${where}. `;

@@ -11,6 +11,7 @@ import {
   columnTicks,
   drawAxes,
   hasSeparateIntegers,
+  leftPadding,
   legendMarker,
   markerPath,
   responsivePlot,
@@ -31,6 +32,8 @@ import type { TreeState } from "./state";
 const MAX_HEIGHT = 560;
 /** Distance to a mark, in pixels, within which its row is described. */
 const HOVER_DISTANCE = 14;
+/** Letters of a label of the vertical axis. */
+const MAX_TICK_LENGTH = 14;
 /** Number of columns in the description of a row. */
 const MAX_HOVER_COLUMNS = 8;
 
@@ -74,7 +77,8 @@ export function scatterPlotSection(state: TreeState): HTMLElement | null {
     const [xColumn, yColumn] = [data.columns[xIndex], data.columns[yIndex]];
     const [xUnit, yUnit] = [xChoice.unit(), yChoice.unit()];
     const [xRange, yRange] = [columnRange(xColumn, xUnit), columnRange(yColumn, yUnit)];
-    const x = xScale(xRange, width, xUnit);
+    const yTicks = ticksOf(yColumn, yRange, 6, yUnit).map(([v, label]): Tick => [v, truncate(label, MAX_TICK_LENGTH)]);
+    const x = xScale(xRange, width, xUnit, leftPadding(yTicks));
     const y = yScale(yRange, height, yUnit);
     const title = (column: Column, unit: number | null) => (unit === null ? column.name : `${column.name} (log scale)`);
     marks = placeMarks(xIndex, yIndex, x, y);
@@ -82,7 +86,7 @@ export function scatterPlotSection(state: TreeState): HTMLElement | null {
     element.replaceChildren(
       ...drawAxes(
         { scale: x, ticks: ticksOf(xColumn, xRange, width / 90, xUnit), title: title(xColumn, xUnit) },
-        { scale: y, ticks: ticksOf(yColumn, yRange, 6, yUnit), title: title(yColumn, yUnit) },
+        { scale: y, ticks: yTicks, title: title(yColumn, yUnit) },
         width,
         height,
       ),

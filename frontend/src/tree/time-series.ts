@@ -48,7 +48,7 @@ export function timeSeriesChart(series: TimeSeries, cluster: number): HTMLElemen
   return h(
     "div",
     { class: "time-series" },
-    h("h3", {}, "Time series"),
+    h("h3", {}, "Trend"),
     chart,
     h("div", { class: "axis-ends" }, h("span", {}, series.first), h("span", {}, series.last)),
     h("p", { class: "note small" }, `Line: the most central series of the cluster.${bandText} ${range}`),

@@ -25,7 +25,7 @@ export function tradeOffSlider(state: TreeState): HTMLElement | null {
   });
   const modelTick = h("datalist", { id: "trade-off-model" }, h("option", { value: data.own }));
   const description = h("p", { id: "trade-off-text", class: "slider-text" });
-  const resetButton = h("button", { type: "button", class: "secondary" }, "Back to the model's own tree");
+  const resetButton = h("button", { type: "button", class: "secondary" }, "Back to your model");
   const chart = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "trade-off", "aria-hidden": "true" });
 
   function draw(): void {
@@ -35,7 +35,7 @@ export function tradeOffSlider(state: TreeState): HTMLElement | null {
     if (measures.costRatio !== null) parts.push(`cost ${formatCostChange(measures.costRatio)}`);
     if (measures.agreement !== null)
       parts.push(`${formatPercent(measures.agreement)} agreement with ${data.reference}`);
-    const title = `Tree ${state.treeIndex + 1} of ${data.trees.length}, ${isModelTree ? "the model's own tree" : origin}`;
+    const title = `Tree ${state.treeIndex + 1} of ${data.trees.length} (${isModelTree ? "your model" : origin})`;
     replaceContent(description, h("strong", {}, title), h("br"), `${parts.join(", ")}.`);
     slider.setAttribute("aria-valuetext", `${title}: ${parts.join(", ")}`);
     slider.value = String(state.treeIndex);
@@ -52,7 +52,7 @@ export function tradeOffSlider(state: TreeState): HTMLElement | null {
   state.on(["tree"], draw);
   draw();
   const ends = [h("span", {}, "← shorter rules"), h("span", {}, `closer to ${data.reference} →`)];
-  const omission = `A tree is left out if another one has shorter rules and is closer to ${data.reference}.`;
+  const omission = `Left out: trees that are longer and no closer to ${data.reference} than another, and trees with less than 75\u00a0% agreement.`;
   return h(
     "div",
     { class: "slider", role: "group", "aria-label": "Trade-off between short rules and a close match" },
@@ -125,7 +125,7 @@ function drawChart(chart: SVGElement, { data, treeIndex }: TreeState): void {
     svg(
       "text",
       { x: (PADDING.left + WIDTH - PADDING.right) / 2, y: HEIGHT - 5, "text-anchor": "middle" },
-      `${loss.name} against conditions per row`,
+      `${loss.name} (up) and conditions per row (across)`,
     ),
     svg("path", { class: "line", d: line }),
     svg("circle", { cx: x(xs[data.own]), cy: y(ys[data.own]), r: 9.5, class: "model-ring" }),

@@ -2,14 +2,14 @@
 
 import { clusterColor } from "../shared/colors";
 import { h, section, setStyle, svg } from "../shared/dom";
-import { formatPercent, pluralize } from "../shared/format";
+import { formatPercent, formatRows } from "../shared/format";
 import { onPrint, PRINT_PAGE } from "../shared/printing";
 import { layoutTree, type NodeBox } from "./layout";
 import { answerTo, describeNode, questionParts, questionText } from "./node-text";
 import { childrenOf, clustersBelow, parentNodes, pathTo } from "./paths";
 import type { TreeState } from "./state";
 
-const HINT = "Point at a question or a leaf to see which rows reach it. You can also use the arrow keys.";
+const HINT = "Hover a node to see which rows reach it. The arrow keys work, too.";
 /** Width of the tree before it is part of the page. */
 const DEFAULT_WIDTH = 900;
 
@@ -24,7 +24,7 @@ export function treeSection(state: TreeState, slider: HTMLElement | null): HTMLE
   const clearButton = h(
     "button",
     { type: "button", class: "secondary invisible", click: () => state.pin(null) },
-    "Clear highlighting",
+    "Clear highlight",
   );
   const collapsed = new Set<number>();
   /** The node that gets the focus when the reader tabs into the tree. */
@@ -38,6 +38,7 @@ export function treeSection(state: TreeState, slider: HTMLElement | null): HTMLE
     const width = isPrinted ? PRINT_PAGE.width : canvas.clientWidth || DEFAULT_WIDTH;
     const layout = layoutTree(tree, data.columns, collapsed, width, isPrinted);
     canvas.classList.toggle("outline", layout.isOutline);
+    canvas.classList.toggle("narrow", layout.isNarrow);
     canvas.classList.toggle("multi-page", isPrinted && layout.height > PRINT_PAGE.height);
     canvas.style.height = `${layout.height}px`;
     links.setAttribute("width", String(layout.width));
@@ -66,7 +67,7 @@ export function treeSection(state: TreeState, slider: HTMLElement | null): HTMLE
     const isLeaf = node.cluster !== undefined;
     const answer = parent < 0 ? null : answerTo(tree.nodes[parent], tree.nodes[parent].left === i);
     const share = formatPercent(node.rows / Math.max(data.rows, 1));
-    const rows = pluralize(node.rows, "row");
+    const rows = formatRows(node.rows, data.rowsAre);
     const text = isLeaf ? state.clusterName(node.cluster!) : questionText(node, data.columns);
     const textParts = isLeaf ? [text] : questionParts(node, data.columns);
     const element = h(

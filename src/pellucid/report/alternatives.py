@@ -24,13 +24,13 @@ MOST_FITS = 40
 """Penalties that are tried for the shorter trees."""
 
 KINDS = {
-    "shorter": "Shorter trees are grown by ExShallow with a higher depth penalty",
-    "longer": "longer ones cut the leaves of the model's own further, one after the other (ExKMC)",
-    "stage": "others are the model's own before it had all its leaves",
-    "pruned": "shorter trees are the model's own tree without its least important splits",
-    "given": "the trees were given with the model",
+    "shorter": "Trees to the left are grown with a higher depth penalty (ExShallow).",
+    "longer": "Trees to the right split your model's leaves further (ExKMC).",
+    "stage": "Other trees are your model with fewer leaves.",
+    "pruned": "Trees to the left are your model without its least important splits.",
+    "given": "The trees were given with the model.",
 }
-"""Description of each kind of tree."""
+"""A sentence about each kind of tree."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def other_trees(model: Any, X: Any, reference: np.ndarray) -> AlternativeTrees:
 
     note = ""
     if len(rows) < len(known):
-        note = f"They were looked for on {len(rows):,} of the rows and measured on all."
+        note = f"The search used {len(rows):,} of the rows; the measures are of all rows."
     return AlternativeTrees([measured(one) for one in found], note)
 
 
@@ -137,7 +137,7 @@ def _shorter(model: Any, X: Any, labels: np.ndarray) -> Iterator[AlternativeTree
 
     path = ExShallow(**_how(model)).path(X, labels, max_fits=MOST_FITS)
     for point in path:
-        yield AlternativeTree(point.tree, "shorter", f"ExShallow, depth penalty {point.penalty:g}")
+        yield AlternativeTree(point.tree, "shorter", f"depth penalty {point.penalty:g}")
 
 
 def _longer(model: Any, X: Any, labels: np.ndarray) -> Iterator[AlternativeTree]:
@@ -148,7 +148,7 @@ def _longer(model: Any, X: Any, labels: np.ndarray) -> Iterator[AlternativeTree]
     for tree in grown.staged_trees():
         n_more = tree.n_leaves - model.tree_.n_leaves
         if n_more > 0:
-            origin = f"the model's own with {in_leaves(n_more)} more (ExKMC)"
+            origin = f"your model with {n_more} more {'leaf' if n_more == 1 else 'leaves'}"
             yield AlternativeTree(tree, "longer", origin)
 
 
@@ -164,7 +164,7 @@ def _objective(model: Any) -> str:
 
 def _stages(model: Any) -> Iterator[AlternativeTree]:
     for tree in model.staged_trees():
-        origin = f"{type(model).__name__} when it had {in_leaves(tree.n_leaves)}"
+        origin = f"your model with {in_leaves(tree.n_leaves)}"
         yield AlternativeTree(tree, "stage", origin)
 
 

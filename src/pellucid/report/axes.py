@@ -85,6 +85,9 @@ def choose_axis(
     low, high = min([first, *cuts]), max([last, *cuts])
     if is_whole and np.floor(high) - np.ceil(low) < N_BINS:
         return Axis(np.arange(np.floor(low) - 0.5, np.ceil(high) + 1))
+    even = _edges_of_few(values, cuts) if is_whole else None
+    if even is not None:
+        return Axis(even)
     unit = _log_unit(values, is_whole) if may_be_log and low >= 0 else None
     if unit is not None:
         return Axis(_log_edges(low, high, unit, is_whole), unit)
@@ -96,6 +99,17 @@ def choose_axis(
     edges = _whole_edges(low, high) if is_whole else _even_edges(low, high)
     below, above = int((values < edges[0]).sum()), int((values > edges[-1]).sum())
     return Axis(edges, None, below, above)
+
+
+def _edges_of_few(values: np.ndarray, cuts: Sequence[float]) -> np.ndarray | None:
+    """One bin per value, such as every fifth year; None if they are many or uneven."""
+    distinct = np.unique(values)
+    if not 1 < len(distinct) <= N_BINS:
+        return None
+    gap = np.diff(distinct)
+    if gap.min() != gap.max() or any(not distinct[0] <= cut <= distinct[-1] for cut in cuts):
+        return None
+    return np.append(distinct - gap[0] / 2, distinct[-1] + gap[0] / 2)
 
 
 def _may_leave_out(values, outer, inner, cuts, cluster) -> bool:

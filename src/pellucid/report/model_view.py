@@ -22,6 +22,9 @@ from pellucid.tree.trade_off import TradeOffPoint
 _MOST_TREES = 12
 """Trees along the trade-off, at the most."""
 
+_LEAST_AGREEMENT = 0.75
+"""Agreement of the trees along the trade-off, unless the model's own is lower."""
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -64,6 +67,10 @@ class Subject:
         if labels is None or len(labels) != len(self.leaf):
             return None
         names = self.explanation.cluster_names_
+        fitted_names = getattr(self.fitted, "cluster_names_", names)
+        if len(fitted_names) == len(names):
+            # The clusters of the explanation may have been renamed.
+            names = np.asarray(fitted_names)
         here = names[self.explanation.tree_.cluster[self.leaf]]
         # The labels of XClusters are those of its tree.
         if not is_its_own and not np.array_equal(here, self.fitted.labels_):
@@ -119,6 +126,8 @@ class Subject:
             if not same_questions(one.tree, own.tree)
         ]
         sizes = {id(c): self._size(c) for c in [own, *others]}
+        lowest = min(_LEAST_AGREEMENT, 1.0 if own.agreement is None else own.agreement)
+        others = [c for c in others if c.agreement is None or c.agreement >= lowest]
         worth = [c for c in others if not any(_beats(o, c, sizes) for o in [own, *others])]
         worth = _once(sorted(worth, key=lambda c: sizes[id(c)]), sizes)
         order = sorted(
@@ -164,11 +173,8 @@ class Subject:
 
 def _steps(found: AlternativeTrees, kinds: set[str | None]) -> str:
     """Description of the trees of the slider."""
-    parts = [words for kind, words in KINDS.items() if kind in kinds]
-    if not parts:
-        return ""
-    text = "; ".join(parts)
-    return f"{text[0].upper()}{text[1:]}. {found.note}".strip()
+    sentences = [sentence for kind, sentence in KINDS.items() if kind in kinds]
+    return " ".join([*sentences, found.note]).strip() if sentences else ""
 
 
 def _as_alternative(point: TradeOffPoint) -> AlternativeTree:

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.explanation.rules import label_text
-from pellucid.plotting.palette import cluster_color, on_dark, text_color
+from pellucid.report.cluster_names import Names
 from pellucid.report.columns import Table, clipped
 from pellucid.report.data_notes import DataNotes
 from pellucid.report.facts import PageColumns, choose_columns, cluster_facts, data_names
@@ -16,7 +15,7 @@ from pellucid.report.model_view import Choice, Subject
 from pellucid.report.profiles import Profile
 from pellucid.report.provenance import describe_making, reference_word
 from pellucid.report.sample import sample_rows, values_of
-from pellucid.report.trees import TreeCandidate, describe_tree
+from pellucid.report.trees import TreeCandidate, describe_dialects, describe_tree
 from pellucid.report.trends import describe_trends
 
 _MOST_CHARACTERS = 1_200_000
@@ -37,6 +36,7 @@ def make_payload(
     times: Any = None,
     made: dict[str, str] | None = None,
     notes: DataNotes | None = None,
+    cluster_names: Names | None = None,
 ) -> dict[str, Any]:
     """Data of the page; parameters as in :func:`pellucid.report.write_report`."""
     explanation = subject.explanation
@@ -65,11 +65,11 @@ def make_payload(
         "rows": table.n_rows,
         "rowsAre": clipped(rows),
         "columnsInData": len(table.names),
-        "clusters": [
-            describe_cluster(i, name) for i, name in enumerate(explanation.cluster_names_)
-        ],
+        "clusters": (cluster_names or Names()).describe(explanation.cluster_names_.tolist()),
         "columns": columns.describe(used, lambda profile: _fill(explanation, profile)),
         "dataNames": data_names(table.names),
+        "objective": getattr(subject.fitted, "objective", "kmeans"),
+        "sqlDialects": describe_dialects(explanation.cluster_names_.tolist()),
         "trees": trees,
         "own": own,
         "steps": choice.steps if len(trees) > 1 else "",
@@ -114,17 +114,6 @@ def _affordable(choice: Choice, describe: Any) -> tuple[list[dict[str, Any]], in
 
 def _length(entry: Any) -> int:
     return len(json.dumps(entry, separators=(",", ":")))
-
-
-def describe_cluster(position: int, label: Any) -> dict[str, Any]:
-    """Its label and its colours, each with that of text on it, on light and on dark pages."""
-    light = cluster_color(position)
-    dark = on_dark(light)
-    return {
-        "label": clipped(label_text(label)),
-        "light": [light, text_color(light)],
-        "dark": [dark, text_color(dark)],
-    }
 
 
 def _fill(explanation: Any, profile: Profile) -> Any:

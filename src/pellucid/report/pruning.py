@@ -47,7 +47,7 @@ def pruned_trees(tree: ThresholdTree, leaf: np.ndarray, reference: np.ndarray) -
         ends[node] = int(counts[node].argmax())
         if not clusters <= set(ends.values()):
             break
-        origin = f"the model's own without {in_leaves(tree.n_leaves - len(ends))}"
+        origin = f"your model with {in_leaves(len(ends))}"
         found.append(AlternativeTree(_cut_back(tree, ends), "pruned", origin))
     return AlternativeTrees(found)
 

@@ -34,7 +34,7 @@ def describe_regions(regions: Any) -> list[dict[str, Any]] | None:
             {
                 "kind": "polyhedron",
                 "equations": equations.tolist(),
-                "room": _tolerance(points, equations),
+                "tolerance": _tolerance(points, equations),
             }
             for points, equations in zip(regions.vertices, regions.equations)
         ]

@@ -9,10 +9,10 @@ import numpy as np
 from pellucid.eop.problem import project
 from pellucid.explanation.rules import default_names
 from pellucid.plotting.region_shapes import outlines
+from pellucid.report.cluster_names import Names
 from pellucid.report.columns import NumberColumn, clipped
 from pellucid.report.data_notes import DataNotes
 from pellucid.report.facts import choose_columns, cluster_facts, data_names
-from pellucid.report.payload import describe_cluster
 from pellucid.report.profiles import short
 from pellucid.report.provenance import describe_making
 from pellucid.report.region_tests import describe_classifier, describe_regions, ends_of
@@ -39,6 +39,7 @@ def make_regions_payload(
     n_typical: int = 3,
     made: dict[str, str] | None = None,
     notes: DataNotes | None = None,
+    cluster_names: Names | None = None,
 ) -> dict[str, Any]:
     """Payload of a fitted EOP model; parameters as in `write_report`.
 
@@ -75,7 +76,7 @@ def make_regions_payload(
         "rowsAre": clipped(rows),
         "columnsInData": n_columns,
         "dataNames": data_names(names),
-        "clusters": [describe_cluster(i, name) for i, name in enumerate(model.classes_)],
+        "clusters": (cluster_names or Names()).describe(model.classes_.tolist()),
         "columns": columns.describe(set(used), lambda profile: None),
         "facts": cluster_facts(position, n_classes + 1, columns.shown, n_typical)[:n_classes],
         "levels": [

@@ -19,11 +19,11 @@ from pellucid.explanation.rules import (
     simplify,
     split_condition,
 )
+from pellucid.export._values import plain_value
+from pellucid.export.sql_dialects import DIALECTS
 from pellucid.report.profiles import short
 from pellucid.tables.encoding import Indicator
 from pellucid.tree import ThresholdTree
-
-DIALECTS = ("standard", "postgres", "mysql", "bigquery", "snowflake", "sqlite")
 
 
 @dataclass(frozen=True)
@@ -176,9 +176,41 @@ def _known(value: float | None) -> float | int | None:
 
 
 def _sql(tree: ThresholdTree, explanation: Explanation) -> dict[str, str]:
-    """The tree as SQL; nothing where a label or a category cannot be written."""
-    restated = with_tree(explanation, tree)
+    """The tree as SQL by dialect, with marks in place of the labels of the clusters.
+
+    A text that is the same in another dialect is the name of that dialect. Empty if a category
+    cannot be written.
+    """
+    marks = [label_mark(i) for i in range(len(explanation.cluster_names_))]
+    marked = with_tree(explanation, tree, marks)
+    found: dict[str, str] = {}
     try:
-        return {dialect: restated.to_sql(dialect=dialect) for dialect in DIALECTS}
+        for name, dialect in DIALECTS.items():
+            text = marked.to_sql(dialect=name)
+            for mark in marks:
+                text = text.replace(dialect.literal(mark), mark)
+            same = next((other for other, known in found.items() if known == text), None)
+            found[name] = same or text
+    except (TypeError, ValueError):
+        return {}
+    return found
+
+
+def label_mark(cluster: int) -> str:
+    """The characters in SQL that stand for the label of a cluster."""
+    return f"\ue000{cluster}\ue001"
+
+
+def describe_dialects(labels: list) -> dict[str, dict[str, Any]]:
+    """How each dialect of SQL writes the labels and other strings."""
+    try:
+        return {
+            name: {
+                "labels": [dialect.literal(plain_value(label, "a cluster")) for label in labels],
+                "prefix": dialect.string_prefix,
+                "hasBackslashes": dialect.has_backslashes,
+            }
+            for name, dialect in DIALECTS.items()
+        }
     except (TypeError, ValueError):
         return {}

@@ -11,6 +11,7 @@ import numpy as np
 
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.rules import column_names
+from pellucid.report.cluster_names import Names
 from pellucid.report.data_notes import DataNotes
 from pellucid.report.model_view import Subject
 from pellucid.report.page import render
@@ -35,15 +36,19 @@ def report_html(
     decisions: Sequence[str] = (),
     warnings: Sequence[str] = (),
     number_of_clusters: Sequence[Mapping[str, Any]] = (),
+    cluster_names: Mapping[Any, str] | None = None,
+    suggested_names: Sequence[str] = (),
+    no_rows: bool = False,
 ) -> str:
     """The report as a string; the parameters are those of :func:`write_report`."""
     shown = {
         "title": title,
         "rows": rows,
         "reference": reference,
-        "max_points": max_points,
-        "n_typical": n_typical,
+        "max_points": 0 if no_rows else max_points,
+        "n_typical": 0 if no_rows else n_typical,
         "made": made,
+        "cluster_names": Names(cluster_names or {}, suggested_names),
         "notes": DataNotes(decisions, warnings, number_of_clusters),
     }
     if hasattr(model, "levels_"):
@@ -120,6 +125,12 @@ def write_report(path: str | PathLike, model: Any, X: Any, **options: Any) -> Pa
         The numbers of clusters that were tried, with the keys ``"k"`` and, where known,
         ``"score"``, ``"smallest"`` (a share or a number of rows), ``"stability"``,
         ``"agreement"`` and ``"chosen"``.
+    cluster_names : mapping of label to str, optional
+        Names of some or all clusters, which the reader can change.
+    suggested_names : sequence of str
+        A short description per cluster, such as "high income, low spending".
+    no_rows : bool, default=False
+        Whether the page contains no row of the data, as with ``max_points=0, n_typical=0``.
 
     Returns
     -------

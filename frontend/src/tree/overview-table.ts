@@ -1,0 +1,120 @@
+// A table of all clusters and columns: means and most frequent categories, shaded by their difference.
+
+import { clusterBadge } from "../shared/row-result";
+import { formatRounded } from "../shared/column-format";
+import { h, setStyle } from "../shared/dom";
+import { formatPercent, formatRows } from "../shared/format";
+import type { ClusterStatistics, Column, Tree } from "../types";
+import type { TreeState } from "./state";
+
+/** Differences above this many standard deviations have the same colour. */
+const MAX_DIFFERENCE = 3;
+/** Opacity of the strongest colour. */
+const MAX_OPACITY = 0.55;
+/** Number of columns that are shown without a click. */
+const VISIBLE_COLUMNS = 10;
+
+interface Cell {
+  text: string;
+  /** In standard deviations; null if it is not known. */
+  difference: number | null;
+}
+
+export function overviewTable(state: TreeState): HTMLElement {
+  const { data } = state;
+  const table = h("table", { class: "overview" });
+  const more = h("button", { type: "button", class: "secondary" });
+  let isComplete = false;
+  const draw = () => {
+    const order = orderedColumns(data.columns, state.tree);
+    const shown = isComplete ? order : order.slice(0, VISIBLE_COLUMNS);
+    more.hidden = order.length <= VISIBLE_COLUMNS;
+    more.textContent = isComplete ? "Show fewer columns" : `Show all ${order.length} columns`;
+    const heads = data.clusters.map((_, c) => h("th", { scope: "col" }, h("a", { href: `#card-${c}` }, clusterBadge(state.names, c))));
+    const sizes = state.tree.clusters.map(({ rows }) => h("td", {}, formatPercent(rows / Math.max(data.rows, 1))));
+    table.replaceChildren(
+      h("thead", {}, h("tr", {}, h("td", {}), h("th", { scope: "col" }, `all ${data.rowsAre}`), ...heads)),
+      h(
+        "tbody",
+        {},
+        h("tr", {}, h("th", { scope: "row" }, `share of ${data.rowsAre}`), h("td", {}, formatRows(data.rows, data.rowsAre)), ...sizes),
+        ...shown.map((i) => columnRow(data.columns[i], i, state.tree.clusters)),
+      ),
+    );
+  };
+  more.addEventListener("click", () => {
+    isComplete = !isComplete;
+    draw();
+  });
+  state.on(["tree", "names"], draw);
+  draw();
+  return h(
+    "div",
+    { class: "overview-block" },
+    h(
+      "p",
+      { class: "note" },
+      `Averages of numbers and most frequent categories. The stronger the colour, the more the cluster differs from the other ${data.rowsAre}: `,
+      setStyle(h("span", { class: "swatch" }, "higher"), { background: shade(0.6 * MAX_DIFFERENCE) }),
+      " ",
+      setStyle(h("span", { class: "swatch" }, "lower"), { background: shade(-0.6 * MAX_DIFFERENCE) }),
+    ),
+    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Overview of the clusters" }, table),
+    more,
+  );
+}
+
+/** The columns with the largest difference first. */
+function orderedColumns(columns: Column[], tree: Tree): number[] {
+  const size = (i: number) => Math.max(...tree.clusters.map(({ apart }) => Math.abs(apart[i] ?? 0)));
+  return columns.flatMap((column, i) => (column.shown ? [i] : [])).sort((a, b) => size(b) - size(a));
+}
+
+function columnRow(column: Column, i: number, clusters: ClusterStatistics[]): HTMLElement {
+  const cells = clusters.map((statistics) => clusterCell(column, i, statistics));
+  return h(
+    "tr",
+    {},
+    h("th", { scope: "row", title: column.name }, column.name),
+    h("td", {}, overallText(column)),
+    ...cells.map(({ text, difference }) => {
+      const cell = h("td", { title: describeDifference(difference) }, text);
+      return difference === null ? cell : setStyle(cell, { background: shade(difference) });
+    }),
+  );
+}
+
+function overallText(column: Column): string {
+  if (column.kind === "number") return formatRounded(column, column.mean);
+  return column.all.length ? mostFrequent(column.values, column.all).text : "–";
+}
+
+function clusterCell(column: Column, i: number, { rows, apart, means, counts }: ClusterStatistics): Cell {
+  if (!rows) return { text: "–", difference: null };
+  if (column.kind === "number")
+    return { text: formatRounded(column, means[i]?.[0]), difference: apart[i] };
+  const { text, position } = mostFrequent(column.values, counts[i]);
+  const total = column.all.reduce((a, b) => a + b, 0);
+  const share = column.all[position] / Math.max(total, 1);
+  const inOthers = (column.all[position] - counts[i][position]) / Math.max(total - rows, 1);
+  const deviation = Math.sqrt(share * (1 - share)) || 1;
+  return { text, difference: (counts[i][position] / rows - inOthers) / deviation };
+}
+
+function mostFrequent(values: string[], counts: number[]): { text: string; position: number } {
+  const total = counts.reduce((a, b) => a + b, 0);
+  const position = counts.indexOf(Math.max(...counts));
+  return { text: `${values[position] ?? "other"} ${formatPercent(counts[position] / Math.max(total, 1))}`, position };
+}
+
+function describeDifference(difference: number | null): string | null {
+  if (difference === null) return null;
+  const size = Math.abs(difference).toFixed(1);
+  return `${size} standard deviations ${difference < 0 ? "below" : "above"} the other rows`;
+}
+
+/** Blue for higher, orange for lower. */
+function shade(difference: number): string {
+  const opacity = (Math.min(Math.abs(difference) / MAX_DIFFERENCE, 1) * MAX_OPACITY).toFixed(3);
+  return difference < 0 ? `rgba(214, 126, 0, ${opacity})` : `rgba(0, 110, 180, ${opacity})`;
+}

@@ -6,7 +6,18 @@ import argparse
 import sys
 from pathlib import Path
 
-from benchmarks import eop, golden, machine, papers, quality, record, report, speed, xclusters
+from benchmarks import (
+    eop,
+    golden,
+    machine,
+    papers,
+    quality,
+    record,
+    report,
+    speed,
+    tables,
+    xclusters,
+)
 from benchmarks.settings import HERE, Refused, Settings
 
 BENCHMARKS = {
@@ -15,6 +26,7 @@ BENCHMARKS = {
     "quality": (quality, "cost of our best trees beside the published methods' and the optimum"),
     "xclusters": (xclusters, "clusters chosen so that they can be explained, beside the paper"),
     "eop": (eop, "regions in projections beside boosting, CART and the paper's tables"),
+    "tables": (tables, "the first answer on real tables, with the defaults"),
     "golden": (golden, "cost and size beside the published packages'"),
 }
 REPORT = "the result page again, from what has been measured"

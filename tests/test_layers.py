@@ -27,6 +27,7 @@ LAYERS = (
     ("plotting",),
     ("export",),
     ("report",),
+    ("table_explainer",),
     ("",),  # pellucid/__init__.py: the public names
     ("cli",),
 )

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from pellucid.export.json import from_json
     from pellucid.export.text import export_text
     from pellucid.plotting import plot_tree
+    from pellucid.table_explainer.explainer import explain
     from pellucid.tree import ThresholdTree
     from pellucid.xclusters._kmedoids import KMedoids
     from pellucid.xclusters._xclusters import XClusters
@@ -66,6 +67,7 @@ __all__ = [
     "ThresholdTree",
     "XClusters",
     "__version__",
+    "explain",
     "explain_clusters",
     "explain_pipeline",
     "export_text",
@@ -94,6 +96,7 @@ __getattr__ = lazy_attributes(
         "SpEx": "cluster",
         "ThresholdTree": "tree",
         "XClusters": "xclusters",
+        "explain": "table_explainer.explainer",
         "explain_clusters": "eop",
         "explain_pipeline": "explanation.pipeline",
         "export_text": "export",

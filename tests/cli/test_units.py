@@ -7,12 +7,12 @@ import io
 import numpy as np
 import polars as pl
 import pytest
-from typer.testing import CliRunner
-
-from pellucid.cli.app import app
 from pellucid.cli.choices import METHODS, Choices
 from pellucid.cli.fitting import find_reference, fit_method
 from pellucid.cli.preparing import prepare
+from typer.testing import CliRunner
+
+from pellucid.cli.app import app
 from pellucid.tables.reading import TableSource
 
 

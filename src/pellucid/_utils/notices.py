@@ -111,3 +111,9 @@ def flag(name: str) -> str:
     '--interpolate'
     """
     return option(name) if _is_command_line.get() else option(name, True)
+
+
+class UsageError(InputError):
+    """An error in the options, which does not depend on the data."""
+
+    exit_code = 2

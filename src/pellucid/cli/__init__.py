@@ -7,8 +7,10 @@ import os
 from difflib import get_close_matches
 from pathlib import Path
 
-from pellucid._utils.files import replacing as replacing
+from pellucid._utils.files import replacing
 from pellucid._utils.notices import InputError
+
+__all__ = ["CommandError", "check_files_exist", "check_folder", "check_target", "replacing"]
 
 
 class CommandError(InputError):

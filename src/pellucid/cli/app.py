@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,6 +15,10 @@ from pellucid.cli import check_files_exist, checks
 from pellucid.cli import options as opt
 from pellucid.cli import options_series as series
 from pellucid.cli.errors import INTERRUPTED, Command, Commands, errors_in_one_line
+from pellucid.cli.table_options import TableOptions, reading_options, table_options
+
+if TYPE_CHECKING:
+    from pellucid.table_explainer.arguments import MethodOptions
 
 app = typer.Typer(
     cls=Commands,
@@ -65,9 +69,11 @@ def _before_any_command(
         "pellucid explain customers.csv --report report.html",
     ),
 )
+@table_options
 def explain_command(
     context: typer.Context,
     file: opt.Table,
+    table: TableOptions,
     k: opt.Clusters = "auto",
     method: opt.MethodOption = None,
     leaves: opt.Leaves = None,
@@ -77,18 +83,18 @@ def explain_command(
     max_depth: opt.MaxDepth = None,
     max_conditions: opt.MaxConditions = None,
     effort: opt.EffortOption = None,
-    columns: opt.Columns = None,
-    exclude: opt.Exclude = None,
-    categorical: opt.Categorical = None,
-    standardize: opt.Standardize = None,
-    missing: opt.MissingOption = opt.Missing.drop,
-    labels: opt.Labels = None,
+    profile: opt.Profile = None,
     output: opt.Output = None,
+    bom: opt.Bom = False,
+    names: opt.Names = None,
     tree: opt.TreePicture = None,
     sql: opt.Sql = None,
     dialect: opt.Dialect = "standard",
     model: opt.Model = None,
     report: opt.Report = None,
+    title: opt.Title = None,
+    rows: opt.RowsWord = "rows",
+    no_rows: opt.NoRows = False,
     seed: opt.Seed = 0,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
@@ -96,9 +102,9 @@ def explain_command(
 ) -> None:
     """Cluster the rows of a table with k-means and explain each cluster by a rule."""
     with errors_in_one_line(debug or context.obj, quiet):
-        from pellucid.cli.choices import Choices, default_method
+        from pellucid.table_explainer.arguments import MethodOptions, check_method, read_number
 
-        choices = Choices(
+        options = MethodOptions(
             leaves=leaves,
             objective=objective.value,
             polish=polish.value,
@@ -108,31 +114,27 @@ def explain_command(
             effort=None if effort is None else effort.value,
         )
         name = None if method is None else method.value
-        n_clusters = checks.parse_number(k)
-        choices.check(name or default_method(labels is not None, choices))
-        checks.check_labels(n_clusters, labels)
-        if n_clusters is not None:
-            choices.check_leaves(n_clusters, "-k")
+        check_method(name, options, read_number(k), table.preparation["labels"] is not None)
+        table.check()
         checks.check_dialect(dialect)
         targets = {"output": output, "tree": tree, "sql": sql, "model": model, "report": report}
         _check_files(file, targets)
-        from pellucid.cli.explain import Targets, explain
+        if names not in (None, "suggested"):
+            check_files_exist(Path(names))
+        from pellucid.cli.explain import Appearance, Targets, explain
 
         explain(
             file,
             Targets(**targets),
-            k=n_clusters,
+            reading=table.reading(),
+            k=k,
             method=name,
-            choices=choices,
+            options=options,
+            names=names,
+            appearance=Appearance(as_json, dialect, bom, title, rows, not no_rows),
             seed=seed,
-            dialect=dialect,
-            as_json=as_json,
-            columns=columns,
-            exclude=exclude,
-            categorical=categorical,
-            standardize=standardize,
-            missing=missing.value,
-            labels=labels,
+            profile=profile,
+            **table.preparation,
         )
 
 
@@ -141,21 +143,25 @@ def explain_command(
     cls=Command,
     epilog=_examples("pellucid predict model.json new.csv --output labelled.csv"),
 )
+@reading_options
 def predict_command(
     context: typer.Context,
     model: opt.ModelFile,
     file: opt.Table,
+    table: TableOptions,
     output: opt.Rows = None,
+    bom: opt.Bom = False,
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
 ) -> None:
     """Give rows of a table their cluster and its rule, by a model that explain wrote."""
     with errors_in_one_line(debug or context.obj, quiet):
         check_files_exist(model, file)
+        table.check()
         _check_files(file, {"output": output})
         from pellucid.cli.predict import predict
 
-        predict(model, file, output)
+        predict(model, file, output, table.reading(), bom=bom)
 
 
 @app.command(
@@ -163,18 +169,14 @@ def predict_command(
     cls=Command,
     epilog=_examples("pellucid compare customers.csv -k 5 --plot compare.png"),
 )
+@table_options
 def compare_command(
     context: typer.Context,
     file: opt.Table,
+    table: TableOptions,
     k: opt.Clusters = "auto",
     leaves: opt.Leaves = None,
     objective: opt.ObjectiveOption = opt.ObjectiveName.kmeans,
-    columns: opt.Columns = None,
-    exclude: opt.Exclude = None,
-    categorical: opt.Categorical = None,
-    standardize: opt.Standardize = None,
-    missing: opt.MissingOption = opt.Missing.drop,
-    labels: opt.Labels = None,
     plot: opt.Plot = None,
     seed: opt.Seed = 0,
     as_json: opt.Json = False,
@@ -183,46 +185,35 @@ def compare_command(
 ) -> None:
     """Explain the same clusters by every method: cost, size, depth and time side by side."""
     with errors_in_one_line(debug or context.obj, quiet):
-        n_clusters = checks.parse_number(k)
-        checks.check_labels(n_clusters, labels)
-        if n_clusters is not None:
-            from pellucid.cli.choices import Choices
+        from pellucid.table_explainer.arguments import MethodOptions
 
-            Choices(leaves).check_leaves(n_clusters, "-k")
+        _check_clusters(k, table, MethodOptions(leaves))
         _check_files(file, {"plot": plot})
         from pellucid.cli.compare import compare
 
         compare(
             file,
-            k=n_clusters,
+            k=k,
             leaves=leaves,
             objective=objective.value,
             plot=plot,
             seed=seed,
             as_json=as_json,
-            columns=columns,
-            exclude=exclude,
-            categorical=categorical,
-            standardize=standardize,
-            missing=missing.value,
-            labels=labels,
+            reading=table.reading(),
+            **table.preparation,
         )
 
 
 @app.command(
     "path", cls=Command, epilog=_examples("pellucid path customers.csv -k 5 --plot path.png")
 )
+@table_options
 def path_command(
     context: typer.Context,
     file: opt.Table,
+    table: TableOptions,
     k: opt.Clusters = "auto",
     objective: opt.ObjectiveOption = opt.ObjectiveName.kmeans,
-    columns: opt.Columns = None,
-    exclude: opt.Exclude = None,
-    categorical: opt.Categorical = None,
-    standardize: opt.Standardize = None,
-    missing: opt.MissingOption = opt.Missing.drop,
-    labels: opt.Labels = None,
     plot: opt.Plot = None,
     seed: opt.Seed = 0,
     as_json: opt.Json = False,
@@ -231,24 +222,19 @@ def path_command(
 ) -> None:
     """Show the trade-off between cost and length: from the shortest rules to the lowest cost."""
     with errors_in_one_line(debug or context.obj, quiet):
-        n_clusters = checks.parse_number(k)
-        checks.check_labels(n_clusters, labels)
+        _check_clusters(k, table)
         _check_files(file, {"plot": plot})
         from pellucid.cli.compare import path
 
         path(
             file,
-            k=n_clusters,
+            k=k,
             objective=objective.value,
             plot=plot,
             seed=seed,
             as_json=as_json,
-            columns=columns,
-            exclude=exclude,
-            categorical=categorical,
-            standardize=standardize,
-            missing=missing.value,
-            labels=labels,
+            reading=table.reading(),
+            **table.preparation,
         )
 
 
@@ -261,9 +247,11 @@ def path_command(
         "pellucid xclusters wide.csv --id country --times 'y19*'",
     ),
 )
+@reading_options
 def xclusters_command(
     context: typer.Context,
     file: opt.Table,
+    table: TableOptions,
     entity: series.Entity = None,
     identity: series.Identity = None,
     time: series.Time = None,
@@ -295,6 +283,7 @@ def xclusters_command(
     """Cluster the time series of a table such that a small tree explains the clusters."""
     with errors_in_one_line(debug or context.obj, quiet):
         n_clusters = checks.parse_range(k)
+        table.check()
         checks.check_word("--aggregate", aggregate, checks.AGGREGATES)
         checks.check_word("--frequency", frequency, checks.FREQUENCIES)
         checks.check_word("--distance", distance, checks.DISTANCES)
@@ -317,6 +306,7 @@ def xclusters_command(
 
         xclusters(
             file,
+            reading=table.reading(),
             columns=SeriesColumns(entity, identity, time, value, times, weight),
             shape={
                 "aggregate": aggregate,
@@ -349,18 +339,14 @@ def xclusters_command(
     cls=Command,
     epilog=_examples("pellucid regions customers.csv -k 4 --plot regions.png"),
 )
+@table_options
 def regions_command(
     context: typer.Context,
     file: opt.Table,
+    table: TableOptions,
     k: opt.Clusters = "auto",
     max_error: opt.MaxError = 0.05,
     shape: opt.Shape = "box",
-    columns: opt.Columns = None,
-    exclude: opt.Exclude = None,
-    categorical: opt.Categorical = None,
-    standardize: opt.Standardize = None,
-    missing: opt.MissingOption = opt.Missing.drop,
-    labels: opt.Labels = None,
     plot: opt.LevelPlot = None,
     report: opt.Report = None,
     seed: opt.Seed = 0,
@@ -370,27 +356,22 @@ def regions_command(
 ) -> None:
     """Describe clusters by regions in one or two columns."""
     with errors_in_one_line(debug or context.obj, quiet):
-        n_clusters = checks.parse_number(k)
-        checks.check_labels(n_clusters, labels)
+        _check_clusters(k, table)
         checks.check_word("--shape", shape, checks.SHAPES)
         _check_files(file, {"plot": plot, "report": report})
         from pellucid.cli.regions import regions
 
         regions(
             file,
-            k=n_clusters,
+            k=k,
             max_error=max_error,
             shape=shape,
             plot=plot,
             report=report,
             seed=seed,
             as_json=as_json,
-            columns=columns,
-            exclude=exclude,
-            categorical=categorical,
-            standardize=standardize,
-            missing=missing.value,
-            labels=labels,
+            reading=table.reading(),
+            **table.preparation,
         )
 
 
@@ -415,6 +396,14 @@ def info_command(context: typer.Context, debug: opt.Debug = False) -> None:
         from pellucid.cli.info import info
 
         info()
+
+
+def _check_clusters(k: str, table: TableOptions, options: MethodOptions | None = None) -> None:
+    """Fail if the number of clusters and the other options do not fit together."""
+    from pellucid.table_explainer.arguments import check_number, read_number
+
+    check_number(read_number(k), table.preparation["labels"] is not None, options)
+    table.check()
 
 
 def _check_files(file: Path, targets: dict[str, Path | None]) -> None:

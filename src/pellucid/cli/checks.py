@@ -29,15 +29,6 @@ _PACKAGES = {
 """Module, package and alternative of the values that require an optional package."""
 
 
-def parse_number(k: str) -> int | None:
-    """The number of clusters, or None for ``auto``."""
-    if k.lower() == "auto":
-        return None
-    if not k.isdecimal() or int(k) < 1:
-        raise CommandError(f"-k is {k!r}; it must be a positive integer or auto", exit_code=2)
-    return int(k)
-
-
 def parse_range(k: str | None) -> tuple[int, int] | None:
     """The smallest and the largest number of clusters, from ``3-11`` or ``4``."""
     if k is None:
@@ -97,14 +88,6 @@ def _is_missing(module: str) -> bool:
         return find_spec(module) is None
     except ValueError:  # sys.modules has None for a package that must not be imported
         return True
-
-
-def check_labels(k: int | None, labels: str | None) -> None:
-    """Fail if both a number of clusters and a column of clusters are given."""
-    if k is not None and labels is not None:
-        raise CommandError(
-            "-k cannot be used with --labels: the labels define the clusters", exit_code=2
-        )
 
 
 def check_word(option: str, word: str | None, known: tuple[str, ...]) -> None:

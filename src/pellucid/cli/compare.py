@@ -8,43 +8,62 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rich.table import Table
-
 from pellucid import metrics
-from pellucid.cli.choices import ANY_LEAVES, METHODS, Choices
-from pellucid.cli.fitting import CLUSTERINGS, as_parameters, find_reference, fit_method
-from pellucid.cli.output import cost_change, count, open_console, show_line, show_notice
-from pellucid.cli.preparing import Prepared, prepare
+from pellucid._utils.notices import notice
+from pellucid.cli.output import cost_change, open_console, plain_table, show_line
 from pellucid.cli.progress import working
 from pellucid.cli.writing import draw
-from pellucid.tables.reading import read_source
+from pellucid.table_explainer.arguments import ANY_LEAVES, METHODS, MethodOptions, read_number
+from pellucid.table_explainer.clustering import Clustering, cluster_rows
+from pellucid.table_explainer.fitting import fit_tree
+from pellucid.table_explainer.preparing import PreparedTable, prepare
+from pellucid.table_explainer.wording import count
+from pellucid.tables.reading import ReadingOptions, read_source
 from pellucid.tree.trade_off import TradeOff, TradeOffPoint
+
+
+def read_clusters(
+    file: Path,
+    *,
+    reading: ReadingOptions,
+    k: str,
+    seed: int,
+    objective: str = "kmeans",
+    outliers: str = "auto",
+    **preparation: Any,
+) -> tuple[PreparedTable, Clustering]:
+    """Read, prepare and cluster a table."""
+    with working(f"reading {file}"):
+        source = read_source(file, reading)
+    prepared = prepare(source, **preparation)
+    with working("clusters"):
+        return cluster_rows(
+            prepared, read_number(k), seed=seed, objective=objective, outliers=outliers
+        )
 
 
 def compare(
     file: Path,
     *,
-    k: int | None,
     leaves: int | None,
-    objective: str = "kmeans",
+    objective: str,
     plot: Path | None,
     seed: int,
-    as_json: bool = False,
-    **preparation: Any,
+    as_json: bool,
+    **data: Any,
 ) -> None:
     """Explain the same clusters by every method and compare cost, size and time."""
-    prepared = prepare(read_source(file), **preparation)
-    reference = find_reference(prepared, k, seed, objective)
+    prepared, clustering = read_clusters(file, seed=seed, objective=objective, **data)
     methods = dict(METHODS)
     if objective == "kmedians":
-        show_notice(f"{methods.pop('explainable')} is skipped: it minimises the k-means cost")
+        notice(f"{methods.pop('explainable')} is skipped: it minimises the k-means cost")
     found = {}
     with working("methods", len(methods)) as step:
         for method, name in methods.items():
             step(name)
             begin = time.perf_counter()
-            choices = Choices(leaves if method in ANY_LEAVES else None, objective)
-            fitted = fit_method(prepared, method, reference, choices, seed=seed)
+            options = MethodOptions(leaves if method in ANY_LEAVES else None, objective)
+            fitted = fit_tree(prepared, clustering, method, options, seed=seed)
             found[name] = (fitted, time.perf_counter() - begin)
     order = sorted(found, key=lambda name: (found[name][0].cost_ratio, name))
     if as_json:
@@ -56,33 +75,30 @@ def compare(
         from pellucid.plotting import plot_comparison
 
         models = {name: found[name][0] for name in order}
-        words = models[order[0]].reference
-        draw(plot, lambda: plot_comparison(models, reference=words))
-        show_notice(f"drew the comparison in {plot}")
+        draw(plot, lambda: plot_comparison(models, reference=clustering.name))
+        notice(f"drew the comparison in {plot}")
 
 
 def path(
     file: Path,
     *,
-    k: int | None,
-    objective: str = "kmeans",
+    objective: str,
     plot: Path | None,
     seed: int,
-    as_json: bool = False,
-    **preparation: Any,
+    as_json: bool,
+    **data: Any,
 ) -> None:
     """Print the trees along ExShallow's depth penalty: what shorter explanations cost."""
     from pellucid import ExShallow
 
-    prepared = prepare(read_source(file), **preparation)
-    reference = find_reference(prepared, k, seed, objective)
-    given, labels = as_parameters(reference)
-    model = ExShallow(reference=given, objective=objective, random_state=seed)
+    prepared, clustering = read_clusters(file, seed=seed, objective=objective, **data)
+    reference, labels = clustering.as_parameters()
+    model = ExShallow(reference=reference, objective=objective, random_state=seed)
     with working("trees"):
         points = model.path(prepared.Z, labels)
     restated = (_with_category_names(point, prepared) for point in points)
     points = TradeOff(restated, points.is_complete).undominated()
-    against = CLUSTERINGS[objective] if prepared.labels is None else "the given clusters"
+    against = clustering.name
     if as_json:
         names = ("penalty", "npc", "waes", "wad", "n_leaves")
         rows = [{name: getattr(point, name) for name in names} for point in points]
@@ -93,10 +109,10 @@ def path(
         from pellucid.plotting import plot_trade_off
 
         draw(plot, lambda: plot_trade_off(points, reference=against))
-        show_notice(f"drew the trade-off in {plot}")
+        notice(f"drew the trade-off in {plot}")
 
 
-def _with_category_names(point: TradeOffPoint, prepared: Prepared) -> TradeOffPoint:
+def _with_category_names(point: TradeOffPoint, prepared: PreparedTable) -> TradeOffPoint:
     """A point whose size counts several categories of one column as one condition."""
     names = prepared.encoding.names
     size = metrics.weighted_average_explanation_size(point.tree, feature_names=names)
@@ -109,8 +125,13 @@ def _show(order: list[str], found: dict) -> None:
         f"{len(order)} methods on {count(len(fitted.prepared.rows), 'row')}, lowest cost first",
         style="bold",
     )
-    table = _table(
-        "method", "cost compared with " + fitted.reference, "conditions", "depth", "leaves", "time"
+    table = plain_table(
+        "method",
+        "cost compared with " + fitted.clustering.name,
+        "conditions",
+        "depth",
+        "leaves",
+        "time",
     )
     for name in order:
         fitted, seconds = found[name]
@@ -132,7 +153,7 @@ def _show_path(points: TradeOff, against: str) -> None:
         f"{count(len(points), 'tree')}, from the shortest rules to the lowest cost",
         style="bold",
     )
-    table = _table(
+    table = plain_table(
         "conditions",
         f"cost compared with {against}",
         "one more condition saves",
@@ -162,7 +183,7 @@ def _show_path(points: TradeOff, against: str) -> None:
         left_out = count(len(points) - len(shown), "tree")
         show_line(f"{left_out} with the same rounded values are not shown; use --json to see them")
     show_line(
-        "build a tree: pellucid explain --method exshallow --depth-penalty with the same options"
+        "to get one of these trees, add --method exshallow --depth-penalty X to pellucid explain"
     )
 
 
@@ -180,16 +201,7 @@ def _distinct(points: TradeOff) -> list[TradeOffPoint]:
 
 def _saved(before: TradeOffPoint | None, point: TradeOffPoint) -> str:
     """Reduction of the cost per additional condition, compared with the previous tree."""
-    if before is None or not before.waes < point.waes:
+    # A difference of a few hundredths of a condition says nothing about a whole one.
+    if before is None or point.waes - before.waes < 0.1:
         return ""
     return f"{100 * (before.npc - point.npc) / (point.waes - before.waes):,.1f} %"
-
-
-def _table(first: str, *others: str) -> Table:
-    from rich import box
-
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
-    table.add_column(first, no_wrap=True)
-    for name in others:
-        table.add_column(name, justify="right", no_wrap=True)
-    return table

@@ -3,40 +3,40 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
+from rich.table import Table
 
-from pellucid.cli import CommandError, check_target, replacing
-from pellucid.cli.choices import METHODS, Choices, default_method
-from pellucid.cli.fitting import FittedExplanation, find_reference, fit_method
+from pellucid._utils.notices import InputError
 from pellucid.cli.output import (
     cost_change,
-    count,
-    percent,
+    open_console,
+    plain_table,
     show_line,
     show_measures,
-    show_notice,
     show_rules,
+    show_warning,
     shown_notices,
 )
-from pellucid.cli.preparing import prepare
 from pellucid.cli.progress import working
-from pellucid.cli.reporting import check_page, write_explanation_report
 from pellucid.cli.writing import (
-    CLUSTER,
-    GRAPHS,
-    RULE,
-    check_picture,
+    check_added_columns,
     draw_tree,
+    report_written,
     write_rows,
     write_text,
 )
-from pellucid.tables.reading import STDIN, read_source
-from pellucid.tables.suffixes import written_format
+from pellucid.table_explainer.arguments import MethodOptions
+from pellucid.table_explainer.explainer import TableExplanation, explain_source
+from pellucid.table_explainer.number_of_clusters import NumberScore
+from pellucid.table_explainer.prediction import report_assignment
+from pellucid.table_explainer.wording import count, percent
+from pellucid.tables.reading import ReadingOptions, read_source
 
 
 @dataclass(frozen=True)
@@ -49,22 +49,31 @@ class Targets:
     model: Path | None = None
     report: Path | None = None
 
-    def named(self) -> dict[str, Path]:
-        """The requested files by option."""
-        return {f"--{name}": path for name, path in vars(self).items() if path is not None}
+
+@dataclass(frozen=True)
+class Appearance:
+    """Options of the output that do not change the result."""
+
+    as_json: bool = False
+    dialect: str = "standard"
+    bom: bool = False
+    title: str | None = None
+    rows: str = "rows"
+    has_rows: bool = True
 
 
 def explain(
     file: Path,
     targets: Targets,
     *,
-    k: int | None,
+    reading: ReadingOptions,
+    k: str,
     method: str | None,
-    choices: Choices,
+    options: MethodOptions,
+    names: str | None,
+    appearance: Appearance,
     seed: int,
-    dialect: str = "standard",
-    as_json: bool = False,
-    **preparation: Any,
+    **more: Any,
 ) -> None:
     """Explain the clusters of the rows of `file` and write the requested files.
 
@@ -72,145 +81,154 @@ def explain(
     ----------
     file : Path
     targets : Targets
-    k : int or None
-        Number of clusters; None chooses one by the silhouette score.
-    method : str or None
-        A key of `METHODS`; None for the default.
-    choices : Choices
-        Parameters of the method.
-    seed : int
-        Random seed of k-means.
-    dialect : str
-        SQL dialect.
-    as_json : bool
-        Print JSON instead of tables.
-    **preparation
-        As in `prepare`.
+    reading : ReadingOptions
+    k, method, options, seed, **more
+        As in `explain_source`.
+    names : str or None
+        A file with names of clusters, or ``suggested``.
+    appearance : Appearance
     """
-    has_labels = preparation.get("labels") is not None
-    is_chosen = method is not None
-    method = method or default_method(has_labels, choices)
-    choices.check(method)
-    if k is not None:
-        choices.check_leaves(k, "-k")
-        if has_labels:
-            raise CommandError("-k cannot be used with --labels: the labels define the clusters")
-    _check_targets(file, targets)
-    _check_dialect(dialect)
-    source = read_source(file)
+    with working(f"reading {file}"):
+        source = read_source(file, reading)
     if targets.output is not None:
-        _check_can_be_csv(source.table)
-    prepared = prepare(source, **preparation)
-    if has_labels and not is_chosen:
-        show_notice(
-            f"tree by {METHODS[method]}, which uses only the labels (use --method to change)"
-        )
-    reference = find_reference(prepared, k, seed, choices.objective)
-    fitted = fit_method(prepared, method, reference, choices, seed=seed)
-    show = _show_json if as_json else _show
+        check_added_columns(source.table, targets.output)
+    with working("explaining"):
+        found = explain_source(source, k=k, method=method, options=options, seed=seed, **more)
+    found = replace(found, decisions=shown_notices())
+    if names is not None:
+        found = found.rename("suggested" if names == "suggested" else _read_names(names, found))
+    show = _show_json if appearance.as_json else _show
     # Files are written first, because a closed pipe (such as head) ends the program.
     try:
-        written = _write(fitted, targets, dialect)
+        written = _write(found, targets, appearance)
     except Exception:
         # The result is printed even if a file cannot be written.
-        show(fitted)
+        show(found)
         raise
-    show(fitted)
-    for text in written:
-        show_notice(text)
+    show(found, with_scores="-" in str(k))
+    report_written(written)
 
 
-def _check_targets(file: Path, targets: Targets) -> None:
-    seen: dict[Path, str] = {}
-    for option, path in targets.named().items():
-        check_target(path, option)
-        if file != STDIN and path.resolve() == file.resolve():
-            raise CommandError(f"{option}: {path} is the input; it would be overwritten")
-        if path.resolve() in seen:
-            raise CommandError(
-                f"{seen[path.resolve()]} and {option} are the same file, {path}", exit_code=2
-            )
-        seen[path.resolve()] = option
-    if targets.output is not None:
-        written_format(targets.output)
-    if targets.tree is not None:
-        check_picture(targets.tree, "--tree", GRAPHS)
-    if targets.report is not None:
-        check_page(targets.report, "--report")
-
-
-def _check_dialect(dialect: str) -> None:
-    from pellucid.export.sql_dialects import DIALECTS
-
-    if dialect not in DIALECTS:
-        raise CommandError(
-            f"--dialect: unknown dialect {dialect!r}", hint=f"use one of {', '.join(DIALECTS)}"
+def _read_names(path: str, found: TableExplanation) -> dict[Any, str]:
+    """Names of clusters from a table with the columns cluster and name."""
+    table = read_source(Path(path), ReadingOptions()).table
+    if table.width < 2:
+        raise InputError(
+            f"--names: {path} has one column", hint="it needs the columns cluster and name"
         )
-
-
-def _check_can_be_csv(table: pl.DataFrame) -> None:
-    for name in (CLUSTER, RULE):
-        if name in table.columns:
-            raise CommandError(
-                f"the input already has a column {name!r}, which --output would add",
-                hint="rename it, or remove --output",
+    columns = {name.strip().lower(): name for name in table.columns}
+    keys = table[columns.get("cluster", table.columns[0])].cast(pl.String).to_list()
+    values = table[columns.get("name", table.columns[1])].cast(pl.String).to_list()
+    clusters = {str(name): name for name in found.explanation.cluster_names_.tolist()}
+    names = {}
+    for line, (key, value) in enumerate(zip(keys, values), start=2):
+        if key not in clusters:
+            raise InputError(
+                f"--names: line {line} of {path} names the cluster {key!r}; the clusters are "
+                f"{', '.join(clusters)}"
             )
-    for name, dtype in table.schema.items():
-        if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
-            raise CommandError(
-                f"column {name!r} (its type is {dtype}) cannot be written to a CSV file",
-                hint="drop it from the input, or remove --output",
-            )
+        if value is not None:
+            names[clusters[key]] = value
+    return names
 
 
-def _write(fitted: FittedExplanation, targets: Targets, dialect: str) -> list[str]:
-    """Write the requested files. Returns one message per file."""
-    explanation, messages = fitted.explanation, []
+def _write(
+    found: TableExplanation, targets: Targets, appearance: Appearance
+) -> list[tuple[str, Path]]:
+    """Write the requested files. Returns what was written, and where."""
+    explanation, written = found.explanation, []
     if targets.output is not None:
-        prepared = fitted.prepared
+        assignment = found.assignment()
+        source = found.fitted.prepared.source
+        report_assignment(explanation, source, assignment)
         with working(f"writing {targets.output}"):
-            write_rows(targets.output, prepared.source, explanation, prepared.rows, fitted.leaf)
-        messages.append(f"wrote the rows with their cluster to {targets.output}")
+            write_rows(targets.output, source, explanation, assignment.leaf, bom=appearance.bom)
+        written.append(("the rows with their cluster", targets.output))
     if targets.tree is not None:
         draw_tree(targets.tree, explanation)
-        messages.append(f"drew the tree in {targets.tree}")
+        written.append(("the plot of the tree", targets.tree))
     if targets.sql is not None:
-        write_text(targets.sql, explanation.to_sql(dialect=dialect))
-        messages.append(f"wrote the clusters as SQL to {targets.sql}")
+        write_text(targets.sql, explanation.to_sql(dialect=appearance.dialect))
+        written.append(("the clusters as SQL", targets.sql))
     if targets.model is not None:
         write_text(targets.model, explanation.to_json(indent=1))
-        messages.append(
-            f"wrote the model to {targets.model}; pellucid predict {targets.model} FILE uses it"
-        )
+        written.append(("the model for pellucid predict", targets.model))
     if targets.report is not None:
-        with working(f"writing {targets.report}"), replacing(targets.report) as unfinished:
-            write_explanation_report(unfinished, fitted)
-        messages.append(f"wrote the report to {targets.report}; open it in a browser")
-    return messages
+        hidden = {} if appearance.has_rows else {"max_points": 0, "n_typical": 0}
+        with working(f"writing {targets.report}"):
+            found.report(targets.report, title=appearance.title, rows=appearance.rows, **hidden)
+        written.append(("the report", targets.report))
+    return written
 
 
-def _show(fitted: FittedExplanation) -> None:
-    rules, measures = fitted.explanation.rules_, fitted.measures()
-    n_clusters = sum(bool(rule.rules) for rule in rules)
+def _show(found: TableExplanation, *, with_scores: bool = False) -> None:
+    fitted, measures = found.fitted, found.measures
+    if with_scores:
+        _show_scores(found.number_scores, fitted.n_clusters)
+    n_clusters = sum(bool(rule.rules) for rule in found.rules)
     splits = count(int(measures["n_leaves"]) - 1, "split")
     rows = count(len(fitted.prepared.rows), "row")
     show_line(f"{count(n_clusters, 'cluster')} of {rows}, explained by {splits}", style="bold")
-    show_rules(rules)
-    reference = fitted.reference
+    is_named = found.explanation is not fitted.explanation
+    show_rules(found.rules, [] if is_named else found.suggested_names)
+    _show_profile(found)
+    reference = fitted.clustering.name
+    agreement = (
+        f"rows whose rule gives the cluster of {reference}"
+        if fitted.prepared.labels is None
+        else "rows whose rule gives their own label"
+    )
     show_measures(
         [
-            (f"cost compared with {reference}", cost_change(measures["cost_ratio"])),
-            (f"rows in the same cluster as {reference}", percent(measures["agreement"])),
-            ("mean number of conditions per row", f"{measures['conditions']:.2f}"),
-            ("mean depth of the tree", f"{measures['mean_depth']:.2f}"),
-            ("maximum depth of the tree", str(measures["max_depth"])),
+            (
+                f"cost (spread within clusters), compared with {reference}",
+                cost_change(measures["cost_ratio"]),
+            ),
+            (agreement, percent(measures["agreement"])),
+            ("conditions per row, on average", f"{measures['conditions']:.2f}"),
+            ("longest path in the tree", count(int(measures["max_depth"]), "question")),
             ("columns used", f"{measures['n_columns_used']} of {measures['n_columns']}"),
         ]
     )
+    show_line("purity: share of the rows of a rule that are in this cluster of " + reference)
+    for text in found.warnings:
+        show_warning(text)
 
 
-def _show_json(fitted: FittedExplanation) -> None:
-    explanation = fitted.explanation
+def _show_scores(scores: Sequence[NumberScore], chosen: int) -> None:
+    table = plain_table("clusters", "silhouette", "stability", "smallest cluster", "agreement")
+    for score in scores:
+        mark = " (chosen)" if score.k == chosen else ""
+        table.add_row(
+            f"{score.k}{mark}",
+            f"{score.silhouette:.2f}",
+            f"{score.stability:.2f}",
+            percent(score.smallest),
+            "-" if score.agreement is None else percent(score.agreement),
+        )
+    open_console().print(table)
+    show_line(
+        "silhouette: separation, 1 is perfect; stability: agreement with clusterings of parts of "
+        "the rows, 1 is perfect; agreement: rows that a tree assigns to their cluster"
+    )
+
+
+def _show_profile(found: TableExplanation) -> None:
+    profile = found.profile
+    if not profile:
+        return
+    clusters = [str(rule.cluster) for rule in found.rules]
+    table = Table(box=None, padding=(0, 2), pad_edge=False)
+    table.add_column("not clustered", no_wrap=True)
+    for cluster in clusters:
+        table.add_column(cluster, justify="right")
+    for column, texts in profile.items():
+        table.add_row(column, *texts)
+    open_console().print(table)
+
+
+def _show_json(found: TableExplanation, *, with_scores: bool = False) -> None:
+    explanation, fitted = found.explanation, found.fitted
     result = {
         "rows": len(fitted.prepared.rows),
         "clusters": [
@@ -220,11 +238,16 @@ def _show_json(fitted: FittedExplanation) -> None:
                 "rows": rule.n_samples,
                 "share": rule.share,
                 "purity": None if np.isnan(rule.purity) else rule.purity,
+                "suggested_name": name,
             }
-            for rule in explanation.rules_
+            for rule, name in zip(found.rules, found.suggested_names)
         ],
-        "measures": fitted.measures(),
-        "decisions": shown_notices(),
+        "measures": {n: None if np.isnan(v) else v for n, v in found.measures.items()},
+        "numbers_of_clusters": [vars(score) for score in found.number_scores],
+        "outliers": found.outliers.tolist(),
+        "profile": found.profile,
+        "decisions": found.decisions,
+        "warnings": found.warnings,
         "model": explanation.to_dict(),
     }
     print(json.dumps(result, indent=2, ensure_ascii=False, allow_nan=False, default=_plain))

@@ -37,7 +37,8 @@ Table = Annotated[
     typer.Argument(
         readable=False,
         metavar="FILE",
-        help="A table: .csv, .tsv, .parquet or .jsonl, also with .gz; - for standard input.",
+        help="A table: text with any separator, Excel, Parquet, Feather or JSON, also compressed; "
+        "- for standard input.",
     ),
 ]
 ModelFile = Annotated[
@@ -55,13 +56,35 @@ Categorical = Annotated[
     str | None,
     option(metavar=NAMES, text="Columns to treat as categories.", group=DATA),
 ]
-Standardize = Annotated[
-    bool | None,
-    flag(
-        "--standardize/--no-standardize",
-        text="Standardize numeric columns before clustering; rules keep the units of the file. "
-        "Default: if the spreads of the columns differ.",
+Profile = Annotated[
+    str | None,
+    option(
+        metavar=NAMES,
+        text="Columns that are kept out of the clustering, but described in the result.",
         group=DATA,
+    ),
+]
+
+
+class Scale(str, Enum):
+    """Scales of numeric columns."""
+
+    auto = "auto"
+    standard = "standard"
+    robust = "robust"
+    log = "log"
+    rank = "rank"
+    none = "none"
+
+
+ScaleOption = Annotated[
+    Scale,
+    option(
+        metavar="HOW",
+        text="Scale of numeric columns before clustering: auto (standardized, skewed ones on a "
+        "logarithmic scale), standard, robust, log, rank or none. Rules keep the original units.",
+        group=DATA,
+        show_default=True,
     ),
 ]
 
@@ -69,6 +92,7 @@ Standardize = Annotated[
 class Missing(str, Enum):
     """What to do with rows with a missing number."""
 
+    auto = "auto"
     drop = "drop"
     median = "median"
     error = "error"
@@ -78,9 +102,83 @@ MissingOption = Annotated[
     Missing,
     option(
         metavar="WHAT",
-        text="Rows with a missing number: drop them, fill in the median, or stop with an error.",
+        text="Rows with a missing number: drop them, fill in the median, or stop with an error. "
+        "auto drops at most 10 % of the rows; otherwise it ignores columns with many gaps, or "
+        "fills in the median.",
         group=DATA,
         show_default=True,
+    ),
+]
+
+
+class Outliers(str, Enum):
+    """What to do with outliers."""
+
+    auto = "auto"
+    keep = "keep"
+
+
+OutliersOption = Annotated[
+    Outliers,
+    option(
+        metavar="WHAT",
+        text="Rows far from all others: auto sets them apart and reports them, keep clusters them.",
+        group=DATA,
+        show_default=True,
+    ),
+]
+
+# Reading
+
+READING = "How to read the file"
+Separator = Annotated[
+    str | None,
+    option(
+        "--sep",
+        metavar="CHAR",
+        text="Separator of the fields, such as ';', 'tab' or 'blank'. Default: detected.",
+        group=READING,
+    ),
+]
+Decimal = Annotated[
+    str | None,
+    option(metavar="CHAR", text="Decimal sign: '.' or ','. Default: detected.", group=READING),
+]
+TextEncoding = Annotated[
+    str | None,
+    option(
+        "--encoding",
+        metavar="NAME",
+        text="Encoding of the text, such as utf-8 or latin-1. Default: detected.",
+        group=READING,
+    ),
+]
+MissingMarkers = Annotated[
+    str | None,
+    option(
+        "--na",
+        metavar="A,B,C",
+        text="Words that stand for a missing value. Default: an empty field, NA, n/a, ?, - and "
+        "the like in columns of numbers.",
+        group=READING,
+    ),
+]
+SkippedLines = Annotated[
+    int | None,
+    option(
+        "--skip",
+        metavar="N",
+        text="Number of lines above the header. Default: detected.",
+        group=READING,
+        min=0,
+    ),
+]
+Header = Annotated[
+    bool | None,
+    flag(
+        "--header/--no-header",
+        text="Whether the first line has the names of the columns. Default: detected.",
+        group=READING,
     ),
 ]
 
@@ -90,8 +188,9 @@ Clusters = Annotated[
     str,
     option(
         "-k",
-        metavar="N|auto",
-        text="Number of clusters; auto chooses it by the silhouette score.",
+        metavar="N|N-M|auto",
+        text="Number of clusters. A range such as 3-8 compares its numbers and chooses one; auto "
+        "chooses from 2 to 10.",
         group=CLUSTERS,
         show_default=True,
     ),
@@ -100,7 +199,7 @@ Labels = Annotated[
     str | None,
     option(
         metavar="COLUMN",
-        text="Column with the clusters to explain, instead of k-means.",
+        text="Explain existing groups (this column) instead of clustering.",
         group=CLUSTERS,
     ),
 ]
@@ -128,8 +227,8 @@ ObjectiveOption = Annotated[
     ObjectiveName,
     option(
         metavar="WHAT",
-        text="Cost of a row: kmeans (squared distance to the mean of its cluster) or kmedians "
-        "(absolute distance to the median, less sensitive to outliers).",
+        text="What to minimize: kmeans (squared distance to the mean) or kmedians (absolute "
+        "distance to the median, robust to outliers).",
         group=CLUSTERS,
         show_default=True,
     ),
@@ -255,10 +354,47 @@ Shape = Annotated[
 
 # Files to write
 
-Output = Annotated[Path | None, file_option("CSV", "The rows with their cluster and rule.")]
-Rows = Annotated[
-    Path | None, file_option("CSV", "The rows with their cluster; default: standard output.")
+Output = Annotated[
+    Path | None,
+    file_option(
+        "FILE",
+        "The rows with their cluster and rule: .csv, .tsv, .parquet, .feather, .xlsx or .jsonl.",
+    ),
 ]
+Rows = Annotated[
+    Path | None,
+    file_option("FILE", "The rows with their cluster and rule; default: standard output."),
+]
+Bom = Annotated[
+    bool,
+    flag(
+        "--bom",
+        text="Start a CSV file with a byte order mark, so that Excel shows all characters.",
+        group=FILES,
+    ),
+]
+Names = Annotated[
+    str | None,
+    option(
+        metavar="FILE|suggested",
+        text="Names of the clusters: a table with the columns cluster and name, or suggested. The "
+        "names reach all files.",
+        group=FILES,
+        readable=False,
+    ),
+]
+Title = Annotated[str | None, option(metavar="TEXT", text="Title of the report.", group=FILES)]
+RowsWord = Annotated[
+    str,
+    option(
+        "--rows",
+        metavar="WORD",
+        text="What the rows are called in the report, such as customers.",
+        group=FILES,
+        show_default=True,
+    ),
+]
+NoRows = Annotated[bool, flag("--no-rows", text="Keep single rows out of the report.", group=FILES)]
 TreePicture = Annotated[
     Path | None, file_option("IMAGE", "A plot of the tree: .png, .svg, .pdf or .dot.")
 ]

@@ -6,7 +6,7 @@ import math
 import re
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,8 @@ from rich.text import Text
 
 from pellucid._utils.notices import notice, notices_to
 from pellucid.plotting.palette import cluster_color
+from pellucid.table_explainer.wording import count as count
+from pellucid.table_explainer.wording import percent as percent
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -30,6 +32,12 @@ PIPE_WIDTH = 120
 
 NARROW_WIDTH = 60
 """Below this width rules are printed as a list, because a table would be too narrow."""
+
+
+WIDE_WIDTH = 100
+"""From this width on the table of rules has suggested names."""
+
+SUGGESTED_WIDTH = 28
 
 
 def open_console(*, stderr: bool = False) -> Console:
@@ -81,15 +89,28 @@ def shown_notices() -> list[str]:
     return list(_NOTICES)
 
 
-def show_notice(text: str) -> None:
-    """Print a notice on standard error, while `notices` is active."""
-    notice(text)
+show_notice = notice
+"""Report a decision; it is printed on standard error while `notices` is active."""
 
 
 def _show_notice(text: str) -> None:
     _NOTICES.append(_one_line(text))
     if not is_quiet():
         show_line(_one_line(text), open_console(stderr=True), style="dim")
+
+
+def show_warning(text: str) -> None:
+    """Print a warning on standard error."""
+    _show_labelled("warning", text, "bold yellow")
+
+
+def plain_table(first: str, *others: str) -> Table:
+    """A table with a head line; all columns but the first are aligned right."""
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
+    table.add_column(first, no_wrap=True)
+    for name in others:
+        table.add_column(name, justify="right", no_wrap=True)
+    return table
 
 
 def show_error(message: str, hint: str | None = None) -> None:
@@ -115,8 +136,10 @@ def warnings_in_one_line() -> Iterator[None]:
         yield
 
 
-def show_rules(rules: Iterable[ClusterRule], unit: str = "rows") -> None:
-    """Print the rule of each cluster with its size, in `unit`, and purity."""
+def show_rules(
+    rules: Sequence[ClusterRule], names: Sequence[str] = (), *, unit: str = "rows"
+) -> None:
+    """Print the rule of each cluster with its size in `unit`, its purity and a suggested name."""
     console = open_console()
     if console.width < NARROW_WIDTH:
         show_line("\n".join(map(str, rules)), console)
@@ -126,6 +149,9 @@ def show_rules(rules: Iterable[ClusterRule], unit: str = "rows") -> None:
     table.add_column("rule", overflow="fold")
     for name in (unit, "share", "purity"):
         table.add_column(name, justify="right", no_wrap=True)
+    has_names = bool(names) and console.width >= WIDE_WIDTH
+    if has_names:
+        table.add_column("suggested name", overflow="fold", max_width=SUGGESTED_WIDTH)
     for position, rule in enumerate(rules):
         table.add_row(
             _cluster_label(rule, position, console),
@@ -133,6 +159,7 @@ def show_rules(rules: Iterable[ClusterRule], unit: str = "rows") -> None:
             f"{rule.n_samples:,}",
             percent(rule.share),
             percent(rule.purity),
+            *([printable(names[position], console)] if has_names else []),
         )
     console.print(table)
 
@@ -146,22 +173,12 @@ def show_measures(measures: Iterable[tuple[str, str]]) -> None:
     console.print(table)
 
 
-def percent(share: float) -> str:
-    """A share in percent; a dash for NaN."""
-    return "-" if math.isnan(share) else f"{100 * share:.1f} %"
-
-
 def cost_change(ratio: float) -> str:
     """A ratio of costs as a change in percent."""
     if math.isinf(ratio):
         return "infinite (the cost of k-means is 0)"
     # Adding zero turns -0.0 into 0.0.
     return f"{round(100 * (ratio - 1), 1) + 0.0:+,.1f} %"
-
-
-def count(number: int, noun: str, plural: str | None = None) -> str:
-    """A number with its noun in the singular or plural."""
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def printable(text: str, console: Console) -> str:

@@ -10,25 +10,22 @@ import numpy as np
 import polars as pl
 
 from pellucid.cli import replacing
-from pellucid.cli.fitting import find_reference
+from pellucid.cli.compare import read_clusters
 from pellucid.cli.output import count, percent, show_line, show_measures, show_notice
-from pellucid.cli.preparing import prepare
 from pellucid.cli.progress import working
 from pellucid.cli.writing import draw
-from pellucid.tables.reading import read_source
 
 
 def regions(
     file: Path,
     *,
-    k: int | None,
     max_error: float,
     shape: str,
     plot: Path | None,
     seed: int,
     report: Path | None = None,
     as_json: bool = False,
-    **preparation: Any,
+    **data: Any,
 ) -> None:
     """Find and print regions in one or two columns that contain rows of one cluster.
 
@@ -37,9 +34,8 @@ def regions(
     """
     from pellucid import explain_clusters
 
-    prepared = prepare(read_source(file), **preparation)
-    reference = find_reference(prepared, k, seed)
-    labels = reference if isinstance(reference, np.ndarray) else reference.labels_
+    prepared, clustering = read_clusters(file, seed=seed, **data)
+    labels = clustering.labels
     # Boxes do not depend on the scale, so the units of the table are used.
     columns = zip(map(str, prepared.encoding.names), prepared.features)
     table = pl.DataFrame({name: column.astype(float) for name, column in columns})
@@ -54,10 +50,9 @@ def regions(
     if plot is not None:
         _draw(plot, found.model, table, labels)
     if report is not None:
-        reference = "k-means" if prepared.labels is None else "the given clusters"
         title = Path(prepared.source.name).name
         with replacing(report) as unfinished:
-            found.model.report(unfinished, table, title=title, reference=reference)
+            found.model.report(unfinished, table, title=title, reference=clustering.name)
         show_notice(f"wrote the report to {report}; open it in a browser")
 
 

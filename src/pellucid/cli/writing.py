@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from pellucid.cli import replacing
+from pellucid._utils.notices import notice
+from pellucid.cli import CommandError, replacing
 from pellucid.cli.checks import GRAPHS
 from pellucid.cli.checks import check_picture as check_picture
 from pellucid.tables.reading import TableSource
@@ -56,29 +57,57 @@ def write_rows(
     output: Path | None,
     source: TableSource,
     explanation: Any,
-    rows: np.ndarray,
     leaf: np.ndarray,
     *,
     bom: bool = False,
 ) -> None:
     """Write the original table with the cluster and the rule of each row.
 
-    Rows without a cluster get empty fields. `output` None means standard output. `bom` starts a
-    text file with a byte order mark.
+    Parameters
+    ----------
+    output : Path or None
+        None means standard output.
+    source : TableSource
+    explanation : Explanation
+    leaf : ndarray of int of shape (n_rows,)
+        Leaf of each row; rows with -1 get empty fields.
+    bom : bool
+        Whether a CSV file starts with a byte order mark, which Excel needs.
     """
-    table = source.table
     rules = explanation._leaf_rules
     place = np.zeros(explanation.tree_.node_count, dtype=np.int64)
     place[[rule.leaf for rule in rules]] = np.arange(len(rules))
-    which = np.full(table.height, -1)
-    which[rows] = place[leaf]
-    position = pl.Series(which).replace(-1, None)
+    position = pl.Series(np.where(leaf < 0, -1, place[leaf])).replace(-1, None)
     added = [
         pl.Series(CLUSTER, [rule.cluster for rule in rules], strict=False),
         pl.Series(RULE, [rule.text for rule in rules], dtype=pl.String),
     ]
-    table = table.with_columns(column.gather(position) for column in added)
+    table = source.table.with_columns(column.gather(position) for column in added)
     if output is None:
         sys.stdout.write(to_text(table, source))
         return
     write_table(output, table, source, bom=bom)
+
+
+def check_added_columns(table: pl.DataFrame, output: Path) -> None:
+    """Fail if the table already has the columns that are added, or cannot be written."""
+    for name in (CLUSTER, RULE):
+        if name in table.columns:
+            raise CommandError(
+                f"the input already has a column {name!r}, which --output would add",
+                hint="rename it, or remove --output",
+            )
+    if output.suffix.lower() in (".parquet", ".pq", ".feather", ".arrow", ".jsonl", ".ndjson"):
+        return
+    for name, dtype in table.schema.items():
+        if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
+            raise CommandError(
+                f"column {name!r} (its type is {dtype}) cannot be written to {output.name}",
+                hint=f"use {output.with_suffix('.parquet').name}, or drop the column",
+            )
+
+
+def report_written(files: Sequence[tuple[str, Path]]) -> None:
+    """Report the files that were written."""
+    for what, path in files:
+        notice(f"wrote {what} to {path}")

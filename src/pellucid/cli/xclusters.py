@@ -12,11 +12,11 @@ import numpy as np
 import polars as pl
 
 from pellucid.cli import CommandError, replacing
-from pellucid.cli.columns import split_names
 from pellucid.cli.output import count, percent, show_line, show_measures, show_notice, show_rules
 from pellucid.cli.progress import working
 from pellucid.cli.writing import draw, draw_tree, write_text
-from pellucid.tables.reading import read_source
+from pellucid.table_explainer.column_names import match_names, one_name
+from pellucid.tables.reading import ReadingOptions, read_source
 from pellucid.xclusters import SeriesTable, series_from_long, series_from_wide
 from pellucid.xclusters.series.wide_tables import find_time_columns, match_columns
 
@@ -82,6 +82,7 @@ class EntitySeries:
 def xclusters(
     file: Path,
     *,
+    reading: ReadingOptions,
     columns: SeriesColumns,
     shape: dict[str, Any],
     k: tuple[int, int] | None,
@@ -113,7 +114,7 @@ def xclusters(
     from pellucid import XClusters
     from pellucid.explanation.explanation import Explanation
 
-    source = read_source(file)
+    source = read_source(file, reading)
     if columns.time is None:
         found = _read_wide(source.table, columns, shape)
     else:
@@ -157,8 +158,8 @@ def xclusters(
 
 def _read_long(table: pl.DataFrame, columns: SeriesColumns, shape: dict) -> EntitySeries:
     """Series of a table with one row per entity and time."""
-    time = _one_name(columns.time, table, "--time")
-    value = _one_name(columns.value, table, "--value")
+    time = one_name(columns.time or "", table.columns, "time")
+    value = one_name(columns.value or "", table.columns, "value")
     if not table.schema[value].is_numeric():
         raise CommandError(f"--value: column {value!r} is not numeric")
     names, named_by = _entity_columns(table, columns)
@@ -234,8 +235,10 @@ def _read_wide(table: pl.DataFrame, columns: SeriesColumns, shape: dict) -> Enti
 
 def _entity_columns(table: pl.DataFrame, columns: SeriesColumns) -> tuple[list[str], list[str]]:
     """The columns of ``--entity`` that are not in ``--id``, and those of ``--id``."""
-    names = [] if columns.entity is None else split_names(columns.entity, table, "--entity")
-    named_by = [] if columns.identity is None else split_names(columns.identity, table, "--id")
+    names = [] if columns.entity is None else match_names(columns.entity, table.columns, "entity")
+    named_by = (
+        [] if columns.identity is None else match_names(columns.identity, table.columns, "id")
+    )
     return [name for name in names if name not in named_by], named_by
 
 
@@ -307,7 +310,7 @@ def _is_identifier(column: pl.Series) -> bool:
 def _weight_column(table: pl.DataFrame, columns: SeriesColumns) -> str | None:
     if columns.weight in ("none", "value"):
         return None
-    name = _one_name(columns.weight, table, "--weight")
+    name = one_name(columns.weight or "", table.columns, "weight")
     if not table.schema[name].is_numeric():
         raise CommandError(f"--weight: column {name!r} is not numeric")
     return name
@@ -353,13 +356,6 @@ def _range(k: tuple[int, int] | None, n_entities: int) -> tuple[int, int]:
     return k
 
 
-def _one_name(name: str | None, table: pl.DataFrame, option: str) -> str:
-    names = split_names(name or "", table, option)
-    if len(names) > 1:
-        raise CommandError(f"{option} names more than one column", exit_code=2)
-    return names[0]
-
-
 def _show(model: Any, found: EntitySeries, as_json: bool) -> None:
     if as_json:
         result = {
@@ -388,7 +384,7 @@ def _show(model: Any, found: EntitySeries, as_json: bool) -> None:
     show_line(
         f"{count(len(model.rules_), 'cluster')} of {entities}, explained by {splits}", style="bold"
     )
-    show_rules(model.rules_, "entities")
+    show_rules(model.rules_, unit="entities")
     weighted = ""
     if found.weights is not None:
         show_line(f"share and purity: weighted, as shares of the total {found.weighted_by}")

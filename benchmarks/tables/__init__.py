@@ -1,0 +1,209 @@
+"""The first answer on real tables: columns and rows used, k, cluster sizes, agreement, groups.
+
+Every table is explained with the defaults and five random seeds. Where a table has known groups,
+their column is excluded, and the clusters are compared with them. Stray values are put into every
+numeric column to check that no column is lost because of them.
+"""
+
+from __future__ import annotations
+
+import csv
+import random
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks import jobs
+from benchmarks.jobs import Job
+from benchmarks.page import Section, Sheet
+from benchmarks.settings import Refused, Settings
+from benchmarks.store import Row, Store, group, mean, read_rows
+from benchmarks.tables.collection import RealTable, missing_packages, real_tables
+
+FILE = "tables.csv"
+BEFORE = "tables_before.csv"
+"""The same measures of the version before the defaults were changed (0.1, commit 3d068ef)."""
+
+KEY = ("table", "seed")
+MEASURES = (
+    "rows",
+    "rows_dropped",
+    "outliers",
+    "columns",
+    "columns_ignored",
+    "lost_to_stray",
+    "k",
+    "smallest",
+    "agreement",
+    "silhouette",
+    "ari",
+)
+SMALLEST = 0.02
+N_STRAY = 3
+
+
+def measure(settings: Settings) -> None:
+    """Every table and seed."""
+    tables = {table.name: table for table in real_tables()}
+    if missing := missing_packages():
+        raise Refused(f"tables of {', '.join(missing)} are needed; pip install 'pellucid[tables]'")
+    names = settings.choose(tables)
+    if settings.quick and not settings.only:
+        names = [name for name in names if name in ("iris", "wine")]
+    store = Store(settings.output / FILE, KEY, MEASURES)
+    seeds = range(settings.n_seeds(usual=5))
+    todo = [
+        Job(store, {"table": name, "seed": seed}, lambda t=tables[name], s=seed: first_answer(t, s))
+        for name in names
+        for seed in seeds
+    ]
+    jobs.work_through("tables", todo, fresh=settings.fresh)
+
+
+def first_answer(table: RealTable, seed: int) -> dict[str, Any]:
+    """Measures of the explanation of a table with the defaults."""
+    import pellucid
+    from pellucid.tables.reading import read_source
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = table.write(Path(folder))
+        source = read_source(path)
+        exclude = table.excluded or None
+        found = pellucid.explain(source, exclude=exclude, random_state=seed, verbose=False)
+        lost = _lost_to_stray(path, Path(folder), found) if seed == 0 else None
+    prepared = found.fitted.prepared
+    sizes = [rule.n_samples for rule in found.rules]
+    return {
+        "rows": source.table.height,
+        "rows_dropped": prepared.n_incomplete,
+        "outliers": len(found.outliers),
+        "columns": len(prepared.roles.used),
+        "columns_ignored": len(prepared.roles.ignored),
+        "lost_to_stray": lost,
+        "k": len(found.rules),
+        "smallest": min(sizes) / len(prepared.rows),
+        "agreement": found.measures["agreement"],
+        "silhouette": found.measures["silhouette"],
+        "ari": _ari(source.table[table.group], found.labels) if table.group else None,
+    }
+
+
+def _ari(groups: Any, labels: np.ndarray) -> float:
+    from sklearn.metrics import adjusted_rand_score
+
+    known = np.array([group is not None for group in groups.to_list()])
+    known &= np.array([label is not None for label in labels.tolist()])
+    return float(
+        adjusted_rand_score(groups.to_numpy()[known].astype(str), labels[known].astype(str))
+    )
+
+
+def _lost_to_stray(path: Path, folder: Path, found: Any) -> int | None:
+    """Number of numeric columns that are lost if some of their values are replaced by "-"."""
+    import pellucid
+
+    if path.suffix != ".csv":
+        return None
+    with open(path, newline="", encoding="utf-8", errors="replace") as file:
+        head, *lines = csv.reader(file)
+    if len(lines) < 10 * N_STRAY:
+        return None
+    numbers = {n for n in found.fitted.prepared.roles.numbers if n in head}
+    positions = [i for i, name in enumerate(head) if name in numbers]
+    draw = random.Random(0)
+    for position in positions:
+        for line in draw.sample(range(len(lines)), N_STRAY):
+            lines[line][position] = "-"
+    dirty = folder / "stray.csv"
+    with open(dirty, "w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([head, *lines])
+    again = pellucid.explain(dirty, k=2, outliers="keep", verbose=False)
+    used = {*again.fitted.prepared.roles.used, *again.fitted.prepared.roles.ignored_for("gaps")}
+    return len(numbers - used)
+
+
+def sections(settings: Settings) -> list[Section]:
+    """One line per table, and the requirements over all tables."""
+    rows = read_rows(settings.output / FILE)
+    if not rows:
+        return []
+    before = group(read_rows(settings.output / BEFORE), "table")
+    lines = []
+    for (name,), found in group(rows, "table").items():
+        lines.append(_line(name, found, before.get((name,), [])))
+    headings = [
+        "table",
+        "rows (dropped, outliers)",
+        "columns (ignored)",
+        "k by seed",
+        "smallest cluster",
+        "agreement",
+        "ARI",
+        "k before",
+        "smallest before",
+        "ARI before",
+    ]
+    note = (
+        "ARI: adjusted Rand index between the clusters of the rules and the known groups. Before: "
+        "the version before the defaults were changed."
+    )
+    table = Sheet("First answer on real tables, with the defaults", headings, lines, note)
+    return [Section("Real tables", "", [_summary(rows, before), table])]
+
+
+def _line(name: str, found: list[Row], before: list[Row]) -> list[str]:
+    first = found[0]
+    return [
+        name,
+        f"{int(first['rows']):,} ({first['rows_dropped']}, {first['outliers']})",
+        f"{first['columns']} ({first['columns_ignored']})",
+        _numbers(found),
+        f"{min(float(r['smallest']) for r in found):.1%}",
+        f"{mean(found, 'agreement'):.1%}",
+        _ari_text(found),
+        _numbers(before),
+        f"{min(float(r['smallest']) for r in before):.1%}" if before else "",
+        _ari_text(before),
+    ]
+
+
+def _numbers(rows: list[Row]) -> str:
+    numbers = [row["k"] for row in rows]
+    return numbers[0] if len(set(numbers)) == 1 else " ".join(numbers)
+
+
+def _ari_text(rows: list[Row]) -> str:
+    known = [row for row in rows if row["ari"]]
+    return f"{mean(known, 'ari'):.2f}" if known else ""
+
+
+def _summary(rows: list[Row], before: dict) -> Sheet:
+    by_table = group(rows, "table")
+    n_tables = len(by_table)
+    stable = [name for name, found in by_table.items() if len({r["k"] for r in found}) == 1]
+    two = [name for name, found in by_table.items() if found[0]["k"] == "2"]
+    small = [name for name, found in by_table.items() if any(_is_small(row) for row in found)]
+    lost = sum(int(row["lost_to_stray"]) for row in rows if row["lost_to_stray"])
+    with_groups = [name for name, found in by_table.items() if found[0]["ari"]]
+    new = np.mean([mean(by_table[name], "ari") for name in with_groups])
+    known = [name for name in with_groups if name in before]
+    old = np.mean([mean(before[name], "ari") for name in known]) if known else float("nan")
+    lines = [
+        ["numeric columns lost to a stray value", str(lost), "0"],
+        ["tables with the same k for all seeds", f"{len(stable)} of {n_tables}", "90 %"],
+        ["tables with a cluster below 2 % of the rows", str(len(small)), "0"],
+        ["tables with k = 2", f"{len(two)} of {n_tables}", "at most a third"],
+        [
+            f"mean ARI to known groups, {len(with_groups)} tables",
+            f"{new:.3f}",
+            f"at least {old:.3f} (before)",
+        ],
+    ]
+    return Sheet("All tables", ["what", "measured", "required"], lines, "")
+
+
+def _is_small(row: Row) -> bool:
+    rows = int(row["rows"]) - int(row["rows_dropped"]) - int(row["outliers"])
+    return float(row["smallest"]) < SMALLEST and rows >= 50

@@ -1,0 +1,87 @@
+"""Warnings about an explanation that should not be trusted without a second look."""
+
+from __future__ import annotations
+
+from pellucid._utils.notices import option
+from pellucid.table_explainer.fitting import FittedTable
+from pellucid.table_explainer.number_of_clusters import WEAK
+from pellucid.table_explainer.outliers import smallest_size
+from pellucid.table_explainer.wording import count, percent
+
+LOW_AGREEMENT = 0.8
+MANY_DROPPED = 0.1
+
+
+def find_problems(fitted: FittedTable) -> list[str]:
+    """One sentence per problem, with the option that may help."""
+    return [
+        *_agreement(fitted),
+        *_clusters_without_rule(fitted),
+        *_small_clusters(fitted),
+        *_separation(fitted),
+        *_dropped_rows(fitted),
+    ]
+
+
+def _agreement(fitted: FittedTable) -> list[str]:
+    agreement = fitted.measures()["agreement"]
+    if agreement >= LOW_AGREEMENT:
+        return []
+    leaves = option("leaves", 2 * fitted.n_clusters)
+    help_text = f"{leaves} allows more rules"
+    if fitted.clustering.number is not None or fitted.prepared.labels is None:
+        help_text += f", {option('columns')} fewer columns"
+    return [
+        f"only {percent(agreement)} of the rows get the cluster of {fitted.clustering.name} from "
+        f"the rules; {help_text}"
+    ]
+
+
+def _clusters_without_rule(fitted: FittedTable) -> list[str]:
+    found = []
+    sizes = fitted.reference_sizes()
+    for rule in fitted.explanation.rules_:
+        if not rule.rules:
+            rows = sizes.get(rule.cluster, 0)
+            found.append(
+                f"no rule leads to cluster {rule.cluster} ({count(rows, 'row')}); "
+                f"{option('leaves', 2 * fitted.n_clusters)} allows more rules"
+            )
+    return found
+
+
+def _small_clusters(fitted: FittedTable) -> list[str]:
+    if fitted.prepared.labels is not None:
+        return []
+    n_rows = len(fitted.prepared.rows)
+    small = [
+        rule
+        for rule in fitted.explanation.rules_
+        if 0 < rule.n_samples < smallest_size(n_rows) and n_rows >= 50
+    ]
+    return [
+        f"cluster {rule.cluster} has only {count(rule.n_samples, 'row')} ({percent(rule.share)}); "
+        f"a smaller {option('k')} may be better"
+        for rule in small
+    ]
+
+
+def _separation(fitted: FittedTable) -> list[str]:
+    score = fitted.clustering.silhouette
+    if fitted.prepared.labels is not None or not score < WEAK:
+        return []
+    return [
+        f"the clusters overlap (silhouette score {score:.2f}, below {WEAK:g} is weak); "
+        f"{option('columns')} with fewer columns may separate them better"
+    ]
+
+
+def _dropped_rows(fitted: FittedTable) -> list[str]:
+    prepared = fitted.prepared
+    n_rows = prepared.source.table.height
+    if prepared.n_incomplete <= MANY_DROPPED * n_rows:
+        return []
+    return [
+        f"{prepared.n_incomplete:,} of {count(n_rows, 'row')} were not clustered because of "
+        f"missing numbers; {option('missing', 'median')} keeps them"
+    ]

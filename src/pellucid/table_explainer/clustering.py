@@ -1,0 +1,181 @@
+"""The clustering of a table: outliers, number of clusters, and k-means or given labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from sklearn.cluster import KMeans
+
+from pellucid._core.data.arrays import Weights
+from pellucid._core.data.medians import MedianDataset
+from pellucid._utils.notices import InputError, notice, option
+from pellucid.reference.kmedians import cluster_by_medians
+from pellucid.table_explainer.arguments import OUTLIERS, check_choice
+from pellucid.table_explainer.number_of_clusters import ChosenNumber, choose_number, silhouette
+from pellucid.table_explainer.outliers import find_outliers, smallest_size
+from pellucid.table_explainer.preparing import PreparedTable
+from pellucid.table_explainer.wording import count
+
+MANY_ROWS = 100_000
+NAMES = {"kmeans": "k-means", "kmedians": "k-medians"}
+_SHOWN_OUTLIERS = 5
+
+
+@dataclass(frozen=True)
+class Clustering:
+    """A clustering of the rows of a table.
+
+    Attributes
+    ----------
+    reference : KMeans or None
+        The fitted estimator; None if the labels were given or come from k-medians.
+    labels : ndarray of shape (n_rows,)
+    name : str
+        What the clustering is called in texts.
+    silhouette : float
+        Mean silhouette score of the clusters; NaN for a single cluster.
+    number : ChosenNumber or None
+        How the number of clusters was chosen, if it was.
+    """
+
+    reference: KMeans | None
+    labels: np.ndarray
+    name: str
+    silhouette: float
+    number: ChosenNumber | None = None
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters."""
+        return len(np.unique(self.labels))
+
+    def as_parameters(self) -> tuple[KMeans | None, np.ndarray | None]:
+        """The clustering as parameter `reference` of an estimator and as y of its `fit`."""
+        return self.reference, None if self.reference is not None else self.labels
+
+
+def cluster_rows(
+    prepared: PreparedTable,
+    k: int | tuple[int, int] | None,
+    *,
+    seed: int = 0,
+    objective: str = "kmeans",
+    outliers: str = "auto",
+) -> tuple[PreparedTable, Clustering]:
+    """Cluster the rows of a table, or take its labels.
+
+    Parameters
+    ----------
+    prepared : PreparedTable
+        If it has labels, they are the clustering.
+    k : int, tuple of int or None
+        Number of clusters; a tuple is a range to choose from, None chooses from 2 to 10.
+    seed : int
+        Random seed of the clustering. The choice of the number does not depend on it.
+    objective : {"kmeans", "kmedians"}
+    outliers : {"auto", "keep"}
+        Whether rows that are far from all others are set apart.
+
+    Returns
+    -------
+    prepared : PreparedTable
+        Without the outliers.
+    clustering : Clustering
+    """
+    check_choice("outliers", outliers, OUTLIERS)
+    if prepared.labels is not None:
+        score = silhouette(prepared.Z, np.unique(prepared.labels, return_inverse=True)[1])
+        return prepared, Clustering(None, prepared.labels, "the given clusters", score)
+    n_rows = len(prepared.rows)
+    largest = k[1] if isinstance(k, tuple) else k
+    if largest is not None and largest > n_rows:
+        raise InputError(
+            f"{option('k', largest)} is more than the {count(n_rows, 'row')}",
+            hint="choose fewer clusters",
+        )
+    if outliers == "auto" and largest != 1:
+        prepared = _set_apart(prepared, find_outliers(prepared.Z))
+    number = None
+    if not isinstance(k, int):
+        number = choose_number(prepared.Z, None if k is None else range(k[0], k[1] + 1))
+        k = number.k
+    clustering = _cluster(prepared, k, seed, objective)
+    if number is not None and outliers == "auto":
+        prepared, clustering = _without_small_clusters(prepared, clustering, seed, objective)
+    if number is not None:
+        clustering = replace(clustering, number=number)
+        notice(
+            f"chose {count(k, 'cluster')}: {number.reason(clustering.silhouette)} "
+            f"({option('k')} to change)"
+        )
+    return prepared, clustering
+
+
+def improve_clusters(
+    prepared: PreparedTable, clustering: Clustering, labels: np.ndarray
+) -> Clustering:
+    """k-means that starts from the means of other clusters, such as those of a tree."""
+    Z = prepared.Z
+    centers = np.array([Z[labels == label].mean(axis=0) for label in np.unique(labels)])
+    if clustering.reference is None or len(centers) < clustering.n_clusters:
+        return clustering
+    kmeans = KMeans(len(centers), init=centers, n_init=1).fit(Z)
+    if kmeans.inertia_ >= clustering.reference.inertia_:
+        return clustering
+    score = silhouette(Z, kmeans.labels_)
+    return replace(clustering, reference=kmeans, labels=kmeans.labels_, silhouette=score)
+
+
+def kmeans_n_init(n_rows: int) -> int:
+    """Number of k-means initialisations: fewer for large data, where each takes seconds."""
+    return 10 if n_rows <= MANY_ROWS else 3
+
+
+def _cluster(prepared: PreparedTable, k: int, seed: int, objective: str) -> Clustering:
+    Z = prepared.Z
+    if objective == "kmedians":
+        data = MedianDataset(Z, Weights.equal(len(Z)))
+        labels = cluster_by_medians(data, k, seed)[1]
+        return Clustering(None, labels, NAMES[objective], silhouette(Z, labels))
+    kmeans = KMeans(k, n_init=kmeans_n_init(len(Z)), random_state=seed).fit(Z)
+    return Clustering(kmeans, kmeans.labels_, NAMES[objective], silhouette(Z, kmeans.labels_))
+
+
+def _without_small_clusters(
+    prepared: PreparedTable, clustering: Clustering, seed: int, objective: str
+) -> tuple[PreparedTable, Clustering]:
+    """Set apart clusters of less than 2 % of the rows, once, and cluster the others again."""
+    n_rows = len(prepared.rows) + len(prepared.outliers)
+    labels, sizes = np.unique(clustering.labels, return_counts=True)
+    small = labels[sizes < smallest_size(n_rows)]
+    rows = np.flatnonzero(np.isin(clustering.labels, small))
+    if not len(rows) or len(labels) - len(small) < 2:
+        return prepared, clustering
+    prepared = _set_apart(prepared, rows)
+    return prepared, _cluster(prepared, len(labels), seed, objective)
+
+
+def _set_apart(prepared: PreparedTable, positions: np.ndarray) -> PreparedTable:
+    if not len(positions):
+        return prepared
+    rows = prepared.rows[positions]
+    shown = ", ".join(row_name(prepared, int(row)) for row in rows[:_SHOWN_OUTLIERS])
+    more = f" and {len(rows) - _SHOWN_OUTLIERS:,} more" if len(rows) > _SHOWN_OUTLIERS else ""
+    verb = "it is" if len(rows) == 1 else "they are"
+    notice(
+        f"set apart {count(len(rows), 'outlier')}, because {verb} far from all other rows: {shown}"
+        f"{more} ({option('outliers', 'keep')} to cluster {'it' if len(rows) == 1 else 'them'})"
+    )
+    return prepared.without(positions)
+
+
+def row_name(prepared: PreparedTable, row: int) -> str:
+    """A row by its number, with its identifier if the table has one."""
+    text = f"row {row + 1:,}"
+    for name, reason in prepared.roles.ignored.items():
+        if reason in ("identifier", "text"):
+            value = prepared.source.table[name][row]
+            if value is not None and name.casefold() not in ("unnamed", "index"):
+                return f"{text} ({name} {value})"
+    return text

@@ -1,0 +1,346 @@
+"""`explain`: from a table to rules, with every decision on the way."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pellucid._utils.notices import UsageError, notice, notices_to, option
+from pellucid.explanation.explanation import Explanation
+from pellucid.explanation.rules import RuleList
+from pellucid.table_explainer.arguments import METHODS, MethodOptions, check_method, read_number
+from pellucid.table_explainer.checks import find_problems
+from pellucid.table_explainer.clustering import cluster_rows, improve_clusters
+from pellucid.table_explainer.fitting import FittedTable, fit_tree, is_poor_reference
+from pellucid.table_explainer.naming import suggest_names
+from pellucid.table_explainer.number_of_clusters import NumberScore
+from pellucid.table_explainer.prediction import Assignment, assign_rows, report_assignment
+from pellucid.table_explainer.preparing import prepare
+from pellucid.table_explainer.profiles import describe_profile
+from pellucid.table_explainer.wording import count
+from pellucid.tables.reading import ReadingOptions, TableSource, read_source, source_of
+
+
+@dataclass(frozen=True)
+class TableExplanation:
+    """The explanation of the clusters of a table; see :func:`pellucid.explain`.
+
+    Attributes
+    ----------
+    rules : RuleList
+        The rule of each cluster, in the units of the table. Prints as text.
+    model : estimator
+        The fitted estimator. Its data are scaled and encoded.
+    explanation : Explanation
+        The tree in the units of the table; it predicts and exports.
+    decisions : list of str
+        What was decided about the table, one sentence each.
+    warnings : list of str
+        Why the explanation may not be trusted; empty if no problem was found.
+    suggested_names : list of str
+        A short description of each cluster.
+    fitted : FittedTable
+        The prepared data, the clustering and the tree.
+    """
+
+    fitted: FittedTable
+    explanation: Explanation
+    decisions: list[str]
+    warnings: list[str]
+    suggested_names: list[str]
+
+    @property
+    def rules(self) -> RuleList:
+        """The rule of each cluster."""
+        return self.explanation.rules_
+
+    @property
+    def model(self) -> Any:
+        """The fitted estimator."""
+        return self.fitted.model
+
+    @property
+    def measures(self) -> dict[str, float]:
+        """Cost, agreement and size of the explanation."""
+        return self.fitted.measures()
+
+    @property
+    def number_scores(self) -> tuple[NumberScore, ...]:
+        """Scores of the numbers of clusters that were tried; empty if k was given."""
+        number = self.fitted.clustering.number
+        return () if number is None else number.scores
+
+    @property
+    def profile(self) -> dict[str, list[str]]:
+        """For each column of the parameter `profile`, one text per cluster."""
+        return describe_profile(self.fitted)
+
+    @property
+    def outliers(self) -> np.ndarray:
+        """Positions of the rows that were set apart."""
+        return self.fitted.prepared.outliers
+
+    @property
+    def labels(self) -> np.ndarray:
+        """Cluster of each row of the table by the rules; None where the rules cannot tell."""
+        return self._labels(self.assignment())
+
+    def assignment(self) -> Assignment:
+        """The leaf of each row of the table, also of rows that were not clustered."""
+        return assign_rows(self.explanation, self.fitted.prepared.source)
+
+    def predict(self, table: Any) -> np.ndarray:
+        """Cluster of each row of a new table.
+
+        Parameters
+        ----------
+        table : data frame, array-like or path
+            As in :func:`pellucid.explain`. It needs the columns that the rules use.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            None where a value that the rules need is missing.
+        """
+        reading = ReadingOptions.from_dict(self.explanation.reading_ or {})
+        source = _source(table, ReadingOptions(), reading)
+        found = assign_rows(self.explanation, source)
+        with notices_to(_print_notice):
+            report_assignment(self.explanation, source, found)
+        return self._labels(found)
+
+    def _labels(self, found: Assignment) -> np.ndarray:
+        tree = self.explanation.tree_
+        names = self.explanation.cluster_names_
+        known = names[tree.cluster[found.leaf[found.is_known]]]
+        if found.is_known.all():
+            return known
+        labels = np.full(len(found.leaf), None, dtype=object)
+        labels[found.is_known] = known.tolist()
+        return labels
+
+    def rename(self, names: Mapping[Any, str] | str) -> TableExplanation:
+        """The explanation with other names of the clusters, which all exports use.
+
+        Parameters
+        ----------
+        names : dict or "suggested"
+            Name by cluster, for some or all clusters; ``"suggested"`` takes `suggested_names`.
+        """
+        if isinstance(names, str):
+            if names != "suggested":
+                raise UsageError(f"names is {names!r}", hint='use a dict, or "suggested"')
+            clusters = self.explanation.cluster_names_.tolist()
+            names = dict(zip(clusters, self.suggested_names))
+        return replace(self, explanation=self.explanation.rename_clusters(dict(names)))
+
+    def report(self, path: str | PathLike, **options: Any) -> Path:
+        """Write a report: one HTML file. `options` are those of :func:`pellucid.report`."""
+        from pellucid.table_explainer.reporting import write_table_report
+
+        return write_table_report(
+            Path(path),
+            self.fitted,
+            self.explanation,
+            decisions=self.decisions,
+            warnings=self.warnings,
+            suggested_names=self.suggested_names,
+            **options,
+        )
+
+    def to_sql(self, **options: Any) -> str:
+        """The clusters as an SQL expression; see :func:`pellucid.export.to_sql`."""
+        return self.explanation.to_sql(**options)
+
+    def to_json(self, **options: Any) -> str:
+        """The model as JSON; :func:`pellucid.from_json` and ``pellucid predict`` read it."""
+        return self.explanation.to_json(**options)
+
+    def plot(self, **options: Any) -> Any:
+        """Plot the tree; see :func:`pellucid.plot_tree`."""
+        from pellucid.plotting import plot_tree
+
+        return plot_tree(self.explanation, **options)
+
+    def __str__(self) -> str:
+        lines = [str(self.rules)]
+        lines += [f"warning: {text}" for text in self.warnings]
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<TableExplanation: {count(len(self.rules), 'cluster')}>\n{self}"
+
+    def _repr_html_(self) -> str:
+        return self.explanation.to_html()
+
+
+def explain(
+    table: Any,
+    *,
+    k: int | str | tuple[int, int] = "auto",
+    labels: str | None = None,
+    columns: str | Sequence[str] | None = None,
+    exclude: str | Sequence[str] | None = None,
+    categorical: str | Sequence[str] | None = None,
+    profile: str | Sequence[str] | None = None,
+    scale: str = "auto",
+    missing: str = "auto",
+    outliers: str = "auto",
+    names: Mapping[Any, str] | str | None = None,
+    method: str | None = None,
+    leaves: int | None = None,
+    objective: str = "kmeans",
+    polish: str = "no",
+    depth_penalty: float | None = None,
+    max_depth: int | None = None,
+    max_conditions: int | None = None,
+    effort: str | None = None,
+    random_state: int = 0,
+    verbose: bool = True,
+) -> TableExplanation:
+    """Cluster the rows of a table and explain each cluster by a rule.
+
+    Takes every decision that a table needs: which columns to use and how, what to do with missing
+    values, scales, outliers, the number of clusters, and the tree. Every decision is printed with
+    the parameter that changes it. The command ``pellucid explain`` does the same.
+
+    Parameters
+    ----------
+    table : data frame, array-like or path
+        A pandas, polars or pyarrow data frame, a two-dimensional array, or the path of a file.
+    k : int, "auto" or range, default="auto"
+        Number of clusters. ``"auto"`` chooses one from 2 to 10, ``(3, 8)`` or ``"3-8"`` one of
+        this range.
+    labels : str, optional
+        Column that contains the clusters to explain, instead of clustering.
+    columns, exclude : str or sequence of str, optional
+        Columns to use, or to ignore. Patterns such as ``"dep_*"`` are possible.
+    categorical : str or sequence of str, optional
+        Columns to treat as categories.
+    profile : str or sequence of str, optional
+        Columns that are kept out of the clustering but described in the result.
+    scale : {"auto", "standard", "robust", "log", "rank", "none"}, default="auto"
+        Scale of numeric columns before clustering. ``"auto"`` standardizes them, skewed
+        non-negative ones on a logarithmic scale.
+    missing : {"auto", "drop", "median", "error"}, default="auto"
+        What to do with rows with a missing number. ``"auto"`` drops them if they are at most
+        10 % of the rows; otherwise it ignores columns with many gaps or fills in the median.
+    outliers : {"auto", "keep"}, default="auto"
+        Whether rows that are far from all others are set apart before clustering.
+    names : dict or "suggested", optional
+        Names of clusters; see :meth:`TableExplanation.rename`.
+    method : str, optional
+        Method that builds the tree, such as ``"explainable"``, ``"imm"`` or ``"exkmc"``.
+        Default: ``"explainable"``, which finds the tree of lowest cost; for given labels
+        ``"spex"``.
+    leaves, objective, polish, depth_penalty, max_depth, max_conditions, effort : optional
+        Parameters of the method.
+    random_state : int, default=0
+        Random seed of k-means. The number of clusters does not depend on it.
+    verbose : bool, default=True
+        Whether to print the decisions and warnings on standard error.
+
+    Returns
+    -------
+    TableExplanation
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import pellucid
+    >>> flowers = load_iris(as_frame=True).data
+    >>> found = pellucid.explain(flowers, k=3, verbose=False)
+    >>> found.predict(flowers.iloc[[0, 60, 140]]).tolist() == found.labels[[0, 60, 140]].tolist()
+    True
+    """
+    options = MethodOptions(
+        leaves=leaves,
+        objective=objective,
+        polish=polish,
+        depth_penalty=depth_penalty,
+        max_depth=max_depth,
+        max_conditions=max_conditions,
+        effort=effort,
+    )
+    decisions: list[str] = []
+    with notices_to(decisions.append), notices_to(_print_notice if verbose else _ignore):
+        found = explain_source(
+            _source(table, ReadingOptions()),
+            k=k,
+            method=method,
+            options=options,
+            outliers=outliers,
+            seed=random_state,
+            columns=columns,
+            exclude=exclude,
+            categorical=categorical,
+            profile=profile,
+            scale=scale,
+            missing=missing,
+            labels=labels,
+        )
+    found.decisions[:] = decisions
+    if verbose:
+        for text in found.warnings:
+            _print_notice(f"warning: {text}")
+    return found if names is None else found.rename(names)
+
+
+def explain_source(
+    source: TableSource,
+    *,
+    k: Any = None,
+    method: str | None = None,
+    options: MethodOptions | None = None,
+    outliers: str = "auto",
+    seed: int = 0,
+    **preparation: Any,
+) -> TableExplanation:
+    """The same for a table that was read; decisions go to the listeners of notices.
+
+    `preparation` are the parameters of :func:`prepare`.
+    """
+    options = options or MethodOptions()
+    number = read_number(k)
+    has_labels = preparation.get("labels") is not None
+    name = check_method(method, options, number, has_labels)
+    if has_labels and method is None:
+        notice(
+            f"tree by {METHODS[name]}, which uses only the labels ({option('method')} to change)"
+        )
+    prepared = prepare(source, **preparation)
+    prepared, clustering = cluster_rows(
+        prepared, number, seed=seed, objective=options.objective, outliers=outliers
+    )
+    fitted = fit_tree(prepared, clustering, name, options, seed=seed)
+    if is_poor_reference(fitted):
+        clustering = improve_clusters(prepared, clustering, fitted.model.labels_)
+        fitted = fit_tree(prepared, clustering, name, options, seed=seed)
+    position = {name: i for i, name in enumerate(fitted.model.cluster_names_.tolist())}
+    shown = np.array([position[label] for label in fitted.model.labels_.tolist()])
+    names = suggest_names(prepared, shown, len(position))
+    return TableExplanation(fitted, fitted.explanation, [], find_problems(fitted), names)
+
+
+def _source(
+    table: Any, reading: ReadingOptions, hints: ReadingOptions | None = None
+) -> TableSource:
+    if isinstance(table, TableSource):
+        return table
+    if isinstance(table, (str, PathLike)):
+        return read_source(Path(table), reading, hints or ReadingOptions())
+    return source_of(table)
+
+
+def _print_notice(text: str) -> None:
+    print(text, file=sys.stderr)
+
+
+def _ignore(text: str) -> None:
+    """Print nothing."""

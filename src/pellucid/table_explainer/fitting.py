@@ -1,0 +1,132 @@
+"""Fit the tree of a clustered table and restate it in the units of the table."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pellucid import cluster, metrics
+from pellucid.explanation.explanation import Explanation
+from pellucid.table_explainer.arguments import METHODS, MethodOptions
+from pellucid.table_explainer.clustering import Clustering
+from pellucid.table_explainer.preparing import PreparedTable
+
+
+@dataclass(frozen=True)
+class FittedTable:
+    """A model of a table and its explanation.
+
+    Attributes
+    ----------
+    model : fitted estimator
+        Fitted on the clustered data, which may be scaled.
+    explanation : Explanation
+        The same tree in the units of the table.
+    prepared : PreparedTable
+    clustering : Clustering
+    old_leaf : dict of int to int
+        Leaf of the model per leaf of the explanation.
+    """
+
+    model: Any
+    explanation: Explanation
+    prepared: PreparedTable
+    clustering: Clustering
+    old_leaf: dict[int, int]
+
+    # Attributes that plots need, in the units of the table.
+    tree_ = property(lambda self: self.explanation.tree_)
+    tree_columns_ = property(lambda self: self.explanation.tree_columns_)
+    inertia_ = property(lambda self: self.model.inertia_)
+    reference_inertia_ = property(lambda self: self.model.reference_inertia_)
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters of the clustering that is explained."""
+        return len(self.model.cluster_names_)
+
+    @property
+    def leaf(self) -> np.ndarray:
+        """Leaf of the explanation for each clustered row."""
+        number = np.zeros(self.model.tree_.node_count, dtype=np.intp)
+        number[list(self.old_leaf.values())] = list(self.old_leaf)
+        return number[self.model.tree_.apply(self.prepared.Z)]
+
+    @property
+    def cost_ratio(self) -> float:
+        """Cost of the tree's clusters divided by the cost of the clustering."""
+        if self.model.reference_inertia_ == 0:
+            return 1.0 if self.model.inertia_ == 0 else float("inf")
+        return self.model.inertia_ / self.model.reference_inertia_
+
+    def reference_sizes(self) -> dict[Any, int]:
+        """Number of rows per cluster of the clustering that is explained."""
+        return dict(Counter(np.asarray(self.model.reference_labels_).tolist()))
+
+    def measures(self) -> dict[str, float]:
+        """Measures of the explanation by name."""
+        tree = self.explanation.tree_
+        names = self.explanation.tree_columns_
+        used = {getattr(names[f], "column", names[f]) for f in tree.feature[~tree.is_leaf]}
+        agreement = metrics.reference_agreement(self.model.labels_, self.model.reference_labels_)
+        return {
+            "cost_ratio": self.cost_ratio,
+            "agreement": float(agreement),
+            "silhouette": self.clustering.silhouette,
+            "conditions": metrics.weighted_average_explanation_size(tree, feature_names=names),
+            "mean_depth": metrics.weighted_average_depth(tree),
+            "max_depth": tree.max_depth,
+            "n_leaves": tree.n_leaves,
+            "n_columns_used": len(used),
+            "n_columns": len(self.prepared.roles.used),
+        }
+
+
+def fit_tree(
+    prepared: PreparedTable,
+    clustering: Clustering,
+    method: str,
+    options: MethodOptions,
+    *,
+    seed: int = 0,
+) -> FittedTable:
+    """Explain a clustering by one method.
+
+    Parameters
+    ----------
+    prepared : PreparedTable
+    clustering : Clustering
+        Of the rows of `prepared`.
+    method : str
+        A key of `METHODS`.
+    options : MethodOptions
+    seed : int
+    """
+    options.check_leaves(clustering.n_clusters, "k" if prepared.labels is None else "labels")
+    reference, y = clustering.as_parameters()
+    estimator = getattr(cluster, METHODS[method])
+    model = estimator(reference=reference, random_state=seed, **options.parameters())
+    model.fit(prepared.Z, y)
+    tree, old_leaf = prepared.restate(model.tree_)
+    purity = {rule.leaf: rule.purity for rule in model._leaf_rules}
+    roles = prepared.roles
+    explanation = Explanation(
+        tree,
+        names=prepared.encoding.names,
+        clusters=model.cluster_names_.tolist(),
+        purity={new: purity[old] for new, old in old_leaf.items() if old in purity},
+        columns=roles.used,
+        fill=prepared.fill,
+        formats={name: roles.formats[name] for name in roles.numbers},
+        reading=prepared.source.options.to_dict(),
+        method=type(model).__name__,
+    )
+    return FittedTable(model, explanation, prepared, clustering, old_leaf)
+
+
+def is_poor_reference(fitted: FittedTable) -> bool:
+    """Whether the tree has a lower cost than k-means, which then missed a better clustering."""
+    return fitted.clustering.reference is not None and fitted.cost_ratio < 1 - 1e-9

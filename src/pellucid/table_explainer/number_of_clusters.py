@@ -1,0 +1,221 @@
+"""The number of clusters, chosen by separation and stability.
+
+Every number of clusters k is scored by
+
+    silhouette(k) - W * (1 - stability(k))
+
+where the stability is the mean adjusted Rand index between the clustering of all rows and
+clusterings of random parts of the rows, applied to all rows. The smallest k whose score is almost
+the best is chosen. Two clusters are chosen only if their score is clearly higher than all others,
+because one threshold is seldom a useful segmentation. A k with a cluster of less than 2 % of the
+rows is not chosen. The choice does not depend on the random seed of the final clustering.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.metrics import adjusted_rand_score, silhouette_score
+from sklearn.metrics.pairwise import euclidean_distances
+
+from pellucid._utils.notices import option
+from pellucid._utils.progress import Progress
+from pellucid.table_explainer.outliers import smallest_size
+
+LARGEST = 10
+"""Largest number of clusters that is tried."""
+
+SAMPLE = 2000
+"""Rows on which numbers of clusters are compared: the silhouette score takes quadratic time."""
+
+WEAK = 0.25
+"""Below this silhouette score the clusters overlap."""
+
+INSTABILITY_WEIGHT = 0.2
+"""W in the score."""
+
+REAL_GAIN = 0.015
+"""Gain of score that a larger number of clusters needs."""
+
+TWO_CLUSTERS_GAIN = 0.15
+"""Gain of score that two clusters need over more clusters."""
+
+ALSO_GOOD = 0.03
+"""Loss of score with which another number of clusters is still mentioned."""
+
+_PARTS = 5
+_PART_SHARE = 0.7
+_SEED = 0
+
+
+@dataclass(frozen=True)
+class NumberScore:
+    """How good a number of clusters is.
+
+    Attributes
+    ----------
+    k : int
+    silhouette : float
+        Mean silhouette score of a sample of the rows.
+    stability : float
+        Mean adjusted Rand index with clusterings of parts of the rows.
+    smallest : float
+        Share of the rows in the smallest cluster.
+    agreement : float or None
+        Share of the rows that the tree assigns to their cluster, if it was computed.
+    """
+
+    k: int
+    silhouette: float
+    stability: float
+    smallest: float
+    agreement: float | None = None
+
+    @property
+    def score(self) -> float:
+        """The silhouette score, reduced if the clusters are not stable."""
+        return self.silhouette - INSTABILITY_WEIGHT * (1 - self.stability)
+
+
+@dataclass(frozen=True)
+class ChosenNumber:
+    """The chosen number of clusters, the scores of all numbers, and other good numbers."""
+
+    k: int
+    scores: tuple[NumberScore, ...]
+    others: tuple[int, ...] = ()
+    largest: int = LARGEST
+
+    def reason(self, silhouette: float) -> str:
+        """Why the number was chosen; `silhouette` is that of the clustering that is shown."""
+        if not self.scores:
+            return "there are too few different rows for more"
+        rest = [s for s in self.scores if s.k != self.k]
+        compared = ", ".join(f"{s.k}: {s.silhouette:.2f}" for s in rest)
+        text = f"silhouette score {silhouette:.2f} (1 is perfect, below {WEAK:g} is weak)"
+        if compared:
+            text += f"; others {compared}"
+        if self.others:
+            numbers = " and ".join(map(str, self.others))
+            text += f"; {numbers} clusters are a good answer too"
+        if self.k == self.largest:
+            further = option("k", f"{self.k}-{2 * self.k}")
+            text += f"; {self.k} is the largest number tried ({further} tries more)"
+        return text
+
+
+def sample_rows(n_rows: int) -> np.ndarray:
+    """Positions of the rows on which silhouette scores are computed."""
+    if n_rows <= SAMPLE:
+        return np.arange(n_rows)
+    return np.sort(np.random.default_rng(_SEED).choice(n_rows, SAMPLE, replace=False))
+
+
+def silhouette(Z: np.ndarray, labels: np.ndarray) -> float:
+    """Mean silhouette score of a clustering on the sample; NaN for a single cluster."""
+    rows = sample_rows(len(Z))
+    labels = labels[rows]
+    n_clusters = len(np.unique(labels))
+    if not 1 < n_clusters < len(rows):
+        return float("nan")
+    return float(silhouette_score(Z[rows], labels))
+
+
+def choose_number(Z: np.ndarray, numbers: Sequence[int] | None = None) -> ChosenNumber:
+    """Choose the number of clusters.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n_rows, n_features)
+        The data that k-means will cluster.
+    numbers : sequence of int, optional
+        Numbers to try; default: 2 to 10.
+
+    Returns
+    -------
+    ChosenNumber
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from pellucid.table_explainer.number_of_clusters import choose_number
+    >>> Z, _ = make_blobs(300, centers=4, random_state=0, cluster_std=0.5)
+    >>> choose_number(Z).k
+    4
+    """
+    numbers = range(2, LARGEST + 1) if numbers is None else numbers
+    scores = tuple(_scores(Z[sample_rows(len(Z))], numbers))
+    if not scores:
+        return ChosenNumber(1, ())
+    eligible = _eligible(scores, len(Z))
+    chosen = _best(eligible)
+    return ChosenNumber(chosen.k, scores, _others(eligible, chosen), max(numbers))
+
+
+def _eligible(scores: Sequence[NumberScore], n_rows: int) -> list[NumberScore]:
+    """Scores of clusterings without very small clusters; if there are none, of the least uneven."""
+    smallest = smallest_size(n_rows) / n_rows
+    found = [s for s in scores if s.smallest >= smallest]
+    return found or [max(scores, key=lambda s: s.smallest)]
+
+
+def _best(scores: Sequence[NumberScore]) -> NumberScore:
+    more = [s for s in scores if s.k > 2]
+    two = next((s for s in scores if s.k == 2), None)
+    if not more:
+        return scores[0]
+    best = max(s.score for s in more)
+    chosen = next(s for s in more if s.score >= best - REAL_GAIN)
+    return two if two is not None and two.score > chosen.score + TWO_CLUSTERS_GAIN else chosen
+
+
+def _others(scores: Sequence[NumberScore], chosen: NumberScore) -> tuple[int, ...]:
+    """Other numbers with almost the score of the chosen one, or a higher one.
+
+    Neighbouring numbers give similar clusterings, so only local maxima are mentioned.
+    """
+    known = {s.k: s.score for s in scores}
+    return tuple(
+        s.k
+        for s in scores
+        if s.k != chosen.k
+        and s.score >= chosen.score - ALSO_GOOD
+        and s.score > max(known.get(s.k - 1, -1.0), known.get(s.k + 1, -1.0))
+    )[:2]
+
+
+def _scores(Z: np.ndarray, numbers: Sequence[int]) -> list[NumberScore]:
+    n_different = len(np.unique(Z, axis=0))
+    numbers = [k for k in numbers if k < n_different]
+    distances = euclidean_distances(Z)
+    progress = Progress("number of clusters", len(numbers), verbose=0)
+    found = []
+    for k in numbers:
+        labels = KMeans(k, n_init=10, random_state=_SEED).fit(Z).labels_
+        sizes = np.bincount(labels, minlength=k)
+        if sizes.min() > 0:
+            found.append(
+                NumberScore(
+                    k,
+                    float(silhouette_score(distances, labels, metric="precomputed")),
+                    _stability(Z, k, labels),
+                    float(sizes.min() / len(Z)),
+                )
+            )
+        progress.step()
+    return found
+
+
+def _stability(Z: np.ndarray, k: int, labels: np.ndarray) -> float:
+    """Mean adjusted Rand index with clusterings of random parts of the rows."""
+    random = np.random.default_rng(_SEED)
+    size = max(k, int(_PART_SHARE * len(Z)))
+    found = []
+    for _ in range(_PARTS):
+        part = random.choice(len(Z), size, replace=False)
+        kmeans = KMeans(k, n_init=3, random_state=_SEED).fit(Z[part])
+        found.append(adjusted_rand_score(labels, kmeans.predict(Z)))
+    return float(np.mean(found))

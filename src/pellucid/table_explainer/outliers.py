@@ -1,0 +1,104 @@
+"""Rows that are far from all others.
+
+k-means gives such rows a cluster of their own, because each of them contributes much to the cost.
+They are set apart before clustering instead.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.cluster import KMeans
+
+SMALLEST_CLUSTER = 0.02
+"""Share of the rows that a cluster needs; rows of smaller clusters are outliers."""
+
+MOST_OUTLIERS = 0.03
+"""Share of the rows that may be set apart."""
+
+_FEW_CLUSTERS = (2, 3, 4)
+_SAMPLE = 5000
+_N_INIT = 5
+_SEED = 0
+
+
+def smallest_size(n_rows: int) -> int:
+    """Number of rows that a cluster needs.
+
+    Examples
+    --------
+    >>> from pellucid.table_explainer.outliers import smallest_size
+    >>> smallest_size(40), smallest_size(1000)
+    (2, 20)
+    """
+    return max(2, int(np.ceil(SMALLEST_CLUSTER * n_rows)))
+
+
+def find_outliers(Z: np.ndarray) -> np.ndarray:
+    """Positions of rows that form a very small cluster although there are only few clusters.
+
+    k-means with two, three and four clusters is applied. If it gives a cluster of less than 2 %
+    of the rows, the rows of this cluster are outliers, and the search is repeated without them.
+    At most 3 % of the rows become outliers.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n_rows, n_features)
+        The data as they will be clustered.
+
+    Returns
+    -------
+    ndarray of int
+
+    Notes
+    -----
+    Of large data, only the rows that are farthest from the mean and a random sample of the others
+    are used. The sampled rows have a larger weight instead.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pellucid.table_explainer.outliers import find_outliers
+    >>> Z = np.random.default_rng(0).normal(size=(200, 2))
+    >>> Z[17] = [50, 50]
+    >>> find_outliers(Z)
+    array([17])
+    """
+    n_rows = len(Z)
+    positions, weight = _sample(Z)
+    limit = max(1.0, MOST_OUTLIERS * n_rows)
+    n_set_apart = 0.0
+    found: list[np.ndarray] = []
+    while len(positions) > max(_FEW_CLUSTERS):
+        is_small = _in_small_cluster(Z[positions], weight, smallest_size(n_rows))
+        n_set_apart += weight[is_small].sum()
+        if not is_small.any() or n_set_apart > limit:
+            break
+        found.append(positions[is_small])
+        positions, weight = positions[~is_small], weight[~is_small]
+    return np.sort(np.concatenate(found)) if found else np.empty(0, dtype=np.intp)
+
+
+def _sample(Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Positions of the rows that are used, and their weights."""
+    n_rows = len(Z)
+    if n_rows <= _SAMPLE:
+        return np.arange(n_rows), np.ones(n_rows)
+    distance = ((Z - Z.mean(axis=0)) ** 2).sum(axis=1)
+    order = np.argsort(-distance, kind="stable")
+    n_far = _SAMPLE // 2
+    far, others = order[:n_far], order[n_far:]
+    drawn = np.random.default_rng(_SEED).choice(others, _SAMPLE - n_far, replace=False)
+    positions = np.sort(np.concatenate([far, drawn]))
+    weight = np.where(np.isin(positions, far), 1.0, len(others) / len(drawn))
+    return positions, weight
+
+
+def _in_small_cluster(Z: np.ndarray, weight: np.ndarray, smallest: int) -> np.ndarray:
+    for k in _FEW_CLUSTERS:
+        kmeans = KMeans(k, n_init=_N_INIT, random_state=_SEED)
+        labels = kmeans.fit(Z, sample_weight=weight).labels_
+        sizes = np.bincount(labels, weights=weight, minlength=k)
+        small = np.flatnonzero((sizes > 0) & (sizes < smallest))
+        if len(small):
+            return np.isin(labels, small)
+    return np.zeros(len(Z), dtype=bool)

@@ -1,0 +1,299 @@
+"""Prepare a table for clustering: missing values, categories and scales."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from pellucid._utils.notices import InputError, notice, option
+from pellucid.explanation.column_provenance import ColumnSource
+from pellucid.explanation.monotone_maps import MonotoneMap
+from pellucid.explanation.restate import TreeRestatement
+from pellucid.table_explainer.arguments import MISSING, SCALES, check_choice
+from pellucid.table_explainer.column_names import one_name
+from pellucid.table_explainer.roles import ColumnRoles, as_category, as_number, choose_roles
+from pellucid.table_explainer.scaling import ColumnScale, find_scales
+from pellucid.table_explainer.wording import count
+from pellucid.tables.column_formats import ColumnFormat
+from pellucid.tables.columns import Columns
+from pellucid.tables.encoding import Encoding, Indicator
+from pellucid.tables.reading import TableSource
+from pellucid.tree import ThresholdTree
+
+MANY_ROWS_LOST = 0.1
+"""Share of the rows that ``missing="auto"`` drops at most because of gaps."""
+
+MANY_GAPS = 0.2
+"""Share of missing values from which on ``missing="auto"`` rather ignores the column."""
+
+_BLOCK = 4096
+
+
+@dataclass(frozen=True)
+class PreparedTable:
+    """A table as it is clustered.
+
+    Attributes
+    ----------
+    source : TableSource
+    roles : ColumnRoles
+    rows : ndarray of int
+        Rows of the source that are clustered.
+    table : polars.DataFrame
+        Their values in the columns that are used; dates as days.
+    encoding : Encoding
+    features : list of ndarray of shape (n_rows,)
+        The columns of `encoding` as numbers, in the units of the table.
+    scales : list of ColumnScale
+        The clustered data are the features on these scales.
+    labels : ndarray or None
+        The clustering to explain, if a column contains it.
+    label_column : str or None
+    fill : dict of str to float
+        Value that replaces missing numbers, by column.
+    n_incomplete : int
+        Number of rows that are not clustered because of missing values.
+    outliers : ndarray of int
+        Rows of the source that were set apart as outliers.
+    """
+
+    source: TableSource
+    roles: ColumnRoles
+    rows: np.ndarray
+    table: pl.DataFrame
+    encoding: Encoding
+    features: list[np.ndarray]
+    scales: list[ColumnScale]
+    labels: np.ndarray | None = None
+    label_column: str | None = None
+    fill: dict[str, float] = field(default_factory=dict)
+    n_incomplete: int = 0
+    outliers: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+
+    @property
+    def is_scaled(self) -> bool:
+        """Whether the clustered data differ from the numbers of the table."""
+        return not all(scale.is_identity for scale in self.scales)
+
+    @cached_property
+    def Z(self) -> np.ndarray:
+        """The clustered data."""
+        Z = np.empty((len(self.rows), len(self.features)))
+        # In blocks of rows, so that writing by column stays in the cache.
+        for start in range(0, len(Z), _BLOCK):
+            part = Z[start : start + _BLOCK]
+            for j, (column, scale) in enumerate(zip(self.features, self.scales)):
+                part[:, j] = scale(column[start : start + _BLOCK])
+        return Z
+
+    def without(self, outliers: np.ndarray) -> PreparedTable:
+        """The table without the given positions of `rows`, which become outliers."""
+        keep = np.ones(len(self.rows), dtype=bool)
+        keep[outliers] = False
+        return replace(
+            self,
+            rows=self.rows[keep],
+            table=self.table.filter(pl.Series(keep)),
+            features=[column[keep] for column in self.features],
+            labels=None if self.labels is None else self.labels[keep],
+            outliers=np.sort(np.concatenate([self.outliers, self.rows[~keep]])),
+        )
+
+    def restate(self, tree: ThresholdTree) -> tuple[ThresholdTree, dict[int, int]]:
+        """A tree on `Z` in the units of the table, and the old leaf of each of its leaves."""
+        names = self.encoding.input_names
+        place = {name: i for i, name in enumerate(names)}
+        sources: list[ColumnSource] = []
+        for name, scale in zip(self.encoding.names, self.scales):
+            if isinstance(name, Indicator):
+                category = (name.value,)
+                sources.append(ColumnSource(place[name.column], category, (MonotoneMap(scale),)))
+            else:
+                sources.append(ColumnSource(place[name], maps=(MonotoneMap(scale),)))
+        values = {sources[j].column: column for j, column in enumerate(self.features)}
+        restatement = TreeRestatement(tree, sources)
+        restatement.find_gaps(self.Z, values)
+        return restatement.build(names, self.encoding.names, "round", self.roles.formats)
+
+
+def prepare(
+    source: TableSource,
+    *,
+    columns: str | Sequence[str] | None = None,
+    exclude: str | Sequence[str] | None = None,
+    categorical: str | Sequence[str] | None = None,
+    profile: str | Sequence[str] | None = None,
+    scale: str = "auto",
+    missing: str = "auto",
+    labels: str | None = None,
+) -> PreparedTable:
+    """Prepare a table and report every decision in one line.
+
+    Parameters
+    ----------
+    source : TableSource
+    columns, exclude, categorical, profile : str, sequence of str or None
+        Names or patterns of columns.
+    scale : {"auto", "standard", "robust", "log", "rank", "none"}
+        See :func:`find_scales`.
+    missing : {"auto", "drop", "median", "error"}
+        What to do with rows with a missing number. ``"auto"`` drops them. If these are more than
+        10 % of the rows, it ignores columns with more than 20 % missing values, and, if this is
+        not enough, replaces missing numbers by the median.
+    labels : str or None
+        Column that contains the clustering to explain.
+    """
+    check_choice("scale", scale, SCALES)
+    check_choice("missing", missing, MISSING)
+    label_column = None if labels is None else one_name(labels, source.table.columns, "labels")
+    roles = choose_roles(
+        source.table,
+        source.formats,
+        columns=columns,
+        exclude=exclude,
+        categorical=categorical,
+        profile=profile,
+        reserved=() if label_column is None else (label_column,),
+    )
+    table = source.table.select(
+        [
+            *(_finite(as_number(source.table[name])) for name in roles.numbers),
+            *(as_category(source.table[name]) for name in roles.categories),
+        ]
+    )
+    keep = pl.Series(np.ones(table.height, dtype=bool))
+    if label_column is not None and (n := source.table[label_column].null_count()):
+        keep = source.table[label_column].is_not_null()
+        notice(f"dropped {count(n, 'row')} without a value in {label_column!r}")
+    table, complete, fill = _without_gaps(table, roles, missing)
+    keep &= complete
+    rows = np.flatnonzero(keep.to_numpy())
+    if len(rows) == 0:
+        raise InputError(
+            "no row is left: every row has a missing value",
+            hint=f"use {option('missing', 'median')}, or {option('exclude')} columns",
+        )
+    if len(rows) < table.height:
+        table = table[rows]
+    content = Columns.of(table)
+    encoding = Encoding.fit(content, categorical=roles.categories)
+    features = encoding.columns(content)
+    return PreparedTable(
+        source=source,
+        roles=roles,
+        rows=rows,
+        table=table,
+        encoding=encoding,
+        features=features,
+        scales=find_scales(features, encoding.names, roles.formats, scale),
+        labels=None if label_column is None else _labels(source.table[label_column], rows),
+        label_column=label_column,
+        fill=fill,
+        n_incomplete=int((~complete).sum()),
+    )
+
+
+def _labels(column: pl.Series, rows: np.ndarray) -> np.ndarray:
+    """Labels as integers if they are whole numbers, otherwise as text."""
+    column = column.gather(rows)
+    if column.dtype.is_float() and (column == column.round()).all():
+        column = column.cast(pl.Int64)
+    return (
+        column.to_numpy()
+        if column.dtype.is_integer()
+        else column.cast(pl.String).to_numpy().astype(str)
+    )
+
+
+def _finite(column: pl.Series) -> pl.Series:
+    """A column of numbers, NaN as missing; infinite numbers are an error."""
+    column = column.fill_nan(None)
+    if column.is_infinite().any():
+        row = int(column.is_infinite().fill_null(False).arg_max()) + 1
+        raise InputError(
+            f"column {column.name!r} contains infinite values, first in row {row}",
+            hint=f"remove them from the table, or ignore the column with {option('exclude')}",
+        )
+    return column
+
+
+def _without_gaps(
+    table: pl.DataFrame, roles: ColumnRoles, missing: str
+) -> tuple[pl.DataFrame, pl.Series, dict[str, float]]:
+    """The table with missing numbers filled in, the complete rows, and the values filled in."""
+    complete = pl.Series(np.ones(table.height, dtype=bool))
+    gaps = _gaps(table, roles.numbers)
+    if not gaps:
+        return table, complete, {}
+    if missing == "error":
+        first = next(iter(gaps))
+        row = int(table[first].is_null().arg_max()) + 1
+        raise InputError(
+            f"{count(sum(gaps.values()), 'value')} missing ({_listed(gaps)}); the first in row "
+            f"{row}, column {first!r}",
+            hint=f"{option('missing', 'drop')} drops such rows, {option('missing', 'median')} "
+            "fills in the median",
+        )
+    if missing == "auto":
+        table, gaps = _without_sparse_columns(table, roles, gaps)
+        is_much = _incomplete(table, gaps).mean() > MANY_ROWS_LOST if gaps else False
+        missing = "median" if is_much else "drop"
+    if not gaps:
+        return table, complete, {}
+    incomplete = _incomplete(table, gaps)
+    if missing == "median":
+        fill = {name: _median(table[name], roles.formats[name]) for name in gaps}
+        notice(
+            f"replaced missing numbers by the median in {int(incomplete.sum()):,} of "
+            f"{count(table.height, 'row')}: {_listed(gaps)} ({option('missing', 'drop')} drops the "
+            "rows)"
+        )
+        filled = (pl.col(name).fill_null(value) for name, value in fill.items())
+        return table.with_columns(filled), complete, fill
+    notice(
+        f"dropped {int(incomplete.sum()):,} of {count(table.height, 'row')} with missing numbers "
+        f"({_listed(gaps)}); {option('missing', 'median')} keeps them"
+    )
+    return table, ~incomplete, {}
+
+
+def _median(column: pl.Series, known: ColumnFormat) -> float:
+    """The median; a value of the column if its numbers are whole."""
+    how = "lower" if known.is_whole or known.kind == "date" else "linear"
+    return float(column.quantile(0.5, interpolation=how))
+
+
+def _without_sparse_columns(
+    table: pl.DataFrame, roles: ColumnRoles, gaps: dict[str, int]
+) -> tuple[pl.DataFrame, dict[str, int]]:
+    """Ignore columns with many gaps if too many rows would be dropped otherwise."""
+    lost = _incomplete(table, gaps).mean()
+    if lost <= MANY_ROWS_LOST:
+        return table, gaps
+    sparse = [name for name, n in gaps.items() if n > MANY_GAPS * table.height]
+    if not sparse or len(sparse) == len(roles.used):
+        return table, gaps
+    for name in sparse:
+        roles.ignore(name, "gaps")
+        notice(
+            f"ignored {name}: {gaps[name] / table.height:.0%} of its values are missing "
+            f"({option('missing', 'median')} to use it)"
+        )
+    return table.drop(sparse), {name: n for name, n in gaps.items() if name not in sparse}
+
+
+def _gaps(table: pl.DataFrame, names: Sequence[str]) -> dict[str, int]:
+    counts = {name: table[name].null_count() for name in names}
+    return {name: n for name, n in counts.items() if n}
+
+
+def _incomplete(table: pl.DataFrame, gaps: dict[str, int]) -> pl.Series:
+    return table.select(pl.any_horizontal(pl.col(list(gaps)).is_null())).to_series()
+
+
+def _listed(gaps: dict[str, int]) -> str:
+    return ", ".join(f"{name} {n:,}" for name, n in gaps.items())

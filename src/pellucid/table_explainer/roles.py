@@ -1,0 +1,360 @@
+"""The role of each column of a table: number, category, or ignored for a reason."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from pellucid._utils.notices import InputError, notice, option
+from pellucid.table_explainer.column_names import listed, match_names
+from pellucid.tables.column_formats import ColumnFormat
+
+MAX_CATEGORIES = 30
+"""A text column with more different values is ignored unless it is requested as categorical."""
+
+FEW_VALUES = 12
+"""An integer column with at most this many different values is described by its values."""
+
+NEAR_CONSTANT = 0.99
+"""Share of the rows with one value from which on a column is ignored."""
+
+_FIRST_ROWS = 1000
+"""Rows that are checked before the whole column."""
+
+_WORD = r"(?:^|[^a-z0-9]|(?<=[a-z])(?=[A-Z]))"
+_IDENTIFIER = re.compile(
+    rf"(?:{_WORD}(?:id|ids|key|uuid|guid|index|idx|row|rownum|rowid|nr|no|num|number|serial|seqno|"
+    r"obs|obsno|ssn|iban|isbn|ean|sku)$)|^(?:id|pk|unnamed|column \d+)(?:[^a-z]|$)|[a-z](?:Id|ID|"
+    r"Key|Nr|No)$"
+)
+_CODE = re.compile(
+    rf"{_WORD}(?:zip|zip ?code|postal|postal ?code|post ?code|plz|postleitzahl|phone|telephone|tel|"
+    r"telefon|mobile|fax|fips|code|cod|flight)s?(?:[^a-z]|$)|(?:zip|postal|post|area)[ _.]?code",
+    re.IGNORECASE,
+)
+_YEAR = re.compile(rf"{_WORD}(?:year|yr|jahr|annee|año|ano|vintage)s?(?:[^a-z]|$)", re.IGNORECASE)
+_YEARS = (1500, 2200)
+
+_REASONS = {
+    "identifier": "looks like an ID",
+    "code": "looks like a code, such as a postal code or a phone number",
+    "constant": "only one value",
+    "near constant": "almost all values are the same",
+    "missing": "most values are missing",
+    "gaps": "many values are missing",
+    "text": "text with many different values",
+    "time": "times of day",
+    "nested": "lists or structures",
+}
+_REMEDIES = {
+    "identifier": "columns",
+    "code": "categorical",
+    "near constant": "columns",
+    "missing": "columns",
+    "gaps": "missing",
+    "text": "categorical",
+}
+
+
+@dataclass
+class ColumnRoles:
+    """The roles of the columns.
+
+    Attributes
+    ----------
+    numbers, categories : list of str
+        Columns that are clustered.
+    profile : list of str
+        Columns that are not clustered, but described in the result.
+    formats : dict of str to ColumnFormat
+        How the values of numeric columns are written.
+    ignored : dict of str to str
+        Reason why a column is ignored.
+    """
+
+    numbers: list[str] = field(default_factory=list)
+    categories: list[str] = field(default_factory=list)
+    profile: list[str] = field(default_factory=list)
+    formats: dict[str, ColumnFormat] = field(default_factory=dict)
+    ignored: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def used(self) -> list[str]:
+        """All columns that are clustered, numbers first."""
+        return [*self.numbers, *self.categories]
+
+    def ignored_for(self, reason: str) -> list[str]:
+        """Columns that are ignored for a reason."""
+        return [name for name, why in self.ignored.items() if why == reason]
+
+    def ignore(self, name: str, reason: str) -> None:
+        """Give up a column that was to be clustered."""
+        for names in (self.numbers, self.categories):
+            if name in names:
+                names.remove(name)
+        self.ignored[name] = reason
+
+
+def choose_roles(
+    table: pl.DataFrame,
+    formats: dict[str, ColumnFormat],
+    *,
+    columns: str | Sequence[str] | None = None,
+    exclude: str | Sequence[str] | None = None,
+    categorical: str | Sequence[str] | None = None,
+    profile: str | Sequence[str] | None = None,
+    reserved: Sequence[str] = (),
+) -> ColumnRoles:
+    """Decide the role of each column and report the decisions.
+
+    Parameters
+    ----------
+    table : polars.DataFrame
+    formats : dict of str to ColumnFormat
+        Formats found while the table was read.
+    columns, exclude, categorical, profile : str, sequence of str or None
+        Names or patterns; see :func:`match_names`.
+    reserved : sequence of str
+        Columns with another purpose.
+    """
+    given = {"columns": columns, "exclude": exclude, "profile": profile, "categorical": categorical}
+    names = {
+        parameter: [] if value is None else match_names(value, table.columns, parameter)
+        for parameter, value in given.items()
+    }
+    for first, second in (
+        ("columns", "exclude"),
+        ("columns", "profile"),
+        ("categorical", "exclude"),
+    ):
+        if both := [name for name in names[first] if name in names[second]]:
+            raise InputError(f"{both[0]!r} is in {option(first)} and in {option(second)}")
+    chosen = ColumnRoles(profile=names["profile"])
+    not_used = {*names["exclude"], *names["profile"], *reserved}
+    candidates = names["columns"] if columns is not None else table.columns
+    for name in dict.fromkeys([*candidates, *names["categorical"]]):
+        if name in not_used:
+            continue
+        is_requested = name in names["columns"]
+        role = (
+            _forced_category(table[name])
+            if name in names["categorical"]
+            else _role(table[name], is_requested=is_requested)
+        )
+        if role == "number":
+            chosen.numbers.append(name)
+            chosen.formats[name] = find_format(table[name], formats.get(name, ColumnFormat()))
+        elif role == "category":
+            chosen.categories.append(name)
+        elif is_requested:
+            raise InputError(
+                f"column {name!r} cannot be used: {_REASONS[role]}",
+                hint=f"remove it from {option('columns')}"
+                + (f", or add it to {option('categorical')}" if role == "text" else ""),
+            )
+        else:
+            chosen.ignored[name] = role
+    if not chosen.used:
+        _report_ignored(table, chosen.ignored)
+        raise InputError(
+            f"there is no column to cluster by; the columns are {listed(table.columns)}",
+            hint=f"choose columns with {option('columns')}, or text columns with "
+            f"{option('categorical')}",
+        )
+    _report_ignored(table, chosen.ignored)
+    _report_used(table, chosen, names["categorical"])
+    return chosen
+
+
+def find_format(column: pl.Series, known: ColumnFormat) -> ColumnFormat:
+    """How the values of a numeric column are written."""
+    dtype = column.dtype
+    if dtype == pl.Date:
+        return ColumnFormat("date", date_format=known.date_format)
+    if dtype == pl.Datetime:
+        return ColumnFormat("datetime", date_format=known.date_format)
+    if not _is_whole(column):
+        return known
+    if is_year(column):
+        return ColumnFormat("year")
+    values: tuple[int, ...] = ()
+    if column.head(_FIRST_ROWS).n_unique() <= FEW_VALUES + 1:
+        different = sorted(int(value) for value in column.drop_nulls().unique())
+        values = tuple(different) if len(different) <= FEW_VALUES else ()
+    return ColumnFormat("integer", prefix=known.prefix, suffix=known.suffix, values=values)
+
+
+def is_year(column: pl.Series) -> bool:
+    """Whether a column has the name of a year and plausible values."""
+    if not _YEAR.search(column.name) or not _is_whole(column):
+        return False
+    low, high = column.min(), column.max()
+    return low is not None and _YEARS[0] <= low and high <= _YEARS[1]
+
+
+def as_number(column: pl.Series) -> pl.Series:
+    """A numeric, date or time column as float64; dates as days since 1970-01-01."""
+    if column.dtype == pl.Date:
+        return column.cast(pl.Int32).cast(pl.Float64)
+    if column.dtype == pl.Datetime:
+        return column.cast(pl.Datetime("us")).cast(pl.Int64).cast(pl.Float64) / 86_400_000_000
+    if column.dtype == pl.Duration:
+        return column.cast(pl.Duration("us")).cast(pl.Int64).cast(pl.Float64) / 86_400_000_000
+    return column.cast(pl.Float64)
+
+
+def as_category(column: pl.Series) -> pl.Series:
+    """A categorical column: numbers, booleans and texts as they are, other types as text.
+
+    Categories that are numbers stay numbers, so that SQL and `predict` compare numbers.
+    """
+    plain = column.dtype.is_integer() or column.dtype in (pl.Float32, pl.Float64, pl.Boolean)
+    return column if plain else column.cast(pl.String)
+
+
+def _forced_category(column: pl.Series) -> str:
+    if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object):
+        return "nested"
+    return "category"
+
+
+def _role(column: pl.Series, *, is_requested: bool) -> str:
+    """The role of a column: a number, a category, or the reason to ignore it."""
+    dtype = column.dtype
+    if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
+        return "nested"
+    if dtype == pl.Time:
+        return "time"
+    present = column.drop_nulls() if column.null_count() else column
+    if dtype.is_float():
+        present = present.drop_nans()
+    if len(present) < len(column) / 2 and not (is_requested and len(present)):
+        return "missing"
+    if len(present) == 0 or _is_constant(present):
+        return "constant"
+    if dtype == pl.Boolean:
+        role = "category"
+    elif dtype.is_numeric():
+        role = _numeric_role(present)
+    elif dtype.is_temporal():
+        role = "number"
+    else:
+        role = _text_role(present, is_requested=is_requested)
+    if is_requested:
+        return "number" if role in ("identifier", "code") and not _is_text(dtype) else role
+    if role in ("number", "category") and _is_near_constant(present):
+        return "near constant"
+    return role
+
+
+def _is_text(dtype: Any) -> bool:
+    return not (dtype.is_numeric() or dtype.is_temporal())
+
+
+def _numeric_role(column: pl.Series) -> str:
+    """The role of a column of numbers."""
+    if not _is_whole(column):
+        return "number"
+    if is_year(column):
+        return "number"
+    few = column.head(_FIRST_ROWS).n_unique() <= MAX_CATEGORIES
+    n_different = column.n_unique() if few else MAX_CATEGORIES + 1
+    if n_different == 2:
+        return "category"
+    is_few = n_different <= min(MAX_CATEGORIES, max(2, len(column) // 10))
+    if _IDENTIFIER.search(column.name) or _IDENTIFIER.search(column.name.lower()):
+        return "category" if is_few else "identifier"
+    if _CODE.search(column.name):
+        return "category" if is_few else "code"
+    return "identifier" if _numbers_the_rows(column) else "number"
+
+
+def _numbers_the_rows(column: pl.Series) -> bool:
+    """Whether a column of whole numbers counts the rows from 0 or 1, in their order."""
+    if len(column) <= 10 or column.min() not in (0, 1):
+        return False
+    steps = column.diff().drop_nulls()
+    return bool((steps == 1).all() or (steps == -1).all())
+
+
+def _text_role(column: pl.Series, *, is_requested: bool) -> str:
+    n_different = column.n_unique()
+    most = min(MAX_CATEGORIES, max(10, len(column) // 10))
+    if not is_requested:
+        if n_different > 5 and n_different > 0.9 * len(column):
+            return "identifier"
+        name = column.name
+        if n_different > most and (
+            _IDENTIFIER.search(name) or _IDENTIFIER.search(name.lower()) or _CODE.search(name)
+        ):
+            return "identifier"
+    return "category" if n_different <= most else "text"
+
+
+def _is_whole(column: pl.Series) -> bool:
+    """Whether a numeric column holds integers, also written as 1.0."""
+    if column.dtype.is_integer():
+        return True
+    if not column.dtype.is_float():
+        return False
+    head = column.head(_FIRST_ROWS).drop_nulls().drop_nans()
+    if not (head == head.round()).all():
+        return False
+    present = column.drop_nulls().drop_nans()
+    return bool(((present == present.round()) & present.is_finite()).all())
+
+
+def _is_constant(column: pl.Series) -> bool:
+    first = column[0]
+    # The first rows are almost always enough.
+    if (column.head(_FIRST_ROWS) != first).any():
+        return False
+    return column.n_unique() == 1
+
+
+def _is_near_constant(column: pl.Series) -> bool:
+    """Whether fewer than 1 % of the rows differ from the most frequent value."""
+    head = column.head(_FIRST_ROWS)
+    if _largest_count(head) < NEAR_CONSTANT * len(head) - 5:
+        return False
+    return _largest_count(column) > NEAR_CONSTANT * len(column)
+
+
+def _largest_count(column: pl.Series) -> int:
+    return int(column.value_counts(name="rows")["rows"].max())
+
+
+def _report_ignored(table: pl.DataFrame, ignored: dict[str, str]) -> None:
+    by_reason: dict[str, list[str]] = {}
+    for name, reason in ignored.items():
+        by_reason.setdefault(reason, []).append(name)
+    for reason, names in by_reason.items():
+        why = _REASONS[reason]
+        if reason == "text" and len(names) == 1:
+            why = f"text with {table[names[0]].n_unique():,} different values"
+        remedy = _REMEDIES.get(reason)
+        it = "it" if len(names) == 1 else "them"
+        use = f" ({option(remedy)} to use {it})" if remedy else ""
+        notice(f"ignored {', '.join(names)}: {why}{use}")
+
+
+def _report_used(table: pl.DataFrame, chosen: ColumnRoles, forced: list[str]) -> None:
+    if guessed := [name for name in chosen.categories if name not in forced]:
+        notice(f"treated as categories: {', '.join(guessed)} ({option('exclude')} to ignore them)")
+    dates = [n for n in chosen.numbers if chosen.formats[n].kind in ("date", "datetime")]
+    if dates:
+        notice(f"used as dates: {', '.join(dates)} ({option('exclude')} to ignore them)")
+    codes = [
+        name
+        for name in chosen.numbers
+        if 2 < len(chosen.formats[name].values) <= 6 and table.height > 60
+    ]
+    if codes:
+        notice(
+            f"treated as numbers although they have few values: {', '.join(codes)} "
+            f"({option('categorical')} if they are codes)"
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import time
 from itertools import product
 from typing import NamedTuple
 
@@ -116,6 +117,11 @@ def days(column: pl.Series) -> pl.Series:
     if column.dtype.time_zone is not None:
         column = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
     return column.dt.epoch("us").cast(pl.Float64) / (24 * 60 * 60 * 1e6)
+
+
+def is_midnight(column: pl.Series) -> bool:
+    """Whether all times of a column are the start of a day."""
+    return bool((column.drop_nulls().dt.time() == time(0)).all())
 
 
 def dates_in_integers(column: pl.Series) -> pl.Series | None:

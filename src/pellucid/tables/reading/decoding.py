@@ -11,6 +11,7 @@ from pellucid.tables.reading.source import BOM_ENCODING
 UTF_8 = "utf-8"
 _SAMPLE = 1 << 16
 _HIGH_BYTES = bytes(range(0x80, 0x100))
+_BYTE_PAIRS = re.compile(rb"[A-Za-z]*[\x80-\xff][\x40-\x7e\x80-\xff]*")
 _HIGH_WORDS = re.compile(rb"[A-Za-z]*[\x80-\xff][A-Za-z\x80-\xff]*")
 _NOT_WESTERN = (
     *("cp1251", "koi8_r", "iso8859_5", "cp866", "cp1253", "cp1255", "cp1256", "cp874"),
@@ -92,9 +93,7 @@ def _other_encoding(name: str, content: bytes, usual: str | None) -> str:
         return "cp1252"
     from charset_normalizer import from_bytes
 
-    lines = [line for line in content.splitlines(keepends=True) if not line.isascii()]
-    sample = b"".join(lines[:2000])[:_SAMPLE]
-    sample = sample[: sample.rfind(b"\n") + 1] or sample
+    sample = b"\n".join(_BYTE_PAIRS.findall(content)[:10_000])
     best = from_bytes(sample, cp_isolation=list(_NOT_WESTERN)).best()
     candidates = ([best.encoding] if best is not None else []) + ["cp1252", "latin-1"]
     return next(each for each in candidates if _can_decode(content, each))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from pellucid._utils.notices import InputError, notice, option
@@ -14,6 +14,7 @@ from pellucid.tables.reading.numbers import is_number
 from pellucid.tables.reading.records import (
     FieldSeparator,
     Record,
+    check_quotes,
     read_sample,
     rewrite,
     usual_width,
@@ -117,7 +118,7 @@ def find_table(
             hint="a quote may be opened and not closed",
         )
     usual = "\t" if suffix in (".tsv", ".tab") else ","
-    if options.separator is None and dialect.separator != usual:
+    if options.separator is None and dialect.separator != usual and len(sample[-1].fields) > 1:
         shown = _NAMES.get(dialect.separator, repr(dialect.separator))
         notice(f"fields are separated by {shown}")
     width, _ = usual_width(sample)
@@ -153,6 +154,8 @@ def find_table(
         n_above=skip + start,
         has_header=bool(has_header),
     )
+    if b'"' in content:
+        check_quotes(name, table.body, dialect, table.n_above)
     return table.regular() if dialect.is_collapsed else table
 
 
@@ -197,17 +200,36 @@ def _find_dialect(
         found.append((key if is_consistent else (False, share, False, -rank), separator, rows))
     consistent = [each for each in found if each[0][0]]
     if not consistent:
-        for dialect in (FieldSeparator(" "), FieldSeparator(" ", True)):
-            rows = sample(dialect)
-            width, share = usual_width(rows)
-            if width > 1 and share >= _CONSISTENT and (given or _has_numbers(rows, width)):
-                return dialect, rows
+        blanks = _find_blanks(sample)
+        if blanks is not None and (given or _has_numbers(blanks[1])):
+            return blanks
         if given:
-            return FieldSeparator(" "), sample(FieldSeparator(" "))
+            return FieldSeparator(" ", True), sample(FieldSeparator(" ", True))
     if found:
         _, separator, rows = max(found)
         return FieldSeparator(separator), rows
-    return FieldSeparator(","), sample(FieldSeparator(","))
+    for separator in ",;\t|":
+        rows = sample(FieldSeparator(separator))
+        if usual_width(rows) == (1, 1.0):
+            break
+    else:
+        rows = sample(FieldSeparator(separator := ","))
+    return FieldSeparator(separator), rows
+
+
+def _find_blanks(
+    sample: Callable[[FieldSeparator], list[Record]],
+) -> tuple[FieldSeparator, list[Record]] | None:
+    """Whether single blanks or any number of blanks separate fields; None for neither."""
+    found = []
+    for is_collapsed in (False, True):
+        rows = sample(FieldSeparator(" ", is_collapsed))
+        width, share = usual_width(rows)
+        has_fields = all(any(each.fields[j : j + 1] != [""] for each in rows) for j in range(width))
+        if width > 1 and share >= _CONSISTENT and has_fields:
+            key = (rows[0].fits(width), share, not is_collapsed)
+            found.append((key, FieldSeparator(" ", is_collapsed), rows))
+    return max(found, key=lambda each: each[0])[1:] if found else None
 
 
 def _is_decimal_comma(rows: list[Record], width: int) -> bool:
@@ -220,8 +242,9 @@ def _is_decimal_comma(rows: list[Record], width: int) -> bool:
     )
 
 
-def _has_numbers(rows: list[Record], width: int) -> bool:
+def _has_numbers(rows: list[Record]) -> bool:
     """Whether a column has numbers."""
+    width, _ = usual_width(rows)
     below = [record.fields for record in rows[1:] if len(record.fields) == width]
     return any(sum(is_number(fields[j]) for fields in below) > len(below) / 2 for j in range(width))
 
@@ -232,7 +255,7 @@ def _find_first(name: str, sample: list[Record], width: int, skip: int) -> int:
         return next((i for i, row in enumerate(sample) if not _COMMENT.match(row.fields[0])), 0)
     at = next(i for i, record in enumerate(sample) if record.fits(width))
     # R writes row names without a name for their column.
-    if at and len(sample[at - 1].fields) == width - 1 and _are_names(sample[at - 1].fields):
+    if at and len(sample[at - 1].fields) == width - 1 and _are_names(sample[at - 1]):
         at -= 1
     for record in sample[:at]:
         n = sum(bool(each.strip()) for each in record.fields)
@@ -246,8 +269,10 @@ def _find_first(name: str, sample: list[Record], width: int, skip: int) -> int:
     return at
 
 
-def _are_names(fields: list[str]) -> bool:
-    return len(fields) > 1 and all(each.strip() and not is_number(each.strip()) for each in fields)
+def _are_names(record: Record) -> bool:
+    fields = [each.strip() for each in record.fields]
+    is_comment = _COMMENT.match(fields[0]) is not None
+    return len(fields) > 1 and not is_comment and not any(not e or is_number(e) for e in fields)
 
 
 def _report_titles(titles: list[Record], skip: int) -> None:

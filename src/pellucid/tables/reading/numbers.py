@@ -93,11 +93,17 @@ def is_number(text: str) -> bool:
 
 def decimal_evidence(values: pl.Series, counts: pl.Series) -> tuple[int, int, int]:
     """How many values are numbers with a decimal comma only, with a point only, and with both."""
+    is_plain = _plain_numbers(values, ".").is_not_null()
+    has_point = is_plain & values.str.contains(".", literal=True)
+    is_open = has_point & values.str.contains(r"^[-+]?[1-9]\d{0,2}\.\d{3}$")
+    n_point = int(counts.filter(has_point & ~is_open).sum())
+    n_both = int(counts.filter(is_plain).sum()) - n_point
+    values, counts = values.filter(~is_plain), counts.filter(~is_plain)
     comma, point = (values.str.contains(PATTERNS[sign]).fill_null(False) for sign in ",.")
     return (
         int(counts.filter(comma & ~point).sum()),
-        int(counts.filter(point & ~comma).sum()),
-        int(counts.filter(point & comma).sum()),
+        n_point + int(counts.filter(point & ~comma).sum()),
+        n_both + int(counts.filter(point & comma).sum()),
     )
 
 
@@ -115,47 +121,61 @@ def read_numbers(values: pl.Series, counts: pl.Series, decimal: str) -> NumberRe
         How often each value occurs.
     decimal : {".", ","}
     """
-    parts = values.str.extract_groups(PATTERNS[decimal]).struct.unnest()
-    core = parts["core"]
-    unit = (parts["prefix"].str.strip_chars() + parts["suffix"].str.strip_chars()).alias("unit")
-    weight = pl.DataFrame({"unit": unit, "n": counts}).filter(pl.col("unit").is_not_null())
-    by_unit = weight.group_by("unit").agg(pl.col("n").sum()).sort("n", "unit", descending=True)
-    used = by_unit["unit"].to_list()
-    currencies = [each for each in used if each in CURRENCIES]
-    allowed = used[:1]
-    if not used or used[0] in ("", *CURRENCIES):
-        allowed = ["", currencies[0]] if len(currencies) == 1 else used[:1]
-        if used[:1] == currencies[:1]:
-            allowed = ["", *currencies[:1]]
+    numbers = _plain_numbers(values, decimal)
+    is_plain = numbers.is_not_null()
+    has_decimals = values.filter(is_plain).str.contains(rf"[{decimal}eE]").any()
+    others = (~is_plain & values.is_not_null()).arg_true()
+    written = values.gather(others)
+    parts = written.str.extract_groups(PATTERNS[decimal]).struct.unnest()
+    unit = parts["prefix"].str.strip_chars() + parts["suffix"].str.strip_chars()
+    n_plain = int(counts.filter(is_plain).sum())
+    allowed = _allowed_units(unit, counts.gather(others), n_plain)
     is_ok = unit.is_in(allowed) & (parts["open"].is_null() == parts["close"].is_null())
     is_ok &= (parts["sign"] == "") | (parts["inner"] == "")
     is_ok = is_ok.fill_null(False)
-    core = core.set(~is_ok, None)
-    plain = core.str.replace_all(r"[ \u00a0\u2009\u202f'’]", "").str.replace_all(
-        _THOUSANDS[decimal], "", literal=True
-    )
-    if decimal == ",":
-        plain = plain.str.replace(",", ".", literal=True)
-    numbers = plain.cast(pl.Float64, strict=False)
+    parts, written = parts.filter(is_ok), written.filter(is_ok)
+    core = parts["core"].str.replace_all(r"[ \u00a0\u2009\u202f'’]", "")
+    core = core.str.replace_all(_THOUSANDS[decimal], "", literal=True)
+    found = core.str.replace(decimal, ".", literal=True).cast(pl.Float64, strict=False)
     is_negative = parts["sign"].is_in(["-", "−"]) | parts["inner"].is_in(["-", "−"])
     is_negative |= parts["open"].is_not_null()
-    numbers = pl.select(
-        pl.when(is_negative.fill_null(False)).then(-numbers).otherwise(numbers)
-    ).to_series()
-    decorated = values.filter((values.str.len_chars() > 0) & is_ok & _is_decorated(values, decimal))
-    chosen = parts.filter(is_ok & (unit == (allowed[-1] if allowed else "")))
-    around = [
-        chosen[each].fill_null("").mode().sort()[0] if len(chosen) else ""
+    found = pl.select(pl.when(is_negative).then(-found).otherwise(found)).to_series()
+    if "" not in allowed:
+        numbers = numbers.set(is_plain, None)
+    numbers = numbers.scatter(others.filter(is_ok), found)
+    has_decimals |= core.str.contains(rf"[{decimal}eE]").any()
+    with_unit = parts.filter(unit.filter(is_ok) != "")
+    prefix, suffix = (
+        with_unit[each].mode().sort()[0].replace("\u00a0", " ") if len(with_unit) else ""
         for each in ("prefix", "suffix")
-    ]
-    has_decimals = core.str.contains(rf"[{decimal}eE]").any()
-    return NumberReading(
-        numbers,
-        around[0].replace("\u00a0", " "),
-        around[1].replace("\u00a0", " "),
-        not has_decimals,
-        decorated.min() or "",
     )
+    example = written.filter(_is_decorated(written, decimal)).min() or ""
+    return NumberReading(numbers, prefix, suffix, not has_decimals, example)
+
+
+def _plain_numbers(values: pl.Series, decimal: str) -> pl.Series:
+    """Finite numbers of digits, a sign and a decimal sign; null for other values."""
+    if decimal == ",":
+        has_point = values.str.contains(".", literal=True)
+        values = values.set(has_point, None).str.replace(",", ".", literal=True)
+    numbers = values.cast(pl.Float64, strict=False)
+    return numbers.set(~numbers.is_finite(), None)
+
+
+def _allowed_units(unit: pl.Series, counts: pl.Series, n_plain: int) -> list[str]:
+    """The units that the numbers of a column may have; empty text for none."""
+    weight = {"": n_plain}
+    for each, n in (
+        pl.DataFrame({"unit": unit, "n": counts}).drop_nulls().group_by("unit").sum().rows()
+    ):
+        weight[each] = weight.get(each, 0) + n
+    usual = max(weight, key=lambda each: (weight[each], each))
+    currencies = [each for each in weight if each in CURRENCIES]
+    if usual not in ("", *currencies):
+        return [usual]
+    if usual == "" and len(currencies) > 1:
+        return [""]
+    return ["", usual if usual else (currencies or [""])[0]]
 
 
 def _is_decorated(values: pl.Series, decimal: str) -> pl.Series:

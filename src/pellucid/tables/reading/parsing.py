@@ -12,7 +12,13 @@ import polars as pl
 from pellucid._utils.notices import notice, option
 from pellucid.tables.column_formats import ColumnFormat, Kind
 from pellucid.tables.reading import missing
-from pellucid.tables.reading.dates import SHARE, DateReading, dates_in_integers, read_dates
+from pellucid.tables.reading.dates import (
+    SHARE,
+    DateReading,
+    dates_in_integers,
+    is_midnight,
+    read_dates,
+)
 from pellucid.tables.reading.numbers import (
     NumberReading,
     decimal_evidence,
@@ -21,8 +27,10 @@ from pellucid.tables.reading.numbers import (
 )
 
 MAX_EXAMPLES = 3
+_SAMPLE = 1000
 _YEAR_NAME = re.compile(r"year|jahr|ann[eé]e|\byr\b|año", re.IGNORECASE)
 _BOOLEANS = ("true", "false")
+_LONG_INTEGERS = [getattr(pl, name) for name in ("Int128", "UInt128") if hasattr(pl, name)]
 
 
 @dataclass
@@ -48,8 +56,8 @@ class _TextColumn:
     @classmethod
     def of(cls, column: pl.Series, na: tuple[str, ...] | None) -> _TextColumn:
         """Collect the different values of a column; `na` as in `parse_columns`."""
-        found = column.drop_nulls().value_counts(name="n")
-        raw, counts = found.to_series(0), found["n"]
+        found = column.drop_nulls().alias("value").value_counts(name="n")
+        raw, counts = found["value"], found["n"]
         values = raw.str.strip_chars()
         values = values.set(values == "", None)
         spelled = values.str.to_lowercase() if na is None else values
@@ -136,6 +144,7 @@ class _Parser:
     strays: dict[tuple, list[str]] = field(default_factory=lambda: defaultdict(list))
     decorated: list[str] = field(default_factory=list)
     dates: list[str] = field(default_factory=list)
+    codes: list[str] = field(default_factory=list)
     markers_found: set[str] = field(default_factory=set)
     has_blanks: bool = False
 
@@ -164,6 +173,9 @@ class _Parser:
             if is_infinite.any():
                 self._add_strays(name, "finite numbers", int(is_infinite.sum()), ["inf"])
             column = pl.select(pl.when(column.is_finite()).then(column)).to_series().alias(name)
+        elif column.dtype in _LONG_INTEGERS:
+            column = column.cast(pl.String)
+            self.codes.append(name)
         elif column.dtype.is_integer() and (found := dates_in_integers(column)) is not None:
             self.dates.append(f"{name} ({column.drop_nulls()[0]} is {found.drop_nulls()[0]})")
             self.formats[name] = ColumnFormat("date", date_format="%Y%m%d")
@@ -179,6 +191,8 @@ class _Parser:
         for name, (_, found) in texts.items():
             values, counts = found.present()
             total = counts.sum()
+            if not _may_be_numbers(values):
+                continue
             comma, point, both = decimal_evidence(values, counts)
             if total and max(comma, point) + both >= SHARE * total:
                 evidence[name] = comma, point
@@ -189,6 +203,7 @@ class _Parser:
             column, found = texts[name]
             values, counts = found.present()
             if is_code(values, counts):
+                self.codes.append(name)
                 continue
             sign = self.decimal or ("," if comma > point else "." if point > comma else default)
             reading = read_numbers(values, counts, sign)
@@ -230,10 +245,13 @@ class _Parser:
         if kind == "integer" and (typed := _kind(self.parsed[name])) is not None:
             kind = typed
         self.formats[name] = ColumnFormat(kind, reading.prefix, reading.suffix)
-        if reading.example:
-            number = numbers.filter(values == reading.example)[0]
-            text = f'{name} ("{reading.example}" is {number:.15g}'
-            if is_open and re.search(r"\d[.,]\d{3}(?!\d)", reading.example):
+        example = reading.example
+        if is_open and decimal == "," and not example:
+            example = values.filter(values.str.contains(",", literal=True)).min() or ""
+        if example:
+            number = numbers.filter(values == example)[0]
+            text = f'{name} ("{example}" is {number:.15g}'
+            if is_open and re.search(r"\d[.,]\d{3}(?!\d)", example):
                 other = "," if decimal == "." else "."
                 text += f"; {option('decimal', other)} reads it differently"
             self.decorated.append(text + ")")
@@ -263,7 +281,8 @@ class _Parser:
             date = reading.values.filter(values == text)[0]
             what = f'{name} ("{text}"' + (f" is {date}" if text != str(date) else "")
             if reading.is_ambiguous and not orders:
-                what += "; day and month are ambiguous"
+                order = "day before month" if reading.is_day_first else "month before day"
+                what += f"; {order} is assumed"
             self.dates.append(what + ")")
 
     def _read_words(self, texts: dict[str, tuple[pl.Series, _TextColumn]]) -> None:
@@ -317,6 +336,8 @@ class _Parser:
             notice("blanks around fields are removed")
         if self.decorated:
             notice(f"read as numbers: {', '.join(self.decorated)}")
+        if self.codes:
+            notice(f"kept as text, because the digits are codes: {', '.join(self.codes)}")
         if self.dates:
             notice(f"read as dates: {', '.join(self.dates)}")
         for (what, n, examples), names in self.strays.items():
@@ -328,6 +349,15 @@ class _Parser:
                 f"{', '.join(names)}: {count} not {one} ({_quoted(list(examples))}); treated as "
                 "missing"
             )
+
+
+def _may_be_numbers(values: pl.Series) -> bool:
+    """Whether half of a sample of values are numbers; short columns are not sampled."""
+    if len(values) <= 2 * _SAMPLE:
+        return True
+    sample = values.gather_every(len(values) // _SAMPLE)
+    counts = pl.Series([1] * len(sample))
+    return sum(decimal_evidence(sample, counts)) >= len(sample) / 2
 
 
 def _quoted(examples: list[str]) -> str:
@@ -343,7 +373,7 @@ def _kind(column: pl.Series) -> Kind | None:
     if dtype == pl.Date:
         return "date"
     if dtype == pl.Datetime:
-        return "datetime"
+        return "date" if is_midnight(column) else "datetime"
     if dtype.is_integer():
         is_year = _YEAR_NAME.search(column.name) and column.null_count() < len(column)
         return "year" if is_year and column.min() >= 1000 and column.max() <= 2999 else "integer"

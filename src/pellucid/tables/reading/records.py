@@ -67,6 +67,34 @@ def read_records(text: str, dialect: FieldSeparator, start: int = 0) -> Iterator
         ) from error
 
 
+def check_quotes(name: str, content: bytes, dialect: FieldSeparator, start: int) -> None:
+    """Raise an error that names the line if a quote is opened and not closed.
+
+    Parameters
+    ----------
+    name : str
+        Name of the file.
+    content : bytes
+    dialect : FieldSeparator
+    start : int
+        Number of lines above `content`.
+    """
+    if content.count(b'"') % 2 == 0:
+        return
+    lines = io.StringIO(content.decode(), newline="")
+    reader = csv.reader(lines, delimiter=dialect.separator, strict=True)
+    last = start
+    try:
+        for _ in reader:
+            last = start + reader.line_num
+    except csv.Error as error:
+        if "unexpected end" in str(error) or "field larger" in str(error):
+            raise InputError(
+                f"{name}: a quote in line {last + 1} is not closed",
+                hint="close or delete the quote",
+            ) from error
+
+
 def read_sample(
     text: str, dialect: FieldSeparator, *, is_cut: bool, limit: int = 500
 ) -> list[Record]:
@@ -81,12 +109,13 @@ def read_sample(
 
 
 def usual_width(sample: list[Record]) -> tuple[int, float]:
-    """The most common number of fields, and the share of rows that have it."""
+    """The most common number of fields, and the share of rows below the first that have it."""
     counts = Counter(len(record.fields) for record in sample)
     if not counts:
         return 0, 0.0
     width = max(counts, key=lambda each: (counts[each], each))
-    return width, sum(record.fits(width) for record in sample) / len(sample)
+    below = sample[1:] or sample
+    return width, sum(record.fits(width) for record in below) / len(below)
 
 
 def is_regular(body: bytes, separator: str, width: int) -> bool:
@@ -154,7 +183,6 @@ def rewrite(name: str, body: bytes, dialect: FieldSeparator, width: int, start: 
     blank: list[int] = []
     n_blank = n_long = 0
     text = body.decode()
-    n_lines = start + len(text.splitlines())
     for record in read_records(text, dialect, start):
         if record.is_blank and (width > 1 or not record.fields):
             blank.append(record.first)
@@ -166,19 +194,14 @@ def rewrite(name: str, body: bytes, dialect: FieldSeparator, width: int, start: 
             n_blank += len(blank)
         blank.clear()
         if not record.fits(width):
-            raise _ragged(name, record, width, n_lines)
+            raise _ragged(name, record, width)
         n_long += len(record.fields) > width
         writer.writerow(record.fields[:width])
     return Rewritten(output.getvalue().encode(), n_blank, n_long)
 
 
-def _ragged(name: str, record: Record, width: int, n_lines: int) -> InputError:
+def _ragged(name: str, record: Record, width: int) -> InputError:
     n = len(record.fields)
-    if record.last > record.first and record.last >= n_lines:
-        return InputError(
-            f"{name}: a quote in line {record.first} is not closed",
-            hint="close or delete the quote",
-        )
     fields = f"{n} field" if n == 1 else f"{n} fields"
     return InputError(
         f"{name}: line {record.first} has {fields}, the header has {width}",

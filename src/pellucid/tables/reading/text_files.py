@@ -106,8 +106,9 @@ def _has_decimal_commas(table: pl.DataFrame) -> bool:
     if not any(dtype.is_float() for dtype in table.dtypes):
         return False
     for column in table.select(cs.string()):
-        found = column.drop_nulls().head(_SAMPLE_ROWS).str.strip_chars().value_counts(name="n")
-        comma, point, _ = decimal_evidence(found.to_series(0), found["n"])
+        texts = column.drop_nulls().head(_SAMPLE_ROWS).str.strip_chars().alias("value")
+        found = texts.value_counts(name="n")
+        comma, point, _ = decimal_evidence(found["value"], found["n"])
         if comma > max(point, 0.5 * found["n"].sum()):
             return True
     return False

@@ -8,6 +8,7 @@ from collections import Counter
 import polars as pl
 
 from pellucid._utils.notices import InputError, notice, option
+from pellucid.tables.reading.dates import is_midnight
 from pellucid.tables.reading.layout import distinct_names
 from pellucid.tables.reading.source import ReadingOptions
 from pellucid.tables.suffixes import EXCEL, FEATHER, PARQUET
@@ -31,10 +32,12 @@ def _read_json(name: str, content: bytes) -> pl.DataFrame:
     content = content.removeprefix(b"\xef\xbb\xbf").strip()
     if not content.startswith(b"["):
         return pl.read_ndjson(io.BytesIO(content), infer_schema_length=None)
-    table = pl.read_json(io.BytesIO(content), infer_schema_length=None)
-    if table.width == 1 and table.columns[0] in ("", "column_0") and table.dtypes[0].is_nested():
-        raise InputError(f"{name} is a list of lists", hint="a list of objects is expected")
-    return table
+    if not content[1:].lstrip().startswith(b"{"):
+        raise InputError(
+            f"{name} is a JSON list, but not of objects",
+            hint='a list such as [{"a": 1, "b": 2}, {"a": 3, "b": 4}] is expected',
+        )
+    return pl.read_json(io.BytesIO(content), infer_schema_length=None)
 
 
 def _read_excel(name: str, content: bytes, options: ReadingOptions) -> pl.DataFrame:
@@ -72,11 +75,13 @@ def _read_excel(name: str, content: bytes, options: ReadingOptions) -> pl.DataFr
         for each, given in zip(names, [*header, *[""] * table.width])
         if not given and table[each].null_count() == table.height
     ]
-    return table.drop(empty).with_columns(map(_as_integers, table.drop(empty)))
+    return table.drop(empty).with_columns(map(_narrow, table.drop(empty)))
 
 
-def _as_integers(column: pl.Series) -> pl.Series:
-    """A column of integers; Excel keeps all numbers as floats."""
+def _narrow(column: pl.Series) -> pl.Series:
+    """Integers and dates; Excel keeps all numbers as floats, and all dates as times."""
+    if column.dtype == pl.Datetime and is_midnight(column):
+        return column.cast(pl.Date)
     if column.dtype != pl.Float64 or not column.is_finite().all():
         return column
     is_whole = (column == column.round()).all() and (column.abs() < 2**53).all()

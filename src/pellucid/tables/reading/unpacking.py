@@ -8,6 +8,8 @@ import io
 import lzma
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import PurePath
 from typing import IO, NamedTuple
 
@@ -17,6 +19,8 @@ from pellucid.tables.suffixes import COMPRESSED, FEATHER, JSON, PARQUET, TEXT
 MIN_LIMIT = 256 << 20
 MAX_RATIO = 200
 """A compressed file may give `MIN_LIMIT` bytes, or this multiple of its size."""
+
+_CHUNK = 1 << 16
 
 
 class Content(NamedTuple):
@@ -86,10 +90,31 @@ def _opener(content: bytes):
     return _open_zip if content.startswith(b"PK\x03\x04") else None
 
 
-def _open_zstd(data: IO[bytes]) -> IO[bytes]:
-    import zstandard
+@contextmanager
+def _open_zstd(data: IO[bytes]) -> Iterator[_ZstdReader]:
+    yield _ZstdReader(data)
 
-    return zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True)
+
+class _ZstdReader:
+    """Reads zstd frames; unlike the reader of zstandard, it fails if the last one is cut off."""
+
+    def __init__(self, data: IO[bytes]) -> None:
+        self._data = data
+
+    def read(self, limit: int) -> bytes:
+        """At most about `limit` bytes."""
+        import zstandard
+
+        parts, n_read, frame = [], 0, None
+        while n_read <= limit and (chunk := self._data.read(_CHUNK)):
+            while chunk:
+                frame = frame or zstandard.ZstdDecompressor().decompressobj()
+                parts.append(frame.decompress(chunk))
+                n_read += len(parts[-1])
+                chunk, frame = (frame.unused_data, None) if frame.eof else (b"", frame)
+        if frame is not None and n_read <= limit:
+            raise EOFError("the file ended before the end of the compressed data")
+        return b"".join(parts)
 
 
 def _open_zip(data: IO[bytes]) -> IO[bytes]:

@@ -72,8 +72,9 @@ def _write(
 
 
 def to_text(frame: pl.DataFrame, source: TableSource | None = None) -> str:
-    """A table as delimited text; see `write_table`."""
-    texts, separator = _as_fields(frame, source, ".csv")
+    """A table as delimited text, with the separator and the decimal sign of the source."""
+    suffix = source.suffix if source is not None and source.suffix in TEXT else ".csv"
+    texts, separator = _as_fields(frame, source, suffix)
     return texts.write_csv(separator=separator)
 
 

@@ -197,6 +197,18 @@ def test_excel(tmp_path):
     ]
 
 
+def test_excel_cells_that_start_elsewhere_and_have_no_header(tmp_path):
+    file = tmp_path / "book.xlsx"
+    with xlsxwriter.Workbook(file) as book:
+        sheet = book.add_worksheet()
+        for i in range(5):
+            sheet.write_row(3 + i, 2, ["north" if i % 2 else "south", i / 4])
+    source, said = read(tmp_path, file.read_bytes(), "data.xlsx")
+    assert said == ["the first line has values, not names; the columns are named x1, x2, ..."]
+    assert source.table["x1"].to_list() == ["south", "north", "south", "north", "south"]
+    assert source.table["x2"].to_list() == [0, 0.25, 0.5, 0.75, 1]
+
+
 def test_standard_input(tmp_path, monkeypatch):
     class Stdin:
         buffer = io.BytesIO(gzip.compress(CSV.encode()))

@@ -173,6 +173,18 @@ def test_a_late_short_line_in_a_long_file(tmp_path):
     fails(tmp_path, content, "{file}: line 5002 has 1 field, the header has 2")
 
 
+def test_types_do_not_depend_on_the_first_rows(tmp_path):
+    content = "a,b,c\n" + "1,2,x\n" * 1500 + "3,4.5,x\n"
+    source, said = read(tmp_path, content)
+    assert source.table.dtypes == [pl.Int64, pl.Float64, pl.String]
+    assert said == []
+    source, said = read(tmp_path, content + "-,5,x\n")
+    assert source.table.dtypes == [pl.Int64, pl.Float64, pl.String]
+    assert said == ['a: 1 value is not a number ("-"); treated as missing']
+    source, _ = read(tmp_path, "zip,x\n" + "10001,1.5\n" * 1500 + "00501,2.5\n" * 80)
+    assert source.table["zip"][-1] == "00501"
+
+
 def test_separators_at_the_end_of_lines(tmp_path):
     source, said = read(tmp_path, text(end=",\n"))
     assert_usual(source)

@@ -141,7 +141,7 @@ def _of_pandas(name: str, column: Any) -> pl.Series:
     """A column of pandas; objects of several types become text."""
     try:
         return pl.Series(name, pl.from_pandas(column, include_index=False))
-    except Exception:
+    except (ImportError, TypeError, ValueError, pl.exceptions.PolarsError):
         return _of_array(name, column.to_numpy(dtype=object, na_value=None))
 
 

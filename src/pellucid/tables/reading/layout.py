@@ -5,11 +5,17 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple
 
 from pellucid._utils.notices import InputError, notice, option
-from pellucid.tables.reading.missing import MARKERS
+from pellucid.tables.reading.headers import (
+    MAX_ROWS,
+    NO_HEADER,
+    header_names,
+    is_header,
+    numbered_names,
+)
 from pellucid.tables.reading.numbers import is_number
 from pellucid.tables.reading.records import (
     FieldSeparator,
@@ -27,11 +33,7 @@ SEPARATORS = "\t;|,"
 _HEAD = 1 << 17
 _SEPARATOR_LINE = re.compile(rb'^"?sep=(.)"?[ \t]*\r?\n', re.IGNORECASE)
 _COMMENT = re.compile(r"^\s*(#|//|%|--)")
-_DATE = re.compile(r"^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([ T]|$)")
 _CONSISTENT = 0.95
-_BODY = 100
-"""Rows that decide whether the first line is a header."""
-
 _NAMES = {"\t": "tabs", " ": "blanks"}
 
 
@@ -130,13 +132,13 @@ def find_table(
     width = max(width, len(first.fields)) if not first.fits(width) else width
     has_header = options.header
     if has_header is None:
-        has_header = _is_header(
-            first.fields, [record.fields for record in rows[:_BODY]], hints.header
+        has_header = is_header(
+            first.fields, [record.fields for record in rows[:MAX_ROWS]], hints.header
         )
         if not has_header:
-            notice("the first line has values, not names; the columns are named x1, x2, ...")
+            notice(NO_HEADER)
     start = first.last if has_header else first.first - 1
-    names = _names(first.fields, rows, width) if has_header else _numbered(width)
+    names = header_names(first.fields, rows, width) if has_header else numbered_names(width)
     begin, end = _offset(rest, first.first - 1), _offset(rest, start)
     if not rest[end : end + _HEAD].strip() and not rest[end:].strip():
         raise InputError(f"{name} has column names but no rows")
@@ -144,6 +146,8 @@ def find_table(
     if rest[begin:end] != header:
         rest, begin, end = header + rest[end:], 0, len(header)
     content, end = rest[begin:], end - begin
+    if content.endswith((b"\n\n", b"\n\r\n")):
+        content = content.rstrip() + b"\n"
     table = TextTable(
         name,
         dialect,
@@ -284,88 +288,3 @@ def _report_titles(titles: list[Record], skip: int) -> None:
     lines = f"line {first} skipped" if first == last else f"lines {first} to {last} skipped"
     kind = "a comment" if _COMMENT.match(titles[0].fields[0]) else "a title"
     notice(f'{lines}: {kind} ("{text}") ({option("skip", 0)} keeps it)')
-
-
-def _is_header(first: list[str], rows: list[list[str]], hint: bool | None) -> bool:
-    """Whether the first line has names.
-
-    It has none if its fields are numbers or dates in all columns of numbers or dates, unless they
-    are consecutive numbers such as years. Without such columns, it has none if all its fields
-    occur again below.
-    """
-    if not rows:
-        return True if hint is None else hint
-    cells = [[row[j].strip() for row in rows if j < len(row)] for j in range(len(first))]
-    first = [each.strip() for each in first]
-    numeric = [j for j in range(len(first)) if _are_values(cells[j])]
-    if any(first[j] and not _is_value(first[j]) and not _is_marker(first[j]) for j in numeric):
-        return True
-    known = [j for j in numeric if _is_value(first[j])]
-    if known:
-        return _is_sequence([first[j] for j in known])
-    if len(rows) > 1 and all(each in below for each, below in zip(first, cells)):
-        return False
-    return True if hint is None else hint
-
-
-def _is_value(text: str) -> bool:
-    return is_number(text) or _DATE.match(text) is not None
-
-
-def _is_marker(text: str) -> bool:
-    return text.lower() in MARKERS
-
-
-def _are_values(cells: list[str]) -> bool:
-    present = [each for each in cells if each and not _is_marker(each)]
-    return bool(present) and sum(map(_is_value, present)) >= 0.9 * len(present)
-
-
-def _is_sequence(texts: list[str]) -> bool:
-    """Whether the numbers are years in order, or count from 0 or 1."""
-    if not all(re.fullmatch(r"\d{1,4}", each) for each in texts) or len(texts) < 2:
-        return False
-    numbers = [int(each) for each in texts]
-    steps = {b - a for a, b in zip(numbers, numbers[1:])}
-    if steps == {1} and numbers[0] in (0, 1):
-        return True
-    is_ordered = all(step > 0 for step in steps) or all(step < 0 for step in steps)
-    return is_ordered and all(1500 <= each <= 2200 for each in numbers)
-
-
-def _names(fields: list[str], rows: list[Record], width: int) -> list[str]:
-    """Unique names of `width` columns."""
-    names = [" ".join(each.split()) if "\n" in each else each.strip() for each in fields[:width]]
-    if len(names) < width:
-        ends_empty = all(not each.fields[width - 1 :] or not each.fields[-1] for each in rows)
-        if ends_empty:
-            names.append("")
-        else:
-            notice(
-                "the header has one name less than the lines have fields: the first column has none"
-            )
-            names.insert(0, "")
-    return list(distinct_names(names))
-
-
-def distinct_names(names: list[str]) -> Iterator[str]:
-    """Unique names: a second 'a' becomes 'a (2)', an empty name 'column 3'."""
-    used = set(names)
-    seen: set[str] = set()
-    renamed: list[str] = []
-    for position, name in enumerate(names, start=1):
-        base = name or f"column {position}"
-        new, copy = base, 1
-        while new in seen or (copy > 1 and new in used):
-            copy += 1
-            new = f"{base} ({copy})"
-        if copy > 1 and name:
-            renamed.append(new)
-        seen.add(new)
-        yield new
-    if renamed:
-        notice(f"columns with the same name are renamed: {', '.join(renamed)}")
-
-
-def _numbered(width: int) -> list[str]:
-    return [f"x{j}" for j in range(1, width + 1)]

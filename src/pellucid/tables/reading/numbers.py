@@ -183,6 +183,12 @@ def _is_decorated(values: pl.Series, decimal: str) -> pl.Series:
     return ~values.str.contains(rf"^[-+]?[\d{decimal}]*(?:[eE][-+]?\d+)?$")
 
 
+def as_integers(column: pl.Series) -> pl.Series:
+    """A column of floats as integers if all are integers, otherwise as it is."""
+    is_whole = (column == column.round()).all() and (column.abs() < 2**53).all()
+    return column.cast(pl.Int64) if is_whole and column.is_finite().all() else column
+
+
 def is_code(values: pl.Series, counts: pl.Series) -> bool:
     """Whether digits are a code, such as a ZIP code, a phone number or a long account number.
 

@@ -25,61 +25,11 @@ from pellucid.tables.reading.numbers import (
     is_code,
     read_numbers,
 )
+from pellucid.tables.reading.text_columns import TextColumn, quoted
 
-MAX_EXAMPLES = 3
-_SAMPLE = 1000
 _YEAR_NAME = re.compile(r"year|jahr|ann[eé]e|\byr\b|año", re.IGNORECASE)
 _BOOLEANS = ("true", "false")
 _LONG_INTEGERS = [getattr(pl, name) for name in ("Int128", "UInt128") if hasattr(pl, name)]
-
-
-@dataclass
-class _TextColumn:
-    """The different values of a text column.
-
-    Attributes
-    ----------
-    raw : Series of String
-        Different values as in the file.
-    values : Series of String
-        The same without blanks at their ends; null if empty.
-    counts : Series of int
-    is_present : Series of bool
-        Whether a value is neither empty nor a marker of a missing value.
-    """
-
-    raw: pl.Series
-    values: pl.Series
-    counts: pl.Series
-    is_present: pl.Series
-
-    @classmethod
-    def of(cls, column: pl.Series, na: tuple[str, ...] | None) -> _TextColumn:
-        """Collect the different values of a column; `na` as in `parse_columns`."""
-        found = column.drop_nulls().alias("value").value_counts(name="n")
-        raw, counts = found["value"], found["n"]
-        values = raw.str.strip_chars()
-        values = values.set(values == "", None)
-        spelled = values.str.to_lowercase() if na is None else values
-        is_marker = spelled.is_in(list(missing.MARKERS if na is None else na)).fill_null(True)
-        return cls(raw, values, counts, ~is_marker)
-
-    @property
-    def n_present(self) -> int:
-        """Number of values that are not missing."""
-        return int(self.counts.filter(self.is_present).sum())
-
-    def present(self) -> tuple[pl.Series, pl.Series]:
-        """The values that are not missing, and how often they occur."""
-        return self.values.filter(self.is_present), self.counts.filter(self.is_present)
-
-    def spread(self, column: pl.Series, parsed: pl.Series) -> pl.Series:
-        """The parsed value of each row."""
-        if not len(self.raw):
-            return pl.Series(column.name, [None] * len(column), dtype=parsed.dtype)
-        return column.replace_strict(
-            self.raw, parsed, default=None, return_dtype=parsed.dtype
-        ).alias(column.name)
 
 
 class ParsedColumns(NamedTuple):
@@ -154,7 +104,7 @@ class _Parser:
             if column.dtype in (pl.Categorical, pl.Enum):
                 column = column.cast(pl.String)
             if column.dtype == pl.String:
-                texts[column.name] = (column, _TextColumn.of(column, self.na))
+                texts[column.name] = (column, TextColumn.of(column, self.na))
             else:
                 self._keep(column)
         decimal = self._read_numbers(texts)
@@ -185,19 +135,20 @@ class _Parser:
         if (kind := _kind(column)) is not None:
             self.formats[name] = ColumnFormat(kind)
 
-    def _read_numbers(self, texts: dict[str, tuple[pl.Series, _TextColumn]]) -> str:
+    def _read_numbers(self, texts: dict[str, tuple[pl.Series, TextColumn]]) -> str:
         """Parse numeric columns, remove them from `texts`, and return the decimal sign."""
         evidence = {}
         for name, (_, found) in texts.items():
             values, counts = found.present()
             total = counts.sum()
-            if not _may_be_numbers(values):
+            if not found.may_be_numbers():
                 continue
             comma, point, both = decimal_evidence(values, counts)
             if total and max(comma, point) + both >= SHARE * total:
                 evidence[name] = comma, point
         default = self.decimal or self._usual_decimal(evidence)
-        is_open = self.decimal is None and not any(any(each) for each in evidence.values())
+        is_open = self.decimal is None and not self._has_floats()
+        is_open = is_open and not any(any(each) for each in evidence.values())
         used = set()
         for name, (comma, point) in evidence.items():
             column, found = texts[name]
@@ -221,14 +172,17 @@ class _Parser:
     def _usual_decimal(self, evidence: dict[str, tuple[int, int]]) -> str:
         comma, point = (sum(each[i] for each in evidence.values()) for i in (0, 1))
         if comma == point == 0:
-            has_floats = any(dtype.is_float() for dtype in self.frame.dtypes)
-            return "." if has_floats else self.default_decimal
+            return "." if self._has_floats() else self.default_decimal
         return "," if comma > point else "."
+
+    def _has_floats(self) -> bool:
+        """Whether a column was read with decimal points already."""
+        return any(dtype.is_float() for dtype in self.frame.dtypes)
 
     def _add_number(
         self,
         column: pl.Series,
-        found: _TextColumn,
+        found: TextColumn,
         numbers: pl.Series,
         reading: NumberReading,
         decimal: str,
@@ -256,7 +210,7 @@ class _Parser:
                 text += f"; {option('decimal', other)} reads it differently"
             self.decorated.append(text + ")")
 
-    def _read_dates(self, texts: dict[str, tuple[pl.Series, _TextColumn]], day_first: bool) -> None:
+    def _read_dates(self, texts: dict[str, tuple[pl.Series, TextColumn]], day_first: bool) -> None:
         """Parse columns of dates and remove them from `texts`."""
         readings: dict[str, DateReading] = {}
         for name, (_, found) in texts.items():
@@ -285,7 +239,7 @@ class _Parser:
                 what += f"; {order} is assumed"
             self.dates.append(what + ")")
 
-    def _read_words(self, texts: dict[str, tuple[pl.Series, _TextColumn]]) -> None:
+    def _read_words(self, texts: dict[str, tuple[pl.Series, TextColumn]]) -> None:
         """Parse the other columns as booleans or text."""
         if self.na is not None:
             gaps = set(self.na)
@@ -297,7 +251,7 @@ class _Parser:
             is_gap = found.values.is_in(list(gaps)).fill_null(False)
             if is_gap.any() and self.na is None:
                 n = f"{int(found.counts.filter(is_gap).sum()):,}"
-                report[_quoted(sorted(found.values.filter(is_gap)))].append(f"{name} ({n})")
+                report[quoted(sorted(found.values.filter(is_gap)))].append(f"{name} ({n})")
             values = found.values.set(is_gap, None)
             self.has_blanks |= bool((found.raw != found.values).fill_null(False).any())
             words = values.drop_nulls().str.to_lowercase()
@@ -311,7 +265,7 @@ class _Parser:
             names = ", ".join(columns)
             notice(f"treated as missing: {spellings} in {names} ({option('na')} to change)")
 
-    def _add(self, column: pl.Series, found: _TextColumn, parsed: pl.Series, what: str) -> None:
+    def _add(self, column: pl.Series, found: TextColumn, parsed: pl.Series, what: str) -> None:
         """Keep a parsed column and note the values that could not be read."""
         whole = pl.Series(column.name, [None] * len(found.raw), dtype=parsed.dtype)
         whole = whole.scatter(found.is_present.arg_true(), parsed)
@@ -346,25 +300,9 @@ class _Parser:
             one = what if n > 1 else {"dates": "a date", "numbers": "a number"}.get(what, what)
             one = "a finite number" if (n, what) == (1, "finite numbers") else one
             notice(
-                f"{', '.join(names)}: {count} not {one} ({_quoted(list(examples))}); treated as "
+                f"{', '.join(names)}: {count} not {one} ({quoted(list(examples))}); treated as "
                 "missing"
             )
-
-
-def _may_be_numbers(values: pl.Series) -> bool:
-    """Whether half of a sample of values are numbers; short columns are not sampled."""
-    if len(values) <= 2 * _SAMPLE:
-        return True
-    sample = values.gather_every(len(values) // _SAMPLE)
-    counts = pl.Series([1] * len(sample))
-    return sum(decimal_evidence(sample, counts)) >= len(sample) / 2
-
-
-def _quoted(examples: list[str]) -> str:
-    """The first examples in quotes."""
-    different = list(dict.fromkeys(examples))
-    shown = ", ".join(f'"{each[:30]}"' for each in different[:MAX_EXAMPLES])
-    return f"{shown}, ..." if len(different) > MAX_EXAMPLES else shown
 
 
 def _kind(column: pl.Series) -> Kind | None:

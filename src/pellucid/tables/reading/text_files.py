@@ -10,7 +10,7 @@ import polars.selectors as cs
 from pellucid._utils.notices import InputError, notice
 from pellucid.tables.reading.decoding import to_utf8
 from pellucid.tables.reading.layout import TextTable, find_table
-from pellucid.tables.reading.numbers import decimal_evidence
+from pellucid.tables.reading.numbers import as_integers, decimal_evidence
 from pellucid.tables.reading.parsing import parse_columns
 from pellucid.tables.reading.records import has_leading_zeros, is_regular
 from pellucid.tables.reading.source import ReadingOptions, TableSource, read_fields
@@ -79,25 +79,29 @@ def _try_numbers(layout: TextTable, options: ReadingOptions) -> pl.DataFrame | N
     separator = layout.dialect.separator
     if options.decimal == "," or has_leading_zeros(layout.content, layout.start, separator):
         return None
-    for overrides in ({}, {pl.Int64: pl.Float64}):
+    for read in (_read_typed, _read_floats):
         try:
-            table = _read_typed(layout.content, separator, overrides)
+            table = read(layout.content, separator)
         except pl.exceptions.PolarsError:
             continue
         return None if _has_decimal_commas(table) else table
     return None
 
 
-def _read_typed(content: bytes, separator: str, overrides: dict) -> pl.DataFrame:
-    dtypes = None
-    if overrides:
-        head = read_fields(content, separator, n_rows=_SAMPLE_ROWS)
-        dtypes = [overrides.get(dtype, dtype) for dtype in head.dtypes]
+def _read_typed(content: bytes, separator: str, dtypes: list | None = None) -> pl.DataFrame:
+    """The table with the types of its first rows; an error if a later row does not fit."""
     return read_fields(
-        content,
-        separator,
-        infer_schema_length=_SAMPLE_ROWS,
-        schema_overrides=dtypes,
+        content, separator, infer_schema_length=_SAMPLE_ROWS, schema_overrides=dtypes
+    )
+
+
+def _read_floats(content: bytes, separator: str) -> pl.DataFrame:
+    """The same, where columns of integers may have decimals in later rows."""
+    head = read_fields(content, separator, n_rows=_SAMPLE_ROWS).dtypes
+    dtypes = [pl.Float64 if dtype == pl.Int64 else dtype for dtype in head]
+    table = _read_typed(content, separator, dtypes)
+    return table.with_columns(
+        as_integers(column) for column, dtype in zip(table, head) if dtype == pl.Int64
     )
 
 

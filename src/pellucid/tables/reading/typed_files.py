@@ -9,7 +9,14 @@ import polars as pl
 
 from pellucid._utils.notices import InputError, notice, option
 from pellucid.tables.reading.dates import is_midnight
-from pellucid.tables.reading.layout import distinct_names
+from pellucid.tables.reading.headers import (
+    MAX_ROWS,
+    NO_HEADER,
+    distinct_names,
+    is_header,
+    numbered_names,
+)
+from pellucid.tables.reading.numbers import as_integers
 from pellucid.tables.reading.source import ReadingOptions
 from pellucid.tables.suffixes import EXCEL, FEATHER, PARQUET
 
@@ -46,8 +53,9 @@ def _read_excel(name: str, content: bytes, options: ReadingOptions) -> pl.DataFr
 
     workbook = fastexcel.read_excel(content)
     for sheet in workbook.sheet_names:
-        raw = workbook.load_sheet(sheet, header_row=None, dtypes="string", n_rows=_SAMPLE_ROWS)
-        sample = raw.to_polars()
+        sample = workbook.load_sheet(
+            sheet, header_row=None, skip_rows=0, n_rows=_SAMPLE_ROWS, dtypes="string"
+        ).to_polars()
         if sample.height:
             break
     else:
@@ -58,16 +66,21 @@ def _read_excel(name: str, content: bytes, options: ReadingOptions) -> pl.DataFr
     skip = options.skip
     if skip is None:
         skip = _find_header(sample)
-        if skip:
-            title = next(each for each in sample.row(0) if each is not None)
+        titles = [cell for row in sample.rows()[:skip] for cell in row if cell is not None]
+        if titles:
             lines = "line 1 skipped" if skip == 1 else f"lines 1 to {skip} skipped"
-            notice(f'{lines}: a title ("{title}") ({option("skip", 0)} keeps it)')
-    if skip >= sample.height - 1:
+            notice(f'{lines}: a title ("{titles[0]}") ({option("skip", 0)} keeps it)')
+    cells = [[(each or "").strip() for each in row] for row in sample.rows()[skip:]]
+    has_header = options.header
+    if has_header is None and cells:
+        has_header = is_header(cells[0], cells[1 : MAX_ROWS + 1], None)
+        if not has_header:
+            notice(NO_HEADER)
+    if len(cells) <= has_header:
         raise InputError(f"{name} has column names but no rows")
-    header = [str(each or "").strip() for each in sample.row(skip)]
-    table = workbook.load_sheet(
-        sheet, header_row=None, skip_rows=skip + 1, column_names=None
-    ).to_polars()
+    header = cells[0] if has_header else numbered_names(sample.width)
+    below = workbook.load_sheet(sheet, header_row=None, skip_rows=skip + bool(has_header))
+    table = below.to_polars()
     names = list(distinct_names(header[: table.width] + [""] * (table.width - len(header))))
     table = table.rename(dict(zip(table.columns, names)))
     empty = [
@@ -82,10 +95,7 @@ def _narrow(column: pl.Series) -> pl.Series:
     """Integers and dates; Excel keeps all numbers as floats, and all dates as times."""
     if column.dtype == pl.Datetime and is_midnight(column):
         return column.cast(pl.Date)
-    if column.dtype != pl.Float64 or not column.is_finite().all():
-        return column
-    is_whole = (column == column.round()).all() and (column.abs() < 2**53).all()
-    return column.cast(pl.Int64) if is_whole else column
+    return as_integers(column) if column.dtype == pl.Float64 else column
 
 
 def _find_header(sample: pl.DataFrame) -> int:

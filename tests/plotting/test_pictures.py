@@ -14,6 +14,7 @@ from pellucid.plotting.profile import standardized_differences
 
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt
+from matplotlib.text import Text
 
 
 @pytest.fixture(autouse=True)
@@ -124,3 +125,69 @@ def test_pictures_go_into_given_axes(model, wine):
     assert plotting.plot_partition(model, wine, ax=ax) is ax
     assert plotting.plot_comparison([model], ax=ax) is ax
     assert model.plot(ax=ax) is ax
+
+
+def test_names_of_points_overlap_nothing(wine):
+    models = {f"a method with number {i}": IMM(5, random_state=0).fit(wine) for i in range(3)}
+    models |= {
+        f"other {i}": ExShallow(5, depth_penalty=i / 4, random_state=0).fit(wine) for i in range(4)
+    }
+    ax = plotting.plot_comparison(models)
+    ax.figure.draw_without_rendering()
+    # Without the line from a name to its point.
+    boxes = [Text.get_window_extent(text) for text in ax.texts]
+    assert len(boxes) == len(models)
+    for i, box in enumerate(boxes):
+        assert not any(box.overlaps(other) for other in boxes[:i])
+
+
+def test_the_legend_of_a_comparison_names_the_best_trade_offs(model):
+    models = {"one": model, "the same": model}
+    legend = plotting.plot_comparison(models).get_legend()
+    assert [text.get_text() for text in legend.get_texts()] == ["best trade-offs", "others"]
+
+
+def test_integers_are_jittered_and_thresholds_lie_between_them():
+    random = np.random.default_rng(0)
+    X = np.column_stack([random.integers(0, 4, 300), random.normal(size=300)]).astype(float)
+    model = IMM(3, random_state=0).fit(X)
+    ax = plotting.plot_partition(model, X, features=(0, 1))
+    drawn = np.concatenate([points.get_offsets()[:, 0] for points in ax.collections])
+    assert len(np.unique(drawn)) > 200
+    assert np.abs(drawn - np.round(drawn)).max() <= 0.25
+    vertical = [line.get_xdata()[0] for line in ax.lines if np.ptp(line.get_xdata()) == 0]
+    assert vertical
+    assert {float(at) % 1 for at in vertical} == {0.5}
+
+
+def test_outliers_do_not_squeeze_a_partition():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(1000, 2))
+    X[0, 0] = 500.0
+    model = IMM(2, random_state=0).fit(X[1:])
+    model.tree_ = model.tree_.replace(threshold=np.where(model.tree_.is_leaf, np.nan, 0.0))
+    ax = plotting.plot_partition(model, X, features=(0, 1))
+    assert ax.get_xlim()[1] < 50
+    assert "rows beyond the axes" in ax.get_title(loc="left")
+
+
+def test_skewed_features_have_a_logarithmic_axis():
+    X = np.random.default_rng(0).lognormal(6, 1.5, size=(500, 2))
+    ax = plotting.plot_partition(IMM(3, random_state=0).fit(X), X)
+    assert "(log scale)" in ax.get_xlabel()
+    assert ax.get_xlim()[1] >= X.max(axis=0).min()
+
+
+def test_a_difference_of_nothing_has_no_sign():
+    X = np.array([[0.0, 0.0], [0.0, 1.0], [9.0, 0.0], [9.0, 1.001]])
+    ax = plotting.plot_profile(IMM(2, random_state=0).fit(X), X)
+    assert {"-0.0", "+0.0"}.isdisjoint(text.get_text() for text in ax.texts)
+    assert "0.0" in {text.get_text() for text in ax.texts}
+
+
+def test_the_title_of_the_colour_bar_fits(model, wine):
+    ax = plotting.plot_profile(model, wine, n_features=5)
+    ax.figure.draw_without_rendering()
+    bar = ax.figure.axes[-1]
+    title = bar.yaxis.label.get_window_extent()
+    assert title.height <= bar.get_window_extent().height

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from pellucid import IMM, Explanation
+from pellucid.plotting.axis_ranges import N_BINS, choose_axis
 from pellucid.report import report_html, write_report
-from pellucid.report.axes import N_BINS, choose_axis
 from pellucid.tables.column_formats import ColumnFormat
 from pellucid.tree import TreeBuilder
 

@@ -14,9 +14,9 @@ from scipy import sparse
 from sklearn.datasets import load_iris
 
 from pellucid import IMM, ExKMC, Explanation, ExShallow
+from pellucid.plotting.axis_ranges import N_BINS
 from pellucid.plotting.profile import standardized_differences
 from pellucid.report import report_html, write_report
-from pellucid.report.axes import N_BINS
 from pellucid.report.columns import NumberColumn
 from pellucid.report.profiles import Profile
 from pellucid.tables.encoding import Indicator

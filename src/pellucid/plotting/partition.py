@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pellucid.explanation.rules import column_names, default_names
+from pellucid.explanation.rules import column_names, default_names, label_text
+from pellucid.plotting.axis_ranges import choose_axis
 from pellucid.plotting.palette import cluster_color
 from pellucid.tables.encoding import Indicator
 from pellucid.tables.validation import read_X
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MAX_POINTS = 5000
+
+_MAX_JITTERED = 24
+"""Integers with a smaller range than this are jittered."""
 
 
 def plot_partition(
@@ -31,7 +35,9 @@ def plot_partition(
     """Draw two features of the rows, colored by cluster, with the thresholds of the tree.
 
     A threshold on one of the two features is a line across the region of its node. If the tree
-    uses only these two features, the regions of the clusters are shaded.
+    uses only these two features, the regions of the clusters are shaded. Integers of a small
+    range are jittered, skewed features have a logarithmic axis, and rows beyond an axis are drawn
+    as rings at its end.
 
     Parameters
     ----------
@@ -71,12 +77,80 @@ def plot_partition(
         from matplotlib import pyplot as plt
 
         _, ax = plt.subplots(figsize=(6.5, 5), layout="constrained")
-    _draw_points(ax, x, y, position, model.cluster_names_)
-    ax.set_xlabel(str(names[across]))
-    ax.set_ylabel(str(names[up]))
+    views = [
+        _PlottedFeature(values, _thresholds(tree, feature), position, seed)
+        for seed, (values, feature) in enumerate(((x, across), (y, up)))
+    ]
+    n_beyond = _draw_points(ax, *views, position, model.cluster_names_)
+    for view, axis, name in zip(views, (ax.xaxis, ax.yaxis), (names[across], names[up])):
+        view.set_up(axis, str(name))
     ax.spines[["top", "right"]].set_visible(False)
-    _draw_thresholds(ax, tree, across, up)
+    is_whole = _draw_thresholds(ax, tree, across, up, *views)
+    notes = [] if is_whole else ["the tree also uses other columns"]
+    notes += [f"rings: {n_beyond:,} rows beyond the axes"] if n_beyond else []
+    ax.set_title("; ".join(notes), loc="left", fontsize=9, color="#6B7278")
     return ax
+
+
+def _thresholds(tree: ThresholdTree, feature: int) -> list[float]:
+    return tree.threshold[~tree.is_leaf & (tree.feature == feature)].tolist()
+
+
+class _PlottedFeature:
+    """The values of one feature as they are drawn, and its axis."""
+
+    def __init__(
+        self, values: np.ndarray, cuts: list[float], cluster: np.ndarray, seed: int
+    ) -> None:
+        is_there = np.isfinite(values)
+        there = values[is_there]
+        is_whole = bool((there == np.floor(there)).all())
+        axis = choose_axis(there, is_whole=is_whole, cuts=cuts, cluster=cluster[is_there])
+        self.unit = axis.unit
+        self.is_jittered = is_whole and len(there) > 0 and np.ptp(there) < _MAX_JITTERED
+        low, high = (self._position(end) for end in (axis.edges[0], axis.edges[-1]))
+        margin = 0.04 * (high - low)
+        self.limits = self._value(low - margin), self._value(high + margin)
+        self.is_beyond = (values < self.limits[0]) | (values > self.limits[1])
+        noise = np.random.default_rng(seed).uniform(-0.25, 0.25, len(values))
+        drawn = values + noise if self.is_jittered else values
+        self.drawn = np.clip(drawn, *self.limits)
+
+    def _position(self, value: float) -> float:
+        return value if self.unit is None else float(np.log1p(max(value / self.unit, -0.9)))
+
+    def _value(self, position: float) -> float:
+        return position if self.unit is None else float(self.unit * np.expm1(position))
+
+    def threshold(self, value: float) -> float:
+        """Where a threshold is drawn: between two integers if they are jittered."""
+        return float(np.floor(value)) + 0.5 if self.is_jittered else value
+
+    def set_up(self, axis: Any, name: str) -> None:
+        """Set scale, limits and title of an axis of matplotlib."""
+        from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+        which = axis.axis_name
+        if self.unit is not None:
+            unit = self.unit
+            functions = (
+                lambda v: np.log1p(np.maximum(np.asarray(v) / unit, -0.9)),
+                lambda p: unit * np.expm1(p),
+            )
+            getattr(axis.axes, f"set_{which}scale")("function", functions=functions)
+            axis.set_ticks(_log_ticks(self.limits, unit))
+            axis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,g}"))
+        elif self.is_jittered:
+            axis.set_major_locator(MaxNLocator(integer=True))
+        getattr(axis.axes, f"set_{which}lim")(*self.limits)
+        axis.set_label_text(name if self.unit is None else f"{name} (log scale)")
+
+
+def _log_ticks(limits: tuple[float, float], unit: float) -> list[float]:
+    """0 and powers of ten."""
+    n_powers = int(np.floor(np.log10(max(limits[1] / unit, 1.0)))) + 1
+    ticks = [0.0, *(unit * 10.0**i for i in range(n_powers))]
+    return [tick for tick in ticks if limits[0] <= tick <= limits[1]]
 
 
 def _main_features(tree: ThresholdTree) -> tuple[int, int]:
@@ -105,27 +179,39 @@ def _positions(features: tuple, names: list) -> tuple[int, int]:
     return found[0], found[1]
 
 
-def _draw_points(ax: Axes, x, y, position, names) -> None:
-    size = 24 if len(x) < 500 else 10 if len(x) < 2000 else 5
+def _draw_points(ax: Axes, x: _PlottedFeature, y: _PlottedFeature, position, names) -> int:
+    """Draw the rows; returns the number of rows beyond the axes."""
+    size = 24 if len(position) < 500 else 16 if len(position) < 2000 else 11
+    is_beyond = x.is_beyond | y.is_beyond
     for cluster in np.unique(position).tolist():
-        here = position == cluster
+        color = cluster_color(cluster)
+        here = (position == cluster) & ~is_beyond
         ax.scatter(
-            x[here],
-            y[here],
+            x.drawn[here],
+            y.drawn[here],
             s=size,
-            color=cluster_color(cluster),
-            label=f"cluster {names[cluster]}",
+            color=color,
+            label=f"cluster {label_text(names[cluster])}",
             linewidths=0.3,
             edgecolors="white",
             zorder=2,
         )
+        there = (position == cluster) & is_beyond
+        if there.any():
+            style = {"facecolors": "none", "edgecolors": color, "linewidths": 1.3}
+            points = (x.drawn[there], y.drawn[there])
+            ax.scatter(*points, s=1.6 * size, zorder=4, clip_on=False, **style)
     ax.legend(
         frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0), markerscale=1.5
     )
+    return int(is_beyond.sum())
 
 
-def _draw_thresholds(ax: Axes, tree: ThresholdTree, across: int, up: int) -> None:
-    (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
+def _draw_thresholds(
+    ax: Axes, tree: ThresholdTree, across: int, up: int, x: _PlottedFeature, y: _PlottedFeature
+) -> bool:
+    """Draw the thresholds; returns whether the tree uses no other features."""
+    (left, right), (bottom, top) = x.limits, y.limits
     inner = ~tree.is_leaf
     is_whole = bool(np.isin(tree.feature[inner], (across, up)).all())
     box = {0: (left, right, bottom, top)}
@@ -139,17 +225,15 @@ def _draw_thresholds(ax: Axes, tree: ThresholdTree, across: int, up: int) -> Non
         below, above = (x0, x1, y0, y1), (x0, x1, y0, y1)
         at = float(tree.threshold[node])
         if tree.feature[node] == across:
-            at = min(max(at, x0), x1)
+            at = min(max(x.threshold(at), x0), x1)
             ax.plot([at, at], [y0, y1], color="#222222", linewidth=1.2, zorder=3)
             below, above = (x0, at, y0, y1), (at, x1, y0, y1)
         elif tree.feature[node] == up:
-            at = min(max(at, y0), y1)
+            at = min(max(y.threshold(at), y0), y1)
             ax.plot([x0, x1], [at, at], color="#222222", linewidth=1.2, zorder=3)
             below, above = (x0, x1, y0, at), (x0, x1, at, y1)
         box[int(tree.children_left[node])] = below
         box[int(tree.children_right[node])] = above
-    if not is_whole:
-        words = "the tree also uses other columns"
-        ax.set_title(words, loc="left", fontsize=9, color="#6B7278")
     ax.set_xlim(left, right)
     ax.set_ylim(bottom, top)
+    return is_whole

@@ -143,7 +143,8 @@ def _draw_table(ax, differences, clusters, names, n_features) -> Axes:
     for (i, j), value in np.ndenumerate(shown):
         if not np.isnan(value):
             color = "white" if abs(value) > 0.7 * _LARGEST else "#222222"
-            ax.text(j, i, f"{value:+.1f}", ha="center", va="center", fontsize=8, color=color)
+            text = "0.0" if abs(value) < 0.05 else f"{value:+.1f}"
+            ax.text(j, i, text, ha="center", va="center", fontsize=8, color=color)
     ax.set_xticks(range(len(clusters)), [f"cluster {name}" for name in clusters])
     if len(clusters) > 6:
         ax.tick_params(axis="x", rotation=45)
@@ -152,7 +153,8 @@ def _draw_table(ax, differences, clusters, names, n_features) -> Axes:
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
     bar = ax.figure.colorbar(image, ax=ax, shrink=0.8, extend="both")
-    bar.set_label("difference from the other rows, in standard deviations")
+    bar.set_label("standard deviations\nabove the other rows", fontsize=9)
+    bar.ax.tick_params(labelsize=8)
     bar.outline.set_visible(False)
     return ax
 

@@ -10,10 +10,23 @@ import numpy as np
 from pellucid.explanation.rules import column_names
 from pellucid.metrics import weighted_average_depth, weighted_average_explanation_size
 from pellucid.plotting.palette import cluster_color
+from pellucid.plotting.text import width_of
 from pellucid.tree.trade_off import TradeOff
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+_FONT = 9.0
+"""Font size of the names, in points."""
+
+_DISTANCES = (6.0, 18.0, 32.0, 48.0)
+"""Distances of a name from its point, in points."""
+
+_DIRECTIONS = tuple(
+    np.array(direction)
+    for direction in ((1, 0), (1, 1), (1, -1), (0, 1), (0, -1), (-1, 0), (-1, 1), (-1, -1))
+)
+"""Directions from a point to its name, the best first."""
 
 _MEASURES = {
     "waes": "conditions in the explanation of the average row",
@@ -54,8 +67,9 @@ def plot_trade_off(
     ax = _prepared(ax, measure, reference)
     points = sorted((getattr(p, measure), p.npc, p.penalty) for p in path)
     x, y = [p[0] for p in points], [p[1] for p in points]
+    names = [f"depth penalty {p[2]:.3g}" for p in points]
     ax.plot(x, y, "-o", color=cluster_color(0), markersize=6, linewidth=1.5, clip_on=False)
-    _write_names(ax, x, y, [f"depth penalty {p[2]:.3g}" for p in points], all_of_them=False)
+    _write_names(ax, x, y, names, curve=range(len(x)), all_of_them=False)
     return ax
 
 
@@ -68,7 +82,7 @@ def plot_comparison(
 ) -> Axes:
     """Draw several explanations of one clustering as points: cost against length.
 
-    Those that no other undercuts in both are large, coloured and joined by a line.
+    The best trade-offs, which no other undercuts in both, are large, coloured and joined by a line.
 
     Parameters
     ----------
@@ -117,11 +131,11 @@ def plot_comparison(
             clip_on=False,
             zorder=3 if best else 2,
         )
-    _write_names(ax, x, y, list(models))
+    _write_names(ax, x, y, list(models), curve=edge)
     if len(edge) < len(x):
         # Outside the axes, where no point can be.
         handles = [_dot(8, cluster_color(0)), _dot(6, "#777777")]
-        words = ["not dominated in cost and size", "dominated"]
+        words = ["best trade-offs", "others"]
         place = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncols": 2}
         ax.legend(handles, words, frameon=False, fontsize=9, handletextpad=0.2, **place)
     return ax
@@ -167,41 +181,80 @@ def _prepared(ax: Axes | None, measure: str, reference: str) -> Axes:
     return ax
 
 
-def _write_names(ax: Axes, x, y, names: list[str], *, all_of_them: bool = True) -> None:
-    """Write names beside their points, and leave out those that would overlap."""
-    ax.margins(x=0.18, y=0.15)
+def _write_names(ax: Axes, x, y, names: list[str], *, curve, all_of_them: bool = True) -> None:
+    """Write names beside their points, without overlaps with each other and with a curve.
+
+    A name that has no free place is farther away, with a line to its point; unless all names are
+    wanted, it is left out.
+    """
+    ax.margins(x=0.18, y=0.18)
     ax.autoscale_view()
-    spread = np.array([np.ptp(ax.get_xlim()), np.ptp(ax.get_ylim())])
-    places = np.column_stack([x, y]) / spread
-    taken: list[np.ndarray] = []
-    height = 0.045
-    # Names of a curve stay clear of it.
-    rise = 0.01 if all_of_them else 0.03
-
-    def is_free(spot: np.ndarray, name: str) -> bool:
-        near = [abs(spot - other) for other in taken]
-        if any(gap[0] < 0.16 and gap[1] < 0.9 * height for gap in near):
-            return False
-        beyond = places - spot
-        covered = (beyond[:, 0] > 0) & (beyond[:, 0] < 0.011 * len(name))
-        return not (all_of_them and (covered & (abs(beyond[:, 1]) < 0.5 * height)).any())
-
+    figure = ax.figure.figure
+    figure.draw_without_rendering()  # the size of the axes is known only after the layout
+    points = ax.transData.transform(np.column_stack([x, y])) * 72 / figure.dpi
+    taken: list[tuple[float, float, float, float]] = []
+    lines = [(points[a], points[b]) for a, b in zip(curve, curve[1:])]
+    corners = ax.transAxes.transform([(0, 0), (1, 1)]) * 72 / figure.dpi
     for i in np.lexsort((x, y)):
-        for step in (0, 1, -1, 2, -2, 3, -3, 4) if all_of_them else (0,):
-            spot = places[i] + [0.015, rise + step * height]
-            if is_free(spot, names[i]):
+        # The width is an estimate.
+        size = np.array([1.08 * _FONT * width_of(names[i]) + 2, 1.25 * _FONT])
+        for distance in _DISTANCES if all_of_them else _DISTANCES[:1]:
+            found = _free_place(points, i, size, distance, taken, lines, corners)
+            if found is not None:
                 break
         else:
             if not all_of_them:
                 continue
-        taken.append(spot)
+            found = points[i] + [7.0, -size[1] / 2]
+        taken.append((*found, *(found + size)))
+        is_far = distance > _DISTANCES[0]
+        if is_far:
+            lines.append((points[i], found + size / 2))
         ax.annotate(
             names[i],
             (x[i], y[i]),
-            xytext=spot * spread,
-            textcoords="data",
+            xytext=tuple(found + np.array([0, size[1] / 2]) - points[i]),
+            textcoords="offset points",
             va="center",
-            fontsize=9,
+            fontsize=_FONT,
             color="#222222",
-            arrowprops=None if step == 0 else {"arrowstyle": "-", "color": "#BBBBBB", "lw": 0.6},
+            arrowprops={"arrowstyle": "-", "color": "#BBBBBB", "lw": 0.6} if is_far else None,
         )
+
+
+def _free_place(points, i, size, distance, taken, lines, corners) -> np.ndarray | None:
+    """Lower left corner of a free box at a distance from point `i`; None if there is none."""
+    for direction in _DIRECTIONS:
+        middle = points[i] + direction * (distance + size / 2)
+        box = (*(middle - size / 2), *(middle + size / 2))
+        far = distance > _DISTANCES[0]
+        leader = [(points[i], middle)] if far else []
+        if (middle - size / 2 < corners[0]).any() or (middle + size / 2 > corners[1]).any():
+            continue
+        if any(_overlap(box, other) for other in taken):
+            continue
+        if any(_is_inside(point, box) for j, point in enumerate(points) if j != i or far):
+            continue
+        if any(_crosses(line, box) for line in lines):
+            continue
+        if any(_crosses(line, other) for line in leader for other in taken):
+            continue
+        return np.array(box[:2])
+    return None
+
+
+def _overlap(one: tuple, other: tuple) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+def _is_inside(point: np.ndarray, box: tuple, margin: float = 4.0) -> bool:
+    return bool(
+        box[0] - margin < point[0] < box[2] + margin
+        and box[1] - margin < point[1] < box[3] + margin
+    )
+
+
+def _crosses(line: tuple[np.ndarray, np.ndarray], box: tuple) -> bool:
+    """Whether a straight line meets a box."""
+    start, end = line
+    return any(_is_inside(start + t * (end - start), box, 0.0) for t in np.linspace(0, 1, 40))

@@ -23,6 +23,10 @@ _SHARE_OF_LINES, _GAP = 0.46, 0.035
 """Of the width of the figure: where the axes end, and how far from there the rules start."""
 
 
+_LONGEST_AXIS = 3.0
+"""The axis contains all values if they make it at most this many times longer."""
+
+
 def plot_trends(
     model: Any,
     series: Any,
@@ -81,7 +85,8 @@ def plot_trends(
         sharey=True,
         squeeze=False,
     )
-    height, note = figure.get_figheight(), _note(model, rules)
+    limits, n_beyond = _limits(lines, model.medoid_indices_)
+    height, note = figure.get_figheight(), _note(model, rules, n_beyond)
     below = max(0.45, 0.1 + (note.count("\n") + 1) * _FONT * LINE_HEIGHT / 72)
     figure.subplots_adjust(
         left=0.075, right=_SHARE_OF_LINES, top=1 - 0.25 / height, bottom=below / height, hspace=0.16
@@ -93,14 +98,14 @@ def plot_trends(
         medoid = int(model.medoid_indices_[cluster])
         _draw_medoid(ax, moments[medoid], lines[medoid])
         _write_rules(ax, rules[cluster], len(members), len(model.labels_), cluster)
-    _set_limits(axes.flat[0], lines, model.medoid_indices_)
+    axes.flat[0].set_ylim(*limits)
     place = {"x": _SHARE_OF_LINES + _GAP, "y": 0.06 / height, "va": "bottom"}
     figure.text(s=note, fontsize=_FONT, color=_GREY, gid="note", **place)
     _finish(axes.flat[-1], moments, label)
     return figure
 
 
-def _note(model: Any, rules: Any) -> str:
+def _note(model: Any, rules: Any, n_beyond: int) -> str:
     """A note on the lines and the rules."""
     parts = ["In bold: the series in the middle of its cluster (medoid)."]
     if any(len(rule.alternatives) > 1 for rule in rules):
@@ -108,6 +113,8 @@ def _note(model: Any, rules: Any) -> str:
     if model.accuracy_ < 1:
         measure = {"f1": "an F1", "accuracy": "an accuracy"}[model.tree_measure]
         parts.append(f"The rules reproduce the clusters with {measure} of {model.accuracy_:.2f}.")
+    if n_beyond:
+        parts.append(f"{n_beyond:,} series reach beyond the vertical axis.")
     return "\n".join(parts)
 
 
@@ -208,13 +215,23 @@ def _percent(part: int, whole: int) -> str:
     return f"{100 * part / whole:.0f} %" if whole else "0 %"
 
 
-def _set_limits(ax: Axes, lines: list[np.ndarray], medoids: np.ndarray) -> None:
-    """Limits of the axis: all medoids, and the other series without extreme values."""
-    low, high = np.percentile(np.concatenate(lines), [0.5, 99.5])
+def _limits(lines: list[np.ndarray], medoids: np.ndarray) -> tuple[tuple[float, float], int]:
+    """Limits of the vertical axis, and the number of series that reach beyond them.
+
+    The axis contains all series, unless it would be several times longer than without the
+    outermost values. It always contains the medoids.
+    """
+    values = np.concatenate(lines)
+    values = values[np.isfinite(values)]
+    low, high = np.percentile(values, [0.5, 99.5])
     middle = np.concatenate([lines[i] for i in medoids])
-    low, high = min(low, middle.min()), max(high, middle.max())
+    low, high = min(low, np.nanmin(middle)), max(high, np.nanmax(middle))
+    if np.ptp(values) <= _LONGEST_AXIS * (high - low):
+        low, high = values.min(), values.max()
     margin = 0.05 * (high - low) or 1.0
-    ax.set_ylim(low - margin, high + margin)
+    low, high = low - margin, high + margin
+    n_beyond = sum(bool(((one < low) | (one > high)).any()) for one in lines)
+    return (float(low), float(high)), n_beyond
 
 
 def _finish(ax: Axes, moments: list[np.ndarray], label: str) -> None:

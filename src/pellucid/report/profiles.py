@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.report.axes import choose_axis
+from pellucid.plotting.axis_ranges import choose_axis
 from pellucid.report.columns import CategoryColumn, Column, NumberColumn, word
 from pellucid.tables.column_formats import ColumnFormat
 

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pellucid._utils.notices import InputError
@@ -134,7 +134,7 @@ TEXTS = WORDS.map(lambda word: f"w{word}".strip())
 """Text that is neither a number, a date nor a marker of a missing value."""
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(
         st.tuples(

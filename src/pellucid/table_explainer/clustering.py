@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.cluster import KMeans
+from threadpoolctl import threadpool_limits
 
 from pellucid._core.data.arrays import Weights
 from pellucid._core.data.medians import MedianDataset
@@ -18,6 +19,9 @@ from pellucid.table_explainer.preparing import PreparedTable
 from pellucid.table_explainer.wording import count
 
 MANY_ROWS = 100_000
+FEW_VALUES = 100_000
+"""Up to this many values k-means uses one thread, because more would only add overhead."""
+
 NAMES = {"kmeans": "k-means", "kmedians": "k-medians"}
 _SHOWN_OUTLIERS = 5
 
@@ -138,7 +142,8 @@ def _cluster(prepared: PreparedTable, k: int, seed: int, objective: str) -> Clus
         data = MedianDataset(Z, Weights.equal(len(Z)))
         labels = cluster_by_medians(data, k, seed)[1]
         return Clustering(None, labels, NAMES[objective], silhouette(Z, labels))
-    kmeans = KMeans(k, n_init=kmeans_n_init(len(Z)), random_state=seed).fit(Z)
+    with threadpool_limits(1 if Z.size <= FEW_VALUES else None):
+        kmeans = KMeans(k, n_init=kmeans_n_init(len(Z)), random_state=seed).fit(Z)
     return Clustering(kmeans, kmeans.labels_, NAMES[objective], silhouette(Z, kmeans.labels_))
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score, silhouette_score
 from sklearn.metrics.pairwise import euclidean_distances
+from threadpoolctl import threadpool_limits
 
 from pellucid._utils.notices import option
 from pellucid._utils.progress import Progress
@@ -147,7 +148,9 @@ def choose_number(Z: np.ndarray, numbers: Sequence[int] | None = None) -> Chosen
     4
     """
     numbers = range(2, LARGEST + 1) if numbers is None else numbers
-    scores = tuple(_scores(Z[sample_rows(len(Z))], numbers))
+    # The sample is small: more than one thread would only add overhead.
+    with threadpool_limits(1):
+        scores = tuple(_scores(Z[sample_rows(len(Z))], numbers))
     if not scores:
         return ChosenNumber(1, ())
     eligible = _eligible(scores, len(Z))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.cluster import KMeans
+from threadpoolctl import threadpool_limits
 
 SMALLEST_CLUSTER = 0.02
 """Share of the rows that a cluster needs; rows of smaller clusters are outliers."""
@@ -69,7 +70,9 @@ def find_outliers(Z: np.ndarray) -> np.ndarray:
     n_set_apart = 0.0
     found: list[np.ndarray] = []
     while len(positions) > max(_FEW_CLUSTERS):
-        is_small = _in_small_cluster(Z[positions], weight, smallest_size(n_rows))
+        # The sample is small: more than one thread would only add overhead.
+        with threadpool_limits(1):
+            is_small = _in_small_cluster(Z[positions], weight, smallest_size(n_rows))
         n_set_apart += weight[is_small].sum()
         if not is_small.any() or n_set_apart > limit:
             break

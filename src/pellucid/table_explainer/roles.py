@@ -176,7 +176,8 @@ def find_format(column: pl.Series, known: ColumnFormat) -> ColumnFormat:
     if dtype == pl.Date:
         return ColumnFormat("date", date_format=known.date_format)
     if dtype == pl.Datetime:
-        return ColumnFormat("datetime", date_format=known.date_format)
+        kind = "date" if known.kind == "date" else "datetime"
+        return ColumnFormat(kind, date_format=known.date_format)
     if not _is_whole(column):
         return known
     if is_year(column):

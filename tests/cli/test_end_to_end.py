@@ -361,7 +361,7 @@ def test_regions_say_where_clusters_live(folder):
     options = ("-k", 3, "--exclude", "channel,member", "--plot", picture)
     result = run("regions", folder / "customers.csv", *options)
     assert result.exit_code == 0, result.stderr
-    assert "cluster 0: " in result.stdout
+    assert "cluster 0 (" in result.stdout
     assert (folder / "regions-1.png").read_bytes().startswith(b"\x89PNG")
     found = json.loads(run("regions", folder / "customers.csv", "-k", 3, "--json", "-q").stdout)
     assert [cluster["cluster"] for cluster in found] == [0, 1, 2]

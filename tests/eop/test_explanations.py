@@ -86,7 +86,7 @@ def test_clusters_are_described_by_regions():
         assert cluster.n_samples == (y == cluster.cluster).sum()
         assert cluster.coverage > 0.9
         assert sum(region.support for region in cluster.regions) >= 0.9 * cluster.n_samples
-        assert str(cluster).startswith(f"cluster {cluster.cluster}: {cluster.n_samples} rows, ")
+        assert str(cluster).startswith(f"cluster {cluster.cluster} ({cluster.n_samples} rows")
     assert str(found).count("cluster ") == 5
     assert found.model.score(X, y) > 0.95
 

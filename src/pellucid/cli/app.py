@@ -154,11 +154,16 @@ def predict_command(
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
 ) -> None:
-    """Give rows of a table their cluster and its rule, by a model that explain wrote."""
+    """Give rows of a table their cluster and its rule, by a model of explain or regions."""
     with errors_in_one_line(debug or context.obj, quiet):
         check_files_exist(model, file)
         table.check()
         _check_files(file, {"output": output})
+        if checks.is_regions_model(model):
+            from pellucid.cli.regions import predict_regions
+
+            predict_regions(model, file, output, table.reading(), bom=bom)
+            return
         from pellucid.cli.predict import predict
 
         predict(model, file, output, table.reading(), bom=bom)
@@ -337,7 +342,10 @@ def xclusters_command(
 @app.command(
     "regions",
     cls=Command,
-    epilog=_examples("pellucid regions customers.csv -k 4 --plot regions.png"),
+    epilog=_examples(
+        "pellucid regions customers.csv -k 4 --plot regions.png",
+        "pellucid regions customers.csv --labels segment --output rows.csv --sql segment.sql",
+    ),
 )
 @table_options
 def regions_command(
@@ -347,7 +355,12 @@ def regions_command(
     k: opt.Clusters = "auto",
     max_error: opt.MaxError = 0.05,
     shape: opt.Shape = "box",
+    output: opt.RegionRows = None,
+    bom: opt.Bom = False,
     plot: opt.LevelPlot = None,
+    sql: opt.Sql = None,
+    dialect: opt.Dialect = "standard",
+    model: opt.Model = None,
     report: opt.Report = None,
     seed: opt.Seed = 0,
     as_json: opt.Json = False,
@@ -358,7 +371,10 @@ def regions_command(
     with errors_in_one_line(debug or context.obj, quiet):
         _check_clusters(k, table)
         checks.check_word("--shape", shape, checks.SHAPES)
-        _check_files(file, {"plot": plot, "report": report})
+        checks.check_dialect(dialect)
+        targets = {"output": output, "plot": plot, "sql": sql, "model": model, "report": report}
+        checks.check_shape_exports(shape, targets)
+        _check_files(file, targets)
         from pellucid.cli.regions import regions
 
         regions(
@@ -366,8 +382,9 @@ def regions_command(
             k=k,
             max_error=max_error,
             shape=shape,
-            plot=plot,
-            report=report,
+            targets=targets,
+            bom=bom,
+            dialect=dialect,
             seed=seed,
             as_json=as_json,
             reading=table.reading(),

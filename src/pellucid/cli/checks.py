@@ -159,6 +159,31 @@ def check_page(path: Path, option: str) -> None:
         )
 
 
+def check_shape_exports(shape: str, targets: Mapping[str, Path | None]) -> None:
+    """Fail if regions of this shape cannot be written to the files, by name of the option."""
+    if shape != "nonparametric":
+        return
+    for name in ("output", "sql", "model"):
+        if targets.get(name) is not None:
+            raise CommandError(
+                f"--{name}: nonparametric regions cannot be exported, because they consist of the "
+                "training rows",
+                hint="use --shape box, polyhedron or ellipse",
+                exit_code=2,
+            )
+
+
+def is_regions_model(path: Path) -> bool:
+    """Whether a file is a model that ``pellucid regions --model`` wrote."""
+    import json
+
+    try:
+        document = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(document, dict) and document.get("format") == "pellucid.regions"
+
+
 def check_demo_folder(folder: Path) -> None:
     """Fail unless the files of ``pellucid demo`` can be written to `folder`."""
     if folder.is_dir():

@@ -361,6 +361,13 @@ Output = Annotated[
         "The rows with their cluster and rule: .csv, .tsv, .parquet, .feather, .xlsx or .jsonl.",
     ),
 ]
+RegionRows = Annotated[
+    Path | None,
+    file_option(
+        "FILE",
+        "The rows with their cluster and region: .csv, .tsv, .parquet, .feather, .xlsx or .jsonl.",
+    ),
+]
 Rows = Annotated[
     Path | None,
     file_option("FILE", "The rows with their cluster and rule; default: standard output."),

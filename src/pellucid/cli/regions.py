@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import json
+import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from pellucid.cli import replacing
+from pellucid.cli import CommandError, replacing
 from pellucid.cli.compare import read_clusters
 from pellucid.cli.output import count, percent, show_line, show_measures, show_notice
 from pellucid.cli.progress import working
-from pellucid.cli.writing import draw
+from pellucid.cli.writing import CLUSTER, draw, write_text
+from pellucid.eop.region_list import RegionList, region_text
+from pellucid.tables.column_formats import PLAIN
+from pellucid.tables.encoding import Indicator
+from pellucid.tables.reading import ReadingOptions, TableSource, as_format, read_source
+from pellucid.tables.writing import to_text, write_table
+
+REGION = "region"
 
 
 def regions(
@@ -21,39 +30,188 @@ def regions(
     *,
     max_error: float,
     shape: str,
-    plot: Path | None,
     seed: int,
-    report: Path | None = None,
+    targets: dict[str, Path | None],
+    bom: bool = False,
+    dialect: str = "standard",
     as_json: bool = False,
     **data: Any,
 ) -> None:
     """Find and print regions in one or two columns that contain rows of one cluster.
 
-    `plot` is the file name of the plots, one per level: ``regions.png`` becomes
-    ``regions-1.png`` and so on.
+    Parameters
+    ----------
+    file : Path
+    max_error : float
+        Maximum share of rows of other clusters in a region.
+    shape : str
+        Shape of the regions.
+    seed : int
+    targets : dict of str to Path or None
+        Files to write: ``output``, ``plot``, ``sql``, ``model`` and ``report``. There is one plot
+        per level: ``regions.png`` becomes ``regions-1.png`` and so on.
+    dialect : str
+        SQL dialect.
+    as_json : bool
+        Print JSON instead of text.
+    bom : bool
+        Whether a CSV file starts with a byte order mark.
+    **data
+        As in `read_clusters`.
     """
     from pellucid import explain_clusters
 
     prepared, clustering = read_clusters(file, seed=seed, **data)
-    labels = clustering.labels
+    labels, source = clustering.labels, prepared.source
+    if targets.get("output") is not None:
+        _check_new_columns(source)
     # Boxes do not depend on the scale, so the units of the table are used.
-    columns = zip(map(str, prepared.encoding.names), prepared.features)
+    names = prepared.encoding.names
+    columns = zip(map(str, names), prepared.features)
     table = pl.DataFrame({name: column.astype(float) for name, column in columns})
     with working("regions"):
         found = explain_clusters(
-            table, labels, max_error=max_error, regions=shape, random_state=seed
+            table, labels, max_error=max_error, regions=shape, random_state=seed, columns=names
         )
+    _warn_about_errors(found, max_error)
+    agreement = float(np.mean(found.model.predict(table) == labels))
     if as_json:
         print(json.dumps([_plain(cluster) for cluster in found], indent=2, ensure_ascii=False))
     else:
-        _show(found)
-    if plot is not None:
+        _show(found, agreement)
+    if (plot := targets.get("plot")) is not None:
         _draw(plot, found.model, table, labels)
-    if report is not None:
+    if any(targets.get(name) is not None for name in ("output", "sql", "model")):
+        exported = RegionList.of(
+            found,
+            columns=prepared.encoding.input_names,
+            fill=prepared.fill,
+            formats={n: prepared.roles.formats[n] for n in prepared.roles.numbers},
+            reading=source.options.to_dict(),
+        )
+        _export(exported, source, targets, dialect, bom)
+    if (report := targets.get("report")) is not None:
         title = Path(prepared.source.name).name
         with replacing(report) as unfinished:
             found.model.report(unfinished, table, title=title, reference=clustering.name)
         show_notice(f"wrote the report to {report}; open it in a browser")
+
+
+def predict_regions(
+    model: Path, file: Path, output: Path | None, reading: ReadingOptions, *, bom: bool = False
+) -> None:
+    """Write the rows of `file` with their cluster and region, by a model of ``--model``."""
+    from pellucid import from_json
+
+    try:
+        found = from_json(model)
+    except ValueError as error:
+        raise CommandError(
+            f"{model} is not a model: {error}",
+            hint="create one with pellucid regions FILE --model MODEL",
+        ) from error
+    with working(f"reading {file}"):
+        source = read_source(file, reading, ReadingOptions.from_dict(found.reading_ or {}))
+    _check_new_columns(source)
+    _write_rows(found, source, output, bom)
+    if output is not None:
+        show_notice(f"wrote {count(source.table.height, 'row')} with their cluster to {output}")
+
+
+def _export(
+    exported: RegionList,
+    source: TableSource,
+    targets: dict[str, Path | None],
+    dialect: str,
+    bom: bool,
+) -> None:
+    """Write the rows, the SQL expression and the model."""
+    if (output := targets.get("output")) is not None:
+        _write_rows(exported, source, output, bom)
+        show_notice(f"wrote the rows with their cluster to {output}")
+    if (sql := targets.get("sql")) is not None:
+        write_text(sql, exported.to_sql(dialect=dialect))
+        show_notice(f"wrote the clusters as SQL to {sql}")
+    if (model := targets.get("model")) is not None:
+        write_text(model, exported.to_json(indent=1))
+        show_notice(f"wrote the model to {model}; pellucid predict {model} FILE uses it")
+
+
+def _check_new_columns(source: TableSource) -> None:
+    for name in (CLUSTER, REGION):
+        if name in source.table.columns:
+            raise CommandError(
+                f"{source.name} already has a column {name!r}, which the output would add",
+                hint="rename it",
+            )
+
+
+def _write_rows(found: RegionList, source: TableSource, output: Path | None, bom: bool) -> None:
+    """Write the original table with the cluster and the region of each row.
+
+    Rows with a missing number in a column that the regions use get empty fields.
+    """
+    columns: dict[str, pl.Series] = {}
+    for name in found.used_names:
+        column = name.column if isinstance(name, Indicator) else name
+        if column not in source.table.columns:
+            raise CommandError(
+                f"{source.name} has no column {column!r}, which the regions use",
+                hint=f"its columns are {', '.join(map(repr, source.table.columns))}",
+            )
+        values = source.table[column]
+        if isinstance(name, Indicator):
+            known = [n.value for n in found.names_ if getattr(n, "column", None) == column]
+            is_text = all(isinstance(value, str) for value in known if value is not None)
+            columns[column] = values.cast(pl.String) if is_text else values
+            continue
+        written = found.formats_.get(column, PLAIN)
+        if written.date_format and source.text is not None:
+            values = source.as_written()[column]
+        numbers, _ = as_format(values, written, decimal=source.options.decimal or ".")
+        numbers = numbers.cast(pl.Float64)
+        numbers = pl.select(pl.when(numbers.is_finite()).then(numbers)).to_series()
+        fill = found.fill_.get(column)
+        columns[column] = numbers.alias(column) if fill is None else numbers.fill_null(fill)
+    used = [name for name in found.used_names if not isinstance(name, Indicator)]
+    known = np.ones(source.table.height, dtype=bool)
+    for name in used:
+        known &= columns[name].is_not_null().to_numpy()
+    rows = np.flatnonzero(known)
+    table = pl.DataFrame([values.alias(name) for name, values in columns.items()])
+    place = np.full(source.table.height, -1)
+    place[rows] = np.arange(len(rows))
+    position = pl.Series(place).replace(-1, None)
+    part = table[rows] if columns else source.table[rows]
+    clusters = found.predict(part).tolist() if len(rows) else []
+    texts = found.describe(part) if len(rows) else []
+    added = [
+        pl.Series(CLUSTER, clusters, strict=False).gather(position),
+        pl.Series(REGION, texts, dtype=pl.String).gather(position),
+    ]
+    if len(rows) < source.table.height:
+        show_notice(
+            f"{count(source.table.height - len(rows), 'row')} with a missing value in "
+            f"{', '.join(used)}: no cluster"
+        )
+    frame = source.table.with_columns(added)
+    if output is None:
+        sys.stdout.write(to_text(frame, source))
+        return
+    write_table(output, frame, source, bom=bom)
+
+
+def _warn_about_errors(found: Any, max_error: float) -> None:
+    """Warn of each region with more rows of other clusters than allowed."""
+    for cluster in found:
+        for region in cluster.regions:
+            error = 1 - region.purity
+            if error > max_error + 1e-9:
+                warnings.warn(
+                    f"region {region.level + 1} ({region_text(region)}) has {percent(error)} rows "
+                    f"of other clusters, more than --max-error {max_error:g}",
+                    stacklevel=2,
+                )
 
 
 def _plain(cluster: Any) -> dict:
@@ -61,11 +219,12 @@ def _plain(cluster: Any) -> dict:
     return {
         "cluster": name,
         "rows": int(cluster.n_samples),
+        "assigned": int(cluster.n_assigned),
         "coverage": float(cluster.coverage),
         "regions": [
             {
                 "level": region.level + 1,
-                "where": region.text,
+                "where": region_text(region),
                 "rows": float(region.support),
                 "purity": float(region.purity),
             }
@@ -74,21 +233,25 @@ def _plain(cluster: Any) -> dict:
     }
 
 
-def _show(found: Any) -> None:
-    levels = count(found.model.n_levels_, "level")
-    show_line(f"{count(len(found), 'cluster')}, described by {levels} of regions", style="bold")
+def _show(found: Any, agreement: float) -> None:
+    model = found.model
+    levels = count(model.n_levels_, "level")
+    show_line(f"{count(len(found), 'cluster')}, located by {levels} of regions", style="bold")
     show_line(str(found))
-    if found.model.n_levels_ > 1:
+    if model.n_levels_ > 1:
         show_line(
-            "the leading number is the level; a region applies only to rows not covered by earlier "
-            "levels"
+            "regions are tried in order 1, 2, 3, ...; a row belongs to the first that contains it"
         )
-    show_measures(
-        [
-            ("rows in a region", percent(float(found.model.coverage_))),
-            ("levels", str(found.model.n_levels_)),
-        ]
-    )
+    uncovered = model.explain()[-1]
+    measures = [("rows in a region", percent(float(model.coverage_)))]
+    if uncovered.share and uncovered.answer is not None:
+        measures.append(
+            (
+                f"other rows, assigned to cluster {uncovered.answer}",
+                f"{percent(uncovered.share)}, {percent(uncovered.purity)} of them correctly",
+            )
+        )
+    show_measures([*measures, ("rows assigned to their own cluster", percent(agreement))])
 
 
 def _draw(plot: Path, model: Any, table: Any, labels: np.ndarray) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
@@ -39,13 +40,16 @@ from pellucid.eop.registry import (
     make_base,
     read_classes,
 )
+from pellucid.eop.shapes.boxes import BoxFinder
+from pellucid.eop.shapes.regions import Finder
 from pellucid.eop.uncovered_rows import UncoveredRows, answer_all, count_uncovered_answers
-from pellucid.explanation.mixins import ReportMixin
+from pellucid.explanation.mixins import RegionExportMixin, ReportMixin
 from pellucid.explanation.rules import RuleList, default_names
+from pellucid.tables.encoding import Indicator
 from pellucid.tables.validation import read_sample_weight, read_X
 
 
-class BaseEOP(ReportMixin, ClassifierMixin, BaseEstimator):
+class BaseEOP(RegionExportMixin, ReportMixin, ClassifierMixin, BaseEstimator):
     """Base class of the classifiers that predict by regions in projections.
 
     A subclass defines the level search by `_learner` and `_settings`.
@@ -121,7 +125,7 @@ class BaseEOP(ReportMixin, ClassifierMixin, BaseEstimator):
             learned = self._learner(
                 problem,
                 base,
-                SHAPES[self.regions](self.n_bootstraps, self.max_error),
+                self._finders(),
                 subsets,
                 fitted,
                 held,
@@ -133,6 +137,17 @@ class BaseEOP(ReportMixin, ClassifierMixin, BaseEstimator):
         store_training_data(self, X=X)
         self._warn_if_incomplete(learned, base.failure)
         return self
+
+    def _finders(self) -> tuple[Finder, Finder]:
+        """The search for regions, and the one for projections with a column of zeros and ones.
+
+        On such a column only an interval can be described. Rows that are classified by their
+        neighbors require nonparametric regions at all levels.
+        """
+        finder = SHAPES[self.regions](self.n_bootstraps, self.max_error)
+        if self.leftover == "neighbours":
+            return finder, finder
+        return finder, BoxFinder(self.n_bootstraps, self.max_error)
 
     def _store(
         self,
@@ -294,14 +309,21 @@ class BaseEOP(ReportMixin, ClassifierMixin, BaseEstimator):
             :class:`~pellucid.eop.explanations.EOPExplanation` per row. Prints as text.
         """
         check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", default_names(self.n_features_in_))
-        rules: list[LevelRule] = level_rules(self.levels_, names, self.classes_, self._total)
+        rules: list[LevelRule] = level_rules(
+            self.levels_, self._column_names, self.classes_, self._total
+        )
         leftover = self._describe_uncovered()
         if X is None:
             return RuleList([*rules, leftover])
         numbers = read_X(self, X, reset=False)
         found = find_answers(self.levels_, numbers)
         return RuleList(explain_rows(self.levels_, rules, leftover, numbers, found, self.classes_))
+
+    @property
+    def _column_names(self) -> Sequence[str | Indicator]:
+        """Descriptions of the columns, with indicators of categories if they are known."""
+        names = getattr(self, "feature_names_in_", default_names(self.n_features_in_))
+        return getattr(self, "columns_", None) or names
 
     def _describe_uncovered(self) -> UncoveredRows:
         if self._uses_neighbors:

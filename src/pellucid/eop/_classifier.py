@@ -53,6 +53,9 @@ class EOPClassifier(BaseEOP):
         Whether to multiply ε by 1.5 until a region is found. If False, the search stops when no
         region is found. The search also stops when predicting the most frequent class of the
         remaining rows has an error of at most ε. A float is the largest ε that is allowed.
+    strict : bool, default=False
+        Whether all regions must satisfy `max_error` on the training rows, per predicted class.
+        Regions that do not, because ε was relaxed or because regions overlap, are dropped.
     min_support : float, default=0.03
         Minimum fraction of the training rows (α) that each level must cover. Each box, polyhedron
         or ellipse must cover this fraction too.
@@ -106,6 +109,7 @@ class EOPClassifier(BaseEOP):
         "choose": [StrOptions({"both", "error", "coverage"})],
         "leftover": [StrOptions({"majority", "neighbours", "abstain"})],
         "relax": ["boolean", Interval(Real, 0, 1, closed="both")],
+        "strict": ["boolean"],
     }
 
     _learner = EOPLearner
@@ -123,6 +127,7 @@ class EOPClassifier(BaseEOP):
         n_candidates: int | None = 8,
         leftover: str = "majority",
         relax: bool | float = True,
+        strict: bool = False,
         min_support: float = 0.03,
         max_levels: int | None = None,
         calibration: float = 0.3,
@@ -141,6 +146,7 @@ class EOPClassifier(BaseEOP):
         self.n_candidates = n_candidates
         self.leftover = leftover
         self.relax = relax
+        self.strict = strict
         self.min_support = min_support
         self.max_levels = max_levels
         self.calibration = calibration
@@ -161,4 +167,5 @@ class EOPClassifier(BaseEOP):
             max_levels=self.max_levels,
             relax=float(self.relax),
             choose=self.choose,
+            is_strict=self.strict,
         )

@@ -10,7 +10,8 @@ import numpy as np
 
 from pellucid.eop.classifiers.stumps import Stump
 from pellucid.eop.decision_list import Level
-from pellucid.eop.shapes.boxes import describe_box
+from pellucid.eop.shapes.boxes import Boxes, describe_box
+from pellucid.tables.encoding import Indicator
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class AnswerRegion:
 
 
 def answer_regions(
-    index: int, level: Level, names: Sequence[str], classes: np.ndarray, total: float
+    index: int, level: Level, names: Sequence[str | Indicator], classes: np.ndarray, total: float
 ) -> list[AnswerRegion]:
     """The regions of a level, each divided by predicted class.
 
@@ -77,14 +78,16 @@ def answer_regions(
     index : int
         Index of the level.
     level : Level
-    names : sequence of str
-        Names of all columns.
+    names : sequence of str or Indicator
+        Descriptions of all columns.
     classes : ndarray
     total : float
         Weight of all training rows.
     """
-    columns = [str(names[f]) for f in level.features]
-    texts = level.regions.describe(columns)
+    described = [names[f] for f in level.features]
+    columns = [str(name) for name in described]
+    is_box = isinstance(level.regions, Boxes)
+    texts = level.regions.describe(described if is_box else columns)
     pieces = []
     for region, text in enumerate(texts):
         weight = level.counts[region].sum(axis=1)
@@ -94,7 +97,7 @@ def answer_regions(
             bounds = _bounds(level, region, answer, columns)
             where, condition = text, ""
             if bounds and isinstance(level.classifier, Stump):
-                where = describe_box(*np.array(list(bounds.values())).T, columns)
+                where = describe_box(*np.array(list(bounds.values())).T, described)
             elif np.count_nonzero(weight) > 1:
                 condition = _classifier_condition(level.classifier, answer, columns, classes)
             pieces.append(

@@ -47,7 +47,7 @@ class ATEOPLearner(Learner):
     ) -> RegionSearchResult:
         """The longest prefix of a projection's regions whose union passes `_is_reliable`."""
         view = candidate.view
-        found = self.finder.find(view.without_held_out(), max_error, max_error, seed)
+        found = self._finder(candidate).find(view.without_held_out(), max_error, max_error, seed)
         if not view.has_held_out:
             return found
         held_which = found.before.which(view.held_P)

@@ -10,8 +10,11 @@ import numpy as np
 
 from pellucid.eop._classifier import EOPClassifier
 from pellucid.eop.answer_regions import AnswerRegion
-from pellucid.eop.shapes.boxes import EVERYWHERE
+from pellucid.eop.region_list import region_text
+from pellucid.explanation.mixins import RegionExportMixin
 from pellucid.explanation.rules import RuleList
+from pellucid.tables.encoding import Encoding, Indicator
+from pellucid.tables.frames import as_table
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,8 @@ class ClusterDescription:
         Number of rows in the cluster.
     coverage : float
         Fraction of its rows that lie in its regions.
+    n_assigned : int
+        Number of rows that the model assigns to the cluster, by a region or by default.
     regions : tuple of AnswerRegion
         Regions, or parts of regions, in which the cluster is predicted, in the order of the
         levels. A row is assigned by the first region, of any cluster, that contains it.
@@ -34,32 +39,39 @@ class ClusterDescription:
     cluster: Any
     n_samples: int
     coverage: float
+    n_assigned: int
     regions: tuple[AnswerRegion, ...]
 
     def __str__(self) -> str:
-        head = (
-            f"cluster {self.cluster}: {_rows(self.n_samples)}, {100 * self.coverage:.1f} % of "
-            f"them in {len(self.regions)} region{'s' * (len(self.regions) != 1)}"
-        )
+        size = _rows(self.n_samples)
+        if self.n_assigned != self.n_samples:
+            size += f", {self.n_assigned:,} assigned"
+        head = f"cluster {self.cluster} ({size}): {self._extent}"
         lines = [
-            f"    {region.level + 1}. {_where(region)} ({_rows(region.support)}, "
+            f"    {region.level + 1}. {region_text(region)} ({_rows(region.support)}, "
             f"{100 * region.purity:.1f} % pure)"
             for region in self.regions
         ]
         return "\n".join([head, *lines])
+
+    @property
+    def _extent(self) -> str:
+        """How many regions there are, and which share of the rows they contain."""
+        n = len(self.regions)
+        if not n:
+            return "no region"
+        share = f"{100 * self.coverage:.1f} %"
+        if self.coverage < 1 and share == "100.0 %":
+            share = "over 99.9 %"
+        share = "all" if self.coverage == 1 else share
+        return f"one region contains {share}" if n == 1 else f"{n} regions contain {share}"
 
 
 def _rows(number: float) -> str:
     return f"{number:,.10g} row{'s' * (number != 1)}"
 
 
-def _where(region: AnswerRegion) -> str:
-    """Text of a region; after the first level, "everywhere" becomes "everywhere else"."""
-    is_rest = region.level > 0 and region.text == EVERYWHERE
-    return f"{region.text} else" if is_rest else region.text
-
-
-class ClusterRegions(RuleList):
+class ClusterRegions(RegionExportMixin, RuleList):
     """The regions of all clusters, sorted by label; prints as text.
 
     Attributes
@@ -81,6 +93,7 @@ def explain_clusters(
     sample_weight: Any = None,
     max_error: float = 0.05,
     random_state: Any = 0,
+    columns: Sequence[str | Indicator] | None = None,
     **parameters: Any,
 ) -> ClusterRegions:
     """Describe each cluster by regions in one or two columns that contain mostly its rows.
@@ -94,8 +107,12 @@ def explain_clusters(
         How to treat rows with the label -1: ignore them, or describe them as a cluster.
     sample_weight : array-like of shape (n_samples,), optional
     max_error : float, default=0.05
-        Maximum fraction of misclassified rows in a region (ε).
+        Maximum fraction of rows of other clusters in a region (ε). It holds for all regions on
+        the rows of X, unless ``strict=False`` is among the parameters.
     random_state : int, RandomState instance or None, default=0
+    columns : sequence of str or Indicator, optional
+        Descriptions of the columns of X, if some are indicators of categories. A data frame with
+        columns of text is encoded, and needs none.
     **parameters
         Further parameters of :class:`EOPClassifier`: `base`, `regions`, `max_dim` and so on.
 
@@ -112,12 +129,12 @@ def explain_clusters(
     >>> X = load_iris(as_frame=True).data
     >>> kmeans = KMeans(3, n_init=10, random_state=0).fit(X)
     >>> print(explain_clusters(X, kmeans))
-    cluster 0: 62 rows, 100.0 % of them in 2 regions
+    cluster 0 (62 rows): 2 regions contain all
         1. sepal length (cm) ≤ 6.45 and 2 < petal length (cm) ≤ 5.2 (55 rows, 100.0 % pure)
         2. petal length (cm) ≤ 4.85 (7 rows, 100.0 % pure)
-    cluster 1: 50 rows, 100.0 % of them in 1 region
+    cluster 1 (50 rows): one region contains all
         1. sepal length (cm) ≤ 6.45 and petal length (cm) ≤ 2 (50 rows, 100.0 % pure)
-    cluster 2: 38 rows, 100.0 % of them in 1 region
+    cluster 2 (38 rows): one region contains all
         2. petal length (cm) > 4.85 (38 rows, 100.0 % pure)
     """
     labels = np.asarray(getattr(labels, "labels_", labels))
@@ -130,9 +147,14 @@ def explain_clusters(
             raise ValueError("every label is -1 (noise); set noise='group' to describe these rows")
         weight = np.ones(len(labels)) if weight is None else weight
         weight = np.where(is_clustered, weight, 0.0)
+    if columns is None:
+        X, columns = _encoded(X)
+    parameters = {"strict": True, **parameters}
     model = EOPClassifier(max_error=max_error, random_state=random_state, **parameters)
     model.fit(X, labels, sample_weight=weight)
-    rules = model.explain()[:-1]
+    model.columns_ = None if columns is None else list(columns)
+    rules, predicted = model.explain()[:-1], model.predict(X)
+    is_used = np.ones(len(labels), dtype=bool) if weight is None else weight > 0
     clusters = []
     for cluster in model.classes_.tolist():
         regions = [piece for rule in rules for piece in rule.pieces if piece.answer == cluster]
@@ -140,6 +162,18 @@ def explain_clusters(
         size = members.sum() if weight is None else weight[members].sum()
         covered = sum(region.support * region.purity for region in regions)
         n_samples = int(np.count_nonzero(members if weight is None else members & (weight > 0)))
-        coverage = float(covered / size)
-        clusters.append(ClusterDescription(cluster, n_samples, coverage, tuple(regions)))
+        coverage = min(float(covered / size), 1.0)
+        n_assigned = int(np.count_nonzero(is_used & (predicted == cluster)))
+        clusters.append(
+            ClusterDescription(cluster, n_samples, coverage, n_assigned, tuple(regions))
+        )
     return ClusterRegions(clusters, model)
+
+
+def _encoded(X: Any) -> tuple[Any, list[str | Indicator] | None]:
+    """A data frame with columns of text as numbers, and the descriptions of its columns."""
+    table = None if isinstance(X, (np.ndarray, list, tuple)) else as_table(X)
+    if table is None or all(dtype.is_numeric() for dtype in table.schema.values()):
+        return X, None
+    encoding = Encoding.fit(X)
+    return encoding.transform(X), encoding.names

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from pellucid.eop.learning import Learner, ProjectionCandidate
+from pellucid.eop.problem import is_error_allowed
 from pellucid.eop.shapes.regions import RegionSearchResult
 
 RELAX_BY = 1.5
@@ -30,6 +33,45 @@ class EOPLearner(Learner):
             if found is not None:
                 return *found, max_error
         return None
+
+    def _regions(
+        self, candidate: ProjectionCandidate, max_error: float, seed: int
+    ) -> RegionSearchResult:
+        found = super()._regions(candidate, max_error, seed)
+        return self._without_impure(candidate, found) if self.settings.is_strict else found
+
+    def _without_impure(
+        self, candidate: ProjectionCandidate, found: RegionSearchResult
+    ) -> RegionSearchResult:
+        """Drop regions in which an answer has an error above the ε of the user.
+
+        All training rows count, also those that are held out. A region may get rows of a dropped
+        one, so this is repeated.
+        """
+        view, y = candidate.view, self.problem.y
+        answers = np.concatenate([candidate.fitted.answers, candidate.held_answers])
+        units = np.concatenate([view.units, view.held_units])
+        is_wrong = answers != np.concatenate([y[self.rows], y[self.held]])
+        kept, regions = np.arange(len(found.after)), found.after
+        which = np.concatenate([found.which, found.held_which])
+        while len(kept):
+            group = which * self.problem.n_classes + answers
+            n_groups = len(kept) * self.problem.n_classes
+            inside = which >= 0
+            total = np.bincount(group[inside], units[inside], n_groups)
+            wrong = np.bincount(group[inside], (units * is_wrong)[inside], n_groups)
+            is_pure = is_error_allowed(wrong, total, self.settings.max_error)
+            is_pure = is_pure.reshape(len(kept), -1).all(axis=1)
+            if is_pure.all():
+                break
+            kept, regions = kept[is_pure], regions.take(np.flatnonzero(is_pure))
+            which = regions.which(np.concatenate([view.P, view.held_P]))
+        if len(kept) == len(found.after):
+            return found
+        remaining = np.setdiff1d(np.arange(len(found.before)), found.deleted)
+        deleted = np.union1d(found.deleted, np.delete(remaining, kept))
+        n = len(view.P)
+        return replace(found, after=regions, which=which[:n], held_which=which[n:], deleted=deleted)
 
     def _max_errors(self) -> list[float]:
         """Values of ε to try in turn, up to the error of the most frequent class."""

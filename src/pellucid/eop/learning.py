@@ -29,6 +29,7 @@ class Settings:
     relax: float
     choose: str
     confidence: float = 0.0
+    is_strict: bool = False
 
 
 @dataclass
@@ -84,7 +85,8 @@ class Learner:
     ----------
     problem : RegionProblem
     base : BaseClassifier
-    finder : Finder
+    finders : (Finder, Finder)
+        Search for regions, in general and in projections with a column of zeros and ones.
     subsets : list of ndarray of shape (n_subsets, size)
         Projections by size.
     fitted, held : ndarray of int
@@ -98,7 +100,7 @@ class Learner:
         self,
         problem: RegionProblem,
         base: BaseClassifier,
-        finder: Finder,
+        finders: tuple[Finder, Finder],
         subsets: list[np.ndarray],
         fitted: np.ndarray,
         held: np.ndarray,
@@ -106,7 +108,7 @@ class Learner:
         progress: Progress,
         random: np.random.RandomState,
     ) -> None:
-        self.problem, self.base, self.finder = problem, base, finder
+        self.problem, self.base, self.finders = problem, base, finders
         self.subsets, self.settings = subsets, settings
         self.rows, self.held = fitted, held
         self.progress, self.random = progress, random
@@ -194,7 +196,11 @@ class Learner:
         self, candidate: ProjectionCandidate, max_error: float, seed: int
     ) -> RegionSearchResult:
         """Regions of one candidate."""
-        return self.finder.find(candidate.view, max_error, max_error, seed)
+        return self._finder(candidate).find(candidate.view, max_error, max_error, seed)
+
+    def _finder(self, candidate: ProjectionCandidate) -> Finder:
+        has_binary = bool(self.problem.binary_features.intersection(candidate.features))
+        return self.finders[has_binary]
 
     def _coverage(self, candidate: ProjectionCandidate, found: RegionSearchResult) -> float:
         """Fraction of the held-out rows that the regions cover; -1 if support is below α.

@@ -101,6 +101,18 @@ class RegionProblem:
         return moments[:, 0], moments[:, 1]
 
     @cached_property
+    def binary_features(self) -> frozenset[int]:
+        """Columns of zeros and ones."""
+        all_rows = np.arange(len(self.y))
+
+        def is_binary(feature: int) -> bool:
+            values = column_values(self.X, feature, all_rows)
+            return bool(((values == 0) | (values == 1)).all())
+
+        found = self.pool.map(is_binary, range(self.n_features))
+        return frozenset(np.flatnonzero(found).tolist())
+
+    @cached_property
     def useful_features(self) -> np.ndarray:
         """Columns that are neither constant nor a copy of an earlier column."""
         all_rows = np.arange(len(self.y))

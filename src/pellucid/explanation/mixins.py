@@ -42,6 +42,34 @@ class ReportMixin:
         return write_report(path, self, find_rows(self, X), **options)
 
 
+class RegionExportMixin:
+    """Exports of a decision list of regions as methods."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain lists and dictionaries, in the form of `to_json`."""
+        from pellucid.export.region_json import regions_to_dict
+
+        return regions_to_dict(self)
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """As JSON, which :func:`pellucid.from_json` reads: see `pellucid.export.region_json`."""
+        from pellucid.export.region_json import regions_to_json
+
+        return regions_to_json(self, indent=indent)
+
+    def to_sql(
+        self,
+        *,
+        dialect: str = "standard",
+        table: str | Sequence[str] | None = None,
+        column: str = "cluster",
+    ) -> str:
+        """As an SQL expression: see :func:`pellucid.export.region_sql.regions_to_sql`."""
+        from pellucid.export.region_sql import regions_to_sql
+
+        return regions_to_sql(self, dialect=dialect, table=table, column=column)
+
+
 class PlotTreeMixin:
     """The plot of the tree as a method."""
 

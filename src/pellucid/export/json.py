@@ -44,12 +44,18 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pellucid.explanation.explanation import Explanation
 from pellucid.export._values import plain_value
 from pellucid.export.json_schema import FORMAT, VERSION, check_reading, read_document
 from pellucid.tables.encoding import Indicator
+
+if TYPE_CHECKING:
+    from pellucid.eop.region_list import RegionList
+
+REGIONS_FORMAT = "pellucid.regions"
+"""Format of the files of :mod:`pellucid.export.region_json`."""
 
 
 def to_dict(
@@ -136,7 +142,7 @@ def to_json(
     return text
 
 
-def from_json(source: str | bytes | os.PathLike) -> Explanation:
+def from_json(source: str | bytes | os.PathLike) -> Explanation | RegionList:
     """Read a model that `to_json` wrote.
 
     The document is data and never executed. Every value is checked against the schema; an error
@@ -149,8 +155,10 @@ def from_json(source: str | bytes | os.PathLike) -> Explanation:
 
     Returns
     -------
-    Explanation
-        Predicts, explains and exports as the model did, without the training data.
+    Explanation or RegionList
+        Predicts, explains and exports as the model did, without the training data. A file of
+        regions (format ``"pellucid.regions"``) gives a
+        :class:`~pellucid.eop.region_list.RegionList`.
 
     Examples
     --------
@@ -178,8 +186,12 @@ def from_json(source: str | bytes | os.PathLike) -> Explanation:
     return from_dict(document)
 
 
-def from_dict(document: dict[str, Any]) -> Explanation:
+def from_dict(document: dict[str, Any]) -> Explanation | RegionList:
     """Restore the explanation that `to_dict` wrote, with the checks of `from_json`."""
+    if isinstance(document, dict) and document.get("format") == REGIONS_FORMAT:
+        from importlib import import_module
+
+        return import_module("pellucid.export.region_json").read_regions(document)
     return read_document(document)
 
 

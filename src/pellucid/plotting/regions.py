@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pellucid.explanation.rules import default_names
+from pellucid.eop.classifiers.stumps import Stump
+from pellucid.eop.shapes.boxes import Boxes
 from pellucid.plotting.palette import cluster_color
 from pellucid.plotting.region_shapes import DELETED, INK, PASSED_ON, draw_regions, shade_answers
+from pellucid.tables.encoding import Indicator
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -234,7 +237,9 @@ class _Scene:
                 f"level {level} uses {self.dim} columns; a plot shows one or two: fit with "
                 "max_dim=2"
             )
-        self.names = _names(model, feature_names, self.features)
+        self.names = [str(n) for n in _names(model, feature_names, self.features)]
+        described = _names(model, feature_names, self.features)
+        self.indicators = {a: n for a, n in enumerate(described) if isinstance(n, Indicator)}
         y = np.asarray(y)
         at = np.asarray(model.apply(X))[:, 0]
         if y.shape != at.shape:
@@ -252,12 +257,15 @@ class _Scene:
         self, ax, *, regions=None, deleted=(), strong=None, all_colored=False, include=None
     ) -> None:
         """Regions, rows and names of the axes."""
-        regions = self.level.regions if regions is None else regions
+        regions = self._drawable(self.level.regions if regions is None else regions)
         shown = self.P if include is None else np.vstack([self.P, include])
         window = _window(shown)
-        shade_answers(ax, self.level.classifier, regions, window, strong)
+        for axis in self.indicators:
+            window[axis] = (-0.5, 1.5)
+        shade_answers(ax, self._drawable_classifier(), regions, window, strong)
         draw_regions(ax, regions, window, deleted, strong)
-        height = _heights(len(self.y)) if self.dim == 1 else self.P[:, 1]
+        P = self._spread()
+        height = _heights(len(self.y)) if self.dim == 1 else P[:, 1]
         grey = ~self.is_answered & (not all_colored)
         for position, name in enumerate(self.model.classes_):
             of_class, marker = self.y == name, _marker(position)
@@ -266,24 +274,55 @@ class _Scene:
                 (of_class & ~grey, cluster_color(position), 15),
             ):
                 style = {"s": size, "edgecolor": "white", "linewidths": 0.3, "zorder": 3}
-                ax.scatter(self.P[rows, 0], height[rows], color=color, marker=marker, **style)
+                ax.scatter(P[rows, 0], height[rows], color=color, marker=marker, **style)
         wrong = self.misses & ~grey
         cross = {"marker": "x", "color": INK, "alpha": 0.45 if all_colored else 1.0}
         size = {"s": 14 if all_colored else 22, "linewidths": 0.7 if all_colored else 0.9}
-        ax.scatter(self.P[wrong, 0], height[wrong], zorder=4, **cross, **size)
+        ax.scatter(P[wrong, 0], height[wrong], zorder=4, **cross, **size)
         self._dress(ax, window)
+
+    def _spread(self) -> np.ndarray:
+        """The rows, spread by chance on the axis of a category."""
+        P = self.P.copy()
+        for axis in self.indicators:
+            P[:, axis] += 0.6 * (_heights(len(P)) - 0.5)
+        return P
+
+    def _drawable(self, regions: Any) -> Any:
+        """Boxes with their end between the two values of a category in the middle."""
+        if not self.indicators or not isinstance(regions, Boxes):
+            return regions
+        lower, upper = regions.lower.copy(), regions.upper.copy()
+        for axis in self.indicators:
+            for ends in (lower, upper):
+                ends[np.isfinite(ends[:, axis]), axis] = 0.5
+        return Boxes(lower, upper)
+
+    def _drawable_classifier(self) -> Any:
+        stump = self.level.classifier
+        if isinstance(stump, Stump) and stump.position in self.indicators:
+            return replace(stump, threshold=0.5)
+        return stump
 
     def _dress(self, ax, window) -> None:
         ax.set_xlim(*window[0])
-        ax.set_xlabel(self.names[0], parse_math=False)
+        ax.set_xlabel(self._axis_name(0), parse_math=False)
+        if 0 in self.indicators:
+            ax.set_xticks([0, 1], _words(self.indicators[0]))
         if self.dim == 2:
             ax.set_ylim(*window[1])
-            ax.set_ylabel(self.names[1], parse_math=False)
+            ax.set_ylabel(self._axis_name(1), parse_math=False)
+            if 1 in self.indicators:
+                ax.set_yticks([0, 1], _words(self.indicators[1]))
         else:
             ax.set_ylim(0, 1)
             ax.set_yticks([])
             ax.set_ylabel("spread by chance", fontsize=8, color="#777777")
         ax.spines[["top", "right"]].set_visible(False)
+
+    def _axis_name(self, axis: int) -> str:
+        indicator = self.indicators.get(axis)
+        return self.names[axis] if indicator is None else indicator.column
 
     def draw_legend(self, ax, *, has_grey=True, has_deleted=False, has_query=False) -> None:
         """Classes, crosses and grey rows, below the axes."""
@@ -322,14 +361,20 @@ class _Scene:
         )
 
 
-def _names(model, feature_names, features: list[int]) -> list[str]:
-    names = getattr(model, "feature_names_in_", None) if feature_names is None else feature_names
-    names = default_names(model.n_features_in_) if names is None else list(names)
+def _words(indicator: Indicator) -> list[str]:
+    """Words for the values 0 and 1."""
+    texts = (indicator.negation, str(indicator))
+    return [t.removeprefix(indicator.column).strip().removeprefix("is ").strip() for t in texts]
+
+
+def _names(model, feature_names, features: list[int]) -> list[str | Indicator]:
+    names = model._column_names if feature_names is None else feature_names
+    names = list(names)
     if len(names) != model.n_features_in_:
         raise ValueError(
             f"{len(names)} feature names for a model of {model.n_features_in_} columns"
         )
-    return [str(names[feature]) for feature in features]
+    return [names[feature] for feature in features]
 
 
 def _columns_of(X: Any, features: list[int]) -> np.ndarray:

@@ -10,6 +10,7 @@ import numpy as np
 from pellucid.eop.shapes.base import Rows, ShapeFinder
 from pellucid.eop.shapes.regions import Regions
 from pellucid.explanation.conditions import format_number
+from pellucid.tables.encoding import Indicator
 from pellucid.tree.rounding import choose_threshold
 
 _BINS = 64
@@ -45,9 +46,9 @@ class Boxes(Regions):
             region[((self.lower[i] < P) & (self.upper[i] >= P)).all(axis=1)] = i
         return region
 
-    def first(self, k: int) -> Boxes:
-        """See `Regions.first`."""
-        return Boxes(self.lower[:k], self.upper[:k])
+    def take(self, kept: np.ndarray) -> Boxes:
+        """See `Regions.take`."""
+        return Boxes(self.lower[kept].reshape(-1, self.dim), self.upper[kept].reshape(-1, self.dim))
 
     def describe(self, names: Sequence[str]) -> list[str]:
         """See `Regions.describe`."""
@@ -67,8 +68,19 @@ EVERYWHERE = "everywhere"
 """Text of a box without finite ends."""
 
 
-def describe_interval(low: float, high: float, name: str) -> str:
-    """Text of an interval; empty if it has no finite end."""
+def describe_interval(low: float, high: float, name: str | Indicator) -> str:
+    """Text of an interval; empty if it has no finite end.
+
+    Examples
+    --------
+    >>> from pellucid.eop.shapes.boxes import describe_interval
+    >>> from pellucid.tables.encoding import Indicator
+    >>> describe_interval(0.0, float("inf"), Indicator("island", "Dream"))
+    'island is Dream'
+    """
+    if isinstance(name, Indicator):
+        is_one, is_zero = low >= 0, high < 1
+        return str(name) if is_one else name.negation if is_zero else ""
     if np.isinf(low):
         return "" if np.isinf(high) else f"{name} ≤ {format_number(high)}"
     if np.isinf(high):
@@ -76,7 +88,7 @@ def describe_interval(low: float, high: float, name: str) -> str:
     return f"{format_number(low)} < {name} ≤ {format_number(high)}"
 
 
-def describe_box(lower: np.ndarray, upper: np.ndarray, names: Sequence[str]) -> str:
+def describe_box(lower: np.ndarray, upper: np.ndarray, names: Sequence[str | Indicator]) -> str:
     """Text of a box.
 
     Examples

@@ -36,9 +36,9 @@ class Ellipses(Regions):
             region[distances(P, self.center[i], self.shape[i]) <= 1] = i
         return region
 
-    def first(self, k: int) -> Ellipses:
-        """See `Regions.first`."""
-        return Ellipses(self.center[:k], self.shape[:k])
+    def take(self, kept: np.ndarray) -> Ellipses:
+        """See `Regions.take`."""
+        return Ellipses(self.center[kept], self.shape[kept])
 
     @property
     def half_width(self) -> np.ndarray:

@@ -75,9 +75,9 @@ class NeighborRegion(Regions):
             return np.empty(0, dtype=np.int64)
         return np.where(self.score(P) >= self.threshold, 0, -1)
 
-    def first(self, k: int) -> NeighborRegion:
-        """See `Regions.first`."""
-        return self if k else self.with_threshold(np.inf)
+    def take(self, kept: np.ndarray) -> NeighborRegion:
+        """See `Regions.take`."""
+        return self if len(kept) else self.with_threshold(np.inf)
 
     def with_threshold(self, threshold: float) -> NeighborRegion:
         """A copy with another threshold."""

@@ -56,20 +56,26 @@ class Polyhedra(Regions):
     def __len__(self) -> int:
         return len(self.vertices)
 
+    def tolerance(self, i: int) -> np.ndarray:
+        """Tolerance of each facet: vertices lie on their facets up to rounding errors."""
+        products = self.vertices[i] @ self.equations[i][:, :-1].T
+        return 1e-9 * np.abs(products).max(axis=0) + 1e-12
+
     def which(self, P: np.ndarray) -> np.ndarray:
         """See `Regions.which`."""
         region = np.full(len(P), -1, dtype=np.int64)
         for i in range(len(self) - 1, -1, -1):
             equations = self.equations[i]
-            # Vertices lie on their facets up to rounding errors.
-            tolerance = 1e-9 * np.abs(self.vertices[i] @ equations[:, :-1].T).max(axis=0)
-            inside = P @ equations[:, :-1].T + equations[:, -1] <= tolerance + 1e-12
+            inside = P @ equations[:, :-1].T + equations[:, -1] <= self.tolerance(i)
             region[inside.all(axis=1)] = i
         return region
 
-    def first(self, k: int) -> Polyhedra:
-        """See `Regions.first`."""
-        return Polyhedra(self.vertices[:k], self.equations[:k], self.dim)
+    def take(self, kept: np.ndarray) -> Polyhedra:
+        """See `Regions.take`."""
+        kept = kept.tolist()
+        return Polyhedra(
+            [self.vertices[i] for i in kept], [self.equations[i] for i in kept], self.dim
+        )
 
     def scaled(self, factor: float) -> Polyhedra:
         """The first polyhedron, scaled about the mean of its vertices."""

@@ -58,8 +58,12 @@ class Regions(ABC):
         return self.which(P) >= 0
 
     @abstractmethod
+    def take(self, kept: np.ndarray) -> Regions:
+        """Only the regions with the given indices, in this order."""
+
     def first(self, k: int) -> Regions:
         """Only the first `k` regions."""
+        return self.take(np.arange(min(k, len(self))))
 
     @abstractmethod
     def describe(self, names: Sequence[str]) -> list[str]:

@@ -1,0 +1,276 @@
+"""A decision list of regions without the data and the fit: it predicts, explains and exports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from pellucid.eop.answer_regions import AnswerRegion, answer_regions
+from pellucid.eop.classifiers.stumps import Stump
+from pellucid.eop.decision_list import LevelAnswers, find_answers
+from pellucid.eop.shapes.boxes import EVERYWHERE, Boxes
+from pellucid.eop.shapes.ellipses import Ellipses
+from pellucid.eop.shapes.polyhedra import Polyhedra
+from pellucid.eop.shapes.regions import Regions
+from pellucid.explanation.input_columns import InputColumns
+from pellucid.explanation.mixins import RegionExportMixin
+from pellucid.tables.column_formats import ColumnFormat
+from pellucid.tables.encoding import Indicator
+from pellucid.tree import LEAF, ThresholdTree
+
+NOWHERE = "in no region"
+"""Text for rows that no region contains."""
+
+
+@dataclass(frozen=True)
+class ListLevel:
+    """One level of a decision list.
+
+    Attributes
+    ----------
+    features : tuple of int
+        Indices of the columns.
+    classifier : Stump
+    regions : Boxes, Polyhedra or Ellipses
+    counts : ndarray of shape (n_regions, n_classes, n_classes)
+        Weight of the training rows by region, predicted class and true class.
+    """
+
+    features: tuple[int, ...]
+    classifier: Stump
+    regions: Regions
+    counts: np.ndarray
+
+
+class RegionList(RegionExportMixin):
+    """Regions that are tried in order; a row belongs to the first that contains it.
+
+    Made from a fitted :class:`~pellucid.EOPClassifier` by :meth:`of`, or from a file by
+    :func:`pellucid.from_json`. It holds no data and cannot be fitted.
+
+    Parameters
+    ----------
+    levels : sequence of ListLevel
+    names : sequence of str or Indicator
+        Description of each column of the levels.
+    classes : sequence
+        Labels of the clusters.
+    default : int or None
+        Index of the cluster of rows in no region; None if they have none.
+    total : float
+        Weight of all training rows.
+    columns : sequence of str, optional
+        Names of the columns of the data, in order. Default: those that `names` mention.
+    fill : dict of str to value, optional
+        Replacement of missing values, by column of the data.
+    formats : dict of str to ColumnFormat, optional
+        How the values of numeric columns of the data are written, by column.
+    reading : dict, optional
+        How the table was read from a file; stored as it is.
+
+    Attributes
+    ----------
+    levels_, names_, default_, total_, fill_, formats_, reading_
+        See the parameters.
+    classes_ : ndarray
+    feature_names_in_ : ndarray of str
+        Names of the columns of the data.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from pellucid import EOPClassifier
+    >>> from pellucid.eop.region_list import RegionList
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> regions = RegionList.of(EOPClassifier(random_state=0).fit(X, y))
+    >>> regions.predict(X[:2])
+    array([0, 0])
+    >>> regions.describe(X[:1])
+    ['1. petal length (cm) ≤ 2']
+    """
+
+    def __init__(
+        self,
+        levels: Sequence[ListLevel],
+        *,
+        names: Sequence[str | Indicator],
+        classes: Sequence,
+        default: int | None,
+        total: float,
+        columns: Sequence[str] | None = None,
+        fill: dict[str, Any] | None = None,
+        formats: dict[str, ColumnFormat] | None = None,
+        reading: dict[str, Any] | None = None,
+    ) -> None:
+        self.levels_, self.names_ = list(levels), list(names)
+        self.classes_ = np.asarray(classes)
+        self.default_, self.total_ = default, float(total)
+        if columns is None:
+            columns = dict.fromkeys(n.column if _is_indicator(n) else n for n in self.names_)
+        self.feature_names_in_ = np.array(list(columns), dtype=object)
+        self.fill_, self.formats_ = dict(fill or {}), dict(formats or {})
+        self.reading_ = reading
+        self._inputs = InputColumns(
+            _tree_of(self.used_features, len(self.names_)),
+            self.names_,
+            self.feature_names_in_.tolist(),
+            self.fill_,
+            self.formats_,
+        )
+
+    @classmethod
+    def of(
+        cls,
+        model: Any,
+        *,
+        names: Sequence[str | Indicator] | None = None,
+        columns: Sequence[str] | None = None,
+        **more: Any,
+    ) -> RegionList:
+        """Make a decision list from a fitted EOP model.
+
+        Parameters
+        ----------
+        model : EOPClassifier, ATEOPClassifier, ClusterRegions or RegionList
+            With boxes, polyhedra or ellipses, and stumps as base classifiers.
+        names, columns
+            See :class:`RegionList`. Default: those of the model.
+        **more
+            Further parameters of :class:`RegionList`: `fill`, `formats` and `reading`.
+        """
+        if isinstance(model, cls):
+            return model
+        model = getattr(model, "model", model)
+        check_is_fitted(model)
+        for level in model.levels_:
+            if not isinstance(level.regions, (Boxes, Ellipses, Polyhedra)):
+                raise ValueError(
+                    "nonparametric regions cannot be exported, because they consist of the "
+                    "training rows; use boxes, polyhedra or ellipses"
+                )
+            if not isinstance(level.classifier, Stump):
+                raise ValueError(
+                    f"base={model.base!r} cannot be exported; only base='stump' can be"
+                )
+        levels = [
+            ListLevel(e.features, _finite(e.classifier), e.regions, e.counts) for e in model.levels_
+        ]
+        return cls(
+            levels,
+            names=list(model._column_names if names is None else names),
+            classes=model.classes_,
+            default=None if model.leftover == "abstain" else model._leftover_answer,
+            total=model._total,
+            columns=columns,
+            **more,
+        )
+
+    @property
+    def used_features(self) -> list[int]:
+        """Indices of the columns that the levels use."""
+        return sorted({f for level in self.levels_ for f in level.features})
+
+    @property
+    def used_names(self) -> list[str | Indicator]:
+        """Descriptions of the columns that the levels use."""
+        return [self.names_[f] for f in self.used_features]
+
+    def pieces(self) -> list[AnswerRegion]:
+        """All regions, each divided by predicted cluster, in the order of the levels."""
+        return [
+            piece
+            for index, level in enumerate(self.levels_)
+            for piece in answer_regions(
+                index, level, self.names_, self.classes_, self.total_ or 1.0
+            )
+        ]
+
+    def _answers(self, X: Any) -> LevelAnswers:
+        encoded = self._inputs.read(X)
+        numbers = np.zeros((len(encoded), len(self.names_)))
+        numbers[:, self._inputs.features] = encoded[:, : len(self._inputs.features)]
+        return find_answers(self.levels_, numbers)
+
+    def apply(self, X: Any) -> np.ndarray:
+        """Indices of the level and the region that contain each row; -1 for rows in no region."""
+        found = self._answers(X)
+        return np.column_stack([found.level, found.region])
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Cluster of each row; None for rows in no region, if there is no default cluster.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_samples, n_features)
+            A data frame needs only the columns that the regions use.
+        """
+        answer = self._answers(X).answer
+        if self.default_ is not None:
+            return self.classes_[np.where(answer < 0, self.default_, answer)]
+        return np.append(self.classes_.astype(object), None)[answer]
+
+    def describe(self, X: Any) -> list[str]:
+        """Level and text of the region that contains each row."""
+        found = self._answers(X)
+        texts = {(p.level, p.region, p.answer): region_text(p) for p in self.pieces()}
+        bare = [level.regions.describe(self._texts(level)) for level in self.levels_]
+        described = []
+        for level, region, answer in zip(*(part.tolist() for part in found)):
+            if level < 0:
+                described.append(NOWHERE)
+                continue
+            key = level, region, self.classes_[answer]
+            described.append(f"{level + 1}. {texts.get(key) or bare[level][region]}")
+        return described
+
+    def _texts(self, level: ListLevel) -> list:
+        names = [self.names_[f] for f in level.features]
+        return names if isinstance(level.regions, Boxes) else [str(name) for name in names]
+
+    def __repr__(self) -> str:
+        n = sum(len(level.regions) for level in self.levels_)
+        return f"RegionList(n_levels={len(self.levels_)}, n_regions={n})"
+
+
+def region_text(region: AnswerRegion) -> str:
+    """Text of a region; after the first level, "everywhere" becomes "everywhere else"."""
+    is_rest = region.level > 0 and region.text == EVERYWHERE
+    return f"{region.text} else" if is_rest else region.text
+
+
+def _finite(stump: Stump) -> Stump:
+    """The same stump with a finite threshold."""
+    if np.isfinite(stump.threshold):
+        return stump
+    answer = stump.at_most if stump.threshold > 0 else stump.above
+    return Stump(stump.position, 0.0, answer, answer)
+
+
+def _is_indicator(name: str | Indicator) -> bool:
+    return isinstance(name, Indicator)
+
+
+def _tree_of(features: list[int], n_features: int) -> ThresholdTree:
+    """A tree that splits on the given columns once: `InputColumns` reads the columns of a tree."""
+    n = 2 * len(features) + 1
+    is_leaf = np.arange(n) % 2 == 1
+    is_leaf[-1] = True
+    inner = np.flatnonzero(~is_leaf)
+    arrays = {
+        name: np.full(n, LEAF, dtype=np.intp)
+        for name in ("feature", "children_left", "children_right", "cluster")
+    }
+    arrays["feature"][inner] = features
+    arrays["children_left"][inner], arrays["children_right"][inner] = inner + 1, inner + 2
+    arrays["cluster"][is_leaf] = 0
+    return ThresholdTree(
+        n_features=n_features,
+        threshold=np.where(is_leaf, np.nan, 0.0),
+        n_node_samples=np.zeros(n, dtype=np.intp),
+        weighted_n_node_samples=np.zeros(n),
+        **arrays,
+    )

@@ -1,0 +1,203 @@
+"""Export of a decision list of regions to SQL: one ``CASE`` with a ``WHEN`` per region."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pellucid.eop.region_list import ListLevel, RegionList
+from pellucid.eop.shapes.boxes import Boxes
+from pellucid.eop.shapes.ellipses import Ellipses
+from pellucid.export._values import plain_value
+from pellucid.export.sql_dialects import DIALECTS, Dialect
+from pellucid.tables.column_formats import PLAIN, ColumnFormat
+from pellucid.tables.encoding import Indicator
+
+
+def regions_to_sql(
+    model: Any,
+    *,
+    dialect: str = "standard",
+    table: str | Sequence[str] | None = None,
+    column: str = "cluster",
+) -> str:
+    """Export regions as an SQL expression that gives the cluster of a row.
+
+    The regions are in the order in which they are tried. Boxes are comparisons; polyhedra and
+    ellipses are sums of products.
+
+    Parameters
+    ----------
+    model : fitted EOPClassifier or ATEOPClassifier, ClusterRegions or RegionList
+        With boxes, polyhedra or ellipses, and stumps as base classifiers.
+    dialect, table, column
+        As in :func:`pellucid.export.to_sql`.
+
+    Returns
+    -------
+    str
+
+    Notes
+    -----
+    As in :func:`pellucid.export.to_sql`, the result is NULL if a numeric column that the regions
+    use is missing. Sums of products may be rounded differently from `predict`: a row within about
+    1e-15, relatively, of the boundary of an ellipse or polyhedron may be on its other side.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from pellucid import EOPClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = EOPClassifier(random_state=0, max_levels=1).fit(X, y)
+    >>> print(model.to_sql())
+    CASE
+        WHEN "petal length (cm)" IS NULL THEN NULL
+        WHEN "petal length (cm)" <= 2 THEN 0
+        WHEN "petal length (cm)" > 2 AND "petal length (cm)" <= 4.75e0 THEN 1
+        ELSE 2
+    END
+    """
+    if dialect not in DIALECTS:
+        raise ValueError(f"dialect is {dialect!r}; those known are {', '.join(DIALECTS)}")
+    writer = DIALECTS[dialect]
+    expression = _RegionWriter(RegionList.of(model), writer).expression()
+    if table is None:
+        return expression
+    parts = [table] if isinstance(table, str) else table
+    name = ".".join(writer.identifier(part) for part in parts)
+    return f"SELECT *,\n{expression} AS {writer.identifier(column)}\nFROM {name}"
+
+
+class _RegionWriter:
+    """Writes the regions of a list in a dialect."""
+
+    def __init__(self, regions: RegionList, dialect: Dialect) -> None:
+        self.regions, self.dialect = regions, dialect
+
+    def expression(self) -> str:
+        regions, dialect = self.regions, self.dialect
+        labels = [
+            dialect.literal(plain_value(name, "a cluster")) for name in regions.classes_.tolist()
+        ]
+        lines = [
+            f"WHEN {test} THEN NULL"
+            for name in regions.used_names
+            if not isinstance(name, Indicator)
+            and (
+                test := dialect.no_number(
+                    self._column(name),
+                    can_be_null=self._is_open(name),
+                    is_date=self._format(name).is_date,
+                )
+            )
+        ]
+        for level in regions.levels_:
+            for region in range(len(level.regions)):
+                lines += [
+                    f"WHEN {' AND '.join(tests) or dialect.always} THEN {labels[answer]}"
+                    for answer, tests in self._branches(level, region)
+                ]
+        default = "NULL" if regions.default_ is None else labels[regions.default_]
+        if not lines:
+            return f"CASE WHEN {dialect.always} THEN {default} END"
+        return "\n    ".join(["CASE", *lines, f"ELSE {default}"]) + "\nEND"
+
+    def _refuse_dates(self, names: list) -> None:
+        for name in names:
+            if not isinstance(name, Indicator) and self._format(name).is_date:
+                raise ValueError(
+                    f"column {name!r} contains dates; only boxes of dates can be written in SQL"
+                )
+
+    def _branches(self, level: ListLevel, region: int) -> list[tuple[int, list[str]]]:
+        """Clusters and conditions of one region: one branch per side of the stump."""
+        stump, shape = level.classifier, level.regions
+        names = [self.regions.names_[f] for f in level.features]
+        infinite = np.full(level.regions.dim, np.inf)
+        lower, upper = (-infinite, infinite.copy())
+        others: list[str] = []
+        if isinstance(shape, Boxes):
+            lower, upper = shape.box_bounds(region)
+        else:
+            self._refuse_dates(names)
+        if isinstance(shape, Ellipses):
+            others = [self._ellipse(names, shape.center[region], shape.shape[region])]
+        elif not isinstance(shape, Boxes):
+            facets = zip(shape.equations[region].tolist(), shape.tolerance(region).tolist())
+            others = [self._facet(names, facet, tolerance) for facet, tolerance in facets]
+        if stump.at_most == stump.above:
+            return [(stump.at_most, self._interval(names, lower, upper) + others)]
+        branches = []
+        at, cut = stump.position, stump.threshold
+        for answer, is_upper in ((stump.at_most, True), (stump.above, False)):
+            low, high = lower.copy(), upper.copy()
+            if is_upper:
+                high[at] = min(high[at], cut)
+            else:
+                low[at] = max(low[at], cut)
+            if low[at] < high[at]:
+                branches.append((answer, self._interval(names, low, high) + others))
+        return branches
+
+    def _interval(self, names: list, lower: np.ndarray, upper: np.ndarray) -> list[str]:
+        tests = []
+        for name, low, high in zip(names, lower.tolist(), upper.tolist()):
+            column = self._column(name)
+            if isinstance(name, Indicator):
+                value = name.value
+                value = None if value is None else plain_value(value, "a category")
+                if low >= 0:
+                    tests.append(self.dialect.is_one(column, value))
+                if high < 1:
+                    is_open = self._is_open(name)
+                    tests.append(self.dialect.is_none_of(column, [value], can_be_null=is_open))
+                continue
+            if np.isfinite(low):
+                tests.append(f"{column} > {self._literal(name, low)}")
+            if np.isfinite(high):
+                tests.append(f"{column} <= {self._literal(name, high)}")
+        return tests
+
+    def _ellipse(self, names: list, center: np.ndarray, shape: np.ndarray) -> str:
+        parts = [f"({self._column(n)} - {self._float(c)})" for n, c in zip(names, center.tolist())]
+        terms = [
+            f"({' + '.join(self._times(shape[i, j], parts[i]) for i in range(len(parts)))})"
+            f" * {parts[j]}"
+            for j in range(len(parts))
+        ]
+        return f"{' + '.join(terms)} <= 1"
+
+    def _facet(self, names: list, facet: list[float], tolerance: float) -> str:
+        *normal, offset = facet
+        terms = [self._times(a, self._column(name)) for a, name in zip(normal, names)]
+        return f"{' + '.join(terms)} + {self._float(offset)} <= {self._float(tolerance)}"
+
+    def _times(self, factor: float, term: str) -> str:
+        return f"{self._float(float(factor))} * {term}"
+
+    def _float(self, value: float) -> str:
+        """A number as a double-precision literal, in brackets if it is negative."""
+        text = self.dialect.literal(float(value))
+        if "e" not in text and "." not in text:
+            text = f"{text}e0" if self.dialect.decimals_are_exact else f"{text}.0"
+        return f"({text})" if value < 0 else text
+
+    def _column(self, name: str | Indicator) -> str:
+        column = name.column if isinstance(name, Indicator) else name
+        value = self.regions.fill_.get(column)
+        return self.dialect.filled(column, None if value is None else self.dialect.literal(value))
+
+    def _format(self, column: str) -> ColumnFormat:
+        return self.regions.formats_.get(column, PLAIN)
+
+    def _literal(self, column: str, value: float) -> str:
+        written = self._format(column)
+        if written.is_date:
+            return self.dialect.date_literal(value, with_time=written.kind == "datetime")
+        return self.dialect.literal(value)
+
+    def _is_open(self, name: str | Indicator) -> bool:
+        column = name.column if isinstance(name, Indicator) else name
+        return column not in self.regions.fill_

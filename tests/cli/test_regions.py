@@ -1,0 +1,144 @@
+"""`pellucid regions`: files to write, categories, and the limit of the error."""
+
+from __future__ import annotations
+
+import io
+import json
+import sqlite3
+
+import numpy as np
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from pellucid import explain_clusters
+from pellucid.cli.app import app
+from pellucid.cli.regions import _warn_about_errors
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, list(map(str, arguments)))
+
+
+@pytest.fixture
+def file(tmp_path):
+    random = np.random.default_rng(0)
+    n = 300
+    island = random.choice(["Dream", "Biscoe", "Torgersen"], n)
+    bill, mass = random.normal(45, 5, n).round(1), random.normal(4, 1, n).round(2)
+    kind = np.where((island == "Dream") & (bill > 44), "c", np.where(mass > 4.2, "b", "a"))
+    table = pl.DataFrame({"bill": bill, "mass": mass, "island": island, "kind": kind})
+    table = table.with_columns(
+        pl.when(pl.col("mass") < 2.3).then(None).otherwise("mass").name.keep()
+    )
+    table.write_csv(tmp_path / "animals.csv")
+    return tmp_path / "animals.csv"
+
+
+@pytest.mark.parametrize("shape", ["box", "polyhedron", "ellipse"])
+@pytest.mark.parametrize("missing", ["drop", "median"])
+def test_rows_model_and_sql_agree(file, shape, missing):
+    paths = {name: file.with_name(f"out.{name}") for name in ("csv", "json", "sql", "html")}
+    result = run(
+        "regions", file, "--labels", "kind", "--shape", shape, "--missing", missing, "--output",
+        paths["csv"], "--model", paths["json"], "--sql", paths["sql"], "--dialect", "sqlite",
+        "--report", paths["html"], "--plot", file.with_name("plot.png"),
+    )  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    assert "island is " in result.stdout
+    assert "island is Dream >" not in result.stdout
+    rows = pl.read_csv(paths["csv"])
+    assert rows.columns[-2:] == ["cluster", "region"]
+    first = file.read_text().splitlines()[1]
+    assert paths["csv"].read_text().splitlines()[1].startswith(first)
+    again = run("predict", paths["json"], file)
+    assert again.exit_code == 0, again.stderr
+    assert pl.read_csv(io.StringIO(again.stdout)).equals(rows)
+    with sqlite3.connect(":memory:") as base:
+        table = pl.read_csv(file)
+        base.execute("CREATE TABLE t (bill REAL, mass REAL, island TEXT, kind TEXT)")
+        base.executemany("INSERT INTO t VALUES (?, ?, ?, ?)", table.rows())
+        query = f"SELECT {paths['sql'].read_text()} FROM t ORDER BY rowid"
+        found = [row[0] for row in base.execute(query)]
+    assert found == rows["cluster"].to_list()
+    is_missing = rows["mass"].is_null()
+    assert rows.filter(is_missing)["cluster"].is_null().all() == (missing == "drop")
+    known = rows.filter(~is_missing)
+    assert (known["cluster"] == known["kind"]).mean() > 0.9
+
+
+def test_the_limit_of_the_error_is_kept(file):
+    for limit in (0.0, 0.01, 0.05):
+        result = run("regions", file, "-k", 4, "--max-error", limit, "--json")
+        assert result.exit_code == 0, result.stderr
+        found = json.loads(result.stdout)
+        regions = [region for cluster in found for region in cluster["regions"]]
+        assert all(1 - region["purity"] <= limit + 1e-9 for region in regions)
+        assert "more than --max-error" not in result.stderr
+        assert sum(cluster["assigned"] for cluster in found) == sum(c["rows"] for c in found)
+
+
+def test_a_region_above_the_limit_is_named():
+    random = np.random.default_rng(1)
+    X = random.normal(size=(400, 2))
+    labels = (X[:, 0] + random.normal(size=400) > 0).astype(int)
+    found = explain_clusters(X, labels, max_error=0.01, strict=False)
+    with pytest.warns(
+        UserWarning,
+        match=r"region 3 \(.*\) has .* % rows of other clusters, more "
+        "than --max-error 0.01",
+    ):
+        _warn_about_errors(found, 0.01)
+
+
+def test_the_output_is_plain_english(file):
+    result = run("regions", file, "--labels", "kind")
+    lines = result.stdout.splitlines()
+    assert lines[0].startswith("3 clusters, located by ")
+    assert any("region contains " in line or "regions contain " in line for line in lines)
+    assert (
+        "regions are tried in order 1, 2, 3, ...; a row belongs to the first that" in result.stdout
+    )
+
+
+def test_wrong_files(file):
+    result = run("regions", file, "-k", 2, "--shape", "nonparametric", "--sql", "x.sql")
+    assert result.stderr.splitlines() == [
+        "error: --sql: nonparametric regions cannot be exported, because they consist of the "
+        "training rows",
+        "hint: use --shape box, polyhedron or ellipse",
+    ]
+    assert result.exit_code == 2
+    broken = file.with_name("broken.json")
+    broken.write_text('{"format": "pellucid.regions", "version": 1}')
+    result = run("predict", broken, file)
+    assert result.stderr.splitlines()[0].endswith(
+        "is not a model: not an explanation: made_by is missing"
+    )
+    other = file.with_name("other.csv")
+    other.write_text("a\n1\n")
+    model = file.with_name("m.json")
+    assert run("regions", file, "--labels", "kind", "--model", model).exit_code == 0
+    result = run("predict", model, other)
+    assert "which the regions use" in result.stderr
+
+
+def test_an_axis_of_a_category_has_its_words(file):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from pellucid.plotting import plot_level
+
+    table = pl.read_csv(file).drop_nulls()
+    names = ["bill", "mass", "island"]
+    found = explain_clusters(table.select(names).to_pandas(), table["kind"].to_numpy())
+    from pellucid.tables.encoding import Encoding
+
+    X = Encoding.fit(table.select(names)).transform(table.select(names))
+    words = set()
+    for level in range(found.model.n_levels_):
+        ax = plot_level(found.model, X, table["kind"].to_numpy(), level=level)
+        for axis in (ax.xaxis, ax.yaxis):
+            if axis.get_label_text() == "island":
+                words.add(tuple(label.get_text() for label in axis.get_ticklabels()))
+    assert words == {("not Dream", "Dream")}

@@ -1,0 +1,202 @@
+"""JSON and SQL of regions give the clusters of `predict`; wrong files are refused."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris, load_wine
+
+from pellucid import ATEOPClassifier, EOPClassifier, explain_clusters, from_json
+from pellucid.eop.region_list import RegionList
+from pellucid.tables.encoding import Encoding
+
+SHAPES = ("box", "polyhedron", "ellipse")
+
+
+def animals(n=400, seed=0) -> tuple[pd.DataFrame, np.ndarray]:
+    """Clusters that depend on a number and on a category, with missing categories."""
+    random = np.random.default_rng(seed)
+    island = random.choice(["Dream", "Bis'coe", "Torgersen"], n).astype(object)
+    island[random.random(n) < 0.05] = None
+    bill = random.normal(45, 5, n).round(1)
+    mass = random.normal(4, 1, n).round(2)
+    labels = np.where((island == "Dream") & (bill > 44), "c", np.where(mass > 4.2, "b", "a"))
+    labels = np.where((island == "Torgersen") & (mass < 3.5), "d", labels)
+    return pd.DataFrame({"bill": bill, "mass": mass, "island": island}), labels
+
+
+def run_sql(table: pd.DataFrame, regions: RegionList, dialect: str) -> list:
+    if dialect == "duckdb":
+        sql = regions.to_sql(dialect="duckdb", table="t")
+        with duckdb.connect() as base:
+            base.register("t", table.assign(row_number=np.arange(len(table))))
+            return (
+                base.execute(f"SELECT cluster FROM ({sql}) ORDER BY row_number")
+                .df()["cluster"]
+                .tolist()
+            )
+    with sqlite3.connect(":memory:") as base:
+        table.to_sql("t", base, index=False)
+        query = f"SELECT {regions.to_sql(dialect='sqlite')} FROM t ORDER BY rowid"
+        return [row[0] for row in base.execute(query)]
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("load", [load_iris, load_wine])
+def test_sql_and_json_give_the_clusters_of_predict(shape, load, dialect):
+    data = load(as_frame=True)
+    X, y = data.data, data.target_names[data.target]
+    model = EOPClassifier(regions=shape, random_state=0).fit(X, y)
+    regions = RegionList.of(model)
+    random = np.random.default_rng(0)
+    new = X.sample(300, replace=True, random_state=0) * random.normal(1, 0.1, (300, X.shape[1]))
+    table = pd.concat([X, new], ignore_index=True)
+    wanted = model.predict(table).tolist()
+    assert regions.predict(table).tolist() == wanted
+    again = from_json(model.to_json())
+    assert again.predict(table).tolist() == wanted
+    assert again.to_json() == model.to_json()
+    assert again.apply(table).tolist() == model.apply(table).tolist()
+    assert run_sql(table, again, dialect) == wanted
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_categories_are_words_in_every_form(shape, dialect):
+    table, labels = animals()
+    found = explain_clusters(table, labels, regions=shape)
+    text = str(found)
+    assert "island is " in text
+    assert "island is Dream >" not in text
+    assert "island is Dream =" not in text
+    for level in found.model.levels_:
+        names = [found.model.columns_[f] for f in level.features]
+        has_category = any(not isinstance(name, str) for name in names)
+        assert level.regions.kind == ("box" if has_category else shape)
+    regions = RegionList.of(found)
+    wanted = found.model.predict(Encoding.fit(table).transform(table)).tolist()
+    assert regions.predict(table).tolist() == wanted
+    assert from_json(found.to_json()).predict(table).tolist() == wanted
+    assert run_sql(table, regions, dialect) == wanted
+    assert any("island is " in each for each in regions.describe(table))
+
+
+def test_missing_numbers_have_no_cluster_in_sql_unless_they_are_filled():
+    table, labels = animals()
+    found = explain_clusters(table, labels)
+    columns = table.columns.tolist()
+    filled = RegionList.of(found, columns=columns, fill={"bill": 45.0})
+    holes = table.copy()
+    holes.loc[:9, "bill"] = np.nan
+    assert run_sql(holes, RegionList.of(found), "sqlite")[:10] == [None] * 10
+    wanted = filled.predict(holes).tolist()
+    assert run_sql(holes, filled, "sqlite") == wanted
+    assert from_json(filled.to_json()).predict(holes).tolist() == wanted
+    assert wanted == filled.predict(holes.fillna({"bill": 45.0})).tolist()
+
+
+def test_rows_in_no_region_have_no_cluster_if_the_model_abstains():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    model = EOPClassifier(random_state=0, leftover="abstain", max_levels=1).fit(X, y)
+    regions = RegionList.of(model)
+    uncovered = model.abstained(X)
+    assert uncovered.any()
+    found = regions.predict(X)
+    assert [value is None for value in found] == uncovered.tolist()
+    given = run_sql(X, regions, "sqlite")
+    assert given == found.tolist()
+    assert regions.describe(X)[int(uncovered.argmax())] == "in no region"
+    assert ATEOPClassifier(random_state=0, max_error=0.1).fit(X, y).to_sql().endswith("NULL\nEND")
+
+
+def test_what_cannot_be_exported_says_what_can():
+    X, y = load_iris(return_X_y=True)
+    model = EOPClassifier(regions="nonparametric", random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="use boxes, polyhedra or ellipses"):
+        model.to_sql()
+    model = EOPClassifier("logistic", random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="only base='stump' can be"):
+        model.to_json()
+
+
+def change(document, path, value):
+    *steps, last = path
+    for step in steps:
+        document = document[step]
+    if value is KeyError:
+        del document[last]
+    else:
+        document[last] = value
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (["version"], 2, "written by a later pellucid: version is 2"),
+        (["version"], "1", "version is '1', expected a whole number"),
+        (["levels"], KeyError, "levels is missing"),
+        (["more"], 1, "more is unknown"),
+        (["clusters"], [], "clusters is empty"),
+        (["default"], 9, "default is 9, expected a whole number from 0 to 2"),
+        (["n_columns"], 7, "n_columns is 7"),
+        (["features", 0], "other", "is 'other', expected one of columns"),
+        (["levels", 0, "features"], [], r"levels\[0\].features is \[\], expected at least one"),
+        (["levels", 0, "features", 0], 99, r"levels\[0\].features\[0\] is 99"),
+        (["levels", 0, "stump", "threshold"], None, r"stump.threshold is missing, expected a fin"),
+        (["levels", 0, "stump", "above"], -1, r"levels\[0\].stump.above is -1"),
+        (["levels", 0, "shape"], "blob", r"levels\[0\].shape is 'blob', expected one of box"),
+        (["levels", 0, "regions"], [], r"levels\[0\].regions is \[\], expected at least one"),
+        (["levels", 0, "regions", 0, "above"], [0], r"regions\[0\].above is \[0\], expected 2"),
+        (["levels", 0, "regions", 0, "at_most", 0], "x", r"at_most\[0\] is 'x', expected a finite"),
+        (["levels", 0, "regions", 0, "counts", 0], [0, 0], "an answer, a cluster and a weight"),
+        (["levels", 0, "regions", 0, "counts", 0, 2], -1, r"counts\[0\] is -1, expected a finite"),
+        (["rows"], "many", "rows is 'many', expected a finite number"),
+    ],
+)
+def test_wrong_documents_are_refused_with_the_place(path, value, message):
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    model = EOPClassifier(random_state=0, complexity_penalty=0).fit(X, y)
+    document = model.to_dict()
+    two = next(i for i, level in enumerate(document["levels"]) if len(level["features"]) == 2)
+    document["levels"] = document["levels"][two:]
+    change(document, path, value)
+    with pytest.raises(ValueError, match=message):
+        from_json(json.dumps(document))
+
+
+def test_a_matrix_must_be_an_ellipse():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    model = EOPClassifier(regions="ellipse", random_state=0, max_dim=2).fit(X, y)
+    document = model.to_dict()
+    region = document["levels"][0]["regions"][0]
+    region["matrix"] = [[-1.0] * len(row) for row in region["matrix"]]
+    with pytest.raises(ValueError, match="positive definite"):
+        from_json(json.dumps(document))
+
+
+@pytest.mark.parametrize("max_error", [0.0, 0.02, 0.1])
+@pytest.mark.parametrize("shape", ["box", "polyhedron", "ellipse"])
+def test_strict_regions_keep_the_limit_on_the_training_rows(shape, max_error):
+    random = np.random.default_rng(1)
+    X = random.normal(size=(500, 3))
+    y = (X[:, 0] + 0.8 * random.normal(size=500) > 0).astype(int) + 2 * (X[:, 1] > 1)
+    options = {"max_error": max_error, "regions": shape, "random_state": 0}
+    relaxed = EOPClassifier(**options).fit(X, y)
+    strict = EOPClassifier(**options, strict=True).fit(X, y)
+
+    def errors(model):
+        return [1 - p.purity for rule in model.explain()[:-1] for p in rule.pieces if p.support]
+
+    assert max(errors(relaxed)) > max_error
+    assert all(error <= max_error + 1e-9 for error in errors(strict))
+    assert strict.coverage_ <= relaxed.coverage_ + 1e-9
+    found = strict.apply(X)
+    for level in range(strict.n_levels_):
+        rows = found[:, 0] == level
+        assert (strict.predict(X[rows]) != y[rows]).mean() <= max_error + 1e-9

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from pellucid.cli import CommandError, check_folder, check_target
+from pellucid.tables.suffixes import written_format
 
 PICTURES = (".png", ".svg", ".pdf")
 GRAPHS = (".dot", ".gv")
@@ -118,8 +119,8 @@ def check_targets(file: Path, targets: Mapping[str, Path | None]) -> None:
     file : Path
         The input, which must not be overwritten; ``-`` for standard input.
     targets : mapping of str to Path or None
-        Files by option. The suffixes of ``--tree``, ``--plot``, ``--trends`` and ``--report``
-        are checked too.
+        Files by option. The suffixes of ``--tree``, ``--plot``, ``--trends``,
+        ``--report`` and ``--output`` are checked too.
     """
     seen: dict[Path, str] = {}
     for option, path in targets.items():
@@ -138,6 +139,8 @@ def check_targets(file: Path, targets: Mapping[str, Path | None]) -> None:
             check_picture(path, option, GRAPHS)
         elif option == "--report":
             check_page(path, option)
+        elif option == "--output":
+            written_format(path)
 
 
 def check_picture(path: Path, option: str, others: tuple[str, ...] = ()) -> None:

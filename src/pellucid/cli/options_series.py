@@ -165,5 +165,5 @@ Search = Annotated[
         show_default=True,
     ),
 ]
-Entities = Annotated[Path | None, file_option("CSV", "The entities with their cluster.")]
+Entities = Annotated[Path | None, file_option("FILE", "The entities with their cluster.")]
 Trends = Annotated[Path | None, file_option("IMAGE", "A plot of the series of each cluster.")]

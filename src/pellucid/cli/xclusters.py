@@ -17,6 +17,7 @@ from pellucid.cli.progress import working
 from pellucid.cli.writing import draw, draw_tree, write_text
 from pellucid.table_explainer.column_names import match_names, one_name
 from pellucid.tables.reading import ReadingOptions, read_source
+from pellucid.tables.writing import write_table
 from pellucid.xclusters import SeriesTable, series_from_long, series_from_wide
 from pellucid.xclusters.series.wide_tables import find_time_columns, match_columns
 
@@ -128,7 +129,7 @@ def xclusters(
     explanation = Explanation.of(model)
     if output is not None:
         labels = pl.Series("cluster", model.labels_)
-        write_text(output, series.entities.with_columns(labels).write_csv())
+        write_table(output, series.entities.with_columns(labels))
     if tree is not None:
         draw_tree(tree, explanation)
     if trends is not None:

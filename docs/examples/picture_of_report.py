@@ -43,7 +43,8 @@ def main() -> None:
             for cluster, name in enumerate(NAMES):
                 page.get_by_label(f"Name of cluster {cluster}").fill(name)
             page.evaluate("document.activeElement.blur(); window.scrollTo(0, 0)")
-            height = page.locator(".detail").bounding_box()["y"]
+            box = page.locator(".overview-block").bounding_box()
+            height = box["y"] + box["height"] + 10
             page.screenshot(path=raw, clip={"x": 0, "y": 0, "width": 1160, "height": height})
             browser.close()
         # Few colours take few bytes.

@@ -32,7 +32,7 @@ def test_the_page_lists_what_was_done_to_the_data(open_page, iris, tmp_path):
     assert page.locator("#data li").all_inner_texts() == NOTES["decisions"]
     assert NOTES["warnings"][0] in page.locator("header .warnings").inner_text()
     table = page.locator("#data table")
-    heads = ["clusters", "score", "smallest cluster", "stability", "agreement of the rules"]
+    heads = ["clusters", "score", "smallest cluster", "stability", "agreement"]
     assert table.locator("th").all_inner_texts() == heads
     assert table.locator("tr.chosen td").all_inner_texts() == [
         "3 (chosen)",

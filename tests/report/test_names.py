@@ -112,3 +112,10 @@ def test_no_rows_keeps_every_row_out(model):
     html = report_html(model, pd.DataFrame(table), no_rows=True)
     assert html == report_html(model, pd.DataFrame(table), max_points=0, n_typical=0)
     assert "13.987654" not in html
+
+
+def test_a_long_name_is_readable_in_the_overview_of_a_phone(open_page, model, wine, tmp_path):
+    path = write_report(tmp_path / "r.html", model, wine, cluster_names={0: LONG})
+    page = open_page(path, width=390)
+    assert page.locator(".overview thead").bounding_box()["height"] < 260
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390

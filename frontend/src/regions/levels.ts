@@ -1,24 +1,27 @@
 // One section per level: a plot of its regions, and their descriptions.
 
 import { clusterColor } from "../shared/colors";
+import { isBinary } from "../shared/column-distribution";
 import { h, section, setStyle, svg } from "../shared/dom";
 import { formatCount, formatPercent, displayRule, pluralize } from "../shared/format";
 import {
   clamp,
+  columnTicks,
   crosshair,
   drawAxes,
   leftPadding,
   legendMarker,
   markerPath,
-  numberTicks,
   responsivePlot,
   seededRandom,
   xScale,
   yScale,
+  type Range,
   type Scale,
+  type Tick,
 } from "../shared/plot";
 import { clusterBadge } from "../shared/row-result";
-import type { Level } from "../types";
+import type { Column, Level } from "../types";
 import { levelValues, predict } from "./predict";
 import type { RegionsState } from "./state";
 
@@ -65,7 +68,8 @@ function levelPlot(state: RegionsState, level: Level, levelIndex: number): HTMLE
   const plot = responsivePlot(maxHeight, PRINT_SHARE, (element, width, height) => {
     const [xWindow, yWindow] = [level.window[0], level.window[1] ?? [0, 1]];
     const yRange = { low: yWindow[0], high: yWindow[1] };
-    const yTicks = hasOneColumn ? [] : numberTicks(yRange);
+    const yTicks = hasOneColumn ? [] : levelTicks(data.columns[level.columns[1]], yRange, 6);
+    const xTicks = levelTicks(data.columns[level.columns[0]], { low: xWindow[0], high: xWindow[1] }, width / 75);
     const x = xScale({ low: xWindow[0], high: xWindow[1] }, width, null, leftPadding(yTicks));
     const y = yScale(yRange, height);
     const dimmed = (cluster: number | null) =>
@@ -76,7 +80,7 @@ function levelPlot(state: RegionsState, level: Level, levelIndex: number): HTMLE
     element.setAttribute("aria-label", `Rows by ${columnNames.join(" and ")}, with the regions of this level`);
     element.replaceChildren(
       ...drawAxes(
-        { scale: x, ticks: numberTicks(x, width / 75), title: columnNames[0] },
+        { scale: x, ticks: xTicks, title: columnNames[0] },
         { scale: y, ticks: yTicks, title: columnNames[1] },
         width,
         height,
@@ -121,6 +125,13 @@ function levelPlot(state: RegionsState, level: Level, levelIndex: number): HTMLE
   plot.redraw();
   drawLegend();
   return h("figure", {}, plot.element, legend);
+}
+
+/** "no" and "yes" for a column that says whether a row has a category. */
+function levelTicks(column: Column, range: Range, count: number): Tick[] {
+  if (column.kind === "category") return [];
+  if (isBinary(column) && column.name.includes(" is ")) return [[0, "no"], [1, "yes"]];
+  return columnTicks(column, range, count, null);
 }
 
 /** Paths with the markers of the sampled rows. */

@@ -49,7 +49,7 @@ function numberTable(rows: ClusterNumber[]): HTMLElement {
     // A share, or a number of rows.
     optional("smallest", "smallest cluster", (v) => (v < 1 ? formatPercent(v) : formatCount(v))),
     optional("stability", "stability", (v) => v.toFixed(2)),
-    optional("agreement", "agreement of the rules", formatPercent),
+    optional("agreement", "agreement", formatPercent),
   ];
   const shown = columns.filter(({ isKnown }) => rows.some(isKnown));
   const table = h(

@@ -22,7 +22,7 @@ export function formatPercent(share: number): string {
   if (value === 0 || value === 100) return `${value}\u00a0%`;
   if (value < 0.1) return "under 0.1\u00a0%";
   if (value > 99.9) return "over 99.9\u00a0%";
-  return `${value < 10 || value > 99 ? value.toFixed(1) : Math.round(value)}\u00a0%`;
+  return `${value < 10 || value > 90 ? value.toFixed(1) : Math.round(value)}\u00a0%`;
 }
 
 /** A number with about three digits. */

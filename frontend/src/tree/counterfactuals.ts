@@ -1,6 +1,6 @@
 // Changes of a row that lead to another cluster of the tree.
 
-import { formatThreshold } from "../shared/column-format";
+import { formatIn, formatThreshold } from "../shared/column-format";
 import { categoryName } from "../shared/format";
 import type { Counterfactual } from "../shared/row-result";
 import type { Column, Row, Tree } from "../types";
@@ -62,12 +62,12 @@ function requiredChange(column: Column, value: number, bounds: Bounds): Change |
   const hasBothBounds = Number.isFinite(bounds.above) && Number.isFinite(bounds.atMost);
   if (value <= bounds.above) {
     const upTo = hasBothBounds ? ` (up to ${threshold(bounds.atMost)})` : "";
-    const text = `${column.name} above ${threshold(bounds.above)}${upTo} instead of ${threshold(value)}`;
+    const text = `${column.name} above ${threshold(bounds.above)}${upTo} instead of ${formatIn(column, value)}`;
     return { text, size: (bounds.above - value) / scale };
   }
   if (value > bounds.atMost) {
     const butAbove = hasBothBounds ? ` (but above ${threshold(bounds.above)})` : "";
-    const text = `${column.name} ${threshold(bounds.atMost)} or less${butAbove} instead of ${threshold(value)}`;
+    const text = `${column.name} ${threshold(bounds.atMost)} or less${butAbove} instead of ${formatIn(column, value)}`;
     return { text, size: (value - bounds.atMost) / scale };
   }
   return null;

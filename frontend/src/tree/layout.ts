@@ -44,6 +44,8 @@ const MIN_LEVEL_DISTANCE = 158;
 const MAX_LEVEL_DISTANCE = 290;
 /** Average width of a letter. */
 const LETTER_WIDTH = 8.4;
+/** Space in a leaf that is not used by its text. */
+const LEAF_PADDING = 26;
 /** Space in a split that is not used by its text. */
 const SPLIT_PADDING = 30;
 const MIN_LINK_WIDTH = 1.5;
@@ -58,6 +60,7 @@ export function layoutTree(
   tree: Tree,
   columns: Column[],
   collapsed: Set<number>,
+  clusterNames: string[],
   width: number,
   isPrinted = false,
 ): Layout {
@@ -71,7 +74,8 @@ export function layoutTree(
   if (levelDistance < Math.max(MIN_LEVEL_DISTANCE, Math.min(wordWidth, MAX_SPLIT_WIDTH) + GAP))
     return outlineLayout(tree, visible, width, isPrinted);
   const splitWidth = Math.min(levelDistance - GAP, MAX_SPLIT_WIDTH);
-  const hasTwoLines = longestText(names) > splitWidth - SPLIT_PADDING;
+  const hasTwoLines =
+    longestText(names) > splitWidth - SPLIT_PADDING || longestText(clusterNames) > leafWidth - LEAF_PADDING;
   return horizontalLayout(tree, collapsed, visible, { levelDistance, width, leafWidth, splitWidth, hasTwoLines });
 }
 

@@ -1,6 +1,6 @@
 // "Explain a row" for a tree: the path of the row, its cluster, and changes that lead to other clusters.
 
-import { formatThreshold } from "../shared/column-format";
+import { formatIn } from "../shared/column-format";
 import { h, replaceContent, section } from "../shared/dom";
 import { categoryName } from "../shared/format";
 import { ROW_HINT, ROW_NOTE, RowForm } from "../shared/row-form";
@@ -60,7 +60,7 @@ export function rowSection(state: TreeState): HTMLElement {
     const split = state.tree.nodes[i];
     const column = data.columns[split.column!];
     const value = row.get(split.column!)!;
-    const valueText = column.kind === "number" ? formatThreshold(column, value) : categoryName(column, value);
+    const valueText = column.kind === "number" ? formatIn(column, value) : categoryName(column, value);
     const answer = answerTo(split, split.left === next);
     return h("li", {}, `${questionText(split, data.columns)} `, h("strong", {}, answer), `, the value is ${valueText}`);
   }

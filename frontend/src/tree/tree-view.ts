@@ -36,7 +36,8 @@ export function treeSection(state: TreeState, slider: HTMLElement | null): HTMLE
     const { tree } = state;
     const parents = parentNodes(tree);
     const width = isPrinted ? PRINT_PAGE.width : canvas.clientWidth || DEFAULT_WIDTH;
-    const layout = layoutTree(tree, data.columns, collapsed, width, isPrinted);
+    const clusterNames = data.clusters.map((_, c) => state.clusterName(c));
+    const layout = layoutTree(tree, data.columns, collapsed, clusterNames, width, isPrinted);
     canvas.classList.toggle("outline", layout.isOutline);
     canvas.classList.toggle("narrow", layout.isNarrow);
     canvas.classList.toggle("multi-page", isPrinted && layout.height > PRINT_PAGE.height);

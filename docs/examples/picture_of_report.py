@@ -17,11 +17,11 @@ from playwright.sync_api import sync_playwright
 HERE = Path(__file__).parent
 PICTURE = HERE.parent / "images" / "report.png"
 NAMES = [
-    "Young, by phone",
-    "Older, with cash",
-    "Card payers",
-    "Large, online",
-    "Large, in the shop",
+    "Large baskets, in the shop",
+    "Older",
+    "Young, online",
+    "Young, in the shop",
+    "Large baskets, online",
 ]
 
 
@@ -29,7 +29,8 @@ def main() -> None:
     """Write the report of the customers, name its clusters, and take a picture of its top."""
     with tempfile.TemporaryDirectory() as folder:
         report, raw = Path(folder, "report.html"), Path(folder, "raw.png")
-        command = ["explain", HERE / "customers.csv", "-k", "5", "--report", report, "--quiet"]
+        command = ["explain", HERE / "customers.csv", "-k", "5", "--report", report]
+        command += ["--rows", "customers", "--title", "Customers of a shop", "--quiet"]
         start = "from pellucid.cli.app import main; main()"
         subprocess.run(
             [sys.executable, "-c", start, *command], check=True, stdout=subprocess.DEVNULL
@@ -38,7 +39,7 @@ def main() -> None:
             browser = playwright.chromium.launch(
                 executable_path=shutil.which("chromium"), args=["--no-sandbox"]
             )
-            page = browser.new_page(viewport={"width": 1160, "height": 1200})
+            page = browser.new_page(viewport={"width": 1160, "height": 1900})
             page.goto(f"file://{report}")
             for cluster, name in enumerate(NAMES):
                 page.get_by_label(f"Name of cluster {cluster}").fill(name)

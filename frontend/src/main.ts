@@ -11,6 +11,18 @@ import { treeSections } from "./tree/page";
 import { TreeState } from "./tree/state";
 import type { RegionsPayload, TreePayload } from "./types";
 
+/** Texts of the links at the top, by section. */
+const LINK_TEXTS: Record<string, string> = {
+  tree: "Tree",
+  clusters: "Clusters",
+  plot: "Scatter plot",
+  row: "Explain a row",
+  data: "Data",
+  measures: "Quality",
+  copy: "Export",
+  provenance: "Parameters",
+};
+
 function start(): void {
   rememberSource();
   const page = document.getElementById("page")!;
@@ -31,7 +43,7 @@ function start(): void {
 
 function showPage(page: HTMLElement, header: HTMLElement, sections: HTMLElement[]): void {
   const links = sections.map((section) =>
-    h("a", { href: `#${section.id}` }, section.dataset.short ?? section.querySelector("h2")!.textContent!),
+    h("a", { href: `#${section.id}` }, section.dataset.short ?? LINK_TEXTS[section.id] ?? section.id),
   );
   page.append(
     h("a", { class: "skip", href: "#main" }, "Skip to the report"),

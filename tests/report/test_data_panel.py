@@ -42,7 +42,7 @@ def test_the_page_lists_what_was_done_to_the_data(open_page, iris, tmp_path):
         "–",
     ]
     assert page.locator("#data circle.selected").count() == 1
-    assert page.locator("nav a", has_text="Data and decisions").count() == 1
+    assert page.locator("nav a", has_text="Data").count() == 1
 
 
 def test_pages_of_regions_have_it_too(open_page, iris, tmp_path):

@@ -33,7 +33,7 @@ def measures(*arguments) -> dict:
 
 def test_polish_lowers_the_cost(file):
     plain, yes, deep = (
-        measures(file, "-k", 4, "--method", "imm", "--no-standardize", "--polish", how)
+        measures(file, "-k", 4, "--method", "imm", "--scale", "none", "--polish", how)
         for how in ("no", "yes", "deep")
     )
     assert yes["cost_ratio"] < plain["cost_ratio"]
@@ -44,15 +44,15 @@ def test_polish_lowers_the_cost(file):
 
 def test_a_depth_penalty_and_limits_shorten_the_rules(file):
     cheap = measures(
-        file, "-k", 4, "--method", "exshallow", "--depth-penalty", 0, "--no-standardize"
+        file, "-k", 4, "--method", "exshallow", "--depth-penalty", 0, "--scale", "none"
     )
     short = measures(
-        file, "-k", 4, "--method", "exshallow", "--depth-penalty", 10, "--no-standardize"
+        file, "-k", 4, "--method", "exshallow", "--depth-penalty", 10, "--scale", "none"
     )
     assert short["conditions"] <= cheap["conditions"]
     model = ExShallow(4, depth_penalty=10, random_state=0).fit(pl.read_csv(file))
     assert short["cost_ratio"] == pytest.approx(model.inertia_ / model.reference_inertia_)
-    limits = ("--max-depth", 2, "--max-conditions", 2, "--effort", "fast", "--no-standardize")
+    limits = ("--max-depth", 2, "--max-conditions", 2, "--effort", "fast", "--scale", "none")
     limited = measures(file, "-k", 4, "--method", "explainable", *limits)
     assert limited["max_depth"] == 2
     assert limited["conditions"] <= 2
@@ -62,9 +62,9 @@ def test_a_depth_penalty_and_limits_shorten_the_rules(file):
 
 
 def test_the_objective_changes_what_is_explained(file):
-    result = run("explain", file, "-k", 4, "--objective", "kmedians", "--no-standardize")
-    assert "cost compared with k-medians" in result.stdout
-    found = measures(file, "-k", 4, "--objective", "kmedians", "--no-standardize")
+    result = run("explain", file, "-k", 4, "--objective", "kmedians", "--scale", "none")
+    assert "compared with k-medians" in result.stdout
+    found = measures(file, "-k", 4, "--objective", "kmedians", "--scale", "none")
     model = ExShallow(4, objective="kmedians", random_state=0).fit(pl.read_csv(file))
     assert found["cost_ratio"] == pytest.approx(model.inertia_ / model.reference_inertia_)
     compared = run("compare", file, "-k", 4, "--objective", "kmedians")
@@ -136,7 +136,7 @@ def test_labels_are_followed_unless_another_method_is_asked_for(file):
     )
     table.with_columns(group=group).write_csv(file)
     followed = run("explain", file, "--labels", "group")
-    assert "tree by SpEx, which uses only the labels (use --method to change)" in followed.stderr
+    assert "tree by SpEx, which uses only the labels (--method to change)" in followed.stderr
     assert measures(file, "--labels", "group")["agreement"] == 1.0
     asked = run("explain", file, "--labels", "group", "--method", "exshallow")
     assert asked.exit_code == 0

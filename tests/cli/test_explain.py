@@ -29,7 +29,9 @@ from pellucid.cli import replacing
 from pellucid.cli.app import app
 
 NAMES = ["age", "income", "tenure", "visits"]
-LEFT_OUT = "ignored, looks like an ID: code (use --columns to include it)"
+IGNORED = "ignored code: looks like an ID (--columns to use it)"
+AS_GIVEN = ("--scale", "none")
+"""Options with which the clustered data are those of the file, as in the models of the tests."""
 
 
 @pytest.fixture
@@ -68,20 +70,20 @@ def assert_fails(result, *lines: str, code: int = 1) -> None:
 
 
 def printed_rules(stdout: str) -> dict[str, tuple[str, ...]]:
-    """By cluster: rule, rows, share and purity as printed, from the table of one line a cluster."""
+    """By cluster: rule, rows, share and purity as printed; one line per cluster."""
     cells = [
         [cell.strip() for cell in line.split("   ") if cell.strip()] for line in stdout.splitlines()
     ]
-    return {row[0]: tuple(row[1:]) for row in cells if len(row) == 5 and row[0] != "cluster"}
+    return {row[0]: tuple(row[1:5]) for row in cells if len(row) == 6 and row[0] != "cluster"}
 
 
 @pytest.mark.parametrize("name", ["data.csv", "data.tsv", "data.parquet"])
 def test_the_rules_printed_are_those_of_the_model(data, table, name):
-    result = explain(data / name, "-k", 4)
+    result = explain(data / name, "-k", 4, *AS_GIVEN)
     model = ExplainableKMeans(4, random_state=0).fit(table)
     assert result.exit_code == 0
     assert result.stdout.startswith("4 clusters of 200 rows, explained by 3 splits\n")
-    assert result.stderr == f"{LEFT_OUT}\n"
+    assert result.stderr == f"{IGNORED}\n"
     assert printed_rules(result.stdout) == {
         str(rule.cluster): (
             rule.text,
@@ -94,7 +96,7 @@ def test_the_rules_printed_are_those_of_the_model(data, table, name):
 
 
 def test_the_measures_printed_are_those_of_the_model(data, table):
-    result = explain(data / "data.csv", "-k", 4, "--method", "imm", "--seed", 3)
+    result = explain(data / "data.csv", "-k", 4, "--method", "imm", "--seed", 3, *AS_GIVEN)
     model = IMM(4, random_state=3).fit(table)
     tree = model.tree_
     agreement = metrics.reference_agreement(model.labels_, model.reference_labels_)
@@ -102,11 +104,10 @@ def test_the_measures_printed_are_those_of_the_model(data, table):
     ratio = model.inertia_ / model.reference_inertia_
     printed = flat(result.stdout)
     for measure in (
-        f"cost compared with k-means {100 * (ratio - 1):+.1f} %",
-        f"rows in the same cluster as k-means {100 * agreement:.1f} %",
-        f"mean number of conditions per row {metrics.weighted_average_explanation_size(tree):.2f}",
-        f"mean depth of the tree {metrics.weighted_average_depth(tree):.2f}",
-        f"maximum depth of the tree {tree.max_depth}",
+        f"cost (spread within clusters), compared with k-means {100 * (ratio - 1):+.1f} %",
+        f"rows whose rule gives the cluster of k-means {100 * agreement:.1f} %",
+        f"conditions per row, on average {metrics.weighted_average_explanation_size(tree):.2f}",
+        f"longest path in the tree {tree.max_depth} questions",
         f"columns used {used} of 4",
     ):
         assert measure in printed
@@ -128,7 +129,7 @@ def test_the_measures_printed_are_those_of_the_model(data, table):
 def test_the_file_written_is_the_input_with_the_labels(data, table, method, model):
     output = data / "labels.csv"
     leaves = ["--leaves", 9] if method in ("exkmc", "explainable", "spex") else []
-    arguments = ["-k", 6, "--method", method, *leaves, "--seed", 1, "--output", output]
+    arguments = ["-k", 6, "--method", method, *leaves, "--seed", 1, *AS_GIVEN, "--output", output]
     result = explain(data / "data.parquet", *arguments)
     assert result.exit_code == 0, result.stderr
     assert result.stderr.endswith(f"wrote the rows with their cluster to {output}\n")
@@ -152,7 +153,7 @@ def test_fields_of_a_text_file_are_written_as_they_were(tmp_path):
 
 
 def test_every_leaf_of_an_expanded_tree_is_printed(data, table):
-    result = explain(data / "data.csv", "-k", 3, "--method", "exkmc", "--leaves", 7)
+    result = explain(data / "data.csv", "-k", 3, "--method", "exkmc", "--leaves", 7, *AS_GIVEN)
     model = ExKMC(3, n_leaves=7, random_state=0).fit(table)
     rules = [rule for cluster in model.rules_ for rule in cluster.rules]
     assert len(rules) == 7
@@ -173,7 +174,7 @@ def long_names(tmp_path):
 def test_long_rules_are_wrapped_and_never_cut(long_names, monkeypatch, width):
     monkeypatch.setattr("pellucid.cli.output.PIPE_WIDTH", width)
     file, model = long_names
-    lines = run("explain", file, "-k", 8, width=width).stdout.splitlines()
+    lines = run("explain", file, "-k", 8, *AS_GIVEN, width=width).stdout.splitlines()
     assert max(map(len, lines)) <= width
     header = next(line for line in lines if "rule" in line)
     start, stop = header.index("rule"), header.index("rows")
@@ -192,11 +193,11 @@ def test_long_rules_are_wrapped_and_never_cut(long_names, monkeypatch, width):
 def test_without_room_for_a_table_rules_are_printed_below_each_other(long_names, monkeypatch):
     monkeypatch.setattr("pellucid.cli.output.PIPE_WIDTH", 50)
     file, model = long_names
-    assert f"\n{model.rules_}\n" in run("explain", file, "-k", 8, width=50).stdout
+    assert f"\n{model.rules_}\n" in run("explain", file, "-k", 8, *AS_GIVEN, width=50).stdout
 
 
 def test_a_pipe_is_wide_enough_for_most_rules(data, table):
-    stdout = run("explain", data / "data.csv", "-k", 8, width=40).stdout
+    stdout = run("explain", data / "data.csv", "-k", 8, *AS_GIVEN, width=40).stdout
     assert all(
         rule.text in stdout for rule in ExplainableKMeans(8, random_state=0).fit(table).rules_
     )
@@ -208,8 +209,10 @@ def test_the_number_of_clusters_is_found_and_justified(tmp_path):
     for arguments in ([], ["-k", "auto"]):
         result = explain(tmp_path / "data.csv", *arguments)
         assert result.stdout.startswith("4 clusters of 300 rows, ")
-        assert result.stderr.startswith("4 clusters: best silhouette score, 0.8")
-        assert result.stderr.endswith(" (use -k to change)\n")
+        scaled, chosen = result.stderr.splitlines()
+        assert scaled.startswith("columns standardized before clustering; rules stay in the orig")
+        assert chosen.startswith("chose 4 clusters: silhouette score 0.8")
+        assert chosen.endswith(" (-k to change)")
 
 
 def test_one_cluster_needs_no_split(data):
@@ -223,7 +226,7 @@ def test_columns_are_chosen_by_name(data, table):
     assert "columns used 1 of 1" in flat(
         explain(data / "odd.csv", "-k", 2, "--columns", '"a, b"').stdout
     )
-    result = explain(data / "data.csv", "-k", 4, "--columns", "visits, age")
+    result = explain(data / "data.csv", "-k", 4, "--columns", "visits, age", *AS_GIVEN)
     model = ExplainableKMeans(4, random_state=0).fit(table.select("visits", "age"))
     assert result.stderr == ""
     for rule in model.rules_:
@@ -237,10 +240,10 @@ def test_booleans_are_categories_and_texts_late_in_a_column_count(tmp_path):
     result = explain(tmp_path / "data.csv", "-k", 2)
     assert result.stderr.splitlines()[:3] == [
         'value: 1 value is not a number ("x"); treated as missing',
-        "ignored, looks like an ID: mixed (use --columns to include it)",
-        "treated as categories: flag (use --exclude to ignore them)",
+        "ignored mixed: looks like an ID (--columns to use it)",
+        "treated as categories: flag (--exclude to ignore them)",
     ]
-    assert flat(result.stdout).endswith("of 2")
+    assert "columns used 1 of 2" in flat(result.stdout)
 
 
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf", "dot"])
@@ -255,8 +258,8 @@ def test_the_tree_is_drawn(data, suffix):
 def test_a_missing_column_is_an_error_that_helps(data):
     assert_fails(
         explain(data / "data.csv", "--columns", "age,incme"),
-        "error: there is no column 'incme'; the columns are 'age', 'income', 'tenure', 'visits', "
-        "'code'",
+        "error: --columns: there is no column 'incme'; the columns are 'age', 'income', 'tenure', "
+        "'visits', 'code'",
         "hint: did you mean 'income'?",
     )
 
@@ -264,8 +267,8 @@ def test_a_missing_column_is_an_error_that_helps(data):
 def test_a_column_of_many_texts_cannot_be_asked_for(data):
     assert_fails(
         explain(data / "data.csv", "--columns", "age,code"),
-        "error: column 'code' cannot be used: it has more than 30 different texts",
-        "hint: remove it from --columns, or name it in --categorical too",
+        "error: column 'code' cannot be used: text with many different values",
+        "hint: remove it from --columns, or add it to --categorical",
     )
 
 
@@ -276,19 +279,24 @@ def test_a_column_cannot_be_asked_for_twice_or_not_at_all(data):
     assert_fails(none, "error: --columns names no column", code=2)
 
 
-def test_missing_values_are_left_out_filled_in_or_refused(tmp_path):
+def test_missing_values_are_dropped_filled_in_or_refused(tmp_path):
     (tmp_path / "data.csv").write_text("a,b\n1,2\n3,4\n9,NA\n9,9\n2,\n")
-    left_out = explain(tmp_path / "data.csv", "-k", 2)
-    assert left_out.stdout.startswith("2 clusters of 3 rows")
-    said = "2 of 5 rows ignored, missing numbers: b: 2 (--missing median fills in the median)"
-    assert said in left_out.stderr
+    dropped = explain(tmp_path / "data.csv", "-k", 2, "--missing", "drop")
+    assert dropped.stdout.startswith("2 clusters of 3 rows")
+    line = "dropped 2 of 5 rows with missing numbers (b 2); --missing median keeps them"
+    assert line in dropped.stderr
     filled = explain(tmp_path / "data.csv", "-k", 2, "--missing", "median")
     assert filled.stdout.startswith("2 clusters of 5 rows")
-    assert "missing numbers replaced by the median: b: 2" in filled.stderr
+    line = "replaced missing numbers by the median in 2 of 5 rows: b 2 (--missing drop drops the"
+    assert line in filled.stderr
+    # By default, a column with many gaps is ignored rather than many rows.
+    ignored = explain(tmp_path / "data.csv", "-k", 2)
+    assert ignored.stdout.startswith("2 clusters of 5 rows")
+    assert "ignored b: 40% of its values are missing (--missing median to use" in ignored.stderr
     assert_fails(
         explain(tmp_path / "data.csv", "-k", 2, "--missing", "error", "--quiet"),
-        "error: 2 values missing (b: 2); the first in row 3, column 'b'",
-        "hint: --missing drop ignores such rows, --missing median fills in the median",
+        "error: 2 values missing (b 2); the first in row 3, column 'b'",
+        "hint: --missing drop drops such rows, --missing median fills in the median",
     )
 
 
@@ -397,8 +405,8 @@ def test_columns_that_no_csv_file_can_hold_are_found_before_the_fit(tmp_path):
     pl.DataFrame({"a": [1.0, 2.0], "b": [[1], [2]]}).write_parquet(file)
     assert_fails(
         explain(file, "-k", 2, "--output", output),
-        "error: column 'b' (its type is List(Int64)) cannot be written to a CSV file",
-        "hint: drop it from the input, or remove --output",
+        "error: column 'b' (its type is List(Int64)) cannot be written to labels.csv",
+        "hint: use labels.parquet, or drop the column",
     )
 
 
@@ -435,13 +443,20 @@ def test_a_replaced_file_keeps_its_mode_and_its_links(tmp_path):
 
 
 def test_warnings_are_one_line_each(tmp_path):
-    (tmp_path / "data.csv").write_text("a\n1.5\n1.5\n2\n2\n")
-    result = explain(tmp_path / "data.csv", "-k", 3)
+    values = np.random.default_rng(0).random((300, 6)).round(3)
+    pl.DataFrame(values, schema=list("abcdef")).write_csv(tmp_path / "data.csv")
+    result = explain(tmp_path / "data.csv", "-k", 3, "--scale", "none")
     assert result.exit_code == 0
     lines = result.stderr.splitlines()
-    assert lines
     assert all(line.startswith("warning: ") for line in lines)
-    assert any("2 leaves for 3 clusters" in line for line in lines)
+    assert any("the clusters overlap (silhouette score 0.1" in line for line in lines)
+
+
+def test_there_are_at_most_as_many_clusters_as_different_rows(tmp_path):
+    (tmp_path / "data.csv").write_text("a\n1.5\n1.5\n2\n2\n")
+    result = explain(tmp_path / "data.csv", "-k", 3, "--scale", "none")
+    assert result.stderr == "made 2 clusters instead of 3, because only 2 rows are different\n"
+    assert result.stdout.startswith("2 clusters of 4 rows, explained by 1 split\n")
 
 
 def test_names_cannot_play_tricks_on_the_terminal(tmp_path):
@@ -554,10 +569,10 @@ def test_the_real_program_uses_exit_codes_and_both_streams(data, table):
             command, capture_output=True, encoding="utf-8", cwd=data, env=environment, check=False
         )
 
-    good = program("explain", "data.csv", "-k", "3", "--output", "labels.csv")
+    good = program("explain", "data.csv", "-k", "3", *AS_GIVEN, "--output", "labels.csv")
     assert (good.returncode, good.stderr.splitlines()) == (
         0,
-        [LEFT_OUT, "wrote the rows with their cluster to labels.csv"],
+        [IGNORED, "wrote the rows with their cluster to labels.csv"],
     )
     for rule in ExplainableKMeans(3, random_state=0).fit(table).rules_:
         assert rule.text in good.stdout

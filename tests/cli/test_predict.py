@@ -53,7 +53,7 @@ def test_numbers_in_the_format_of_the_model(tmp_path, model):
     found, said = clusters(tmp_path, file, 'x\n$3\n"$1,700"\n17\n-\nmuch\n')
     assert found == [False, True, True, None, None]
     assert "x: 1 value could not be read; treated as missing" in said
-    assert "2 rows without a cluster" in said
+    assert "2 rows without a cluster, because a value that the rules need is missing (x 2)" in said
 
 
 def test_dates_in_the_order_of_the_model(tmp_path, model):
@@ -106,4 +106,8 @@ def test_categories_that_the_model_has_not_seen_are_counted(tmp_path):
     assert CliRunner().invoke(app, arguments).exit_code == 0
     (tmp_path / "new.csv").write_text("side,x\nnorth,1\neast,2\nwest,1\nwest,0\n")
     result = predict(tmp_path / "model.json", tmp_path / "new.csv")
-    assert "3 rows with a value of side that was not in the training data" in result.stderr
+    said = (
+        "3 rows with a value of side that was not in the training data ('west', 'east'); they are "
+        "treated as none of the known values"
+    )
+    assert said in result.stderr.splitlines()

@@ -7,12 +7,13 @@ import io
 import numpy as np
 import polars as pl
 import pytest
-from pellucid.cli.choices import METHODS, Choices
-from pellucid.cli.fitting import find_reference, fit_method
-from pellucid.cli.preparing import prepare
 from typer.testing import CliRunner
 
 from pellucid.cli.app import app
+from pellucid.table_explainer.arguments import METHODS, MethodOptions
+from pellucid.table_explainer.clustering import cluster_rows
+from pellucid.table_explainer.fitting import fit_tree
+from pellucid.table_explainer.preparing import prepare
 from pellucid.tables.reading import TableSource
 
 
@@ -36,10 +37,10 @@ def mixed(seed: int) -> pl.DataFrame:
 def test_rows_have_the_clusters_of_the_tree_on_scaled_columns(seed, missing):
     table = mixed(seed)
     prepared = prepare(TableSource("table", table), missing=missing)
-    reference = find_reference(prepared, 5, seed)
+    prepared, clustering = cluster_rows(prepared, 5, seed=seed)
     used = table[prepared.rows]
     for method in ("exshallow", "exkmc", "spex"):
-        fitted = fit_method(prepared, method, reference, Choices())
+        fitted = fit_tree(prepared, clustering, method, MethodOptions())
         assert prepared.is_scaled
         found = fitted.explanation.predict(used)
         assert found.tolist() == fitted.model.labels_.tolist()
@@ -54,7 +55,9 @@ def test_what_is_clustered_is_scaled_once():
     numbers = [j for j, name in enumerate(prepared.encoding.names) if isinstance(name, str)]
     np.testing.assert_allclose(prepared.Z[:, numbers].mean(axis=0), 0, atol=1e-12)
     np.testing.assert_allclose(prepared.Z[:, numbers].std(axis=0), 1)
-    assert set(np.unique(np.delete(prepared.Z, numbers, axis=1)).tolist()) == {0.0, 1.0}
+    # Rows with different categories have the squared distance 1 in the column.
+    codes = np.unique(np.delete(prepared.Z, numbers, axis=1)).tolist()
+    assert codes == [0.0, pytest.approx(np.sqrt(0.5))]
     assert prepared.Z is prepared.Z
 
 

@@ -17,7 +17,7 @@ COMMANDS = ("explain", "predict", "compare", "path", "regions", "xclusters", "de
 SERIES = ("--entity", "a", "--time", "b", "--value", "c")
 
 WRONG = [
-    (["explain", "-k", "five", "x.csv"], "-k is 'five'; it must be a positive integer"),
+    (["explain", "-k", "five", "x.csv"], "-k is 'five'; it must be a positive integer, a range "),
     (["explain", "x.csv", "--colums", "a"], "no such option: --colums"),
     (["explain", "none.csv"], "none.csv: No such file or directory"),
     (["explain", "x.csv", "-k", "3", "--labels", "a"], "-k cannot be used with --labels"),
@@ -30,7 +30,7 @@ WRONG = [
     (["explain", "x.csv", "--output", "x.csv"], "--output: x.csv is the input"),
     (["predict", "none.json", "x.csv"], "none.json: No such file or directory"),
     (["predict", "m.json", "x.csv", "--output", "x.csv"], "--output: x.csv is the input"),
-    (["compare", "x.csv", "-k", "0"], "-k is '0'; it must be a positive integer"),
+    (["compare", "x.csv", "-k", "0"], "-k is '0'; it must be a positive integer, a range such"),
     (["compare", "x.csv", "--plot", "a.doc"], "--plot: '.doc' is not an image format"),
     (["path", "x.csv", "-k", "2", "--labels", "a"], "-k cannot be used with --labels"),
     (["regions", "x.csv", "--output", "a.doc"], "a.doc: tables cannot be written as '.doc'"),

@@ -190,7 +190,7 @@ def _show(found: TableExplanation, *, with_scores: bool = False) -> None:
             ("columns used", f"{measures['n_columns_used']} of {measures['n_columns']}"),
         ]
     )
-    show_line("purity: share of the rows of a rule that are in this cluster of " + reference)
+    show_line(f"purity: share of the rows in the same cluster of {reference}")
     for text in found.warnings:
         show_warning(text)
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from pellucid.explanation.rules import ClusterRule
 
-PIPE_WIDTH = 120
+PIPE_WIDTH = 150
 """Width of the output to a file or another program."""
 
 NARROW_WIDTH = 60

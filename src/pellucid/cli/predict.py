@@ -20,7 +20,7 @@ def predict(
     """Write the rows of `file` with their cluster and rule, to a file or to standard output.
 
     The file is read like the one that the model was made of, unless `reading` says otherwise.
-    Rows have no cluster if a missing value leaves more than one possible.
+    Rows have no cluster if a value that their path needs is missing.
     """
     explanation = read_model(model)
     with working(f"reading {file}"):

@@ -49,11 +49,13 @@ def to_sql(
 
     Notes
     -----
-    `predict` rejects rows with a missing number. In SQL they have no cluster: the result is NULL if
-    any numeric column that the tree uses is NULL. The same holds for NaN and infinities, in the
-    dialects that have them. NULL in a categorical column is treated as a category that differs
-    from all known ones, as in :class:`~pellucid.tables.encoding.Encoding`. If an explanation has a
-    replacement for missing values (`fill_`), NULL is replaced.
+    `predict` rejects rows with a missing number. In SQL a comparison with NULL is not true, so a
+    row with a missing number has a cluster if the path of the row does not use the column;
+    otherwise the result is NULL. NaN and infinities compare like numbers in some databases. There
+    the result is NULL if any numeric column that the tree uses is NaN or infinite. NULL in a
+    categorical column is treated as a category that differs from all known ones, as in
+    :class:`~pellucid.tables.encoding.Encoding`. If an explanation has a replacement for missing
+    values (`fill_`), NULL is replaced.
 
     A boolean column that the tree uses as a number has to be cast to a number first, in databases
     that do not cast it by themselves. A column of dates (`formats_`) compares with date literals:
@@ -70,7 +72,6 @@ def to_sql(
     >>> model = IMM(3, random_state=0).fit(load_iris(as_frame=True).data)
     >>> print(model.to_sql())
     CASE
-        WHEN "petal length (cm)" IS NULL THEN NULL
         WHEN "petal length (cm)" <= 2 THEN 1
         WHEN "petal length (cm)" > 2 AND "petal length (cm)" <= 5.1e0 THEN 0
         WHEN "petal length (cm)" > 5.1e0 THEN 2
@@ -121,14 +122,13 @@ class _Writer:
         self.explanation, self.dialect = explanation, dialect
 
     def guards(self) -> list[str]:
-        """One test per numeric column that is true where the number is missing."""
+        """One test per numeric column that is true where it is NaN or infinite."""
         tree, names = self.explanation.tree_, self.explanation.tree_columns_
         used = dict.fromkeys(names[f] for f in tree.feature[~tree.is_leaf])
+        # NULL needs no test: a comparison with NULL is not true.
         tests = [
             self.dialect.no_number(
-                self._column(name),
-                can_be_null=self._can_be_null(name),
-                is_date=self._format(name).is_date,
+                self._column(name), can_be_null=False, is_date=self._format(name).is_date
             )
             for name in used
             if not isinstance(name, Indicator)

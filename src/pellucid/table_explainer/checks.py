@@ -11,6 +11,9 @@ from pellucid.table_explainer.wording import count, percent
 LOW_AGREEMENT = 0.8
 MANY_DROPPED = 0.1
 
+FEW_ROWS = 10
+"""The silhouette score of fewer rows means little, because that of a single row is 0."""
+
 
 def find_problems(fitted: FittedTable) -> list[str]:
     """One sentence per problem, with the option that may help."""
@@ -68,7 +71,8 @@ def _small_clusters(fitted: FittedTable) -> list[str]:
 
 def _separation(fitted: FittedTable) -> list[str]:
     score = fitted.clustering.silhouette
-    if fitted.prepared.labels is not None or not score < WEAK:
+    is_few = len(fitted.prepared.rows) < FEW_ROWS
+    if fitted.prepared.labels is not None or is_few or not score < WEAK:
         return []
     return [
         f"the clusters overlap (silhouette score {score:.2f}, below {WEAK:g} is weak); "

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from pellucid._core.data.arrays import Weights
@@ -16,6 +18,7 @@ from pellucid.table_explainer.arguments import OUTLIERS, check_choice
 from pellucid.table_explainer.number_of_clusters import ChosenNumber, choose_number, silhouette
 from pellucid.table_explainer.outliers import find_outliers, smallest_size
 from pellucid.table_explainer.preparing import PreparedTable
+from pellucid.table_explainer.range_agreement import with_agreement
 from pellucid.table_explainer.wording import count
 
 MANY_ROWS = 100_000
@@ -102,9 +105,20 @@ def cluster_rows(
         prepared = _set_apart(prepared, find_outliers(prepared.Z))
     number = None
     if not isinstance(k, int):
-        number = choose_number(prepared.Z, None if k is None else range(k[0], k[1] + 1))
+        is_range = k is not None
+        number = choose_number(prepared.Z, range(k[0], k[1] + 1) if is_range else None)
+        if is_range:
+            number = with_agreement(number, prepared.Z)
         k = number.k
     clustering = _cluster(prepared, k, seed, objective)
+    if clustering.n_clusters < k:
+        n_different = clustering.n_clusters
+        notice(
+            f"made {count(n_different, 'cluster')} instead of {k}, because only "
+            f"{count(n_different, 'row')} {'is' if n_different == 1 else 'are'} different"
+        )
+        k = n_different
+        clustering = _cluster(prepared, k, seed, objective)
     if number is not None and outliers == "auto":
         prepared, clustering = _without_small_clusters(prepared, clustering, seed, objective)
     if number is not None:
@@ -142,8 +156,11 @@ def _cluster(prepared: PreparedTable, k: int, seed: int, objective: str) -> Clus
         data = MedianDataset(Z, Weights.equal(len(Z)))
         labels = cluster_by_medians(data, k, seed)[1]
         return Clustering(None, labels, NAMES[objective], silhouette(Z, labels))
-    with threadpool_limits(1 if Z.size <= FEW_VALUES else None):
-        kmeans = KMeans(k, n_init=kmeans_n_init(len(Z)), random_state=seed).fit(Z)
+    kmeans = KMeans(k, n_init=kmeans_n_init(len(Z)), random_state=seed)
+    with threadpool_limits(1 if Z.size <= FEW_VALUES else None), warnings.catch_warnings():
+        # Fewer different rows than clusters are reported by the caller.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        kmeans.fit(Z)
     return Clustering(kmeans, kmeans.labels_, NAMES[objective], silhouette(Z, kmeans.labels_))
 
 

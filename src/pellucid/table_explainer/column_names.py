@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
-from pellucid._utils.notices import InputError, option
+from pellucid._utils.notices import InputError, UsageError, option
 
 _SHOWN = 20
 
@@ -37,7 +37,7 @@ def match_names(given: str | Sequence[str], columns: Sequence[str], parameter: s
         split = next(csv.reader([given], skipinitialspace=True), [])
         given = [given] if given in columns else split
     if not any(str(name).strip() for name in given):
-        raise InputError(f"{option(parameter)} names no column")
+        raise UsageError(f"{option(parameter)} names no column")
     found: list[str] = []
     for name in given:
         matches, is_pattern = _matches(str(name), columns)
@@ -49,7 +49,7 @@ def match_names(given: str | Sequence[str], columns: Sequence[str], parameter: s
                 hint=f"did you mean {similar[0]!r}?" if similar else None,
             )
         if not is_pattern and matches[0] in found:
-            raise InputError(f"{option(parameter)} names {matches[0]!r} more than once")
+            raise UsageError(f"{option(parameter)} names {matches[0]!r} more than once")
         found += [match for match in matches if match not in found]
     return found
 

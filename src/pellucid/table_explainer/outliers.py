@@ -6,8 +6,12 @@ They are set apart before clustering instead.
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
+
 import numpy as np
 from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 SMALLEST_CLUSTER = 0.02
@@ -15,6 +19,9 @@ SMALLEST_CLUSTER = 0.02
 
 MOST_OUTLIERS = 0.03
 """Share of the rows that may be set apart."""
+
+ROWS_PER_CLUSTER = 20
+"""Rows that a table needs per cluster, so that a cluster of one row is exceptional."""
 
 _FEW_CLUSTERS = (2, 3, 4)
 _SAMPLE = 5000
@@ -39,7 +46,8 @@ def find_outliers(Z: np.ndarray) -> np.ndarray:
 
     k-means with two, three and four clusters is applied. If it gives a cluster of less than 2 %
     of the rows, the rows of this cluster are outliers, and the search is repeated without them.
-    At most 3 % of the rows become outliers.
+    At most 3 % of the rows become outliers. Tables of less than 20 rows have no outliers, and
+    three or four clusters require 60 or 80 rows.
 
     Parameters
     ----------
@@ -65,6 +73,9 @@ def find_outliers(Z: np.ndarray) -> np.ndarray:
     array([17])
     """
     n_rows = len(Z)
+    if n_rows < ROWS_PER_CLUSTER:
+        return np.empty(0, dtype=np.intp)
+    numbers = [k for k in _FEW_CLUSTERS if k == 2 or k * ROWS_PER_CLUSTER <= n_rows]
     positions, weight = _sample(Z)
     limit = max(1.0, MOST_OUTLIERS * n_rows)
     n_set_apart = 0.0
@@ -72,7 +83,7 @@ def find_outliers(Z: np.ndarray) -> np.ndarray:
     while len(positions) > max(_FEW_CLUSTERS):
         # The sample is small: more than one thread would only add overhead.
         with threadpool_limits(1):
-            is_small = _in_small_cluster(Z[positions], weight, smallest_size(n_rows))
+            is_small = _in_small_cluster(Z[positions], weight, smallest_size(n_rows), numbers)
         n_set_apart += weight[is_small].sum()
         if not is_small.any() or n_set_apart > limit:
             break
@@ -96,10 +107,15 @@ def _sample(Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return positions, weight
 
 
-def _in_small_cluster(Z: np.ndarray, weight: np.ndarray, smallest: int) -> np.ndarray:
-    for k in _FEW_CLUSTERS:
+def _in_small_cluster(
+    Z: np.ndarray, weight: np.ndarray, smallest: int, numbers: Sequence[int]
+) -> np.ndarray:
+    for k in numbers:
         kmeans = KMeans(k, n_init=_N_INIT, random_state=_SEED)
-        labels = kmeans.fit(Z, sample_weight=weight).labels_
+        with warnings.catch_warnings():
+            # There may be fewer different rows than clusters.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            labels = kmeans.fit(Z, sample_weight=weight).labels_
         sizes = np.bincount(labels, weights=weight, minlength=k)
         small = np.flatnonzero((sizes > 0) & (sizes < smallest))
         if len(small):

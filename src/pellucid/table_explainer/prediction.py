@@ -26,13 +26,16 @@ class Assignment(NamedTuple):
     Attributes
     ----------
     leaf : ndarray of int of shape (n_rows,)
-        -1 where a missing value leaves more than one cluster possible.
+        -1 where a number that the path of the row needs is missing.
     n_unread : dict of str to int
         Number of values that are not numbers or dates, by column.
+    n_missing : dict of str to int
+        Number of rows without a leaf, by the column of the missing value.
     """
 
     leaf: np.ndarray
     n_unread: dict[str, int]
+    n_missing: dict[str, int]
 
     @property
     def is_known(self) -> np.ndarray:
@@ -43,8 +46,8 @@ class Assignment(NamedTuple):
 def assign_rows(explanation: Explanation, source: TableSource, *, model: str = "") -> Assignment:
     """The leaf of each row.
 
-    A missing number does not matter if the splits on the path of the row do not use its column,
-    or if all leaves that the row may reach have the same cluster.
+    A missing number does not matter if the splits on the path of the row do not use its column.
+    The SQL of the explanation answers the same rows. Infinite numbers are treated as missing.
 
     Parameters
     ----------
@@ -76,12 +79,18 @@ def assign_rows(explanation: Explanation, source: TableSource, *, model: str = "
             n_unread[name] = unread
         fill = explanation.fill_.get(name)
         numbers = numbers if fill is None else numbers.fill_null(fill)
-        features[feature] = numbers.cast(pl.Float64).fill_null(float("nan")).to_numpy()
-    return Assignment(find_leaves(tree, features, source.table.height), n_unread)
+        values = numbers.cast(pl.Float64).fill_null(float("nan")).to_numpy()
+        features[feature] = np.where(np.isinf(values), np.nan, values)
+    leaf, missing = find_leaves(tree, features, source.table.height)
+    counts = np.bincount(missing[missing != UNKNOWN])
+    n_missing = {str(explanation.tree_columns_[f]): int(counts[f]) for f in counts.nonzero()[0]}
+    return Assignment(leaf, n_unread, n_missing)
 
 
-def find_leaves(tree: ThresholdTree, features: dict[int, np.ndarray], n_rows: int) -> np.ndarray:
-    """The leaf of each row; -1 if rows with missing values may reach different clusters.
+def find_leaves(
+    tree: ThresholdTree, features: dict[int, np.ndarray], n_rows: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The leaf of each row, and the column of a missing value on its path.
 
     Parameters
     ----------
@@ -89,25 +98,29 @@ def find_leaves(tree: ThresholdTree, features: dict[int, np.ndarray], n_rows: in
     features : dict of int to ndarray of shape (n_rows,)
         Columns by their position in the tree; NaN is missing.
     n_rows : int
+
+    Returns
+    -------
+    leaf : ndarray of int of shape (n_rows,)
+        -1 if a value is missing.
+    missing : ndarray of int of shape (n_rows,)
+        Position of the column of the missing value; -1 if the row has a leaf.
     """
     leaf = np.full(n_rows, UNKNOWN, dtype=np.intp)
-    is_unclear = np.zeros(n_rows, dtype=bool)
+    missing = np.full(n_rows, UNKNOWN, dtype=np.intp)
     stack = [(0, np.arange(n_rows))]
     while stack:
         node, rows = stack.pop()
         if tree.children_left[node] < 0:
-            cluster = tree.cluster[node]
-            seen = leaf[rows] != UNKNOWN
-            is_unclear[rows[seen]] |= tree.cluster[leaf[rows[seen]]] != cluster
-            leaf[rows[~seen]] = node
+            leaf[rows] = node
             continue
-        values = features[int(tree.feature[node])][rows]
-        is_missing = np.isnan(values)
-        left = values <= tree.threshold[node]
-        stack.append((int(tree.children_right[node]), rows[~left | is_missing]))
-        stack.append((int(tree.children_left[node]), rows[left | is_missing]))
-    leaf[is_unclear] = UNKNOWN
-    return leaf
+        # A missing value is on neither side.
+        feature, threshold = int(tree.feature[node]), tree.threshold[node]
+        values = features[feature][rows]
+        missing[rows[np.isnan(values)]] = feature
+        stack.append((int(tree.children_right[node]), rows[values > threshold]))
+        stack.append((int(tree.children_left[node]), rows[values <= threshold]))
+    return leaf, missing
 
 
 def report_assignment(explanation: Explanation, source: TableSource, found: Assignment) -> None:
@@ -116,17 +129,24 @@ def report_assignment(explanation: Explanation, source: TableSource, found: Assi
         notice(f"{name}: {count(n, 'value')} could not be read; treated as missing")
     n_unknown = int((~found.is_known).sum())
     if n_unknown:
+        columns = ", ".join(f"{name} {n:,}" for name, n in found.n_missing.items())
         notice(
             f"{count(n_unknown, 'row')} without a cluster, because a value that the rules need is "
-            "missing"
+            f"missing ({columns})"
         )
     for column, values in explanation.count_unseen(source.table).items():
         n_rows = sum(values.values())
-        shown = ", ".join(repr(str(value)) for value in list(values)[:_SHOWN])
+        ordered = sorted(values, key=lambda value: (-values[value], str(value)))
+        shown = ", ".join(repr(str(value)) for value in ordered[:_SHOWN])
         more = ", ..." if len(values) > _SHOWN else ""
+        how = (
+            "compared as numbers"
+            if column in explanation.formats_
+            else "treated as none of the known values"
+        )
         notice(
             f"{count(n_rows, 'row')} with a value of {column} that was not in the training data "
-            f"({shown}{more}); they are treated as none of the known values"
+            f"({shown}{more}); {'it is' if n_rows == 1 else 'they are'} {how}"
         )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from pellucid._utils.notices import InputError, notice, option
+from pellucid._utils.notices import InputError, UsageError, notice, option
 from pellucid.table_explainer.column_names import listed, match_names
 from pellucid.tables.column_formats import ColumnFormat
 
@@ -132,7 +132,7 @@ def choose_roles(
         ("categorical", "exclude"),
     ):
         if both := [name for name in names[first] if name in names[second]]:
-            raise InputError(f"{both[0]!r} is in {option(first)} and in {option(second)}")
+            raise UsageError(f"{both[0]!r} is in {option(first)} and in {option(second)}")
     chosen = ColumnRoles(profile=names["profile"])
     not_used = {*names["exclude"], *names["profile"], *reserved}
     candidates = names["columns"] if columns is not None else table.columns

@@ -27,7 +27,14 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from pellucid import ExKMC, ExShallow, explain_pipeline, export_text, from_json
+from pellucid import (
+    ExKMC,
+    ExplainableKMeans,
+    ExShallow,
+    explain_pipeline,
+    export_text,
+    from_json,
+)
 from pellucid.tables.encoding import Indicator
 
 WINE = load_wine(as_frame=True).data
@@ -326,3 +333,29 @@ def test_only_pipelines_that_end_in_a_tree():
         explain_pipeline(make_pipeline(StandardScaler(), PCA(2)).fit(WINE))
     with pytest.raises(Exception, match="not fitted"):
         explain_pipeline(make_pipeline(StandardScaler(), ExKMC(3)))
+
+
+@pytest.mark.parametrize("with_table", [True, False])
+def test_an_imputer_that_leaves_none_makes_it_a_category(with_table):
+    random = np.random.default_rng(0)
+    words = pd.Series(random.choice(["a", "b", None], 300), dtype=object)
+    numbers = words.map({"a": 0.0, "b": 4.0}).fillna(9.0).astype(float) + random.normal(size=300)
+    table = pd.DataFrame({"word": words, "number": numbers})
+    imputer = SimpleImputer(strategy="constant", fill_value="unknown")
+    encode = make_column_transformer(
+        (make_pipeline(imputer, OneHotEncoder()), ["word"]), (StandardScaler(), ["number"])
+    )
+    pipeline = make_pipeline(encode, ExplainableKMeans(3, random_state=0)).fit(table)
+    explanation = explain_pipeline(pipeline, table if with_table else None)
+    assert np.array_equal(explanation.predict(table), pipeline.predict(table))
+
+
+def test_two_kinds_of_missing_values_behind_an_imputer_are_refused():
+    words = pd.Series(["a"] * 50 + ["b"] * 50 + [None] * 50 + [np.nan] * 50, dtype=object)
+    imputer = SimpleImputer(strategy="constant", fill_value="unknown")
+    pipeline = make_pipeline(
+        make_column_transformer((make_pipeline(imputer, OneHotEncoder()), ["word"])),
+        ExplainableKMeans(4, random_state=0),
+    ).fit(pd.DataFrame({"word": words}))
+    with pytest.raises(ValueError, match="use one of them for missing values"):
+        explain_pipeline(pipeline)

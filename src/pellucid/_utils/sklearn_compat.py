@@ -1,4 +1,4 @@
-"""The private names of scikit-learn that the package uses, in one place.
+"""The private names of scikit-learn and joblib that the package uses, in one place.
 
 scikit-learn does not document parameter constraints, but every estimator of its own has them, and
 they give users the messages they are used to. No other module imports private names of
@@ -7,11 +7,47 @@ scikit-learn: ``tests/utils/test_sklearn_compat.py`` checks it.
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
+from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-__all__ = ["HasMethods", "Interval", "StrOptions", "input_columns", "validate_parameters"]
+__all__ = [
+    "HasMethods",
+    "Interval",
+    "StrOptions",
+    "configured_n_jobs",
+    "input_columns",
+    "openmp_threads",
+    "validate_parameters",
+]
+
+
+def openmp_threads() -> int:
+    """Threads that OpenMP may use, by its environment variables and by threadpoolctl."""
+    return int(_openmp_effective_n_threads())
+
+
+def configured_n_jobs() -> int | None:
+    """`n_jobs` of the active ``joblib.parallel_config``; None outside of one.
+
+    It is 1 in a thread of joblib, because its threads use all processors already. joblib offers
+    no public function that tells a configured 1 from its default of 1.
+    """
+    from joblib import parallel
+
+    config = getattr(getattr(parallel, "_backend", None), "config", None)
+    default = getattr(parallel, "default_parallel_config", None)
+    if not config or not default:
+        return None
+    is_nested = getattr(config.get("backend"), "nesting_level", None)
+    if is_nested and threading.current_thread() is not threading.main_thread():
+        return 1
+    if config.get("n_jobs") is default["n_jobs"]:
+        return None
+    n_jobs = config["n_jobs"]
+    return n_jobs if isinstance(n_jobs, int) else None
 
 
 def validate_parameters(estimator: Any) -> None:

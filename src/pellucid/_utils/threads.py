@@ -12,6 +12,8 @@ from typing import Generic, TypeVar
 
 import joblib
 
+from pellucid._utils.sklearn_compat import configured_n_jobs, openmp_threads
+
 _Result = TypeVar("_Result")
 
 _local = threading.local()
@@ -117,13 +119,27 @@ SERIAL = ThreadPool(1)
 
 
 def count_threads(n_jobs: int | None) -> int:
-    """Number of threads for an estimator's `n_jobs`."""
+    """Number of threads for an estimator's `n_jobs`.
+
+    None takes all processors that the process may use. It respects ``joblib.parallel_config``,
+    the limits of the workers of joblib, ``threadpoolctl.threadpool_limits``, and the environment
+    variables ``OMP_NUM_THREADS`` and ``NUMBA_NUM_THREADS``.
+    """
     if n_jobs is None:
+        configured = configured_n_jobs()
+        if configured is not None:
+            return max(1, joblib.effective_n_jobs(configured))
         allowed = getattr(os, "sched_getaffinity", lambda _: ())(0)
-        return _n_cpus(len(allowed), os.environ.get("LOKY_MAX_CPU_COUNT"))
+        n_cpus = _n_cpus(len(allowed), os.environ.get("LOKY_MAX_CPU_COUNT"))
+        return max(1, min(n_cpus, openmp_threads(), _numba_threads(n_cpus)))
     if n_jobs == 0:
         raise ValueError("n_jobs=0 asks for no thread at all; use a positive number, -1 or None")
     return joblib.effective_n_jobs(n_jobs) if n_jobs < 0 else n_jobs
+
+
+def _numba_threads(otherwise: int) -> int:
+    given = os.environ.get("NUMBA_NUM_THREADS", "")
+    return int(given) if given.isdecimal() and int(given) > 0 else otherwise
 
 
 @lru_cache(maxsize=16)

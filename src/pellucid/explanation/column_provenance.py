@@ -193,6 +193,14 @@ def _trace_categories(transformer: Any, sources: list[ColumnSource]) -> list[Col
         problem = source.problem
         if not (problem or source.is_plain):
             problem = "OneHotEncoder comes after a transformer that changes the values"
+        if source.fill is not None and None in values:
+            # An imputer of NaN leaves None as it is, and the encoder makes it a category.
+            if _plain(source.fill) in values:
+                problem = problem or (
+                    "SimpleImputer replaces NaN and leaves None, and the column has both: use "
+                    "one of them for missing values"
+                )
+            source = replace(source, fill=None)
         for value in values:
             if value not in grouped + removed:
                 indicator = replace(source, category=(value,), categories=tuple(values))

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid._core.data.dataset import Dataset
 from pellucid._core.data.medians import MedianDataset
 from pellucid.reference.kmedians import cluster_by_medians
+from pellucid.tables.frames import as_table
 
 DEFAULT_N_CLUSTERS = 8
 """Default number of clusters, the same as in scikit-learn's KMeans."""
@@ -88,6 +89,8 @@ def find_reference(
     if hasattr(reference, "fit") or hasattr(reference, "predict"):
         found = _from_estimator(reference, data, noise, original_X)
     else:
+        is_frame = hasattr(reference, "columns") and not isinstance(reference, np.ndarray)
+        _check_column_names(reference.columns if is_frame else None, original_X)
         found = _from_array(reference, data)
     if n_clusters is not None and n_clusters != len(found.centers):
         raise ValueError(
@@ -202,27 +205,66 @@ def _from_given_labels(source: str, given: np.ndarray, data: Dataset, noise: str
 
 
 def _from_estimator(estimator, data: Dataset, noise, original_X) -> Reference:
+    """The clusters of an estimator: its own labels, and its centers if it has any.
+
+    The labels come from `predict`, which raises an error if the column names of X are not those
+    of its `fit`, or from `labels_`. They need not be the nearest centers: KMedoids with another
+    metric and BisectingKMeans assign rows differently.
+    """
     X, sample_weight = data.X, data.weights.values
     table = X if original_X is None else original_X
+    if inspect.isclass(estimator):
+        raise ValueError(
+            f"reference is the class {estimator.__name__}; pass an object, "
+            f"{estimator.__name__}(...)"
+        )
+    data.require_finite()
     if not _is_fitted(estimator):
-        data.require_finite()
         estimator = clone(estimator)
         takes_weight = "sample_weight" in inspect.signature(estimator.fit).parameters
         estimator.fit(table, **({"sample_weight": sample_weight} if takes_weight else {}))
-    centers = getattr(estimator, "cluster_centers_", None)
-    if centers is not None and np.shape(centers)[1:] == (X.shape[1],):
-        return _from_centers(np.asarray(centers, dtype=np.float64), data)
-    labels = getattr(estimator, "labels_", None)
+        labels = getattr(estimator, "labels_", None)
+    elif hasattr(estimator, "predict"):
+        labels = None
+    else:
+        _check_column_names(getattr(estimator, "feature_names_in_", None), table)
+        labels = getattr(estimator, "labels_", None)
     if labels is None or len(labels) != X.shape[0]:
         if not hasattr(estimator, "predict"):
             raise ValueError(
-                f"the reference {type(estimator).__name__} has neither centers for the "
-                f"{X.shape[1]} columns of X nor labels for its {X.shape[0]} rows; pass labels to "
-                "fit as y"
+                f"the reference {type(estimator).__name__} has neither predict nor labels for "
+                f"the {X.shape[0]} rows of X; pass labels to fit as y"
             )
-        data.require_finite()
         labels = estimator.predict(table)
-    return _from_given_labels("the reference", np.asarray(labels), data, noise)
+    labels = np.asarray(labels)
+    centers = getattr(estimator, "cluster_centers_", None)
+    if centers is None or np.shape(centers)[1:] != (X.shape[1],):
+        return _from_given_labels("the reference", labels, data, noise)
+    k = len(centers)
+    if labels.dtype.kind not in "iu" or labels.min() < 0 or labels.max() >= k:
+        return _from_given_labels("the reference", labels, data, noise)
+    return Reference(np.asarray(centers, dtype=np.float64), labels.astype(np.intp), list(range(k)))
+
+
+def _check_column_names(names: Any, table: Any) -> None:
+    """Fail if the reference has column names and those of the data differ."""
+    given = as_table(table) if names is not None else None
+    if given is None:
+        return
+    names, columns = [str(name) for name in names], [str(name) for name in given.columns]
+    if names == columns:
+        return
+    unknown = [name for name in names if name not in columns]
+    what = (
+        f"X has no column {unknown[0]!r}"
+        if unknown
+        else "the columns of X are in another order"
+        if sorted(names) == sorted(columns)
+        else f"the reference has no column {next(c for c in columns if c not in names)!r}"
+    )
+    raise ValueError(
+        f"the column names of the reference should match those of X, in the same order: {what}"
+    )
 
 
 def _is_fitted(estimator) -> bool:

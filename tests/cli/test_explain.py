@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import subprocess
 import sys
 
@@ -213,6 +214,48 @@ def test_the_number_of_clusters_is_found_and_justified(tmp_path):
         assert scaled.startswith("columns standardized before clustering; rules stay in the orig")
         assert chosen.startswith("chose 4 clusters: silhouette score 0.8")
         assert chosen.endswith(" (-k to change)")
+
+
+def test_a_range_prints_a_table_of_all_numbers(tmp_path):
+    X, _ = make_blobs(300, 2, centers=4, cluster_std=0.5, random_state=1)
+    pl.DataFrame(X, schema=["a", "b"]).write_csv(tmp_path / "data.csv")
+    result = explain(tmp_path / "data.csv", "-k", "3-5")
+    assert result.exit_code == 0, result.stderr
+    header, _, *rows = [line.split() for line in result.stdout.splitlines() if line.strip()][:5]
+    assert header == ["clusters", "silhouette", "stability", "smallest", "cluster", "agreement"]
+    assert [row[0] for row in rows] == ["3", "4", "5"]
+    assert rows[1][1] == "(chosen)"
+    assert all(row[-1] == "%" and float(row[-2]) > 50 for row in rows)
+    assert "agreement: rows that a tree assigns to their cluster" in result.stdout
+
+
+def test_names_of_a_file_reach_all_outputs(data):
+    (data / "names.csv").write_text("cluster,name\n0,first\n2,it's third\n")
+    paths = {name: data / f"out.{name}" for name in ("csv", "sql", "json", "html")}
+    result = explain(
+        data / "data.csv", "-k", 3, "--names", data / "names.csv", "--output", paths["csv"],
+        "--sql", paths["sql"], "--model", paths["json"], "--report", paths["html"],
+    )  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    assert set(pl.read_csv(paths["csv"])["cluster"]) == {"first", "1", "it's third"}
+    assert "THEN 'it''s third'" in paths["sql"].read_text()
+    for text in (result.stdout, paths["json"].read_text(), paths["html"].read_text()):
+        assert "first" in text
+        assert "third" in text
+    (data / "names.csv").write_text("cluster,name\n7,seventh\n")
+    wrong = explain(data / "data.csv", "-k", 3, "--names", data / "names.csv", "--quiet")
+    assert wrong.stderr.splitlines()[-1] == (
+        f"error: --names: line 2 of {data / 'names.csv'} names the cluster '7'; the clusters are "
+        "0, 1, 2"
+    )
+
+
+def test_profile_columns_are_printed_by_cluster(data):
+    result = explain(data / "data.csv", "-k", 3, "--profile", "visits")
+    assert result.exit_code == 0, result.stderr
+    (line,) = [line for line in result.stdout.splitlines() if line.startswith("visits")]
+    assert len(line.split()) == 4
+    assert re.search(r"columns used [123] of 3\b", flat(result.stdout))
 
 
 def test_one_cluster_needs_no_split(data):

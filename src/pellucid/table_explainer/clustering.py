@@ -109,6 +109,9 @@ def cluster_rows(
         number = choose_number(prepared.Z, range(k[0], k[1] + 1) if is_range else None)
         if is_range:
             number = with_agreement(number, prepared.Z)
+        if not number.scores:
+            # All numbers are too large to be compared: one cluster per different row.
+            number = replace(number, k=len(np.unique(prepared.Z, axis=0)))
         k = number.k
     clustering = _cluster(prepared, k, seed, objective)
     if clustering.n_clusters < k:
@@ -139,7 +142,8 @@ def improve_clusters(
     if clustering.reference is None or len(centers) < clustering.n_clusters:
         return clustering
     kmeans = KMeans(len(centers), init=centers, n_init=1).fit(Z)
-    if kmeans.inertia_ >= clustering.reference.inertia_:
+    # Differences of rounding are no improvement.
+    if kmeans.inertia_ >= clustering.reference.inertia_ * (1 - 1e-9):
         return clustering
     score = silhouette(Z, kmeans.labels_)
     return replace(clustering, reference=kmeans, labels=kmeans.labels_, silhouette=score)

@@ -18,6 +18,15 @@ _TYPICAL = 0.7
 
 _MOST_WORDS = 3
 
+_UNIT = re.compile(
+    r"(?<=\w)[ ,]+(?:mm|cm|m|km|mg|g|kg|lb|lbs|oz|ml|l|usd|eur|gbp|krw|pct|percent|sec|min|hrs?)$",
+    re.IGNORECASE,
+)
+"""A unit at the end of a column name, which a description does not need."""
+
+_VAGUE = ("none", "other", "others", "unknown", "missing", "total", "all", "both")
+"""Categories that need the name of their column to be understood."""
+
 
 def suggest_names(prepared: PreparedTable, labels: np.ndarray, n_clusters: int) -> list[str]:
     """A short description of each cluster by the columns in which it differs most.
@@ -80,7 +89,8 @@ def _category_text(name: Indicator) -> str:
         return plain_name(name.column)
     if word.casefold() in ("no", "false", "0"):
         return f"no {plain_name(name.column)}"
-    return word if any(c.isalpha() for c in word) else f"{plain_name(name.column)} {word}"
+    is_clear = len(word) > 2 and any(c.isalpha() for c in word) and word.casefold() not in _VAGUE
+    return word if is_clear else f"{plain_name(name.column)} {word}"
 
 
 def plain_name(column: str) -> str:
@@ -89,10 +99,11 @@ def plain_name(column: str) -> str:
     Examples
     --------
     >>> from pellucid.table_explainer.naming import plain_name
-    >>> plain_name("Annual_Income (k$)"), plain_name("petal length (cm)"), plain_name("bodyMass")
-    ('annual income', 'petal length', 'body mass')
+    >>> plain_name("Annual_Income (k$)"), plain_name("bill_length_mm"), plain_name("bodyMass")
+    ('annual income', 'bill length', 'body mass')
     """
     text = re.sub(r"\s*[\(\[].*?[\)\]]", "", column)
     text = re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", " ", text)
     text = re.sub(r"[_.\s]+", " ", text).strip() or column
+    text = _UNIT.sub("", text)
     return text if text.isupper() else text.lower()

@@ -135,12 +135,17 @@ def report_assignment(explanation: Explanation, source: TableSource, found: Assi
             f"missing ({columns})"
         )
     for column, values in explanation.count_unseen(source.table).items():
+        if column in explanation.formats_:
+            values = {value: n for value, n in values.items() if value is not None}
+        if not values:
+            continue
         n_rows = sum(values.values())
-        ordered = sorted(values, key=lambda value: (-values[value], str(value)))
-        shown = ", ".join(repr(str(value)) for value in ordered[:_SHOWN])
+        ordered = sorted(values, key=lambda value: (-values[value], value is None, str(value)))
+        texts = ("missing" if value is None else repr(str(value)) for value in ordered[:_SHOWN])
+        shown = ", ".join(texts)
         more = ", ..." if len(values) > _SHOWN else ""
         how = (
-            "compared as numbers"
+            "compared by size"
             if column in explanation.formats_
             else "treated as none of the known values"
         )

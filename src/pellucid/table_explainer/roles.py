@@ -160,10 +160,13 @@ def choose_roles(
             chosen.ignored[name] = role
     if not chosen.used:
         _report_ignored(table, chosen.ignored)
+        hint = (
+            f"choose columns with {option('columns')}, or text columns with {option('categorical')}"
+        )
+        is_constant = set(chosen.ignored.values()) == {"constant"}
         raise InputError(
             f"there is no column to cluster by; the columns are {listed(table.columns)}",
-            hint=f"choose columns with {option('columns')}, or text columns with "
-            f"{option('categorical')}",
+            hint="every column has only one value" if is_constant else hint,
         )
     _report_ignored(table, chosen.ignored)
     _report_used(table, chosen, names["categorical"])

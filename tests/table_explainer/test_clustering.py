@@ -1,0 +1,117 @@
+"""The clustering of a table."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.cluster import KMeans
+from sklearn.metrics import adjusted_rand_score
+
+import pellucid
+from _support.tables import blobs, decisions, source
+from pellucid._utils.notices import InputError, UsageError, command_line
+from pellucid.table_explainer.clustering import cluster_rows, improve_clusters, row_name
+from pellucid.table_explainer.preparing import prepare
+
+
+def flags(n_rows: int = 400) -> pl.DataFrame:
+    """Two measures with two groups, two frequent flags and one rare flag."""
+    rng = np.random.default_rng(0)
+    table = blobs(n_rows, 2, spread=2.0)
+    return table.with_columns(
+        kids=pl.Series(rng.random(n_rows) < 0.5).cast(pl.Int64),
+        teens=pl.Series(rng.random(n_rows) < 0.4).cast(pl.Int64),
+        complained=pl.Series(rng.random(n_rows) < 0.02).cast(pl.Int64),
+    )
+
+
+@pytest.mark.parametrize("k", [3, 6])
+def test_flags_give_the_same_clusters_however_they_are_written(k):
+    numbers = flags()
+    names = numbers.columns[2:]
+    words = numbers.with_columns(
+        pl.col(names).replace_strict({0: "no", 1: "yes"}, return_dtype=pl.String)
+    )
+    booleans = numbers.with_columns(pl.col(names).cast(pl.Boolean))
+    floats = numbers.with_columns(pl.col(names).cast(pl.Float64))
+    labels = [
+        pellucid.explain(table, k=k, verbose=False).labels.tolist()
+        for table in (numbers, words, booleans, floats)
+    ]
+    assert labels[0] == labels[1] == labels[2] == labels[3]
+
+
+def test_rare_flags_do_not_make_small_clusters():
+    found = pellucid.explain(flags(), k=6, verbose=False)
+    assert min(rule.share for rule in found.rules) > 0.05
+
+
+def test_kmeans_on_the_clustered_data():
+    prepared, clustering = cluster_rows(prepare(source(blobs())), 3, seed=4)
+    expected = KMeans(3, n_init=10, random_state=4).fit(prepared.Z)
+    assert adjusted_rand_score(clustering.labels, expected.labels_) == 1
+    assert clustering.reference.inertia_ == pytest.approx(expected.inertia_)
+    assert clustering.as_parameters() == (clustering.reference, None)
+
+
+def test_kmedians():
+    prepared, clustering = cluster_rows(prepare(source(blobs())), 3, objective="kmedians")
+    assert clustering.name == "k-medians"
+    assert clustering.n_clusters == 3
+    reference, labels = clustering.as_parameters()
+    assert reference is None
+    assert len(labels) == len(prepared.rows)
+
+
+def test_given_labels():
+    table = blobs(90).with_columns(group=pl.Series(["a", "b", "c"] * 30))
+    _, clustering = cluster_rows(prepare(source(table), labels="group"), None)
+    assert clustering.labels.tolist() == ["a", "b", "c"] * 30
+    assert clustering.name == "the given clusters"
+    assert 0.5 < clustering.silhouette <= 1
+
+
+def test_more_clusters_than_rows():
+    prepared = prepare(source(blobs(6)))
+    for k in (7, (3, 7)):
+        with pytest.raises(InputError, match="^k=7 is more than the 6 rows; choose fewer clusters"):
+            cluster_rows(prepared, k)
+    with command_line(), pytest.raises(InputError, match="^-k 7 is more than the 6 rows$"):
+        cluster_rows(prepared, 7)
+
+
+def test_more_clusters_than_different_rows(recwarn):
+    table = pl.DataFrame({"x": [1.5, 2.5] * 20})
+    (_, clustering), lines = decisions(cluster_rows, prepare(source(table)), 4)
+    assert clustering.n_clusters == 2
+    assert lines == ["made 2 clusters instead of 4, because only 2 rows are different"]
+    assert len(recwarn) == 0
+
+
+def test_two_different_rows_are_two_clusters():
+    table = pl.DataFrame({"x": [1.5, 2.5] * 25})
+    (_, clustering), lines = decisions(cluster_rows, prepare(source(table)), None)
+    assert sorted(np.bincount(clustering.labels).tolist()) == [25, 25]
+    assert lines == ["chose 2 clusters: there are too few different rows for more (k to change)"]
+
+
+def test_unknown_handling_of_outliers():
+    with pytest.raises(UsageError, match="^outliers is 'drop'; use one of auto, keep$"):
+        cluster_rows(prepare(source(blobs())), 3, outliers="drop")
+
+
+def test_a_better_start_improves_kmeans():
+    prepared, clustering = cluster_rows(prepare(source(blobs())), 3)
+    poor = KMeans(3, init=prepared.Z[:3], n_init=1, max_iter=1, random_state=0).fit(prepared.Z)
+    start = type(clustering)(poor, poor.labels_, "k-means", 0.0)
+    better = improve_clusters(prepared, start, clustering.labels)
+    assert better.reference.inertia_ <= clustering.reference.inertia_ + 1e-9
+    assert improve_clusters(prepared, clustering, poor.labels_).reference is clustering.reference
+
+
+def test_rows_have_names():
+    table = blobs().with_columns(id=pl.Series([f"c{i}" for i in range(240)]))
+    prepared = prepare(source(table))
+    assert row_name(prepared, 4) == "row 5 (id c4)"
+    assert row_name(prepare(source(blobs())), 1233) == "row 1,234"

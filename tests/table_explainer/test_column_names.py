@@ -1,0 +1,68 @@
+"""Column names that users give."""
+
+from __future__ import annotations
+
+import pytest
+
+from pellucid._utils.notices import InputError, UsageError, command_line
+from pellucid.table_explainer.column_names import listed, match_names, one_name
+
+COLUMNS = ["dep_time", "dep_delay", "Carrier", "a, b", "x"]
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("x", ["x"]),
+        ("x, carrier", ["x", "Carrier"]),
+        (["x", "Carrier"], ["x", "Carrier"]),
+        ("dep_*", ["dep_time", "dep_delay"]),
+        ("DEP_*,x", ["dep_time", "dep_delay", "x"]),
+        ("dep_time,dep_*", ["dep_time", "dep_delay"]),
+        ("?", ["x"]),
+        ("a, b", ["a, b"]),
+        ('"a, b",x', ["a, b", "x"]),
+    ],
+)
+def test_names_and_patterns(given, expected):
+    assert match_names(given, COLUMNS, "columns") == expected
+
+
+def test_an_exact_name_is_preferred_to_one_that_differs_in_case():
+    assert match_names("b", ["B", "b"], "columns") == ["b"]
+    assert match_names("[x]", ["x", "[x]"], "columns") == ["[x]"]
+
+
+@pytest.mark.parametrize("given", ["", " ", " ,", []])
+def test_no_name_is_an_error(given):
+    with pytest.raises(UsageError, match="^columns names no column$"):
+        match_names(given, COLUMNS, "columns")
+
+
+def test_a_name_cannot_be_given_twice():
+    with pytest.raises(UsageError, match="^exclude names 'Carrier' more than once$"):
+        match_names("carrier,Carrier", COLUMNS, "exclude")
+
+
+def test_an_unknown_name_is_answered_with_the_columns_and_a_similar_name():
+    with pytest.raises(InputError) as caught:
+        match_names("dep_tme", COLUMNS, "columns")
+    assert str(caught.value) == (
+        "columns: there is no column 'dep_tme'; the columns are 'dep_time', 'dep_delay', "
+        "'Carrier', 'a, b', 'x'; did you mean 'dep_time'?"
+    )
+    with command_line(), pytest.raises(InputError) as caught:
+        match_names("nothing", COLUMNS, "columns")
+    assert str(caught.value).startswith("--columns: there is no column 'nothing'")
+    assert caught.value.hint is None
+
+
+def test_one_name():
+    assert one_name("carrier", COLUMNS, "labels") == "Carrier"
+    with pytest.raises(InputError, match="^labels names more than one column: 'dep_time', 'dep_d"):
+        one_name("dep_*", COLUMNS, "labels")
+
+
+def test_long_lists_are_cut():
+    assert listed(["a", "b"]) == "'a', 'b'"
+    assert listed([f"c{i}" for i in range(30)]).endswith("'c19', and 10 more")

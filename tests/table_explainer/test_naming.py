@@ -1,0 +1,89 @@
+"""Suggested names of clusters."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import pellucid
+from _support.tables import blobs, source
+from pellucid.table_explainer.naming import plain_name, suggest_names
+from pellucid.table_explainer.preparing import prepare
+
+
+def names_of(table: pl.DataFrame, labels: np.ndarray) -> list[str]:
+    return suggest_names(prepare(source(table)), labels, int(labels.max()) + 1)
+
+
+def test_names_describe_the_columns_in_which_a_cluster_differs_most():
+    found = names_of(blobs(90), np.arange(90) % 3)
+    assert found[0] in ("low size, high weight", "high weight, low size")
+    assert found[1] == "average"
+    assert found[2] in ("high size, low weight", "low weight, high size")
+
+
+def test_categories_are_names_too():
+    table = pl.DataFrame(
+        {
+            "channel": ["hotel"] * 30 + ["shop"] * 30,
+            "member": [1] * 30 + [0] * 30,
+            "noise": np.tile(np.arange(15.0) + 0.5, 4),
+        }
+    )
+    first, second = names_of(table, np.repeat([0, 1], 30))
+    assert set(first.split(", ")) == {"hotel", "member"}
+    assert set(second.split(", ")) == {"shop", "no member"}
+
+
+def test_vague_categories_have_the_name_of_their_column():
+    table = pl.DataFrame(
+        {"discount": ["None"] * 30 + ["Gold"] * 30, "noise": np.tile(np.arange(15.0) + 0.5, 4)}
+    )
+    assert names_of(table, np.repeat([0, 1], 30)) == ["discount None", "Gold"]
+
+
+def test_names_are_different():
+    labels = np.random.default_rng(0).integers(0, 4, 240)
+    found = names_of(blobs(), labels)
+    assert len(set(found)) == 4
+
+
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [
+        ("dep_delay", "dep delay"),
+        ("GDP", "GDP"),
+        ("(k$)", "(k$)"),
+        ("Age", "age"),
+        ("body_mass_g", "body mass"),
+        ("g", "g"),
+    ],
+)
+def test_column_names_as_words(column, words):
+    assert plain_name(column) == words
+
+
+def test_names_reach_every_export(tmp_path):
+    found = pellucid.explain(blobs(), k=3, names="suggested", verbose=False)
+    names = found.suggested_names
+    assert [rule.cluster for rule in found.rules] == names
+    assert set(found.labels) == set(names)
+    for name in names:
+        assert name in found.to_sql()
+        assert name in found.to_json()
+        assert name in str(found)
+    page = found.report(tmp_path / "report.html").read_text()
+    assert all(name in page for name in names)
+
+
+def test_some_clusters_can_be_renamed():
+    found = pellucid.explain(blobs(), k=3, verbose=False)
+    renamed = found.rename({1: "middle"})
+    assert [rule.cluster for rule in renamed.rules] == ["0", "middle", "2"]
+    assert found.rules[1].cluster == 1
+    assert set(renamed.predict(blobs())) == {"0", "middle", "2"}
+    with pytest.raises(ValueError, match="there is no cluster 7 to rename; the clusters are 0, 1"):
+        found.rename({7: "x"})
+    with pytest.raises(ValueError, match="names is 'best'; use a dict, or \"suggested\""):
+        found.rename("best")

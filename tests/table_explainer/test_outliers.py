@@ -1,0 +1,99 @@
+"""Rows that are far from all others."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import pellucid
+from _support.tables import blobs
+from pellucid.table_explainer.outliers import find_outliers, smallest_size
+
+
+def with_total(table: pl.DataFrame) -> pl.DataFrame:
+    """The table with names of its rows and their sum as the last row."""
+    table = table.with_columns(store=pl.Series([f"store {i}" for i in range(table.height)]))
+    return pl.concat([table, table.sum().with_columns(store=pl.lit("TOTAL"))])
+
+
+def test_a_total_row_is_set_apart_and_reported_by_name():
+    table = with_total(blobs(200))
+    found = pellucid.explain(table, verbose=False)
+    assert found.outliers.tolist() == [200]
+    line = (
+        "set apart 1 outlier, because it is far from all other rows: row 201 (store TOTAL) "
+        '(outliers="keep" to cluster it)'
+    )
+    assert line in found.decisions
+    assert len(found.rules) == 3
+    # The rules apply to it nevertheless.
+    assert len(found.labels) == 201
+    assert found.labels[200] is not None
+
+
+def test_outliers_are_kept_on_request():
+    table = with_total(blobs(200))
+    found = pellucid.explain(table, k=2, outliers="keep", verbose=False)
+    assert len(found.outliers) == 0
+    assert sorted(rule.n_samples for rule in found.rules) == [1, 200]
+    assert any("has only 1 row (0.5 %)" in text for text in found.warnings)
+
+
+def test_outliers_are_set_apart_for_a_given_number_too():
+    found = pellucid.explain(with_total(blobs(200)), k=3, verbose=False)
+    assert found.outliers.tolist() == [200]
+    assert min(rule.n_samples for rule in found.rules) > 60
+
+
+def test_many_outliers_are_listed_in_short():
+    rng = np.random.default_rng(0)
+    far = pl.DataFrame({"size": 500 + rng.normal(0, 5, 7), "weight": -400 + rng.normal(0, 5, 7)})
+    found = pellucid.explain(pl.concat([blobs(393), far]), k=3, verbose=False)
+    assert found.outliers.tolist() == list(range(393, 400))
+    (line,) = [text for text in found.decisions if text.startswith("set apart")]
+    assert line.startswith("set apart 7 outliers, because they are far from all other rows: row 39")
+    assert line.endswith(' and 2 more (outliers="keep" to cluster them)')
+
+
+def test_given_labels_have_no_outliers():
+    table = with_total(blobs(200)).with_columns(group=pl.Series([*(["a", "b"] * 100), "a"]))
+    found = pellucid.explain(table, labels="group", verbose=False)
+    assert len(found.outliers) == 0
+
+
+@pytest.mark.parametrize("n_rows", [60, 300, 7000])
+def test_ordinary_rows_are_not_outliers(n_rows):
+    Z = np.random.default_rng(0).normal(size=(n_rows, 3))
+    assert len(find_outliers(Z)) == 0
+
+
+def test_an_outlier_of_a_large_table_is_found():
+    Z = np.random.default_rng(0).normal(size=(12_000, 3))
+    Z[[5, 9000]] = 80
+    assert find_outliers(Z).tolist() == [5, 9000]
+
+
+def test_small_tables_have_no_outliers():
+    assert len(find_outliers(np.array([[1.0], [3.0], [9.0], [9.0], [2.0]]))) == 0
+    assert len(find_outliers(np.array([[1.5], [2.0], [90.0]]))) == 0
+    values = np.append(np.arange(30.0), 900.0)[:, None]
+    assert find_outliers(values).tolist() == [30]
+
+
+def test_equal_rows_give_no_warning(recwarn):
+    Z = np.repeat([[0.0], [1.0]], 60, axis=0)
+    assert len(find_outliers(Z)) == 0
+    assert len(recwarn) == 0
+
+
+def test_not_more_than_three_percent_are_set_apart():
+    rng = np.random.default_rng(0)
+    Z = np.concatenate([rng.normal(size=(900, 2)), rng.normal(size=(100, 2)) * 0.1 + 60])
+    assert len(find_outliers(Z)) == 0
+    scattered = np.concatenate([rng.normal(size=(900, 2)), rng.uniform(-90, 90, size=(100, 2))])
+    assert len(find_outliers(scattered)) <= 30
+
+
+def test_smallest_size():
+    assert [smallest_size(n) for n in (10, 100, 101, 1000)] == [2, 2, 3, 20]

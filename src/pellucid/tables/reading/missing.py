@@ -3,9 +3,9 @@
 An empty field, or one of blanks only, is missing in every column.
 
 Columns of numbers and dates: every value that cannot be read is missing. A notice gives their
-number and examples, except for ``NaN``. Values in `MARKERS`, in any case, are not counted when
-the share of values that can be read is computed. A column of 60 % ``NA`` and 40 % numbers is
-therefore numeric.
+number and examples, except for `STANDARD`, which programs write for missing numbers. Values in
+`MARKERS`, in any case, are not counted when the share of values that can be read is computed. A
+column of 60 % ``NA`` and 40 % numbers is therefore numeric.
 
 Text columns: words such as ``None`` or ``unknown`` are values. Missing are
 
@@ -50,6 +50,9 @@ ABBREVIATIONS = (
 
 WORDS = ("None", "nil", "missing", "unknown", "not available", "not applicable", "blank", "(blank)")
 """Spellings that are missing in columns of numbers and dates only."""
+
+STANDARD = ("na", "nan", "-nan", "<na>", "nat", "null")
+"""Spellings, in lower case, that need no notice in columns of numbers and dates."""
 
 MARKERS = frozenset(each.lower() for each in (*NEVER_WORDS, *ABBREVIATIONS, *WORDS, "...", "-nan"))
 """Spellings, in lower case, of missing values in columns of numbers and dates."""

@@ -273,11 +273,13 @@ class _Parser:
         is_lost = whole.is_null() & found.values.is_not_null()
         if self.na is not None:
             is_lost &= found.is_present
-        else:
-            is_lost &= ~found.values.str.to_lowercase().is_in(["nan", "-nan"]).fill_null(False)
+        lost = found.values.filter(is_lost)
+        self.markers_found.update(set(lost.to_list()) & set(missing.ABBREVIATIONS))
+        if self.na is None:
+            spelled = found.values.str.to_lowercase()
+            is_lost &= ~spelled.is_in(list(missing.STANDARD)).fill_null(False)
         lost = found.values.filter(is_lost)
         if len(lost):
-            self.markers_found.update(set(lost.to_list()) & set(missing.ABBREVIATIONS))
             counts = found.counts.filter(is_lost)
             order = sorted(zip((-counts.cast(pl.Int64)).to_list(), lost.to_list()))
             self._add_strays(column.name, what, int(counts.sum()), [text for _, text in order])

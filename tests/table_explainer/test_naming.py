@@ -43,6 +43,18 @@ def test_vague_categories_have_the_name_of_their_column():
     assert names_of(table, np.repeat([0, 1], 30)) == ["discount None", "Gold"]
 
 
+def test_numbers_of_two_kinds_are_not_flags():
+    noise = np.tile(np.arange(15.0) + 0.5, 4)
+    for values, names in (((1, 2), ["a 1", "a 2"]), ((1, 0), ["a", "no a"])):
+        table = pl.DataFrame({"a": np.repeat(values, 30), "noise": noise})
+        assert names_of(table, np.repeat([0, 1], 30)) == names
+
+
+def test_dates_and_years_are_early_or_late():
+    table = pl.DataFrame({"year": [1950, 1951] * 15 + [2010, 2011] * 15})
+    assert names_of(table, np.repeat([0, 1], 30)) == ["early year", "late year"]
+
+
 def test_names_are_different():
     labels = np.random.default_rng(0).integers(0, 4, 240)
     found = names_of(blobs(), labels)

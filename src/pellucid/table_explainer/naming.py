@@ -76,18 +76,25 @@ def _descriptions(prepared: PreparedTable, mine: np.ndarray) -> list[str]:
             spread = float(values.std()) or 1.0
             strength = float(values[mine].mean() - values.mean()) / spread
             is_clear = abs(strength) >= _CLEAR
-            key, text = name, f"{'high' if strength > 0 else 'low'} {plain_name(name)}"
+            low, high = ("early", "late") if _is_time(prepared, name) else ("low", "high")
+            key, text = name, f"{high if strength > 0 else low} {plain_name(name)}"
         if is_clear and abs(strength) > found.get(key, (0.0, ""))[0]:
             found[key] = (abs(strength), text)
     return [text for _, text in sorted(found.values(), key=lambda pair: -pair[0])]
 
 
+def _is_time(prepared: PreparedTable, name: str) -> bool:
+    known = prepared.roles.formats.get(name)
+    return known is not None and (known.is_date or known.kind == "year")
+
+
 def _category_text(name: Indicator) -> str:
     """The category itself if it is a word, otherwise the column with the category."""
     word = name.word
-    if word.casefold() in ("yes", "true", "1"):
+    is_flag = {str(value) for value in name.categories} <= {"0", "1", "0.0", "1.0", "None"}
+    if word.casefold() in ("yes", "true") or (is_flag and word == "1"):
         return plain_name(name.column)
-    if word.casefold() in ("no", "false", "0"):
+    if word.casefold() in ("no", "false") or (is_flag and word == "0"):
         return f"no {plain_name(name.column)}"
     is_clear = len(word) > 2 and any(c.isalpha() for c in word) and word.casefold() not in _VAGUE
     return word if is_clear else f"{plain_name(name.column)} {word}"

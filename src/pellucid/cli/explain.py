@@ -169,8 +169,7 @@ def _show(found: TableExplanation, *, with_scores: bool = False) -> None:
     splits = count(int(measures["n_leaves"]) - 1, "split")
     rows = count(len(fitted.prepared.rows), "row")
     show_line(f"{count(n_clusters, 'cluster')} of {rows}, explained by {splits}", style="bold")
-    is_named = found.explanation is not fitted.explanation
-    show_rules(found.rules, [] if is_named else found.suggested_names)
+    show_rules(found.rules, [] if found.is_renamed else found.suggested_names)
     _show_profile(found)
     reference = fitted.clustering.name
     agreement = (

@@ -66,6 +66,11 @@ class TableExplanation:
         return self.fitted.model
 
     @property
+    def is_renamed(self) -> bool:
+        """Whether the clusters have other names than those of the model."""
+        return self.explanation is not self.fitted.explanation
+
+    @property
     def measures(self) -> dict[str, float]:
         """Cost, agreement and size of the explanation."""
         return self.fitted.measures()
@@ -150,7 +155,7 @@ class TableExplanation:
             self.explanation,
             decisions=self.decisions,
             warnings=self.warnings,
-            suggested_names=self.suggested_names,
+            suggested_names=[] if self.is_renamed else self.suggested_names,
             **options,
         )
 

@@ -118,9 +118,9 @@ def fit_tree(
         names=prepared.encoding.names,
         clusters=model.cluster_names_.tolist(),
         purity={new: purity[old] for new, old in old_leaf.items() if old in purity},
-        columns=roles.used,
+        columns=[*roles.used, *roles.profile],
         fill=prepared.fill,
-        formats={name: roles.formats[name] for name in roles.numbers},
+        formats=roles.formats,
         reading=prepared.source.options.to_dict(),
         method=type(model).__name__,
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import polars as pl
 
 from pellucid.table_explainer.fitting import FittedTable
-from pellucid.table_explainer.roles import as_category, as_number, find_format
+from pellucid.table_explainer.preparing import PreparedTable
+from pellucid.table_explainer.roles import as_category, as_number, find_format, is_quantity
 from pellucid.tables.column_formats import ColumnFormat
 
 
@@ -20,10 +21,7 @@ def describe_profile(fitted: FittedTable) -> dict[str, list[str]]:
     described = {}
     for name in prepared.roles.profile:
         column = prepared.source.table[name].gather(prepared.rows)
-        is_number = (column.dtype.is_numeric() and column.n_unique() > 2) or (
-            column.dtype in (pl.Date, pl.Datetime)
-        )
-        describe = _mean if is_number else _most_frequent
+        describe = _mean if is_quantity(column) else _most_frequent
         described[name] = [describe(column.filter(pl.Series(labels == c))) for c in clusters]
     return described
 
@@ -46,3 +44,11 @@ def _most_frequent(column: pl.Series) -> str:
     counts = column.alias("value").value_counts(name="rows")
     value, rows = counts.sort("rows", "value", descending=[True, False]).row(0)
     return f"{value} ({rows / len(column):.0%})"
+
+
+def with_profile(prepared: PreparedTable) -> pl.DataFrame:
+    """The clustered table, with the columns that are only described."""
+    columns = [prepared.source.table[name].gather(prepared.rows) for name in prepared.roles.profile]
+    return prepared.table.with_columns(
+        as_number(column) if is_quantity(column) else as_category(column) for column in columns
+    )

@@ -13,6 +13,7 @@ from pellucid.explanation.explanation import Explanation
 from pellucid.report import write_report
 from pellucid.report.alternatives import AlternativeTrees, other_trees
 from pellucid.table_explainer.fitting import FittedTable
+from pellucid.table_explainer.profiles import with_profile
 
 
 def write_table_report(
@@ -42,7 +43,7 @@ def write_table_report(
         write_report(
             unfinished,
             explanation,
-            prepared.table,
+            with_profile(prepared),
             fitted=fitted.model,
             title=title or name,
             reference=fitted.clustering.name,

@@ -96,6 +96,7 @@ class ColumnRoles:
         for names in (self.numbers, self.categories):
             if name in names:
                 names.remove(name)
+        self.formats.pop(name, None)
         self.ignored[name] = reason
 
 
@@ -134,6 +135,9 @@ def choose_roles(
         if both := [name for name in names[first] if name in names[second]]:
             raise UsageError(f"{both[0]!r} is in {option(first)} and in {option(second)}")
     chosen = ColumnRoles(profile=names["profile"])
+    for name in chosen.profile:
+        if is_quantity(table[name]):
+            chosen.formats[name] = find_format(table[name], formats.get(name, ColumnFormat()))
     not_used = {*names["exclude"], *names["profile"], *reserved}
     candidates = names["columns"] if columns is not None else table.columns
     for name in dict.fromkeys([*candidates, *names["categorical"]]):
@@ -198,6 +202,13 @@ def is_year(column: pl.Series) -> bool:
         return False
     low, high = column.min(), column.max()
     return low is not None and _YEARS[0] <= low and high <= _YEARS[1]
+
+
+def is_quantity(column: pl.Series) -> bool:
+    """Whether a column is described by a mean rather than by its most frequent value."""
+    if column.dtype in (pl.Date, pl.Datetime):
+        return True
+    return column.dtype.is_numeric() and column.n_unique() > 2
 
 
 def as_number(column: pl.Series) -> pl.Series:

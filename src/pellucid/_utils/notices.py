@@ -85,7 +85,7 @@ def option(name: str, value: Any = None) -> str:
     --------
     >>> from pellucid._utils.notices import command_line, option
     >>> option("k", 5), option("missing", "median"), option("columns")
-    ('k=5', 'missing="median"', 'columns')
+    ('k=5', 'missing="median"', 'columns=')
     >>> with command_line():
     ...     option("k", 5), option("max_depth", 3), option("columns")
     ('-k 5', '--max-depth 3', '--columns')
@@ -94,7 +94,7 @@ def option(name: str, value: Any = None) -> str:
         flag = f"-{name}" if len(name) == 1 else f"--{name.replace('_', '-')}"
         return flag if value is None else f"{flag} {value}"
     if value is None:
-        return name
+        return f"{name}="
     return f'{name}="{value}"' if isinstance(value, str) else f"{name}={value}"
 
 

@@ -105,9 +105,10 @@ def cluster_rows(
         prepared = _set_apart(prepared, find_outliers(prepared.Z))
     number = None
     if not isinstance(k, int):
-        is_range = k is not None
-        number = choose_number(prepared.Z, range(k[0], k[1] + 1) if is_range else None)
-        if is_range:
+        if k is None:
+            number = choose_number(prepared.Z)
+        else:
+            number = choose_number(prepared.Z, range(k[0], k[1] + 1))
             number = with_agreement(number, prepared.Z)
         if not number.scores:
             # All numbers are too large to be compared: one cluster per different row.

@@ -213,7 +213,7 @@ def _finite(column: pl.Series) -> pl.Series:
     """A column of numbers, NaN as missing; infinite numbers are an error."""
     column = column.fill_nan(None)
     if column.is_infinite().any():
-        row = int(column.is_infinite().fill_null(False).arg_max()) + 1
+        row = (column.is_infinite().fill_null(False).arg_max() or 0) + 1
         raise InputError(
             f"column {column.name!r} contains infinite values, first in row {row}",
             hint=f"remove them from the table, or ignore the column with {option('exclude')}",
@@ -231,7 +231,7 @@ def _without_gaps(
         return table, complete, {}
     if missing == "error":
         first = next(iter(gaps))
-        row = int(table[first].is_null().arg_max()) + 1
+        row = (table[first].is_null().arg_max() or 0) + 1
         raise InputError(
             f"{count(sum(gaps.values()), 'value')} missing ({_listed(gaps)}); the first in row "
             f"{row}, column {first!r}",
@@ -240,7 +240,7 @@ def _without_gaps(
         )
     if missing == "auto":
         table, gaps = _without_sparse_columns(table, roles, gaps)
-        is_much = _incomplete(table, gaps).mean() > MANY_ROWS_LOST if gaps else False
+        is_much = bool(gaps) and _incomplete(table, gaps).sum() > MANY_ROWS_LOST * table.height
         missing = "median" if is_much else "drop"
     if not gaps:
         return table, complete, {}
@@ -263,16 +263,16 @@ def _without_gaps(
 
 def _median(column: pl.Series, known: ColumnFormat) -> float:
     """The median; a value of the column if its numbers are whole."""
-    how = "lower" if known.is_whole or known.kind == "date" else "linear"
-    return float(column.quantile(0.5, interpolation=how))
+    # Only columns with at least one number are used, so that there is a median.
+    middle = column.quantile(0.5, interpolation="lower" if known.is_whole else "linear")
+    return 0.0 if middle is None else float(middle)
 
 
 def _without_sparse_columns(
     table: pl.DataFrame, roles: ColumnRoles, gaps: dict[str, int]
 ) -> tuple[pl.DataFrame, dict[str, int]]:
     """Ignore columns with many gaps if too many rows would be dropped otherwise."""
-    lost = _incomplete(table, gaps).mean()
-    if lost <= MANY_ROWS_LOST:
+    if _incomplete(table, gaps).sum() <= MANY_ROWS_LOST * table.height:
         return table, gaps
     sparse = [name for name, n in gaps.items() if n > MANY_GAPS * table.height]
     if not sparse or len(sparse) == len(roles.used):

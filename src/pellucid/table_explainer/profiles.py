@@ -30,7 +30,7 @@ def _mean(column: pl.Series) -> str:
     numbers = as_number(column).drop_nulls().drop_nans()
     if not len(numbers):
         return "-"
-    mean = float(numbers.mean())
+    mean = float(numbers.to_numpy().mean())
     known = find_format(column, ColumnFormat())
     if known.is_date:
         return known.text(float(round(mean)))

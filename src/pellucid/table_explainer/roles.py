@@ -11,7 +11,7 @@ import polars as pl
 
 from pellucid._utils.notices import InputError, UsageError, notice, option
 from pellucid.table_explainer.column_names import listed, match_names
-from pellucid.tables.column_formats import ColumnFormat
+from pellucid.tables.column_formats import ColumnFormat, Kind
 
 MAX_CATEGORIES = 30
 """A text column with more different values is ignored unless it is requested as categorical."""
@@ -183,7 +183,7 @@ def find_format(column: pl.Series, known: ColumnFormat) -> ColumnFormat:
     if dtype == pl.Date:
         return ColumnFormat("date", date_format=known.date_format)
     if dtype == pl.Datetime:
-        kind = "date" if known.kind == "date" else "datetime"
+        kind: Kind = "date" if known.kind == "date" else "datetime"
         return ColumnFormat(kind, date_format=known.date_format)
     if not _is_whole(column):
         return known
@@ -191,7 +191,7 @@ def find_format(column: pl.Series, known: ColumnFormat) -> ColumnFormat:
         return ColumnFormat("year")
     values: tuple[int, ...] = ()
     if column.head(_FIRST_ROWS).n_unique() <= FEW_VALUES + 1:
-        different = sorted(int(value) for value in column.drop_nulls().unique())
+        different = sorted(int(value) for value in _present(column).unique())
         values = tuple(different) if len(different) <= FEW_VALUES else ()
     return ColumnFormat("integer", prefix=known.prefix, suffix=known.suffix, values=values)
 
@@ -200,8 +200,14 @@ def is_year(column: pl.Series) -> bool:
     """Whether a column has the name of a year and plausible values."""
     if not _YEAR.search(column.name) or not _is_whole(column):
         return False
-    low, high = column.min(), column.max()
-    return low is not None and _YEARS[0] <= low and high <= _YEARS[1]
+    present = _present(column)
+    return len(present) > 0 and bool(present.is_between(*_YEARS).all())
+
+
+def _present(column: pl.Series) -> pl.Series:
+    """The values that are neither missing nor NaN."""
+    column = column.drop_nulls()
+    return column.drop_nans() if column.dtype.is_float() else column
 
 
 def is_quantity(column: pl.Series) -> bool:
@@ -340,7 +346,7 @@ def _is_near_constant(column: pl.Series) -> bool:
 
 
 def _largest_count(column: pl.Series) -> int:
-    return int(column.value_counts(name="rows")["rows"].max())
+    return max(column.value_counts(name="rows")["rows"].to_list())
 
 
 def _report_ignored(table: pl.DataFrame, ignored: dict[str, str]) -> None:

@@ -62,7 +62,7 @@ def test_weak_separation():
     found = pellucid.explain(table, k=3, verbose=False)
     score = found.measures["silhouette"]
     assert (
-        f"the clusters overlap (silhouette score {score:.2f}, below 0.25 is weak); columns with "
+        f"the clusters overlap (silhouette score {score:.2f}, below 0.25 is weak); columns= with "
         "fewer columns may separate them better"
     ) in found.warnings
 
@@ -81,4 +81,6 @@ def test_many_dropped_rows():
 def test_small_clusters():
     far = pl.DataFrame({"size": [400.0], "weight": [-300.0]})
     texts = warnings_of(pl.concat([blobs(150), far]), k=4, outliers="keep")
-    assert any(text.endswith("has only 1 row (0.7 %); a smaller k may be better") for text in texts)
+    assert any(
+        text.endswith("has only 1 row (0.7 %); a smaller k= may be better") for text in texts
+    )

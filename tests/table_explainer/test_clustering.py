@@ -93,11 +93,11 @@ def test_two_different_rows_are_two_clusters():
     table = pl.DataFrame({"x": [1.5, 2.5] * 25})
     (_, clustering), lines = decisions(cluster_rows, prepare(source(table)), None)
     assert sorted(np.bincount(clustering.labels).tolist()) == [25, 25]
-    assert lines == ["chose 2 clusters: there are too few different rows for more (k to change)"]
+    assert lines == ["chose 2 clusters: there are too few different rows for more (k= to change)"]
 
 
 def test_unknown_handling_of_outliers():
-    with pytest.raises(UsageError, match="^outliers is 'drop'; use one of auto, keep$"):
+    with pytest.raises(UsageError, match="^outliers= is 'drop'; use one of auto, keep$"):
         cluster_rows(prepare(source(blobs())), 3, outliers="drop")
 
 

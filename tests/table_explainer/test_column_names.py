@@ -35,12 +35,12 @@ def test_an_exact_name_is_preferred_to_one_that_differs_in_case():
 
 @pytest.mark.parametrize("given", ["", " ", " ,", []])
 def test_no_name_is_an_error(given):
-    with pytest.raises(UsageError, match="^columns names no column$"):
+    with pytest.raises(UsageError, match="^columns= names no column$"):
         match_names(given, COLUMNS, "columns")
 
 
 def test_a_name_cannot_be_given_twice():
-    with pytest.raises(UsageError, match="^exclude names 'Carrier' more than once$"):
+    with pytest.raises(UsageError, match="^exclude= names 'Carrier' more than once$"):
         match_names("carrier,Carrier", COLUMNS, "exclude")
 
 
@@ -48,7 +48,7 @@ def test_an_unknown_name_is_answered_with_the_columns_and_a_similar_name():
     with pytest.raises(InputError) as caught:
         match_names("dep_tme", COLUMNS, "columns")
     assert str(caught.value) == (
-        "columns: there is no column 'dep_tme'; the columns are 'dep_time', 'dep_delay', "
+        "columns=: there is no column 'dep_tme'; the columns are 'dep_time', 'dep_delay', "
         "'Carrier', 'a, b', 'x'; did you mean 'dep_time'?"
     )
     with command_line(), pytest.raises(InputError) as caught:
@@ -59,7 +59,7 @@ def test_an_unknown_name_is_answered_with_the_columns_and_a_similar_name():
 
 def test_one_name():
     assert one_name("carrier", COLUMNS, "labels") == "Carrier"
-    with pytest.raises(InputError, match="^labels names more than one column: 'dep_time', 'dep_d"):
+    with pytest.raises(InputError, match="^labels= names more than one column: 'dep_time', 'dep_d"):
         one_name("dep_*", COLUMNS, "labels")
 
 

@@ -93,7 +93,7 @@ def test_the_decisions_are_printed_unless_verbose_is_off(capsys):
     assert printed.err.splitlines() == found.decisions + [f"warning: {w}" for w in found.warnings]
     assert found.decisions[:3] == [
         "kept as text, because the digits are codes: zip",
-        "ignored customer_id, zip: looks like an ID (columns to use them)",
+        "ignored customer_id, zip: looks like an ID (columns= to use them)",
         "ignored country: only one value",
     ]
     again = pellucid.explain(customers(), verbose=False)
@@ -105,7 +105,7 @@ def as_python(line: str) -> str:
     """A line of the command line with options in the spelling of Python."""
     values = r"median|drop|keep|\d+-\d+"
     line = re.sub(rf"--?([a-z]+) ({values})\b", r'\1="\2"', line)
-    return re.sub(r"(?<![\w-])--?([a-z]+)\b", r"\1", line)
+    return re.sub(r"(?<![\w-])--?([a-z]+)\b", r"\1=", line)
 
 
 @pytest.mark.parametrize("options", [{}, {"k": "3-5"}, {"missing": "median", "k": "2"}])
@@ -172,19 +172,19 @@ def test_given_labels():
     found = pellucid.explain(table, labels="group", verbose=False)
     assert [rule.cluster for rule in found.rules] == ["a", "b", "c"]
     assert found.labels.tolist() == ["a", "b", "c"] * 30
-    assert found.decisions[0] == "tree by SpEx, which uses only the labels (method to change)"
+    assert found.decisions[0] == "tree by SpEx, which uses only the labels (method= to change)"
     assert run_sql(found.to_sql(dialect="duckdb"), table) == ["a", "b", "c"] * 30
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"k": 3, "labels": "size"}, "k cannot be used with labels: the labels define the clus"),
-        ({"k": 5, "leaves": 4}, "leaves=4 is less than the 5 clusters of k; every cluster needs"),
-        ({"method": "magic"}, "method is 'magic'; use one of explainable, exshallow"),
-        ({"method": "imm", "max_depth": 3}, 'max_depth requires method="explainable"; imm does'),
-        ({"columns": "sizes"}, "columns: there is no column 'sizes'; .*did you mean 'size'"),
-        ({"scale": "big"}, "scale is 'big'; use one of auto, standard, robust, log, rank, none"),
+        ({"k": 3, "labels": "size"}, "k= cannot be used with labels=: the labels define the clus"),
+        ({"k": 5, "leaves": 4}, "leaves=4 is less than the 5 clusters of k=; every cluster needs"),
+        ({"method": "magic"}, "method= is 'magic'; use one of explainable, exshallow"),
+        ({"method": "imm", "max_depth": 3}, 'max_depth= requires method="explainable"; imm does'),
+        ({"columns": "sizes"}, "columns=: there is no column 'sizes'; .*did you mean 'size'"),
+        ({"scale": "big"}, "scale= is 'big'; use one of auto, standard, robust, log, rank, none"),
         ({"names": "good"}, "names is 'good'"),
     ],
 )

@@ -52,7 +52,7 @@ def test_clear_groups_are_found(k):
     assert clustering.n_clusters == k
     assert len(lines) == 1
     assert lines[0].startswith(f"chose {k} clusters: silhouette score {clustering.silhouette:.2f} ")
-    assert lines[0].endswith(" (k to change)")
+    assert lines[0].endswith(" (k= to change)")
 
 
 @pytest.mark.parametrize("make", [overlapping, uniform, mixed])
@@ -143,5 +143,5 @@ def test_an_unstable_number_has_a_lower_score():
 
 @pytest.mark.parametrize("k", ["five", "0", 0, -1, "5-3", "1-4", (1, 4), "3-", 2.5, (3, 4, 5)])
 def test_numbers_that_cannot_be_read(k):
-    with pytest.raises(ValueError, match=r"^k is .*; it must be a positive integer, a range such"):
+    with pytest.raises(ValueError, match=r"^k= is .*; it must be a positive integer, a range such"):
         read_number(k)

@@ -92,7 +92,7 @@ def test_the_parameter_missing_is_followed():
 
 @pytest.mark.parametrize("parameter", ["missing", "scale"])
 def test_unknown_choices(parameter):
-    with pytest.raises(UsageError, match=f"^{parameter} is 'maybe'; use one of auto, "):
+    with pytest.raises(UsageError, match=f"^{parameter}= is 'maybe'; use one of auto, "):
         prepared(blobs(), **{parameter: "maybe"})
 
 

@@ -91,39 +91,40 @@ def test_a_requested_identifier_is_a_number():
 @pytest.mark.parametrize(
     ("values", "name", "line"),
     [
-        (np.arange(N), "id", "ignored id: looks like an ID (columns to use it)"),
+        (np.arange(N), "id", "ignored id: looks like an ID (columns= to use it)"),
         (
             RANDOM.integers(501, 99950, N),
             "zip",
-            "ignored zip: looks like a code, such as a postal code or a phone number (categorical "
+            "ignored zip: looks like a code, such as a postal code or a phone number (categorical= "
             "to use it)",
         ),
         (
             [f"text {i % 90}" for i in range(N)],
             "note",
-            "ignored note: text with 90 different values (categorical to use it)",
+            "ignored note: text with 90 different values (categorical= to use it)",
         ),
         (["KR"] * N, "country", "ignored country: only one value"),
         (
             [1] * (N - 1) + [0],
             "rare",
-            "ignored rare: almost all values are the same (columns to use it)",
+            "ignored rare: almost all values are the same (columns= to use it)",
         ),
         (
             [1.5 if i % 5 else None for i in range(5)] + [None] * (N - 5),
             "gaps",
-            "ignored gaps: most values are missing (columns to use it)",
+            "ignored gaps: most values are missing (columns= to use it)",
         ),
-        (np.arange(N) % 2, "flag", "treated as categories: flag (exclude to ignore them)"),
+        (np.arange(N) % 2, "flag", "treated as categories: flag (exclude= to ignore them)"),
         (
             [date(2020, 1, 1) + timedelta(days=i) for i in range(N)],
             "day",
-            "used as dates: day (exclude to ignore them)",
+            "used as dates: day (exclude= to ignore them)",
         ),
         (
             np.arange(N) % 4 + 2,
             "cyl",
-            "treated as numbers although they have few values: cyl (categorical if they are codes)",
+            "treated as numbers although they have few values: cyl (categorical= if they are "
+            "codes)",
         ),
     ],
 )
@@ -134,7 +135,7 @@ def test_every_decision_is_reported_with_the_parameter_that_changes_it(values, n
 def test_columns_with_the_same_reason_share_a_line():
     table = pl.DataFrame({"measure": MEASURE, "id": np.arange(N), "order_id": np.arange(N) * 2})
     _, found = decisions(choose_roles, table, {})
-    assert found == ["ignored id, order_id: looks like an ID (columns to use them)"]
+    assert found == ["ignored id, order_id: looks like an ID (columns= to use them)"]
 
 
 def test_a_profile_column_is_not_clustered():
@@ -161,7 +162,7 @@ def test_categories_can_be_requested():
 )
 def test_a_column_cannot_have_two_roles(options):
     first, second = options
-    with pytest.raises(UsageError, match=f"^'x' is in {first} and in {second}$"):
+    with pytest.raises(UsageError, match=f"^'x' is in {first}= and in {second}=$"):
         roles_of(MEASURE, **options)
 
 
@@ -171,7 +172,7 @@ def test_a_table_without_a_usable_column():
         choose_roles(table, {})
     assert str(caught.value) == (
         "there is no column to cluster by; the columns are 'id', 'note'; choose columns with "
-        "columns, or text columns with categorical"
+        "columns=, or text columns with categorical="
     )
 
 

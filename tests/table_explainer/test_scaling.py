@@ -33,7 +33,8 @@ def test_numbers_are_standardized():
     np.testing.assert_allclose(Z[:, NUMBERS].mean(axis=0), 0, atol=1e-12)
     np.testing.assert_allclose(Z[:, NUMBERS].std(axis=0), 1)
     assert lines[-1] == (
-        "columns standardized before clustering; rules stay in the original units (scale to change)"
+        "columns standardized before clustering; rules stay in the original units (scale= to "
+        "change)"
     )
 
 

@@ -14,7 +14,7 @@ from pellucid.cli.output import cost_change, open_console, plain_table, show_lin
 from pellucid.cli.progress import working
 from pellucid.cli.writing import draw
 from pellucid.table_explainer.arguments import ANY_LEAVES, METHODS, MethodOptions, read_number
-from pellucid.table_explainer.clustering import Clustering, cluster_rows
+from pellucid.table_explainer.clustering import Clustering, cluster_rows, report_number
 from pellucid.table_explainer.fitting import fit_tree
 from pellucid.table_explainer.preparing import PreparedTable, prepare
 from pellucid.table_explainer.wording import count
@@ -37,9 +37,11 @@ def read_clusters(
         source = read_source(file, reading)
     prepared = prepare(source, **preparation)
     with working("clusters"):
-        return cluster_rows(
+        found = cluster_rows(
             prepared, read_number(k), seed=seed, objective=objective, outliers=outliers
         )
+    report_number(found[1])
+    return found
 
 
 def compare(

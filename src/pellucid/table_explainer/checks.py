@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pellucid._utils.notices import option
+from pellucid.explanation.rules import ClusterRule
 from pellucid.table_explainer.fitting import FittedTable
 from pellucid.table_explainer.number_of_clusters import WEAK
 from pellucid.table_explainer.outliers import smallest_size
@@ -10,6 +11,8 @@ from pellucid.table_explainer.wording import count, percent
 
 LOW_AGREEMENT = 0.8
 MANY_DROPPED = 0.1
+FEW_ROWS = 50
+"""Below this number of rows, small clusters are no problem."""
 
 FEW_ROWS = 10
 """The silhouette score of fewer rows means little, because that of a single row is 0."""
@@ -53,19 +56,23 @@ def _clusters_without_rule(fitted: FittedTable) -> list[str]:
     return found
 
 
-def _small_clusters(fitted: FittedTable) -> list[str]:
-    if fitted.prepared.labels is not None:
-        return []
+def has_small_cluster(fitted: FittedTable) -> bool:
+    """Whether the rule of a cluster has less than 2 % of the rows."""
+    return bool(_small_rules(fitted))
+
+
+def _small_rules(fitted: FittedTable) -> list[ClusterRule]:
     n_rows = len(fitted.prepared.rows)
-    small = [
-        rule
-        for rule in fitted.explanation.rules_
-        if 0 < rule.n_samples < smallest_size(n_rows) and n_rows >= 50
-    ]
+    if fitted.prepared.labels is not None or n_rows < FEW_ROWS:
+        return []
+    return [r for r in fitted.explanation.rules_ if 0 < r.n_samples < smallest_size(n_rows)]
+
+
+def _small_clusters(fitted: FittedTable) -> list[str]:
     return [
         f"cluster {rule.cluster} has only {count(rule.n_samples, 'row')} ({percent(rule.share)}); "
         f"a smaller {option('k')} may be better"
-        for rule in small
+        for rule in _small_rules(fitted)
     ]
 
 

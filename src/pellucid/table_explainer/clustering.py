@@ -127,11 +127,27 @@ def cluster_rows(
         prepared, clustering = _without_small_clusters(prepared, clustering, seed, objective)
     if number is not None:
         clustering = replace(clustering, number=number)
-        notice(
-            f"chose {count(k, 'cluster')}: {number.reason(clustering.silhouette)} "
-            f"({option('k')} to change)"
-        )
     return prepared, clustering
+
+
+def report_number(clustering: Clustering) -> None:
+    """Report the chosen number of clusters, with the score of this clustering."""
+    if (number := clustering.number) is None:
+        return
+    notice(
+        f"chose {count(clustering.n_clusters, 'cluster')}: {number.reason(clustering.silhouette)} "
+        f"({option('k')} to change)"
+    )
+
+
+def with_next_number(
+    prepared: PreparedTable, clustering: Clustering, *, seed: int, objective: str
+) -> Clustering | None:
+    """The clustering with the next best number of clusters; None if there is none."""
+    number = None if clustering.number is None else clustering.number.next_best()
+    if number is None:
+        return None
+    return replace(_cluster(prepared, number.k, seed, objective), number=number)
 
 
 def improve_clusters(

@@ -15,16 +15,25 @@ from pellucid._utils.notices import UsageError, notice, notices_to, option
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.rules import RuleList
 from pellucid.table_explainer.arguments import METHODS, MethodOptions, check_method, read_number
-from pellucid.table_explainer.checks import find_problems
-from pellucid.table_explainer.clustering import cluster_rows, improve_clusters
+from pellucid.table_explainer.checks import find_problems, has_small_cluster
+from pellucid.table_explainer.clustering import (
+    Clustering,
+    cluster_rows,
+    improve_clusters,
+    report_number,
+    with_next_number,
+)
 from pellucid.table_explainer.fitting import FittedTable, fit_tree, is_poor_reference
 from pellucid.table_explainer.naming import suggest_names
 from pellucid.table_explainer.number_of_clusters import NumberScore
 from pellucid.table_explainer.prediction import Assignment, assign_rows, report_assignment
-from pellucid.table_explainer.preparing import prepare
+from pellucid.table_explainer.preparing import PreparedTable, prepare
 from pellucid.table_explainer.profiles import describe_profile
 from pellucid.table_explainer.wording import count
 from pellucid.tables.reading import ReadingOptions, TableSource, read_source, source_of
+
+_MOST_NUMBERS = 3
+"""Numbers of clusters that are tried if the rule of a cluster has very few rows."""
 
 
 @dataclass(frozen=True)
@@ -323,14 +332,42 @@ def explain_source(
     prepared, clustering = cluster_rows(
         prepared, number, seed=seed, objective=options.objective, outliers=outliers
     )
-    fitted = fit_tree(prepared, clustering, name, options, seed=seed)
-    if is_poor_reference(fitted):
-        clustering = improve_clusters(prepared, clustering, fitted.model.labels_)
-        fitted = fit_tree(prepared, clustering, name, options, seed=seed)
+    fitted = _fit(prepared, clustering, name, options, seed)
+    if outliers == "auto" and number is None:
+        fitted = _without_small_clusters(fitted, name, options, seed)
+    report_number(fitted.clustering)
     position = {name: i for i, name in enumerate(fitted.model.cluster_names_.tolist())}
     shown = np.array([position[label] for label in fitted.model.labels_.tolist()])
     names = suggest_names(prepared, shown, len(position))
     return TableExplanation(fitted, fitted.explanation, [], find_problems(fitted), names)
+
+
+def _fit(
+    prepared: PreparedTable, clustering: Clustering, method: str, options: MethodOptions, seed: int
+) -> FittedTable:
+    """Fit a tree; if it has a lower cost than k-means, improve k-means first."""
+    fitted = fit_tree(prepared, clustering, method, options, seed=seed)
+    if is_poor_reference(fitted):
+        clustering = improve_clusters(prepared, clustering, fitted.model.labels_)
+        fitted = fit_tree(prepared, clustering, method, options, seed=seed)
+    return fitted
+
+
+def _without_small_clusters(
+    first: FittedTable, method: str, options: MethodOptions, seed: int
+) -> FittedTable:
+    """The explanation with another number of clusters, if a rule of the first has few rows."""
+    fitted = first
+    for _ in range(_MOST_NUMBERS):
+        if not has_small_cluster(fitted):
+            return fitted
+        clustering = with_next_number(
+            fitted.prepared, fitted.clustering, seed=seed, objective=options.objective
+        )
+        if clustering is None:
+            break
+        fitted = _fit(fitted.prepared, clustering, method, options, seed)
+    return first if has_small_cluster(fitted) else fitted
 
 
 def _source(

@@ -14,7 +14,7 @@ rows is not chosen. The choice does not depend on the random seed of the final c
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.cluster import KMeans
@@ -89,6 +89,16 @@ class ChosenNumber:
     scores: tuple[NumberScore, ...]
     others: tuple[int, ...] = ()
     largest: int = LARGEST
+    eligible: tuple[NumberScore, ...] = ()
+    """Scores of the numbers without very small clusters."""
+
+    def next_best(self) -> ChosenNumber | None:
+        """The same scores with the next best number; None if no other number is left."""
+        left = [s for s in self.eligible if s.k != self.k]
+        if not left:
+            return None
+        chosen = _best(left)
+        return replace(self, k=chosen.k, eligible=tuple(left), others=_others(left, chosen))
 
     def reason(self, silhouette: float) -> str:
         """Why the number was chosen; `silhouette` is that of the clustering that is shown."""
@@ -155,7 +165,8 @@ def choose_number(Z: np.ndarray, numbers: Sequence[int] | None = None) -> Chosen
         return ChosenNumber(1, ())
     eligible = _eligible(scores, len(Z))
     chosen = _best(eligible)
-    return ChosenNumber(chosen.k, scores, _others(eligible, chosen), max(numbers))
+    others = _others(eligible, chosen)
+    return ChosenNumber(chosen.k, scores, others, max(numbers), tuple(eligible))
 
 
 def _eligible(scores: Sequence[NumberScore], n_rows: int) -> list[NumberScore]:

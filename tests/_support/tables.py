@@ -10,6 +10,8 @@ import numpy as np
 import polars as pl
 
 from pellucid._utils.notices import notices_to
+from pellucid.table_explainer.clustering import Clustering, cluster_rows, report_number
+from pellucid.table_explainer.preparing import PreparedTable
 from pellucid.tables.reading import TableSource
 
 
@@ -44,3 +46,10 @@ def run_sql(expression: str, table: pl.DataFrame) -> list[Any]:
         database.register("given_rows", table.with_row_index("row_number_").to_arrow())
         query = f"SELECT {expression} FROM given_rows ORDER BY row_number_"
         return [row[0] for row in database.execute(query).fetchall()]
+
+
+def clustered(*args: Any, **kwargs: Any) -> tuple[PreparedTable, Clustering]:
+    """`cluster_rows`, with the notice about the number of clusters."""
+    found = cluster_rows(*args, **kwargs)
+    report_number(found[1])
+    return found

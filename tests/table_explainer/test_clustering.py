@@ -9,7 +9,7 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
 import pellucid
-from _support.tables import blobs, decisions, source
+from _support.tables import blobs, clustered, decisions, source
 from pellucid._utils.notices import InputError, UsageError, command_line
 from pellucid.table_explainer.clustering import cluster_rows, improve_clusters, row_name
 from pellucid.table_explainer.preparing import prepare
@@ -83,7 +83,7 @@ def test_more_clusters_than_rows():
 
 def test_more_clusters_than_different_rows(recwarn):
     table = pl.DataFrame({"x": [1.5, 2.5] * 20})
-    (_, clustering), lines = decisions(cluster_rows, prepare(source(table)), 4)
+    (_, clustering), lines = decisions(clustered, prepare(source(table)), 4)
     assert clustering.n_clusters == 2
     assert lines == ["made 2 clusters instead of 4, because only 2 rows are different"]
     assert len(recwarn) == 0
@@ -91,7 +91,7 @@ def test_more_clusters_than_different_rows(recwarn):
 
 def test_two_different_rows_are_two_clusters():
     table = pl.DataFrame({"x": [1.5, 2.5] * 25})
-    (_, clustering), lines = decisions(cluster_rows, prepare(source(table)), None)
+    (_, clustering), lines = decisions(clustered, prepare(source(table)), None)
     assert sorted(np.bincount(clustering.labels).tolist()) == [25, 25]
     assert lines == ["chose 2 clusters: there are too few different rows for more (k= to change)"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from sklearn.datasets import make_blobs
+from sklearn.datasets import load_digits, load_wine, make_blobs
 from sklearn.metrics import silhouette_score
 
 import pellucid
-from _support.tables import blobs, decisions, source
+from _support.tables import blobs, clustered, decisions, source
 from pellucid.table_explainer.arguments import read_number
 from pellucid.table_explainer.clustering import cluster_rows
 from pellucid.table_explainer.number_of_clusters import (
@@ -48,7 +48,7 @@ def test_the_number_does_not_depend_on_the_seed(make, number):
 
 @pytest.mark.parametrize("k", [3, 4, 5, 6])
 def test_clear_groups_are_found(k):
-    (_, clustering), lines = decisions(cluster_rows, prepare(source(blobs(60 * k, k))), None)
+    (_, clustering), lines = decisions(clustered, prepare(source(blobs(60 * k, k))), None)
     assert clustering.n_clusters == k
     assert len(lines) == 1
     assert lines[0].startswith(f"chose {k} clusters: silhouette score {clustering.silhouette:.2f} ")
@@ -101,9 +101,9 @@ def test_no_trees_are_fitted_to_choose_from_all_numbers(monkeypatch):
 
 
 def test_the_largest_number_tried_is_named():
-    _, lines = decisions(cluster_rows, prepare(source(blobs(400, 8))), (2, 8))
+    _, lines = decisions(clustered, prepare(source(blobs(400, 8))), (2, 8))
     assert '; 8 is the largest number tried (k="8-16" tries more)' in lines[-1]
-    _, lines = decisions(cluster_rows, prepare(source(blobs(400, 4))), (2, 6))
+    _, lines = decisions(clustered, prepare(source(blobs(400, 4))), (2, 6))
     assert "largest number tried" not in lines[-1]
 
 
@@ -145,3 +145,32 @@ def test_an_unstable_number_has_a_lower_score():
 def test_numbers_that_cannot_be_read(k):
     with pytest.raises(ValueError, match=r"^k= is .*; it must be a positive integer, a range such"):
         read_number(k)
+
+
+def test_the_next_best_number_is_another_one():
+
+    Z, _ = make_blobs(300, centers=5, random_state=0, cluster_std=1.5)
+    number = choose_number(Z)
+    seen = [number.k]
+    while (number := number.next_best()) is not None:
+        assert number.scores  # all scores stay, to be printed
+        seen.append(number.k)
+    assert len(seen) == len(set(seen)) > 2
+
+
+def test_a_tree_with_a_very_small_cluster_gets_another_number():
+    # Handwritten digits: the tree of eight clusters has one of less than 2 % of the rows.
+
+    table = load_digits(as_frame=True).data.iloc[:700]
+    for seed in range(2):
+        found = pellucid.explain(table, random_state=seed, verbose=False)
+        sizes = [rule.n_samples for rule in found.rules]
+        is_named = any("has only" in text for text in found.warnings)
+        assert min(sizes) >= 0.02 * len(table) or is_named
+
+
+def test_the_printed_score_is_that_of_the_final_clusters():
+
+    found = pellucid.explain(load_wine(as_frame=True).data, verbose=False)
+    score = silhouette_score(found.fitted.prepared.Z, found.model.reference_labels_)
+    assert f"silhouette score {score:.2f} " in " ".join(found.decisions)

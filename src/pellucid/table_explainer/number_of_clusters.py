@@ -118,6 +118,20 @@ class ChosenNumber:
         return text
 
 
+def largest_number(n_rows: int) -> int:
+    """Largest number of clusters that is tried: 10, or fewer for small tables.
+
+    It is at most sqrt(n_rows / 2), but at least 3.
+
+    Examples
+    --------
+    >>> from pellucid.table_explainer.number_of_clusters import largest_number
+    >>> largest_number(30), largest_number(100), largest_number(1000)
+    (3, 7, 10)
+    """
+    return min(LARGEST, max(3, int(np.sqrt(n_rows / 2))))
+
+
 def sample_rows(n_rows: int) -> np.ndarray:
     """Positions of the rows on which silhouette scores are computed."""
     if n_rows <= SAMPLE:
@@ -143,7 +157,7 @@ def choose_number(Z: np.ndarray, numbers: Sequence[int] | None = None) -> Chosen
     Z : ndarray of shape (n_rows, n_features)
         The data that k-means will cluster.
     numbers : sequence of int, optional
-        Numbers to try; default: 2 to 10.
+        Numbers to try; default: 2 to `largest_number`.
 
     Returns
     -------
@@ -157,7 +171,7 @@ def choose_number(Z: np.ndarray, numbers: Sequence[int] | None = None) -> Chosen
     >>> choose_number(Z).k
     4
     """
-    numbers = range(2, LARGEST + 1) if numbers is None else numbers
+    numbers = range(2, largest_number(len(Z)) + 1) if numbers is None else numbers
     # The sample is small: more than one thread would only add overhead.
     with threadpool_limits(1):
         scores = tuple(_scores(Z[sample_rows(len(Z))], numbers))

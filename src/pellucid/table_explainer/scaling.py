@@ -84,7 +84,8 @@ def find_scales(
             if column_scale.function is not None and scale != "rank":
                 logarithmic.append(name)
             found.append(column_scale)
-    _report(scale, logarithmic, len(logarithmic) == len(names))
+    if not all(isinstance(name, Indicator) for name in names):
+        _report(scale, logarithmic, len(logarithmic) == len(names))
     return found
 
 

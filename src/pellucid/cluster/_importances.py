@@ -35,10 +35,8 @@ def find_importances(
     cluster_means : ndarray of shape (n_clusters, n_features) or None
         Means of the clusters of the tree, if they are known.
     """
-    weight = None if data.weights.are_ones else data.weights.values
-    node_weight = np.bincount(leaf, weights=weight, minlength=tree.node_count).astype(np.float64)
     leaves = tree.leaves
-    leaf_weight, clusters = node_weight[leaves], tree.cluster[leaves]
+    leaf_weight, clusters = tree.weighted_n_node_samples[leaves], tree.cluster[leaves]
     derived: dict[int, list[int]] = {}
     """Position of the heaviest leaf of each cluster, and positions of the cluster's others."""
     if cluster_means is not None:
@@ -46,10 +44,13 @@ def find_importances(
             members = np.flatnonzero(clusters == cluster)
             heaviest = int(members[np.argmax(leaf_weight[members])])
             derived[heaviest] = members[members != heaviest].tolist()
-    position = np.full(tree.node_count, -1, dtype=np.intp)
-    position[leaves] = np.arange(len(leaves))
-    position[leaves[list(derived)]] = -1
-    means = _means(data, position.take(leaf), len(leaves))
+    if len(derived) == len(leaves):
+        means = np.empty((len(leaves), tree.n_features))
+    else:
+        position = np.full(tree.node_count, -1, dtype=np.intp)
+        position[leaves] = np.arange(len(leaves))
+        position[leaves[list(derived)]] = -1
+        means = _means(data, position.take(leaf), len(leaves))
     for heaviest, others in derived.items():
         assert cluster_means is not None
         mean = cluster_means[clusters[heaviest]]

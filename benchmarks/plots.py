@@ -1,4 +1,4 @@
-"""Small line charts side by side, in colours that all eyes can tell apart, as small files."""
+"""Small line charts side by side, in colours that everyone can distinguish, as small files."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def write_page(settings: Settings) -> Path:
 def show(sections: list[Section]) -> None:
     """Print the sheets of some sections."""
     console = Console()
-    if not console.is_terminal:  # a file has room for whole lines
+    if not console.is_terminal:  # lines of a file are not wrapped
         console = Console(width=150)
     for section in sections:
         section.show(console)

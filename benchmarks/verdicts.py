@@ -72,7 +72,7 @@ class Cell:
 
 
 def judge(ours: float, paper: float | None, *, larger_is_better: bool) -> str:
-    """Better, worse, or the same as far as the printed figure tells."""
+    """Better, worse, or the same at the printed precision."""
     if paper is None:
         return "no target"
     if _is_near(ours, paper):

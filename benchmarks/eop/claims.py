@@ -24,7 +24,7 @@ class Claim(NamedTuple):
     text: str
     found: str
     holds: bool | None
-    """None where it cannot be told."""
+    """None if it is not known."""
 
     @property
     def verdict(self) -> str:

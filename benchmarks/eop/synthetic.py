@@ -76,7 +76,7 @@ def sections(settings: Settings) -> list[Section]:
     ]
     text = (
         "Explanation-Oriented Partitioning, section 3. The ten sets are made as the paper says, "
-        "with `make_eop_patterns`. It does not tell the sizes and widths of the patterns: here "
+        "with `make_eop_patterns`. It does not state the sizes and widths of the patterns: here "
         "they grow harder from DS1 to DS10, in a range in which CART is about as accurate as in "
         "the paper. So no set is one of the paper's, and only the means are put beside its means, "
         "in brackets. Two thirds of the rows are for learning; parameters by "

@@ -62,7 +62,7 @@ def sections(settings: Settings) -> list[Section]:
     _draw(rows, settings.output / PICTURE)
     caption = (
         f"Cost against explanation size on {DATA}: towards the lower left is better. Points of one "
-        "method differ in leaves or in the price on depth."
+        "method differ in leaves or in the depth penalty."
     )
     return [Section("Cost against explanation size", "", [Picture(PICTURE, caption)])]
 

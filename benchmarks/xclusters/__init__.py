@@ -9,7 +9,7 @@ from __future__ import annotations
 from benchmarks import jobs
 from benchmarks.page import Section
 from benchmarks.settings import Settings
-from benchmarks.xclusters import claims, medoids, plane, searches, sets, told
+from benchmarks.xclusters import claims, medoids, plane, searches, sets, small_trees
 
 
 def measure(settings: Settings) -> None:
@@ -18,7 +18,9 @@ def measure(settings: Settings) -> None:
         if name == sets.MEDOIDS:
             medoids.measure(settings)
             continue
-        found = [job for part in (searches, plane, told) for job in part.jobs(settings, name)]
+        found = [
+            job for part in (searches, plane, small_trees) for job in part.jobs(settings, name)
+        ]
         jobs.work_through(f"xclusters {name}", found, fresh=settings.fresh)
 
 
@@ -26,13 +28,13 @@ def sections(settings: Settings) -> list[Section]:
     """What the page says about XClusters."""
     text = (
         "Hwang, Whang: *XClusters: Explainability-first clustering*. D is the distortion of the "
-        "trends (dynamic time warping), N the number of nodes of the tree that tells the clusters "
+        "trends (dynamic time warping), N the number of nodes of the tree that explains the clusters "
         "exactly, both as shares of their largest values; λ = 1, k from 3 to 11. Distances are "
         "computed beforehand and not part of the seconds, as in the paper. *Seoul* is the floating "
         "population of the paper's DS4C data by district, age and sex, two of its five months, 7-"
         "day mean; *card* stands in for the paper's Credit Card data "
         "(`pellucid.datasets.make_card_trends`)."
     )
-    parts = (searches.tables, claims.sheets, plane.pictures, told.sheets, medoids.sheets)
+    parts = (searches.tables, claims.sheets, plane.pictures, small_trees.sheets, medoids.sheets)
     items = [item for part in parts for item in part(settings)]
     return [Section("XClusters", text, items)] if items else []

@@ -55,7 +55,7 @@ def draw_figure_4(planes: dict[str, Plane], lambdas: tuple[float, ...], path: Pa
         right.set_xscale("log")
         right.set_xticks(lambdas, [f"{one:g}" for one in lambdas])
         right.minorticks_off()
-        right.set_xlabel("λ, the price of N", labelpad=1)
+        right.set_xlabel("λ, the weight of N", labelpad=1)
         right.set_ylim(0, 1.02)
         for ax in (left, right):
             ax.set_title(title, fontsize=10)
@@ -65,9 +65,9 @@ def draw_figure_4(planes: dict[str, Plane], lambdas: tuple[float, ...], path: Pa
     _save(figure, path)
 
 
-def best_pair(plane: Plane, price: float) -> tuple[int, int]:
+def best_pair(plane: Plane, trade_off: float) -> tuple[int, int]:
     """Position of the pair of the grid with the least D + λ·N."""
-    objective = plane["d"] + price * plane["n"]
+    objective = plane["d"] + trade_off * plane["n"]
     place = np.unravel_index(int(np.argmin(objective)), objective.shape)
     return int(place[0]), int(place[1])
 

@@ -33,7 +33,7 @@ def configured_n_jobs() -> int | None:
     """`n_jobs` of the active ``joblib.parallel_config``; None outside of one.
 
     It is 1 in a thread of joblib, because its threads use all processors already. joblib offers
-    no public function that tells a configured 1 from its default of 1.
+    no public function that distinguishes a configured 1 from its default of 1.
     """
     from joblib import parallel
 

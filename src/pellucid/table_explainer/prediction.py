@@ -1,4 +1,4 @@
-"""Clusters of the rows of a table, as far as the rules can tell them despite missing values."""
+"""Clusters of the rows of a table by the rules, also of rows with missing values."""
 
 from __future__ import annotations
 

@@ -15,9 +15,9 @@ from pellucid._core.criteria.problem import Problem
 
 
 class _Line(NamedTuple):
-    """Objective of a split as a function of λ: price + λ depth."""
+    """Objective of a split as a function of λ: cost + λ depth."""
 
-    price: float
+    cost: float
     depth: float
 
 
@@ -93,7 +93,7 @@ class CutCache:
             first, second = (node._lines[key] for key in keys)
             if first.depth == second.depth:
                 return low
-            return (second.price - first.price) / (first.depth - second.depth)
+            return (second.cost - first.cost) / (first.depth - second.depth)
         return None
 
 

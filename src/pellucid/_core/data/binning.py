@@ -2,7 +2,7 @@
 
 The edges of a column are the coordinates of the reference centers, so that every gap between
 centers begins and ends at an edge, and quantiles of a sample. The code of a value is the number of
-edges strictly below it: codes tell exactly on which side of any edge a value lies.
+edges strictly below it: codes determine exactly on which side of any edge a value lies.
 
 To find codes fast, the range of a column is divided into equal cells. A larger value never lies in
 a lower cell, so that a table over the cells gives the code of most values in one look-up.

@@ -83,7 +83,7 @@ def sheets(settings: Settings) -> list[Sheet | Picture]:
     for row in rows:
         name = row["dataset"]
         captions = {
-            f"xclusters_small_trees_{name}.png": f"Clusters of {sets.TITLES[name]} with a small tree",
+            f"xclusters_small_trees_{name}.png": f"Clusters of {sets.TITLES[name]}, small tree",
             f"xclusters_tree_{name}.png": f"The tree for the clusters of {sets.TITLES[name]}",
         }
         found += [

@@ -76,7 +76,7 @@ def test_a_quick_run_measures_everything_and_goes_on_where_it_was(tmp_path, caps
     assert float(grid["objective"]) == pytest.approx(best, abs=1e-4)
     page = (tmp_path / "RESULTS.md").read_text(encoding="utf-8")
     assert "## XClusters\n" in page
-    for title in ("Table 2", "Table 3", "Claims", "Monotonicity", "Told in few words"):
+    for title in ("Table 2", "Table 3", "Claims", "Monotonicity", "Small trees"):
         assert f"### {title}" in page
     pictures = [plane.FIGURE_3, plane.FIGURE_4]
     pictures += [f"xclusters_{kind}_small_card.png" for kind in KINDS]

@@ -102,7 +102,7 @@ class TableExplanation:
 
     @property
     def labels(self) -> np.ndarray:
-        """Cluster of each row of the table by the rules; None if a value that the rules need is missing."""
+        """Cluster of each row by the rules; None if a value that they need is missing."""
         return self._labels(self.assignment())
 
     def assignment(self) -> Assignment:

@@ -32,7 +32,8 @@ def sections(settings: Settings) -> list[Section]:
         "the clusters exactly, both as shares of their largest values; λ = 1, k from 3 to 11. "
         "Distances are computed beforehand and not part of the seconds, as in the "
         "paper. *Seoul* is the floating population of the paper's DS4C data by district, age "
-        "and sex, two of its five months, 7-day mean; *card* stands in for the paper's Credit Card data "
+        "and sex, two of its five months, 7-day mean; *card* stands in for the paper's "
+        "Credit Card data "
         "(`pellucid.datasets.make_card_trends`)."
     )
     parts = (searches.tables, claims.sheets, plane.pictures, small_trees.sheets, medoids.sheets)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.cluster import DBSCAN, BisectingKMeans, KMeans
 from sklearn.datasets import load_breast_cancer, load_iris
 
@@ -77,3 +78,22 @@ def test_centers_in_a_data_frame_are_compared_by_name():
 def test_a_class_is_no_reference():
     with pytest.raises(ValueError, match=r"the class KMeans; pass an object, KMeans\("):
         IMM(reference=KMeans).fit(FLOWERS)
+
+
+@pytest.mark.parametrize("kind", ["array", "sparse", "frame"])
+def test_a_reference_fitted_on_double_precision_labels_single_precision(kind):
+    single = X[:, :5].astype(np.float32)
+    names = list("abcde")
+    double = single.astype(np.float64)
+    fitted_on = pd.DataFrame(double, columns=names) if kind == "frame" else double
+    reference = KMeans(4, n_init=1, random_state=0).fit(fitted_on)
+    given = {
+        "array": single,
+        "sparse": sparse.csr_array(single),
+        "frame": pd.DataFrame(single, columns=names),
+    }[kind]
+    model = IMM(reference=reference).fit(given)
+    assert np.array_equal(model.reference_labels_, reference.labels_)
+    if kind == "frame":
+        with pytest.raises(ValueError, match="in another order"):
+            IMM(reference=reference).fit(given[names[::-1]])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -235,7 +236,7 @@ def _from_estimator(estimator, data: Dataset, noise, original_X) -> Reference:
                 f"the reference {type(estimator).__name__} has neither predict nor labels for "
                 f"the {X.shape[0]} rows of X; pass labels to fit as y"
             )
-        labels = estimator.predict(table)
+        labels = _predict(estimator, X, table)
     labels = np.asarray(labels)
     centers = getattr(estimator, "cluster_centers_", None)
     if centers is None or np.shape(centers)[1:] != (X.shape[1],):
@@ -244,6 +245,20 @@ def _from_estimator(estimator, data: Dataset, noise, original_X) -> Reference:
     if labels.dtype.kind not in "iu" or labels.min() < 0 or labels.max() >= k:
         return _from_given_labels("the reference", labels, data, noise)
     return Reference(np.asarray(centers, dtype=np.float64), labels.astype(np.intp), list(range(k)))
+
+
+def _predict(estimator, X, table) -> np.ndarray:
+    """The labels that an estimator gives to the rows of X.
+
+    KMeans that was fitted on float64 cannot predict float32.
+    """
+    centers = getattr(estimator, "cluster_centers_", None)
+    if X.dtype == np.float64 or getattr(centers, "dtype", None) != np.float64:
+        return estimator.predict(table)
+    _check_column_names(getattr(estimator, "feature_names_in_", None), table)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "X does not have valid feature names")
+        return estimator.predict((X.tocsr() if sparse.issparse(X) else X).astype(np.float64))
 
 
 def _check_column_names(names: Any, table: Any) -> None:

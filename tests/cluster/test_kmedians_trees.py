@@ -134,13 +134,15 @@ def test_labels_are_explained_by_the_medians_of_their_groups(blobs):
     assert model.inertia_ == model.reference_inertia_ == kmedians_cost(blobs, names)
 
 
-def test_centers_of_an_estimator_get_the_rows_nearest_in_absolute_distance(blobs):
+def test_centers_get_the_rows_nearest_in_absolute_distance_and_estimators_their_own(blobs):
     kmeans = KMeans(5, n_init=3, random_state=0).fit(blobs)
-    model = ExGreedy(reference=kmeans, objective="kmedians").fit(blobs)
-    expected = oracles.nearest(blobs, kmeans.cluster_centers_, "kmedians")
-    np.testing.assert_array_equal(model.reference_labels_, expected)
-    np.testing.assert_array_equal(model.reference_centers_, kmeans.cluster_centers_)
-    assert (expected != kmeans.labels_).any()
+    centers = kmeans.cluster_centers_
+    nearest = oracles.nearest(blobs, centers, "kmedians")
+    assert (nearest != kmeans.labels_).any()
+    for reference, expected in ((centers, nearest), (kmeans, kmeans.labels_)):
+        model = ExGreedy(reference=reference, objective="kmedians").fit(blobs)
+        np.testing.assert_array_equal(model.reference_labels_, expected)
+        np.testing.assert_array_equal(model.reference_centers_, centers)
 
 
 def test_the_default_reference_is_k_medians(blobs):

@@ -62,7 +62,7 @@ def model(**options):
 def test_numbers_may_be_categories():
     found = model(categorical=["zip"]).fit(table())
     words = {str(column) for column in found.tree_columns_}
-    assert words == {"zip is 0", "zip is 1", "zip is 2", "sex is f", "sex is m"}
+    assert words == {"zip = 0", "zip = 1", "zip = 2", "sex is f", "sex is m"}
     assert "zip" in {str(column) for column in model().fit(table()).tree_columns_}
     by_index = model(categorical=[4]).fit(table())
     assert by_index.tree_columns_ == found.tree_columns_

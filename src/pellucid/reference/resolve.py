@@ -210,7 +210,8 @@ def _from_estimator(estimator, data: Dataset, noise, original_X) -> Reference:
 
     The labels come from `predict`, which raises an error if the column names of X are not those
     of its `fit`, or from `labels_`. They need not be the nearest centers: KMedoids with another
-    metric and BisectingKMeans assign rows differently.
+    metric and BisectingKMeans assign rows differently. An estimator that has only centers gives
+    every row its nearest center.
     """
     X, sample_weight = data.X, data.weights.values
     table = X if original_X is None else original_X
@@ -224,22 +225,28 @@ def _from_estimator(estimator, data: Dataset, noise, original_X) -> Reference:
         estimator = clone(estimator)
         takes_weight = "sample_weight" in inspect.signature(estimator.fit).parameters
         estimator.fit(table, **({"sample_weight": sample_weight} if takes_weight else {}))
-        labels = getattr(estimator, "labels_", None)
-    elif hasattr(estimator, "predict"):
-        labels = None
+        can_predict = not hasattr(estimator, "labels_")
     else:
-        _check_column_names(getattr(estimator, "feature_names_in_", None), table)
-        labels = getattr(estimator, "labels_", None)
+        # An estimator of other features, such as principal components, still has labels.
+        width = getattr(estimator, "n_features_in_", X.shape[1])
+        can_predict = hasattr(estimator, "predict") and width == X.shape[1]
+        if not can_predict and width == X.shape[1]:
+            _check_column_names(getattr(estimator, "feature_names_in_", None), table)
+    labels = None if can_predict else getattr(estimator, "labels_", None)
+    centers = getattr(estimator, "cluster_centers_", None)
+    has_centers = centers is not None and np.shape(centers)[1:] == (X.shape[1],)
     if labels is None or len(labels) != X.shape[0]:
         if not hasattr(estimator, "predict"):
+            if has_centers:
+                return _from_centers(np.asarray(centers, dtype=np.float64), data)
             raise ValueError(
-                f"the reference {type(estimator).__name__} has neither predict nor labels for "
-                f"the {X.shape[0]} rows of X; pass labels to fit as y"
+                f"the reference {type(estimator).__name__} has neither centers for the "
+                f"{X.shape[1]} columns of X nor labels for its {X.shape[0]} rows; pass labels to "
+                "fit as y"
             )
         labels = _predict(estimator, X, table)
     labels = np.asarray(labels)
-    centers = getattr(estimator, "cluster_centers_", None)
-    if centers is None or np.shape(centers)[1:] != (X.shape[1],):
+    if not has_centers:
         return _from_given_labels("the reference", labels, data, noise)
     k = len(centers)
     if labels.dtype.kind not in "iu" or labels.min() < 0 or labels.max() >= k:

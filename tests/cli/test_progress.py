@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from pellucid import ExShallow
+from pellucid._utils.notices import notice
 from pellucid._utils.progress import Progress, listening
 from pellucid.cli import output, progress
 from pellucid.cli.progress import working
@@ -80,7 +81,7 @@ def test_lines_come_between_the_bars(open_terminal):
     terminal = open_terminal()
     with output.notices(quiet=False), working("reading"):
         wait_for_bars()
-        output.show_notice("fields are separated by ';'")
+        notice("fields are separated by ';'")
         with working("deeper", 1) as step:
             step("part")
             output.live.refresh()

@@ -131,7 +131,7 @@ def explain_command(
             method=name,
             options=options,
             names=names,
-            appearance=Appearance(as_json, dialect, bom, title, rows, not no_rows),
+            appearance=Appearance(as_json, dialect, bom, title, rows, no_rows),
             seed=seed,
             profile=profile,
             **table.preparation,

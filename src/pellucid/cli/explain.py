@@ -59,7 +59,7 @@ class Appearance:
     bom: bool = False
     title: str | None = None
     rows: str = "rows"
-    has_rows: bool = True
+    no_rows: bool = False
 
 
 def explain(
@@ -154,9 +154,13 @@ def _write(
         write_text(targets.model, explanation.to_json(indent=1))
         written.append(("the model for pellucid predict", targets.model))
     if targets.report is not None:
-        hidden = {} if appearance.has_rows else {"max_points": 0, "n_typical": 0}
         with working(f"writing {targets.report}"):
-            found.report(targets.report, title=appearance.title, rows=appearance.rows, **hidden)
+            found.report(
+                targets.report,
+                title=appearance.title,
+                rows=appearance.rows,
+                no_rows=appearance.no_rows,
+            )
         written.append(("the report", targets.report))
     return written
 

@@ -17,10 +17,9 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from pellucid._utils.notices import notice, notices_to
+from pellucid._utils.notices import notices_to
 from pellucid.plotting.palette import cluster_color
-from pellucid.table_explainer.wording import count as count
-from pellucid.table_explainer.wording import percent as percent
+from pellucid.table_explainer.wording import percent
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -87,10 +86,6 @@ def is_quiet() -> bool:
 def shown_notices() -> list[str]:
     """All notices since the command started."""
     return list(_NOTICES)
-
-
-show_notice = notice
-"""Report a decision; it is printed on standard error while `notices` is active."""
 
 
 def _show_notice(text: str) -> None:

@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from pellucid._utils.notices import notice
 from pellucid.cli import CommandError, replacing
 from pellucid.cli.compare import read_clusters
-from pellucid.cli.output import count, percent, show_line, show_measures, show_notice
+from pellucid.cli.output import show_line, show_measures
 from pellucid.cli.progress import working
 from pellucid.cli.writing import CLUSTER, draw, write_text
 from pellucid.eop.region_list import RegionList, region_text
+from pellucid.table_explainer.wording import count, percent
 from pellucid.tables.column_formats import PLAIN
 from pellucid.tables.encoding import Indicator
 from pellucid.tables.reading import ReadingOptions, TableSource, as_format, read_source
@@ -94,7 +96,7 @@ def regions(
         title = Path(prepared.source.name).name
         with replacing(report) as unfinished:
             found.model.report(unfinished, table, title=title, reference=clustering.name)
-        show_notice(f"wrote the report to {report}; open it in a browser")
+        notice(f"wrote the report to {report}; open it in a browser")
 
 
 def predict_regions(
@@ -115,7 +117,7 @@ def predict_regions(
     _check_new_columns(source)
     _write_rows(found, source, output, bom)
     if output is not None:
-        show_notice(f"wrote {count(source.table.height, 'row')} with their cluster to {output}")
+        notice(f"wrote {count(source.table.height, 'row')} with their cluster to {output}")
 
 
 def _export(
@@ -128,13 +130,13 @@ def _export(
     """Write the rows, the SQL expression and the model."""
     if (output := targets.get("output")) is not None:
         _write_rows(exported, source, output, bom)
-        show_notice(f"wrote the rows with their cluster to {output}")
+        notice(f"wrote the rows with their cluster to {output}")
     if (sql := targets.get("sql")) is not None:
         write_text(sql, exported.to_sql(dialect=dialect))
-        show_notice(f"wrote the clusters as SQL to {sql}")
+        notice(f"wrote the clusters as SQL to {sql}")
     if (model := targets.get("model")) is not None:
         write_text(model, exported.to_json(indent=1))
-        show_notice(f"wrote the model to {model}; pellucid predict {model} FILE uses it")
+        notice(f"wrote the model to {model}; pellucid predict {model} FILE uses it")
 
 
 def _check_new_columns(source: TableSource) -> None:
@@ -190,7 +192,7 @@ def _write_rows(found: RegionList, source: TableSource, output: Path | None, bom
         pl.Series(REGION, texts, dtype=pl.String).gather(position),
     ]
     if len(rows) < source.table.height:
-        show_notice(
+        notice(
             f"{count(source.table.height - len(rows), 'row')} with a missing value in "
             f"{', '.join(used)}: no cluster"
         )
@@ -260,4 +262,4 @@ def _draw(plot: Path, model: Any, table: Any, labels: np.ndarray) -> None:
     for level in range(model.n_levels_):
         path = plot.with_name(f"{plot.stem}-{level + 1}{plot.suffix}")
         draw(path, lambda level=level: plot_level(model, table, labels, level=level))
-        show_notice(f"drew level {level + 1} in {path}")
+        notice(f"drew level {level + 1} in {path}")

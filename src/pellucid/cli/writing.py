@@ -13,8 +13,8 @@ import polars as pl
 from pellucid._utils.notices import notice
 from pellucid.cli import CommandError, replacing
 from pellucid.cli.checks import GRAPHS
-from pellucid.cli.checks import check_picture as check_picture
 from pellucid.tables.reading import TableSource
+from pellucid.tables.suffixes import FEATHER, JSON, PARQUET
 from pellucid.tables.writing import to_text, write_table
 
 PICTURE_DPI = 150
@@ -97,7 +97,7 @@ def check_added_columns(table: pl.DataFrame, output: Path) -> None:
                 f"the input already has a column {name!r}, which --output would add",
                 hint="rename it, or remove --output",
             )
-    if output.suffix.lower() in (".parquet", ".pq", ".feather", ".arrow", ".jsonl", ".ndjson"):
+    if output.suffix.lower() in (*PARQUET, *FEATHER, *JSON):
         return
     for name, dtype in table.schema.items():
         if dtype.is_nested() or dtype in (pl.Binary, pl.Object):

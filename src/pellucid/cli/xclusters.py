@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from pellucid._utils.notices import notice
 from pellucid.cli import CommandError, replacing
-from pellucid.cli.output import count, percent, show_line, show_measures, show_notice, show_rules
+from pellucid.cli.output import show_line, show_measures, show_rules
 from pellucid.cli.progress import working
 from pellucid.cli.writing import draw, draw_tree, write_text
 from pellucid.table_explainer.column_names import match_names, one_name
+from pellucid.table_explainer.wording import count, percent
 from pellucid.tables.reading import ReadingOptions, read_source
 from pellucid.tables.writing import write_table
 from pellucid.xclusters import SeriesTable, series_from_long, series_from_wide
@@ -122,7 +124,7 @@ def xclusters(
         found = _read_long(source.table, columns, shape)
     series = found.series
     n_times = len(series.times) if shape["coverage"] != "own" else "different numbers of"
-    show_notice(f"{count(len(series), 'entity', 'entities')} with a series of {n_times} times")
+    notice(f"{count(len(series), 'entity', 'entities')} with a series of {n_times} times")
     model = XClusters(k_range=_range(k, len(series)), tree_measure="accuracy", **settings)
     with working("clusters"):
         model.fit(series.series, sample_weight=found.weights, explanation=found.explained_by)
@@ -154,7 +156,7 @@ def xclusters(
         (report, "wrote the report to"),
     ):
         if path is not None:
-            show_notice(f"{what} {path}")
+            notice(f"{what} {path}")
 
 
 def _read_long(table: pl.DataFrame, columns: SeriesColumns, shape: dict) -> EntitySeries:
@@ -177,7 +179,7 @@ def _read_long(table: pl.DataFrame, columns: SeriesColumns, shape: dict) -> Enti
     series = series_from_long(table, entity=keys, time=time, value=value, **shape)
     explained_by = _explanation_columns(series.entities, names)
     if columns.entity is None:
-        show_notice(f"explained by {', '.join(explained_by.columns)} (use --entity to choose)")
+        notice(f"explained by {', '.join(explained_by.columns)} (use --entity to choose)")
     means = None
     if weight is not None:
         means = table.group_by(keys).agg(pl.col(weight).mean().alias("weight of an entity"))
@@ -202,7 +204,7 @@ def _read_wide(table: pl.DataFrame, columns: SeriesColumns, shape: dict) -> Enti
                 exit_code=2,
             )
         times, value = found.names, found.prefix.strip(" _-.")
-        show_notice(
+        notice(
             f"wide table: {len(times)} columns, {times[0]} to {times[-1]}, are taken as times "
             "(use --times, or --time and --value, to change)"
         )
@@ -222,14 +224,14 @@ def _read_wide(table: pl.DataFrame, columns: SeriesColumns, shape: dict) -> Enti
     values = pl.col(times).cast(pl.Float64)
     kept = table.filter(pl.any_horizontal(values.is_not_null() & values.is_not_nan()))
     if kept.height < table.height:
-        show_notice(f"{count(table.height - kept.height, 'row')} without any value ignored")
+        notice(f"{count(table.height - kept.height, 'row')} without any value ignored")
     described = list(dict.fromkeys([*named_by, *names]))
     series = series_from_wide(kept, times, entity=described, **shape)
     if columns.entity is None:
         names = _usable_columns(series.entities, names)
     explained_by = _explanation_columns(series.entities, names)
     if columns.entity is None:
-        show_notice(f"explained by {', '.join(explained_by.columns)} (use --entity to choose)")
+        notice(f"explained by {', '.join(explained_by.columns)} (use --entity to choose)")
     means = None if weight is None else kept[weight]
     return _weighted(series, explained_by, value or "value", columns, means)
 
@@ -265,7 +267,7 @@ def _usable_columns(entities: pl.DataFrame, names: list[str]) -> list[str]:
         is_text = is_category and MAX_CATEGORIES < n_different < len(column)
         (ignored if n_different == 1 or is_unusable or is_text else usable).append(name)
     if ignored:
-        show_notice(
+        notice(
             f"ignored to explain the clusters: {', '.join(ignored)} (one value only, missing "
             f"numbers, dates, or more than {MAX_CATEGORIES} texts; use --entity to choose)"
         )
@@ -281,12 +283,12 @@ def _explanation_columns(entities: pl.DataFrame, names: list[str]) -> pl.DataFra
         )
     identifiers = [name for name in names if _is_identifier(entities[name])]
     if len(identifiers) == len(names) and identifiers:
-        show_notice(
+        notice(
             f"{_listed(identifiers, 'has', 'have')} a different value for each entity, so the "
             "rules list names (add columns that describe an entity to --entity)"
         )
     elif identifiers:
-        show_notice(
+        notice(
             f"not used by the rules: {_listed(identifiers, 'has', 'have')} a different value for "
             "each entity (use --id to choose)"
         )
@@ -347,7 +349,7 @@ def _range(k: tuple[int, int] | None, n_entities: int) -> tuple[int, int]:
         if n_entities > DEFAULT_RANGE[1]:
             return DEFAULT_RANGE
         tried = "2" if n_entities == 3 else f"2 to {n_entities - 1}"
-        show_notice(f"only {n_entities} entities: {tried} clusters are tried (use -k to change)")
+        notice(f"only {n_entities} entities: {tried} clusters are tried (use -k to change)")
         return 2, n_entities - 1
     if n_entities <= k[1]:
         raise CommandError(

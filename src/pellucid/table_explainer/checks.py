@@ -35,7 +35,7 @@ def _agreement(fitted: FittedTable) -> list[str]:
         return []
     leaves = option("leaves", 2 * fitted.n_clusters)
     help_text = f"{leaves} allows more rules"
-    if fitted.clustering.number is not None or fitted.prepared.labels is None:
+    if fitted.prepared.labels is None:
         help_text += f", {option('columns')} fewer columns"
     return [
         f"only {percent(agreement)} of the rows get the cluster of {fitted.clustering.name} from "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -155,7 +156,7 @@ class TableExplanation:
         return replace(self, explanation=self.explanation.rename_clusters(dict(names)))
 
     def report(self, path: str | PathLike, **options: Any) -> Path:
-        """Write a report: one HTML file. `options` are those of :func:`pellucid.report`."""
+        """Write a report: one HTML file. `options` are those of `write_report`."""
         from pellucid.table_explainer.reporting import write_table_report
 
         return write_table_report(
@@ -256,7 +257,7 @@ def explain(
     leaves, objective, polish, depth_penalty, max_depth, max_conditions, effort : optional
         Parameters of the method.
     random_state : int, default=0
-        Random seed of k-means. The number of clusters does not depend on it.
+        Random seed of k-means. The scores of the numbers of clusters do not depend on it.
     verbose : bool, default=True
         Whether to print the decisions and warnings on standard error.
 
@@ -283,7 +284,7 @@ def explain(
         effort=effort,
     )
     decisions: list[str] = []
-    with notices_to(decisions.append), notices_to(_print_notice if verbose else _ignore):
+    with notices_to(decisions.append), notices_to(_print_notice) if verbose else nullcontext():
         found = explain_source(
             _source(table, ReadingOptions()),
             k=k,
@@ -299,7 +300,7 @@ def explain(
             missing=missing,
             labels=labels,
         )
-    found.decisions[:] = decisions
+    found = replace(found, decisions=decisions)
     if verbose:
         for text in found.warnings:
             _print_notice(f"warning: {text}")
@@ -382,7 +383,3 @@ def _source(
 
 def _print_notice(text: str) -> None:
     print(text, file=sys.stderr)
-
-
-def _ignore(text: str) -> None:
-    """Print nothing."""

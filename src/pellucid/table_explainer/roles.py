@@ -12,6 +12,7 @@ import polars as pl
 from pellucid._utils.notices import InputError, UsageError, notice, option
 from pellucid.table_explainer.column_names import listed, match_names
 from pellucid.tables.column_formats import ColumnFormat, Kind
+from pellucid.tables.reading import days
 
 MAX_CATEGORIES = 30
 """A text column with more different values is ignored unless it is requested as categorical."""
@@ -45,7 +46,6 @@ _REASONS = {
     "constant": "only one value",
     "near constant": "almost all values are the same",
     "missing": "most values are missing",
-    "gaps": "many values are missing",
     "text": "text with many different values",
     "time": "times of day",
     "nested": "lists or structures",
@@ -55,7 +55,6 @@ _REMEDIES = {
     "code": "categorical",
     "near constant": "columns",
     "missing": "columns",
-    "gaps": "missing",
     "text": "categorical",
 }
 
@@ -219,12 +218,10 @@ def is_quantity(column: pl.Series) -> bool:
 
 def as_number(column: pl.Series) -> pl.Series:
     """A numeric, date or time column as float64; dates as days since 1970-01-01."""
-    if column.dtype == pl.Date:
-        return column.cast(pl.Int32).cast(pl.Float64)
-    if column.dtype == pl.Datetime:
-        return column.cast(pl.Datetime("us")).cast(pl.Int64).cast(pl.Float64) / 86_400_000_000
+    if column.dtype in (pl.Date, pl.Datetime):
+        return days(column)
     if column.dtype == pl.Duration:
-        return column.cast(pl.Duration("us")).cast(pl.Int64).cast(pl.Float64) / 86_400_000_000
+        return column.dt.total_microseconds().cast(pl.Float64) / (24 * 60 * 60 * 1e6)
     return column.cast(pl.Float64)
 
 
@@ -250,9 +247,7 @@ def _role(column: pl.Series, *, is_requested: bool) -> str:
         return "nested"
     if dtype == pl.Time:
         return "time"
-    present = column.drop_nulls() if column.null_count() else column
-    if dtype.is_float():
-        present = present.drop_nans()
+    present = _present(column)
     if len(present) < len(column) / 2 and not (is_requested and len(present)):
         return "missing"
     if len(present) == 0 or _is_constant(present):
@@ -322,10 +317,10 @@ def _is_whole(column: pl.Series) -> bool:
         return True
     if not column.dtype.is_float():
         return False
-    head = column.head(_FIRST_ROWS).drop_nulls().drop_nans()
+    head = _present(column.head(_FIRST_ROWS))
     if not (head == head.round()).all():
         return False
-    present = column.drop_nulls().drop_nans()
+    present = _present(column)
     return bool(((present == present.round()) & present.is_finite()).all())
 
 
@@ -366,7 +361,7 @@ def _report_ignored(table: pl.DataFrame, ignored: dict[str, str]) -> None:
 def _report_used(table: pl.DataFrame, chosen: ColumnRoles, forced: list[str]) -> None:
     if guessed := [name for name in chosen.categories if name not in forced]:
         notice(f"treated as categories: {', '.join(guessed)} ({option('exclude')} to ignore them)")
-    dates = [n for n in chosen.numbers if chosen.formats[n].kind in ("date", "datetime")]
+    dates = [name for name in chosen.numbers if chosen.formats[name].is_date]
     if dates:
         notice(f"used as dates: {', '.join(dates)} ({option('exclude')} to ignore them)")
     codes = [

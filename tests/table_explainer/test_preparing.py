@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import pellucid
 from _support.tables import blobs, decisions, source
 from pellucid._utils.notices import InputError, UsageError, command_line
 from pellucid.table_explainer.preparing import prepare
@@ -134,3 +135,13 @@ def test_prepared_rows_without_outliers():
     assert fewer.outliers.tolist() == found.rows[[0, 3]].tolist()
     assert len(fewer.rows) == len(fewer.Z) == fewer.table.height == 188
     assert fewer.without(np.array([0])).outliers.tolist() == found.rows[[0, 1, 3]].tolist()
+
+
+def test_times_with_a_zone_are_the_same_days_in_fit_and_predict():
+    times = pl.datetime_range(
+        pl.datetime(2021, 1, 1), pl.datetime(2021, 4, 10), "1d", time_zone="Asia/Tokyo", eager=True
+    )
+    table = pl.DataFrame({"when": times, "size": [1.0, 9.0] * (len(times) // 2)})
+    found = pellucid.explain(table, k=2, columns="when", verbose=False)
+    assert found.predict(table).tolist() == found.labels.tolist()
+    assert all(rule.purity == 1 for rule in found.rules)

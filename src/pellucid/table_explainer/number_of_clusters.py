@@ -7,8 +7,9 @@ Every number of clusters k is scored by
 where the stability is the mean adjusted Rand index between the clustering of all rows and
 clusterings of random parts of the rows, applied to all rows. The smallest k whose score is almost
 the best is chosen. Two clusters are chosen only if their score is clearly higher than all others,
-because one threshold is seldom a useful segmentation. A k with a cluster of less than 2 % of the
-rows is not chosen. The choice does not depend on the random seed of the final clustering.
+because one threshold is seldom a useful segmentation. A k with a cluster of less than 1 % of the
+rows is not chosen; the rows of a cluster of 1 to 2 % are set apart afterwards. The choice does not
+depend on the random seed of the final clustering.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ SAMPLE = 2000
 WEAK = 0.25
 """Below this silhouette score the clusters overlap."""
 
-INSTABILITY_WEIGHT = 0.2
+INSTABILITY_WEIGHT = 0.1
 """W in the score."""
 
 REAL_GAIN = 0.015
@@ -43,6 +44,9 @@ REAL_GAIN = 0.015
 
 TWO_CLUSTERS_GAIN = 0.15
 """Gain of score that two clusters need over more clusters."""
+
+SMALLEST_SHARE = 0.5
+"""Share of the smallest permitted size that a cluster needs here: its rows can be set apart."""
 
 ALSO_GOOD = 0.03
 """Loss of score with which another number of clusters is still mentioned."""
@@ -185,7 +189,7 @@ def choose_number(Z: np.ndarray, numbers: Sequence[int] | None = None) -> Chosen
 
 def _eligible(scores: Sequence[NumberScore], n_rows: int) -> list[NumberScore]:
     """Scores of clusterings without very small clusters; if there are none, of the least uneven."""
-    smallest = smallest_size(n_rows) / n_rows
+    smallest = SMALLEST_SHARE * smallest_size(n_rows) / n_rows
     found = [s for s in scores if s.smallest >= smallest]
     return found or [max(scores, key=lambda s: s.smallest)]
 

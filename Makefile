@@ -3,8 +3,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 BENCH ?= speed --quick
+MINUTES ?= 10
+FIRST_SEED ?= 0
 
-.PHONY: demo test test-quick browser lint format bench report report-check clean
+.PHONY: demo test test-quick fuzz browser lint format bench report report-check clean
 
 demo: $(READY)
 	$(BIN)/pellucid demo --output demo-output
@@ -15,6 +17,10 @@ test: $(READY) browser
 # Without the tests that are marked slow.
 test-quick: $(READY)
 	$(BIN)/python -m pytest tests -n auto -m "not slow"
+
+# Random problems against exact oracles; `make fuzz MINUTES=60 FIRST_SEED=1000000`.
+fuzz: $(READY)
+	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) --first-seed $(FIRST_SEED) --counts fuzz.json
 
 # The report is tested in a real browser where there is one, or one can be installed.
 browser:

@@ -1,0 +1,1 @@
+"""Random cases against exact oracles: ``python -m tests.fuzz --help``."""

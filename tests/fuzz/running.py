@@ -1,0 +1,114 @@
+"""One case by its number: drawn, fitted, checked, and the outcome."""
+
+from __future__ import annotations
+
+import re
+import traceback
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import sklearn
+from sklearn.exceptions import ConvergenceWarning
+
+import pellucid
+
+from .export_oracles import check_exports
+from .other_cases import draw_other_case
+from .tree_cases import draw_tree_case
+from .tree_oracles import check_tree, check_variant
+
+OTHER = 0.08
+"""Share of cases that are not of tree estimators; each takes many times as long."""
+
+VARIANTS, EXPORTS = 0.5, 0.1
+"""Shares of the cases that are fitted again in another form, and whose exports are executed."""
+
+_PACKAGE = str(Path(pellucid.__file__).parent)
+_SCIKIT_LEARN = str(Path(sklearn.__file__).parent)
+_NAMES = re.compile(
+    r"\b(X|y|column|columns|row|rows|labels?|cluster|clusters|n_clusters|reference|centers|"
+    r"sample_weight|weights?|polish|n_leaves|max_depth|max_conditions|k_range|class|classes|"
+    r"distances?|n_samples|\w*features)\b"
+)
+"""Things that a message of an error may name."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a case."""
+
+    seed: int
+    estimator: str
+    kind: str
+    """"correct", "clear error", "wrong result", "unclear error" or "refused without a reason"."""
+    n_fits: int
+    message: str = ""
+    description: str = ""
+
+    @property
+    def is_failure(self) -> bool:
+        return self.kind not in ("correct", "clear error")
+
+
+def is_clear(error: BaseException) -> bool:
+    """Whether an error is a ValueError of this package or of scikit-learn that names what is wrong.
+
+    The line that raises it must be one of theirs: an error from inside NumPy or SciPy is not clear.
+    """
+    raised_in = traceback.extract_tb(error.__traceback__)[-1].filename
+    known = raised_in.startswith((_PACKAGE, _SCIKIT_LEARN))
+    return isinstance(error, ValueError) and known and bool(_NAMES.search(str(error)))
+
+
+def draw_case(seed: int):
+    """The case of a number, and the generator for what follows."""
+    rng = np.random.default_rng(seed)
+    draw = draw_other_case if rng.random() < OTHER else draw_tree_case
+    return draw(rng), rng
+
+
+def run_case(seed: int) -> Outcome:
+    """Fit a case and check the result."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        case, rng = draw_case(seed)
+        warnings.filterwarnings("error", category=RuntimeWarning, module=r"pellucid\.")
+        warnings.filterwarnings("ignore", category=ConvergenceWarning)
+        kind, message = _solve(case, rng)
+    name = case.name
+    return Outcome(seed, name, kind, max(case.n_fits, 1), message, case.description)
+
+
+def _solve(case, rng) -> tuple[str, str]:
+    is_fitted = False
+    try:
+        model = case.fit()
+        is_fitted = True
+        if case.must_refuse:
+            return "wrong result", "the problem has no answer, but there was no error"
+        if hasattr(case, "check"):
+            case.check(model, rng)
+            return "correct", ""
+        check_tree(case, model, rng)
+        if len(case.X) <= 100 and rng.random() < EXPORTS:
+            check_exports(model, case.X, rng)
+        if rng.random() < VARIANTS:
+            check_variant(case, model, rng)
+    except AssertionError as error:
+        return "wrong result", str(error) or _where(error)
+    except Exception as error:
+        if is_fitted or not is_clear(error):
+            return "unclear error", _where(error)
+        if not case.may_refuse:
+            return "refused without a reason", str(error)
+        return "clear error", str(error)
+    return "correct", ""
+
+
+def _where(error: BaseException) -> str:
+    """The error and the last places of this package in its traceback."""
+    frames = traceback.extract_tb(error.__traceback__)
+    places = [f"{Path(f.filename).name}:{f.lineno}" for f in frames[-4:]]
+    return f"{type(error).__name__}: {error} ({' > '.join(places)})"

@@ -1,0 +1,262 @@
+"""What a fitted tree must satisfy: brute force, and fits of the same problem in other forms."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from pellucid import BSIMM, EMN, IMM, ExGreedy, ExShallow
+
+from .exact import nearest_shares, partition_cost, to_float
+from .tree_cases import SEEDED, SEPARATING, TreeCase, other_storage, take_rows
+
+POWER = {"kmeans": 2, "kmedians": 1}
+EPS = np.finfo(float).eps
+
+
+class WrongResult(AssertionError):
+    """A result that is not what the problem asks for."""
+
+
+def require(condition, message: str) -> None:
+    if not condition:
+        raise WrongResult(message)
+
+
+def check_tree(case: TreeCase, model, rng) -> None:
+    """Labels, leaves, counts, costs and rules of a fitted tree."""
+    tree, X, weight = model.tree_, case.X, case.weights
+    inner = ~tree.is_leaf
+    require(np.isfinite(tree.threshold[inner]).all(), "a threshold is not finite")
+    leaf = route(tree, X)
+    require(np.array_equal(model.apply(case.given), leaf), "apply differs from the splits")
+    position = tree.cluster[leaf]
+    expected = model.cluster_names_[position]
+    require(np.array_equal(model.labels_, expected), "labels_ differ from the leaves")
+    require(
+        np.array_equal(model.predict(case.given), model.labels_), "predict differs from labels_"
+    )
+    require(model.n_leaves_ == tree.n_leaves, "n_leaves_ is wrong")
+    k = len(model.cluster_names_)
+    require(tree.n_leaves <= model._max_leaves(k), "more leaves than allowed")
+    if case.name in SEPARATING and not getattr(model, "polish", False):
+        clusters = tree.cluster[tree.leaves]
+        require(len(set(clusters.tolist())) == len(clusters), "two leaves of one cluster")
+
+    reference = _positions(model.reference_labels_, model.cluster_names_)
+    _check_reference(case, model, reference)
+    counted = (weight > 0) & (reference >= 0)
+    _check_counts(tree, leaf, counted, weight)
+    _check_rules(model, X, leaf, reference, weight)
+    _check_cost(model.inertia_, "inertia_", case, position, weight)
+    _check_cost(model.reference_inertia_, "reference_inertia_", case, reference, weight)
+    require(np.isfinite(model.cluster_centers_).all(), "a cluster center is not finite")
+    importances = model.feature_importances_
+    require(np.isfinite(importances).all() and (importances >= 0).all(), "importances are wrong")
+    if case.name == "OptimalTree":
+        _check_optimum(case, model, position, reference, rng)
+
+
+def route(tree, X: np.ndarray) -> np.ndarray:
+    """Leaf of each row, split by split."""
+    leaf = np.zeros(len(X), dtype=np.intp)
+    for node in range(tree.node_count):  # parents come before their children
+        if tree.children_left[node] >= 0:
+            at = np.flatnonzero(leaf == node)
+            left = X[at, tree.feature[node]] <= tree.threshold[node]
+            leaf[at] = np.where(left, tree.children_left[node], tree.children_right[node])
+    return leaf
+
+
+def _positions(labels, names):
+    where = {name: i for i, name in enumerate(names.tolist())}
+    return np.array([where.get(label, -1) for label in labels.tolist()])
+
+
+def _check_reference(case, model, reference):
+    if case.y is not None:
+        drops = case.reference == "labels" and model.noise == "drop"
+        kept = case.y != -1 if drops else np.ones(len(case.y), dtype=bool)
+        same = np.array_equal(model.reference_labels_[kept], np.asarray(case.y)[kept])
+        require(same and (reference[~kept] < 0).all(), "reference_labels_ differ from y")
+    elif case.reference in ("centers", "rows", "near") and len(case.X) <= 100:
+        power = POWER[case.objective]
+        own, least = nearest_shares(case.X, np.asarray(model.reference), reference, power)
+        # Distances are computed in floating point: an error of a few units of the last place.
+        wrong = [a for a, b in zip(own, least) if a * (1 << 40) > b * ((1 << 40) + 1)]
+        scale = float(np.abs(case.X).max(initial=0)) or 1.0
+        require(not wrong or _close_beside(case, reference, scale), "a row is not with its nearest")
+
+
+def _close_beside(case, reference, scale):
+    """Whether rounding of values of this scale explains that a center is not the nearest."""
+    X, centers = case.X / scale, np.asarray(case.model.reference) / scale
+    power = POWER[case.objective]
+    distances = (np.abs(X[:, None] - centers) ** power).sum(axis=2) ** (1 / power)
+    own = distances[np.arange(len(X)), reference]
+    return bool((own <= distances.min(axis=1) + 64 * EPS * max(1.0, np.abs(centers).max())).all())
+
+
+def _check_counts(tree, leaf, counted, weight):
+    n_rows = np.bincount(leaf[counted], minlength=tree.node_count)
+    require(
+        np.array_equal(tree.n_node_samples[tree.leaves], n_rows[tree.leaves]),
+        "n_node_samples of a leaf is wrong",
+    )
+    for node in tree.leaves:
+        expected = math.fsum(weight[counted & (leaf == node)])
+        found = tree.weighted_n_node_samples[node]
+        total = math.fsum(weight[counted])
+        close = abs(found - expected) <= 1e-12 * total
+        require(close, f"weighted_n_node_samples of a leaf is {found}, not {expected}")
+
+
+def _check_rules(model, X, leaf, reference, weight):
+    """Each rule holds for exactly the rows of its leaf; its share and purity are right."""
+    rules = [rule for cluster in model.rules_ for rule in cluster.rules]
+    require(sorted(r.leaf for r in rules) == model.tree_.leaves.tolist(), "leaves without a rule")
+    labeled = reference >= 0
+    for rule in rules:
+        holds = np.ones(len(X), dtype=bool)
+        for condition in rule.conditions:
+            holds &= condition.holds(X)
+        at = leaf == rule.leaf
+        require(np.array_equal(holds, at), f"rule {rule.text!r} does not describe its leaf")
+        require(np.array_equal(_text_holds(rule.text, X), at), f"text {rule.text!r} is wrong")
+        total = math.fsum(weight[at & labeled] / weight.max())
+        agrees = at & labeled & (model.labels_ == model.reference_labels_)
+        if total > 0:
+            purity = math.fsum(weight[agrees] / weight.max()) / total
+            require(abs(rule.purity - purity) <= 1e-9, f"purity {rule.purity}, not {purity}")
+        require(0 <= rule.share <= 1 + 1e-12, f"share {rule.share}")
+
+
+def _text_holds(text: str, X: np.ndarray) -> np.ndarray:
+    """Rows for which the text of a rule is true; numbers are read back from the text."""
+    holds = np.ones(len(X), dtype=bool)
+    for part in [] if text == "always" else text.split(" and "):
+        words = part.split(" ")
+        if len(words) == 5:  # low < column <= high
+            column = X[:, int(words[2][1:])]
+            holds &= (column > float(words[0])) & (column <= float(words[4]))
+        else:
+            column, value = X[:, int(words[0][1:])], float(words[2])
+            holds &= column <= value if words[1] == "≤" else column > value
+    return holds
+
+
+def _check_cost(found, name, case, labels, weight):
+    require(np.isfinite(found) and found >= 0, f"{name} is {found}")
+    if len(case.X) > 100:
+        return
+    power = POWER[case.objective]
+    exact = partition_cost(case.X, labels, weight, power)
+    size = Fraction(float(np.abs(case.X).max(initial=0)))
+    # A mean is rounded to a float, which moves each row's distance by that rounding.
+    moved = (4 * size * Fraction(EPS)) ** power if power == 2 else 0
+    slack = case.X.shape[1] * moved * sum(map(Fraction, weight.tolist()))
+    tolerance = exact / 10**9 + slack + Fraction(1, 10**300)
+    require(
+        abs(Fraction(float(found)) - exact) <= tolerance,
+        f"{name} is {found}, not {to_float(exact)}",
+    )
+
+
+def _check_optimum(case, model, position, reference, rng):
+    """The objective of OptimalTree is that of its tree, and no other method's is less."""
+    X, weight = case.X, case.weights
+    counted = reference >= 0
+    total = math.fsum(weight[counted])
+
+    def mistakes(position):
+        return math.fsum(weight[counted & (position != reference)])
+
+    if model.criterion != "mistakes" or model.polish:
+        return
+    found = mistakes(position)
+    slack = 1e-9 * total
+    require(abs(model.objective_ - found) <= slack, f"objective_ {model.objective_}, not {found}")
+    require(model.lower_bound_ <= model.objective_ + slack, "lower_bound_ is above objective_")
+    rivals = [IMM, EMN, ExGreedy, ExShallow, BSIMM]
+    rival = rivals[rng.integers(len(rivals))]
+    case.n_fits += 1
+    other = rival(
+        model.n_clusters,
+        reference=model.reference,
+        noise=model.noise,
+        threshold_style=model.threshold_style,
+        n_jobs=1,
+        random_state=0,
+    ).fit(case.given, case.y, sample_weight=case.weight)
+    theirs = mistakes(other.tree_.cluster[route(other.tree_, X)])
+    require(found <= theirs + slack, f"{found} mistakes; {rival.__name__} makes {theirs}")
+
+
+def same_tree(a, b) -> bool:
+    """Whether two trees have the same splits and clusters."""
+    names = ("feature", "threshold", "children_left", "children_right", "cluster")
+    return all(np.array_equal(getattr(a, n), getattr(b, n), equal_nan=True) for n in names)
+
+
+def check_variant(case: TreeCase, model, rng) -> None:
+    """Fit the same problem in another form; the tree must be the same."""
+    variants = [_two_threads]
+    if case.reference not in SEEDED:
+        variants += [_other_storage, _other_order, _scaled_weights]
+        are_whole = case.weight is not None and (case.weights == np.rint(case.weights)).all()
+        if are_whole and case.weights.sum() < 1000:
+            variants += [_repeated_rows, _repeated_rows]
+    variants[rng.integers(len(variants))](case, model, rng)
+
+
+def _two_threads(case, model, rng):
+    other = case.fit(n_jobs=2)
+    require(same_tree(model.tree_, other.tree_), "the tree depends on n_jobs")
+    require(model.inertia_ == other.inertia_, "inertia_ depends on n_jobs")
+
+
+def _other_storage(case, model, rng):
+    name, given = other_storage(rng, case)
+    if hasattr(model.reference, "predict") and not hasattr(model.reference, "cluster_centers_"):
+        return
+    other = case.fit(X=given)
+    require(same_tree(model.tree_, other.tree_), f"the tree depends on the storage: {name}")
+    require(_alike(model.inertia_, other.inertia_), f"inertia_ depends on the storage: {name}")
+
+
+def _other_order(case, model, rng):
+    order = rng.permutation(len(case.X))
+    other = case.fit(
+        X=take_rows(case.given, order),
+        y=None if case.y is None else case.y[order],
+        weight=None if case.weight is None else case.weights[order],
+    )
+    require(same_tree(model.tree_, other.tree_), "the tree depends on the order of the rows")
+    require(_alike(model.inertia_, other.inertia_), "inertia_ depends on the order of the rows")
+
+
+def _repeated_rows(case, model, rng):
+    times = case.weights.astype(int)
+    rows = np.repeat(np.arange(len(times)), times)
+    y = None if case.y is None else case.y[rows]
+    other = case.fit(X=take_rows(case.given, rows), y=y, weight=None)
+    require(same_tree(model.tree_, other.tree_), "whole weights differ from repeated rows")
+    require(_alike(model.inertia_, other.inertia_), "inertia_ differs from that of repeated rows")
+
+
+def _scaled_weights(case, model, rng):
+    # Whole weights count copies, and ExShallow needs as many rows as clusters on each side.
+    if case.name not in ("IMM", "EMN", "BSIMM", "ExGreedy", "ExKMC", "SpEx", "OptimalTree"):
+        return
+    power = int(rng.integers(1, 30)) * (1 if rng.random() < 0.5 else -1)
+    scaled = np.ldexp(case.weights, power)
+    if not np.array_equal(np.ldexp(scaled, -power), case.weights) or not np.isfinite(scaled).all():
+        return
+    other = case.fit(weight=scaled)
+    require(same_tree(model.tree_, other.tree_), f"weights times 2**{power} give another tree")
+
+
+def _alike(a, b):
+    return abs(a - b) <= 1e-9 * max(abs(a), abs(b)) + 1e-290

@@ -111,3 +111,14 @@ def test_categories_that_the_model_has_not_seen_are_counted(tmp_path):
         "treated as none of the known values"
     )
     assert said in result.stderr.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("separator", 5), ("separator", ";;"), ("na", "x"), ("na", [1]), ("skip", -1), ("header", 1)],
+)
+def test_how_a_file_is_read_is_checked_in_the_model(name, value):
+    from pellucid.tables.reading import ReadingOptions
+
+    with pytest.raises(ValueError, match=f"as reading.{name}, which cannot be"):
+        ReadingOptions.from_dict({name: value})

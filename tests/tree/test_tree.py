@@ -128,3 +128,23 @@ def test_many_rows_are_routed_as_few_are(matrix, dtype):
     few = np.concatenate([tree.apply(part) for part in np.array_split(rows, 10)])
     np.testing.assert_array_equal(tree.apply(matrix(rows)), few)
     assert set(few) == {1, 3, 4}
+
+
+@pytest.mark.parametrize(
+    ("name", "node", "value"),
+    [
+        ("feature", 0, 5),
+        ("feature", 0, -1),
+        ("children_left", 0, 0),
+        ("children_right", 0, 9),
+        ("children_right", 0, -7),
+    ],
+)
+def test_rows_are_not_routed_by_indices_out_of_range(name, node, value):
+    builder = TreeBuilder(n_features=2)
+    builder.split(0, feature=1, threshold=0.5)
+    tree = builder.build()
+    array = getattr(tree, name).copy()
+    array[node] = value
+    with pytest.raises(ValueError, match="the arrays of the tree are inconsistent"):
+        tree.replace(**{name: array}).predict(np.zeros((2, 2)))

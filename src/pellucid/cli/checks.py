@@ -22,6 +22,9 @@ DISTANCES = ("euclidean", "manhattan", "cosine", "dtw")
 COVERAGES = ("equal", "common", "own")
 SEARCHES = ("branch-and-bound", "grid", "bayes", "two-step")
 
+_LARGEST_MODEL = 2**26
+"""Bytes of a model file, as in `pellucid.from_json`."""
+
 _PACKAGES = {
     ("--distance", "dtw"): ("dtaidistance", "dtaidistance", "euclidean"),
     ("--search", "two-step"): ("kneed", "kneed", "branch-and-bound"),
@@ -181,7 +184,8 @@ def is_regions_model(path: Path) -> bool:
     import json
 
     try:
-        document = json.loads(path.read_bytes())
+        with open(path, "rb") as file:
+            document = json.loads(file.read(_LARGEST_MODEL))
     except (OSError, ValueError, RecursionError):
         return False
     return isinstance(document, dict) and document.get("format") == "pellucid.regions"

@@ -40,7 +40,7 @@ def read_model(path: Path) -> Explanation:
     from pellucid import from_json
 
     try:
-        return from_json(path.read_text(encoding="utf-8"))
+        return from_json(path)
     except ValueError as error:
         raise CommandError(
             f"{path} is not a model: {error}",

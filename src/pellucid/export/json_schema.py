@@ -1,40 +1,41 @@
-"""Validation of an explanation in JSON; every error names the place."""
+"""Checks of an explanation in JSON that its schema cannot state; every error names the place."""
 
 from __future__ import annotations
 
 import json
 import math
+from collections import defaultdict
 from dataclasses import replace
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
 from pellucid.explanation.explanation import Explanation
-from pellucid.tables.column_formats import ColumnFormat, Kind
+from pellucid.export.schema import check_schema, kind_of, shown, wrong
+from pellucid.tables.column_formats import ColumnFormat
 from pellucid.tables.encoding import Indicator
 from pellucid.tree import LEAF, ThresholdTree
 
 FORMAT = "pellucid.explanation"
 VERSION = 1
 
-_KEYS = ("made_by", "method", "n_columns", "columns", "features", "fill", "clusters", "nodes")
-_OPTIONAL = ("categories", "formats", "reading")
-_KINDS = get_args(Kind)
 _LONGEST_READING = 100_000
 """Characters of the key ``reading`` as JSON."""
 
 _LARGEST = 2**53
 """Integers up to this size are exact in every JSON reader."""
 
-_WORDS = {
-    bool: "a boolean",
-    dict: "an object",
-    float: "a number",
-    int: "a whole number",
-    list: "a list",
-    str: "a string",
-    type(None): "null",
-}
+MAX_COLUMNS = 10**6
+"""Columns of a model."""
+
+MAX_CLUSTERS = 10**5
+"""Clusters of a model."""
+
+MAX_CONDITIONS = 5 * 10**6
+"""Splits on the paths to all leaves, which are the conditions of all rules."""
+
+_MOST_LABEL_CHARACTERS = 2**24
+"""Clusters times the length of the longest label, which is the size of their array."""
 
 
 def read_document(document: Any) -> Explanation:
@@ -54,28 +55,12 @@ def read_document(document: Any) -> Explanation:
     ValueError
         If anything is missing, unknown, of the wrong type or out of range.
     """
-    _kind(document, dict, "the document")
-    if document.get("format") != FORMAT:
-        raise _wrong("format", document.get("format"), repr(FORMAT))
-    version = _whole(document.get("version"), "version", 1)
-    if version > VERSION:
-        raise ValueError(
-            f"written by a later pellucid: version is {version}, this one reads up to {VERSION}; "
-            "upgrade pellucid to read it"
-        )
-    # Wrong types are reported before missing keys: they are the more helpful message.
-    clusters = _clusters(document["clusters"]) if "clusters" in document else []
-    _keys(document, ("format", "version", *_KEYS), "", optional=_OPTIONAL)
-    _kind(document["made_by"], str, "made_by")
-    method = document["method"]
-    if method is not None:
-        _kind(method, str, "method")
-    n_columns = _whole(document["n_columns"], "n_columns", 1)
+    check_version(document, FORMAT, VERSION)
+    check_schema(document, "explanation")
+    clusters = _clusters(document["clusters"])
+    n_columns = _whole(document["n_columns"], "n_columns", 1, MAX_COLUMNS)
     columns = document["columns"]
-    if columns is not None:
-        _names(columns, "columns")
-        if len(columns) != n_columns:
-            raise _wrong("n_columns", n_columns, f"{len(columns)}, the number of columns")
+    _check_columns(columns, n_columns)
     categories = _categories(document.get("categories", {}), columns)
     names = _features(document["features"], columns, categories)
     fill = _fill(document["fill"], columns, names)
@@ -93,15 +78,32 @@ def read_document(document: Any) -> Explanation:
         purity=purity,
         columns=columns,
         fill=fill,
-        method=method,
+        method=document["method"],
         formats=formats,
         reading=reading,
     )
 
 
+def check_version(document: Any, form: str, known: int) -> None:
+    """Raise an error unless a document has the given format and a version that is known."""
+    if type(document) is not dict:
+        raise ValueError(
+            f"not an explanation: the document is {kind_of(document)}, expected an object"
+        )
+    if document.get("format") != form:
+        raise wrong("format", document.get("format"), repr(form))
+    version = _whole(document.get("version"), "version", 1)
+    if version > known:
+        raise ValueError(
+            f"written by a later pellucid: version is {version}, this one reads up to {known}; "
+            "upgrade pellucid to read it"
+        )
+
+
 def check_reading(reading: Any) -> None:
     """Check that a value can be stored as the key ``reading``."""
-    _kind(reading, dict, "reading")
+    if type(reading) is not dict:
+        raise ValueError(f"not an explanation: reading is {kind_of(reading)}, expected an object")
     try:
         text = json.dumps(reading, allow_nan=False)
     except (TypeError, ValueError, RecursionError):
@@ -116,33 +118,34 @@ def check_reading(reading: Any) -> None:
         )
 
 
-def _categories(categories: Any, columns: list[str] | None) -> dict[str, tuple]:
-    found = {}
-    for column, values in _kind(categories, dict, "categories").items():
+def _check_columns(columns: list[str] | None, n_columns: int) -> None:
+    if columns is None:
+        return
+    _once(columns, "columns")
+    if len(columns) != n_columns:
+        raise wrong("n_columns", n_columns, f"{len(columns)}, the number of columns")
+
+
+def _categories(categories: dict[str, list], columns: list[str] | None) -> dict[str, tuple]:
+    known = set(columns or ())
+    for column, values in categories.items():
         place = f"categories.{column}"
-        if columns is None or column not in columns:
+        if column not in known:
             raise ValueError(f"not an explanation: {place} is not one of columns")
-        for i, value in enumerate(_kind(values, list, place)):
+        for i, value in enumerate(values):
             if value is not None:
                 _scalar(value, f"{place}[{i}]")
         _once(values, place)
-        found[column] = tuple(values)
-    return found
+    return {column: tuple(values) for column, values in categories.items()}
 
 
-def _formats(formats: Any, columns: list[str]) -> dict[str, ColumnFormat]:
-    found = {}
-    for column, written in _kind(formats, dict, "formats").items():
+def _formats(formats: dict[str, dict], columns: list[str]) -> dict[str, ColumnFormat]:
+    known, found = set(columns), {}
+    for column, written in formats.items():
         place = f"formats.{column}"
-        if column not in columns:
+        if column not in known:
             raise ValueError(f"not an explanation: {place} is not one of columns")
-        optional = ("prefix", "suffix", "values", "date_format")
-        _keys(_kind(written, dict, place), ("kind",), place, optional=optional)
-        if written["kind"] not in _KINDS:
-            raise _wrong(f"{place}.kind", written["kind"], f"one of {', '.join(_KINDS)}")
-        for key in ("prefix", "suffix", "date_format"):
-            _kind(written.get(key, ""), str, f"{place}.{key}")
-        values = _kind(written.get("values", []), list, f"{place}.values")
+        values = written.get("values", [])
         for i, value in enumerate(values):
             _whole(value, f"{place}.values[{i}]", values[i - 1] + 1 if i else -_LARGEST)
         found[column] = ColumnFormat(**{**written, "values": tuple(values)})
@@ -150,45 +153,42 @@ def _formats(formats: Any, columns: list[str]) -> dict[str, ColumnFormat]:
 
 
 def _features(
-    features: Any, columns: list[str] | None, categories: dict[str, tuple]
+    features: list | None, columns: list[str] | None, categories: dict[str, tuple]
 ) -> list[str | Indicator] | None:
     if features is None:
         if categories:
             raise ValueError("not an explanation: categories without features")
         return columns
+    known = set(columns or ())
     names: list[str | Indicator] = []
     pairs: set[str] = set()
-    for i, feature in enumerate(_kind(features, list, "features")):
+    for i, feature in enumerate(features):
         place = f"features[{i}]"
         if isinstance(feature, str):
             column, name = feature, feature
         else:
-            _keys(_kind(feature, dict, place), ("column", "is"), place, optional=("otherwise",))
-            column, value = _kind(feature["column"], str, f"{place}.column"), feature["is"]
+            column, value = feature["column"], feature["is"]
             if value is not None:
                 _scalar(value, f"{place}.is")
-            otherwise = feature.get("otherwise")
-            if otherwise is not None:
-                _kind(otherwise, str, f"{place}.otherwise")
+            if feature.get("otherwise") is not None:
                 pairs.add(column)
             name = Indicator(column, value, categories.get(column, ()))
-        if columns is None or column not in columns:
-            raise _wrong(place, column, "one of columns")
+        if column not in known:
+            raise wrong(place, column, "one of columns")
         names.append(name)
     _once(names, "features")
+    listed = defaultdict(list)
+    for name in names:
+        if isinstance(name, Indicator):
+            listed[name.column].append(name.value)
     for column, values in categories.items():
-        listed = [n.value for n in names if isinstance(n, Indicator) and n.column == column]
-        if not listed or not set(listed) <= set(values):
-            raise _wrong(f"categories.{column}", list(values), "all categories in features")
-    return _with_pairs(names, pairs)
+        if not listed[column] or not set(listed[column]) <= set(values):
+            raise wrong(f"categories.{column}", list(values), "all categories in features")
+    return _with_pairs(names, {column: tuple(listed[column]) for column in pairs})
 
 
-def _with_pairs(names: list[str | Indicator], columns: set[str]) -> list[str | Indicator]:
+def _with_pairs(names: list[str | Indicator], values: dict[str, tuple]) -> list[str | Indicator]:
     """Features of columns that have exactly the two categories of their indicators."""
-    values = {
-        column: tuple(n.value for n in names if isinstance(n, Indicator) and n.column == column)
-        for column in columns
-    }
     return [
         replace(name, categories=values[name.column])
         if isinstance(name, Indicator) and len(values.get(name.column, ())) == 2
@@ -198,38 +198,51 @@ def _with_pairs(names: list[str | Indicator], columns: set[str]) -> list[str | I
 
 
 def _fill(
-    fill: Any, columns: list[str] | None, names: list[str | Indicator] | None
+    fill: dict[str, Any] | None,
+    columns: list[str] | None,
+    names: list[str | Indicator] | None,
 ) -> dict[str, Any] | None:
     if fill is None:
         return None
-    for column, value in _kind(fill, dict, "fill").items():
-        if columns is None or column not in columns:
+    known = set(columns or ())
+    numeric = {name for name in names or () if isinstance(name, str)}
+    for column, value in fill.items():
+        if column not in known:
             raise ValueError(f"not an explanation: fill.{column} is not one of columns")
         _scalar(value, f"fill.{column}")
-        if column in names:
+        if column in numeric:
             _number(value, f"fill.{column}")
     return fill
 
 
-def _clusters(clusters: Any) -> list:
-    _kind(clusters, list, "clusters")
-    if not clusters:
-        raise ValueError("not an explanation: clusters is empty")
+def _clusters(clusters: list) -> list:
+    if len(clusters) > MAX_CLUSTERS:
+        raise ValueError(
+            f"not an explanation: clusters has {len(clusters):,} labels, expected at most "
+            f"{MAX_CLUSTERS:,}"
+        )
     for i, label in enumerate(clusters):
         _scalar(label, f"clusters[{i}]")
         if type(label) is not type(clusters[0]):
-            kind = _WORDS[type(clusters[0])]
-            raise _wrong(f"clusters[{i}]", label, f"{kind} as clusters[0] is")
+            raise wrong(f"clusters[{i}]", label, f"{kind_of(clusters[0])} as clusters[0] is")
+        if isinstance(label, str) and label.endswith("\0"):
+            raise wrong(f"clusters[{i}]", label, "a string that does not end in a NUL character")
     _once(clusters, "clusters")
+    if isinstance(clusters[0], str):
+        longest = max(map(len, clusters))
+        if longest * len(clusters) > _MOST_LABEL_CHARACTERS:
+            at = next(i for i, label in enumerate(clusters) if len(label) == longest)
+            most = _MOST_LABEL_CHARACTERS // len(clusters)
+            raise ValueError(
+                f"not an explanation: clusters[{at}] has {longest:,} characters, expected at most "
+                f"{most:,} with {len(clusters):,} clusters"
+            )
     return clusters
 
 
 def _tree(
-    nodes: Any, names: list[str | Indicator | None], n_clusters: int
+    nodes: list[dict], names: list[str | Indicator | None], n_clusters: int
 ) -> tuple[ThresholdTree, dict[int, float]]:
-    _kind(nodes, list, "nodes")
-    if not nodes:
-        raise ValueError("not an explanation: nodes is empty")
     n = len(nodes)
     arrays = {
         "feature": np.full(n, LEAF, dtype=np.intp),
@@ -243,20 +256,17 @@ def _tree(
     purity = {}
     for i, node in enumerate(nodes):
         place = f"nodes[{i}]"
-        _kind(node, dict, place)
         if "cluster" in node:
-            _keys(node, ("cluster", "purity", "rows", "weight"), place)
             most = n_clusters - 1
             arrays["cluster"][i] = _whole(node["cluster"], f"{place}.cluster", 0, most)
             if node["purity"] is not None:
                 purity[i] = _number(node["purity"], f"{place}.purity", 0, 1)
         else:
-            _keys(node, ("feature", "threshold", "left", "right", "rows", "weight"), place)
             most = len(names) - 1
             feature = _whole(node["feature"], f"{place}.feature", 0, most)
             threshold = _number(node["threshold"], f"{place}.threshold")
             if isinstance(names[feature], Indicator) and not 0 <= threshold < 1:
-                raise _wrong(f"{place}.threshold", threshold, "0 to below 1 for a category")
+                raise wrong(f"{place}.threshold", threshold, "0 to below 1 for a category")
             arrays["feature"][i], arrays["threshold"][i] = feature, threshold
             for side in ("left", "right"):
                 child = _whole(node[side], f"{place}.{side}", 1, n - 1)
@@ -268,57 +278,39 @@ def _tree(
 
 
 def _check_preorder(left: np.ndarray, right: np.ndarray) -> None:
-    """Check that every node is reached once, in the order of the list."""
-    stack, expected = [("nodes[0]", 0)], 0
+    """Check that every node is reached once, in the order of the list, by paths of fair length."""
+    stack, expected, conditions = [("nodes[0]", 0, 0)], 0, 0
     while stack:
-        place, node = stack.pop()
+        place, node, depth = stack.pop()
         if node != expected:
-            raise _wrong(place, node, f"{expected}: nodes come in preorder, each once")
+            raise wrong(place, node, f"{expected}: nodes come in preorder, each once")
         expected += 1
         if left[node] != LEAF:
-            stack.append((f"nodes[{node}].right", int(right[node])))
-            stack.append((f"nodes[{node}].left", int(left[node])))
+            stack.append((f"nodes[{node}].right", int(right[node]), depth + 1))
+            stack.append((f"nodes[{node}].left", int(left[node]), depth + 1))
+        else:
+            conditions += depth
+        if conditions > MAX_CONDITIONS:
+            raise ValueError(
+                f"not an explanation: the paths to the leaves up to nodes[{node}] have more than "
+                f"{MAX_CONDITIONS:,} conditions"
+            )
     if expected < len(left):
         raise ValueError(f"not an explanation: nodes[{expected}] is not a child of any node")
 
 
-def _names(names: Any, place: str) -> None:
-    for i, name in enumerate(_kind(names, list, place)):
-        _kind(name, str, f"{place}[{i}]")
-    _once(names, place)
-
-
 def _once(values: list, place: str) -> None:
-    if len(set(values)) < len(values):
-        at = next(i for i, value in enumerate(values) if value in values[:i])
-        raise ValueError(f"not an explanation: {place}[{at}] repeats {values[at]!r}")
-
-
-def _keys(
-    value: dict, expected: tuple[str, ...], place: str, optional: tuple[str, ...] = ()
-) -> None:
-    at = f"{place}." if place else ""
-    for key in expected:
-        if key not in value:
-            raise ValueError(f"not an explanation: {at}{key} is missing")
-    for key in value:
-        if key not in expected + optional:
-            raise ValueError(f"not an explanation: {at}{key} is unknown")
-
-
-def _kind(value: Any, kind: type, place: str) -> Any:
-    if type(value) is not kind:
-        raise ValueError(
-            f"not an explanation: {place} is {_WORDS.get(type(value), type(value).__name__)}, "
-            f"expected {_WORDS[kind]}"
-        )
-    return value
+    seen = set()
+    for i, value in enumerate(values):
+        if value in seen:
+            raise ValueError(f"not an explanation: {place}[{i}] repeats {shown(value)}")
+        seen.add(value)
 
 
 def _whole(value: Any, place: str, least: int, most: int = _LARGEST) -> int:
     if type(value) is not int or not least <= value <= most:
         limit = f"at least {least}" if most == _LARGEST else f"from {least} to {most}"
-        raise _wrong(place, value, f"a whole number {limit}")
+        raise wrong(place, value, f"a whole number {limit}")
     return value
 
 
@@ -332,19 +324,13 @@ def _number(value: Any, place: str, least: float = -math.inf, most: float = math
             return number
     limit = "" if math.isinf(least) else f" of at least {least}"
     limit = limit if math.isinf(most) else f" from {least} to {most}"
-    raise _wrong(place, value, f"a finite number{limit}")
+    raise wrong(place, value, f"a finite number{limit}")
 
 
 def _scalar(value: Any, place: str) -> None:
     if type(value) not in (str, int, float, bool):
-        raise _wrong(place, value, "a string, a number or a boolean")
+        raise wrong(place, value, "a string, a number or a boolean")
     if type(value) is float:
         _number(value, place)
     if type(value) is int and not -(2**63) <= value < 2**63:
-        raise _wrong(place, value, "a whole number of at most 64 bits")
-
-
-def _wrong(place: str, value: Any, expected: str) -> ValueError:
-    shown = "missing" if value is None else repr(value)
-    shown = shown if len(shown) <= 60 else f"{shown[:60]}..."
-    return ValueError(f"not an explanation: {place} is {shown}, expected {expected}")
+        raise wrong(place, value, "a whole number of at most 64 bits")

@@ -44,13 +44,17 @@ from pellucid.eop.shapes.polyhedra import Polyhedra
 from pellucid.eop.shapes.regions import Regions
 from pellucid.export import json_schema as schema
 from pellucid.export._values import plain_value
+from pellucid.export.schema import check_schema, wrong
 from pellucid.tables.encoding import Indicator
 
 FORMAT = "pellucid.regions"
 VERSION = 1
 
-_KEYS = ("made_by", "n_columns", "columns", "features", "fill", "clusters", "default", "rows")
-_OPTIONAL = ("categories", "formats", "reading")
+MAX_COUNTS = 10**7
+"""Regions times clusters times clusters of a level, which is the size of its array of counts."""
+
+MAX_DIM = 500
+"""Features of an ellipse."""
 
 
 def regions_to_dict(model: Any) -> dict[str, Any]:
@@ -112,24 +116,14 @@ def read_regions(document: dict[str, Any]) -> RegionList:
     ValueError
         If anything is missing, unknown, of the wrong type or out of range.
     """
-    version = schema._whole(document.get("version"), "version", 1)
-    if version > VERSION:
-        raise ValueError(
-            f"written by a later pellucid: version is {version}, this one reads up to {VERSION}; "
-            "upgrade pellucid to read it"
-        )
-    schema._keys(document, ("format", "version", *_KEYS, "levels"), "", optional=_OPTIONAL)
-    schema._kind(document["made_by"], str, "made_by")
+    schema.check_version(document, FORMAT, VERSION)
+    check_schema(document, "regions")
     columns = document["columns"]
-    schema._names(columns, "columns")
-    n_columns = schema._whole(document["n_columns"], "n_columns", 1)
-    if len(columns) != n_columns:
-        raise schema._wrong("n_columns", n_columns, f"{len(columns)}, the number of columns")
+    n_columns = schema._whole(document["n_columns"], "n_columns", 1, schema.MAX_COLUMNS)
+    schema._check_columns(columns, n_columns)
     clusters = schema._clusters(document["clusters"])
     categories = schema._categories(document.get("categories", {}), columns)
-    names = schema._features(
-        schema._kind(document["features"], list, "features"), columns, categories
-    )
+    names = schema._features(document["features"], columns, categories)
     fill = schema._fill(document["fill"], columns, names)
     reading = document.get("reading")
     if "reading" in document:
@@ -137,9 +131,12 @@ def read_regions(document: dict[str, Any]) -> RegionList:
     default = document["default"]
     if default is not None:
         schema._whole(default, "default", 0, len(clusters) - 1)
-    levels = schema._kind(document["levels"], list, "levels")
+    levels = [
+        _read_level(level, f"levels[{i}]", names, len(clusters))
+        for i, level in enumerate(document["levels"])
+    ]
     return RegionList(
-        [_read_level(e, f"levels[{i}]", names, len(clusters)) for i, e in enumerate(levels)],
+        levels,
         names=names,
         classes=clusters,
         default=default,
@@ -194,16 +191,12 @@ def _counts(counts: np.ndarray) -> list[list]:
     return [[answer, true, float(counts[answer, true])] for answer, true in pairs]
 
 
-def _read_level(level: Any, place: str, names: list, n_clusters: int) -> ListLevel:
-    schema._keys(schema._kind(level, dict, place), ("features", "stump", "shape", "regions"), place)
-    features = schema._kind(level["features"], list, f"{place}.features")
-    if not features:
-        raise schema._wrong(f"{place}.features", features, "at least one feature")
+def _read_level(level: dict, place: str, names: list, n_clusters: int) -> ListLevel:
+    features = level["features"]
     for i, feature in enumerate(features):
         schema._whole(feature, f"{place}.features[{i}]", 0, len(names) - 1)
     schema._once(features, f"{place}.features")
-    stump = schema._kind(level["stump"], dict, f"{place}.stump")
-    schema._keys(stump, ("feature", "threshold", "at_most", "above"), f"{place}.stump")
+    stump = level["stump"]
     classifier = Stump(
         schema._whole(stump["feature"], f"{place}.stump.feature", 0, len(features) - 1),
         schema._number(stump["threshold"], f"{place}.stump.threshold"),
@@ -212,28 +205,26 @@ def _read_level(level: Any, place: str, names: list, n_clusters: int) -> ListLev
             for side in ("at_most", "above")
         ),
     )
-    shape = level["shape"]
-    if shape not in _READERS:
-        raise schema._wrong(f"{place}.shape", shape, f"one of {', '.join(_READERS)}")
+    shape, entries = level["shape"], level["regions"]
     has_category = any(isinstance(names[f], Indicator) for f in features)
     if has_category and shape != "box":
-        raise schema._wrong(f"{place}.shape", shape, "'box' for a category")
-    entries = schema._kind(level["regions"], list, f"{place}.regions")
-    if not entries:
-        raise schema._wrong(f"{place}.regions", entries, "at least one region")
+        raise wrong(f"{place}.shape", shape, "'box' for a category")
+    if len(entries) * n_clusters**2 > MAX_COUNTS:
+        raise ValueError(
+            f"not an explanation: {place}.regions has {len(entries):,} regions, expected at most "
+            f"{MAX_COUNTS // n_clusters**2:,} with {n_clusters:,} clusters"
+        )
     counts = np.zeros((len(entries), n_clusters, n_clusters))
     parts = []
     for i, entry in enumerate(entries):
         at = f"{place}.regions[{i}]"
-        keys, read = _READERS[shape]
-        schema._keys(schema._kind(entry, dict, at), (*keys, "counts"), at)
-        parts.append([read[key](entry[key], f"{at}.{key}", len(features)) for key in keys])
-        for j, triple in enumerate(schema._kind(entry["counts"], list, f"{at}.counts")):
+        parts.append(
+            [read(entry[key], f"{at}.{key}", len(features)) for key, read in _READERS[shape]]
+        )
+        for j, (answer, true, weight) in enumerate(entry["counts"]):
             here = f"{at}.counts[{j}]"
-            if len(schema._kind(triple, list, here)) != 3:
-                raise schema._wrong(here, triple, "an answer, a cluster and a weight")
-            pair = tuple(schema._whole(c, here, 0, n_clusters - 1) for c in triple[:2])
-            counts[(i, *pair)] = schema._number(triple[2], here, 0)
+            pair = (schema._whole(c, here, 0, n_clusters - 1) for c in (answer, true))
+            counts[(i, *pair)] = schema._number(weight, here, 0)
     first, second = ([part[side] for part in parts] for side in (0, 1))
     if shape == "box":
         regions: Regions = Boxes(
@@ -246,10 +237,10 @@ def _read_level(level: Any, place: str, names: list, n_clusters: int) -> ListLev
     return ListLevel(tuple(features), classifier, regions, counts)
 
 
-def _read_ends(values: Any, place: str, dim: int) -> np.ndarray:
+def _read_ends(values: list, place: str, dim: int) -> np.ndarray:
     """Numbers, with NaN for null."""
-    if len(schema._kind(values, list, place)) != dim:
-        raise schema._wrong(place, values, f"{dim} numbers or null")
+    if len(values) != dim:
+        raise wrong(place, values, f"{dim} numbers or null")
     return np.array(
         [
             np.nan if value is None else schema._number(value, f"{place}[{i}]")
@@ -258,32 +249,34 @@ def _read_ends(values: Any, place: str, dim: int) -> np.ndarray:
     )
 
 
-def _read_numbers(values: Any, place: str, dim: int) -> np.ndarray:
-    if len(schema._kind(values, list, place)) != dim:
-        raise schema._wrong(place, values, f"{dim} numbers")
+def _read_numbers(values: list, place: str, dim: int) -> np.ndarray:
+    if len(values) != dim:
+        raise wrong(place, values, f"{dim} numbers")
     return np.array([schema._number(value, f"{place}[{i}]") for i, value in enumerate(values)])
 
 
-def _read_rows(values: Any, place: str, dim: int, least: int = 1) -> np.ndarray:
-    if len(schema._kind(values, list, place)) < least:
-        raise schema._wrong(place, values, f"at least {least} rows of {dim} numbers")
+def _read_rows(values: list, place: str, dim: int) -> np.ndarray:
     return np.array([_read_numbers(row, f"{place}[{i}]", dim) for i, row in enumerate(values)])
 
 
-def _read_matrix(values: Any, place: str, dim: int) -> np.ndarray:
-    rows = _read_rows(values, place, dim, dim)
-    is_square = len(rows) == dim and np.allclose(rows, rows.T, rtol=1e-6)
-    if not is_square or (np.linalg.eigvalsh(rows) <= 0).any():
-        raise schema._wrong(place, values, f"a symmetric, positive definite matrix of {dim} rows")
+def _read_matrix(values: list, place: str, dim: int) -> np.ndarray:
+    expected = f"a symmetric, positive definite matrix of {dim} rows"
+    if len(values) != dim or dim > MAX_DIM:
+        raise wrong(place, values, expected if dim <= MAX_DIM else f"at most {MAX_DIM} rows")
+    rows = _read_rows(values, place, dim)
+    # The scale does not matter here; without it, large numbers overflow.
+    scaled = rows / max(np.abs(rows).max(), np.finfo(float).tiny)
+    if not np.allclose(scaled, scaled.T, rtol=1e-6) or (np.linalg.eigvalsh(scaled) <= 0).any():
+        raise wrong(place, values, expected)
     return rows
 
 
-def _read_facets(values: Any, place: str, dim: int) -> np.ndarray:
+def _read_facets(values: list, place: str, dim: int) -> np.ndarray:
     return _read_rows(values, place, dim + 1)
 
 
 _READERS: dict[str, Any] = {
-    "box": (("above", "at_most"), {"above": _read_ends, "at_most": _read_ends}),
-    "polyhedron": (("vertices", "facets"), {"vertices": _read_rows, "facets": _read_facets}),
-    "ellipse": (("center", "matrix"), {"center": _read_numbers, "matrix": _read_matrix}),
+    "box": (("above", _read_ends), ("at_most", _read_ends)),
+    "polyhedron": (("vertices", _read_rows), ("facets", _read_facets)),
+    "ellipse": (("center", _read_numbers), ("matrix", _read_matrix)),
 }

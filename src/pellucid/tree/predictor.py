@@ -54,7 +54,8 @@ class PackedTree(NamedTuple):
 
     @classmethod
     def of(cls, tree: Any) -> PackedTree:
-        """The packed form of a :class:`~pellucid.tree.ThresholdTree`."""
+        """The packed form of a :class:`~pellucid.tree.ThresholdTree`, whose indices are checked."""
+        _check_indices(tree)
         is_leaf, itself = tree.is_leaf, np.arange(tree.node_count)
         left = np.where(is_leaf, itself, tree.children_left)
         right = np.where(is_leaf, itself, tree.children_right)
@@ -76,6 +77,23 @@ class PackedTree(NamedTuple):
     def as_unsigned(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Feature, threshold and child for the compiled loops, integers as unsigned."""
         return self.feature.view(np.uint64), self.threshold, self.child.view(np.uint64)
+
+
+def _check_indices(tree: Any) -> None:
+    """Fail unless all indices of a tree are in range; the loops that use them do not check."""
+    n, inner = tree.node_count, ~tree.is_leaf
+    itself = np.arange(n)[inner]
+    children = tree.children_left[inner], tree.children_right[inner]
+    is_valid = (
+        all(len(getattr(tree, name)) == n for name in ("threshold", "children_right", "cluster"))
+        and all(((child > itself) & (child < n)).all() for child in children)
+        and ((tree.feature[inner] >= 0) & (tree.feature[inner] < tree.n_features)).all()
+    )
+    if not is_valid:
+        raise ValueError(
+            f"the arrays of the tree are inconsistent: each of {n} nodes needs children that come "
+            f"after it and one of {tree.n_features} features"
+        )
 
 
 def leaf_values(

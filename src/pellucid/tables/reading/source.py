@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 import polars as pl
 
+from pellucid._utils.notices import InputError
 from pellucid.tables.column_formats import ColumnFormat
 
 BOM_ENCODING = "utf-8-sig"
@@ -65,12 +66,31 @@ class ReadingOptions:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> ReadingOptions:
-        """The inverse of `to_dict`."""
+        """The inverse of `to_dict`; values of wrong types are refused, unknown names ignored."""
         known = {each.name for each in fields(cls)}
         given = {name: value for name, value in values.items() if name in known}
+        for name, value in given.items():
+            if value is not None and not _IS_VALID[name](value):
+                raise InputError(
+                    f"the model file has {value!r:.60} as reading.{name}, which cannot be",
+                    hint="make the model again, or correct the file",
+                )
         if given.get("na") is not None:
             given["na"] = tuple(given["na"])
         return cls(**given)
+
+
+_IS_VALID: dict[str, Callable[[Any], bool]] = {
+    "separator": lambda value: isinstance(value, str) and len(value) == 1,
+    "decimal": lambda value: value in (".", ","),
+    "encoding": lambda value: isinstance(value, str),
+    "na": lambda value: (
+        isinstance(value, (list, tuple)) and all(isinstance(word, str) for word in value)
+    ),
+    "skip": lambda value: type(value) is int and value >= 0,
+    "header": lambda value: isinstance(value, bool),
+}
+"""Whether a value of each option is possible."""
 
 
 @dataclass(frozen=True)

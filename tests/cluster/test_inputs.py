@@ -223,7 +223,7 @@ def test_duplicate_centers_and_constant_columns(method):
 
 
 def test_values_too_wide_to_square_are_an_error():
-    with pytest.raises(ValueError, match="column 1 spread over 2e\\+200, too wide to square"):
+    with pytest.raises(ValueError, match="1e\\+200 in column 1"):
         ExGreedy(reference=[[0.0, 0.0], [1.0, 1.0]]).fit([[0.0, -1e200], [1.0, 1e200]])
 
 

@@ -238,7 +238,7 @@ def test_invalid_parameters_raise():
 
 def test_values_too_wide_to_square_raise():
     model = RandomThresholds(reference=[[0.0, 0.0], [1.0, 1.0]])
-    with pytest.raises(ValueError, match="column 1 spread over 2e\\+200, too wide to square"):
+    with pytest.raises(ValueError, match="1e\\+200 in column 1"):
         model.fit([[0.0, -1e200], [1.0, 1e200]])
 
 

@@ -15,10 +15,6 @@ _VALUES_A_THREAD = 2**20
 """Values worth a thread of their own."""
 
 
-class NotFinite(Exception):
-    """Some number is NaN or infinite, where that had not been looked for before."""
-
-
 def all_finite(values: np.ndarray, count_threads: Callable[[], int]) -> bool:
     """Whether no value is NaN or infinite.
 

@@ -20,7 +20,7 @@ from pellucid._core.data.arrays import Weights
 from pellucid._core.data.dataset import Dataset
 from pellucid._core.data.medians import OBJECTIVES
 from pellucid._core.growers.growing_tree import GrowthResult
-from pellucid._utils.finite import NotFinite
+from pellucid._utils.numeric_domain import OutOfDomain, check_spread, refuse_large
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import HasMethods, Interval, StrOptions, validate_parameters
 from pellucid._utils.threads import ThreadPool, count_threads
@@ -156,13 +156,13 @@ class BaseThresholdTree(
     ) -> Iterator[tuple[Dataset, Reference, Problem]]:
         """Read the input, find the reference and make the problem; threads end with the context."""
         self._check_parameters()
-        # NaN and infinities are found while the nearest centers are.
+        # NaN, infinities and large numbers are found while the nearest centers are.
         numbers = read_X(self, X, reset=True, check=False)
         n = numbers.shape[0]
         given = sample_weight is not None
         weights = Weights.of(read_sample_weight(sample_weight, n)) if given else Weights.equal(n)
         with ThreadPool(count_threads(self.n_jobs)) as pool:
-            data = OBJECTIVES[self._objective](numbers, weights, pool, is_finite=False)
+            data = OBJECTIVES[self._objective](numbers, weights, pool, is_checked=False)
             try:
                 reference = find_reference(
                     self.reference,
@@ -173,9 +173,11 @@ class BaseThresholdTree(
                     noise=self.noise,
                     original_X=X,
                 )
-            except NotFinite:
+            except OutOfDomain:
                 refuse_infinite(self, numbers)
+                refuse_large(numbers, self._names_in())
                 raise
+            check_spread(numbers)
             yield data, reference, _make_problem(data, reference)
 
     def _finish(self, problem: Problem, growth: GrowthResult) -> tuple[ThresholdTree, np.ndarray]:

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid._core.data.dataset import Dataset
 from pellucid._core.data.medians import MedianDataset
+from pellucid._utils.numeric_domain import refuse_large
 from pellucid.reference.kmedians import cluster_by_medians
 from pellucid.tables.frames import as_table
 
@@ -73,8 +74,8 @@ def find_reference(
 
     Raises
     ------
-    NotFinite
-        Where a number of the data is NaN or infinite.
+    OutOfDomain
+        If a number of the data is NaN, infinite or too large.
     """
     if y is not None:
         if reference is not None:
@@ -84,7 +85,7 @@ def find_reference(
             )
         return _from_given_labels("y", np.asarray(y), data, noise)
     if reference is None:
-        data.require_finite()
+        data.require_domain()
         k = DEFAULT_N_CLUSTERS if n_clusters is None else n_clusters
         return _default_reference(data, k, random_state)
     if hasattr(reference, "fit") or hasattr(reference, "predict"):
@@ -163,16 +164,22 @@ def _from_array(reference, data: Dataset) -> Reference:
         raise ValueError(
             f"the reference centers have {array.shape[1]} columns, but X has {X.shape[1]}{hint}"
         )
-    centers = array.astype(np.float64)
+    return _from_centers(_read_centers(array), data)
+
+
+def _read_centers(centers: Any) -> np.ndarray:
+    """Centers as float64; an error if one is not in the numeric domain."""
+    centers = np.array(centers, dtype=np.float64)
     if not np.isfinite(centers).all():
         row, column = np.argwhere(~np.isfinite(centers))[0]
         raise ValueError(f"reference center {row} is not a finite number in column {column}")
-    return _from_centers(centers, data)
+    refuse_large(centers, what="reference")
+    return centers
 
 
 def _from_given_labels(source: str, given: np.ndarray, data: Dataset, noise: str) -> Reference:
     """The reference of one label per row; error messages call the labels `source`."""
-    data.require_finite()
+    data.require_domain()
     X = data.X
     if given.ndim == 2 and given.shape[1] == 1:
         given = given[:, 0]
@@ -220,7 +227,7 @@ def _from_estimator(estimator, data: Dataset, noise, original_X) -> Reference:
             f"reference is the class {estimator.__name__}; pass an object, "
             f"{estimator.__name__}(...)"
         )
-    data.require_finite()
+    data.require_domain()
     if not _is_fitted(estimator):
         estimator = clone(estimator)
         takes_weight = "sample_weight" in inspect.signature(estimator.fit).parameters
@@ -238,7 +245,7 @@ def _from_estimator(estimator, data: Dataset, noise, original_X) -> Reference:
     if labels is None or len(labels) != X.shape[0]:
         if not hasattr(estimator, "predict"):
             if has_centers:
-                return _from_centers(np.asarray(centers, dtype=np.float64), data)
+                return _from_centers(_read_centers(centers), data)
             raise ValueError(
                 f"the reference {type(estimator).__name__} has neither centers for the "
                 f"{X.shape[1]} columns of X nor labels for its {X.shape[0]} rows; pass labels to "
@@ -251,7 +258,7 @@ def _from_estimator(estimator, data: Dataset, noise, original_X) -> Reference:
     k = len(centers)
     if labels.dtype.kind not in "iu" or labels.min() < 0 or labels.max() >= k:
         return _from_given_labels("the reference", labels, data, noise)
-    return Reference(np.asarray(centers, dtype=np.float64), labels.astype(np.intp), list(range(k)))
+    return Reference(_read_centers(centers), labels.astype(np.intp), list(range(k)))
 
 
 def _predict(estimator, X, table) -> np.ndarray:

@@ -11,6 +11,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from pellucid._utils.finite import all_finite
+from pellucid._utils.numeric_domain import check_weights
 from pellucid._utils.threads import count_threads
 from pellucid.tables.frames import as_table, read_plain_table, table_to_array, with_names
 from pellucid.tree.predictor import canonical_csc
@@ -101,6 +102,7 @@ def read_sample_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
         )
     if not np.any(weight > 0):
         raise ValueError("all sample weights are zero; at least one must be positive")
+    check_weights(weight)
     return weight
 
 

@@ -240,8 +240,6 @@ def _gap_unit(data: Dataset, centers: np.ndarray, labels: np.ndarray) -> float:
     """
     weight = data.weights.values
     squares = cost_to_centers(data.X, labels, centers, weight, data.pool)
-    if not np.isfinite(squares):
-        raise ValueError(data.too_wide_message(centers))
     # The margin keeps rounding from tipping a power of two.
     largest = np.sqrt(weight.sum()) * np.sqrt(squares) * (1 + 2.0**-20)
     return 1.0 if largest == 0 else float(2.0 ** (np.frexp(largest)[1] - 60))

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import fsum
 
 import numpy as np
 
@@ -77,7 +78,7 @@ class Weights:
     units_per_weight : float
         Number of units in a weight of 1, a power of two.
     values : ndarray of shape (n_samples,), float64
-        The weights as they were given.
+        The weights as they were given; 0 if less than half a unit.
     are_ones : bool
         Whether every weight is 1.
     """
@@ -94,14 +95,20 @@ class Weights:
 
     @classmethod
     def of(cls, sample_weight: np.ndarray) -> Weights:
-        """Integer weights are kept; fractions are rounded to 2**-52 of the total weight."""
+        """Integer weights are kept; fractions are rounded to 2**-52 of the total weight.
+
+        Rows whose weight is rounded to 0 have weight 0 everywhere.
+        """
         if (sample_weight == 1).all():
             return cls.equal(len(sample_weight))
         total = sample_weight.sum()
-        are_integers = np.all(sample_weight == np.rint(sample_weight)) and total < 2.0**52
-        per_weight = 1.0 if are_integers else 2.0 ** (51 - np.frexp(total)[1])
+        if (sample_weight == np.rint(sample_weight)).all() and total < 2.0**52:
+            return cls(sample_weight.astype(np.int64), 1.0, sample_weight, False)
+        if np.frexp(total * (1 - 2.0**-30))[1] != np.frexp(total * (1 + 2.0**-30))[1]:
+            total = fsum(sample_weight)  # rounding errors, which depend on the order, would matter
+        per_weight = 2.0 ** (51 - np.frexp(total)[1])
         units = np.rint(sample_weight * per_weight).astype(np.int64)
-        return cls(units, per_weight, sample_weight, False)
+        return cls(units, per_weight, np.where(units > 0, sample_weight, 0.0), False)
 
     @property
     def are_integers(self) -> bool:

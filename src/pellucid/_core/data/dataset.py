@@ -23,7 +23,7 @@ from pellucid._core.data.moments import (
     means_and_costs,
     nearest_centers,
 )
-from pellucid._utils.finite import NotFinite, all_finite
+from pellucid._utils.numeric_domain import OutOfDomain, are_in_domain
 from pellucid._utils.threads import SERIAL, ThreadPool
 
 MIN_TASK_ROWS = 4096
@@ -42,18 +42,17 @@ class Dataset:
     weights : Weights
     pool : ThreadPool
         No result depends on the number of threads.
-    is_finite : bool
-        Whether all values are known to be finite. If not, `nearest` or `require_finite` must be
-        called first: both raise `NotFinite`.
+    is_checked : bool
+        Whether all values are known to be in the numeric domain. If not, `nearest` or
+        `require_domain` must be called first: both raise `OutOfDomain`.
     """
 
     objective = "kmeans"
-    too_wide_to = "square"
 
     def __init__(
-        self, X, weights: Weights, pool: ThreadPool = SERIAL, *, is_finite: bool = True
+        self, X, weights: Weights, pool: ThreadPool = SERIAL, *, is_checked: bool = True
     ) -> None:
-        self.X, self.weights, self.pool, self._is_finite = X, weights, pool, is_finite
+        self.X, self.weights, self.pool, self._is_checked = X, weights, pool, is_checked
         self._last_origin: tuple[np.ndarray, float] | None = None
 
     @cached_property
@@ -61,12 +60,12 @@ class Dataset:
         """The data with fast access to rows: CSR instead of CSC."""
         return self.X.tocsr() if sparse.issparse(self.X) else self.X
 
-    def require_finite(self) -> None:
-        """Raise `NotFinite` if a value is NaN or infinite."""
+    def require_domain(self) -> None:
+        """Raise `OutOfDomain` if a value is NaN, infinite or too large."""
         values = self.X.data if sparse.issparse(self.X) else self.X
-        if not (self._is_finite or all_finite(values, lambda: self.pool.n_threads)):
-            raise NotFinite
-        self._is_finite = True
+        if not (self._is_checked or are_in_domain(values, lambda: self.pool.n_threads)):
+            raise OutOfDomain
+        self._is_checked = True
 
     def take(self, rows: np.ndarray) -> Dataset:
         """The data set of some of the rows."""
@@ -77,10 +76,10 @@ class Dataset:
     def nearest(self, centers: np.ndarray) -> np.ndarray:
         """Nearest center of each row, regardless of its weight; ties go to the lowest.
 
-        Raises `NotFinite` if a value is NaN or infinite.
+        Raises `OutOfDomain` if a value is NaN, infinite or too large.
         """
         labels = nearest_centers(self.rows, centers, self.pool)
-        self._is_finite = True
+        self._is_checked = True
         return labels
 
     def group_centers(self, labels: np.ndarray, n_groups: int) -> np.ndarray:
@@ -181,9 +180,7 @@ class Dataset:
 
         The sum is bounded by `cost_bound`, about `origin` or the mean of the centers.
         """
-        with np.errstate(over="ignore", invalid="ignore"):
-            bound = self.cost_bound(centers, centers.mean(axis=0) if origin is None else origin)
-        return self._unit(bound, centers)
+        return _unit(self.cost_bound(centers, centers.mean(axis=0) if origin is None else origin))
 
     def reference_cost_unit(self, centers: np.ndarray, moments: GroupMoments) -> float:
         """The same from the moments of the rows about their own centers, a tighter bound.
@@ -191,10 +188,8 @@ class Dataset:
         Let o be the own center of row x. From |x - c|^2 <= 2 |x - o|^2 + 2 |c - o|^2, the sum over
         all rows is at most 2 sum of squares + 2 sum over the groups of weight |c - o|^2.
         """
-        with np.errstate(over="ignore", invalid="ignore"):
-            apart = ((centers[:, None] - centers) ** 2).sum(axis=2)
-            bound = float(2 * moments.squares.sum() + 2 * (apart @ moments.weight).max())
-        return self._unit(bound, centers)
+        apart = ((centers[:, None] - centers) ** 2).sum(axis=2)
+        return _unit(float(2 * moments.squares.sum() + 2 * (apart @ moments.weight).max()))
 
     def cost_bound(self, centers: np.ndarray, origin: np.ndarray) -> float:
         """An upper bound of the sum of all costs at any one of the centers.
@@ -208,25 +203,9 @@ class Dataset:
         apart = ((centers - origin) ** 2).sum(axis=1).max()
         return 2 * self._last_origin[1] + 2 * self.weights.values.sum() * apart
 
-    def _unit(self, bound: float, centers: np.ndarray) -> float:
-        """The unit for costs whose sum is at most `bound`."""
-        if not np.isfinite(bound):
-            raise ValueError(self.too_wide_message(centers))
-        # The margin keeps rounding errors of the bound from reaching the next power of two.
-        bound *= 1 + 2.0**-20
-        return 1.0 if bound == 0 else float(2.0 ** max(np.frexp(bound)[1] - 61, -960))
 
-    def too_wide_message(self, centers: np.ndarray) -> str:
-        """Error message for values whose costs overflow; names the widest column."""
-        low, high = (
-            np.asarray(extreme.toarray() if sparse.issparse(extreme) else extreme).ravel()
-            for extreme in (self.X.min(axis=0), self.X.max(axis=0))
-        )
-        with np.errstate(over="ignore"):
-            width = np.maximum(high, centers.max(axis=0)) - np.minimum(low, centers.min(axis=0))
-        column = int(np.argmax(width))
-        return (
-            f"the values of column {column} spread over {width[column]:.3g}, too wide to "
-            f"{self.too_wide_to} in float64; divide the column by a constant or standardize it "
-            "first"
-        )
+def _unit(bound: float) -> float:
+    """The unit for costs whose sum is at most `bound`."""
+    # The margin keeps rounding errors of the bound from reaching the next power of two.
+    bound *= 1 + 2.0**-20
+    return 1.0 if bound == 0 else float(2.0 ** max(np.frexp(bound)[1] - 61, -960))

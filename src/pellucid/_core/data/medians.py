@@ -25,7 +25,6 @@ class MedianDataset(Dataset):
     """
 
     objective = "kmedians"
-    too_wide_to = "add up"
 
     def _cost_loops(self):
         from pellucid._core.kernels.dataset import dense_absolute_costs, sparse_absolute_costs
@@ -36,7 +35,7 @@ class MedianDataset(Dataset):
         """Nearest center of each row, regardless of its weight; ties go to the lowest."""
         from pellucid._core.kernels.medians import dense_nearest, sparse_nearest
 
-        self.require_finite()
+        self.require_domain()
         labels = np.empty(self.X.shape[0], dtype=np.intp)
         X, coordinates = self.rows, np.ascontiguousarray(centers.T)
 

@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from pellucid._core.data.arrays import row_major
-from pellucid._utils.finite import NotFinite
+from pellucid._utils.numeric_domain import MAX_VALUE, OutOfDomain, are_in_domain
 from pellucid._utils.threads import SERIAL, ThreadPool
 
 _BLOCK_COLUMNS = 8
@@ -225,8 +225,8 @@ _RELATIVE_ERROR = 1e-13
 def nearest_centers(X, centers: np.ndarray, pool: ThreadPool) -> np.ndarray:
     """Nearest center of each row of a dense or CSR matrix; ties go to the lowest.
 
-    Raises `NotFinite` if a value is not finite: the scores of such a row never decide, so that no
-    separate check is needed.
+    Raises `OutOfDomain` if a value is not finite or too large: the scores of such a row never
+    decide, so that no separate check is needed.
     """
     labels = np.empty(X.shape[0], dtype=np.intp)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -241,8 +241,8 @@ def nearest_centers(X, centers: np.ndarray, pool: ThreadPool) -> np.ndarray:
                 if len(undecided):
                     values = part[undecided]
                     stored = values.data if sparse.issparse(values) else values
-                    if not np.isfinite(stored).all():
-                        raise NotFinite
+                    if not are_in_domain(stored):
+                        raise OutOfDomain
                     labels[rows.start + undecided] = _nearest_by_squares(values, centers)
 
     pool.map(work, pool.blocks(len(labels), 2 * _BLOCK_ROWS, per_thread=4))
@@ -258,7 +258,7 @@ def _dense_nearest(X, begin, end, centers, half_squares, error, labels) -> Itera
         centers = np.concatenate([centers, np.zeros((1, X.shape[1]))])
         half_squares = np.append(half_squares, np.inf)
     for rows, part in row_major(X, begin, end):
-        dense_nearest(part, centers, half_squares, largest, error, labels[rows])
+        dense_nearest(part, centers, half_squares, largest, error, MAX_VALUE**2, labels[rows])
         yield rows, part
 
 
@@ -273,7 +273,8 @@ def _sparse_nearest(X, begin, end, centers, half_squares, error, labels) -> Iter
         part = X if len(range(start, end)) == X.shape[0] <= step else X[rows]
         part = part.astype(np.float64, copy=False)
         squares = sparse.csr_array((part.data**2, part.indices, part.indptr), shape=part.shape)
-        errors = error * (squares @ ones + half_squares.max())
+        sizes = squares @ ones + half_squares.max()
+        errors = np.where(sizes <= MAX_VALUE**2, error * sizes, np.inf)
         pick_nearest(part @ transposed, half_squares, errors, labels[rows])
         yield rows, part
 

@@ -67,9 +67,9 @@ dense_absolute_costs, sparse_absolute_costs = _cost_loops(squared=False)
 
 
 @fused
-def dense_nearest(X, centers, half_squares, largest, error, out):
+def dense_nearest(X, centers, half_squares, largest, error, limit, out):
     """out[i] = the center c of the largest score X[i] . centers[c] - half_squares[c]; -1 if the
-    two largest differ by at most error (|X[i]|^2 + largest).
+    two largest differ by at most error (|X[i]|^2 + largest), or if that sum is above the limit.
 
     Two centers at a time, since each value that is read then serves twice: their number is even.
     """
@@ -91,7 +91,7 @@ def dense_nearest(X, centers, half_squares, largest, error, out):
                 second = lower if lower > second else second
                 at = c + turn if score > best else at
                 best = score if score > best else best
-        out[i] = at if best - second > error * size else -1
+        out[i] = at if best - second > error * size and size <= limit else -1
 
 
 @compiled

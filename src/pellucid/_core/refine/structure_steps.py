@@ -60,7 +60,7 @@ def remove_useless(state: PolishState) -> bool:
 def add_splits(state: PolishState) -> bool:
     """Add the splits of largest gain until the tree has all its leaves, and update the centers."""
     changed = False
-    while len(state.tree.leaves()) < state.n_leaves:
+    while state.cost > 0 and len(state.tree.leaves()) < state.n_leaves:
         empty = np.flatnonzero(~state.has_rows())
         splits = _splits(state, is_new_cluster=len(empty) > 0)
         if not splits:

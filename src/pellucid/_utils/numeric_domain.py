@@ -1,0 +1,143 @@
+"""The numbers that `fit` accepts, for all estimators; described in docs/numeric_domain.md.
+
+Costs are squares of differences times weights, sums of them over all rows, and squares of such
+sums. The limits are chosen so that none of these overflows or underflows in float64, whatever the
+number of rows. Inside the limits every result is finite.
+
+Subnormal differences between rows are no problem as long as some other difference is not small:
+they are far below the rounding error of the total cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from scipy import sparse
+
+from pellucid._utils.finite import all_finite
+from pellucid._utils.threads import ThreadPool
+
+MAX_VALUE = 1e100
+"""Largest absolute value of a number of X, and of a coordinate of a reference center."""
+
+MIN_SPREAD = 1e-100
+"""Least range of the widest column of X, unless all columns are constant."""
+
+MIN_WEIGHT, MAX_WEIGHT = 1e-30, 1e30
+"""Limits of the largest sample weight. Other weights may be as small as they like."""
+
+_N_SAMPLED = 256
+"""Rows of which two usually differ by more than `MIN_SPREAD`."""
+
+_VALUES_A_THREAD = 2**20
+"""Values worth a thread of their own."""
+
+
+class OutOfDomain(Exception):
+    """Some number is NaN, infinite or too large, where that had not been looked for before."""
+
+
+def are_in_domain(values: np.ndarray, count_threads: Callable[[], int] = lambda: 1) -> bool:
+    """Whether all values are finite and at most `MAX_VALUE` in absolute value.
+
+    A sum of squares is at least as large as the largest of them, and takes no mask.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,) or (n, m), float64 or float32
+    count_threads : callable
+        Returns the number of threads; called only if one is not enough.
+    """
+    if values.dtype == np.float32:  # the largest is 3.4e38
+        return all_finite(values, count_threads)
+
+    def are_small(block: tuple[int, int]) -> bool:
+        part = flat[slice(*block)]
+        with np.errstate(over="ignore", invalid="ignore"):
+            return bool(np.einsum("i,i->", part, part) <= MAX_VALUE**2)
+
+    if values.flags.forc:
+        flat = values.ravel(order="K")
+        n_threads = 1 if flat.size < 2 * _VALUES_A_THREAD else count_threads()
+        with ThreadPool(min(n_threads, max(flat.size // _VALUES_A_THREAD, 1))) as pool:
+            if all(pool.map(are_small, pool.blocks(flat.size, 1))):
+                return True
+    # NaN fails both comparisons.
+    return bool(values.min(initial=0.0) >= -MAX_VALUE and values.max(initial=0.0) <= MAX_VALUE)
+
+
+def check_values(X, names: Sequence[str] | None = None) -> None:
+    """Raise a ValueError if a number is too large, or if all differences are too small.
+
+    Parameters
+    ----------
+    X : ndarray or CSC matrix of shape (n_samples, n_features)
+        Finite numbers.
+    names : sequence of str, optional
+        Names of the columns, for the message.
+    """
+    if not are_in_domain(X.data if sparse.issparse(X) else X):
+        refuse_large(X, names)
+    check_spread(X)
+
+
+def refuse_large(X, names: Sequence[str] | None = None, what: str = "Input X") -> None:
+    """Raise a ValueError that names the first column with a number above `MAX_VALUE`, if any."""
+    for column in range(X.shape[1]):
+        low, high = _range(X, column)
+        largest = low if abs(low) > abs(high) else high
+        if abs(largest) > MAX_VALUE:
+            name = column if names is None else repr(names[column])
+            raise ValueError(
+                f"{what} contains {largest:.4g} in column {name}: numbers of more than "
+                f"{MAX_VALUE:g} are too large to square and add up; divide the column by a "
+                "constant, or drop such rows"
+            ) from None
+
+
+def check_spread(X) -> None:
+    """Raise a ValueError if rows differ, but in no column by as much as `MIN_SPREAD`.
+
+    Parameters
+    ----------
+    X : ndarray or CSC matrix of shape (n_samples, n_features)
+    """
+    if not sparse.issparse(X):
+        some = X[:: -(-X.shape[0] // _N_SAMPLED)]
+        if np.abs(some - some[0]).max() >= MIN_SPREAD:
+            return
+    widest = 0.0
+    for column in range(X.shape[1]):
+        low, high = _range(X, column)
+        widest = max(widest, high - low)
+        if widest >= MIN_SPREAD:
+            return
+    if widest > 0:
+        raise ValueError(
+            f"the rows of X differ by at most {widest:.4g} in every column, too little to square "
+            f"in float64: the values of some column must differ by {MIN_SPREAD:g} or more; "
+            "multiply the columns by a constant or standardize them"
+        )
+
+
+def check_weights(weight: np.ndarray, name: str = "sample_weight") -> None:
+    """Raise a ValueError if the largest of some non-negative weights is too small or too large."""
+    largest = weight.max()
+    if not MIN_WEIGHT <= largest <= MAX_WEIGHT:
+        raise ValueError(
+            f"the largest {name} is {largest:.4g}; it must be between {MIN_WEIGHT:g} and "
+            f"{MAX_WEIGHT:g}: multiply all weights by the same number, which changes no cluster"
+        )
+
+
+def _range(X, column: int) -> tuple[float, float]:
+    """Least and largest number of a column."""
+    values = X[:, column] if not sparse.issparse(X) else _stored(X, column)
+    return float(values.min()), float(values.max())
+
+
+def _stored(X, column: int) -> np.ndarray:
+    """Stored entries of a CSC column, and 0 if there are others."""
+    stored = X.data[X.indptr[column] : X.indptr[column + 1]]
+    return stored if len(stored) == X.shape[0] else np.append(stored, 0.0)

@@ -30,7 +30,7 @@ _SCIKIT_LEARN = str(Path(sklearn.__file__).parent)
 _NAMES = re.compile(
     r"\b(X|y|column|columns|row|rows|labels?|cluster|clusters|n_clusters|reference|centers|"
     r"sample_weight|weights?|polish|n_leaves|max_depth|max_conditions|k_range|class|classes|"
-    r"distances?|n_samples|\w*features)\b"
+    r"distances?|n_samples|indices|\w*features)\b"
 )
 """Things that a message of an error may name."""
 

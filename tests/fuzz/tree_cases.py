@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import clone
 from sklearn.cluster import KMeans
 
 from pellucid import (
@@ -27,7 +26,14 @@ from pellucid import (
 )
 from pellucid.baselines import CARTExplainer, KDTreeExplainer
 
-from .numbers import STORAGES, draw_table, draw_weights, store
+from .numbers import (
+    STORAGES,
+    draw_table,
+    draw_weights,
+    is_in_domain,
+    store,
+    with_wide_indices,
+)
 
 LARGE = 0.004
 """Share of cases with thousands of rows, for loops that work in blocks and on threads."""
@@ -92,6 +98,9 @@ SEPARATING = ("BSIMM", "EMN", "ExGreedy", "ExShallow", "IMM", "OptimalTree", "Ra
 SEEDED = (None, "unfitted")
 """Kinds of reference that depend on the order and the storage of the rows."""
 
+CENTERS = ("centers", "rows", "near", "fitted")
+"""Kinds of reference whose centers do not depend on the order of the rows."""
+
 
 @dataclass
 class TreeCase:
@@ -119,16 +128,22 @@ class TreeCase:
 
     @property
     def weights(self) -> np.ndarray:
-        """A weight per row, as float64."""
+        """A weight per row, as float64; those that are too small to count are 0."""
         weight = 1.0 if self.weight is None else self.weight
-        return np.broadcast_to(np.asarray(weight, dtype=np.float64), (len(self.X),))
+        weight = np.broadcast_to(np.asarray(weight, dtype=np.float64), (len(self.X),))
+        total = weight.sum()
+        if total < 2.0**52 and (weight == np.rint(weight)).all():
+            return weight
+        return np.where(weight < total * 2.0**-53, 0.0, weight)
 
     def fit(self, **changes):
         """A fitted copy of the model; changes replace parameters, or X, y and weight."""
         self.n_fits += 1
         given, y = changes.pop("X", self.given), changes.pop("y", self.y)
         weight = changes.pop("weight", self.weight)
-        return clone(self.model).set_params(**changes).fit(given, y, sample_weight=weight)
+        # A clone would copy a fitted reference as an unfitted one.
+        model = type(self.model)(**{**self.model.get_params(deep=False), **changes})
+        return model.fit(given, y, sample_weight=weight)
 
 
 def draw_tree_case(rng) -> TreeCase:
@@ -140,9 +155,8 @@ def draw_tree_case(rng) -> TreeCase:
     d, k = int(rng.integers(1, 6)), int(rng.integers(1, 5 if name == "OptimalTree" else 7))
     if rng.random() < 0.05 and n <= 6:
         k = n
-    extreme_values = rng.random() < 0.2
-    description, given, X = draw_table(rng, n, d, extreme_values)
-    reasons = ["extreme values"] if extreme_values else []
+    description, given, X = draw_table(rng, n, d, rng.random() < 0.2)
+    reasons: list[str] = []
 
     estimator, draw = ESTIMATORS[name]
     parameters = {**draw(rng, k), **_shared(rng, estimator, n)}
@@ -153,15 +167,15 @@ def draw_tree_case(rng) -> TreeCase:
 
     case = TreeCase(name, estimator(**parameters), description, X, given, may_refuse=reasons)
     if rng.random() < 0.6:
-        extreme_weights = rng.random() < 0.25
-        kind, case.weight = draw_weights(rng, n, extreme_weights)
+        kind, case.weight = draw_weights(rng, n, rng.random() < 0.25)
         case.description += f"; weights: {kind}"
-        if extreme_weights:
-            reasons.append("extreme weights")
-        case.must_refuse = not (case.weights > 0).any()
     _draw_reference(rng, case, k)
+    if not is_in_domain(case.X, case.weights):
+        case.must_refuse = True
     if case.must_refuse:
-        reasons.append("no weight")
+        reasons.append("outside of the domain")
+    if not hasattr(case.model.reference, "fit") and rng.random() < 0.1:
+        case.given = with_wide_indices(case.given)
     case.description += f"; reference: {case.reference}"
     return case
 
@@ -198,8 +212,6 @@ def _draw_reference(rng, case: TreeCase, k: int) -> None:
             case.model.set_params(n_clusters=None, reference=KMeans(k, n_init=1, random_state=0))
         if k > n_counted:
             case.may_refuse.append("more clusters than rows")
-        elif kind == "unfitted" and sparse.issparse(case.given):
-            case.may_refuse.append("scikit-learn refuses 64-bit indices")
     elif kind in ("labels", "text"):
         _draw_labels(rng, case, k)
     elif kind == "fitted":
@@ -212,7 +224,9 @@ def _draw_reference(rng, case: TreeCase, k: int) -> None:
             spread = X[rng.integers(0, n, k)] - X[rng.integers(0, n, k)]
             centers = centers + 0.5 * np.where(np.isfinite(spread), spread, 0)
         limit = np.finfo(np.float64).max
-        case.model.set_params(reference=np.clip(centers, -limit, limit))
+        centers = np.clip(centers, -limit, limit)
+        case.model.set_params(reference=centers)
+        case.must_refuse |= bool(np.abs(centers).max() > 1e100)
     if kind is not None and rng.random() < 0.02 and case.y is None and kind != "unfitted":
         case.model.set_params(n_clusters=k + 1)
         case.must_refuse = True

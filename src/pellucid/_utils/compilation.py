@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
+from contextlib import suppress
 from threading import Lock
 
 from numba import njit
 from numba.core import event
+
+from pellucid._utils.code_cache import CodeCache
 
 
 class _CollectorPause(event.Listener):
@@ -46,10 +49,10 @@ def _cached_njit(*, makes_arrays: bool = False, **options: object) -> Callable:
     options = {"nogil": True, "error_model": "numpy", **skipped, **options}
 
     def compile_loop(function: Callable) -> Callable:
-        try:
-            return njit(cache=True, **options)(function)
-        except RuntimeError:
-            return njit(**options)(function)
+        dispatcher = njit(**options)(function)
+        with suppress(RuntimeError):  # no folder is writable
+            dispatcher._cache = CodeCache(function)
+        return dispatcher
 
     return compile_loop
 

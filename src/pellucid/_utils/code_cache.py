@@ -1,0 +1,77 @@
+"""The cache of machine code on disk, safe from partial, outdated and concurrent writes.
+
+Numba writes its index before the machine code, and numbers the files of machine code. A process
+that ends between the two, or two processes that compile different types at once, leave an index
+that refers to the machine code of another version or of other types. Numba also does not notice a
+change in a function of another module that is compiled into the caller.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from contextlib import suppress
+from functools import cached_property
+from typing import Any
+
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.dispatcher import Dispatcher
+from numba.core.serialize import dumps
+
+
+class CodeFiles(IndexDataCacheFile):
+    """The files of one function: machine code is written first, then the index that names it."""
+
+    def save(self, key: Any, data: Any) -> None:
+        """Add machine code, in a file whose name no other source or key has."""
+        digest = hashlib.sha256(dumps((self._source_stamp, key))).hexdigest()[:16]
+        name = self._index_name.removesuffix(".nbi") + f".{digest}.nbc"
+        self._save_data(name, data)
+        overloads = self._load_index()
+        overloads[key] = name
+        self._save_index(overloads)
+
+    def _load_index(self) -> dict:
+        # A damaged index is an empty one, whatever the error that reading it gives.
+        try:
+            return super()._load_index()
+        except Exception:
+            return {}
+
+
+class CodeCache(FunctionCache):
+    """The cache of one function: what cannot be read is compiled, what cannot be written is not.
+
+    Raises `RuntimeError` if there is no writable folder.
+    """
+
+    _files: CodeFiles | None = None
+    _is_stamping = False
+
+    @cached_property
+    def stamp(self) -> str:
+        """Identifies the source, and what is compiled into it from other modules."""
+        parts = [self._cache_file._source_stamp]
+        if not self._is_stamping:  # functions may call each other
+            self._is_stamping = True
+            for name in self._py_func.__code__.co_names:
+                value = self._py_func.__globals__.get(name)
+                if isinstance(value, Dispatcher) and isinstance(value._cache, CodeCache):
+                    parts.append(value._cache.stamp)
+                elif isinstance(value, (bool, int, float, str)):
+                    parts.append(repr(value))
+        return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Machine code for a signature, or None."""
+        if self._files is None:  # only now is everything that the function calls defined
+            base = self._cache_file._index_name.removesuffix(".nbi")
+            self._cache_file = self._files = CodeFiles(self._cache_path, base, self.stamp)
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # a damaged file, or one that refers to a module that is gone
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Save machine code, unless the disk is full or the folder has become read-only."""
+        with suppress(OSError):
+            super().save_overload(sig, data)

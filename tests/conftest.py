@@ -19,6 +19,7 @@ SLOW = (
     "core/refine/",
     "eop/",
     "export/test_onnx.py",
+    "faults/",
     "plotting/",
     "report/",
     "table_explainer/",

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Generic, TypeVar
 
 import joblib
+from threadpoolctl import threadpool_limits
 
 from pellucid._utils.sklearn_compat import configured_n_jobs, openmp_threads
 
@@ -118,13 +119,40 @@ SERIAL = ThreadPool(1)
 """Only the calling thread."""
 
 
+class _OpenMPAfterFork:
+    """Limits OpenMP to one thread in a process that was made by a fork.
+
+    The threads of GNU OpenMP, which scikit-learn's k-means uses, do not exist in the child, but
+    its runtime would wait for them for ever.
+    """
+
+    def __init__(self) -> None:
+        self.is_pending = False
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._on_fork)
+
+    def _on_fork(self) -> None:
+        self.is_pending = True
+
+    def limit(self) -> None:
+        """Set the limit if there was a fork since the last call."""
+        if self.is_pending:
+            self.is_pending = False
+            threadpool_limits(1, user_api="openmp")
+
+
+_openmp = _OpenMPAfterFork()
+
+
 def count_threads(n_jobs: int | None) -> int:
     """Number of threads for an estimator's `n_jobs`.
 
     None takes all processors that the process may use. It respects ``joblib.parallel_config``,
     the limits of the workers of joblib, ``threadpoolctl.threadpool_limits``, and the environment
-    variables ``OMP_NUM_THREADS`` and ``NUMBA_NUM_THREADS``.
+    variables ``OMP_NUM_THREADS`` and ``NUMBA_NUM_THREADS``. In the child of a fork, in which OpenMP
+    is limited to one thread, it takes one.
     """
+    _openmp.limit()
     if n_jobs is None:
         configured = configured_n_jobs()
         if configured is not None:

@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid._core.data.arrays import Weights
+from pellucid._utils.numeric_domain import check_values
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import HasMethods, Interval, StrOptions, validate_parameters
 from pellucid._utils.threads import ThreadPool, count_threads
@@ -104,8 +105,11 @@ class BaseEOP(RegionExportMixin, ReportMixin, ClassifierMixin, BaseEstimator):
                 f"regions={self.regions!r}"
             )
         numbers = read_X(self, X, reset=True)
+        check_values(numbers, getattr(self, "feature_names_in_", None))
         y = read_classes(self, y, numbers)
-        weight = as_repetitions(read_sample_weight(sample_weight, numbers.shape[0]))
+        # Weights that are too small to count are 0.
+        counted = Weights.of(read_sample_weight(sample_weight, numbers.shape[0])).values
+        weight = as_repetitions(counted)
         weighted = np.flatnonzero(weight > 0)
         if len(weighted) < len(weight):
             rows = numbers.tocsr() if sparse.issparse(numbers) else numbers

@@ -1,0 +1,103 @@
+"""Ctrl-C, forked and spawned processes, and many threads at once: no hang, no other result."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from pellucid import EMN, IMM, ExGreedy, ExKMC, ExShallow, SpEx
+
+FORK = """
+import os, sys
+import numpy as np
+from pellucid import IMM
+X = np.random.default_rng(0).normal(size=(5000, 3))
+before = IMM(4, random_state=0, n_jobs=2).fit(X)  # k-means on the threads of OpenMP
+child = os.fork()
+if child == 0:
+    after = IMM(4, random_state=0, n_jobs=2).fit(X)
+    os._exit(0 if after.tree_ == before.tree_ else 3)
+_, status = os.waitpid(child, 0)
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+
+INTERRUPTED = """
+import sys
+import numpy as np
+from pellucid import BSIMM, IMM
+X = np.random.default_rng(0).normal(size=(20000, 6))
+IMM(reference=X[:3], n_jobs=2).fit(X[:100])
+print("ready", flush=True)
+while True:
+    BSIMM(reference=X[:30], beam_width=20, n_jobs=2).fit(X)
+"""
+
+
+def fit_once(seed):
+    X = np.random.default_rng(seed).normal(size=(9000, 4))
+    return IMM(reference=X[:5], n_jobs=2).fit(X).tree_
+
+
+def run(code, *, timeout):
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "2"},
+        check=False,
+    )
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_child_of_a_fork_fits_after_its_parent():
+    done = run(FORK, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_pool_of_forked_processes_after_a_fit():
+    alone = [fit_once(seed) for seed in range(3)]
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        assert pool.map_async(fit_once, range(3)).get(timeout=120) == alone
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs signals")
+def test_interrupted_fit_ends_with_one_exception():
+    process = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == -signal.SIGINT
+    assert errors.splitlines()[-1] == "KeyboardInterrupt"
+    assert errors.count("Traceback") == 1
+
+
+def test_sixteen_threads_fit_at_once():
+    X = np.random.default_rng(1).normal(size=(5000, 5)).round(2)
+
+    def fit(i):
+        method = [IMM, EMN, ExGreedy, ExShallow, ExKMC, SpEx][i % 6]
+        objective = "kmedians" if i % 4 == 0 else "kmeans"
+        model = method(reference=X[: 3 + i % 5], objective=objective, n_jobs=1 + i % 3)
+        return model.fit(X).tree_
+
+    alone = [fit(i) for i in range(32)]
+    with ThreadPoolExecutor(16) as pool:
+        assert list(pool.map(fit, range(32))) == alone

@@ -216,9 +216,10 @@ class CenterSplitCriterion(Criterion[State]):
         if len(centers) == 1:
             return int(centers[0])
         problem = self.problem
+        # Integers below 2**52, so that the sums do not depend on the order of the rows.
         weight = np.bincount(
             problem.labels[active],
-            weights=problem.weights.values[active],
+            weights=problem.weights.units_of(active),
             minlength=problem.n_clusters,
         )[centers]
         return int(centers[np.argmax(weight)])

@@ -7,7 +7,7 @@ promising first, and in them only the bins that could hold a better split.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -79,53 +79,91 @@ def search_columns(
     found = np.full((problem.n_features, n_gaps, 3), no_split, dtype=type(no_split))
     blocks = problem.feature_blocks(features, scan_cost)
     problem.pool.map(lambda block: scan(block, found), blocks)
-    if len(features) < len(found):
-        found = found[features]
-    values, edge, bound = found[:, :, 0], found[:, :, 1], found[:, :, 2].min(axis=1)
-    refined: dict[int, np.ndarray] = {}
-    goal = no_split if goal is None else goal
+    search = ColumnSearch(found[features], features, problem.bins.edges, no_split, n_best, goal)
+    # The most promising column often decides, so all threads work on that one first.
+    n_columns = 1
+    while columns := search.next_columns(n_columns):
+        limit, n_columns = search.limit, problem.pool.n_threads
+        search.store(columns, problem.pool.map(lambda j: refine(j, limit), columns))
+    return search.best_splits()
 
-    def find_limit() -> float:
-        return min(goal, values.min() if n_best == 1 else _nth_smallest(values, n_best))
 
-    def may_win(i: int) -> bool:
+class ColumnSearch:
+    """Columns of a node after a scan: which are refined next, and the best splits in the end.
+
+    Parameters
+    ----------
+    found : ndarray of shape (n_columns, n_gaps, 3)
+        By column and gap: the least objective over the edges, the edge that has it, and a lower
+        bound for all other thresholds. It is modified.
+    features : ndarray of shape (n_columns,)
+        The columns, ascending.
+    edges : ndarray of shape (n_features, width)
+    no_split, n_best, goal
+        As in `search_columns`.
+    """
+
+    def __init__(
+        self,
+        found: np.ndarray,
+        features: np.ndarray,
+        edges: np.ndarray,
+        no_split: float,
+        n_best: int = 1,
+        goal: float | None = None,
+    ) -> None:
+        self.features, self._edges, self._n_best = features, edges, n_best
+        self._values, self._edge = found[:, :, 0], found[:, :, 1]
+        self._bound = found[:, :, 2].min(axis=1)
+        self._goal = no_split if goal is None else goal
+        self._refined: dict[int, np.ndarray] = {}
+        bound, limit = self._bound, self.limit
+        waiting = (bound <= limit if limit < no_split else bound < no_split).nonzero()[0]
+        self._waiting = waiting[bound[waiting].argsort(kind="stable")].tolist()
+
+    @property
+    def limit(self) -> float:
+        """Splits with a larger objective are not among the best."""
+        values, n = self._values, self._n_best
+        return min(self._goal, values.min() if n == 1 else _nth_smallest(values, n))
+
+    def next_columns(self, n: int) -> list[int]:
+        """Of the next n columns, those that must be refined; none if the search is finished."""
+        limit = self.limit
+        chosen = [i for i in self._waiting[:n] if self._may_win(i, limit)]
+        self._waiting = self._waiting[n:] if chosen else []
+        return [int(self.features[i]) for i in chosen]
+
+    def _may_win(self, i: int, limit: float) -> bool:
         """Whether a threshold inside the bins of a column could be among the best."""
-        if n_best == 1 and bound[i] == limit == values.min():
+        values, bound = self._values, self._bound
+        if self._n_best == 1 and bound[i] == limit == values.min():
             return i <= np.argmin(values.min(axis=1))
         return bound[i] <= limit
 
-    def refine_column(i: int) -> np.ndarray:
-        return refine(int(features[i]), limit)
+    def store(self, columns: list[int], refined: Sequence[np.ndarray]) -> None:
+        """Store objective and threshold of the best split in each gap of refined columns."""
+        for i, of_column in zip(np.searchsorted(self.features, columns).tolist(), refined):
+            self._values[i], self._refined[i] = of_column[:, 0], of_column[:, 1]
 
-    limit = find_limit()
-    waiting = (bound <= limit if limit < no_split else bound < no_split).nonzero()[0]
-    waiting = waiting[bound[waiting].argsort(kind="stable")].tolist()
-    # The most promising column often decides, so all threads work on that one first.
-    start, step = 0, 1
-    while start < len(waiting):
-        promising = [i for i in waiting[start : start + step] if may_win(i)]
-        start, step = start + step, problem.pool.n_threads
-        if not promising:
-            break
-        for i, of_column in zip(promising, problem.pool.map(refine_column, promising)):
-            values[i], refined[i] = of_column[:, 0], of_column[:, 1]
-        limit = find_limit()
+    def best_splits(self) -> list[Split]:
+        """The best splits, the best first."""
+        values, n_gaps = self._values, self._values.shape[1]
+        if self._n_best == 1:  # the first of several equal ones is the lowest column and threshold
+            places = [divmod(int(values.argmin()), n_gaps)]
+        else:
+            places = np.argwhere(values <= self.limit).tolist()
+        best = [
+            Split(values[i, g].item(), int(self.features[i]), self._threshold(i, g))
+            for i, g in places
+            if values[i, g] < self._goal
+        ]
+        return sorted(best)[: self._n_best]
 
-    def threshold(i: int, g: int) -> float:
-        if i in refined:
-            return float(refined[i][g])
-        return float(problem.bins.edges[features[i], int(edge[i, g])])
-
-    if n_best == 1:  # the first of several equal ones is the lowest column and threshold
-        places = [divmod(int(values.argmin()), n_gaps)]
-    else:
-        places = np.argwhere(values <= limit).tolist()
-    best = [
-        Split(values[i, g].item(), int(features[i]), threshold(i, g))
-        for i, g in places
-        if values[i, g] < goal
-    ]
-    return sorted(best)[:n_best]
+    def _threshold(self, i: int, g: int) -> float:
+        if i in self._refined:
+            return float(self._refined[i][g])
+        return float(self._edges[self.features[i], int(self._edge[i, g])])
 
 
 def best_edges(found: np.ndarray, edges: np.ndarray) -> np.ndarray:

@@ -181,12 +181,7 @@ class _NodeSearch:
         return cuts
 
     def _induced_costs(self, feature: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Induced cost at every edge, its fall in every bin, and the change by each row.
-
-        With R and L the excess by bin of rows whose nearest center is to the right and to the left
-        of the gap, the excess at edge t of the gap from bin a to bin b is that of the whole gap
-        less R[t + 1] + ... + R[b] less L[a + 1] + ... + L[t].
-        """
+        """Induced cost at every edge, its fall in every bin, and the change by each row."""
         from pellucid._core.kernels.induced_cost import sum_excess
 
         problem, labeled, position = self.problem, self.labeled, self.position[feature]
@@ -215,10 +210,29 @@ class _NodeSearch:
 
         parts = problem.pool.map(work, problem.pool.blocks(len(labeled.rows), _MIN_ROWS))
         by_gap, by_bin = (sum(part[i] for part in parts) for i in (0, 1))
-        gap = np.clip(np.searchsorted(position, bins, side="right") - 1, 0, n_gaps - 1)
-        right, left = by_bin.cumsum(axis=1)
-        excess = by_gap[gap] - (right[position[gap + 1]] - right) - (left - left[position[gap]])
-        return labeled.base + excess, by_bin[1], change
+        return labeled.base + excess_at_edges(by_gap, by_bin, position), by_bin[1], change
+
+
+def excess_at_edges(by_gap: np.ndarray, by_bin: np.ndarray, position: np.ndarray) -> np.ndarray:
+    """Excess of all rows of a node at every edge of a column.
+
+    With R and L the excess by bin of rows whose nearest center is to the right and to the left of
+    the gap, the excess at edge t of the gap from bin a to bin b is that of the whole gap less
+    R[t + 1] + ... + R[b] less L[a + 1] + ... + L[t].
+
+    Parameters
+    ----------
+    by_gap : ndarray of shape (n_gaps,)
+        Excess in each gap if all its rows are separated from their nearest centers.
+    by_bin : ndarray of shape (2, n_bins)
+        R and L.
+    position : ndarray of shape (n_gaps + 1,)
+        Codes of the centers, ascending.
+    """
+    bins = np.arange(by_bin.shape[1])
+    gap = np.clip(np.searchsorted(position, bins, side="right") - 1, 0, len(by_gap) - 1)
+    right, left = by_bin.cumsum(axis=1)
+    return by_gap[gap] - (right[position[gap + 1]] - right) - (left - left[position[gap]])
 
 
 class BinRows(NamedTuple):

@@ -149,6 +149,50 @@ class CellGrid(NamedTuple):
         return table.reshape(n_features, n_cells)
 
 
+@dataclass(frozen=True)
+class Quantizer:
+    """Edges of columns, and what is needed to find the codes of dense rows fast.
+
+    Attributes
+    ----------
+    edges, n_edges : ndarray
+        As in `Bins`.
+    has_all : ndarray of shape (n_features,), bool
+        Whether the edges are all values of the sample.
+    grid : CellGrid
+    """
+
+    edges: np.ndarray
+    n_edges: np.ndarray
+    has_all: np.ndarray
+    grid: CellGrid
+
+    @classmethod
+    def of_sample(cls, sample: np.ndarray, centers: np.ndarray, width: int) -> Quantizer:
+        """Edges of at most `width` bins per column, from some rows; every center is at an edge."""
+        edges, has_all, grid = _find_edges(sample, centers, width, SERIAL)
+        return cls(edges, (edges < np.inf).sum(axis=1), has_all, grid)
+
+    def codes(self, X: np.ndarray, is_mixed: np.ndarray, pool: ThreadPool = SERIAL) -> np.ndarray:
+        """Codes of dense rows: (n_features, n_samples).
+
+        ``is_mixed[j, b]`` is set to 1 if ``has_all[j]`` and bin b holds a value that is not its
+        edge.
+        """
+        return _dense_codes(X, self.edges, self.n_edges, self.has_all, self.grid, is_mixed, pool)[0]
+
+    def center_code(self, centers: np.ndarray) -> np.ndarray:
+        """The edge at which each center lies, by column."""
+        columns = zip(self.edges, np.ascontiguousarray(centers.T))
+        return np.array([edges.searchsorted(column) for edges, column in columns], dtype=np.int64)
+
+    def inside(self, is_mixed: np.ndarray) -> np.ndarray:
+        """Whether each bin may hold different values."""
+        inside = np.ones(self.edges.shape, dtype=bool)
+        inside[:, 1:] = np.nextafter(self.edges[:, :-1], np.inf) < self.edges[:, 1:]
+        return inside & (is_mixed == 1)
+
+
 def make_bins(X, centers: np.ndarray, pool: ThreadPool = SERIAL) -> Bins:
     """Quantise the columns of a dense or CSC matrix."""
     n_samples, n_clusters = X.shape[0], len(centers)
@@ -157,8 +201,7 @@ def make_bins(X, centers: np.ndarray, pool: ThreadPool = SERIAL) -> Bins:
     width = max(width, 2 * n_clusters)
     edges, has_all, grid = _find_edges(X, centers, width, pool)
     zero_code, n_edges = (edges < 0).sum(axis=1), (edges < np.inf).sum(axis=1)
-    coordinates = np.ascontiguousarray(centers.T)
-    center_code = np.array([e.searchsorted(c) for e, c in zip(edges, coordinates)], dtype=np.int64)
+    quantizer = Quantizer(edges, n_edges, has_all, grid)
     # There is no threshold inside a bin whose values all equal its edge. This is only checked in
     # columns of few values: in the others hardly any bin is like that.
     is_mixed = np.zeros(edges.shape, dtype=np.uint8)
@@ -168,9 +211,6 @@ def make_bins(X, centers: np.ndarray, pool: ThreadPool = SERIAL) -> Bins:
     if sparse.issparse(X):
         every = np.arange(X.shape[1])
         is_mixed[every, zero_code] |= edges[every, zero_code] != 0
-    inside = np.ones(edges.shape, dtype=bool)
-    inside[:, 1:] = np.nextafter(edges[:, :-1], np.inf) < edges[:, 1:]
-    inside &= is_mixed == 1
     return Bins(
         codes=codes,
         indices=indices,
@@ -178,8 +218,8 @@ def make_bins(X, centers: np.ndarray, pool: ThreadPool = SERIAL) -> Bins:
         zero_code=zero_code,
         edges=edges,
         n_edges=n_edges,
-        inside=inside,
-        center_code=center_code,
+        inside=quantizer.inside(is_mixed),
+        center_code=quantizer.center_code(centers),
         is_sparse=sparse.issparse(X),
     )
 

@@ -1,0 +1,139 @@
+"""Batches of rows, and the encoder that prepares them for the search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from pellucid._core.data.arrays import Weights
+from pellucid._core.data.binning import Quantizer
+from pellucid._core.data.dataset import Dataset
+
+
+@dataclass(frozen=True)
+class RawBatch:
+    """Some rows of the data as they were read.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+    weight : ndarray of shape (n_rows,), optional
+    labels : ndarray of shape (n_rows,), optional
+        Values of the label column.
+    origin : str
+        Where the rows were read, for error messages.
+    """
+
+    X: np.ndarray
+    weight: np.ndarray | None = None
+    labels: np.ndarray | None = None
+    origin: str = ""
+
+
+class Batch:
+    """Rows that take part in the search: with a label and a positive weight.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+    labels : ndarray of shape (n_rows,), int
+        Own center of each row.
+    weights : Weights
+        Units are those of all rows, not of the batch alone.
+    codes : ndarray of shape (n_features, n_rows)
+        Bins of the values.
+    """
+
+    def __init__(
+        self,
+        X: np.ndarray,
+        labels: np.ndarray,
+        weights: Weights,
+        codes: np.ndarray,
+    ) -> None:
+        self.X, self.labels, self.weights, self.codes = X, labels, weights, codes
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.labels)
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return self.X.shape[1]
+
+    def values(self, feature: int, rows: np.ndarray) -> np.ndarray:
+        """Values of a column for some rows, as float64."""
+        return self.X[rows, feature].astype(np.float64)
+
+    def columns(self, features: np.ndarray) -> np.ndarray:
+        """Values of some columns, as float64: (len(features), n_rows)."""
+        return np.ascontiguousarray(self.X[:, features].T, dtype=np.float64)
+
+    def column_codes(self, feature: int) -> np.ndarray:
+        """Bins of the values of a column."""
+        return self.codes[feature]
+
+    def costs(self, centers: np.ndarray, unit: float, rows: np.ndarray | None = None) -> np.ndarray:
+        """Weighted cost of rows at every center, in units: (n_rows, n_clusters), int64."""
+        X, weights = self.X, self.weights
+        if rows is not None:
+            X = X[rows]
+            weights = Weights(
+                weights.units[rows], weights.units_per_weight, weights.values[rows], weights.are_ones
+            )
+        return Dataset(X, weights).costs(centers, unit)[0]
+
+
+@dataclass(frozen=True)
+class WeightUnits:
+    """How sample weights become integers: the same for all batches.
+
+    Attributes
+    ----------
+    per_weight : float
+        Units in a weight of 1, a power of two.
+    are_ones : bool
+    """
+
+    per_weight: float = 1.0
+    are_ones: bool = True
+
+    def of(self, values: np.ndarray) -> Weights:
+        """Weights of some rows."""
+        if self.are_ones:
+            return Weights.equal(len(values))
+        units = np.rint(values * self.per_weight).astype(np.int64)
+        return Weights(units, self.per_weight, values, False)
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """Makes a `Batch` of a `RawBatch`.
+
+    Attributes
+    ----------
+    find_labels : callable
+        ``find_labels(raw)`` gives the own center of each row, -1 for rows that are left out.
+    weight_units : WeightUnits
+    quantizer : Quantizer
+    """
+
+    find_labels: Callable[[RawBatch], np.ndarray]
+    weight_units: WeightUnits
+    quantizer: Quantizer
+
+    def encode(self, raw: RawBatch, is_mixed: np.ndarray | None = None) -> Batch:
+        """The rows of a batch that take part in the search."""
+        labels = self.find_labels(raw)
+        X, weight = raw.X, np.ones(len(raw.X)) if raw.weight is None else raw.weight
+        is_counted = (labels >= 0) & (weight > 0)
+        if not is_counted.all():
+            X, labels, weight = X[is_counted], labels[is_counted], weight[is_counted]
+        if is_mixed is None:
+            is_mixed = np.zeros(self.quantizer.edges.shape, dtype=np.uint8)
+        codes = self.quantizer.codes(X, is_mixed)
+        return Batch(X, labels, self.weight_units.of(weight), codes)

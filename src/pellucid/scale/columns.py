@@ -1,0 +1,154 @@
+"""Columns of a node whose bins are divided further, pass by pass, until the best split is exact.
+
+The bins of all nodes come from one quantizer. Where a threshold inside a bin could be better than
+the best edge, the bin is divided into parts, and the sums of the parts are computed in another pass
+over the data. The parts become bins of the column, and the column is scanned again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pellucid.scale.keys import to_keys
+
+N_PARTS = 1024
+"""Parts into which a bin is divided."""
+
+_MAX_FLOAT = np.finfo(np.float64).max
+
+
+@dataclass(frozen=True)
+class PartRequest:
+    """Parts of a column whose sums are wanted.
+
+    Attributes
+    ----------
+    node : int
+    feature : int
+    bins : ndarray of bool
+        Bins of the quantizer that hold the ranges.
+    first, last : ndarray of int64
+        Keys of the lowest and the highest number of each range, ascending.
+    step : ndarray of uint64
+        Numbers per part, by range.
+    start : ndarray of shape (n_ranges + 1,)
+        Number of the first part of each range.
+    """
+
+    node: int
+    feature: int
+    bins: np.ndarray
+    first: np.ndarray
+    last: np.ndarray
+    step: np.ndarray
+    start: np.ndarray
+
+    @property
+    def n_parts(self) -> int:
+        """Number of parts of all ranges."""
+        return int(self.start[-1])
+
+    def parts(self, values: np.ndarray) -> np.ndarray:
+        """Part of each value; -1 for values in no range."""
+        keys = to_keys(values)
+        place = np.maximum(self.first.searchsorted(keys, side="right") - 1, 0)
+        # Unsigned differences do not overflow.
+        offset = (keys.view(np.uint64) - self.first[place].view(np.uint64)) // self.step[place]
+        is_inside = (keys >= self.first[place]) & (keys <= self.last[place])
+        return np.where(is_inside, self.start[place] + offset.view(np.int64), -1)
+
+
+@dataclass(frozen=True)
+class PartSums:
+    """Sums over the rows of parts.
+
+    Attributes
+    ----------
+    sums : ndarray of shape (n_parts, n_channels), int64
+    lowest, highest : ndarray of shape (n_parts,)
+        Extreme values; infinite for parts without rows.
+    """
+
+    sums: np.ndarray
+    lowest: np.ndarray
+    highest: np.ndarray
+
+    @classmethod
+    def empty(cls, n_parts: int, n_channels: int) -> PartSums:
+        """Sums over no rows."""
+        sums = np.zeros((n_parts, n_channels), dtype=np.int64)
+        return cls(sums, np.full(n_parts, np.inf), np.full(n_parts, -np.inf))
+
+    def merge(self, other: PartSums) -> PartSums:
+        """Sums over the rows of both."""
+        return PartSums(
+            self.sums + other.sums,
+            np.minimum(self.lowest, other.lowest),
+            np.maximum(self.highest, other.highest),
+        )
+
+
+class FineColumn:
+    """A column of a node with its own bins.
+
+    Parameters
+    ----------
+    edges : ndarray of shape (n_bins,)
+        Upper edge of each bin, ascending; infinity after the last.
+    sums : ndarray of shape (n_bins, n_channels), int64
+        Sums over the rows of each bin.
+    inside : ndarray of shape (n_bins,), bool
+        Whether each bin may hold different values.
+    """
+
+    def __init__(self, edges: np.ndarray, sums: np.ndarray, inside: np.ndarray) -> None:
+        self.edges, self.sums, self.inside = edges, sums, inside
+        self._bin = np.arange(len(edges))
+        upper = to_keys(np.minimum(edges, _MAX_FLOAT))
+        self._last = upper
+        self._first = np.append(to_keys(np.array([-_MAX_FLOAT])), upper[:-1] + 1)
+
+    def request(self, node: int, feature: int, is_wanted: np.ndarray, n_bins: int) -> PartRequest:
+        """The parts of some bins."""
+        wanted = is_wanted.nonzero()[0]
+        first, last = self._first[wanted], self._last[wanted]
+        size = last.view(np.uint64) - first.view(np.uint64)
+        step = size // np.uint64(N_PARTS) + np.uint64(1)
+        start = np.append(0, (size // step).view(np.int64) + 1).cumsum()
+        bins = np.zeros(n_bins, dtype=bool)
+        bins[self._bin[wanted]] = True
+        return PartRequest(node, feature, bins, first, last, step, start)
+
+    def divide(self, is_wanted: np.ndarray, request: PartRequest, found: PartSums) -> None:
+        """Replace the wanted bins by their parts that hold rows."""
+        wanted, replaced = is_wanted.nonzero()[0], []
+        for w, bin_number in enumerate(wanted):
+            part = slice(request.start[w], request.start[w + 1])
+            replaced.append(self._parts_of(int(bin_number), found, part))
+        kept = ~is_wanted
+        fields = ("edges", "sums", "inside", "_bin", "_first", "_last")
+        columns = {name: [getattr(self, name)[kept]] for name in fields}
+        for parts in replaced:
+            for name, values in zip(fields, parts):
+                columns[name].append(values)
+        merged = {name: np.concatenate(values) for name, values in columns.items()}
+        order = merged["edges"].argsort(kind="stable")
+        for name, values in merged.items():
+            setattr(self, name, values[order])
+
+    def _parts_of(self, number: int, found: PartSums, part: slice) -> tuple[np.ndarray, ...]:
+        """Edges, sums, insides, bins of the quantizer and keys of the parts of a bin."""
+        lowest, highest = found.lowest[part], found.highest[part]
+        has_rows = lowest <= highest
+        lowest, highest, sums = lowest[has_rows], highest[has_rows], found.sums[part][has_rows]
+        first, last, inside = to_keys(lowest), to_keys(highest), lowest < highest
+        edges, upper = highest, self.edges[number]
+        if not len(edges) or edges[-1] < upper:
+            # The upper edge stays: a center may lie there.
+            edges, inside = np.append(edges, upper), np.append(inside, False)
+            key = self._last[number]
+            first, last = np.append(first, key), np.append(last, key)
+            sums = np.concatenate([sums, np.zeros_like(self.sums[:1])])
+        return edges, sums, inside, np.full(len(edges), self._bin[number]), first, last

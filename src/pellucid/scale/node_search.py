@@ -1,0 +1,86 @@
+"""The search for the best splits of nodes, with as few passes over the data as possible.
+
+The search of a node is a generator that yields requests for sums over parts of columns. The
+requests of all nodes are answered together, in one pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import Any
+
+import numpy as np
+
+from pellucid._core.criteria.column_search import ColumnSearch, Split
+from pellucid.scale.columns import FineColumn, PartRequest, PartSums
+
+Search = Generator[list[PartRequest], list[PartSums], list[Split]]
+"""The search of one node."""
+
+_FIRST_COLUMNS, _NEXT_COLUMNS = 2, 8
+"""Columns that are refined together: few at first, since the best of them often decides."""
+
+
+def search_node(
+    node: int,
+    search: ColumnSearch,
+    make_column: Callable[[int], FineColumn],
+    judge: Callable[[int, FineColumn, Any], tuple[np.ndarray, np.ndarray]],
+    n_bins: int,
+) -> Search:
+    """The best splits of a node.
+
+    Parameters
+    ----------
+    node : int
+    search : ColumnSearch
+        The columns of the node after a scan of all bins.
+    make_column : callable
+        ``make_column(feature)`` gives a column with the bins of the quantizer.
+    judge : callable
+        ``judge(feature, column, limit)`` gives objective and threshold of the best edge in each
+        gap, and the bins that may hold a threshold of at most this objective.
+    n_bins : int
+        Bins of the quantizer.
+    """
+    n_columns = _FIRST_COLUMNS
+    while features := search.next_columns(n_columns):
+        n_columns, limit = _NEXT_COLUMNS, search.limit
+        columns, best = {j: make_column(j) for j in features}, {}
+        waiting = features
+        while waiting:
+            requests, wanted = {}, {}
+            for j in waiting:
+                best[j], wanted[j] = judge(j, columns[j], limit)
+                if wanted[j].any():
+                    requests[j] = columns[j].request(node, j, wanted[j], n_bins)
+            waiting = list(requests)
+            if waiting:
+                found = yield list(requests.values())
+                for j, sums in zip(waiting, found):
+                    columns[j].divide(wanted[j], requests[j], sums)
+        search.store(features, [best[j] for j in features])
+    return search.best_splits()
+
+
+def run_searches(
+    searches: dict[int, Search], compute: Callable[[list[PartRequest]], list[PartSums]]
+) -> dict[int, list[Split]]:
+    """Run the searches of several nodes side by side; the result of each.
+
+    ``compute(requests)`` answers the requests of all of them in one pass.
+    """
+    found: dict[int, list[Split]] = {}
+    answers: dict[int, list[PartSums] | None] = dict.fromkeys(searches)
+    while answers:
+        requests: dict[int, list[PartRequest]] = {}
+        for node, answer in answers.items():
+            try:
+                requests[node] = searches[node].send(answer)
+            except StopIteration as stop:
+                found[node] = stop.value
+        answers = {}
+        if requests:
+            results = iter(compute([r for of_node in requests.values() for r in of_node]))
+            answers = {node: [next(results) for _ in rs] for node, rs in requests.items()}
+    return found

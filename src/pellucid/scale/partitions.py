@@ -1,0 +1,90 @@
+"""The partition protocol: a task is applied to every batch, and its results are merged."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from functools import reduce
+from typing import Any, Protocol
+
+from pellucid._utils.threads import SERIAL, ThreadPool
+from pellucid.scale.batches import Batch, Encoder, RawBatch
+
+
+class Task(Protocol):
+    """A step of the search. It is small, can be pickled, and holds all that it needs.
+
+    The merged result must not depend on the order of the batches.
+    """
+
+    def __call__(self, batch: Any) -> Any:
+        """The result of one batch."""
+
+    def merge(self, first: Any, second: Any) -> Any:
+        """The result of two batches together."""
+
+
+class Partitions(ABC):
+    """Rows in batches that can be read any number of times."""
+
+    @abstractmethod
+    def map_raw(self, task: Task) -> Any:
+        """Merged results of a task over the batches as they were read; None without batches."""
+
+    @abstractmethod
+    def map_encoded(self, task: Task, encoder: Encoder) -> Any:
+        """Merged results of a task over the encoded batches; None without batches."""
+
+    def close(self) -> None:
+        """Remove temporary files."""
+
+
+class EncodedTask:
+    """A task over encoded batches as one over raw batches."""
+
+    def __init__(self, task: Task, encoder: Encoder) -> None:
+        self.task, self.encoder = task, encoder
+        self.merge = task.merge
+
+    def __call__(self, raw: RawBatch) -> Any:
+        """The result of one batch."""
+        return self.task(self.encoder.encode(raw))
+
+
+class LocalPartitions(Partitions):
+    """Batches that a function returns anew each time.
+
+    Parameters
+    ----------
+    read : callable
+        Returns an iterable of `RawBatch`.
+    pool : ThreadPool
+    """
+
+    def __init__(
+        self, read: Callable[[], Iterable[RawBatch]], pool: ThreadPool = SERIAL
+    ) -> None:
+        self._read, self._pool = read, pool
+
+    def map_raw(self, task: Task) -> Any:
+        """Merged results over all batches, a few of which are in memory at a time."""
+        merged = None
+        for batches in _groups(self._read(), self._pool.n_threads):
+            results = self._pool.map(task, batches)
+            merged = reduce(task.merge, results if merged is None else [merged, *results])
+        return merged
+
+    def map_encoded(self, task: Task, encoder: Encoder) -> Any:
+        """Every batch is encoded again."""
+        return self.map_raw(EncodedTask(task, encoder))
+
+
+def _groups(batches: Iterable[Batch], size: int) -> Iterator[list]:
+    group: list = []
+    for batch in batches:
+        group.append(batch)
+        if len(group) == size:
+            yield group
+            group = []
+    if group:
+        yield group

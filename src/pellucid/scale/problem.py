@@ -1,0 +1,80 @@
+"""The explanation problem on partitioned data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pellucid.scale.batches import Encoder, WeightUnits
+from pellucid.scale.partitions import Partitions, Task
+
+
+class ScaleBins(NamedTuple):
+    """Bins of the columns; the attributes are those of `pellucid._core.data.binning.Bins`."""
+
+    edges: np.ndarray
+    inside: np.ndarray
+    center_code: np.ndarray
+
+
+@dataclass(frozen=True)
+class OpenNode:
+    """A leaf of a growing tree that may be split.
+
+    Attributes
+    ----------
+    number : int
+        Number of the builder.
+    centers : ndarray of int
+        Reference centers of the node, ascending.
+    cut_left, cut_right : frozenset of int
+        Features of which a split above sent this node to the left (right).
+    """
+
+    number: int
+    centers: np.ndarray
+    cut_left: frozenset[int] = frozenset()
+    cut_right: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True)
+class ScaleProblem:
+    """The data in partitions, and the clustering to be explained.
+
+    Attributes
+    ----------
+    partitions : Partitions
+    encoder : Encoder
+    centers : ndarray of shape (n_clusters, n_features)
+    bins : ScaleBins
+    cost_unit : float
+        Value of one unit of cost, a power of two.
+    """
+
+    partitions: Partitions
+    encoder: Encoder
+    centers: np.ndarray
+    bins: ScaleBins
+    cost_unit: float = 1.0
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return self.centers.shape[1]
+
+    @property
+    def n_bins(self) -> int:
+        """Bins per column."""
+        return self.bins.edges.shape[1]
+
+    @property
+    def weight_units(self) -> WeightUnits:
+        """How weights become integers."""
+        return self.encoder.weight_units
+
+    def map(self, task: Task) -> Any:
+        """Merged results of a task over all batches."""
+        return self.partitions.map_encoded(task, self.encoder)

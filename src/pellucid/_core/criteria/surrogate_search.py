@@ -444,6 +444,16 @@ def _scan(
     return found, bounds
 
 
+def scan_sums(
+    inside: np.ndarray, totals: np.ndarray, sums: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Scan one column: (least loss, its bin, least bound), and the bounds of all bins.
+
+    `sums` become cumulative.
+    """
+    return _scan(np.array([0, len(sums)]), inside, totals, sums)
+
+
 def _best_inside(rows: OpenRows, sums: np.ndarray, totals: np.ndarray) -> tuple[int, float]:
     """Least loss of the thresholds at the values of rows, and the lowest that has it.
 

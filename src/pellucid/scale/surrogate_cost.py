@@ -1,0 +1,169 @@
+"""Surrogate cost of the splits of many leaves at once (ExKMC)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from pellucid._core.criteria.column_search import ColumnSearch, Split
+from pellucid._core.criteria.surrogate_search import scan_sums
+from pellucid.scale.batches import Batch
+from pellucid.scale.columns import FineColumn
+from pellucid.scale.node_search import Search, search_node
+from pellucid.scale.problem import ScaleProblem
+from pellucid.scale.routing import Routing, rows_by_leaf
+from pellucid.scale.tasks import ColumnRangeTask
+
+
+class LeafSums(NamedTuple):
+    """Sums over the rows of a leaf.
+
+    Attributes
+    ----------
+    costs : ndarray of shape (n_clusters,), int64
+        Cost of all rows at each center.
+    floor : ndarray of shape (1,), int64
+        Sum of the least costs of all rows.
+    losses : ndarray of shape (n_features, n_bins, n_clusters), int64
+        Sums of the losses by column and bin; empty if they were not asked for.
+    """
+
+    costs: np.ndarray
+    floor: np.ndarray
+    losses: np.ndarray
+
+    @property
+    def cost(self) -> int:
+        """Surrogate cost of the leaf."""
+        return int(self.costs.min())
+
+    @property
+    def cluster(self) -> int:
+        """The center with the least cost; ties go to the lowest."""
+        return int(self.costs.argmin())
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether the same center has the least cost for each row, so that no split gains."""
+        return int(self.floor[0]) == self.cost
+
+
+@dataclass(frozen=True)
+class LossRows:
+    """Losses of rows: cost at a center less the least cost at any center."""
+
+    centers: np.ndarray
+    cost_unit: float
+
+    def rows(self, batch: Batch, leaf: np.ndarray, numbers: list[int]) -> dict[int, np.ndarray]:
+        """All rows of some leaves."""
+        return rows_by_leaf(leaf, numbers)
+
+    def n_channels(self, node: int) -> int:
+        """One sum per center."""
+        return len(self.centers)
+
+    def channels(self, batch: Batch, node: int, feature: int, rows: np.ndarray) -> np.ndarray:
+        """Losses of some rows."""
+        costs = batch.costs(self.centers, self.cost_unit, rows)
+        return costs - costs.min(axis=1, keepdims=True)
+
+
+@dataclass(frozen=True)
+class LossTask:
+    """Costs of some leaves, and their losses by column and bin.
+
+    Attributes
+    ----------
+    n_bins : int
+        0 if the losses by bin are not wanted.
+    """
+
+    routing: Routing
+    criterion: LossRows
+    leaves: list[int]
+    n_bins: int
+
+    def __call__(self, batch: Batch) -> dict[int, LeafSums]:
+        """Sums of one batch, by leaf."""
+        from pellucid._core.kernels.surrogate_cost import add_losses
+
+        criterion, found = self.criterion, {}
+        for number, rows in rows_by_leaf(self.routing.leaves(batch), self.leaves).items():
+            costs = batch.costs(criterion.centers, criterion.cost_unit, rows)
+            least = costs.min(axis=1, initial=np.iinfo(np.int64).max)
+            shape = (batch.n_features, self.n_bins, costs.shape[1])
+            sums = np.zeros(shape, dtype=np.int64)
+            if self.n_bins:
+                add_losses(batch.codes, rows, costs - least[:, None], sums)
+            found[number] = LeafSums(costs.sum(axis=0), least.sum(keepdims=True), sums)
+        return found
+
+    def merge(self, first: dict[int, LeafSums], second: dict[int, LeafSums]):
+        """Sums of two batches."""
+        return {n: LeafSums(*(a + b for a, b in zip(first[n], second[n]))) for n in first}
+
+
+class PartitionedSurrogateCost:
+    """Best splits by surrogate cost; see `pellucid._core.criteria.surrogate_cost`.
+
+    Parameters
+    ----------
+    problem : ScaleProblem
+    """
+
+    def __init__(self, problem: ScaleProblem) -> None:
+        self.problem = problem
+        self.row_sums = LossRows(problem.centers, problem.cost_unit)
+
+    def sums(self, leaves: list[int], routing: Routing, by_bin: bool) -> dict[int, LeafSums]:
+        """Sums of some leaves."""
+        n_bins = self.problem.n_bins if by_bin else 0
+        return self.problem.map(LossTask(routing, self.row_sums, leaves, n_bins))
+
+    def search(self, number: int, sums: LeafSums) -> Search:
+        """The split of least cost of a leaf that is not pure; none if no split gains anything."""
+        from pellucid._core.kernels.surrogate_cost import INFINITE
+
+        bins, floor = self.problem.bins, int(sums.floor[0])
+        (n_features, n_bins, n_centers), totals = sums.losses.shape, sums.costs - floor
+        found = np.empty((n_features, 1, 3), dtype=np.int64)
+        for feature in range(n_features):
+            found[feature], _ = scan_sums(bins.inside[feature], totals, sums.losses[feature].copy())
+
+        def make_column(feature: int) -> FineColumn:
+            return FineColumn(bins.edges[feature], sums.losses[feature], bins.inside[feature])
+
+        def judge(feature: int, column: FineColumn, limit: int):
+            found, bounds = scan_sums(column.inside, totals, column.sums.copy())
+            loss, edge, _ = found[0].tolist()
+            # Objects, since integers of this size do not fit into floats.
+            best = np.array([[loss, column.edges[edge]]], dtype=object)
+            return best, bounds <= min(limit, loss)
+
+        goal = sums.cost - floor + 1
+        features = np.arange(n_features)
+        search = ColumnSearch(found, features, bins.edges, INFINITE, goal=goal)
+        splits = yield from search_node(number, search, make_column, judge, n_bins)
+        return [
+            split._replace(objective=floor + split.objective, gain=sums.cost - floor - split.objective)
+            for split in splits
+            if floor + split.objective < sums.cost
+        ]
+
+    def first_splits(self, sums: dict[int, LeafSums], routing: Routing) -> dict[int, list[Split]]:
+        """Splits without gain: the first feature with several values, only the lowest left."""
+        numbers = list(sums)
+        if not numbers:
+            return {}
+        ranges = self.problem.map(ColumnRangeTask(routing, numbers))
+        found = {}
+        for number, (lowest, highest) in zip(numbers, ranges):
+            varied = (lowest < -highest).nonzero()[0]
+            found[number] = [
+                Split(sums[number].cost, int(j), float(lowest[j]), 0) for j in varied[:1]
+            ]
+        return found

@@ -22,6 +22,7 @@ LAYERS = (
     ("_core.growers",),
     ("_core.refine", "_core.exact"),
     ("metrics", "reference"),
+    ("scale",),
     ("cluster", "eop", "xclusters"),
     ("baselines",),
     ("plotting",),

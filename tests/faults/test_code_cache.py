@@ -11,10 +11,10 @@ import sys
 import time
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
 
-import numba
 from pellucid._utils.code_cache import CodeFiles
 
 CALLER = """

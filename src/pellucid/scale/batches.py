@@ -82,9 +82,8 @@ class Batch:
         X, weights = self.X, self.weights
         if rows is not None:
             X = X[rows]
-            weights = Weights(
-                weights.units[rows], weights.units_per_weight, weights.values[rows], weights.are_ones
-            )
+            units, values = weights.units[rows], weights.values[rows]
+            weights = Weights(units, weights.units_per_weight, values, weights.are_ones)
         return Dataset(X, weights).costs(centers, unit)[0]
 
 

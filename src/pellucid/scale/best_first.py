@@ -9,6 +9,7 @@ which of them are made, as if each had been searched when it was needed.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -151,7 +152,8 @@ class _BestFirst:
         mixed = {n: of_leaf for n, of_leaf in sums.items() if not of_leaf.is_pure}
         splits = run_searches(
             {n: criterion.search(n, of_leaf) for n, of_leaf in mixed.items()},
-            lambda requests: problem.map(PartSumsTask(routing, criterion.row_sums, requests)),
+            partial(PartSumsTask, routing, criterion.row_sums),
+            problem.map,
         )
         without_gain = {n: mixed[n] for n, found in splits.items() if not found}
         splits |= criterion.first_splits(without_gain, routing)
@@ -160,11 +162,13 @@ class _BestFirst:
             for n, found in splits.items()
             if found
         ]
-        sides = problem.map(NeighbourTask(routing, criterion.row_sums, requests)) if requests else []
+        sides = np.empty((0, 2))
+        if requests:
+            sides = problem.map(NeighbourTask(routing, criterion.row_sums, requests))
         for number, of_leaf in sums.items():
             empty = of_leaf._replace(losses=of_leaf.losses[:0])
             self.found[number] = _Found(empty)
-        for (number, _, _), (below, above) in zip(requests, np.asarray(sides).tolist()):
+        for (number, _, _), (below, above) in zip(requests, sides.tolist()):
             node = self.found[number]
             node.split = splits[number][0]
             node.threshold = choose_threshold(-below, above, self.style)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -26,7 +27,9 @@ class CenterCriterion(Protocol):
     def row_sums(self, nodes: Sequence[OpenNode]) -> NodeRowSums:
         """What is summed over the rows of some nodes."""
 
-    def searches(self, nodes: Sequence[OpenNode], routing: Routing, n: int = 1) -> dict[int, Search]:
+    def searches(
+        self, nodes: Sequence[OpenNode], routing: Routing, n: int = 1
+    ) -> dict[int, Search]:
         """Searches for the n best splits of nodes."""
 
 
@@ -49,9 +52,7 @@ class GrowingNodes:
         left, right = self.builder.split(number, feature=feature, threshold=threshold)
         is_left = self._centers[node.centers, feature] <= split.threshold
         cut_left, cut_right = node.cut_left, node.cut_right
-        self.leaves[left] = OpenNode(
-            left, node.centers[is_left], cut_left | {feature}, cut_right
-        )
+        self.leaves[left] = OpenNode(left, node.centers[is_left], cut_left | {feature}, cut_right)
         self.leaves[right] = OpenNode(
             right, node.centers[~is_left], cut_left, cut_right | {feature}
         )
@@ -69,10 +70,8 @@ def grow_greedily(
         if not nodes:
             break
         routing, row_sums = Routing.of(tree.builder), criterion.row_sums(nodes)
-        splits = run_searches(
-            criterion.searches(nodes, routing),
-            lambda requests: problem.map(PartSumsTask(routing, row_sums, requests)),
-        )
+        task = partial(PartSumsTask, routing, row_sums)
+        splits = run_searches(criterion.searches(nodes, routing), task, problem.map)
         chosen = {number: found[0] for number, found in splits.items() if found}
         intervals = _intervals(criterion, tree, chosen, routing, row_sums)
         level = [

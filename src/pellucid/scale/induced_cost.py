@@ -191,7 +191,9 @@ class PartitionedInducedCost:
         }
         return InducedCostRows(infos, problem.centers, problem.cost_unit)
 
-    def searches(self, nodes: Sequence[OpenNode], routing: Routing, n: int = 1) -> dict[int, Search]:
+    def searches(
+        self, nodes: Sequence[OpenNode], routing: Routing, n: int = 1
+    ) -> dict[int, Search]:
         """Searches for the n best splits of nodes with several centers, after one pass."""
         found = self.problem.map(InducedCostTask(routing, self.row_sums(nodes)))
         return {node.number: self._search(node, found[node.number], n) for node in nodes}

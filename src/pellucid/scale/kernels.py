@@ -38,4 +38,3 @@ def extremes_by_part(parts, values, lowest, highest):
         p, value = parts[i], np.float64(values[i])
         lowest[p] = value if value < lowest[p] else lowest[p]
         highest[p] = value if value > highest[p] else highest[p]
-

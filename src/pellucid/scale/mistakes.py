@@ -100,7 +100,9 @@ class PartitionedMistakes:
             leaf_of_center[node.centers] = node.number
         return CenterRows(leaf_of_center, {node.number: node.centers for node in nodes})
 
-    def searches(self, nodes: Sequence[OpenNode], routing: Routing, n: int = 1) -> dict[int, Search]:
+    def searches(
+        self, nodes: Sequence[OpenNode], routing: Routing, n: int = 1
+    ) -> dict[int, Search]:
         """Searches for the n best splits of nodes with several centers, after one pass."""
         problem = self.problem
         task = MistakeHistogramTask(routing, self.row_sums(nodes), problem.n_bins)
@@ -127,7 +129,8 @@ class PartitionedMistakes:
         found[:, :, ::2] /= divisor[:, None]
 
         def make_column(feature: int) -> FineColumn:
-            return FineColumn(bins.edges[feature], histogram[feature].T.copy(), bins.inside[feature])
+            sums = histogram[feature].T.copy()
+            return FineColumn(bins.edges[feature], sums, bins.inside[feature])
 
         def judge(feature: int, column: FineColumn, limit: float):
             limit *= divisor.max() * (1 + 1e-12)  # a little more, because of rounding

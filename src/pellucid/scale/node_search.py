@@ -64,11 +64,13 @@ def search_node(
 
 
 def run_searches(
-    searches: dict[int, Search], compute: Callable[[list[PartRequest]], list[PartSums]]
+    searches: dict[int, Search],
+    make_task: Callable[[list[PartRequest]], Any],
+    run_task: Callable[[Any], list[PartSums]],
 ) -> dict[int, list[Split]]:
     """Run the searches of several nodes side by side; the result of each.
 
-    ``compute(requests)`` answers the requests of all of them in one pass.
+    ``run_task(make_task(requests))`` answers the requests of all of them in one pass.
     """
     found: dict[int, list[Split]] = {}
     answers: dict[int, list[PartSums] | None] = dict.fromkeys(searches)
@@ -81,6 +83,7 @@ def run_searches(
                 found[node] = stop.value
         answers = {}
         if requests:
-            results = iter(compute([r for of_node in requests.values() for r in of_node]))
+            task = make_task([r for of_node in requests.values() for r in of_node])
+            results = iter(run_task(task))
             answers = {node: [next(results) for _ in rs] for node, rs in requests.items()}
     return found

@@ -35,6 +35,7 @@ class Partitions(ABC):
     def map_encoded(self, task: Task, encoder: Encoder) -> Any:
         """Merged results of a task over the encoded batches; None without batches."""
 
+    @abstractmethod
     def close(self) -> None:
         """Remove temporary files."""
 
@@ -61,9 +62,7 @@ class LocalPartitions(Partitions):
     pool : ThreadPool
     """
 
-    def __init__(
-        self, read: Callable[[], Iterable[RawBatch]], pool: ThreadPool = SERIAL
-    ) -> None:
+    def __init__(self, read: Callable[[], Iterable[RawBatch]], pool: ThreadPool = SERIAL) -> None:
         self._read, self._pool = read, pool
 
     def map_raw(self, task: Task) -> Any:
@@ -77,6 +76,9 @@ class LocalPartitions(Partitions):
     def map_encoded(self, task: Task, encoder: Encoder) -> Any:
         """Every batch is encoded again."""
         return self.map_raw(EncodedTask(task, encoder))
+
+    def close(self) -> None:
+        """There is nothing to remove."""
 
 
 def _groups(batches: Iterable[Batch], size: int) -> Iterator[list]:

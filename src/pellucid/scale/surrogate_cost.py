@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -129,7 +128,7 @@ class PartitionedSurrogateCost:
         from pellucid._core.kernels.surrogate_cost import INFINITE
 
         bins, floor = self.problem.bins, int(sums.floor[0])
-        (n_features, n_bins, n_centers), totals = sums.losses.shape, sums.costs - floor
+        (n_features, n_bins, _), totals = sums.losses.shape, sums.costs - floor
         found = np.empty((n_features, 1, 3), dtype=np.int64)
         for feature in range(n_features):
             found[feature], _ = scan_sums(bins.inside[feature], totals, sums.losses[feature].copy())
@@ -149,9 +148,9 @@ class PartitionedSurrogateCost:
         search = ColumnSearch(found, features, bins.edges, INFINITE, goal=goal)
         splits = yield from search_node(number, search, make_column, judge, n_bins)
         return [
-            split._replace(objective=floor + split.objective, gain=sums.cost - floor - split.objective)
+            split._replace(objective=floor + loss, gain=sums.cost - floor - loss)
             for split in splits
-            if floor + split.objective < sums.cost
+            if floor + (loss := split.objective) < sums.cost
         ]
 
     def first_splits(self, sums: dict[int, LeafSums], routing: Routing) -> dict[int, list[Split]]:

@@ -8,6 +8,7 @@ promising first, and in them only the bins that could hold a better split.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -83,8 +84,8 @@ def search_columns(
     # The most promising column often decides, so all threads work on that one first.
     n_columns = 1
     while columns := search.next_columns(n_columns):
-        limit, n_columns = search.limit, problem.pool.n_threads
-        search.store(columns, problem.pool.map(lambda j: refine(j, limit), columns))
+        n_columns, refine_column = problem.pool.n_threads, partial(refine, limit=search.limit)
+        search.store(columns, problem.pool.map(refine_column, columns))
     return search.best_splits()
 
 

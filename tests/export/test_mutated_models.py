@@ -15,6 +15,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from _support.export_cases import category_model, format_model
+from _support.memory import PEAK
 from _support.mutations import HUGE, mutate
 from pellucid import EOPClassifier, ExKMC, Explanation, from_json
 from pellucid.export.schema import schema_of
@@ -76,6 +77,7 @@ def outcome(text):
         assert message.startswith(PREFIXES), message
         assert "\n" not in message
         assert len(message) < 2000
+        assert message.isprintable()
         model = None
     assert time.process_time() - begin < MAX_SECONDS
     if model is None:
@@ -166,14 +168,16 @@ BOMBS = {
 }  # fmt: skip
 
 
-BOMB_RUNNER = """
-import copy, json, resource, sys, time
+BOMB_RUNNER = (
+    PEAK
+    + """
+import copy, json, sys, time
 from pathlib import Path
 from pellucid import Explanation, from_json
 folder = Path(sys.argv[1])
 original, bombs = json.loads((folder / "bombs.json").read_text())
 path = folder / "model.json"
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+before = peak()
 for name, (change, _) in bombs.items():
     document = copy.deepcopy(original)
     exec(change)
@@ -184,9 +188,9 @@ for name, (change, _) in bombs.items():
         from_json(path)
     except ValueError as error:
         said = str(error)
-    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-    print(json.dumps([name, said, time.process_time() - begin, grown // 1024]))
+    print(json.dumps([name, said, time.process_time() - begin, peak() - before]))
 """
+)
 
 
 def test_documents_that_would_take_much_memory_or_time_are_refused(tmp_path):

@@ -18,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pellucid._utils.notices import notices_to
+from pellucid._utils.printable import escape_controls
 from pellucid.plotting.palette import cluster_color
 from pellucid.table_explainer.wording import percent
 
@@ -180,7 +181,7 @@ def printable(text: str, console: Console) -> str:
     """`text` without control characters, in characters that the terminal can show."""
     if not _is_unicode(console.file):
         text = text.replace("≤", "<=")
-    return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
+    return escape_controls(text, keep="\n")
 
 
 class _RuleText:

@@ -52,6 +52,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from pellucid._utils.printable import one_line
 from pellucid.explanation.explanation import Explanation
 from pellucid.export._values import plain_value
 from pellucid.export.json_schema import FORMAT, VERSION, check_reading, read_document
@@ -214,17 +215,20 @@ def from_json(
         raise ValueError("not an explanation: it is nested too deeply") from None
     if repeated:
         place = _place_of(repeated[0], document)
-        raise ValueError(f"not an explanation: {place} appears twice")
+        raise ValueError(one_line(f"not an explanation: {place} appears twice"))
     return from_dict(document)
 
 
 def from_dict(document: dict[str, Any]) -> Explanation | RegionList:
     """Restore the explanation that `to_dict` wrote, with the checks of `from_json`."""
-    if isinstance(document, dict) and document.get("format") == REGIONS_FORMAT:
-        from importlib import import_module
+    try:
+        if isinstance(document, dict) and document.get("format") == REGIONS_FORMAT:
+            from importlib import import_module
 
-        return import_module("pellucid.export.region_json").read_regions(document)
-    return read_document(document)
+            return import_module("pellucid.export.region_json").read_regions(document)
+        return read_document(document)
+    except ValueError as error:
+        raise ValueError(one_line(str(error))) from None
 
 
 def _feature(name: str | Indicator) -> str | dict[str, Any]:

@@ -53,6 +53,12 @@ def to_utf8(
         content = _decode(name, content, found).removeprefix("\ufeff").encode()
     if b"\n" not in content:
         content = content.replace(b"\r", b"\n")
+    if (at := content.find(b"\0")) >= 0:
+        line = content.count(b"\n", 0, at) + 1
+        raise InputError(
+            f"{name}: line {line} has a NUL character, so the file is damaged or not text",
+            hint="remove it, or export the table again",
+        )
     return content, found
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from pellucid._utils.notices import InputError
+from pellucid.tables.reading.limits import read_bytes, read_standard_input
 from pellucid.tables.reading.parsing import parse_columns
 from pellucid.tables.reading.source import ReadingOptions, TableSource
 from pellucid.tables.reading.text_files import read_text
@@ -41,10 +41,11 @@ def read_source(
         the decimal sign of ``1,234``.
     """
     if file == STDIN:
-        name, content = "standard input", sys.stdin.buffer.read()
+        name = "standard input"
+        content = read_standard_input(name)
         unpacked = unpack(name, content, PurePath(""))
     else:
-        name, content = str(file), file.read_bytes()
+        name, content = str(file), read_bytes(file)
         unpacked = unpack(name, content, file)
     content, suffix = unpacked
     if not content[:1024].strip() and not content.strip():

@@ -84,19 +84,24 @@ def distinct_names(names: list[str]) -> Iterator[str]:
     """Unique names: a second 'a' becomes 'a (2)', an empty name 'column 3'."""
     used = set(names)
     seen: set[str] = set()
+    copies: dict[str, int] = {}
     renamed: list[str] = []
     for position, name in enumerate(names, start=1):
         base = name or f"column {position}"
-        new, copy = base, 1
+        new, copy = base, copies.get(base, 1)
+        if copy > 1:
+            new = f"{base} ({copy})"
         while new in seen or (copy > 1 and new in used):
             copy += 1
             new = f"{base} ({copy})"
         if copy > 1 and name:
             renamed.append(new)
+        copies[base] = copy
         seen.add(new)
         yield new
     if renamed:
-        notice(f"columns with the same name are renamed: {', '.join(renamed)}")
+        others = f", ... ({len(renamed):,} in all)" if len(renamed) > 20 else ""
+        notice(f"columns with the same name are renamed: {', '.join(renamed[:20])}{others}")
 
 
 def numbered_names(width: int) -> list[str]:

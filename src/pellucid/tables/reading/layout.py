@@ -16,6 +16,7 @@ from pellucid.tables.reading.headers import (
     is_header,
     numbered_names,
 )
+from pellucid.tables.reading.limits import MAX_LINE, check_columns
 from pellucid.tables.reading.numbers import is_number
 from pellucid.tables.reading.records import (
     FieldSeparator,
@@ -31,6 +32,7 @@ SEPARATORS = "\t;|,"
 """Separators in the order of preference, if lines have equal numbers of fields with several."""
 
 _HEAD = 1 << 17
+_HEAD_LINES = 20
 _SEPARATOR_LINE = re.compile(rb'^"?sep=(.)"?[ \t]*\r?\n', re.IGNORECASE)
 _COMMENT = re.compile(r"^\s*(#|//|%|--)")
 _CONSISTENT = 0.95
@@ -111,9 +113,13 @@ def find_table(
     rest = content[_offset(content, skip) :]
     if not rest[:_HEAD].strip() and not rest.strip():
         raise InputError(f"{name} is empty", hint="a table needs a header line and rows")
-    head = rest[:_HEAD].decode(errors="ignore")
-    is_cut = len(rest) > _HEAD
+    end = _end_of_head(name, rest, skip)
+    head = rest[:end].decode(errors="ignore")
+    is_cut = len(rest) > end
     dialect, sample = _find_dialect(head, is_cut, separator, hints.separator)
+    if not sample and end > _HEAD:  # a field is too long for the parser
+        head, is_cut = rest[:_HEAD].decode(errors="ignore"), True
+        dialect, sample = _find_dialect(head, is_cut, separator, hints.separator)
     if not sample:
         raise InputError(
             f"{name}: no line of fields is found at the start",
@@ -130,6 +136,7 @@ def find_table(
         _report_titles(sample[:top], skip)
     first, rows = sample[top], sample[top + 1 :]
     width = max(width, len(first.fields)) if not first.fits(width) else width
+    check_columns(name, width)
     has_header = options.header
     if has_header is None:
         has_header = is_header(
@@ -161,6 +168,19 @@ def find_table(
     if b'"' in content:
         check_quotes(name, table.body, dialect, table.n_above)
     return table.regular() if dialect.is_collapsed else table
+
+
+def _end_of_head(name: str, content: bytes, skip: int) -> int:
+    """Position after the first lines, which decide on the layout; at least `_HEAD` if possible."""
+    end = 0
+    for line in range(_HEAD_LINES):
+        begin, end = end, content.find(b"\n", end) + 1 or len(content)
+        if end - begin > MAX_LINE:
+            raise InputError(
+                f"{name}: line {skip + line + 1} is longer than {MAX_LINE >> 20} MB",
+                hint="a text table has one line per row; export the table again",
+            )
+    return max(end, _HEAD)
 
 
 def _line(fields: list[str], separator: str) -> bytes:

@@ -50,8 +50,10 @@ class Record(NamedTuple):
         )
 
 
-def read_records(text: str, dialect: FieldSeparator, start: int = 0) -> Iterator[Record]:
-    """The rows of a text, of which `start` lines come before."""
+def read_records(
+    text: str, dialect: FieldSeparator, start: int = 0, name: str = ""
+) -> Iterator[Record]:
+    """The rows of a text, of which `start` lines come before; `name` is that of the file."""
     lines = io.StringIO(text, newline="")
     source = (_collapse(line) for line in lines) if dialect.is_collapsed else lines
     reader = csv.reader(source, delimiter=dialect.separator)
@@ -61,9 +63,12 @@ def read_records(text: str, dialect: FieldSeparator, start: int = 0) -> Iterator
             first, last = last + 1, start + reader.line_num
             yield Record(fields, first, last)
     except csv.Error as error:
+        what = f"has {error}"
+        if "field larger" in str(error):
+            what = f"has a field of more than {csv.field_size_limit():,} characters"
         raise InputError(
-            f"line {last + 1}: {error}",
-            hint="a quote may be opened there and not closed",
+            f"{name + ': ' if name else ''}line {last + 1} {what}",
+            hint="shorten it; a quote may be opened there and not closed",
         ) from error
 
 
@@ -183,7 +188,7 @@ def rewrite(name: str, body: bytes, dialect: FieldSeparator, width: int, start: 
     blank: list[int] = []
     n_blank = n_long = 0
     text = body.decode()
-    for record in read_records(text, dialect, start):
+    for record in read_records(text, dialect, start, name):
         if record.is_blank and (width > 1 or not record.fields):
             blank.append(record.first)
             continue

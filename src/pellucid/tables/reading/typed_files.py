@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections import Counter
 
 import polars as pl
@@ -16,27 +17,54 @@ from pellucid.tables.reading.headers import (
     is_header,
     numbered_names,
 )
+from pellucid.tables.reading.limits import check_bytes, check_columns
 from pellucid.tables.reading.numbers import as_integers
+from pellucid.tables.reading.sheets import check_sheets
 from pellucid.tables.reading.source import ReadingOptions
 from pellucid.tables.suffixes import EXCEL, FEATHER, PARQUET
 
 _SAMPLE_ROWS = 200
+_BYTES_PER_VALUE = 8
+_CHUNK, _LONGEST_KEY = 1 << 20, 1000
+_FEW_KEYS = 1000
+_KEY = re.compile(rb'"([^"\\]{0,1000})"\s*:')
 
 
 def read_typed(name: str, content: bytes, suffix: str, options: ReadingOptions) -> pl.DataFrame:
     """Read a file that is not a text table."""
     source = io.BytesIO(content)
     if suffix in PARQUET:
+        _check_size(name, pl.scan_parquet(source))
         return pl.read_parquet(source)
     if suffix in FEATHER:
+        _check_size(name, pl.scan_ipc(source))
         return pl.read_ipc(source)
     if suffix in EXCEL:
         return _read_excel(name, content, options)
     return _read_json(name, content)
 
 
+def _check_size(name: str, table: pl.LazyFrame) -> None:
+    """Fail if a table is large, which a small compressed file can be; only its footer is read."""
+    n_columns = len(table.collect_schema())
+    check_columns(name, n_columns)
+    n_rows = table.select(pl.len()).collect().item()
+    check_bytes(name, _BYTES_PER_VALUE * n_rows * n_columns)
+
+
+def _check_keys(name: str, content: bytes) -> None:
+    """Fail if the objects have too many different keys; each becomes a column of all rows."""
+    keys: set[bytes] = set()
+    for begin in range(0, len(content), _CHUNK):
+        keys.update(_KEY.findall(content, begin, begin + _CHUNK + _LONGEST_KEY))
+        check_columns(name, len(keys))
+    if len(keys) > _FEW_KEYS:
+        check_bytes(name, _BYTES_PER_VALUE * len(keys) * content.count(b"{"))
+
+
 def _read_json(name: str, content: bytes) -> pl.DataFrame:
     content = content.removeprefix(b"\xef\xbb\xbf").strip()
+    _check_keys(name, content)
     if not content.startswith(b"["):
         return pl.read_ndjson(io.BytesIO(content), infer_schema_length=None)
     if not content[1:].lstrip().startswith(b"{"):
@@ -51,7 +79,14 @@ def _read_excel(name: str, content: bytes, options: ReadingOptions) -> pl.DataFr
     """Read the first sheet that has cells; lines above the header are skipped."""
     import fastexcel
 
-    workbook = fastexcel.read_excel(content)
+    check_sheets(name, content)
+    try:
+        workbook = fastexcel.read_excel(content)
+    except fastexcel.FastExcelError as error:
+        why = str(error).splitlines()[0]
+        raise InputError(
+            f"{name} cannot be read: {why}", hint="open it in a spreadsheet and save it again"
+        ) from error
     for sheet in workbook.sheet_names:
         sample = workbook.load_sheet(
             sheet, header_row=None, skip_rows=0, n_rows=_SAMPLE_ROWS, dtypes="string"

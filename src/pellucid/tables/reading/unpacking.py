@@ -14,13 +14,18 @@ from pathlib import PurePath
 from typing import IO, NamedTuple
 
 from pellucid._utils.notices import InputError
+from pellucid.tables.reading.limits import max_bytes
 from pellucid.tables.suffixes import COMPRESSED, FEATHER, JSON, PARQUET, TEXT
 
 MIN_LIMIT = 256 << 20
 MAX_RATIO = 200
 """A compressed file may give `MIN_LIMIT` bytes, or this multiple of its size."""
 
-_CHUNK = 1 << 16
+MAX_LAYERS = 5
+"""A file can be compressed this many times; some files give themselves when decompressed."""
+
+_CHUNK = 1 << 12
+"""Compressed bytes at a time; zstd can give 32,000 times as many."""
 
 
 class Content(NamedTuple):
@@ -51,7 +56,11 @@ def unpack(name: str, content: bytes, path: PurePath) -> Content:
     path : PurePath
         Name of the file, of which the suffix is used.
     """
+    n_layers = 0
     while (opener := _opener(content)) is not None:
+        n_layers += 1
+        if n_layers > MAX_LAYERS:
+            raise InputError(f"{name} is compressed more than {MAX_LAYERS} times")
         path = path.with_suffix("") if path.suffix.lower() in COMPRESSED else path
         if opener is _open_zip:
             if (suffix := _workbook_suffix(name, content)) is not None:
@@ -123,7 +132,7 @@ def _open_zip(data: IO[bytes]) -> IO[bytes]:
 
 
 def _decompress(name: str, content: bytes, opener) -> bytes:
-    limit = max(MIN_LIMIT, MAX_RATIO * len(content))
+    limit = min(max(MIN_LIMIT, MAX_RATIO * len(content)), max_bytes())
     try:
         with opener(io.BytesIO(content)) as stream:
             found = stream.read(limit + 1)

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from benchmarks import (
+    big,
     eop,
     golden,
     machine,
@@ -27,6 +28,7 @@ BENCHMARKS = {
     "xclusters": (xclusters, "clusters chosen so that they can be explained, beside the paper"),
     "eop": (eop, "regions in projections beside boosting, CART and the paper's tables"),
     "tables": (tables, "the first answer on real tables, with the defaults"),
+    "big": (big, "large inputs: rows, columns, entries, clusters, leaves"),
     "golden": (golden, "cost and size beside the published packages'"),
 }
 REPORT = "the result page again, from what has been measured"

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import warnings
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 
-from pellucid import IMM
+from pellucid import EMN, IMM, ExGreedy, ExKMC, SpEx
 
 from .campaign import Campaign, accumulate, table
 from .exact import partition_cost
 from .numbers import STORAGES, store
-from .running import draw_case, is_clear
+from .running import draw_case, is_clear, run_case
 from .tree_cases import TreeCase
-from .tree_oracles import WrongResult, check_tree
+from .tree_oracles import WrongResult, check_tree, check_variant
 
 
 def test_exact_costs():
@@ -94,3 +98,30 @@ def test_campaign_counts_and_accumulates(tmp_path):
     counts = accumulate(tmp_path / "fuzz.json", campaign)
     assert counts["IMM", "fits"] == 6
     assert table(counts).splitlines()[-1].split() == ["all", "6", "4", "4", "0", "0"]
+
+
+@pytest.mark.parametrize("first", range(0, 400, 100))
+def test_short_run(first):
+    outcomes = [run_case(seed) for seed in range(first, first + 100)]
+    assert [outcome for outcome in outcomes if outcome.is_failure] == []
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(st.data())
+def test_small_tables(data):
+    """Tables that Hypothesis can shrink: few distinct numbers of any magnitude, whole weights."""
+    n, d = data.draw(st.integers(1, 8)), data.draw(st.integers(1, 3))
+    numbers = st.sampled_from([0.0, -0.0, 1.0, 1 / 3, -1e100, 1e100, 1e-60, 2.0**53, 0.1])
+    X = data.draw(hnp.arrays(np.float64, (n, d), elements=numbers))
+    centers = X[data.draw(st.lists(st.integers(0, n - 1), min_size=1, max_size=4))]
+    weight = data.draw(st.lists(st.integers(1, 3), min_size=n, max_size=n))
+    method = data.draw(st.sampled_from([EMN, ExGreedy, ExKMC, IMM, SpEx]))
+    objective = data.draw(st.sampled_from(["kmeans", "kmedians"]))
+    model = method(reference=centers, objective=objective, n_jobs=1)
+    case = TreeCase(method.__name__, model, "", X, X, weight=weight, reference="rows")
+    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = case.fit()
+        check_tree(case, fitted, rng)
+        check_variant(case, fitted, rng)

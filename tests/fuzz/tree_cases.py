@@ -155,7 +155,7 @@ def draw_tree_case(rng) -> TreeCase:
     d, k = int(rng.integers(1, 6)), int(rng.integers(1, 5 if name == "OptimalTree" else 7))
     if rng.random() < 0.05 and n <= 6:
         k = n
-    description, given, X = draw_table(rng, n, d, rng.random() < 0.2)
+    description, given, X = draw_table(rng, n, d, rng.random() < 0.15)
     reasons: list[str] = []
 
     estimator, draw = ESTIMATORS[name]
@@ -167,13 +167,15 @@ def draw_tree_case(rng) -> TreeCase:
 
     case = TreeCase(name, estimator(**parameters), description, X, given, may_refuse=reasons)
     if rng.random() < 0.6:
-        kind, case.weight = draw_weights(rng, n, rng.random() < 0.25)
+        kind, case.weight = draw_weights(rng, n, rng.random() < 0.12)
         case.description += f"; weights: {kind}"
     _draw_reference(rng, case, k)
     if not is_in_domain(case.X, case.weights):
         case.must_refuse = True
     if case.must_refuse:
         reasons.append("outside of the domain")
+    if name == "CARTExplainer" and np.abs(X).max() > np.finfo(np.float32).max:
+        reasons.append("scikit-learn's trees work in float32")
     if not hasattr(case.model.reference, "fit") and rng.random() < 0.1:
         case.given = with_wide_indices(case.given)
     case.description += f"; reference: {case.reference}"

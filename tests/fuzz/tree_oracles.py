@@ -263,8 +263,8 @@ def _repeated_rows(case, model, rng):
 
 
 def _scaled_weights(case, model, rng):
-    # Whole weights count copies, and ExShallow needs as many rows as clusters on each side.
-    if case.name not in ("IMM", "EMN", "BSIMM", "ExGreedy", "ExKMC", "SpEx", "OptimalTree"):
+    # The others compare weights with numbers of clusters.
+    if case.name not in ("IMM", "EMN", "BSIMM", "ExKMC", "SpEx", "OptimalTree"):
         return
     power = int(rng.integers(1, 30)) * (1 if rng.random() < 0.5 else -1)
     scaled = np.ldexp(case.weights, power)

@@ -198,3 +198,44 @@ def test_refit_replaces_the_first_fit(blobs):
 def test_value_errors(parameters, message):
     with pytest.raises(ValueError, match=message):
         KMedoids(**{"n_clusters": 2, **parameters}).fit(np.arange(12.0).reshape(6, 2))
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "cosine"])
+@pytest.mark.parametrize("seed", range(4))
+def test_sparse_rows_are_clustered_as_dense_ones(metric, seed):
+    """Differences are taken before they are squared, so that close rows keep their distance."""
+    random = np.random.default_rng(seed)
+    X = random.integers(0, 3, size=(60, 5)) * 10.0 ** random.integers(-9, 9, size=(60, 5))
+    X = X[random.integers(0, 40, 60)] * (random.random((60, 5)) < 0.7)
+    models = [KMedoids(4, metric=metric).fit(store(X)) for store in (np.array, sparse.csr_array)]
+    assert models[1].inertia_ == pytest.approx(models[0].inertia_, rel=1e-12)
+    for model in models:
+        for rows in (X, sparse.csc_array(X), X[:3]):
+            np.testing.assert_array_equal(model.predict(rows), model.labels_[: rows.shape[0]])
+
+
+@pytest.mark.parametrize(
+    ("metric", "message"),
+    [
+        ("euclidean", r"Input X contains 1e\+200 in column 0"),
+        ("gower", r"X contains 1e\+200 in column 0"),
+    ],
+)
+def test_large_numbers_are_refused(metric, message):
+    X = np.array([[0.0, 1e200, 1.0], [1e200, 0.0, 2.0], [1.0, 2.0, 0.0]])
+    with pytest.raises(ValueError, match=message):
+        KMedoids(2, metric=metric).fit(X)
+
+
+def test_a_range_of_subnormal_numbers_is_no_range():
+    X = np.array([[0.0, 1.0], [5e-324, 2.0], [1e-323, 9.0]])
+    model = KMedoids(2, metric="gower").fit(X)
+    assert model.labels_[0] == model.labels_[1]
+    assert np.isfinite(model.inertia_)
+
+
+@pytest.mark.parametrize("weight", [2.0, 0.25])
+def test_one_weight_for_all_rows(weight):
+    X = np.arange(6.0)[:, None]
+    one, all_rows = KMedoids(2).fit(X, sample_weight=weight), np.full(6, weight)
+    assert one.inertia_ == KMedoids(2).fit(X, sample_weight=all_rows).inertia_

@@ -116,7 +116,8 @@ def test_relabel_clusters():
     X, y, weight = table()
     tree = TreeGrower(X, weight).grow(y).tree
     new_label = np.array([2, 0, 3, 1])[: y.max() + 1]
-    other = relabel_clusters(tree, new_label)
+    n_rows = 3 * np.bincount(tree.apply(X), minlength=tree.node_count)
+    other = relabel_clusters(tree, new_label, n_rows)
     np.testing.assert_array_equal(other.predict(X), new_label[tree.predict(X)])
-    np.testing.assert_array_equal(other.n_node_samples, tree.n_node_samples)
+    np.testing.assert_array_equal(other.n_node_samples, 3 * tree.n_node_samples)
     np.testing.assert_array_equal(other.weighted_n_node_samples, tree.weighted_n_node_samples)

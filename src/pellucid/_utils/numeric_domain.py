@@ -89,11 +89,15 @@ def refuse_large(X, names: Sequence[str] | None = None, what: str = "Input X") -
         largest = low if abs(low) > abs(high) else high
         if abs(largest) > MAX_VALUE:
             name = column if names is None else repr(names[column])
-            raise ValueError(
-                f"{what} contains {largest:.4g} in column {name}: numbers of more than "
-                f"{MAX_VALUE:g} are too large to square and add up; divide the column by a "
-                "constant, or drop such rows"
-            ) from None
+            raise ValueError(too_large(what, largest, name)) from None
+
+
+def too_large(what: str, value: float, column: object) -> str:
+    """Message for a number above `MAX_VALUE` in a column of some data."""
+    return (
+        f"{what} contains {value:.4g} in column {column}: numbers of more than {MAX_VALUE:g} are "
+        "too large to square and add up; divide the column by a constant, or drop such rows"
+    )
 
 
 def check_spread(X) -> None:

@@ -15,6 +15,7 @@ from pellucid.tree import ThresholdTree
 from pellucid.tree.importances import feature_importances
 from pellucid.tree.model import TreeModelMixin
 from pellucid.xclusters.distances.pairwise import between
+from pellucid.xclusters.distinct_rows import RowGroups
 from pellucid.xclusters.feature_distances import accuracy_data
 from pellucid.xclusters.search import SearchOutcome
 from pellucid.xclusters.trees import relabel_clusters
@@ -28,6 +29,7 @@ class ExplainedClusters(TreeModelMixin, EstimatorExportMixin, ClusterMixin, Base
         outcome: SearchOutcome,
         tree: ThresholdTree,
         encoded: np.ndarray,
+        rows: RowGroups,
         weighted: np.ndarray,
         weight: np.ndarray,
     ) -> None:
@@ -39,18 +41,23 @@ class ExplainedClusters(TreeModelMixin, EstimatorExportMixin, ClusterMixin, Base
         tree : ThresholdTree
         encoded : ndarray of shape (n_samples, n_columns)
             Encoded explanation features of all rows.
+        rows : RowGroups
+            The distinct rows, which `outcome` refers to.
         weighted : ndarray of int
-            Indices of the rows of positive weight, which `outcome` refers to.
+            Indices of the rows of positive weight.
         weight : ndarray of shape (n_samples,)
         """
         chosen = outcome.chosen
-        sizes = np.bincount(chosen.labels, weights=weight[weighted])
-        order = np.argsort(-sizes, kind="stable")
+        sizes = np.bincount(chosen.labels, weights=rows.weight)
+        lowest = np.full(len(sizes), len(rows.rank))
+        np.minimum.at(lowest, chosen.labels, rows.rank)
+        order = np.lexsort((lowest, -sizes))
         new_label = np.argsort(order)
-        tree = relabel_clusters(tree, new_label)
         leaf = tree.apply(encoded)
+        n_rows = np.bincount(leaf[weighted], minlength=tree.node_count)
+        tree = relabel_clusters(tree, new_label, n_rows)
         labels = tree.cluster[leaf]
-        labels[weighted] = new_label[chosen.labels]
+        labels[weighted] = new_label[chosen.labels[rows.group]]
         agrees = (tree.cluster[leaf] == labels)[weighted]
         purity = leaf_purity(leaf[weighted], agrees, weight[weighted])
 
@@ -62,7 +69,7 @@ class ExplainedClusters(TreeModelMixin, EstimatorExportMixin, ClusterMixin, Base
         self.tree_columns_ = self.encoding_.names
         self.cluster_names_ = np.arange(len(order))
         self.labels_ = labels
-        self.medoid_indices_ = weighted[chosen.medoids[order]]
+        self.medoid_indices_ = rows.first[chosen.medoids[order]]
         self.best_k_, self.best_alpha_ = chosen.k, chosen.alpha
         self.distortion_, self.n_nodes_ = chosen.distortion, chosen.n_nodes
         self.objective_, self.accuracy_ = outcome.objective, chosen.accuracy

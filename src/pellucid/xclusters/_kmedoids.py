@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from pellucid._utils.numeric_domain import check_values
 from pellucid._utils.sklearn_compat import Interval, StrOptions, validate_parameters
 from pellucid.tables.frames import as_table, with_names
 from pellucid.tables.validation import read_sample_weight, read_X
@@ -239,7 +240,10 @@ class KMedoids(ClusterMixin, BaseEstimator):
                 f"Sparse data was passed, but metric={self.metric!r} requires dense data; use "
                 ".toarray()"
             )
-        return read_X(self, X, reset=reset)
+        numbers = read_X(self, X, reset=reset)
+        if reset:
+            check_values(numbers, getattr(self, "feature_names_in_", None))
+        return numbers
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

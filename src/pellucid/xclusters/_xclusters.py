@@ -9,13 +9,20 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from pellucid._utils.numeric_domain import MAX_VALUE
 from pellucid._utils.sklearn_compat import HasMethods, Interval, StrOptions, validate_parameters
 from pellucid._utils.training_data import store_training_data
 from pellucid.tables.columns import Columns
 from pellucid.tables.encoding import Encoding
 from pellucid.tables.validation import read_sample_weight
 from pellucid.xclusters._fitted import ExplainedClusters
-from pellucid.xclusters.distances.pairwise import check_matrix, column_ranges, pairwise
+from pellucid.xclusters.distances.pairwise import (
+    check_matrix,
+    column_ranges,
+    find_distance,
+    pairwise,
+)
+from pellucid.xclusters.distinct_rows import GivenDistances, RowGroups
 from pellucid.xclusters.feature_distances import (
     accuracy_data,
     explanation_data,
@@ -51,10 +58,11 @@ class XClusters(ExplainedClusters):
         (1 − α) · a / max(a) + α · e / max(e)
 
     where a is the distance on the accuracy features and e is the distance on the explanation
-    features. The number of clusters k and the mixing parameter α minimize ``D + λ · N``. The
-    distortion D is the sum of squared accuracy distances of the rows to the medoid of their
-    cluster. N is the number of nodes of a decision tree that predicts the clusters from the
-    explanation features. D is divided by D(smallest k, α = 1), and N by N(largest k, α = 0).
+    features. At α = 0 and α = 1, the other distance decides ties. The number of clusters k and the
+    mixing parameter α minimize ``D + λ · N``. The distortion D is the sum of squared accuracy
+    distances of the rows to the medoid of their cluster. N is the number of nodes of a decision
+    tree that predicts the clusters from the explanation features. D is divided by D(smallest k, α =
+    1), and N by N(largest k, α = 0).
 
     Parameters
     ----------
@@ -117,7 +125,7 @@ class XClusters(ExplainedClusters):
         Step of the α grid. Not used by ``"bayes"``.
     refine : bool, default=True
         Whether to evaluate the neighbors of the best pairs after branch and bound. This is not in
-        the paper. It adds at most a tenth of the evaluations of the grid, and it improves the
+        the paper. It adds α = 0 with every k and at most a tenth of the grid, and it improves the
         result if D and N are not monotone.
     max_evaluations : int, default=None
         Maximum number of pairs to evaluate; at least the two pairs that normalize D and N.
@@ -132,8 +140,9 @@ class XClusters(ExplainedClusters):
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-        Cluster of each row, sorted by decreasing cluster weight. The tree reproduces all labels if
-        `accuracy_` is 1. Rows of weight 0 get the prediction of the tree.
+        Cluster of each row, sorted by decreasing cluster weight, then by explanation features. The
+        tree reproduces all labels if `accuracy_` is 1. Rows of weight 0 get the prediction of the
+        tree.
     medoid_indices_ : ndarray of shape (best_k_,)
         Per cluster, the row with the smallest mean squared accuracy distance to the others.
     tree_ : ThresholdTree
@@ -331,23 +340,24 @@ class XClusters(ExplainedClusters):
         categorical = self._reader.explanation_positions(self.categorical, "categorical")
         self.encoding_ = Encoding.fit(explained, categorical)
         encoded = self.encoding_.transform(explained)
-        a = self._accuracy_distances(accuracy)
-        e = self._explanation_distances(explained, explanation_distances)
-        if len(weighted) < n:
-            a, e = (matrix[np.ix_(weighted, weighted)] for matrix in (a, e))
+        given = self._given_distances(accuracy, explanation_distances, n)
+        parts = [explained, given[0] or accuracy, *filter(None, given[1:])]
+        rows = RowGroups.of(parts, weighted, weight[weighted])
+        a = self._accuracy_distances(accuracy, given[0], rows.first)
+        e = self._explanation_distances(explained, given[1], rows.first)
         seed = 0 if self.random_state is None else _draw_seed(self.random_state)
         grower = TreeGrower(
-            encoded[weighted],
-            weight[weighted],
+            encoded[rows.first],
+            rows.weight,
             tree=self.tree,
             min_accuracy=self.tree_accuracy,
             measure=self.tree_measure,
             random_state=seed,
         )
         options = self._search_options(k_range, seed)
-        outcome = find_clusters(Mixture(a, e), grower, weight[weighted], options)
+        outcome = find_clusters(Mixture(a, e), grower, rows.weight, options)
         tree = grower.grow(outcome.chosen.labels).tree
-        self._store(outcome, tree, encoded, weighted, weight)
+        self._store(outcome, tree, encoded, rows, weighted, weight)
         self._medoids = take_rows(accuracy, self.medoid_indices_)
         warn_about(outcome, grower if self.tree is None else None)
         is_series = explanation is not None and self.accuracy_distance != "precomputed"
@@ -372,23 +382,49 @@ class XClusters(ExplainedClusters):
             seed=seed,
         )
 
-    def _accuracy_distances(self, accuracy: Any) -> np.ndarray:
+    def _given_distances(
+        self, accuracy: Any, explanation: Any, n: int
+    ) -> tuple[GivenDistances | None, GivenDistances | None]:
+        """The distance matrices that were passed to `fit`, checked."""
+        is_given = isinstance(self.accuracy_distance, str) and (
+            self.accuracy_distance == "precomputed"
+        )
+        return (
+            _read_distances(accuracy, n, "X") if is_given else None,
+            _read_distances(explanation, n, "explanation_distances"),
+        )
+
+    def _accuracy_distances(
+        self, accuracy: Any, given: GivenDistances | None, rows: np.ndarray
+    ) -> np.ndarray:
+        """Distances of some rows on the accuracy features."""
+        if given is not None:
+            return given.matrix[np.ix_(rows, rows)]
         metric = self.accuracy_distance
-        if isinstance(metric, str) and metric == "precomputed":
-            return check_matrix(accuracy, name="X")
         data = accuracy_data(accuracy, metric)
-        self._ranges = column_ranges(data) if metric == "gower" else None
-        return self._pairwise(data, metric)
+        distances = self._pairwise(data, metric, rows)
+        self._ranges = column_ranges(take_rows(data, rows)) if metric == "gower" else None
+        return distances
 
-    def _explanation_distances(self, explanation: Columns, distances: Any) -> np.ndarray:
-        if distances is not None:
-            return check_matrix(distances, len(explanation), "explanation_distances")
+    def _explanation_distances(
+        self, explanation: Columns, given: GivenDistances | None, rows: np.ndarray
+    ) -> np.ndarray:
+        """Distances of some rows on the explanation features."""
+        if given is not None:
+            return given.matrix[np.ix_(rows, rows)]
         metric = explanation_metric(self.explanation_distance, self.encoding_)
-        return self._pairwise(explanation_data(explanation, self.encoding_, metric), metric)
+        return self._pairwise(explanation_data(explanation, self.encoding_, metric), metric, rows)
 
-    def _pairwise(self, data: Any, metric: Any) -> np.ndarray:
+    def _pairwise(self, data: Any, metric: Any, rows: np.ndarray) -> np.ndarray:
         window = self.window if metric == "dtw" else None
-        return pairwise(data, metric, window=window, n_jobs=self.n_jobs, verbose=self.verbose)
+        find_distance(metric, window).read(data, "X")  # errors give the row numbers of X
+        return pairwise(
+            take_rows(data, rows),
+            metric,
+            window=window,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+        )
 
 
 def _check_distances(model: XClusters, explanation: Any, distances: Any) -> None:
@@ -409,6 +445,19 @@ def _check_distances(model: XClusters, explanation: Any, distances: Any) -> None
             "with accuracy_distance='precomputed', X is the distance matrix; pass the explanation "
             "features separately: fit(X, explanation=...)"
         )
+
+
+def _read_distances(matrix: Any, n: int, name: str) -> GivenDistances | None:
+    """A given distance matrix, checked; None if there is none."""
+    if matrix is None:
+        return None
+    matrix = check_matrix(matrix, n, name)
+    if matrix.max() > MAX_VALUE:
+        raise ValueError(
+            f"{name} contains {matrix.max():.4g}: distances of more than {MAX_VALUE:g} are too "
+            "large to square and add up; divide all distances by a constant"
+        )
+    return GivenDistances(matrix)
 
 
 def _draw_seed(random_state: Any) -> int:

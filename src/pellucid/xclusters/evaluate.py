@@ -201,7 +201,8 @@ class KMedoidsStarts:
         self._medoids: dict[tuple[int, float], np.ndarray] = {}
 
     def __call__(self, k: int, alpha: float) -> np.ndarray:
-        """Cluster labels of the rows."""
+        """Cluster labels of the rows; no more clusters than rows."""
+        k = min(k, len(self.mixture.accuracy))
         starts: list[Any] = ["build"]
         if self.init == "ends":
             starts += [self._medoids_at_end(k, end) for end in (0.0, 1.0)]

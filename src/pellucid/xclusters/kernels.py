@@ -1,4 +1,4 @@
-"""k-medoids on a distance matrix: savings of further medoids, and swaps.
+"""Distances of sparse rows; k-medoids: savings of further medoids, and swaps.
 
 D is symmetric. The cost of row o with medoid c, in integer units, is
 ``u(c, o) = round(D[c, o] · scale[o]) · multiplier[o]``. The integers are stored as floats. Their
@@ -10,6 +10,35 @@ from __future__ import annotations
 import numpy as np
 
 from pellucid._utils.compilation import allocating, compiled, fused, fused_allocating
+
+
+@compiled
+def sparse_distances(
+    data, indices, indptr, others_data, others_indices, others_indptr, squared, out
+):
+    """out[i, j] = sum over the columns of (x - y)^2, or of |x - y|, for CSR rows x and y.
+
+    Indices are sorted. Differences are added in the order of the columns, so that equal rows have
+    distance 0 and the distance of two rows does not depend on which comes first.
+    """
+    for i in range(len(indptr) - 1):
+        for j in range(len(others_indptr) - 1):
+            p, end = indptr[i], indptr[i + 1]
+            q, others_end = others_indptr[j], others_indptr[j + 1]
+            total = 0.0
+            while p < end or q < others_end:
+                if q >= others_end or (p < end and indices[p] < others_indices[q]):
+                    gap = data[p]
+                    p += 1
+                elif p >= end or others_indices[q] < indices[p]:
+                    gap = others_data[q]
+                    q += 1
+                else:
+                    gap = data[p] - others_data[q]
+                    p += 1
+                    q += 1
+                total += gap * gap if squared else abs(gap)
+            out[i, j] = total
 
 
 @fused

@@ -9,6 +9,9 @@ from pellucid.xclusters.distances.memory import free_memory
 _BLOCK = 2**20
 """Entries that are mixed at a time, to avoid a second temporary matrix."""
 
+_TIE = 2.0**-20
+"""Least part of each distance at α = 0 and α = 1, where it only decides ties of the other."""
+
 
 class Mixture:
     """Mixes two distance matrices into one reused matrix.
@@ -41,7 +44,8 @@ class Mixture:
             self._mixed = np.empty(self.accuracy.shape)
         if alpha != self._alpha:
             self._alpha = alpha
-            factor_a, factor_e = (1 - alpha) / self._scales[0], alpha / self._scales[1]
+            factor_a = max(1 - alpha, _TIE) / self._scales[0]
+            factor_e = max(alpha, _TIE) / self._scales[1]
             n = len(self._mixed)
             step = max(_BLOCK // max(n, 1), 1)
             for first in range(0, n, step):

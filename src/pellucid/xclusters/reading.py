@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from pellucid._utils.numeric_domain import are_in_domain, refuse_large
 from pellucid.tables.frames import as_table, read_plain_table, table_to_array
 
 
@@ -24,6 +25,8 @@ def read_numbers(X: Any, name: str, metric: str) -> Any:
         matrix = sparse.csr_array(X).astype(np.float64)
         if not np.isfinite(matrix.data).all():
             raise ValueError(f"{name} contains NaN or infinity; {metric} needs finite numbers")
+        if not are_in_domain(matrix.data):
+            refuse_large(matrix.tocsc(), what=name)
         return matrix
     table = None if isinstance(X, (list, tuple)) else as_table(X)
     if table is not None:
@@ -52,6 +55,8 @@ def read_numbers(X: Any, name: str, metric: str) -> Any:
             f"{name}[{row}, {column}] is {matrix[row, column]}; {metric!r} needs finite numbers: "
             "drop such rows, or impute the values"
         )
+    if not are_in_domain(matrix):
+        refuse_large(matrix, what=name)
     return matrix
 
 
@@ -78,6 +83,8 @@ def read_series(X: Any, name: str) -> np.ndarray | list[np.ndarray]:
                 f"series {i} of {name} is {values[step]} at step {step}; impute the value, for "
                 "example by numpy.interp, or drop that step"
             )
+        if not are_in_domain(values):
+            refuse_large(values[:, None], what=f"series {i} of {name}")
     return series
 
 

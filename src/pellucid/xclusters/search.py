@@ -246,7 +246,7 @@ def _wrap_estimator(estimator: Any, mixture: Mixture, weight: np.ndarray) -> Clu
     weights = {"sample_weight": weight} if has_fit_parameter(estimator, "sample_weight") else {}
 
     def cluster(k: int, alpha: float) -> np.ndarray:
-        model = clone(estimator).set_params(n_clusters=k)
+        model = clone(estimator).set_params(n_clusters=min(k, len(weight)))
         # A copy, because the matrix is overwritten for the next α.
         return np.asarray(model.fit(mixture.at(alpha).copy(), **weights).labels_)
 

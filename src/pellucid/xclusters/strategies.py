@@ -123,7 +123,8 @@ def refine_locally(
     Branch and bound assumes that D and N are monotone. If they are not, the best pair is often
     close to one that is almost as good. Neighbors differ by one step in k, one or two steps in α,
     or one step in both. Pairs within 3 % of the best objective are refined, best first, until at
-    most a tenth of the grid has been added.
+    most a tenth of the grid has been added. The least α is tried with every k first, so that the
+    result is not worse than clustering first and explaining afterwards.
 
     Parameters
     ----------
@@ -134,6 +135,10 @@ def refine_locally(
         Candidate values, in ascending order.
     stop : callable
     """
+    for k in ks:
+        if (k, alphas[0]) not in known and stop():
+            return
+        objective(k, alphas[0])
     max_known = len(known) + int(len(ks) * len(alphas) * MAX_REFINED + 1e-9)
     position = {(k, a): (i, j) for i, k in enumerate(ks) for j, a in enumerate(alphas)}
     refined: set[tuple[int, float]] = set()

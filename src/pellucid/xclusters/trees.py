@@ -154,11 +154,20 @@ class TreeGrower:
         return builder.build()
 
 
-def relabel_clusters(tree: ThresholdTree, new_label: np.ndarray) -> ThresholdTree:
-    """Copy of the tree in which cluster c becomes ``new_label[c]``."""
+def relabel_clusters(
+    tree: ThresholdTree, new_label: np.ndarray, n_rows: np.ndarray
+) -> ThresholdTree:
+    """Copy of the tree in which cluster c becomes ``new_label[c]``.
+
+    n_rows[i] is the number of rows of leaf i, which the tree of distinct rows does not know.
+    """
     builder = TreeBuilder.from_tree(tree)
-    for node in range(tree.node_count):
-        builder.set_counts(node, tree.n_node_samples[node], tree.weighted_n_node_samples[node])
+    n_rows = n_rows.copy()
+    for node in reversed(range(tree.node_count)):
+        children = tree.children_left[node], tree.children_right[node]
+        if tree.children_left[node] != LEAF:  # children have larger numbers than their parent
+            n_rows[node] = n_rows[list(children)].sum()
+        builder.set_counts(node, n_rows[node], tree.weighted_n_node_samples[node])
         if tree.children_left[node] == LEAF:
             builder.set_cluster(node, new_label[tree.cluster[node]])
     return builder.build()

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from pellucid._utils.numeric_domain import MAX_VALUE, too_large
 from pellucid.xclusters.distances.numeric import Distance, Tile
 from pellucid.xclusters.reading import Column, is_missing, read_columns
 
@@ -122,6 +123,9 @@ class Gower(_CategoricalDistance):
             if np.isinf(numbers[:, position]).any():
                 row = int(np.argmax(np.isinf(numbers[:, position])))
                 raise ValueError(f"column {columns[j].name} of {name} is infinite at row {row}")
+            largest = np.nanmax(np.abs(numbers[:, position]), initial=0.0)
+            if largest > MAX_VALUE:
+                raise ValueError(too_large(name, largest, columns[j].name))
         codes = self._encode(categorical, name) if categorical else np.empty((n_rows, 0))
         known = ~np.isnan(numbers)
         self._low = np.minimum(self._low, np.where(known, numbers, np.inf).min(axis=0))
@@ -140,8 +144,9 @@ class Gower(_CategoricalDistance):
     def tile(self, rows: CodedRows, others: CodedRows, tile: Tile, *, same: bool) -> np.ndarray:
         top, bottom, left, right = tile
         ranges = self.ranges[self._numeric]
-        # A constant column contributes 0 to every pair.
-        inverse_range = np.divide(1.0, ranges, out=np.zeros(len(ranges)), where=ranges > 0)
+        # A constant column contributes 0 to every pair, also if its values differ by subnormals.
+        is_wide = ranges > 4 * np.finfo(np.float64).tiny
+        inverse_range = np.divide(1.0, ranges, out=np.zeros(len(ranges)), where=is_wide)
         a = rows.numbers[top:bottom] * inverse_range
         b = others.numbers[left:right] * inverse_range
         codes, other_codes = rows.codes[top:bottom], others.codes[left:right]

@@ -67,8 +67,8 @@ class NumericRows:
 class _NumericDistance(Distance):
     """A distance of numeric rows.
 
-    Dense rows are subtracted rather than expanded into dot products. Equal rows therefore have
-    distance 0, and the matrix is symmetric. Sparse rows use scikit-learn's faster formulas.
+    Rows are subtracted rather than expanded into dot products. Equal rows therefore have distance
+    0, and the matrix is symmetric.
     """
 
     scipy_name: str
@@ -89,12 +89,21 @@ class _NumericDistance(Distance):
         top, bottom, left, right = tile
         a, b = rows.matrix[top:bottom], others.matrix[left:right]
         if sparse.issparse(a) or sparse.issparse(b):
-            from sklearn.metrics import pairwise_distances
-
-            return pairwise_distances(sparse.csr_array(a), sparse.csr_array(b), metric=self.name)
+            return self._sparse_tile(sparse.csr_array(a), sparse.csr_array(b))
         from scipy.spatial.distance import cdist
 
         return cdist(a, b, self.scipy_name)
+
+    def _sparse_tile(self, a: sparse.csr_array, b: sparse.csr_array) -> np.ndarray:
+        from pellucid.xclusters.kernels import sparse_distances
+
+        for matrix in (a, b):
+            matrix.sum_duplicates()
+        distances, squared = np.empty((a.shape[0], b.shape[0])), self.scipy_name != "cityblock"
+        sparse_distances(
+            a.data, a.indices, a.indptr, b.data, b.indices, b.indptr, squared, distances
+        )
+        return np.sqrt(distances) if self.scipy_name == "euclidean" else distances
 
 
 class Euclidean(_NumericDistance):
@@ -119,21 +128,17 @@ class Cosine(_NumericDistance):
 
     def read(self, X: Any, name: str) -> NumericRows:
         matrix = super().read(X, name).matrix
-        if sparse.issparse(matrix):
-            return NumericRows(matrix)
         # Divide by the largest entry first, so that squares neither overflow nor underflow.
-        largest = np.abs(matrix).max(axis=1, keepdims=True, initial=0.0)
-        matrix = matrix / np.where(largest == 0, 1.0, largest)
-        norm = np.sqrt((matrix**2).sum(axis=1, keepdims=True))
-        return NumericRows(matrix / np.where(norm == 0, 1.0, norm))
+        for size in (_largest_entries, _norms):
+            matrix = _divide_rows(matrix, size(matrix))
+        return NumericRows(matrix)
 
     def tile(self, rows: NumericRows, others: NumericRows, tile: Tile, *, same: bool) -> np.ndarray:
         distances = super().tile(rows, others, tile, same=same)
         top, bottom, left, right = tile
         is_zero = _are_zero(rows.matrix[top:bottom])
         others_zero = _are_zero(others.matrix[left:right])
-        if not (sparse.issparse(rows.matrix) or sparse.issparse(others.matrix)):
-            distances *= 0.5
+        distances *= 0.5
         distances[is_zero] = 1.0
         distances[:, others_zero] = 1.0
         distances[np.ix_(is_zero, others_zero)] = 0.0
@@ -178,6 +183,28 @@ class CallableDistance(Distance):
                 "must be finite and nonnegative"
             )
         return distance
+
+
+def _largest_entries(matrix: Any) -> np.ndarray:
+    """Largest absolute value of each row."""
+    if sparse.issparse(matrix):
+        return abs(matrix).max(axis=1).toarray().ravel()
+    return np.abs(matrix).max(axis=1, initial=0.0)
+
+
+def _norms(matrix: Any) -> np.ndarray:
+    """Euclidean norm of each row."""
+    squares = matrix.multiply(matrix) if sparse.issparse(matrix) else matrix**2
+    return np.sqrt(np.asarray(squares.sum(axis=1)).ravel())
+
+
+def _divide_rows(matrix: Any, by: np.ndarray) -> Any:
+    """Rows divided by numbers; rows of 0 are left as they are."""
+    by = np.where(by == 0, 1.0, by)
+    if not sparse.issparse(matrix):
+        return matrix / by[:, None]
+    data = matrix.data / np.repeat(by, np.diff(matrix.indptr))
+    return sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
 def _are_zero(matrix: Any) -> np.ndarray:

@@ -1,0 +1,92 @@
+"""Distinct rows in an order that depends on their values only.
+
+Clusters that are computed from distinct rows with added weights are the same whether a row has an
+integer weight or is repeated, and whatever the order of the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pellucid.tables.columns import Columns, is_numeric
+
+
+class RowGroups(NamedTuple):
+    """Groups of identical rows.
+
+    Attributes
+    ----------
+    first : ndarray of int
+        Number of the first row of each group.
+    group : ndarray of int
+        Group of each of the given rows.
+    weight : ndarray of float
+        Total weight of each group.
+    rank : ndarray of int
+        Place of each group if they are sorted by their values.
+    """
+
+    first: np.ndarray
+    group: np.ndarray
+    weight: np.ndarray
+    rank: np.ndarray
+
+    @classmethod
+    def of(cls, parts: Sequence[Any], rows: np.ndarray, weight: np.ndarray) -> RowGroups:
+        """Group some rows.
+
+        Parameters
+        ----------
+        parts : sequence of Columns, ndarray, list of series, or GivenDistances
+            What belongs to the rows. Rows are identical if all parts are, and are sorted by the
+            first part, then by the next.
+        rows : ndarray of int
+            Numbers of the rows, ascending.
+        weight : ndarray
+            Weight of each of them.
+        """
+        ranks = np.column_stack([rank for part in parts for rank in _ranks(part, rows)])
+        _, first, group = np.unique(ranks, axis=0, return_index=True, return_inverse=True)
+        # Ties go to the first row. In sorted rows, all ties would go to the same side.
+        rank = np.random.default_rng(0).permutation(len(first))
+        first, group = first[rank], np.argsort(rank)[group.ravel()]
+        # Sums of fractions depend on the order of their terms.
+        order = np.lexsort((weight, group))
+        starts = np.searchsorted(group[order], np.arange(len(first)))
+        return cls(rows[first], group, np.add.reduceat(weight[order], starts), rank)
+
+
+class GivenDistances(NamedTuple):
+    """A given distance matrix, in which rows are identical if all their distances are."""
+
+    matrix: np.ndarray
+
+
+def _ranks(part: Any, rows: np.ndarray) -> Iterable[np.ndarray]:
+    """Integers per row that are equal for identical rows, in an order given by the values."""
+    if isinstance(part, Columns):
+        for column in part.values:
+            values = column[rows]
+            if is_numeric(values):
+                yield np.unique(values, return_inverse=True)[1].ravel()
+            else:
+                yield _rank([(type(value).__name__, str(value)) for value in values])
+    elif isinstance(part, GivenDistances):
+        matrix = part.matrix[np.ix_(rows, rows)]
+        # Sets of distances do not depend on the order of the rows, but may coincide.
+        yield _rank([tuple(np.unique(distances)) for distances in matrix])
+        yield np.unique(matrix, axis=0, return_inverse=True)[1].ravel()
+    elif isinstance(part, np.ndarray) and part.ndim == 2 and part.dtype != object:
+        yield np.unique(part[rows], axis=0, return_inverse=True)[1].ravel()
+    else:
+        series = [np.asarray(part[row]).ravel().tolist() for row in rows]
+        yield _rank([(len(s), *((type(v).__name__, v) for v in s)) for s in series])
+
+
+def _rank(keys: list[Hashable]) -> np.ndarray:
+    """Place of each key among the sorted distinct keys."""
+    place = {key: i for i, key in enumerate(sorted(set(keys)))}
+    return np.array([place[key] for key in keys])

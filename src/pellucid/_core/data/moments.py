@@ -66,24 +66,83 @@ def group_means(
 ) -> np.ndarray:
     """Weighted mean of each group of rows; NaN for an empty group. Label -1 is in no group.
 
-    Each column is summed in the order of the rows, so dense and sparse data give the same bits.
+    The sums are integers, so that the means depend neither on the order of the rows nor on their
+    storage.
     """
-    from pellucid._core.kernels.dataset import dense_sums, sparse_sums
+    exponents = term_exponents(largest_values(X, pool), weight.max(initial=0.0))
+    sums = GroupSums.of(X, labels, weight, n_groups, exponents, pool)
+    return sums.means()
 
-    sums = np.zeros((n_groups, X.shape[1]))
 
-    def work(block: tuple[int, int]) -> None:
+def largest_values(X, pool: ThreadPool = SERIAL) -> np.ndarray:
+    """Largest absolute value of each column."""
+
+    def work(block: tuple[int, int]) -> np.ndarray:
         if sparse.issparse(X):
-            sparse_sums(X.data, X.indices, X.indptr, *block, labels, weight, sums)
-        else:
-            for rows, part in row_major(X, 0, X.shape[0], slice(*block)):
-                dense_sums(part, labels[rows], weight[rows], block[0], sums)
+            entries = X[:, slice(*block)]
+            return np.asarray(abs(entries).max(axis=0).toarray(), dtype=np.float64).ravel()
+        columns = X[:, slice(*block)]
+        return np.maximum(columns.max(axis=0), -columns.min(axis=0)).astype(np.float64)
 
-    pool.map(work, pool.blocks(X.shape[1], _BLOCK_COLUMNS))
-    members = slice(None) if labels.min(initial=0) >= 0 else labels >= 0
-    totals = np.bincount(labels[members], weights=weight[members], minlength=n_groups)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return sums / totals[:, None]
+    return np.concatenate(pool.map(work, pool.blocks(X.shape[1], _BLOCK_COLUMNS)))
+
+
+def term_exponents(largest: np.ndarray, largest_weight: float) -> np.ndarray:
+    """Exponents e of the columns, and of the weights: a weighted value is less than 2**e."""
+    with np.errstate(under="ignore"):
+        return np.frexp(np.append(largest, 1.0) * largest_weight)[1].astype(np.int64) + 1
+
+
+class GroupSums(NamedTuple):
+    """Weighted sums of the values of groups of rows, as integers.
+
+    Attributes
+    ----------
+    high, low : ndarray of shape (n_groups, n_features + 1), int64
+        The sum is (high + low / 2**31) 2**(e - 30). The last column is the weight alone.
+    exponents : ndarray of shape (n_features + 1,), int64
+        The exponents e of the columns.
+    """
+
+    high: np.ndarray
+    low: np.ndarray
+    exponents: np.ndarray
+
+    @classmethod
+    def of(
+        cls, X, labels, weight, n_groups: int, exponents: np.ndarray, pool: ThreadPool = SERIAL
+    ) -> GroupSums:
+        """Sums of some rows; label -1 is in no group."""
+        from pellucid._core.kernels.dataset import dense_sums, sparse_sums
+
+        n_features = X.shape[1]
+        high, low = np.zeros((2, n_groups, n_features + 1), dtype=np.int64)
+        # The scale may exceed the largest number where a column has only tiny ones.
+        scale = np.ldexp(1.0, np.minimum(30 - exponents, 1000))
+
+        def work(block: tuple[int, int]) -> None:
+            if sparse.issparse(X):
+                storage = X.data, X.indices, X.indptr
+                sparse_sums(*storage, *block, labels, weight, scale, high, low)
+            else:
+                for rows, part in row_major(X, 0, X.shape[0], slice(*block)):
+                    dense_sums(part, labels[rows], weight[rows], scale, block[0], high, low)
+
+        pool.map(work, pool.blocks(n_features, _BLOCK_COLUMNS))
+        dense_sums(np.ones((len(labels), 1)), labels, weight, scale, n_features, high, low)
+        return cls(high, low, exponents)
+
+    def merge(self, other: GroupSums) -> GroupSums:
+        """Sums of the rows of both, with the same exponents."""
+        return GroupSums(self.high + other.high, self.low + other.low, self.exponents)
+
+    def means(self) -> np.ndarray:
+        """Mean of each group; NaN for groups without weight."""
+        shift = -np.minimum(30 - self.exponents, 1000)
+        sums = np.ldexp(self.high.astype(np.float64), shift)
+        sums += np.ldexp(self.low.astype(np.float64), shift - 31)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return sums[:, :-1] / sums[:, -1:]
 
 
 def group_moments(

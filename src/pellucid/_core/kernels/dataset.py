@@ -113,28 +113,35 @@ def pick_nearest(products, half_squares, errors, out):
 
 
 @compiled
-def dense_sums(X, labels, weight, first, sums):
-    """sums[g, first + j] = sum of weight X[i, j] over the rows of group g.
+def dense_sums(X, labels, weight, scale, first, high, low):
+    """Sum weight X[i, j] over the rows of each group g, in integers.
 
-    Rows are added in order in every storage, so the bits are always the same.
+    A term t = weight X[i, j] scale[j] of less than 2**30 adds floor(t) to high[g, first + j], and
+    the first 31 bits of its fraction to low[g, first + j]. So the sums do not depend on the order.
     """
     n_samples, n_features = X.shape
     for i in range(n_samples):
         g = labels[i]
         if g >= 0:
             for j in range(n_features):
-                sums[g, first + j] += weight[i] * X[i, j]
+                term = weight[i] * X[i, j] * scale[first + j]
+                whole = np.floor(term)
+                high[g, first + j] += np.int64(whole)
+                low[g, first + j] += np.int64((term - whole) * 2147483648.0)
 
 
 @compiled
-def sparse_sums(data, indices, indptr, first, last, labels, weight, sums):
+def sparse_sums(data, indices, indptr, first, last, labels, weight, scale, high, low):
     """The same for columns of a CSC matrix."""
     for j in range(first, last):
         for p in range(indptr[j], indptr[j + 1]):
             i = indices[p]
             g = labels[i]
             if g >= 0:
-                sums[g, j] += weight[i] * np.float64(data[p])
+                term = weight[i] * np.float64(data[p]) * scale[j]
+                whole = np.floor(term)
+                high[g, j] += np.int64(whole)
+                low[g, j] += np.int64((term - whole) * 2147483648.0)
 
 
 @fused

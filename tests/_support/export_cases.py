@@ -6,26 +6,11 @@ import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
 
+from _support.hostile import HOSTILE
 from pellucid import ExKMC, Explanation
 from pellucid.tables.column_formats import ColumnFormat
 from pellucid.tables.encoding import Encoding, Indicator
 from pellucid.tree import TreeBuilder
-
-HOSTILE = [
-    'a"b',
-    "it's",
-    "back`tick",
-    "[bracket]",
-    "semi; DROP TABLE rows; --",
-    "new\nline",
-    "back\\slash",
-    "<script>alert(1)</script>",
-    "나이",
-    "percent %s {0} $1",
-    "select",
-    " ",
-    "#hash & co",
-]
 
 
 def hostile_model(labels=("it's", 'say "hi"', "\\n", "<b>", "{0}")):
@@ -34,6 +19,27 @@ def hostile_model(labels=("it's", 'say "hi"', "\\n", "<b>", "{0}")):
     X = pd.DataFrame(rng.normal(size=(300, len(HOSTILE))).round(2), columns=HOSTILE)
     reference = np.array(labels)[rng.integers(0, len(labels), 300)]
     return ExKMC(n_leaves=40).fit(X, reference), X
+
+
+KIND = 'the \'"kind"` of; row'
+"""Name of the column of hostile categories."""
+
+
+def hostile_case(names=HOSTILE):
+    """An explanation that uses hostile names, categories and labels, its table and its answers."""
+    rng = np.random.default_rng(0)
+    n_rows = 40 * len(names)
+    table = pd.DataFrame({name: rng.normal(size=n_rows).round(3) for name in names})
+    table[KIND] = np.array(names, dtype=object)[np.arange(n_rows) % len(names)]
+    encoding = Encoding.fit(table)
+    by_kind = np.arange(n_rows) % len(names)
+    by_number = (table.to_numpy()[:, :-1] > 0)[np.arange(n_rows), by_kind]
+    labels = np.array(names, dtype=object)[(by_kind + by_number) % len(names)]
+    model = ExKMC(n_leaves=2 * len(names)).fit(encoding.transform(table), labels.astype(str))
+    explanation = Explanation.of(model, feature_names=encoding.names)
+    used = {getattr(n, "column", n) for n in explanation.input_columns.encoding.input_names}
+    assert len(used) > len(names) / 2
+    return explanation, table, explanation.predict(table).tolist()
 
 
 def category_model(n_rows=200):

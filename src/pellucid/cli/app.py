@@ -86,6 +86,7 @@ def explain_command(
     profile: opt.Profile = None,
     output: opt.Output = None,
     bom: opt.Bom = False,
+    keep_formulas: opt.KeepFormulas = False,
     names: opt.Names = None,
     tree: opt.TreePicture = None,
     sql: opt.Sql = None,
@@ -131,7 +132,7 @@ def explain_command(
             method=name,
             options=options,
             names=names,
-            appearance=Appearance(as_json, dialect, bom, title, rows, no_rows),
+            appearance=Appearance(as_json, dialect, bom, title, rows, no_rows, keep_formulas),
             seed=seed,
             profile=profile,
             **table.preparation,
@@ -151,6 +152,7 @@ def predict_command(
     table: TableOptions,
     output: opt.Rows = None,
     bom: opt.Bom = False,
+    keep_formulas: opt.KeepFormulas = False,
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
 ) -> None:
@@ -162,11 +164,13 @@ def predict_command(
         if checks.is_regions_model(model):
             from pellucid.cli.regions import predict_regions
 
-            predict_regions(model, file, output, table.reading(), bom=bom)
+            predict_regions(
+                model, file, output, table.reading(), bom=bom, keep_formulas=keep_formulas
+            )
             return
         from pellucid.cli.predict import predict
 
-        predict(model, file, output, table.reading(), bom=bom)
+        predict(model, file, output, table.reading(), bom=bom, keep_formulas=keep_formulas)
 
 
 @app.command(
@@ -357,6 +361,7 @@ def regions_command(
     shape: opt.Shape = "box",
     output: opt.RegionRows = None,
     bom: opt.Bom = False,
+    keep_formulas: opt.KeepFormulas = False,
     plot: opt.LevelPlot = None,
     sql: opt.Sql = None,
     dialect: opt.Dialect = "standard",
@@ -384,6 +389,7 @@ def regions_command(
             shape=shape,
             targets=targets,
             bom=bom,
+            keep_formulas=keep_formulas,
             dialect=dialect,
             seed=seed,
             as_json=as_json,

@@ -60,6 +60,7 @@ class Appearance:
     title: str | None = None
     rows: str = "rows"
     no_rows: bool = False
+    keep_formulas: bool = False
 
 
 def explain(
@@ -142,7 +143,14 @@ def _write(
         source = found.fitted.prepared.source
         report_assignment(explanation, source, assignment)
         with working(f"writing {targets.output}"):
-            write_rows(targets.output, source, explanation, assignment.leaf, bom=appearance.bom)
+            write_rows(
+                targets.output,
+                source,
+                explanation,
+                assignment.leaf,
+                bom=appearance.bom,
+                keep_formulas=appearance.keep_formulas,
+            )
         written.append(("the rows with their cluster", targets.output))
     if targets.tree is not None:
         draw_tree(targets.tree, explanation)

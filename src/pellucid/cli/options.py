@@ -380,6 +380,14 @@ Bom = Annotated[
         group=FILES,
     ),
 ]
+KeepFormulas = Annotated[
+    bool,
+    flag(
+        "--keep-formulas",
+        text="Write text such as =1+1 to a CSV file as it is; spreadsheets would execute it.",
+        group=FILES,
+    ),
+]
 Names = Annotated[
     str | None,
     option(

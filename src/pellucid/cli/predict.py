@@ -15,12 +15,13 @@ from pellucid.tables.reading import ReadingOptions, read_source
 
 
 def predict(
-    model: Path, file: Path, output: Path | None, reading: ReadingOptions, *, bom: bool = False
+    model: Path, file: Path, output: Path | None, reading: ReadingOptions, **text: bool
 ) -> None:
     """Write the rows of `file` with their cluster and rule, to a file or to standard output.
 
     The file is read like the one that the model was made of, unless `reading` says otherwise.
-    Rows have no cluster if a value that their path needs is missing.
+    Rows have no cluster if a value that their path needs is missing. `text` has the options of
+    `write_rows`.
     """
     explanation = read_model(model)
     with working(f"reading {file}"):
@@ -29,7 +30,7 @@ def predict(
         if name in source.table.columns:
             raise CommandError(f"{source.name} already has a column {name!r}", hint="rename it")
     found = assign_rows(explanation, source, model=str(model))
-    write_rows(output, source, explanation, found.leaf, bom=bom)
+    write_rows(output, source, explanation, found.leaf, **text)
     report_assignment(explanation, source, found)
     if output is not None:
         notice(f"wrote {count(source.table.height, 'row')} with their cluster to {output}")

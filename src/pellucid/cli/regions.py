@@ -35,6 +35,7 @@ def regions(
     seed: int,
     targets: dict[str, Path | None],
     bom: bool = False,
+    keep_formulas: bool = False,
     dialect: str = "standard",
     as_json: bool = False,
     **data: Any,
@@ -58,6 +59,8 @@ def regions(
         Print JSON instead of text.
     bom : bool
         Whether a CSV file starts with a byte order mark.
+    keep_formulas : bool
+        Whether text that a spreadsheet executes is written to a CSV file as it is.
     **data
         As in `read_clusters`.
     """
@@ -91,7 +94,7 @@ def regions(
             formats={n: prepared.roles.formats[n] for n in prepared.roles.numbers},
             reading=source.options.to_dict(),
         )
-        _export(exported, source, targets, dialect, bom)
+        _export(exported, source, targets, dialect, {"bom": bom, "keep_formulas": keep_formulas})
     if (report := targets.get("report")) is not None:
         title = Path(prepared.source.name).name
         with replacing(report) as unfinished:
@@ -100,7 +103,7 @@ def regions(
 
 
 def predict_regions(
-    model: Path, file: Path, output: Path | None, reading: ReadingOptions, *, bom: bool = False
+    model: Path, file: Path, output: Path | None, reading: ReadingOptions, **text: bool
 ) -> None:
     """Write the rows of `file` with their cluster and region, by a model of ``--model``."""
     from pellucid import from_json
@@ -115,7 +118,7 @@ def predict_regions(
     with working(f"reading {file}"):
         source = read_source(file, reading, ReadingOptions.from_dict(found.reading_ or {}))
     _check_new_columns(source)
-    _write_rows(found, source, output, bom)
+    _write_rows(found, source, output, text)
     if output is not None:
         notice(f"wrote {count(source.table.height, 'row')} with their cluster to {output}")
 
@@ -125,11 +128,11 @@ def _export(
     source: TableSource,
     targets: dict[str, Path | None],
     dialect: str,
-    bom: bool,
+    text: dict[str, bool],
 ) -> None:
     """Write the rows, the SQL expression and the model."""
     if (output := targets.get("output")) is not None:
-        _write_rows(exported, source, output, bom)
+        _write_rows(exported, source, output, text)
         notice(f"wrote the rows with their cluster to {output}")
     if (sql := targets.get("sql")) is not None:
         write_text(sql, exported.to_sql(dialect=dialect))
@@ -148,7 +151,9 @@ def _check_new_columns(source: TableSource) -> None:
             )
 
 
-def _write_rows(found: RegionList, source: TableSource, output: Path | None, bom: bool) -> None:
+def _write_rows(
+    found: RegionList, source: TableSource, output: Path | None, text: dict[str, bool]
+) -> None:
     """Write the original table with the cluster and the region of each row.
 
     Rows with a missing number in a column that the regions use get empty fields.
@@ -198,9 +203,9 @@ def _write_rows(found: RegionList, source: TableSource, output: Path | None, bom
         )
     frame = source.table.with_columns(added)
     if output is None:
-        sys.stdout.write(to_text(frame, source))
+        sys.stdout.write(to_text(frame, source, keep_formulas=text["keep_formulas"]))
         return
-    write_table(output, frame, source, bom=bom)
+    write_table(output, frame, source, **text)
 
 
 def _warn_about_errors(found: Any, max_error: float) -> None:

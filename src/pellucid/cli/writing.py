@@ -60,6 +60,7 @@ def write_rows(
     leaf: np.ndarray,
     *,
     bom: bool = False,
+    keep_formulas: bool = False,
 ) -> None:
     """Write the original table with the cluster and the rule of each row.
 
@@ -73,6 +74,8 @@ def write_rows(
         Leaf of each row; rows with -1 get empty fields.
     bom : bool
         Whether a CSV file starts with a byte order mark, which Excel needs.
+    keep_formulas : bool
+        Whether text that a spreadsheet executes is written to a CSV file as it is.
     """
     rules = explanation._leaf_rules
     place = np.zeros(explanation.tree_.node_count, dtype=np.int64)
@@ -84,9 +87,9 @@ def write_rows(
     ]
     table = source.table.with_columns(column.gather(position) for column in added)
     if output is None:
-        sys.stdout.write(to_text(table, source))
+        sys.stdout.write(to_text(table, source, keep_formulas=keep_formulas))
         return
-    write_table(output, table, source, bom=bom)
+    write_table(output, table, source, bom=bom, keep_formulas=keep_formulas)
 
 
 def check_added_columns(table: pl.DataFrame, output: Path) -> None:

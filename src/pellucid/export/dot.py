@@ -55,6 +55,9 @@ def to_dot(model: Any, *, feature_names: Sequence[str | Indicator] | None = None
 
 
 def _escape(text: str) -> str:
-    """Escape text for a quoted string, in which Graphviz also reads HTML entities."""
+    """Escape text for a quoted string, in which Graphviz also reads HTML entities.
+
+    Control characters become blanks, because SVG cannot represent them.
+    """
     text = text.replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"')
-    return " ".join(text.replace("\0", " ").split("\n")).replace("\r", " ")
+    return "".join(c if c.isprintable() else " " for c in text)

@@ -11,6 +11,7 @@ import polars.selectors as cs
 
 from pellucid._utils.files import replacing
 from pellucid._utils.notices import InputError
+from pellucid.tables.formulas import neutralise
 from pellucid.tables.reading.source import BOM_ENCODING, TableSource
 from pellucid.tables.suffixes import FEATHER, JSON, JSON_LINES, PARQUET, TEXT, written_format
 
@@ -19,7 +20,12 @@ _BOM = b"\xef\xbb\xbf"
 
 
 def write_table(
-    path: Path, frame: pl.DataFrame, source: TableSource | None = None, *, bom: bool = False
+    path: Path,
+    frame: pl.DataFrame,
+    source: TableSource | None = None,
+    *,
+    bom: bool = False,
+    keep_formulas: bool = False,
 ) -> None:
     """Write a table, completely or not at all.
 
@@ -36,14 +42,18 @@ def write_table(
     bom : bool
         Whether to start a text file with a byte order mark, which Excel needs for characters
         other than ASCII. A file that was read with one is always written with one.
+    keep_formulas : bool
+        Whether text that a spreadsheet executes, such as ``=1+1``, is written to a text file as it
+        is. By default an apostrophe before it keeps it text; it is removed when the file is read.
+        Excel files need none, because their cells have types.
     """
     suffix, is_compressed = written_format(path, source.suffix if source is not None else ".csv")
     with replacing(path) as unfinished, open(unfinished, "wb") as file:
         if is_compressed:
             with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as compressed:
-                _write(compressed, path, frame, source, suffix, bom)
+                _write(compressed, path, frame, source, suffix, bom, keep_formulas)
         else:
-            _write(file, path, frame, source, suffix, bom)
+            _write(file, path, frame, source, suffix, bom, keep_formulas)
 
 
 def _write(
@@ -53,11 +63,12 @@ def _write(
     source: TableSource | None,
     suffix: str,
     bom: bool,
+    keep_formulas: bool,
 ) -> None:
     if suffix in TEXT:
         if bom or (source is not None and source.options.encoding == BOM_ENCODING):
             file.write(_BOM)
-        texts, separator = _as_fields(frame, source, suffix)
+        texts, separator = _as_fields(frame, source, suffix, keep_formulas)
         texts.write_csv(file, separator=separator)
     elif suffix in PARQUET:
         frame.write_parquet(file)
@@ -71,15 +82,17 @@ def _write(
         _write_excel(file, path, frame)
 
 
-def to_text(frame: pl.DataFrame, source: TableSource | None = None) -> str:
+def to_text(
+    frame: pl.DataFrame, source: TableSource | None = None, *, keep_formulas: bool = False
+) -> str:
     """A table as delimited text, with the separator and the decimal sign of the source."""
     suffix = source.suffix if source is not None and source.suffix in TEXT else ".csv"
-    texts, separator = _as_fields(frame, source, suffix)
+    texts, separator = _as_fields(frame, source, suffix, keep_formulas)
     return texts.write_csv(separator=separator)
 
 
 def _as_fields(
-    frame: pl.DataFrame, source: TableSource | None, suffix: str
+    frame: pl.DataFrame, source: TableSource | None, suffix: str, keep_formulas: bool
 ) -> tuple[pl.DataFrame, str]:
     """The table with the text of its fields, and the separator."""
     for name, dtype in frame.schema.items():
@@ -95,7 +108,7 @@ def _as_fields(
         frame = frame.with_columns(texts.select(same))
     if decimal == ",":
         frame = frame.with_columns(cs.float().cast(pl.String).str.replace(".", ",", literal=True))
-    return frame, separator
+    return frame if keep_formulas else neutralise(frame), separator
 
 
 def _is_same(frame: pl.DataFrame, table: pl.DataFrame, name: str) -> bool:

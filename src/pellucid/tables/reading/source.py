@@ -12,6 +12,7 @@ import polars as pl
 
 from pellucid._utils.notices import InputError
 from pellucid.tables.column_formats import ColumnFormat
+from pellucid.tables.formulas import restore
 
 BOM_ENCODING = "utf-8-sig"
 """Name of UTF-8 with a byte order mark at the start, which Excel needs."""
@@ -137,4 +138,4 @@ def read_fields(text: bytes, separator: str, **options: Any) -> pl.DataFrame:
     if b'"' in text[:end]:
         names = next(csv.reader([text[:end].decode()], delimiter=separator))
         table = table.rename(dict(zip(table.columns, names)))
-    return table
+    return restore(table)

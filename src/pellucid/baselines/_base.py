@@ -53,10 +53,10 @@ class BaselineTree(BaseReferenceTree):
         return n_clusters if self.n_leaves is None else self.n_leaves
 
     def _store_growth(self, problem, growth):
-        builder = growth.builder
-        self._stages = [builder.build(i) for i in range(len(builder.splits) + 1)]
+        self._builder = growth.builder
 
     def staged_trees(self) -> Iterator[ThresholdTree]:
         """The trees with one leaf, two leaves, and so on up to `tree_` before polish."""
         check_is_fitted(self)
-        yield from self._stages
+        for n_splits in range(len(self._builder.splits) + 1):
+            yield self._builder.build(n_splits)

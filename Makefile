@@ -6,7 +6,7 @@ BENCH ?= speed --quick
 MINUTES ?= 10
 FIRST_SEED ?= 0
 
-.PHONY: demo test test-quick fuzz browser lint format bench report report-check clean
+.PHONY: demo test test-quick test-bounds fuzz browser lint format bench report report-check clean
 
 demo: $(READY)
 	$(BIN)/pellucid demo --output demo-output
@@ -21,6 +21,11 @@ test-quick: $(READY)
 # Random problems against exact oracles; `make fuzz MINUTES=60 FIRST_SEED=1000000`.
 fuzz: $(READY)
 	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) --first-seed $(FIRST_SEED) --counts fuzz.json
+
+# The tests of the engine with array bounds checked; the machine code has a folder of its own.
+test-bounds: $(READY)
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/.bounds-cache $(BIN)/python -m pytest -n auto \
+	  tests/test_bounds.py tests/core tests/cluster tests/reference tests/tree tests/xclusters tests/eop tests/baselines
 
 # The report is tested in a real browser where there is one, or one can be installed.
 browser:
@@ -59,5 +64,5 @@ $(READY): pyproject.toml
 	touch $(READY)
 
 clean:
-	rm -rf $(VENV) frontend/node_modules demo-output benchmarks/quick dist build .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) frontend/node_modules demo-output .bounds-cache benchmarks/quick dist build .pytest_cache .ruff_cache .hypothesis
 	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +

@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 
 from pellucid._core.data.moments import nearest_centers
+from pellucid._utils.numeric_domain import OutOfDomain
 from pellucid._utils.threads import SERIAL, ThreadPool
 
 FORMS = {
@@ -49,10 +50,10 @@ def test_what_products_cannot_tell_apart_is_told_apart_by_differences(form):
     assert set(found) == {0, 1}
 
 
-def test_numbers_too_large_to_square_do_not_decide_for_their_neighbours():
-    X = np.array([[1.0], [1e200], [2.0], [3.0]])
-    with np.errstate(over="ignore"):
-        assert nearest_centers(X, np.array([[0.0], [4.0]]), SERIAL)[[0, 3]].tolist() == [0, 1]
+def test_numbers_out_of_the_domain_are_found():
+    for large in (1e101, 1e200, -1.7e308):
+        with pytest.raises(OutOfDomain):
+            nearest_centers(np.array([[1.0], [large], [2.0]]), np.array([[0.0], [4.0]]), SERIAL)
 
 
 def test_threads_change_nothing():

@@ -6,12 +6,12 @@ BENCH ?= speed --quick
 MINUTES ?= 10
 FIRST_SEED ?= 0
 
-.PHONY: demo test test-quick test-bounds fuzz browser lint format bench report report-check clean
+.PHONY: demo test test-quick test-bounds fuzz browser servers lint format bench report report-check clean
 
 demo: $(READY)
 	$(BIN)/pellucid demo --output demo-output
 
-test: $(READY) browser
+test: $(READY) browser servers
 	$(BIN)/python -m pytest -n auto
 
 # Without the tests that are marked slow.
@@ -37,6 +37,14 @@ browser:
 	  || { { command -v npm || apt-get -qq install -y --no-install-recommends npm; } \
 	       && npm --prefix frontend ci --ignore-scripts; } >/dev/null 2>&1 \
 	  || echo "No npm packages here: accessibility and the bundle of the report are not tested."
+
+# SQL and DOT are tested in real programs where they are, or can be installed.
+servers:
+	@{ command -v dot && command -v mariadbd && ls /usr/lib/postgresql/*/bin/postgres; } >/dev/null 2>&1 \
+	  || { command -v apt-get >/dev/null && apt-get -qq update \
+	       && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends \
+	            graphviz postgresql mariadb-server; } >/dev/null 2>&1 \
+	  || echo "No Graphviz, PostgreSQL or MariaDB here: tests that run them are skipped."
 
 # The page of the report, from its sources; only this needs Node.
 report:

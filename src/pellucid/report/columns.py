@@ -109,6 +109,10 @@ class Table:
                     found.setdefault(name, set()).add(float(tree.threshold[node]))
         return {name: sorted(values) for name, values in found.items()}
 
+    def asked_values(self, name: str) -> list:
+        """Categories of a column that trees ask about; `ask` collects them."""
+        return self._asked_values.get(name, [])
+
     def read(self, name: str) -> Column:
         """One column with missing values replaced as in the explanation."""
         values = self._raw(name)

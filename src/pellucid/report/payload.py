@@ -12,6 +12,7 @@ from pellucid.report.columns import Table, clipped
 from pellucid.report.data_notes import DataNotes
 from pellucid.report.facts import PageColumns, choose_columns, cluster_facts, data_names
 from pellucid.report.model_view import Choice, Subject
+from pellucid.report.privacy import hide_small, notes_without_values, without_rows
 from pellucid.report.profiles import Profile
 from pellucid.report.provenance import describe_making, reference_word
 from pellucid.report.sample import sample_rows, values_of
@@ -40,18 +41,22 @@ def make_payload(
 ) -> dict[str, Any]:
     """Data of the page; parameters as in :func:`pellucid.report.write_report`."""
     explanation = subject.explanation
+    notes = notes or DataNotes()
     table = Table(X, explanation)
     n_clusters = len(explanation.cluster_names_)
     choice = subject.trees(trade_off)
-    columns = _columns(table, explanation, choice, n_clusters)
+    is_private = not max_points and not n_typical
+    columns = _columns(table, explanation, choice, n_clusters, is_private)
+    notes = notes_without_values(notes) if is_private else notes
     values = {p.column.name: p.column.values for p in columns.profiles if not p.is_number}
     points = sample_rows(choice.trees[choice.own].position, n_clusters, max_points)
 
     def describe(candidate: TreeCandidate) -> dict[str, Any]:
         position = candidate.position
+        facts = cluster_facts(position, n_clusters, columns.shown, n_typical)
         return {
             **describe_tree(candidate, explanation, columns.place, values),
-            "clusters": cluster_facts(position, n_clusters, columns.shown, n_typical),
+            "clusters": hide_small(facts) if is_private else facts,
             "points": position[points].tolist(),
         }
 
@@ -77,19 +82,24 @@ def make_payload(
             "rows": len(points),
             "values": [values_of(p, points) for p in columns.shown],
         },
-        "trends": None if series is None else describe_trends(subject.fitted, series, times),
+        "trends": None
+        if series is None or is_private
+        else describe_trends(subject.fitted, series, times),
         "made": {**describe_making(subject.fitted, explanation.method_), **(made or {})},
-        **(notes or DataNotes()).describe(),
+        **notes.describe(),
     }
 
 
-def _columns(table: Table, explanation: Any, choice: Choice, n_clusters: int) -> PageColumns:
+def _columns(
+    table: Table, explanation: Any, choice: Choice, n_clusters: int, is_private: bool
+) -> PageColumns:
     own = choice.trees[choice.own]
     used: dict[str, None] = {}
     for candidate in [own, *choice.trees]:
         used.update(dict.fromkeys(table.ask(candidate.tree, explanation.tree_columns_)))
     cuts = table.cuts([c.tree for c in choice.trees], explanation.tree_columns_)
-    return choose_columns(table.names, table.read, used, own.position, n_clusters, cuts)
+    read = without_rows(table.read, table.asked_values) if is_private else table.read
+    return choose_columns(table.names, read, used, own.position, n_clusters, cuts)
 
 
 def _affordable(choice: Choice, describe: Any) -> tuple[list[dict[str, Any]], int]:

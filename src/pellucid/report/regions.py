@@ -13,6 +13,7 @@ from pellucid.report.cluster_names import Names
 from pellucid.report.columns import NumberColumn, clipped
 from pellucid.report.data_notes import DataNotes
 from pellucid.report.facts import choose_columns, cluster_facts, data_names
+from pellucid.report.privacy import hide_small, notes_without_values, without_rows
 from pellucid.report.profiles import short
 from pellucid.report.provenance import describe_making
 from pellucid.report.region_tests import describe_classifier, describe_regions, ends_of
@@ -57,14 +58,26 @@ def make_regions_payload(
     order = {name: i for i, name in enumerate(names)}
     everything = np.arange(n_rows)
 
-    def read(name: str) -> NumberColumn:
-        return NumberColumn(name, column_values(numbers, order[name], everything))
+    values = numbers
 
+    def read_column(name: str) -> NumberColumn:
+        return NumberColumn(name, column_values(values, order[name], everything))
+
+    read: Any = read_column
+
+    is_private = not max_points and not n_typical
+    notes = notes or DataNotes()
+    if is_private:
+        _refuse_rows(model)
+        read = without_rows(read, lambda name: ())
+        notes = notes_without_values(notes)
+        numbers = np.nan_to_num(np.column_stack([read(name).numbers for name in names]))
     columns = choose_columns(
         names, read, used, position, n_classes + 1, _cuts(rules[: len(model.levels_)])
     )
     each = max(1, max_points // max(len(model.levels_), 1)) if max_points else 0
     view = _View(numbers, names, at[:, 0], answer, model.classes_, columns.place, each)
+    facts = cluster_facts(position, n_classes + 1, columns.shown, n_typical)[:n_classes]
     leftover = rules[-1]
     return {
         "format": 1,
@@ -78,7 +91,7 @@ def make_regions_payload(
         "dataNames": data_names(names),
         "clusters": (cluster_names or Names()).describe(model.classes_.tolist()),
         "columns": columns.describe(set(used), lambda profile: None),
-        "facts": cluster_facts(position, n_classes + 1, columns.shown, n_typical)[:n_classes],
+        "facts": hide_small(facts) if is_private else facts,
         "levels": [
             view.level(number, level, rule)
             for number, (level, rule) in enumerate(zip(model.levels_, rules))
@@ -94,8 +107,17 @@ def make_regions_payload(
         "measures": _measures(model),
         "rules": _cut(str(rules)),
         "made": {**describe_making(model, type(model).__name__), **(made or {})},
-        **(notes or DataNotes()).describe(),
+        **notes.describe(),
     }
+
+
+def _refuse_rows(model: Any) -> None:
+    """Fail if the regions of a model consist of training rows."""
+    if any(level.regions.kind in ("polyhedron", "nonparametric") for level in model.levels_):
+        raise ValueError(
+            "the corners of the regions are training rows, so that a report without rows cannot "
+            "show them; use boxes or ellipses"
+        )
 
 
 def _positions(classes: np.ndarray, found: np.ndarray) -> np.ndarray:

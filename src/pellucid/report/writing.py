@@ -130,7 +130,8 @@ def write_report(path: str | PathLike, model: Any, X: Any, **options: Any) -> Pa
     suggested_names : sequence of str
         A short description per cluster, such as "high income, low spending".
     no_rows : bool, default=False
-        Whether the page contains no row of the data, as with ``max_points=0, n_typical=0``.
+        Whether the page contains no value of a row, as with ``max_points=0, n_typical=0``: also no
+        extremes, no rare categories and no statistics of clusters of fewer than 10 rows.
 
     Returns
     -------

@@ -10,6 +10,8 @@ Clusters made to be explained, and k-medoids
     XClusters, KMedoids.
 Regions in place of trees
     EOPClassifier, ATEOPClassifier, explain_clusters.
+Data larger than memory
+    scan.
 Results
     Explanation, ThresholdTree, explain_pipeline, export_text, from_json, plot_tree.
 """
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from pellucid.export.json import from_json
     from pellucid.export.text import export_text
     from pellucid.plotting import plot_tree
+    from pellucid.scale.scan import scan
     from pellucid.table_explainer.explainer import explain
     from pellucid.tree import ThresholdTree
     from pellucid.xclusters._kmedoids import KMedoids
@@ -73,6 +76,7 @@ __all__ = [
     "export_text",
     "from_json",
     "plot_tree",
+    "scan",
 ]
 
 __getattr__ = lazy_attributes(
@@ -102,6 +106,7 @@ __getattr__ = lazy_attributes(
         "export_text": "export",
         "from_json": "export",
         "plot_tree": "plotting",
+        "scan": "scale.scan",
     },
 )[0]
 

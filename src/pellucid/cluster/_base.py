@@ -108,9 +108,10 @@ class BaseThresholdTree(
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix, data frame of shape (n_samples, n_features), or Scan
             Numbers without NaN or infinities; pandas, polars and pyarrow tables keep their
-            column names. Sparse data are read one column at a time.
+            column names. Sparse data are read one column at a time. Data larger than memory are
+            given as a :func:`pellucid.scan`.
         y : array-like of shape (n_samples,), default=None
             Labels to explain, one per row: integers, strings or any other values that can be
             sorted, from any clustering. Their centers are the means (or medians) of the groups
@@ -123,6 +124,8 @@ class BaseThresholdTree(
         -------
         self
         """
+        if is_scan(X):
+            return self._fit_scan(X, y, sample_weight)
         self._has_labels = y is not None
         with self._prepare(X, y, sample_weight) as (data, reference, problem):
             n_leaves = self._max_leaves(problem.n_clusters)
@@ -145,6 +148,63 @@ class BaseThresholdTree(
                 stacklevel=2,
             )
         return self
+
+    def _fit_scan(self, scan: Any, y: Any, sample_weight: Any) -> Self:
+        """Grow the tree in passes over the batches of a scan."""
+        from pellucid.scale.fitting import make_problem, summarize
+        from pellucid.scale.references import find_reference as find_scan_reference
+
+        if y is not None or sample_weight is not None:
+            raise ValueError(
+                "labels and weights of a scan are columns: scan(source, labels=..., weight=...)"
+            )
+        self._check_parameters()
+        self._check_scan_parameters()
+        self._has_labels = scan.labels is not None
+        self.n_features_in_ = len(scan.columns)
+        self.feature_names_in_ = np.array(scan.columns, dtype=object)
+        with ThreadPool(count_threads(self.n_jobs)) as pool:
+            partitions = scan.partitions(pool, self.n_clusters or 8)
+            try:
+                reference = find_scan_reference(
+                    self.reference,
+                    partitions,
+                    scan,
+                    n_clusters=self.n_clusters,
+                    random_state=self.random_state,
+                    noise=self.noise,
+                )
+                problem, first = make_problem(partitions, scan, reference)
+                n_leaves = self._max_leaves(len(reference.centers))
+                progress = Progress(f"{type(self).__name__}: splits", n_leaves - 1, self.verbose)
+                builder, leaf_centers = self._grow_partitions(problem, progress)
+                found = summarize(problem, first, builder, leaf_centers)
+            finally:
+                partitions.close()
+        names = np.array(reference.names)
+        self.tree_, self.n_leaves_ = found.tree, found.tree.n_leaves
+        self.cluster_names_ = names
+        self.cluster_centers_, self.inertia_ = found.cluster_centers, found.inertia
+        self.reference_centers_ = reference.centers
+        self.reference_inertia_ = found.reference_inertia
+        self.feature_importances_ = found.importances
+        self._set_rules(found.tree, names, found.purity)
+        return self
+
+    def _check_scan_parameters(self) -> None:
+        """Raise an error if a parameter cannot be used on a scan."""
+        if self._objective != "kmeans":
+            raise ValueError(
+                f"objective={self._objective!r} needs medians, which cannot be added up over "
+                'batches; use objective="kmeans", or fit on data in memory'
+            )
+
+    def _grow_partitions(self, problem: Any, progress: Progress) -> tuple[Any, Any]:
+        """Grow the tree on partitioned data: its builder, and the centers of its leaves."""
+        raise ValueError(
+            f"{type(self).__name__} needs all rows in memory; on a scan, use IMM, EMN, ExGreedy, "
+            "ExShallow or ExKMC"
+        )
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Grow the tree and return the cluster of each row; parameters as in `fit`."""
@@ -211,15 +271,16 @@ class BaseThresholdTree(
         self.reference_inertia_ = expected[1]
         has_label = reference.labels >= 0
         rows = slice(None) if has_label.all() else has_label
+        purity = leaf_purity(
+            leaf[rows],
+            position[rows] == reference.labels[rows],
+            None if data.weights.are_ones else data.weights.values[rows],
+        )
+        self._set_rules(tree, names, purity)
+
+    def _set_rules(self, tree: ThresholdTree, names: np.ndarray, purity: dict[int, float]) -> None:
         self._leaf_rules = leaf_rules(
-            tree,
-            feature_names=self._names_in(),
-            labels=names.tolist(),
-            purity=leaf_purity(
-                leaf[rows],
-                position[rows] == reference.labels[rows],
-                None if data.weights.are_ones else data.weights.values[rows],
-            ),
+            tree, feature_names=self._names_in(), labels=names.tolist(), purity=purity
         )
         self.rules_ = cluster_rules(self._leaf_rules, names.tolist())
 
@@ -297,6 +358,11 @@ class BaseThresholdTree(
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def is_scan(X: Any) -> bool:
+    """Whether X is a result of `pellucid.scan`, without loading the module if it is not."""
+    return type(X).__module__.startswith("pellucid.scale")
 
 
 def _make_problem(data: Dataset, reference: Reference) -> Problem:

@@ -83,3 +83,11 @@ class EMN(BaseReferenceTree):
 
     def _grow(self, problem: Problem, progress: Progress) -> GrowthResult:
         return grow(BalancedMistakes(problem), self.search, self.threshold_style, progress)
+
+    def _grow_partitions(self, problem: Any, progress: Progress) -> tuple[Any, Any]:
+        from pellucid.scale.growth import grow_greedily
+        from pellucid.scale.mistakes import PartitionedMistakes
+
+        criterion = PartitionedMistakes(problem, balanced=True)
+        tree = grow_greedily(criterion, self.threshold_style, progress)
+        return tree.builder, tree.leaf_centers

@@ -107,18 +107,47 @@ class ExKMC(BaseReferenceTree):
     def _grow(self, problem, progress):
         base = self._find_base(problem, progress)
         n_leaves = self._max_leaves(problem.n_clusters)
-        if base is not None and base.tree.n_features != problem.n_features:
-            raise ValueError(
-                f"the base tree looks at {base.tree.n_features} columns, but X has "
-                f"{problem.n_features}"
-            )
-        if (smallest := 1 if base is None else base.tree.n_leaves) > n_leaves:
-            raise ValueError(
-                f"n_leaves={n_leaves} is less than the {smallest} leaves of the base tree"
-            )
+        self._check_base(None if base is None else base.tree, problem.n_features, n_leaves)
         return grow_best_first(
             SurrogateCost(problem), self.threshold_style, progress, n_leaves, base
         )
+
+    def _grow_partitions(self, problem, progress):
+        from pellucid.scale.best_first import grow_best_first
+        from pellucid.scale.surrogate_cost import PartitionedSurrogateCost
+
+        base = self._find_scan_base(problem, progress)
+        n_leaves = self._max_leaves(len(problem.centers))
+        self._check_base(base, problem.n_features, n_leaves)
+        criterion = PartitionedSurrogateCost(problem)
+        tree = grow_best_first(criterion, self.threshold_style, progress, n_leaves, base)
+        self._store_stages(tree.builder, tree.gains, sum(tree.costs), problem.cost_unit)
+        return tree.builder, None
+
+    def _find_scan_base(self, problem: Any, progress: Progress) -> ThresholdTree | None:
+        if self.base is None or isinstance(self.base, ThresholdTree):
+            return self.base
+        if hasattr(self.base, "tree_"):
+            return self.base.tree_
+        base = IMM(threshold_style=self.threshold_style) if self.base == "imm" else self.base
+        validate_parameters(base)
+        base = clone(base)
+        base._check_scan_parameters()
+        builder, leaf_centers = base._grow_partitions(problem, progress)
+        if leaf_centers is not None:
+            for leaf, centers in leaf_centers.items():
+                builder.set_cluster(leaf, int(centers[0]))
+        return builder.build()
+
+    def _check_base(self, base: ThresholdTree | None, n_features: int, n_leaves: int) -> None:
+        if base is not None and base.n_features != n_features:
+            raise ValueError(
+                f"the base tree looks at {base.n_features} columns, but X has {n_features}"
+            )
+        if (smallest := 1 if base is None else base.n_leaves) > n_leaves:
+            raise ValueError(
+                f"n_leaves={n_leaves} is less than the {smallest} leaves of the base tree"
+            )
 
     def _find_base(self, problem: Problem, progress: Progress) -> StartTree | None:
         if self.base is None:
@@ -133,13 +162,15 @@ class ExKMC(BaseReferenceTree):
         return StartTree(*base._finish(problem, base._grow(problem, progress)))
 
     def _store_growth(self, problem, growth):
-        builder, gains = growth.builder, growth.gains
+        final = sum(map(SurrogateCost(problem).cost, growth.leaves.values()))
+        self._store_stages(growth.builder, growth.gains, final, problem.cost_unit)
+
+    def _store_stages(self, builder: Any, gains: list, final: int, unit: float) -> None:
         n_base = len(builder.splits) - len(gains)
         self._builder, self._stages = builder, range(n_base, len(builder.splits) + 1)
-        final = sum(map(SurrogateCost(problem).cost, growth.leaves.values()))
         # Whole units, so the steps back from the final cost are exact.
         units = final + np.cumsum([0, *gains[::-1]], dtype=np.int64)[::-1]
-        self.surrogate_costs_ = units * problem.cost_unit
+        self.surrogate_costs_ = units * unit
 
     def staged_trees(self) -> Iterator[ThresholdTree]:
         """The nested trees of this fit, from the base tree to `tree_` before it was polished."""

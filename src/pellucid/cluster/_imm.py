@@ -93,3 +93,10 @@ class IMM(BaseReferenceTree):
 
     def _grow(self, problem: Problem, progress: Progress) -> GrowthResult:
         return grow(Mistakes(problem), self.search, self.threshold_style, progress)
+
+    def _grow_partitions(self, problem: Any, progress: Progress) -> tuple[Any, Any]:
+        from pellucid.scale.growth import grow_greedily
+        from pellucid.scale.mistakes import PartitionedMistakes
+
+        tree = grow_greedily(PartitionedMistakes(problem), self.threshold_style, progress)
+        return tree.builder, tree.leaf_centers

@@ -89,3 +89,12 @@ class BaseReferenceTree(PolishableTree):
     @property
     def _objective(self) -> str:
         return self.objective
+
+    def _check_scan_parameters(self) -> None:
+        super()._check_scan_parameters()
+        if self.polish:
+            raise ValueError(
+                f"polish={self.polish!r} needs all rows in memory; leave it out for a scan"
+            )
+        if getattr(self, "search", "greedy") != "greedy":
+            raise ValueError('a scan is searched greedily; use search="greedy"')

@@ -44,6 +44,8 @@ class Batch:
         Units are those of all rows, not of the batch alone.
     codes : ndarray of shape (n_features, n_rows)
         Bins of the values.
+    is_mixed : ndarray of shape (n_features, n_bins), uint8
+        Whether each bin may hold different values.
     """
 
     def __init__(
@@ -52,8 +54,10 @@ class Batch:
         labels: np.ndarray,
         weights: Weights,
         codes: np.ndarray,
+        is_mixed: np.ndarray,
     ) -> None:
-        self.X, self.labels, self.weights, self.codes = X, labels, weights, codes
+        self.X, self.labels, self.weights = X, labels, weights
+        self.codes, self.is_mixed = codes, is_mixed
 
     @property
     def n_rows(self) -> int:
@@ -124,15 +128,16 @@ class Encoder:
     find_labels: Callable[[RawBatch], np.ndarray]
     weight_units: WeightUnits
     quantizer: Quantizer
+    label_type: type = np.int32
 
-    def encode(self, raw: RawBatch, is_mixed: np.ndarray | None = None) -> Batch:
+    def encode(self, raw: RawBatch) -> Batch:
         """The rows of a batch that take part in the search."""
-        labels = self.find_labels(raw)
+        labels = self.find_labels(raw).astype(self.label_type, copy=False)
         X, weight = raw.X, np.ones(len(raw.X)) if raw.weight is None else raw.weight
         is_counted = (labels >= 0) & (weight > 0)
         if not is_counted.all():
             X, labels, weight = X[is_counted], labels[is_counted], weight[is_counted]
-        if is_mixed is None:
-            is_mixed = np.zeros(self.quantizer.edges.shape, dtype=np.uint8)
+        is_mixed = np.zeros(self.quantizer.edges.shape, dtype=np.uint8)
+        is_mixed[~self.quantizer.has_all] = 1
         codes = self.quantizer.codes(X, is_mixed)
-        return Batch(X, labels, self.weight_units.of(weight), codes)
+        return Batch(X, labels, self.weight_units.of(weight), codes, is_mixed)

@@ -46,6 +46,11 @@ class GrowingNodes:
         self.leaves = {0: OpenNode(0, np.arange(len(problem.centers)))}
         self._centers = problem.centers
 
+    @property
+    def leaf_centers(self) -> dict[int, np.ndarray]:
+        """Reference centers of each leaf."""
+        return {number: node.centers for number, node in self.leaves.items()}
+
     def split(self, number: int, split: Split, threshold: float) -> list[int]:
         """Split a leaf; returns its children."""
         node, feature = self.leaves.pop(number), split.feature

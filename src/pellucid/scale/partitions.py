@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
+from itertools import islice
 from typing import Any, Protocol
 
 from pellucid._utils.threads import SERIAL, ThreadPool
-from pellucid.scale.batches import Batch, Encoder, RawBatch
+from pellucid.scale.batches import Encoder, RawBatch
 
 
 class Task(Protocol):
@@ -65,10 +67,14 @@ class LocalPartitions(Partitions):
     def __init__(self, read: Callable[[], Iterable[RawBatch]], pool: ThreadPool = SERIAL) -> None:
         self._read, self._pool = read, pool
 
+    def _batches(self) -> Iterator[RawBatch]:
+        """The batches; the next ones are read while the last ones are used."""
+        return read_ahead(self._read(), self._pool.n_threads)
+
     def map_raw(self, task: Task) -> Any:
         """Merged results over all batches, a few of which are in memory at a time."""
         merged = None
-        for batches in _groups(self._read(), self._pool.n_threads):
+        for batches in in_groups(self._batches(), self._pool.n_threads):
             results = self._pool.map(task, batches)
             merged = reduce(task.merge, results if merged is None else [merged, *results])
         return merged
@@ -81,12 +87,23 @@ class LocalPartitions(Partitions):
         """There is nothing to remove."""
 
 
-def _groups(batches: Iterable[Batch], size: int) -> Iterator[list]:
+def in_groups(items: Iterable, size: int) -> Iterator[list]:
+    """Lists of `size` items, the last one perhaps shorter."""
     group: list = []
-    for batch in batches:
-        group.append(batch)
+    for item in items:
+        group.append(item)
         if len(group) == size:
             yield group
             group = []
     if group:
         yield group
+
+
+def read_ahead(items: Iterable, size: int) -> Iterator:
+    """The same items; a thread takes the next ones from the source while one is used."""
+    iterator = iter(items)
+    with ThreadPoolExecutor(1) as executor:
+        waiting = executor.submit(lambda: list(islice(iterator, size)))
+        while group := waiting.result():
+            waiting = executor.submit(lambda: list(islice(iterator, size)))
+            yield from group

@@ -183,13 +183,8 @@ class Dataset:
         return _unit(self.cost_bound(centers, centers.mean(axis=0) if origin is None else origin))
 
     def reference_cost_unit(self, centers: np.ndarray, moments: GroupMoments) -> float:
-        """The same from the moments of the rows about their own centers, a tighter bound.
-
-        Let o be the own center of row x. From |x - c|^2 <= 2 |x - o|^2 + 2 |c - o|^2, the sum over
-        all rows is at most 2 sum of squares + 2 sum over the groups of weight |c - o|^2.
-        """
-        apart = ((centers[:, None] - centers) ** 2).sum(axis=2)
-        return _unit(float(2 * moments.squares.sum() + 2 * (apart @ moments.weight).max()))
+        """The same from the moments of the rows about their own centers, a tighter bound."""
+        return unit_of_moments(centers, moments)
 
     def cost_bound(self, centers: np.ndarray, origin: np.ndarray) -> float:
         """An upper bound of the sum of all costs at any one of the centers.
@@ -209,3 +204,13 @@ def _unit(bound: float) -> float:
     # The margin keeps rounding errors of the bound from reaching the next power of two.
     bound *= 1 + 2.0**-20
     return 1.0 if bound == 0 else float(2.0 ** max(np.frexp(bound)[1] - 61, -960))
+
+
+def unit_of_moments(centers: np.ndarray, moments: GroupMoments) -> float:
+    """The unit of costs from the moments of the rows about their own centers, a tighter bound.
+
+    Let o be the own center of row x. From |x - c|^2 <= 2 |x - o|^2 + 2 |c - o|^2, the sum over all
+    rows is at most 2 sum of squares + 2 sum over the groups of weight |c - o|^2.
+    """
+    apart = ((centers[:, None] - centers) ** 2).sum(axis=2)
+    return _unit(float(2 * moments.squares.sum() + 2 * (apart @ moments.weight).max()))

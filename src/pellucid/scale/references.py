@@ -1,0 +1,309 @@
+"""The clustering that is explained, as a label per row of every batch."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.cluster import KMeans
+
+from pellucid._core.data.arrays import Weights
+from pellucid._core.data.dataset import Dataset
+from pellucid._core.data.moments import GroupSums, term_exponents
+from pellucid._utils.notices import InputError
+from pellucid._utils.numeric_domain import MAX_VALUE, OutOfDomain
+from pellucid.reference.resolve import NOISE
+from pellucid.scale.batches import RawBatch
+from pellucid.scale.partitions import Partitions
+
+_SAMPLE_ROWS = 100_000
+"""Rows of the sample that is clustered if there is no reference."""
+
+_LLOYD_PASSES = 5
+"""Passes over all rows that move the centers of the sample."""
+
+
+@dataclass(frozen=True)
+class NearestCenter:
+    """Every row belongs to its nearest center; ties go to the lowest."""
+
+    centers: np.ndarray
+
+    def __call__(self, raw: RawBatch) -> np.ndarray:
+        """Center of each row."""
+        return Dataset(raw.X, Weights.equal(len(raw.X))).nearest(self.centers)
+
+
+@dataclass(frozen=True)
+class PredictedLabels:
+    """Every row has the label that an estimator predicts."""
+
+    estimator: Any
+    n_clusters: int
+
+    def __call__(self, raw: RawBatch) -> np.ndarray:
+        """Label of each row."""
+        require_domain(raw)
+        if not len(raw.X):
+            return np.empty(0, dtype=np.intp)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "X does not have valid feature names")
+            labels = np.asarray(self.estimator.predict(raw.X.astype(np.float64)))
+        if labels.dtype.kind not in "iu" or labels.min() < 0 or labels.max() >= self.n_clusters:
+            raise InputError(
+                "the labels of the reference are not the positions of its centers",
+                hint="store its labels in a column, and use scan(..., labels=)",
+            )
+        return labels
+
+
+@dataclass(frozen=True)
+class ColumnLabels:
+    """Every row has the label of the label column."""
+
+    names: np.ndarray
+    column: str
+    drop: Any = None
+
+    def __call__(self, raw: RawBatch) -> np.ndarray:
+        """Position of each row's label in `names`; -1 for noise that is dropped."""
+        require_domain(raw)
+        given = _as_labels(raw, self.column)
+        place = np.minimum(np.searchsorted(self.names, given), len(self.names) - 1)
+        is_known = self.names[place] == given
+        if self.drop is not None:
+            is_known |= given == self.drop
+        if not is_known.all():
+            raise InputError(f"column {self.column!r} has changed while it was read")
+        return np.where(self.names[place] == given, place, -1)
+
+
+def _as_labels(raw: RawBatch, column: str) -> np.ndarray:
+    """The labels of a batch: integers or strings."""
+    given = np.asarray(raw.labels)
+    if given.dtype.kind == "f":
+        if not (np.isfinite(given) & (given == np.rint(given))).all():
+            raise InputError(
+                f"the label column {column!r} has missing values or fractions in {raw.origin}"
+            )
+        return given.astype(np.int64)
+    if given.dtype.kind == "O":
+        if any(label is None or label != label for label in given):
+            raise InputError(f"the label column {column!r} has missing values in {raw.origin}")
+        return given.astype(str)
+    return given
+
+
+def require_domain(raw: RawBatch) -> None:
+    """Raise `OutOfDomain` if a number is NaN, infinite or too large."""
+    Dataset(raw.X, Weights.equal(len(raw.X)), is_checked=False).require_domain()
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A function of raw batches whose errors name the column and where it was read."""
+
+    function: Any
+    names: tuple[str, ...]
+
+    def __call__(self, raw: RawBatch) -> Any:
+        """The result of the function."""
+        try:
+            return self.function(raw)
+        except OutOfDomain:
+            for name, column in zip(self.names, raw.X.T):
+                bad = ~(np.abs(column) <= MAX_VALUE)
+                if bad.any():
+                    value = column[bad][0]
+                    problem = "missing values (NaN)" if np.isnan(value) else f"{value:.4g}"
+                    raise InputError(
+                        f"column {name!r} contains {problem} in {raw.origin}",
+                        hint=f"fill or drop such rows; numbers must be at most {MAX_VALUE:g}",
+                    ) from None
+            raise
+
+
+@dataclass(frozen=True)
+class LabelNamesTask:
+    """All labels of the label column, and the largest values of the columns and the weights."""
+
+    column: str
+
+    def __call__(self, raw: RawBatch) -> tuple[np.ndarray, np.ndarray]:
+        """Labels and largest values of one batch."""
+        require_domain(raw)
+        weight = np.ones(len(raw.X)) if raw.weight is None else raw.weight
+        largest = np.abs(raw.X[weight > 0]).max(axis=0, initial=0.0)
+        found = np.append(largest, weight.max(initial=0.0)).astype(np.float64)
+        return np.unique(_as_labels(raw, self.column)), found
+
+    def merge(self, first: Any, second: Any) -> Any:
+        """Those of two batches."""
+        return np.union1d(first[0], second[0]), np.maximum(first[1], second[1])
+
+
+@dataclass(frozen=True)
+class GroupSumsTask:
+    """Sums of the values of every cluster."""
+
+    find_labels: Any
+    n_clusters: int
+    exponents: np.ndarray
+
+    def __call__(self, raw: RawBatch) -> GroupSums:
+        """Sums of one batch."""
+        weight = np.ones(len(raw.X)) if raw.weight is None else raw.weight
+        labels = np.where(weight > 0, self.find_labels(raw), -1)
+        return GroupSums.of(raw.X, labels, weight, self.n_clusters, self.exponents)
+
+    def merge(self, first: GroupSums, second: GroupSums) -> GroupSums:
+        """Sums of two batches."""
+        return first.merge(second)
+
+
+@dataclass(frozen=True)
+class ScanReference:
+    """A reference clustering of a scan.
+
+    Attributes
+    ----------
+    centers : ndarray of shape (n_clusters, n_features)
+    find_labels : callable
+    names : list
+        What the user calls each cluster.
+    """
+
+    centers: np.ndarray
+    find_labels: Any
+    names: list
+
+
+def of_column(partitions: Partitions, scan: Any, noise: str) -> ScanReference:
+    """The groups of the label column; their centers are the means."""
+    names, largest = partitions.map_raw(_checked(LabelNamesTask(scan.labels), scan))
+    drop = None
+    if noise == "drop" and names.dtype.kind == "i" and NOISE in names:
+        drop, names = NOISE, names[names != NOISE]
+    if not len(names):
+        raise InputError(f"every label of column {scan.labels!r} is noise (-1)")
+    find = ColumnLabels(names, scan.labels, drop)
+    exponents = term_exponents(largest[:-1], largest[-1])
+    sums = partitions.map_raw(GroupSumsTask(find, len(names), exponents))
+    centers = sums.means()
+    empty = np.isnan(centers).any(axis=1)
+    if empty.any():
+        raise InputError(f"cluster {names[int(empty.argmax())]!r} has no row of positive weight")
+    return ScanReference(centers, find, names.tolist())
+
+
+def by_kmeans(
+    partitions: Partitions, scan: Any, n_clusters: int, random_state: Any
+) -> ScanReference:
+    """k-means of a sample, followed by passes over all rows."""
+    rows = np.ascontiguousarray(scan.sample(_SAMPLE_ROWS), dtype=np.float64)
+    if not np.isfinite(rows).all():
+        partitions.map_raw(_checked(LargestTask(), scan))
+    if n_clusters > len(rows):
+        raise InputError(f"n_clusters={n_clusters} is more than the {len(rows)} rows")
+    centers = KMeans(n_clusters, n_init=10, random_state=random_state).fit(rows).cluster_centers_
+    largest = partitions.map_raw(_checked(LargestTask(), scan))
+    exponents = term_exponents(largest[:-1], largest[-1])
+    for _ in range(_LLOYD_PASSES):
+        task = GroupSumsTask(NearestCenter(centers), n_clusters, exponents)
+        means = partitions.map_raw(task).means()
+        moved = np.where(np.isnan(means), centers, means)
+        if np.array_equal(moved, centers):
+            break
+        centers = moved
+    return ScanReference(centers, NearestCenter(centers), list(range(n_clusters)))
+
+
+@dataclass(frozen=True)
+class LargestTask:
+    """Largest absolute value of every column, and largest weight."""
+
+    def __call__(self, raw: RawBatch) -> np.ndarray:
+        """Largest values of one batch."""
+        require_domain(raw)
+        weight = np.ones(len(raw.X)) if raw.weight is None else raw.weight
+        largest = np.abs(raw.X).max(axis=0, initial=0.0)
+        return np.append(largest, weight.max(initial=0.0)).astype(np.float64)
+
+    def merge(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """Largest values of two batches."""
+        return np.maximum(first, second)
+
+
+@dataclass(frozen=True)
+class _CheckedTask:
+    """A task whose errors name the column and where it was read."""
+
+    task: Any
+    names: tuple[str, ...]
+
+    def __call__(self, raw: RawBatch) -> Any:
+        return Checked(self.task, self.names)(raw)
+
+    def merge(self, first: Any, second: Any) -> Any:
+        return self.task.merge(first, second)
+
+
+def _checked(task: Any, scan: Any) -> _CheckedTask:
+    return _CheckedTask(task, scan.columns)
+
+
+def find_reference(
+    reference: Any,
+    partitions: Partitions,
+    scan: Any,
+    *,
+    n_clusters: int | None,
+    random_state: Any,
+    noise: str,
+) -> ScanReference:
+    """The clustering to explain, from the parameters of an estimator and of the scan."""
+    if scan.labels is not None:
+        if reference is not None:
+            raise InputError(
+                f"two clusterings to explain were given, the column {scan.labels!r} and "
+                "`reference`; leave one out"
+            )
+        return of_column(partitions, scan, noise)
+    if reference is None:
+        return by_kmeans(partitions, scan, n_clusters or 8, random_state)
+    found = _given(reference, scan)
+    if n_clusters is not None and n_clusters != len(found.centers):
+        raise InputError(
+            f"n_clusters={n_clusters}, but the reference has {len(found.centers)} clusters; "
+            "leave n_clusters out"
+        )
+    return found
+
+
+def _given(reference: Any, scan: Any) -> ScanReference:
+    is_estimator = hasattr(reference, "predict") or hasattr(reference, "fit")
+    centers = getattr(reference, "cluster_centers_", None) if is_estimator else reference
+    if centers is None:
+        raise InputError(
+            f"the reference {type(reference).__name__} has no cluster_centers_; fit it first, or "
+            "store its labels in a column and use scan(..., labels=)"
+        )
+    names = getattr(reference, "feature_names_in_", None)
+    if names is not None and list(map(str, names)) != list(scan.columns):
+        raise InputError(
+            "the column names of the reference should match those of the scan, in the same order"
+        )
+    centers = np.asarray(centers, dtype=np.float64)
+    if centers.ndim != 2 or centers.shape[1] != len(scan.columns) or not len(centers):
+        raise InputError(
+            f"the reference centers have the shape {centers.shape}; they must have one column for "
+            f"each of the {len(scan.columns)} columns of the scan"
+        )
+    if not (np.abs(centers) <= MAX_VALUE).all():
+        raise InputError("the reference centers must be finite numbers")
+    k = len(centers)
+    has_own_labels = is_estimator and hasattr(reference, "predict")
+    find = PredictedLabels(reference, k) if has_own_labels else NearestCenter(centers)
+    return ScanReference(centers, find, list(range(k)))

@@ -1,0 +1,183 @@
+"""Scans: data that are read in batches, any number of times, instead of being held in memory."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pellucid._utils.notices import InputError
+from pellucid._utils.threads import ThreadPool
+from pellucid.scale.batches import RawBatch
+from pellucid.scale.cache import CachedPartitions
+from pellucid.scale.partitions import Partitions
+from pellucid.scale.sources import Chunk, Source, open_source
+
+_MAX_BATCH_ROWS, _MIN_BATCH_ROWS = 2**18, 2**10
+
+_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+
+
+@dataclass(frozen=True)
+class Scan:
+    """Data in batches, as returned by :func:`pellucid.scan`.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        Columns of numbers that are clustered.
+    weight : str or None
+        Column of sample weights.
+    labels : str or None
+        Column of the labels to explain.
+    memory : int
+        Bytes that the batches in memory may take.
+    """
+
+    source: Source
+    columns: tuple[str, ...]
+    weight: str | None
+    labels: str | None
+    memory: int
+
+    def batch_rows(self, n_threads: int, n_clusters: int) -> int:
+        """Rows per batch, so that all batches in memory take no more than `memory`."""
+        # Values, float64 copies and codes of the columns; costs and losses at all centers.
+        per_row = 20 * len(self.columns) + 24 * n_clusters + 64
+        n_rows = self.memory // (4 * n_threads * per_row)
+        return int(np.clip(n_rows, _MIN_BATCH_ROWS, _MAX_BATCH_ROWS))
+
+    def partitions(self, pool: ThreadPool, n_clusters: int) -> Partitions:
+        """The batches, encoded once and stored in a temporary file."""
+        n_rows = self.batch_rows(pool.n_threads, n_clusters)
+        return CachedPartitions(lambda: self.read(n_rows), pool)
+
+    def read(self, n_rows: int) -> Iterator[RawBatch]:
+        """The batches as they are read."""
+        names = list(dict.fromkeys(filter(None, [*self.columns, self.weight, self.labels])))
+        for chunk in self.source.read(names, n_rows):
+            yield self._raw_batch(chunk)
+
+    def _raw_batch(self, chunk: Chunk) -> RawBatch:
+        X = matrix_of(chunk, self.columns)
+        weight = None
+        if self.weight is not None:
+            weight = chunk.columns[self.weight].astype(np.float64)
+            bad = ~(np.isfinite(weight) & (weight >= 0))
+            if bad.any():
+                raise InputError(
+                    f"the weight column {self.weight!r} contains {weight[bad][0]} in "
+                    f"{chunk.origin}; weights must be finite and at least 0"
+                )
+        labels = None if self.labels is None else chunk.columns[self.labels]
+        return RawBatch(X, weight, labels, chunk.origin)
+
+    def sample(self, n_rows: int) -> np.ndarray:
+        """Some rows from all parts of the data."""
+        parts, total = [], 0
+        for chunk in self.source.sample(list(self.columns), n_rows):
+            parts.append(matrix_of(chunk, self.columns))
+            total += len(parts[-1])
+        if not total:
+            raise InputError("the data have no rows")
+        rows = np.concatenate(parts)
+        return rows[:: -(-total // n_rows)]
+
+
+def matrix_of(chunk: Chunk, columns: Sequence[str]) -> np.ndarray:
+    """The columns of a chunk side by side: float32 if all of them are, float64 otherwise."""
+    arrays = [chunk.columns[name] for name in columns]
+    for name, array in zip(columns, arrays):
+        if array.dtype.kind not in "fiub":
+            # Integers and booleans with gaps arrive as objects.
+            chunk_type = array.dtype
+            raise InputError(
+                f"column {name!r} has missing values or no numbers ({chunk_type}) in "
+                f"{chunk.origin}; fill or drop such rows, or leave the column out (columns=)"
+            )
+    dtype = np.float32 if all(array.dtype == np.float32 for array in arrays) else np.float64
+    matrix = np.empty((len(arrays), chunk.n_rows), dtype=dtype)
+    for row, array in zip(matrix, arrays):
+        row[:] = array
+    return matrix.T
+
+
+def scan(
+    source: Any,
+    columns: Sequence[str] | None = None,
+    *,
+    weight: str | None = None,
+    labels: str | None = None,
+    memory: str | int = "2GB",
+) -> Scan:
+    """Read data in batches instead of into memory.
+
+    The result is given to `fit` of `IMM`, `EMN`, `ExGreedy`, `ExShallow` or `ExKMC` in place of X.
+    The tree is the same, bit for bit, as that of the same rows in memory.
+
+    Parameters
+    ----------
+    source : str, path, polars LazyFrame, pyarrow ParquetFile or dataset, DuckDB relation, callable
+        A path or glob of Parquet files, a folder of them, a query, or a function without
+        parameters that returns batches (arrays or data frames) anew each time.
+    columns : sequence of str, optional
+        Columns to cluster. Default: all columns of numbers, without `weight` and `labels`.
+    weight : str, optional
+        Column of sample weights.
+    labels : str, optional
+        Column of the labels to explain.
+    memory : str or int, default="2GB"
+        Memory for batches, such as ``"500MB"``.
+
+    Returns
+    -------
+    Scan
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pellucid
+    >>> rng = np.random.default_rng(0)
+    >>> parts = [rng.normal(size=(100, 2)) + shift for shift in ([0, 0], [9, 0], [0, 9])]
+    >>> data = pellucid.scan(lambda: parts)
+    >>> model = pellucid.IMM(reference=[[0, 0], [9, 0], [0, 9]]).fit(data)
+    >>> print(model.explain())
+    cluster 0: x0 ≤ 5 and x1 ≤ 5
+        100 rows (33.3 %, 100.0 % pure)
+    cluster 1: x0 > 5
+        100 rows (33.3 %, 100.0 % pure)
+    cluster 2: x0 ≤ 5 and x1 > 5
+        100 rows (33.3 %, 100.0 % pure)
+    """
+    opened = open_source(source)
+    known = [*opened.numeric, *opened.others]
+    for name in filter(None, [*(columns or ()), weight, labels]):
+        if name not in known:
+            raise InputError(f"the data have no column {name!r}; they have {', '.join(known[:20])}")
+    for name in [*(columns or ()), *filter(None, [weight])]:
+        if name in opened.others:
+            raise InputError(f"column {name!r} holds no numbers")
+    if columns is None:
+        columns = [name for name in opened.numeric if name not in (weight, labels)]
+    if not columns:
+        raise InputError("the data have no column of numbers to cluster")
+    return Scan(opened, tuple(columns), weight, labels, read_memory(memory))
+
+
+def read_memory(memory: str | int) -> int:
+    """A number of bytes, such as ``"2GB"``.
+
+    Examples
+    --------
+    >>> from pellucid.scale.scan import read_memory
+    >>> read_memory("2GB"), read_memory("500 mb"), read_memory(1000)
+    (2000000000, 500000000, 1000)
+    """
+    text = str(memory).upper().replace("IB", "B")
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?B?)\s*", text)
+    if match is None or (unit := match[2] if match[2] in _UNITS else match[2] + "B") not in _UNITS:
+        raise InputError(f"memory={memory!r} is not an amount of memory", hint='write "2GB"')
+    return int(float(match[1]) * _UNITS[unit])

@@ -1,0 +1,104 @@
+"""The tree of a scan is that of the same rows in memory, bit for bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pellucid
+from pellucid import EMN, IMM, ExGreedy, ExKMC, ExShallow
+
+ESTIMATORS = {
+    "IMM": IMM,
+    "EMN": EMN,
+    "ExGreedy": ExGreedy,
+    "ExShallow": ExShallow,
+    "ExKMC": ExKMC,
+}
+
+FIELDS = (
+    "feature",
+    "threshold",
+    "children_left",
+    "children_right",
+    "cluster",
+    "n_node_samples",
+    "weighted_n_node_samples",
+)
+
+
+def assert_same_tree(first, second) -> None:
+    for name in FIELDS:
+        np.testing.assert_array_equal(getattr(first.tree_, name), getattr(second.tree_, name), name)
+
+
+def make_rows(random):
+    """Rows with ties, skew or different magnitudes, and centers near or at some of them."""
+    n, d = int(random.integers(5, 3000)), int(random.integers(1, 6))
+    k = min(int(random.integers(2, 9)), n)
+    X = random.normal(size=(n, d)) * random.choice([1, 10.0, 1e-3], size=d) + random.normal(size=d)
+    kind = random.integers(4)
+    if kind == 0:
+        X = np.round(X, int(random.integers(0, 2)))
+    elif kind == 1:
+        X = random.gamma(0.3, size=(n, d))
+    elif kind == 2:
+        X = X.astype(np.float32)
+    centers = X[random.choice(n, k, replace=False)].astype(np.float64)
+    if random.random() < 0.5:
+        centers = centers + 0.1 * random.normal(size=centers.shape)
+    return X, centers
+
+
+def make_weights(random, n):
+    kind = random.integers(4)
+    if kind == 0:
+        return None
+    if kind == 1:
+        weights = random.integers(0, 4, size=n).astype(float)
+    elif kind == 2:
+        weights = random.random(n)
+    else:
+        weights = np.exp(3 * random.normal(size=n))
+    weights[0] = 1.0
+    return weights
+
+
+def make_parts(random, X, weights):
+    """The rows in any order, in up to 64 parts, some of them empty."""
+    n = len(X)
+    cuts = np.sort(random.integers(0, n + 1, size=int(random.integers(0, 64))))
+    parts = []
+    for rows in np.split(random.permutation(n), cuts):
+        columns = {f"x{j}": X[rows, j] for j in range(X.shape[1])}
+        if weights is not None:
+            columns["w"] = weights[rows]
+        parts.append(columns)
+    return parts
+
+
+@pytest.mark.filterwarnings("ignore:the tree has")
+@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("seed", range(12))
+def test_partitions_do_not_matter(name, seed):
+    polars = pytest.importorskip("polars")
+    random = np.random.default_rng([seed, list(ESTIMATORS).index(name)])
+    X, centers = make_rows(random)
+    weights = make_weights(random, len(X))
+    parts = [polars.DataFrame(part) for part in make_parts(random, X, weights)]
+    style = random.choice(["round", "midpoint", "data"])
+    model = ESTIMATORS[name](reference=centers, threshold_style=style)
+    weight = None if weights is None else "w"
+    data = pellucid.scan(lambda: parts, weight=weight, memory=int(random.choice([1e5, 1e9])))
+    on_scan = ESTIMATORS[name](reference=centers, threshold_style=style).fit(data)
+    model.fit(X, sample_weight=weights)
+    assert_same_tree(on_scan, model)
+    np.testing.assert_allclose(on_scan.inertia_, model.inertia_, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        on_scan.reference_inertia_, model.reference_inertia_, rtol=1e-9, atol=1e-12
+    )
+    np.testing.assert_allclose(
+        on_scan.cluster_centers_, model.cluster_centers_, rtol=1e-9, atol=1e-12
+    )
+    np.testing.assert_allclose(on_scan.feature_importances_, model.feature_importances_, atol=1e-9)
+    assert str(on_scan.explain()) == str(model.explain())

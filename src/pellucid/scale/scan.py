@@ -22,7 +22,7 @@ _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 
 @dataclass(frozen=True)
-class Scan:
+class BatchScan:
     """Data in batches, as returned by :func:`pellucid.scan`.
 
     Attributes
@@ -112,7 +112,7 @@ def scan(
     weight: str | None = None,
     labels: str | None = None,
     memory: str | int = "2GB",
-) -> Scan:
+) -> BatchScan:
     """Read data in batches instead of into memory.
 
     The result is given to `fit` of `IMM`, `EMN`, `ExGreedy`, `ExShallow` or `ExKMC` in place of X.
@@ -134,7 +134,7 @@ def scan(
 
     Returns
     -------
-    Scan
+    BatchScan
 
     Examples
     --------
@@ -164,7 +164,7 @@ def scan(
         columns = [name for name in opened.numeric if name not in (weight, labels)]
     if not columns:
         raise InputError("the data have no column of numbers to cluster")
-    return Scan(opened, tuple(columns), weight, labels, read_memory(memory))
+    return BatchScan(opened, tuple(columns), weight, labels, read_memory(memory))
 
 
 def read_memory(memory: str | int) -> int:

@@ -55,7 +55,7 @@ def are_in_domain(values: np.ndarray, count_threads: Callable[[], int] = lambda:
     def are_small(block: tuple[int, int]) -> bool:
         part = flat[slice(*block)]
         with np.errstate(over="ignore", invalid="ignore"):
-            return bool(np.einsum("i,i->", part, part) <= MAX_VALUE**2)
+            return bool(np.dot(part, part) <= MAX_VALUE**2)
 
     if values.flags.forc:
         flat = values.ravel(order="K")

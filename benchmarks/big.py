@@ -80,12 +80,13 @@ def _chain(quick: bool) -> Steps:
 
 
 def _many_leaves(quick: bool) -> Steps:
-    from pellucid.baselines import KDTreeExplainer
+    """Labels at random: only single rows are pure."""
+    from pellucid.baselines import CARTExplainer
 
-    n = 2_000 if quick else 200_000
-    X = np.random.default_rng(0).normal(size=(n, 3))
-    model = KDTreeExplainer(reference=X[:8], n_leaves=n // 2)
-    yield "KDTreeExplainer", lambda: model.fit(X)
+    n, rng = 2_000 if quick else 200_000, np.random.default_rng(0)
+    X, y = rng.normal(size=(n, 3)), rng.integers(0, 8, n)
+    model = CARTExplainer(n_leaves=n // 2)
+    yield "CARTExplainer", lambda: model.fit(X, y)
     yield from _uses(model, X)
 
 

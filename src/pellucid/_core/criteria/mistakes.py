@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
@@ -107,10 +106,16 @@ class Mistakes(CenterSplitCriterion[MistakesState]):
         is_past_center = codes > bins.center_code[feature].take(problem.labels.take(rows))
         inner = InnerThresholds(values, codes, scan.codes.ascending[feature], edges)
         mistakes = inner.sums(np.where(is_past_center, -weight, weight), amount)
-        for g, (start, end) in enumerate(pairwise(inner.starts.tolist())):
-            if start < end:
-                i = start + int(mistakes[start:end].argmin())
-                best[g] = min(tuple(best[g]), (mistakes[i], inner.thresholds[i]))
+        gaps = np.flatnonzero(np.diff(inner.starts))
+        if len(gaps):
+            starts, n = inner.starts[gaps], inner.starts[-1]
+            least = np.minimum.reduceat(mistakes[:n], starts)
+            is_least = mistakes[:n] == least.repeat(np.diff(np.append(starts, n)))
+            places = is_least.nonzero()[0]
+            thresholds = inner.thresholds[places[places.searchsorted(starts)]]
+            known, edge = best[gaps].T
+            is_better = (least < known) | ((least == known) & (thresholds < edge))
+            best[gaps[is_better]] = np.stack([least, thresholds], axis=1)[is_better]
         return best
 
     def _scan(self, node) -> MistakeScan:

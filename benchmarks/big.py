@@ -1,8 +1,8 @@
 """Large inputs: many rows, many columns, many stored entries, many clusters, many leaves.
 
-Each case runs in a process of its own, with a time limit: ``python -m benchmarks.big CASE`` prints
-one JSON object per step. Measured are seconds and the peak of the memory above what was in use
-before the step, with the data loaded.
+Each case runs in a process of its own, with a time limit: ``python -m benchmarks.big CASE 0``
+prints one JSON object per step. Measured are seconds and the peak of the memory above what was in
+use before the step, with the data loaded.
 """
 
 from __future__ import annotations
@@ -128,13 +128,24 @@ def _uses(model, X) -> Steps:
 
 
 CASES: dict[str, Callable[[bool], Steps]] = {
-    "20,000,000 x 5, float32": _many_rows,
-    "2,000 x 20,000": _many_columns,
-    "200,000 x 50,000, sparse, 20,000,000 entries": _sparse,
-    "50,000 x 10, k = 500": lambda quick: _many_clusters(500, quick),
-    "50,000 x 10, k = 2,000": lambda quick: _many_clusters(2_000, quick),
-    "chain of 2,000 leaves": _chain,
-    "100,000 leaves": _many_leaves,
+    "rows": _many_rows,
+    "columns": _many_columns,
+    "sparse": _sparse,
+    "k500": lambda quick: _many_clusters(500, quick),
+    "k2000": lambda quick: _many_clusters(2_000, quick),
+    "chain": _chain,
+    "leaves": _many_leaves,
+}
+
+
+TITLES = {
+    "rows": "20,000,000 × 5, float32",
+    "columns": "2,000 × 20,000",
+    "sparse": "200,000 × 50,000, sparse, 20,000,000 entries",
+    "k500": "50,000 × 10, k = 500",
+    "k2000": "50,000 × 10, k = 2,000",
+    "chain": "chain of 2,000 leaves",
+    "leaves": "100,000 leaves",
 }
 
 
@@ -196,7 +207,7 @@ def sections(settings: Settings) -> list[Section]:
     for row in read_rows(settings.output / FILE):
         seconds = f"{float(row['seconds']):.2f} s" if row["seconds"] else "–"
         memory = f"{float(row['peak_bytes']) / 2**20:,.0f} MiB" if row["peak_bytes"] else "–"
-        lines.append([row["case"], row["step"], seconds, memory, row["outcome"]])
+        lines.append([TITLES[row["case"]], row["step"], seconds, memory, row["outcome"]])
     note = "Memory is the peak above what was in use before the step, with the data loaded."
     columns = ["case", "step", "time", "memory", "outcome"]
     return [

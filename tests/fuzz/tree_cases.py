@@ -214,6 +214,8 @@ def _draw_reference(rng, case: TreeCase, k: int) -> None:
             case.model.set_params(n_clusters=None, reference=KMeans(k, n_init=1, random_state=0))
         if k > n_counted:
             case.may_refuse.append("more clusters than rows")
+        if kind == "unfitted" and np.abs(X).max() > 1e15:
+            case.may_refuse.append("scikit-learn squares in float32")
     elif kind in ("labels", "text"):
         _draw_labels(rng, case, k)
     elif kind == "fitted":

@@ -159,7 +159,7 @@ def _check_cost(found, name, case, labels, weight, tolerance):
     require(not wrong, f"{name} is {found}, not {to_float(exact)}")
 
 
-def cost_tolerance(case, model) -> Fraction:
+def cost_tolerance(case, model, is_sparse: bool = False) -> Fraction:
     """Absolute error that rounding may cause in a cost, apart from a relative error.
 
     Sums are taken about the reference centers, or about 0 if the data are sparse, and corrected
@@ -170,7 +170,7 @@ def cost_tolerance(case, model) -> Fraction:
     X, power = case.X, POWER[case.objective]
     labels = _positions(model.reference_labels_, model.cluster_names_)
     origin = np.where((labels >= 0)[:, None], model.reference_centers_[labels], 0.0)
-    if sparse.issparse(case.given):
+    if is_sparse or sparse.issparse(case.given):
         origin = np.zeros_like(X)
     largest = Fraction(float(np.abs(X).max(initial=0)))
     total = sum(map(Fraction, case.weights.tolist()))
@@ -281,5 +281,5 @@ def _scaled_weights(case, model, rng):
 def _alike(case, model, other):
     """Whether the costs of two fits differ by rounding only."""
     a, b = model.inertia_, other.inertia_
-    slack = to_float(2 * cost_tolerance(case, model))
+    slack = to_float(2 * cost_tolerance(case, model, is_sparse=True))
     return abs(a - b) <= 1e-9 * max(abs(a), abs(b)) + slack

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -58,6 +59,7 @@ class Batch:
     ) -> None:
         self.X, self.labels, self.weights = X, labels, weights
         self.codes, self.is_mixed = codes, is_mixed
+        self.routed: tuple[Any, np.ndarray] = (None, np.empty(0, dtype=np.int32))
 
     @property
     def n_rows(self) -> int:

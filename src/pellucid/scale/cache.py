@@ -33,6 +33,12 @@ class _Entry(NamedTuple):
     value_type: np.dtype
 
 
+class _RoutingState:
+    """The routing whose leaves are stored for a batch."""
+
+    routing: Any = None
+
+
 class CachedBatch(Batch):
     """A batch whose arrays are read from the file when they are needed.
 
@@ -43,15 +49,24 @@ class CachedBatch(Batch):
     entry : _Entry
     n_features : int
     encoder : Encoder
+    state : _RoutingState
     """
 
-    def __init__(self, descriptor: int, entry: _Entry, n_features: int, encoder: Encoder) -> None:
+    def __init__(
+        self,
+        descriptor: int,
+        entry: _Entry,
+        n_features: int,
+        encoder: Encoder,
+        state: _RoutingState,
+    ) -> None:
         self._descriptor, self._entry, self._n_features = descriptor, entry, n_features
         self._units = encoder.weight_units
-        n = entry.n_rows
+        self._state, n = state, entry.n_rows
         self._weights_at = entry.offset + n * entry.label_type.itemsize
         self._codes_at = self._weights_at + (0 if self._units.are_ones else 8 * n)
         self._values_at = self._codes_at + n * n_features * entry.code_type.itemsize
+        self._leaves_at = self._values_at + n * n_features * entry.value_type.itemsize
 
     def _read(self, offset: int, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
         array = np.empty(shape, dtype=dtype)
@@ -62,6 +77,19 @@ class CachedBatch(Batch):
                 raise InputError("the temporary file of the scan was truncated")
             done += n_bytes
         return array
+
+    @property
+    def routed(self) -> tuple[Any, np.ndarray]:
+        """The last routing, and the leaves of the rows."""
+        if self._state.routing is None:
+            return None, np.empty(0, dtype=np.int32)
+        leaf = self._read(self._leaves_at, (self.n_rows,), np.dtype(np.int32))
+        return self._state.routing, leaf
+
+    @routed.setter
+    def routed(self, value: tuple[Any, np.ndarray]) -> None:
+        write_array(self._descriptor, value[1], self._leaves_at)
+        self._state.routing = value[0]
 
     @property
     def n_rows(self) -> int:
@@ -134,6 +162,7 @@ class CachedPartitions(LocalPartitions):
     def __init__(self, read: Callable[[], Iterable[RawBatch]], pool: ThreadPool) -> None:
         super().__init__(read, pool)
         self._entries: list[_Entry] = []
+        self._states: dict[_Entry, _RoutingState] = {}
         self._encoder: Encoder | None = None
         self._file: Any = None
         self._lock, self._end = Lock(), 0
@@ -146,7 +175,10 @@ class CachedPartitions(LocalPartitions):
         merged, n = None, self._pool.n_threads
         descriptor = self._file.fileno()
         for entries in in_groups(self._entries, n):
-            batches = [CachedBatch(descriptor, e, self._n_features, encoder) for e in entries]
+            batches = [
+                CachedBatch(descriptor, entry, self._n_features, encoder, self._states[entry])
+                for entry in entries
+            ]
             results = self._pool.map(task, batches)
             merged = reduce(task.merge, results if merged is None else [merged, *results])
         return merged
@@ -163,6 +195,7 @@ class CachedPartitions(LocalPartitions):
         for group in in_groups(self._batches(), self._pool.n_threads):
             for result, entry in self._pool.map(work, group):
                 self._entries.append(entry)
+                self._states[entry] = _RoutingState()
                 merged = result if merged is None else task.merge(merged, result)
         self._encoder = encoder
         return merged
@@ -176,28 +209,33 @@ class CachedPartitions(LocalPartitions):
             arrays.insert(1, batch.weights.values)
         with self._lock:
             offset = self._end
-            self._end += sum(array.nbytes for array in arrays)
+            # The leaves of the rows come last.
+            self._end += sum(array.nbytes for array in arrays) + 4 * batch.n_rows
         at = offset
         for array in arrays:
-            self._write_array(np.ascontiguousarray(array), at)
+            write_array(self._file.fileno(), array, at)
             at += array.nbytes
         return _Entry(offset, batch.n_rows, labels.dtype, batch.codes.dtype, values.dtype)
-
-    def _write_array(self, array: np.ndarray, offset: int) -> None:
-        buffer = memoryview(array).cast("B") if array.size else memoryview(b"")
-        try:
-            while len(buffer):
-                n_bytes = os.pwrite(self._file.fileno(), buffer[: 2**30], offset)
-                buffer, offset = buffer[n_bytes:], offset + n_bytes
-        except OSError as error:
-            raise InputError(
-                f"cannot write the temporary file of the scan in {tempfile.gettempdir()}: "
-                f"{error.strerror}",
-                hint="set the environment variable TMPDIR to a folder with more space",
-            ) from None
 
     def close(self) -> None:
         """Remove the temporary file."""
         if self._file is not None:
             self._file.close()
         self._file, self._encoder, self._entries, self._end = None, None, [], 0
+        self._states = {}
+
+
+def write_array(descriptor: int, array: np.ndarray, offset: int) -> None:
+    """Write an array to the temporary file."""
+    array = np.ascontiguousarray(array)
+    buffer = memoryview(array).cast("B") if array.size else memoryview(b"")
+    try:
+        while len(buffer):
+            n_bytes = os.pwrite(descriptor, buffer[: 2**30], offset)
+            buffer, offset = buffer[n_bytes:], offset + n_bytes
+    except OSError as error:
+        raise InputError(
+            f"cannot write the temporary file of the scan in {tempfile.gettempdir()}: "
+            f"{error.strerror}",
+            hint="set the environment variable TMPDIR to a folder with more space",
+        ) from None

@@ -9,13 +9,13 @@ from pellucid._utils.compilation import compiled
 
 @compiled
 def route(columns, slot, threshold, left, right, out):
-    """out[i] = leaf of row i.
+    """Move row i from the node out[i] to a leaf.
 
     columns[slot[node], i] is the value of the column by which a node is split. `left` and `right`
     are -1 for leaves.
     """
     for i in range(len(out)):
-        node = 0
+        node = out[i]
         while left[node] >= 0:
             is_left = columns[slot[node], i] <= threshold[node]
             node = left[node] if is_left else right[node]

@@ -39,6 +39,12 @@ class CenterRows:
         """Active rows of some nodes."""
         return rows_by_leaf(np.where(self.active(batch, leaf), leaf, -1), numbers)
 
+    def passive_rows(
+        self, batch: Batch, leaf: np.ndarray, numbers: list[int]
+    ) -> dict[int, np.ndarray]:
+        """The other rows of some nodes."""
+        return rows_by_leaf(np.where(self.active(batch, leaf), -1, leaf), numbers)
+
     def n_channels(self, node: int) -> int:
         """One sum per center."""
         return len(self.centers[node])

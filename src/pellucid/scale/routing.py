@@ -38,24 +38,39 @@ class Routing:
         )
 
     def leaves(self, batch: Batch) -> np.ndarray:
-        """The leaf of each row."""
+        """The leaf of each row.
+
+        A batch stores the leaves of the last routing. If this one continues it, only the splits
+        since then are applied, and only their columns are read.
+        """
         from pellucid.scale.kernels import route
 
-        leaf = np.zeros(batch.n_rows, dtype=np.int32)
-        if self.left[0] < 0:
-            return leaf
-        used = np.unique(self.feature[self.feature >= 0])
-        slot = np.searchsorted(used, self.feature)
-        route(batch.columns(used), slot, self.threshold, self.left, self.right, leaf)
+        last, leaf = batch.routed
+        if last is None or not self._continues(last):
+            last, leaf = None, np.zeros(batch.n_rows, dtype=np.int32)
+        is_new = self.left >= 0
+        if last is not None:
+            is_new[: len(last.left)] &= last.left < 0
+        if is_new.any():
+            used = np.unique(self.feature[is_new])
+            slot = np.searchsorted(used, self.feature)
+            leaf = leaf.copy()
+            route(batch.columns(used), slot, self.threshold, self.left, self.right, leaf)
+        if last is None or is_new.any():
+            batch.routed = self, leaf
         return leaf
+
+    def _continues(self, last: Routing) -> bool:
+        """Whether all splits of another routing are among those of this one."""
+        n, was_split = len(last.left), last.left >= 0
+        if n > len(self.left):
+            return False
+        return all(
+            np.array_equal(getattr(self, name)[:n][was_split], getattr(last, name)[was_split])
+            for name in ("feature", "threshold", "left", "right")
+        )
 
 
 def rows_by_leaf(leaf: np.ndarray, numbers: list[int]) -> dict[int, np.ndarray]:
     """Rows of some leaves."""
-    order = leaf.argsort(kind="stable").astype(np.int32)
-    ends = leaf.take(order)
-    starts = np.searchsorted(ends, numbers), np.searchsorted(ends, numbers, side="right")
-    return {
-        number: order[begin:end]
-        for number, begin, end in zip(numbers, *(array.tolist() for array in starts))
-    }
+    return {number: (leaf == number).nonzero()[0].astype(np.int32) for number in numbers}

@@ -96,10 +96,8 @@ class NeighbourTask:
         """Minus the largest value, and the smallest: (n_requests, 2)."""
         leaf = self.routing.leaves(batch)
         nodes = sorted({request.node for request in self.requests})
-        rows_of = self.criterion.rows(batch, leaf, nodes)
-        if self.passive:
-            everything = rows_by_leaf(leaf, nodes)
-            rows_of = {n: np.setdiff1d(everything[n], rows_of[n]) for n in nodes}
+        rows = self.criterion.passive_rows if self.passive else self.criterion.rows
+        rows_of = rows(batch, leaf, nodes)
         found = np.full((len(self.requests), 2), np.inf)
         for out, (node, feature, threshold) in zip(found, self.requests):
             values = batch.values(feature, rows_of[node])

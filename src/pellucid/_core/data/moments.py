@@ -21,6 +21,9 @@ from pellucid._utils.threads import SERIAL, ThreadPool
 _BLOCK_COLUMNS = 8
 """Least number of columns per task: a cache line of a row-major matrix."""
 
+_MAX_EXACT_ROWS = 2**21
+"""Rows that `dense_sums` adds up exactly."""
+
 _MAX_REMOVED = 0.75
 """Largest fraction of a group's weight that is subtracted from its moments. What remains then has
 nearly all its digits.
@@ -77,14 +80,15 @@ def group_means(
 def largest_values(X, pool: ThreadPool = SERIAL) -> np.ndarray:
     """Largest absolute value of each column."""
 
-    def work(block: tuple[int, int]) -> np.ndarray:
-        if sparse.issparse(X):
-            entries = X[:, slice(*block)]
-            return np.asarray(abs(entries).max(axis=0).toarray(), dtype=np.float64).ravel()
-        columns = X[:, slice(*block)]
-        return np.maximum(columns.max(axis=0), -columns.min(axis=0)).astype(np.float64)
+    if sparse.issparse(X):
+        return np.asarray(abs(X).max(axis=0).toarray(), dtype=np.float64).ravel()
 
-    return np.concatenate(pool.map(work, pool.blocks(X.shape[1], _BLOCK_COLUMNS)))
+    def work(block: tuple[int, int]) -> np.ndarray:
+        rows = X[slice(*block)]
+        return np.maximum(rows.max(axis=0, initial=0.0), -rows.min(axis=0, initial=0.0))
+
+    blocks = pool.blocks(X.shape[0], _BLOCK_ROWS)
+    return np.max(pool.map(work, blocks), axis=0).astype(np.float64)
 
 
 def term_exponents(largest: np.ndarray, largest_weight: float) -> np.ndarray:
@@ -99,7 +103,7 @@ class GroupSums(NamedTuple):
     Attributes
     ----------
     high, low : ndarray of shape (n_groups, n_features + 1), int64
-        The sum is (high + low / 2**31) 2**(e - 30). The last column is the weight alone.
+        The sum is (high + low / 2**22) 2**(e - 30). The last column is the weight alone.
     exponents : ndarray of shape (n_features + 1,), int64
         The exponents e of the columns.
     """
@@ -120,16 +124,27 @@ class GroupSums(NamedTuple):
         # The scale may exceed the largest number where a column has only tiny ones.
         scale = np.ldexp(1.0, np.minimum(30 - exponents, 1000))
 
+        def add(rows: slice, part: np.ndarray, columns: slice) -> None:
+            sums = np.zeros((2, n_groups, part.shape[1]))
+            dense_sums(part, labels[rows], weight[rows], scale[columns], *sums)
+            high[:, columns] += sums[0].astype(np.int64)
+            low[:, columns] += (sums[1] * 2.0**22).astype(np.int64)
+
         def work(block: tuple[int, int]) -> None:
+            columns = slice(*block)
             if sparse.issparse(X):
                 storage = X.data, X.indices, X.indptr
                 sparse_sums(*storage, *block, labels, weight, scale, high, low)
             else:
-                for rows, part in row_major(X, 0, X.shape[0], slice(*block)):
-                    dense_sums(part, labels[rows], weight[rows], scale, block[0], high, low)
+                for start in range(0, X.shape[0], _MAX_EXACT_ROWS):
+                    end = min(start + _MAX_EXACT_ROWS, X.shape[0])
+                    for rows, part in row_major(X, start, end, columns):
+                        add(rows, part, columns)
 
         pool.map(work, pool.blocks(n_features, _BLOCK_COLUMNS))
-        dense_sums(np.ones((len(labels), 1)), labels, weight, scale, n_features, high, low)
+        for start in range(0, len(labels), _MAX_EXACT_ROWS):
+            rows = slice(start, start + _MAX_EXACT_ROWS)
+            add(rows, np.ones((len(labels[rows]), 1)), slice(n_features, n_features + 1))
         return cls(high, low, exponents)
 
     def merge(self, other: GroupSums) -> GroupSums:
@@ -140,7 +155,7 @@ class GroupSums(NamedTuple):
         """Mean of each group; NaN for groups without weight."""
         shift = -np.minimum(30 - self.exponents, 1000)
         sums = np.ldexp(self.high.astype(np.float64), shift)
-        sums += np.ldexp(self.low.astype(np.float64), shift - 31)
+        sums += np.ldexp(self.low.astype(np.float64), shift - 22)
         with np.errstate(invalid="ignore", divide="ignore"):
             return sums[:, :-1] / sums[:, -1:]
 

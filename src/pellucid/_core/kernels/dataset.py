@@ -10,6 +10,10 @@ BLOCK_ROWS = 4096
 """Rows that `dense_moments` sums together; fixed, so that sums do not depend on the threads."""
 
 
+_TO_INTEGER, _TO_FRACTION = 1.5 * 2.0**52, 1.5 * 2.0**30
+"""Numbers that round others to integers and to multiples of 2**-22."""
+
+
 def _cost_loops(squared: bool):
     """The loops over dense and over CSR rows for d(x, c) = (x - c)^2, or |x - c|."""
 
@@ -113,35 +117,40 @@ def pick_nearest(products, half_squares, errors, out):
 
 
 @compiled
-def dense_sums(X, labels, weight, scale, first, high, low):
-    """Sum weight X[i, j] over the rows of each group g, in integers.
+def dense_sums(X, labels, weight, scale, high, low):
+    """Sum weight X[i, j] over the rows of each group g, so that the order does not matter.
 
-    A term t = weight X[i, j] scale[j] of less than 2**30 adds floor(t) to high[g, first + j], and
-    the first 31 bits of its fraction to low[g, first + j]. So the sums do not depend on the order.
+    A term t = weight X[i, j] scale[j] of less than 2**30 adds the nearest integer to
+    high[g, j], and the rest, rounded to a multiple of 2**-22, to low[g, j]. All
+    sums over at most 2**22 rows are exact. Numbers are rounded by adding a number so large that it
+    has no more digits, and subtracting it.
     """
     n_samples, n_features = X.shape
     for i in range(n_samples):
         g = labels[i]
         if g >= 0:
             for j in range(n_features):
-                term = weight[i] * X[i, j] * scale[first + j]
-                whole = np.floor(term)
-                high[g, first + j] += np.int64(whole)
-                low[g, first + j] += np.int64((term - whole) * 2147483648.0)
+                term = weight[i] * X[i, j] * scale[j]
+                whole = (term + _TO_INTEGER) - _TO_INTEGER
+                high[g, j] += whole
+                low[g, j] += (term - whole + _TO_FRACTION) - _TO_FRACTION
 
 
 @compiled
 def sparse_sums(data, indices, indptr, first, last, labels, weight, scale, high, low):
-    """The same for columns of a CSC matrix."""
+    """The same for columns of a CSC matrix and any number of rows: `high` and `low` are integers,
+    `low` in units of 2**-22.
+    """
     for j in range(first, last):
         for p in range(indptr[j], indptr[j + 1]):
             i = indices[p]
             g = labels[i]
             if g >= 0:
                 term = weight[i] * np.float64(data[p]) * scale[j]
-                whole = np.floor(term)
+                whole = (term + _TO_INTEGER) - _TO_INTEGER
                 high[g, j] += np.int64(whole)
-                low[g, j] += np.int64((term - whole) * 2147483648.0)
+                fraction = (term - whole + _TO_FRACTION) - _TO_FRACTION
+                low[g, j] += np.int64(fraction * 4194304.0)
 
 
 @fused

@@ -79,7 +79,6 @@ def group_means(
 
 def largest_values(X, pool: ThreadPool = SERIAL) -> np.ndarray:
     """Largest absolute value of each column."""
-
     if sparse.issparse(X):
         return np.asarray(abs(X).max(axis=0).toarray(), dtype=np.float64).ravel()
 

@@ -466,7 +466,7 @@ def test_a_failed_write_leaves_nothing_and_loses_no_result(data, monkeypatch, op
     before = sorted(data.iterdir())
     result = explain(data / "data.csv", "-k", 3, option, target)
     assert result.exit_code == 1
-    assert result.stderr.splitlines()[-1] == "error: No space left on device"
+    assert result.stderr.splitlines()[-1] == f"error: {target}: No space left on device"
     assert result.stdout.startswith("3 clusters of 200 rows")
     assert sorted(data.iterdir()) == before
     assert target.read_text() == "precious"

@@ -169,6 +169,12 @@ def test_formulas_are_text_in_csv_and_come_back(tmp_path):
     assert restore(neutralise(table)).equals(table)
 
 
+def test_rules_that_start_with_a_negative_number_are_no_formulas():
+    texts = ["-7.7 < age ≤ 6.8 and size (cm) > 2", "-$5 < x ≤ $9", "-7.7 < cmd|' /C x'!A0 ≤ 2"]
+    found = neutralise(pl.DataFrame({"rule": texts}))["rule"].to_list()
+    assert found == [*texts[:2], f"'{texts[2]}"]
+
+
 def test_excel_cells_are_strings(tmp_path):
     import zipfile
 

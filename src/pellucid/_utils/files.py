@@ -2,22 +2,67 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 import shutil
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+_NUMBER = re.compile(r"\(os error (\d+)\)")
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A temporary file that replaces `path` only if no error occurs."""
-    target = path.resolve()
-    unfinished = target.with_name(f".{target.name}.{os.getpid()}.part")
+    """A temporary file that replaces `path` only if no error occurs.
+
+    It is in the folder of `path`, which is not touched until the temporary file is complete and on
+    the disk. An `OSError` names `path` instead of the temporary file.
+    """
+    path = Path(path)
+    unfinished: Path | None = None
     try:
+        target = path.resolve()
+        handle, name = tempfile.mkstemp(".part", f".{target.name[:100]}.", target.parent)
+        os.close(handle)
+        unfinished = Path(name)
+        shutil.copymode(target, unfinished) if target.exists() else _set_usual_mode(unfinished)
         yield unfinished
-        if target.exists():
-            shutil.copymode(target, unfinished)
+        _flush(unfinished)
         os.replace(unfinished, target)
+    except OSError as error:
+        raise _named(error, path, unfinished) from error
     finally:
-        unfinished.unlink(missing_ok=True)
+        if unfinished is not None:
+            with suppress(OSError):
+                unfinished.unlink(missing_ok=True)
+
+
+def _named(error: OSError, path: Path, unfinished: Path | None) -> OSError:
+    """The error of a file that is written; other errors are returned as they are."""
+    if error.errno is not None and error.filename not in (None, str(unfinished)) and unfinished:
+        return error
+    number, reason = error.errno, error.strerror
+    if number is None:  # polars gives only a text
+        found = _NUMBER.search(str(error))
+        number = int(found[1]) if found else errno.EIO
+        reason = os.strerror(number) if found else str(error)
+    return OSError(number, reason, str(path))
+
+
+def _set_usual_mode(path: Path) -> None:
+    """The mode of a new file; temporary files can only be read by their owner."""
+    mask = os.umask(0)
+    os.umask(mask)
+    path.chmod(0o666 & ~mask)
+
+
+def _flush(path: Path) -> None:
+    """Write the content to the disk, so that a crash cannot leave an empty file."""
+    handle = os.open(path, os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

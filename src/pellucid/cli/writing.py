@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -42,7 +43,10 @@ def draw(path: Path, make: Callable[[], Any]) -> None:
     figure = make().figure
     try:
         with replacing(path) as unfinished:
-            figure.savefig(unfinished, format=path.suffix[1:].lower(), dpi=PICTURE_DPI)
+            # In memory first: matplotlib hides errors of the disk in some formats.
+            picture = io.BytesIO()
+            figure.savefig(picture, format=path.suffix[1:].lower(), dpi=PICTURE_DPI)
+            unfinished.write_bytes(picture.getvalue())
     finally:
         plt.close(figure)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid._utils.files import replacing
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.rules import column_names
 from pellucid.report.cluster_names import Names
@@ -152,5 +153,6 @@ def write_report(path: str | PathLike, model: Any, X: Any, **options: Any) -> Pa
     """
     path = Path(path)
     text = report_html(model, X, **options)
-    path.write_bytes(text.encode("utf-8", errors="replace"))
+    with replacing(path) as unfinished:
+        unfinished.write_bytes(text.encode("utf-8", errors="replace"))
     return path

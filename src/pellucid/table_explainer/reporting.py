@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from pellucid._utils.files import replacing
 from pellucid.explanation.explanation import Explanation
 from pellucid.report import write_report
 from pellucid.report.alternatives import AlternativeTrees, other_trees
@@ -39,20 +38,18 @@ def write_table_report(
     """
     prepared = fitted.prepared
     name = Path(prepared.source.name).name
-    with replacing(path) as unfinished:
-        write_report(
-            unfinished,
-            explanation,
-            with_profile(prepared),
-            fitted=fitted.model,
-            title=title or name,
-            reference=fitted.clustering.name,
-            trade_off=_trade_off(fitted),
-            made={"data": name, "rows": f"{len(prepared.rows):,}"},
-            number_of_clusters=_numbers(fitted),
-            **options,
-        )
-    return path
+    return write_report(
+        path,
+        explanation,
+        with_profile(prepared),
+        fitted=fitted.model,
+        title=title or name,
+        reference=fitted.clustering.name,
+        trade_off=_trade_off(fitted),
+        made={"data": name, "rows": f"{len(prepared.rows):,}"},
+        number_of_clusters=_numbers(fitted),
+        **options,
+    )
 
 
 def _numbers(fitted: FittedTable) -> list[dict[str, Any]]:

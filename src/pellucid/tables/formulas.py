@@ -14,8 +14,12 @@ import polars.selectors as cs
 
 _START = r"^'*[=+\-@\t\r]"
 _ESCAPED = r"^'+[=+\-@\t\r]"
-_HARMLESS = r"^(-+|[+-]?\s?[$€£¥]?\s?(\d[\d.,'  ]*|[.,]\d+)([eE][+-]?\d+)?\s?[$€£¥%]?)$"
-"""Numbers with a sign, and dashes, which often stand for missing values."""
+_NUMBER = r"[+-]?\s?[$€£¥]?\s?(\d[\d.,'  ]*|[.,]\d+)([eE][+-]?\d+)?\s?[$€£¥%]?"
+_INTERVAL = "-[^\\s\"'\\[|!]+ < [^\"'\\[|!]*≤[^\"'\\[|!]*"
+_HARMLESS = rf"^(-+|{_NUMBER}|{_INTERVAL})$"
+"""Numbers with a sign; dashes, which often stand for missing values; and rules that start with a
+negative number: outside of quotes, no formula has the sign ≤.
+"""
 
 
 def neutralise(frame: pl.DataFrame) -> pl.DataFrame:

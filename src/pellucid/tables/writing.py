@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -48,12 +50,23 @@ def write_table(
         Excel files need none, because their cells have types.
     """
     suffix, is_compressed = written_format(path, source.suffix if source is not None else ".csv")
-    with replacing(path) as unfinished, open(unfinished, "wb") as file:
+    with replacing(path) as unfinished, _system_errors(), open(unfinished, "wb") as file:
         if is_compressed:
             with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as compressed:
                 _write(compressed, path, frame, source, suffix, bom, keep_formulas)
         else:
             _write(file, path, frame, source, suffix, bom, keep_formulas)
+
+
+@contextmanager
+def _system_errors() -> Iterator[None]:
+    """Raise errors of the system that polars gives as its own."""
+    try:
+        yield
+    except pl.exceptions.ComputeError as error:
+        if "os error" not in str(error):
+            raise
+        raise OSError(str(error)) from error
 
 
 def _write(
@@ -75,9 +88,10 @@ def _write(
     elif suffix in FEATHER:
         frame.write_ipc(file)
     elif suffix in JSON_LINES:
-        frame.write_ndjson(file)
+        # As text, because polars ignores an error of the last write to a file.
+        file.write(frame.write_ndjson().encode())
     elif suffix in JSON:
-        frame.write_json(file)
+        file.write(frame.write_json().encode())
     else:
         _write_excel(file, path, frame)
 
@@ -132,6 +146,7 @@ def _signs(source: TableSource | None, suffix: str) -> tuple[str, str]:
 
 def _write_excel(file: IO[bytes], path: Path, frame: pl.DataFrame) -> None:
     import xlsxwriter
+    import xlsxwriter.exceptions
 
     if frame.height > MAX_EXCEL_ROWS:
         raise InputError(
@@ -146,5 +161,10 @@ def _write_excel(file: IO[bytes], path: Path, frame: pl.DataFrame) -> None:
         "nan_inf_to_errors": True,
     }
     numbers = dict.fromkeys((pl.Float64, pl.Float32, pl.Int64), "General")
-    with xlsxwriter.Workbook(file, options) as workbook:
-        frame.with_columns(cs.nested().cast(pl.String)).write_excel(workbook, dtype_formats=numbers)
+    texts = frame.with_columns(cs.nested().cast(pl.String))
+    try:
+        with xlsxwriter.Workbook(file, options) as workbook:
+            texts.write_excel(workbook, dtype_formats=numbers)
+    except xlsxwriter.exceptions.FileCreateError as error:
+        found = next((each for each in error.args if isinstance(each, OSError)), None)
+        raise (found or OSError(str(error))) from error

@@ -1,0 +1,172 @@
+"""Writes that fail: the old file stays, nothing half-written is left, one line of error."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pellucid._utils.files import replacing
+
+OUTPUTS = (
+    "rows.csv", "rows.tsv", "rows.csv.gz", "rows.xlsx", "rows.parquet", "rows.feather",
+    "rows.json", "rows.jsonl", "tree.png", "tree.svg", "tree.pdf", "tree.dot", "report.html",
+    "model.json",
+)  # fmt: skip
+
+FAILING = """
+import json, resource, sys
+from pathlib import Path
+import numpy as np, polars as pl
+from pellucid import IMM, Explanation
+from pellucid.cli.writing import draw_tree, write_text
+from pellucid.report import write_report
+from pellucid.tables.writing import write_table
+
+folder = Path(sys.argv[1])
+rng = np.random.default_rng(0)
+table = pl.DataFrame({f"x{i}": rng.normal(size=3000) for i in range(4)})
+model = IMM(4, random_state=0).fit(table)
+
+def write(path):
+    if path.name.startswith("rows"):
+        write_table(path, table)
+    elif path.name.startswith("tree"):
+        draw_tree(path, model)
+    elif path.suffix == ".html":
+        write_report(path, model, table, trade_off=None)
+    else:
+        write_text(path, model.to_json())
+
+_, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+results = []
+for name in sys.argv[2:]:
+    path = folder / name
+    write(path)
+    size = path.stat().st_size
+    for limit in sorted({0, 1, 100, 4096, size // 2, size - 1}):
+        if limit >= size:
+            continue
+        path.write_bytes(b"precious")
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
+        said = None
+        try:
+            write(path)
+        except Exception as error:
+            said = [type(error).__name__, str(error), isinstance(error, OSError)]
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+        results.append([name, limit, said, path.read_bytes() == b"precious",
+                        sorted(p.name for p in folder.iterdir() if p.name != name)])
+    path.unlink()
+sys.stdout.write(json.dumps(results))
+"""
+
+
+def test_every_output_fails_without_harm(tmp_path):
+    """The system refuses writes beyond a size: at the first byte, in the middle, at the last."""
+    command = [sys.executable, "-c", FAILING, str(tmp_path), *OUTPUTS]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-3000:]
+    results = json.loads(done.stdout)
+    assert {name for name, *_ in results} == set(OUTPUTS)
+    for name, limit, said, is_kept, others in results:
+        assert said is not None, (name, limit)
+        assert is_kept, (name, limit)
+        assert others == [], (name, limit)
+        assert said[2], (name, limit, said)
+        assert name in said[1], (name, limit, said)
+
+
+COMMAND = """
+import resource, sys
+from pathlib import Path
+from typer.testing import CliRunner
+from pellucid.cli.app import app
+limit, arguments = int(sys.argv[1]), sys.argv[2:]
+_, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+import pellucid.cli.explain, pellucid.cli.writing, numba
+numba.config.CACHE_DIR = ""
+resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
+result = CliRunner().invoke(app, arguments)
+resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+sys.stderr.write(result.stderr)
+sys.exit(result.exit_code)
+"""
+
+
+@pytest.mark.parametrize("option", ["--model", "--sql", "--output", "--report", "--tree"])
+def test_a_command_prints_one_line(option, tmp_path):
+    rows = "\n".join(f"{i % 7},{(i * 31) % 11},{i % 2 * 50}" for i in range(300))
+    (tmp_path / "rows.csv").write_text(f"a,b,c\n{rows}\n")
+    suffix = {"--report": "html", "--tree": "png", "--output": "csv"}.get(option, "txt")
+    target = tmp_path / f"target.{suffix}"
+    target.write_text("precious")
+    arguments = ["explain", tmp_path / "rows.csv", "-k", "2", "--quiet", option, target]
+    command = [sys.executable, "-c", COMMAND, "10", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 1, done.stderr
+    errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    assert len(errors) == 1, done.stderr
+    assert f"{target}: " in errors[0]
+    assert "Traceback" not in done.stderr
+    assert target.read_text() == "precious"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["rows.csv", target.name]
+
+
+def test_a_killed_process_leaves_the_old_file(tmp_path):
+    target = tmp_path / "model.json"
+    target.write_text("precious")
+    code = f"""
+import os, signal
+from pathlib import Path
+from pellucid._utils.files import replacing
+with replacing(Path({str(target)!r})) as unfinished:
+    unfinished.write_text("half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+    done = subprocess.run([sys.executable, "-c", code])
+    assert done.returncode == -signal.SIGKILL
+    assert target.read_text() == "precious"
+    with replacing(target) as unfinished:
+        unfinished.write_text("whole")
+    assert target.read_text() == "whole"
+
+
+def test_an_interrupted_write_leaves_the_old_file(tmp_path):
+    target = tmp_path / "model.json"
+    target.write_text("precious")
+
+    def write():
+        with replacing(target) as unfinished:
+            unfinished.write_text("half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write()
+    assert target.read_text() == "precious"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_a_new_file_has_the_usual_mode_and_a_long_name(tmp_path):
+    target = tmp_path / ("x" * 250)
+    with replacing(target) as unfinished:
+        unfinished.write_text("new")
+    (tmp_path / "usual").write_text("")
+    assert target.stat().st_mode == (tmp_path / "usual").stat().st_mode
+
+
+@pytest.mark.parametrize("where", ["folder/model.json", "missing/model.json"])
+def test_folders_that_cannot_be_written(where, tmp_path):
+    folder = tmp_path / "folder"
+    folder.mkdir(mode=0o500)
+    if where.startswith("folder") and os.access(folder, os.W_OK):
+        pytest.skip("this user can write everywhere")
+    with (
+        pytest.raises(OSError, match="model.json"),
+        replacing(tmp_path / where) as unfinished,
+    ):
+        Path(unfinished).write_text("x")

@@ -12,7 +12,6 @@ import numpy as np
 from pellucid._utils.notices import InputError
 from pellucid._utils.threads import ThreadPool
 from pellucid.scale.batches import RawBatch
-from pellucid.scale.cache import CachedPartitions
 from pellucid.scale.partitions import Partitions
 from pellucid.scale.sources import Chunk, Source, open_source
 
@@ -50,18 +49,52 @@ class BatchScan:
         n_rows = self.memory // (4 * n_threads * per_row)
         return int(np.clip(n_rows, _MIN_BATCH_ROWS, _MAX_BATCH_ROWS))
 
+    @property
+    def names(self) -> list[str]:
+        """All columns that are read."""
+        return list(dict.fromkeys(filter(None, [*self.columns, self.weight, self.labels])))
+
+    @property
+    def reader(self) -> BatchReader:
+        """Makes batches of chunks; it can be sent to other processes."""
+        return BatchReader(self.columns, self.weight, self.labels)
+
     def partitions(self, pool: ThreadPool, n_clusters: int) -> Partitions:
-        """The batches, encoded once and stored in a temporary file."""
-        n_rows = self.batch_rows(pool.n_threads, n_clusters)
-        return CachedPartitions(lambda: self.read(n_rows), pool)
+        """The batches, which are encoded once."""
+        return self.source.partitions(self, pool, n_clusters)
 
     def read(self, n_rows: int) -> Iterator[RawBatch]:
         """The batches as they are read."""
-        names = list(dict.fromkeys(filter(None, [*self.columns, self.weight, self.labels])))
-        for chunk in self.source.read(names, n_rows):
-            yield self._raw_batch(chunk)
+        yield from map(self.reader, self.source.read(self.names, n_rows))
 
-    def _raw_batch(self, chunk: Chunk) -> RawBatch:
+    def sample(self, n_rows: int) -> np.ndarray:
+        """Some rows from all parts of the data."""
+        parts, total = [], 0
+        for chunk in self.source.sample(list(self.columns), n_rows):
+            parts.append(matrix_of(chunk, self.columns))
+            total += len(parts[-1])
+        if not total:
+            raise InputError("the data have no rows")
+        rows = np.concatenate(parts)
+        return rows[:: -(-total // n_rows)]
+
+
+@dataclass(frozen=True)
+class BatchReader:
+    """Makes a batch of a chunk.
+
+    Attributes
+    ----------
+    columns, weight, labels
+        As in `BatchScan`.
+    """
+
+    columns: tuple[str, ...]
+    weight: str | None
+    labels: str | None
+
+    def __call__(self, chunk: Chunk) -> RawBatch:
+        """The batch; weights are checked."""
         X = matrix_of(chunk, self.columns)
         weight = None
         if self.weight is not None:
@@ -74,17 +107,6 @@ class BatchScan:
                 )
         labels = None if self.labels is None else chunk.columns[self.labels]
         return RawBatch(X, weight, labels, chunk.origin)
-
-    def sample(self, n_rows: int) -> np.ndarray:
-        """Some rows from all parts of the data."""
-        parts, total = [], 0
-        for chunk in self.source.sample(list(self.columns), n_rows):
-            parts.append(matrix_of(chunk, self.columns))
-            total += len(parts[-1])
-        if not total:
-            raise InputError("the data have no rows")
-        rows = np.concatenate(parts)
-        return rows[:: -(-total // n_rows)]
 
 
 def matrix_of(chunk: Chunk, columns: Sequence[str]) -> np.ndarray:
@@ -120,9 +142,10 @@ def scan(
 
     Parameters
     ----------
-    source : str, path, polars LazyFrame, pyarrow ParquetFile or dataset, DuckDB relation, callable
-        A path or glob of Parquet files, a folder of them, a query, or a function without
-        parameters that returns batches (arrays or data frames) anew each time.
+    source : path, polars LazyFrame, pyarrow ParquetFile or dataset, DuckDB relation, Dask \
+            DataFrame or Array, or callable
+        A path or glob of Parquet files, a folder of them, a query, a Dask collection, or a
+        function without parameters that returns batches (arrays or data frames) anew each time.
     columns : sequence of str, optional
         Columns to cluster. Default: all columns of numbers, without `weight` and `labels`.
     weight : str, optional

@@ -16,6 +16,9 @@ import numpy as np
 
 from pellucid._utils.notices import InputError
 from pellucid._utils.optional import import_optional
+from pellucid._utils.threads import ThreadPool
+from pellucid.scale.cache import CachedPartitions
+from pellucid.scale.partitions import Partitions
 
 _SAMPLE_CHUNK_ROWS = 2**16
 _SAMPLED_CHUNKS = 16
@@ -60,6 +63,11 @@ class Source(ABC):
 
     def check_unchanged(self) -> None:  # noqa: B027
         """Raise an error if the source is known to have changed since it was opened."""
+
+    def partitions(self, scan: Any, pool: ThreadPool, n_clusters: int) -> Partitions:
+        """The batches of a scan, encoded once and stored in a temporary file."""
+        n_rows = scan.batch_rows(pool.n_threads, n_clusters)
+        return CachedPartitions(lambda: scan.read(n_rows), pool)
 
     def sample(self, columns: Sequence[str], n_rows: int) -> Iterator[Chunk]:
         """Rows from all parts of the source, usually more than `n_rows`."""
@@ -207,12 +215,17 @@ def open_source(source: Any) -> Source:
         return _of_parquet_file(source)
     if module == "pyarrow" and hasattr(source, "files"):
         return ParquetSource([Path(path) for path in source.files])
+    if module in ("dask", "dask_expr"):
+        from pellucid.scale.dask import DaskSource
+
+        return DaskSource(source)
     if callable(source):
         return FunctionSource(source)
     raise InputError(
         f"scan cannot read {type(source).__name__}",
         hint="give it a path or glob of Parquet files, a polars LazyFrame, a pyarrow ParquetFile "
-        "or dataset, a DuckDB relation, or a function that returns batches",
+        "or dataset, a DuckDB relation, a Dask DataFrame or Array, or a function that returns "
+        "batches",
     )
 
 

@@ -1,0 +1,147 @@
+"""Dask data frames and arrays: one batch per partition, results merged as a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial, reduce
+from typing import Any
+
+import numpy as np
+
+from pellucid._utils.notices import InputError
+from pellucid._utils.threads import ThreadPool
+from pellucid.scale.batches import Batch, Encoder
+from pellucid.scale.partitions import Partitions, Task
+from pellucid.scale.sources import Chunk, Source
+
+_MERGED_AT_ONCE = 8
+"""Results that one task merges."""
+
+_SAMPLED_PARTITIONS = 16
+
+
+class DaskSource(Source):
+    """A Dask DataFrame, or a Dask Array of two axes.
+
+    Parameters
+    ----------
+    data : dask.dataframe.DataFrame or dask.array.Array
+    """
+
+    def __init__(self, data: Any) -> None:
+        self._data, self._is_array = data, not hasattr(data, "columns")
+        if self._is_array:
+            if data.ndim != 2:
+                raise InputError(f"the Dask array has {data.ndim} axes; it must have two")
+            self._data = data.rechunk({1: -1})
+            self.numeric, self.others = [f"x{j}" for j in range(data.shape[1])], []
+        else:
+            types = data.dtypes
+            is_numeric = [getattr(dtype, "kind", "O") in "fiub" for dtype in types]
+            names = [str(name) for name in data.columns]
+            self.numeric = [name for name, is_number in zip(names, is_numeric) if is_number]
+            self.others = [name for name in names if name not in self.numeric]
+
+    def delayed_chunks(self, columns: Sequence[str]) -> list[Any]:
+        """A lazy `Chunk` per partition."""
+        import dask
+
+        if self._is_array:
+            parts = self._data.to_delayed().ravel().tolist()
+            make = partial(_array_chunk, columns=list(columns), names=self.numeric)
+        else:
+            parts = self._data[list(columns)].to_delayed()
+            make = partial(_frame_chunk, columns=list(columns))
+        delayed = dask.delayed(make)
+        return [delayed(part, f"partition {number}") for number, part in enumerate(parts)]
+
+    def read(self, columns: Sequence[str], n_rows: int) -> Iterator[Chunk]:
+        """One partition after the other."""
+        for chunk in self.delayed_chunks(columns):
+            yield chunk.compute()
+
+    def sample(self, columns: Sequence[str], n_rows: int) -> Iterator[Chunk]:
+        """Rows of some partitions."""
+        import dask
+
+        chunks = self.delayed_chunks(columns)
+        chosen = chunks[:: max(1, len(chunks) // _SAMPLED_PARTITIONS)]
+        thin = dask.delayed(partial(_thin, n_rows=max(1, n_rows // len(chosen))))
+        yield from dask.compute(*map(thin, chosen))
+
+    def partitions(self, scan: Any, pool: ThreadPool, n_clusters: int) -> Partitions:
+        """The partitions of the collection."""
+        return DaskPartitions([scan.reader, *self.delayed_chunks(scan.names)])
+
+
+class DaskPartitions(Partitions):
+    """Partitions of a Dask collection.
+
+    Encoded batches are kept by the workers. If a worker is lost, Dask computes them again.
+
+    Parameters
+    ----------
+    reader_and_chunks : list
+        The function that makes a `RawBatch` of a `Chunk`, and the lazy chunks.
+    """
+
+    def __init__(self, reader_and_chunks: list[Any]) -> None:
+        import dask
+
+        reader, *chunks = reader_and_chunks
+        self._raw = [dask.delayed(reader)(chunk) for chunk in chunks]
+        self._encoder: Encoder | None = None
+        self._encoded: list[Any] = []
+
+    def map_raw(self, task: Task) -> Any:
+        """Merged results over all partitions."""
+        return _map_merge(task, self._raw)
+
+    def map_encoded(self, task: Task, encoder: Encoder) -> Any:
+        """Merged results over all partitions, which are encoded once."""
+        import dask
+
+        if self._encoder is not encoder:
+            encode = dask.delayed(encoder.encode)
+            self._encoded = list(dask.persist(*(encode(raw) for raw in self._raw)))
+            self._encoder = encoder
+        return _map_merge(task, self._encoded)
+
+    def close(self) -> None:
+        """Let the workers drop the encoded batches."""
+        self._encoder, self._encoded = None, []
+
+
+def _map_merge(task: Task, parts: list[Any]) -> Any:
+    import dask
+
+    if not parts:
+        return None
+    shared = dask.delayed(task, traverse=False)
+    apply, merge = dask.delayed(_apply), dask.delayed(_merge)
+    results = [apply(shared, part) for part in parts]
+    while len(results) > 1:
+        groups = [results[i : i + _MERGED_AT_ONCE] for i in range(0, len(results), _MERGED_AT_ONCE)]
+        results = [merge(shared, group) for group in groups]
+    return results[0].compute()
+
+
+def _apply(task: Task, batch: Batch) -> Any:
+    return task(batch)
+
+
+def _merge(task: Task, results: list[Any]) -> Any:
+    return reduce(task.merge, results)
+
+
+def _frame_chunk(frame: Any, origin: str, columns: list[str]) -> Chunk:
+    return Chunk({name: frame[name].to_numpy() for name in columns}, origin)
+
+
+def _array_chunk(array: np.ndarray, origin: str, columns: list[str], names: list[str]) -> Chunk:
+    return Chunk({name: array[:, names.index(name)] for name in columns}, origin)
+
+
+def _thin(chunk: Chunk, n_rows: int) -> Chunk:
+    step = max(1, chunk.n_rows // n_rows)
+    return Chunk({name: array[::step] for name, array in chunk.columns.items()}, chunk.origin)

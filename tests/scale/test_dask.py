@@ -1,0 +1,96 @@
+"""Trees on Dask collections are those of the same rows in memory."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pellucid
+from pellucid import IMM, ExKMC, ExShallow
+from tests.scale.test_same_tree import (
+    ESTIMATORS,
+    assert_same_tree,
+    make_parts,
+    make_rows,
+    make_weights,
+)
+
+dask = pytest.importorskip("dask")
+dd = pytest.importorskip("dask.dataframe")
+pd = pytest.importorskip("pandas")
+
+
+def frame_of(parts):
+    return dd.from_delayed([dask.delayed(pd.DataFrame)(part) for part in parts], verify_meta=False)
+
+
+@pytest.mark.filterwarnings("ignore:the tree has")
+@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("seed", range(3))
+def test_threaded_scheduler(name, seed):
+    random = np.random.default_rng([seed, 7])
+    X, centers = make_rows(random)
+    weights = make_weights(random, len(X))
+    data = pellucid.scan(
+        frame_of(make_parts(random, X, weights)), weight=None if weights is None else "w"
+    )
+    model = ESTIMATORS[name](reference=centers)
+    with dask.config.set(scheduler="threads"):
+        on_dask = ESTIMATORS[name](reference=centers).fit(data)
+    assert_same_tree(on_dask, model.fit(X, sample_weight=weights))
+
+
+def test_array():
+    da = pytest.importorskip("dask.array")
+    X = np.random.default_rng(0).normal(size=(3000, 4))
+    data = pellucid.scan(da.from_array(X, chunks=(700, 2)))
+    assert_same_tree(IMM(reference=X[:5]).fit(data), IMM(reference=X[:5]).fit(X))
+
+
+def test_errors_name_the_partition():
+    frame = pd.DataFrame({"a": [1.0, 2, 3, np.nan], "b": [1.0, 2, 3, 4]})
+    data = pellucid.scan(dd.from_pandas(frame, npartitions=2, sort=False))
+    with pytest.raises(ValueError, match=r"column 'a' contains missing values .* in partition 1"):
+        IMM(reference=[[1, 1], [3, 3]]).fit(data)
+
+
+def test_labels():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(900, 3))
+    names = np.array(["red", "green", "blue"])[random.integers(3, size=900)]
+    X[:, 0] += 4 * (names == "red")
+    frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(color=names)
+    data = pellucid.scan(dd.from_pandas(frame, npartitions=5), labels="color")
+    assert_same_tree(ExShallow().fit(data), ExShallow().fit(X, names))
+
+
+@pytest.mark.slow
+def test_distributed_processes_and_a_killed_worker():
+    distributed = pytest.importorskip("distributed")
+    random = np.random.default_rng(0)
+    X = random.normal(size=(20_000, 5)) + 4 * random.integers(3, size=(20_000, 1))
+    centers = X[:6]
+    parts = [{f"x{j}": part[:, j] for j in range(5)} for part in np.array_split(X, 8)]
+    expected = ExKMC(reference=centers, n_leaves=9).fit(X)
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        data = pellucid.scan(frame_of(parts))
+        assert_same_tree(ExKMC(reference=centers, n_leaves=9).fit(data), expected)
+        killed = []
+        model = ExKMC(reference=centers, n_leaves=9)
+        grow = model._grow_partitions
+
+        def kill_then_grow(problem, progress):
+            address = next(iter(client.scheduler_info()["workers"]))
+            worker = next(w for w in cluster.workers.values() if w.worker_address == address)
+            killed.append(worker.process.pid)
+            worker.process.process.kill()
+            return grow(problem, progress)
+
+        model._grow_partitions = kill_then_grow
+        assert_same_tree(model.fit(data), expected)
+        assert killed

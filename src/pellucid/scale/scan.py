@@ -175,7 +175,7 @@ def scan(
     cluster 2: x0 ≤ 5 and x1 > 5
         100 rows (33.3 %, 100.0 % pure)
     """
-    opened = open_source(source)
+    opened = _open(source)
     known = [*opened.numeric, *opened.others]
     for name in filter(None, [*(columns or ()), weight, labels]):
         if name not in known:
@@ -188,6 +188,14 @@ def scan(
     if not columns:
         raise InputError("the data have no column of numbers to cluster")
     return BatchScan(opened, tuple(columns), weight, labels, read_memory(memory))
+
+
+def _open(source: Any) -> Source:
+    if type(source).__module__.split(".")[0] in ("dask", "dask_expr"):
+        from pellucid.scale.dask import DaskSource
+
+        return DaskSource(source)
+    return open_source(source)
 
 
 def read_memory(memory: str | int) -> int:

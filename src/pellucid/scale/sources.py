@@ -215,10 +215,6 @@ def open_source(source: Any) -> Source:
         return _of_parquet_file(source)
     if module == "pyarrow" and hasattr(source, "files"):
         return ParquetSource([Path(path) for path in source.files])
-    if module in ("dask", "dask_expr"):
-        from pellucid.scale.dask import DaskSource
-
-        return DaskSource(source)
     if callable(source):
         return FunctionSource(source)
     raise InputError(

@@ -102,7 +102,8 @@ def shallow_objective(data, rows, centers, feature, low, penalty, above):
 def has_enough_rows(data, rows, centers, feature, low):
     left, right, near, far = sides(data, rows, centers, feature, low)
     weight = data.weight
-    return sum(weight[left]) >= len(near) and sum(weight[right]) >= len(far)
+    per_row = 1.0 if (weight == np.rint(weight)).all() else weight[weight > 0].mean()
+    return sum(weight[left]) >= len(near) * per_row and sum(weight[right]) >= len(far) * per_row
 
 
 def best(cuts, objective):

@@ -173,6 +173,34 @@ def test_fractional_weights_scale_freely(method, blobs):
     np.testing.assert_array_equal(one.tree_.threshold, many.tree_.threshold)
 
 
+@given(tiny_data(), st.sampled_from(METHODS), st.sampled_from([-9, 6, 44, 45, 46, 47, 48, 49]))
+@settings(max_examples=100, deadline=None)
+def test_fractional_weights_of_few_rows_scale_freely(data, method, power):
+    """Also where the unit of weight is 1, and where sides have fewer rows than centers."""
+    weight = data.weight + (1 + np.arange(len(data.weight))) / 3 + 0.1  # fractions at any power
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        fits = [
+            method(reference=data.centers).fit(data.X, sample_weight=np.ldexp(weight, p))
+            for p in (0, power)
+        ]
+    for name in ("feature", "threshold", "cluster"):
+        np.testing.assert_array_equal(*(getattr(fit.tree_, name) for fit in fits))
+
+
+@pytest.mark.parametrize("method", [ExGreedy, ExShallow])
+def test_equal_fractional_weights_are_no_weights(method):
+    random = np.random.default_rng(5)
+    X = random.normal(size=(24, 2)).round(1)
+    for first in range(0, 18):
+        centers = X[first : first + 6] * 1.5
+        plain = method(reference=centers).fit(X)
+        for weight in (0.5, 1 / 3, 2.0**-20):
+            weighted = method(reference=centers).fit(X, sample_weight=np.full(len(X), weight))
+            np.testing.assert_array_equal(plain.tree_.feature, weighted.tree_.feature)
+            np.testing.assert_array_equal(plain.tree_.threshold, weighted.tree_.threshold)
+
+
 def test_bad_weights_are_named(blobs):
     weight = np.ones(len(blobs))
     weight[3] = -1

@@ -31,6 +31,12 @@ class ExGreedy(BaseReferenceTree):
     ----------
     {attributes}
 
+    Notes
+    -----
+    Cuts that leave each side at least as many rows as centers are preferred. An integer sample
+    weight counts as that many rows. If some weights are not integers, weight / mean weight is the
+    number of rows, so that only the ratios of the weights matter.
+
     References
     ----------
     Laber, Murtinho (2021). On the price of explainability for some clustering problems. ICML.

@@ -42,6 +42,10 @@ class ExShallow(BaseReferenceTree):
     ----------
     {attributes}
 
+    Notes
+    -----
+    Sample weights count as rows in the same way as for :class:`~pellucid.ExGreedy`.
+
     References
     ----------
     Laber, Murtinho, Oliveira (2023). Shallow decision trees for explainable k-means

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -89,7 +89,7 @@ class Batch:
         if rows is not None:
             X = X[rows]
             units, values = weights.units[rows], weights.values[rows]
-            weights = Weights(units, weights.units_per_weight, values, weights.are_ones)
+            weights = replace(weights, units=units, values=values)
         return Dataset(X, weights).costs(centers, unit)[0]
 
 
@@ -101,18 +101,19 @@ class WeightUnits:
     ----------
     per_weight : float
         Units in a weight of 1, a power of two.
-    are_ones : bool
+    are_ones, are_integers : bool
     """
 
     per_weight: float = 1.0
     are_ones: bool = True
+    are_integers: bool = True
 
     def of(self, values: np.ndarray) -> Weights:
         """Weights of some rows."""
         if self.are_ones:
             return Weights.equal(len(values))
         units = np.rint(values * self.per_weight).astype(np.int64)
-        return Weights(units, self.per_weight, values, False)
+        return Weights(units, self.per_weight, values, False, self.are_integers)
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,8 @@ class Encoder:
         """The rows of a batch that take part in the search."""
         labels = self.find_labels(raw).astype(self.label_type, copy=False)
         X, weight = raw.X, np.ones(len(raw.X)) if raw.weight is None else raw.weight
-        is_counted = (labels >= 0) & (weight > 0)
+        # Weights below half a unit count as 0.
+        is_counted = (labels >= 0) & (weight * self.weight_units.per_weight > 0.5)
         if not is_counted.all():
             X, labels, weight = X[is_counted], labels[is_counted], weight[is_counted]
         is_mixed = np.zeros(self.quantizer.edges.shape, dtype=np.uint8)

@@ -72,7 +72,7 @@ def find_weight_units(partitions: Partitions, weight: str | None) -> WeightUnits
         return WeightUnits(1.0, False)
     if np.frexp(total * (1 - 2.0**-30))[1] != np.frexp(total * (1 + 2.0**-30))[1]:
         total = float(partitions.map_raw(ExactWeightTask()))
-    return WeightUnits(2.0 ** (51 - np.frexp(total)[1]), False)
+    return WeightUnits(2.0 ** (51 - np.frexp(total)[1]), False, False)
 
 
 class FirstSums(NamedTuple):
@@ -80,13 +80,15 @@ class FirstSums(NamedTuple):
 
     Attributes
     ----------
-    n_rows : int
+    n_rows, n_units : int
+        Number of rows, and their weight in units.
     is_mixed : ndarray of shape (n_features, n_bins), uint8
     moments : GroupMoments
         Of the rows about their own centers.
     """
 
     n_rows: int
+    n_units: int
     is_mixed: np.ndarray
     moments: GroupMoments
 
@@ -101,12 +103,13 @@ class FirstTask:
         """Sums of one batch."""
         weight = batch.weights.values
         moments = group_moments(batch.X, batch.labels, weight, self.centers)
-        return FirstSums(batch.n_rows, batch.is_mixed, moments)
+        return FirstSums(batch.n_rows, int(batch.weights.units.sum()), batch.is_mixed, moments)
 
     def merge(self, first: FirstSums, second: FirstSums) -> FirstSums:
         """Sums of two batches."""
         return FirstSums(
             first.n_rows + second.n_rows,
+            first.n_units + second.n_units,
             first.is_mixed | second.is_mixed,
             first.moments.plus(second.moments),
         )
@@ -133,7 +136,8 @@ def make_problem(
         quantizer.edges, quantizer.inside(first.is_mixed), quantizer.center_code(centers)
     )
     unit = unit_of_moments(centers, first.moments)
-    return ScaleProblem(partitions, encoder, centers, bins, unit), first
+    per_row = 1.0 if units.are_integers else first.n_units / first.n_rows
+    return ScaleProblem(partitions, encoder, centers, bins, unit, per_row), first
 
 
 @dataclass(frozen=True)

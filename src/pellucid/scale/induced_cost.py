@@ -202,7 +202,7 @@ class PartitionedInducedCost:
         coordinates = self.problem.centers[node.centers]
         features = (coordinates != coordinates[0]).any(axis=0).nonzero()[0]
         if len(features):
-            for weight_per_center in (self.problem.weight_units.per_weight, 0.0):
+            for weight_per_center in (self.problem.units_per_row, 0.0):
                 search = self._search_columns(node, sums, features, weight_per_center, n)
                 if splits := (yield from search):
                     return splits

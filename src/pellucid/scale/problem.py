@@ -51,6 +51,8 @@ class ScaleProblem:
     bins : ScaleBins
     cost_unit : float
         Value of one unit of cost, a power of two.
+    units_per_row : float
+        Units of weight that count as one row, as in `Weights`.
     """
 
     partitions: Partitions
@@ -58,6 +60,7 @@ class ScaleProblem:
     centers: np.ndarray
     bins: ScaleBins
     cost_unit: float = 1.0
+    units_per_row: float = 1.0
 
     @property
     def n_features(self) -> int:

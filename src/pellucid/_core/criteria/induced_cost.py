@@ -37,6 +37,10 @@ class InducedCost(CenterSplitCriterion[None]):
     its rows and r_c = |S'_L| / |S'| of its centers to the left. A side is a killer if the cut makes
     a condition above it redundant: a cut of the same feature sent the node to the same side.
 
+    A split should leave each side at least as many rows as centers; only if there is none, others
+    are allowed. Integer weights count as copies of rows. If some weights are not integers, a weight
+    counts as weight / mean weight rows, so that only the ratios of the weights matter.
+
     Parameters
     ----------
     problem : Problem
@@ -53,7 +57,7 @@ class InducedCost(CenterSplitCriterion[None]):
     def best_center_splits(self, node: Node, features: np.ndarray, n: int) -> list[Split]:
         """Splits of least objective that leave each side as many rows as centers, if possible."""
         labeled = self._nearest_centers(node)
-        for weight_per_center in (self.problem.weights.units_per_weight, 0.0):
+        for weight_per_center in (self.problem.weights.units_per_row, 0.0):
             search = _NodeSearch(self, node, labeled, weight_per_center, n)
             if splits := search.best_splits(features):
                 return splits

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from math import fsum
 
 import numpy as np
@@ -81,17 +82,20 @@ class Weights:
         The weights as they were given; 0 if less than half a unit.
     are_ones : bool
         Whether every weight is 1.
+    are_integers : bool
+        Whether every weight is an integer, so that it is equivalent to repeating the row.
     """
 
     units: np.ndarray
     units_per_weight: float
     values: np.ndarray
     are_ones: bool
+    are_integers: bool
 
     @classmethod
     def equal(cls, n_samples: int) -> Weights:
         """Weight 1 for every row."""
-        return cls(np.ones(n_samples, dtype=np.int64), 1.0, np.ones(n_samples), True)
+        return cls(np.ones(n_samples, dtype=np.int64), 1.0, np.ones(n_samples), True, True)
 
     @classmethod
     def of(cls, sample_weight: np.ndarray) -> Weights:
@@ -103,17 +107,20 @@ class Weights:
             return cls.equal(len(sample_weight))
         total = sample_weight.sum()
         if (sample_weight == np.rint(sample_weight)).all() and total < 2.0**52:
-            return cls(sample_weight.astype(np.int64), 1.0, sample_weight, False)
+            return cls(sample_weight.astype(np.int64), 1.0, sample_weight, False, True)
         if np.frexp(total * (1 - 2.0**-30))[1] != np.frexp(total * (1 + 2.0**-30))[1]:
             total = fsum(sample_weight)  # rounding errors, which depend on the order, would matter
         per_weight = 2.0 ** (51 - np.frexp(total)[1])
         units = np.rint(sample_weight * per_weight).astype(np.int64)
-        return cls(units, per_weight, np.where(units > 0, sample_weight, 0.0), False)
+        return cls(units, per_weight, np.where(units > 0, sample_weight, 0.0), False, False)
 
-    @property
-    def are_integers(self) -> bool:
-        """Whether every weight is an integer, so that it is equivalent to repeating the row."""
-        return self.units_per_weight == 1.0
+    @cached_property
+    def units_per_row(self) -> float:
+        """Units that count as one row: a weight of 1 if all are integers, else the mean weight.
+
+        Both do not change when fractional weights are multiplied by a power of two.
+        """
+        return 1.0 if self.are_integers else float(self.units.sum() / (self.units > 0).sum())
 
     def units_of(self, rows: np.ndarray) -> np.ndarray:
         """Units of the given rows."""

@@ -93,3 +93,19 @@ def test_equal_rows_are_never_parted():
     with pytest.warns(match="2 leaves for 3 clusters"):
         model = KDTreeExplainer().fit(X, np.arange(100) % 3)
     assert model.n_leaves_ == 2
+
+
+@pytest.mark.parametrize("has_weights", [False, True])
+def test_the_order_of_the_rows_does_not_matter(has_weights):
+    """Values that differ by a few units of the last place, and columns of equal variance."""
+    random = np.random.default_rng(0)
+    for offset in (0.0, 1.0, 1e10):
+        steps = random.integers(0, 4, size=(40, 3)) * np.spacing(max(offset, 1e-3))
+        X = offset + np.column_stack([steps, steps[:, ::-1], -steps])
+        weight = random.random(40) + 0.01 if has_weights else None
+        trees = []
+        for order in (np.arange(40), *(random.permutation(40) for _ in range(10))):
+            model = KDTreeExplainer(n_leaves=12, reference=X[:3], threshold_style="data")
+            ordered = weight[order] if has_weights else None
+            trees.append(model.fit(X[order], sample_weight=ordered).tree_)
+        assert all(tree == trees[0] for tree in trees)

@@ -8,6 +8,7 @@ from scipy import sparse
 from pellucid._core.criteria.base import Node
 from pellucid._core.criteria.column_search import Split
 from pellucid._core.criteria.surrogate_cost import SurrogateCost
+from pellucid._core.data.arrays import stable_argsort
 from pellucid._core.growers.best_first import grow_best_first
 from pellucid.baselines._base import BaselineTree
 from pellucid.cluster._docs import common_parameters
@@ -67,7 +68,8 @@ class MedianCut(SurrogateCost):
 
     def best_splits(self, node: Node, n: int = 1) -> list[Split]:
         """The only cut of the cell; none if all its rows are equal."""
-        weight = self.problem.weights.values[node.rows.active]
+        # Sums of units are exact: neither the order of the rows nor their storage matters.
+        weight = self.problem.weights.units_of(node.rows.active)
         spread = self._variances(node.rows.active, weight)
         if (largest := spread.max()) < 0:
             return []
@@ -77,7 +79,7 @@ class MedianCut(SurrogateCost):
 
     def _variances(self, rows: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Weighted variance of each column over the given rows; -1 for a constant column."""
-        X, total = self.problem.X, weight.sum()
+        X, total = self.problem.X, int(weight.sum())
         if sparse.issparse(X):
             X = X.tocsr()[rows].tocsc()
             stored = [slice(*ends) for ends in zip(X.indptr[:-1], X.indptr[1:])]
@@ -89,17 +91,19 @@ class MedianCut(SurrogateCost):
         return np.array([variance(*column, total, len(rows)) for column in columns])
 
 
-def variance(values: np.ndarray, weight: np.ndarray, total: float, n_rows: int) -> float:
+def variance(values: np.ndarray, weight: np.ndarray, total: int, n_rows: int) -> float:
     """Weighted variance of a column of `n_rows` rows; -1 when it is constant.
 
     Rows that are not among `values` are 0. Zeros are summed apart from other values, so that the
-    result has the same bits whether zeros are stored or not.
+    result has the same bits whether zeros are stored or not. The distinct other values are summed
+    in ascending order, so that neither the order of the rows nor copies matter, as differences to
+    the least value, so that no digits are lost far from 0.
 
     Parameters
     ----------
     values, weight : ndarray
-        Values and weights of rows that include all nonzero ones.
-    total : float
+        Values and integer weights of rows that include all nonzero ones.
+    total : int
         Weight of all rows.
     n_rows : int
         Number of all rows.
@@ -112,14 +116,22 @@ def variance(values: np.ndarray, weight: np.ndarray, total: float, n_rows: int) 
         low, high = min(low, 0.0), max(high, 0.0)
     if low == high:
         return -1.0
-    mean = weight @ values / total
-    away = weight @ (values - mean) ** 2
-    return float((away + max(total - weight.sum(), 0.0) * mean**2) / total)
+    if (weight == 1).all():
+        ordered, summed = np.sort(values), np.arange(1, len(values) + 1)
+    else:
+        order = stable_argsort(values)
+        ordered, summed = values[order], weight[order].cumsum()
+    last = np.append(np.flatnonzero(ordered[1:] != ordered[:-1]), len(ordered) - 1)
+    values, share = ordered[last] - low, np.diff(summed[last], prepend=0) / total
+    at_zero = (total - int(weight.sum())) / total
+    mean = (share * values).sum() - at_zero * low
+    away = (share * (values - mean) ** 2).sum()
+    return float(away + at_zero * (low + mean) ** 2)
 
 
 def weighted_median_below(values: np.ndarray, weight: np.ndarray) -> float:
-    """The lower weighted median, or the next lower value if that is the largest value."""
+    """The lower median by integer weights, or the next lower value if that is the largest value."""
     order = np.argsort(values, kind="stable")
     ordered, cumulated = values[order], np.cumsum(weight[order])
-    median = ordered[np.searchsorted(cumulated, cumulated[-1] / 2)]
+    median = ordered[np.searchsorted(cumulated, (cumulated[-1] + 1) // 2)]
     return float(median if median < ordered[-1] else ordered[ordered < ordered[-1]][-1])

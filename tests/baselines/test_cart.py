@@ -88,3 +88,16 @@ def test_numbers_beyond_single_precision_are_named(as_kind):
     X = np.array([[1.0, 0.0, 0.0], [2.0, 1e39, 0.0], [3.0, 0.0, 1.0]])
     with pytest.raises(ValueError, match="column 1 has values beyond 3.4e"):
         CARTExplainer().fit(as_kind(X), [0, 1, 1])
+
+
+def test_storage_does_not_matter_for_fractional_weights():
+    """Equally good splits: scikit-learn adds weights of dense and sparse rows in other orders."""
+    for seed in range(40):
+        random = np.random.default_rng(seed)
+        X = random.integers(-2, 3, size=(30, 5)).astype(float)
+        weight, labels = random.random(30) + 0.01, random.integers(0, 2, size=30)
+        dense, from_csr = (
+            CARTExplainer(n_leaves=7, random_state=0).fit(form(X), labels, sample_weight=weight)
+            for form in (np.asarray, sparse.csr_array)
+        )
+        assert dense.tree_ == from_csr.tree_

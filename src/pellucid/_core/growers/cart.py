@@ -25,7 +25,7 @@ def grow_cart(
     """Tree of at most `n_leaves` leaves, grown best-first by Gini impurity of the labels."""
     rows, splits = np.arange(problem.n_samples, dtype=np.int32), []
     if n_leaves == 1:
-        weight_of_cluster = np.bincount(problem.labels, weights=problem.weights.values)
+        weight_of_cluster = np.bincount(problem.labels, weights=problem.weights.units)
         cluster = np.array([np.argmax(weight_of_cluster)])
     else:
         classifier = _fit_classifier(problem, n_leaves, random_state)
@@ -57,7 +57,9 @@ def _fit_classifier(problem: Problem, n_leaves: int, random_state: Any):
 
     _check_single_precision(problem.X)
     classifier = DecisionTreeClassifier(max_leaf_nodes=n_leaves, random_state=random_state)
-    weight = None if problem.weights.are_ones else problem.weights.values
+    # Sums of units are exact, so that scikit-learn's loops over dense and sparse data, which add in
+    # different orders, find the same ties.
+    weight = None if problem.weights.are_ones else problem.weights.units.astype(np.float64)
     return classifier.fit(_with_short_indices(problem.X), problem.labels, sample_weight=weight)
 
 

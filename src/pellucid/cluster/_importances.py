@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from pellucid._core.data.dataset import Dataset
-from pellucid._core.data.moments import group_means
+from pellucid._core.data.group_sums import group_means
 from pellucid.tree import ThresholdTree
 from pellucid.tree.importances import feature_importances
 

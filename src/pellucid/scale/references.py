@@ -11,7 +11,7 @@ from sklearn.cluster import KMeans
 
 from pellucid._core.data.arrays import Weights
 from pellucid._core.data.dataset import Dataset
-from pellucid._core.data.moments import GroupSums, term_exponents
+from pellucid._core.data.group_sums import GroupSums, LargestWeight, Terms
 from pellucid._utils.notices import InputError
 from pellucid._utils.numeric_domain import MAX_VALUE, OutOfDomain
 from pellucid.reference.resolve import NOISE
@@ -131,17 +131,25 @@ class LabelNamesTask:
 
     column: str
 
-    def __call__(self, raw: RawBatch) -> tuple[np.ndarray, np.ndarray]:
+    def __call__(self, raw: RawBatch) -> tuple[np.ndarray, tuple]:
         """Labels and largest values of one batch."""
         require_domain(raw)
-        weight = np.ones(len(raw.X)) if raw.weight is None else raw.weight
-        largest = np.abs(raw.X[weight > 0]).max(axis=0, initial=0.0)
-        found = np.append(largest, weight.max(initial=0.0)).astype(np.float64)
-        return np.unique(_as_labels(raw, self.column)), found
+        return np.unique(_as_labels(raw, self.column)), _largest(raw)
 
     def merge(self, first: Any, second: Any) -> Any:
         """Those of two batches."""
-        return np.union1d(first[0], second[0]), np.maximum(first[1], second[1])
+        return np.union1d(first[0], second[0]), _merge_largest(first[1], second[1])
+
+
+def _largest(raw: RawBatch) -> tuple[np.ndarray, LargestWeight]:
+    """Largest absolute value of every column in rows that have a weight, and largest weight."""
+    weight = np.ones(len(raw.X)) if raw.weight is None else raw.weight
+    largest = np.abs(raw.X[weight > 0]).max(axis=0, initial=0.0)
+    return largest.astype(np.float64), LargestWeight.of(weight)
+
+
+def _merge_largest(first: tuple, second: tuple) -> tuple[np.ndarray, LargestWeight]:
+    return np.maximum(first[0], second[0]), first[1].merge(second[1])
 
 
 @dataclass(frozen=True)
@@ -150,13 +158,13 @@ class GroupSumsTask:
 
     find_labels: Any
     n_clusters: int
-    exponents: np.ndarray
+    terms: Terms
 
     def __call__(self, raw: RawBatch) -> GroupSums:
         """Sums of one batch."""
         weight = np.ones(len(raw.X)) if raw.weight is None else raw.weight
         labels = np.where(weight > 0, self.find_labels(raw), -1)
-        return GroupSums.of(raw.X, labels, weight, self.n_clusters, self.exponents)
+        return GroupSums.of(raw.X, labels, weight, self.n_clusters, self.terms)
 
     def merge(self, first: GroupSums, second: GroupSums) -> GroupSums:
         """Sums of two batches."""
@@ -189,8 +197,7 @@ def of_column(partitions: Partitions, scan: Any, noise: str) -> ScanReference:
     if not len(names):
         raise InputError(f"every label of column {scan.labels!r} is noise (-1)")
     find = ColumnLabels(names, scan.labels, drop)
-    exponents = term_exponents(largest[:-1], largest[-1])
-    sums = partitions.map_raw(GroupSumsTask(find, len(names), exponents))
+    sums = partitions.map_raw(GroupSumsTask(find, len(names), Terms.of(*largest)))
     centers = sums.means()
     empty = np.isnan(centers).any(axis=1)
     if empty.any():
@@ -208,10 +215,9 @@ def by_kmeans(
     if n_clusters > len(rows):
         raise InputError(f"n_clusters={n_clusters} is more than the {len(rows)} rows")
     centers = KMeans(n_clusters, n_init=10, random_state=random_state).fit(rows).cluster_centers_
-    largest = partitions.map_raw(_checked(LargestTask(), scan))
-    exponents = term_exponents(largest[:-1], largest[-1])
+    terms = Terms.of(*partitions.map_raw(_checked(LargestTask(), scan)))
     for _ in range(_LLOYD_PASSES):
-        task = GroupSumsTask(NearestCenter(centers), n_clusters, exponents)
+        task = GroupSumsTask(NearestCenter(centers), n_clusters, terms)
         means = partitions.map_raw(task).means()
         moved = np.where(np.isnan(means), centers, means)
         if np.array_equal(moved, centers):
@@ -224,16 +230,14 @@ def by_kmeans(
 class LargestTask:
     """Largest absolute value of every column, and largest weight."""
 
-    def __call__(self, raw: RawBatch) -> np.ndarray:
+    def __call__(self, raw: RawBatch) -> tuple[np.ndarray, LargestWeight]:
         """Largest values of one batch."""
         require_domain(raw)
-        weight = np.ones(len(raw.X)) if raw.weight is None else raw.weight
-        largest = np.abs(raw.X).max(axis=0, initial=0.0)
-        return np.append(largest, weight.max(initial=0.0)).astype(np.float64)
+        return _largest(raw)
 
-    def merge(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    def merge(self, first: tuple, second: tuple) -> tuple[np.ndarray, LargestWeight]:
         """Largest values of two batches."""
-        return np.maximum(first, second)
+        return _merge_largest(first, second)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from scipy import sparse
 from _support import oracles
 from _support.problems import pose, problem_of
 from _support.strategies import tiny_data
+from pellucid import SpEx
 from pellucid._core.data import binning as bins
 from pellucid._core.refine.fixed_center_split import FixedCenterSearch, contested_rows
 from pellucid._core.refine.moving_center_split import (
@@ -321,3 +322,17 @@ def test_zero_rounds_leave_the_tree_unchanged():
     polished = polish_tree(tree, unlabelled(X, 2), rounds=0)
     assert polished.tree.threshold[0] == 1.0
     assert polished.history == [polished.cost]
+
+
+@pytest.mark.filterwarnings("ignore:the tree has")
+def test_gains_below_rounding_errors_do_not_decide():
+    """One huge value makes all other differences smaller than the rounding error of a gain."""
+    weight = np.random.default_rng(0).random(35)
+    X = np.append(np.zeros(30), [-4e79, 1.8e67, 2e53, -1.8e39, 1e87])[:, None]
+    centers = np.array([[2e86], [3.7e86], [1.4e86], [7e85], [3.9e86]])
+    found = []
+    for seed in range(6):
+        order = np.random.default_rng(seed).permutation(35)
+        model = SpEx(reference=centers, n_leaves=8, polish=True)
+        found.append(model.fit(X[order], sample_weight=weight[order]).predict(X))
+    assert all(np.array_equal(found[0], labels) for labels in found)

@@ -15,10 +15,10 @@ import numpy as np
 from scipy import sparse
 
 from pellucid._core.data.arrays import Weights, row_major
+from pellucid._core.data.group_sums import group_means
 from pellucid._core.data.moments import (
     GroupMoments,
     cost_to_centers,
-    group_means,
     group_moments,
     means_and_costs,
     nearest_centers,

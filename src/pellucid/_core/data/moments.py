@@ -1,4 +1,4 @@
-"""Means and costs of groups of rows, dense or CSC, each in one pass over the data.
+"""Moments and costs of groups of rows, dense or CSC, each in one pass over the data.
 
 The nearest center of each row, the same to the bit for dense and sparse data.
 
@@ -17,12 +17,6 @@ from scipy import sparse
 from pellucid._core.data.arrays import row_major
 from pellucid._utils.numeric_domain import MAX_VALUE, OutOfDomain, are_in_domain
 from pellucid._utils.threads import SERIAL, ThreadPool
-
-_BLOCK_COLUMNS = 8
-"""Least number of columns per task: a cache line of a row-major matrix."""
-
-_MAX_EXACT_ROWS = 2**21
-"""Rows that `dense_sums` adds up exactly."""
 
 _MAX_REMOVED = 0.75
 """Largest fraction of a group's weight that is subtracted from its moments. What remains then has
@@ -62,101 +56,6 @@ class GroupMoments(NamedTuple):
         shift = np.divide(self.sums, weight, out=np.zeros_like(self.sums), where=weight > 0)
         cost = self.squares.sum() - self.weight @ (shift**2).sum(axis=1)
         return origins + shift, max(float(cost), 0.0)
-
-
-def group_means(
-    X, labels: np.ndarray, weight: np.ndarray, n_groups: int, pool: ThreadPool = SERIAL
-) -> np.ndarray:
-    """Weighted mean of each group of rows; NaN for an empty group. Label -1 is in no group.
-
-    The sums are integers, so that the means depend neither on the order of the rows nor on their
-    storage.
-    """
-    exponents = term_exponents(largest_values(X, pool), weight.max(initial=0.0))
-    sums = GroupSums.of(X, labels, weight, n_groups, exponents, pool)
-    return sums.means()
-
-
-def largest_values(X, pool: ThreadPool = SERIAL) -> np.ndarray:
-    """Largest absolute value of each column."""
-    if sparse.issparse(X):
-        return np.asarray(abs(X).max(axis=0).toarray(), dtype=np.float64).ravel()
-
-    def work(block: tuple[int, int]) -> np.ndarray:
-        rows = X[slice(*block)]
-        return np.maximum(rows.max(axis=0, initial=0.0), -rows.min(axis=0, initial=0.0))
-
-    blocks = pool.blocks(X.shape[0], _BLOCK_ROWS)
-    return np.max(pool.map(work, blocks), axis=0).astype(np.float64)
-
-
-def term_exponents(largest: np.ndarray, largest_weight: float) -> np.ndarray:
-    """Exponents e of the columns, and of the weights: a weighted value is less than 2**e."""
-    with np.errstate(under="ignore"):
-        return np.frexp(np.append(largest, 1.0) * largest_weight)[1].astype(np.int64) + 1
-
-
-class GroupSums(NamedTuple):
-    """Weighted sums of the values of groups of rows, as integers.
-
-    Attributes
-    ----------
-    high, low : ndarray of shape (n_groups, n_features + 1), int64
-        The sum is (high + low / 2**22) 2**(e - 30). The last column is the weight alone.
-    exponents : ndarray of shape (n_features + 1,), int64
-        The exponents e of the columns.
-    """
-
-    high: np.ndarray
-    low: np.ndarray
-    exponents: np.ndarray
-
-    @classmethod
-    def of(
-        cls, X, labels, weight, n_groups: int, exponents: np.ndarray, pool: ThreadPool = SERIAL
-    ) -> GroupSums:
-        """Sums of some rows; label -1 is in no group."""
-        from pellucid._core.kernels.dataset import dense_sums, sparse_sums
-
-        n_features = X.shape[1]
-        high, low = np.zeros((2, n_groups, n_features + 1), dtype=np.int64)
-        # The scale may exceed the largest number where a column has only tiny ones.
-        scale = np.ldexp(1.0, np.minimum(30 - exponents, 1000))
-
-        def add(rows: slice, part: np.ndarray, columns: slice) -> None:
-            sums = np.zeros((2, n_groups, part.shape[1]))
-            dense_sums(part, labels[rows], weight[rows], scale[columns], *sums)
-            high[:, columns] += sums[0].astype(np.int64)
-            low[:, columns] += (sums[1] * 2.0**22).astype(np.int64)
-
-        def work(block: tuple[int, int]) -> None:
-            columns = slice(*block)
-            if sparse.issparse(X):
-                storage = X.data, X.indices, X.indptr
-                sparse_sums(*storage, *block, labels, weight, scale, high, low)
-            else:
-                for start in range(0, X.shape[0], _MAX_EXACT_ROWS):
-                    end = min(start + _MAX_EXACT_ROWS, X.shape[0])
-                    for rows, part in row_major(X, start, end, columns):
-                        add(rows, part, columns)
-
-        pool.map(work, pool.blocks(n_features, _BLOCK_COLUMNS))
-        for start in range(0, len(labels), _MAX_EXACT_ROWS):
-            rows = slice(start, start + _MAX_EXACT_ROWS)
-            add(rows, np.ones((len(labels[rows]), 1)), slice(n_features, n_features + 1))
-        return cls(high, low, exponents)
-
-    def merge(self, other: GroupSums) -> GroupSums:
-        """Sums of the rows of both, with the same exponents."""
-        return GroupSums(self.high + other.high, self.low + other.low, self.exponents)
-
-    def means(self) -> np.ndarray:
-        """Mean of each group; NaN for groups without weight."""
-        shift = -np.minimum(30 - self.exponents, 1000)
-        sums = np.ldexp(self.high.astype(np.float64), shift)
-        sums += np.ldexp(self.low.astype(np.float64), shift - 22)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return sums[:, :-1] / sums[:, -1:]
 
 
 def group_moments(

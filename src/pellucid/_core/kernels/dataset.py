@@ -10,8 +10,8 @@ BLOCK_ROWS = 4096
 """Rows that `dense_moments` sums together; fixed, so that sums do not depend on the threads."""
 
 
-_TO_INTEGER, _TO_FRACTION = 1.5 * 2.0**52, 1.5 * 2.0**30
-"""Numbers that round others to integers and to multiples of 2**-22."""
+_TO_INTEGER, _TO_FRACTION = 1.5 * 2.0**52, 1.5 * 2.0**29
+"""Numbers that round others to integers and to multiples of 2**-23."""
 
 
 def _cost_loops(squared: bool):
@@ -117,40 +117,43 @@ def pick_nearest(products, half_squares, errors, out):
 
 
 @compiled
-def dense_sums(X, labels, weight, scale, high, low):
+def dense_sums(X, labels, weight, are_counts, scale, high, low):
     """Sum weight X[i, j] over the rows of each group g, so that the order does not matter.
 
     A term t = weight X[i, j] scale[j] of less than 2**30 adds the nearest integer to
-    high[g, j], and the rest, rounded to a multiple of 2**-22, to low[g, j]. All
-    sums over at most 2**22 rows are exact. Numbers are rounded by adding a number so large that it
-    has no more digits, and subtracting it.
+    high[g, j], and the rest, rounded to a multiple of 2**-23, to low[g, j]. Weights that are
+    counts multiply both after rounding, so that they equal repeated rows. All sums over a count of
+    at most 2**22 rows are exact. Numbers are rounded by adding a number so large that it has no
+    more digits, and subtracting it.
     """
     n_samples, n_features = X.shape
     for i in range(n_samples):
         g = labels[i]
         if g >= 0:
+            factor, times = (1.0, weight[i]) if are_counts else (weight[i], 1.0)
             for j in range(n_features):
-                term = weight[i] * X[i, j] * scale[j]
+                term = factor * X[i, j] * scale[j]
                 whole = (term + _TO_INTEGER) - _TO_INTEGER
-                high[g, j] += whole
-                low[g, j] += (term - whole + _TO_FRACTION) - _TO_FRACTION
+                high[g, j] += times * whole
+                low[g, j] += times * ((term - whole + _TO_FRACTION) - _TO_FRACTION)
 
 
 @compiled
-def sparse_sums(data, indices, indptr, first, last, labels, weight, scale, high, low):
+def sparse_sums(data, indices, indptr, first, last, labels, weight, are_counts, scale, high, low):
     """The same for columns of a CSC matrix and any number of rows: `high` and `low` are integers,
-    `low` in units of 2**-22.
+    `low` in units of 2**-23.
     """
     for j in range(first, last):
         for p in range(indptr[j], indptr[j + 1]):
             i = indices[p]
             g = labels[i]
             if g >= 0:
-                term = weight[i] * np.float64(data[p]) * scale[j]
+                factor, times = (1.0, np.int64(weight[i])) if are_counts else (weight[i], 1)
+                term = factor * np.float64(data[p]) * scale[j]
                 whole = (term + _TO_INTEGER) - _TO_INTEGER
-                high[g, j] += np.int64(whole)
+                high[g, j] += times * np.int64(whole)
                 fraction = (term - whole + _TO_FRACTION) - _TO_FRACTION
-                low[g, j] += np.int64(fraction * 4194304.0)
+                low[g, j] += times * np.int64(fraction * 8388608.0)
 
 
 @fused

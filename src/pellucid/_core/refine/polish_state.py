@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from pellucid._core.criteria.problem import Problem
-from pellucid._core.data.moments import group_means
+from pellucid._core.data.group_sums import group_means
 from pellucid._core.refine.moving_center_split import Moments, MovingRows, SweepLimits
 from pellucid._core.refine.mutable_tree import MutableTree
 
@@ -21,6 +21,9 @@ _MIN_GAIN = 1e-9
 
 _TIE = 1e-11
 """Part of the cost by which two such gains must differ to count as different."""
+
+_ROUNDING = 2.0**-44
+"""Part of the sum of squares about the origin that rounding can change in such a gain."""
 
 
 class PolishState:
@@ -58,6 +61,8 @@ class PolishState:
         self.origin = np.zeros(problem.n_features)
         if not sparse.issparse(problem.X):
             self.origin = np.average(self.centers, axis=0, weights=self.moments().weights)
+        # The sum of squares about the origin is the same for all clusterings.
+        self._rounding = _ROUNDING * (float(self.cost) + self.moments().between_ss())
         self.cache: dict[bytes, object] = {}
 
     def copy(self) -> PolishState:
@@ -74,12 +79,12 @@ class PolishState:
     @property
     def min_gain(self) -> float:
         """The least gain of a change that is made."""
-        return _MIN_GAIN * float(self.cost)
+        return max(_MIN_GAIN * float(self.cost), 4 * self._rounding)
 
     @property
     def tie(self) -> float:
         """Gains that differ by less are equal."""
-        return _TIE * float(self.cost)
+        return max(_TIE * float(self.cost), self._rounding)
 
     def rounded(self, gain: np.ndarray | float) -> np.ndarray:
         """Gains in multiples of `min_gain`, so that rounding errors do not decide ties."""

@@ -1,0 +1,192 @@
+"""Means of groups of rows from sums of integers, which depend on no order, storage or partition."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from pellucid._core.data.arrays import row_major
+from pellucid._utils.threads import SERIAL, ThreadPool
+
+_BLOCK_COLUMNS = 8
+"""Least number of columns per task: a cache line of a row-major matrix."""
+
+_BLOCK_ROWS = 2048
+"""Least number of rows per task in the search for the largest values."""
+
+_MAX_EXACT_ROWS = 2**21
+"""Rows that `dense_sums` adds up exactly; a weight that is a count counts as so many rows."""
+
+_MAX_COUNT = 2.0**32
+"""Total of integer weights up to which they are counts: their sums then fit into 64 bits."""
+
+
+def group_means(
+    X, labels: np.ndarray, weight: np.ndarray, n_groups: int, pool: ThreadPool = SERIAL
+) -> np.ndarray:
+    """Weighted mean of each group of rows; NaN for an empty group. Label -1 is in no group.
+
+    The sums are integers, so that the means depend neither on the order of the rows nor on their
+    storage, and integer weights equal repeated rows.
+    """
+    terms = Terms.of(_largest_values(X, weight, pool), LargestWeight.of(weight))
+    return GroupSums.of(X, labels, weight, n_groups, terms, pool).means()
+
+
+def _largest_values(X, weight: np.ndarray, pool: ThreadPool) -> np.ndarray:
+    """Largest absolute value of each column in the rows that have a weight."""
+    has_weight = weight > 0
+    have_all = bool(has_weight.all())
+    if not has_weight.any():
+        return np.zeros(X.shape[1])
+    if sparse.issparse(X):
+        counted = X if have_all else X.tocsr()[has_weight]
+        return np.asarray(abs(counted).max(axis=0).toarray(), dtype=np.float64).ravel()
+
+    def work(block: tuple[int, int]) -> np.ndarray:
+        rows = X[slice(*block)]
+        rows = rows if have_all else rows[has_weight[slice(*block)]]
+        return np.maximum(rows.max(axis=0, initial=0.0), -rows.min(axis=0, initial=0.0))
+
+    blocks = pool.blocks(X.shape[0], _BLOCK_ROWS)
+    return np.max(pool.map(work, blocks), axis=0).astype(np.float64)
+
+
+class LargestWeight(NamedTuple):
+    """Largest weight of some rows, their total, and whether all are integers."""
+
+    largest: float
+    total: float
+    are_integers: bool
+
+    @classmethod
+    def of(cls, weight: np.ndarray) -> LargestWeight:
+        """That of an array of weights."""
+        are_integers = bool((weight == np.rint(weight)).all())
+        return cls(float(weight.max(initial=0.0)), float(weight.sum()), are_integers)
+
+    def merge(self, other: LargestWeight) -> LargestWeight:
+        """That of the rows of both."""
+        largest, total = max(self.largest, other.largest), self.total + other.total
+        return LargestWeight(largest, total, self.are_integers and other.are_integers)
+
+
+class Terms(NamedTuple):
+    """How weighted values become integers.
+
+    Attributes
+    ----------
+    exponents : ndarray of shape (n_features + 1,), int64
+        Exponents e of the columns, and of the weight alone: a term is less than 2**e.
+    are_counts : bool
+        Whether a row of weight w is w equal terms. Otherwise it is one term, w times the value.
+    """
+
+    exponents: np.ndarray
+    are_counts: bool
+
+    @classmethod
+    def of(cls, largest: np.ndarray, weight: LargestWeight) -> Terms:
+        """Those of columns with some largest absolute values."""
+        is_small = weight.largest <= _MAX_EXACT_ROWS and weight.total <= _MAX_COUNT
+        are_counts = weight.are_integers and is_small
+        with np.errstate(under="ignore"):
+            bounds = np.append(largest, 1.0) * (1.0 if are_counts else weight.largest)
+        # A product may be rounded up to a power of two; a value alone keeps all its digits.
+        return cls(np.frexp(bounds)[1].astype(np.int64) + (not are_counts), are_counts)
+
+    def blocks(self, weight: np.ndarray) -> list[slice]:
+        """Blocks of rows that `dense_sums` adds up exactly."""
+        ends = np.arange(_MAX_EXACT_ROWS, len(weight), _MAX_EXACT_ROWS)
+        if self.are_counts and weight.sum() > 2 * _MAX_EXACT_ROWS:
+            # A block has less than the number of rows of its multiple and one more row.
+            multiple = np.cumsum(weight) // _MAX_EXACT_ROWS
+            ends = np.flatnonzero(np.diff(multiple)) + 1
+        bounds = [0, *ends.tolist(), len(weight)]
+        return [slice(begin, end) for begin, end in zip(bounds, bounds[1:])]
+
+
+class GroupSums(NamedTuple):
+    """Weighted sums of the values of groups of rows, as integers.
+
+    Attributes
+    ----------
+    high, low : ndarray of shape (n_groups, n_features + 1), int64
+        The sum is (high + low / 2**23) 2**(e - 30). The last column is the weight alone.
+    terms : Terms
+        Has the exponents e of the columns.
+    """
+
+    high: np.ndarray
+    low: np.ndarray
+    terms: Terms
+
+    @classmethod
+    def of(
+        cls, X, labels, weight, n_groups: int, terms: Terms, pool: ThreadPool = SERIAL
+    ) -> GroupSums:
+        """Sums of some rows; label -1 is in no group."""
+        from pellucid._core.kernels.dataset import dense_sums, sparse_sums
+
+        n_features, are_counts = X.shape[1], terms.are_counts
+        high, low = np.zeros((2, n_groups, n_features + 1), dtype=np.int64)
+        # The scale may exceed the largest number where a column has only tiny ones.
+        scale = np.ldexp(1.0, np.minimum(30 - terms.exponents, 1000))
+
+        def add(rows: slice, part: np.ndarray, columns: slice) -> None:
+            sums = np.zeros((2, n_groups, part.shape[1]))
+            dense_sums(part, labels[rows], weight[rows], are_counts, scale[columns], *sums)
+            high[:, columns] += sums[0].astype(np.int64)
+            low[:, columns] += (sums[1] * 2.0**23).astype(np.int64)
+
+        def work(block: tuple[int, int]) -> None:
+            columns = slice(*block)
+            if sparse.issparse(X):
+                storage = X.data, X.indices, X.indptr
+                sparse_sums(*storage, *block, labels, weight, are_counts, scale, high, low)
+            else:
+                for exact in blocks:
+                    for rows, part in row_major(X, exact.start, exact.stop, columns):
+                        add(rows, part, columns)
+
+        blocks = terms.blocks(weight)
+        pool.map(work, pool.blocks(n_features, _BLOCK_COLUMNS))
+        for rows in blocks:
+            add(rows, np.ones((len(labels[rows]), 1)), slice(n_features, n_features + 1))
+        return cls(high, low, terms)
+
+    def merge(self, other: GroupSums) -> GroupSums:
+        """Sums of the rows of both, of the same terms."""
+        return GroupSums(self.high + other.high, self.low + other.low, self.terms)
+
+    def means(self) -> np.ndarray:
+        """Mean of each group; NaN for groups without weight.
+
+        The mean of equal values of equal weight is that value: what is left of the sum after a
+        first division is divided once more.
+        """
+        high, low = self.high.astype(np.float64), self.low * 2.0**-23
+        sums = high + low
+        rest = (high - sums) + low
+        weight, weight_rest = sums[:, -1:], rest[:, -1:]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means = sums / weight
+            product, error = _exact_product(means, weight)
+            means += ((sums - product) - error + rest - means * weight_rest) / weight
+        shift = np.minimum(30 - self.terms.exponents, 1000)
+        return np.ldexp(means[:, :-1], shift[-1] - shift[:-1])
+
+
+def _exact_product(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The product and its rounding error (Dekker's algorithm)."""
+
+    def halves(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        scaled = 134217729.0 * x  # 2**27 + 1
+        high = scaled - (scaled - x)
+        return high, x - high
+
+    product = a * b
+    (a_high, a_low), (b_high, b_low) = halves(a), halves(b)
+    return product, ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low

@@ -13,6 +13,7 @@ from pellucid import ATEOPClassifier, EOPClassifier, KMedoids, XClusters, from_j
 
 from .export_oracles import run_sqlite
 from .numbers import draw_table, draw_weights
+from .tree_cases import take_rows
 from .tree_oracles import require, route
 
 
@@ -38,9 +39,9 @@ class OtherCase:
 
     def fit(self, **changes):
         self.n_fits += 1
-        weight = changes.pop("weight", self.weight)
+        given, weight = changes.pop("X", self.given), changes.pop("weight", self.weight)
         model = clone(self.model).set_params(**changes)
-        return model.fit(self.given, self.y, sample_weight=weight)
+        return model.fit(given, self.y, sample_weight=weight)
 
     def check(self, model, rng) -> None:
         """The oracle of the estimator."""
@@ -103,6 +104,10 @@ def _check_kmedoids(case, model, rng):
         require(close, f"inertia_ is {model.inertia_}, not {expected}")
     other = case.fit(n_jobs=2)
     require(np.array_equal(other.medoid_indices_, medoids), "the medoids depend on n_jobs")
+    order = rng.permutation(n)
+    shuffled = case.fit(X=take_rows(case.given, order), weight=weight[order])
+    same = np.array_equal(shuffled.labels_, labels[order])
+    require(same, "the labels depend on the order of the rows")
 
 
 def _regions(rng, case):

@@ -239,3 +239,34 @@ def test_one_weight_for_all_rows(weight):
     X = np.arange(6.0)[:, None]
     one, all_rows = KMedoids(2).fit(X, sample_weight=weight), np.full(6, weight)
     assert one.inertia_ == KMedoids(2).fit(X, sample_weight=all_rows).inertia_
+
+
+@pytest.mark.parametrize("init", ["build", "k-medoids++"])
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "cosine"])
+@pytest.mark.parametrize("seed", range(4))
+def test_ties_depend_on_values_only(init, metric, seed):
+    """Few values give many ties; order, storage and copies instead of weights change nothing."""
+    rng = np.random.default_rng(seed)
+    X, weight = rng.integers(1, 3, size=(24, 4)).astype(float), rng.integers(0, 4, 24)
+    model = KMedoids(3, metric=metric, init=init, random_state=0)
+    labels = model.fit(X, sample_weight=weight).predict(X)
+    for rows in (rng.permutation(24), rng.permutation(np.repeat(np.arange(24), weight))):
+        given = weight[rows] if len(rows) == 24 and len(set(rows)) == 24 else None
+        for store in (np.asarray, sparse.csr_array, np.float32):
+            other = KMedoids(3, metric=metric, init=init, random_state=0)
+            other.fit(store(X[rows]), sample_weight=given)
+            np.testing.assert_array_equal(other.labels_, labels[rows])
+            assert other.inertia_ == pytest.approx(model.inertia_)
+
+
+def test_ties_of_categories_and_series_depend_on_values_only():
+    rng = np.random.default_rng(0)
+    words = rng.choice(["a", "b", "c"], size=(20, 3)).astype(object)
+    series = [[float(v) for v in rng.integers(0, 2, rng.integers(2, 5))] for _ in range(20)]
+    order = rng.permutation(20)
+    for metric, rows, again in (
+        ("jaccard", words, words[order]),
+        (lambda a, b: float(abs(len(a) - len(b))), series, [series[i] for i in order]),
+    ):
+        labels = KMedoids(3, metric=metric).fit(rows).labels_
+        np.testing.assert_array_equal(KMedoids(3, metric=metric).fit(again).labels_, labels[order])

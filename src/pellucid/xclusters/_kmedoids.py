@@ -31,7 +31,8 @@ class KMedoids(ClusterMixin, BaseEstimator):
 
     The loss is the weighted sum of the distances of the rows to their medoids. A medoid is swapped
     for another row as long as this lowers the loss. The distance matrix of all rows is kept in
-    memory.
+    memory. Ties depend on the values of the rows and not on their order, except with
+    ``metric="precomputed"``, where they go to the first row.
 
     Parameters
     ----------
@@ -148,6 +149,7 @@ class KMedoids(ClusterMixin, BaseEstimator):
         self
         """
         from pellucid.xclusters.distances.pairwise import column_ranges, pairwise
+        from pellucid.xclusters.distinct_rows import order_by_values
 
         validate_parameters(self)
         rows = self._read(X, reset=True)
@@ -155,6 +157,7 @@ class KMedoids(ClusterMixin, BaseEstimator):
         if n < self.n_clusters:
             raise ValueError(f"n_samples={n} should be >= n_clusters={self.n_clusters}")
         weight = read_sample_weight(sample_weight, n)
+        is_given = isinstance(self.metric, str) and self.metric == "precomputed"
         distances = pairwise(
             rows, self.metric, window=self.window, n_jobs=self.n_jobs, verbose=self.verbose
         )
@@ -167,6 +170,7 @@ class KMedoids(ClusterMixin, BaseEstimator):
             random_state=self.random_state,
             n_jobs=self.n_jobs,
             check_input=False,
+            order=None if is_given else order_by_values(rows, weight),
         )
         n_found = len(np.unique(result.labels))
         if n_found < self.n_clusters:

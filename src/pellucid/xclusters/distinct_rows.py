@@ -7,11 +7,17 @@ integer weight or is repeated, and whatever the order of the rows.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from hashlib import blake2b
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from pellucid.tables.columns import Columns, is_numeric
+from pellucid.tables.frames import as_table
+
+_BLOCK_VALUES = 2**20
+"""Values of sparse rows that are made dense at a time."""
 
 
 class RowGroups(NamedTuple):
@@ -90,3 +96,36 @@ def _rank(keys: list[Hashable]) -> np.ndarray:
     """Place of each key among the sorted distinct keys."""
     place = {key: i for i, key in enumerate(sorted(set(keys)))}
     return np.array([place[key] for key in keys])
+
+
+def order_by_values(rows: Any, weight: np.ndarray) -> np.ndarray:
+    """Row numbers in an order that depends on the values of the rows and their weights only.
+
+    Rows are sorted by a hash of their values, so that no side is preferred. Identical rows are
+    neighbours. Storage and the type of numbers make no difference.
+
+    Parameters
+    ----------
+    rows : ndarray, sparse matrix, data frame, or list of series
+    weight : ndarray of shape (n_samples,)
+    """
+    keys = b"".join(blake2b(row, digest_size=8).digest() for row in _row_bytes(rows))
+    return np.lexsort((weight, np.frombuffer(keys, dtype=np.uint64)))
+
+
+def _row_bytes(rows: Any) -> Iterable[bytes]:
+    """The values of each row as bytes."""
+    if sparse.issparse(rows):
+        step = max(_BLOCK_VALUES // rows.shape[1], 1)
+        by_row = rows.tocsr()
+        for start in range(0, rows.shape[0], step):
+            yield from _row_bytes(by_row[start : start + step].toarray())
+    elif isinstance(rows, np.ndarray) and rows.dtype.kind in "biuf":
+        # Adding 0 makes -0 and 0 the same.
+        yield from (row.tobytes() for row in rows.astype(np.float64) + 0.0)
+    elif isinstance(rows, (list, tuple)) or np.ndim(rows) == 1:
+        yield from ((np.asarray(series, dtype=np.float64) + 0.0).tobytes() for series in rows)
+    else:
+        table = as_table(rows)
+        records = rows.tolist() if table is None else table.rows()
+        yield from (repr(tuple(record)).encode() for record in records)

@@ -41,6 +41,8 @@ class MedoidSearch:
     weight : ndarray of shape (n_samples,), float64
         Rows of weight 0 cannot be medoids.
     pool : ThreadPool
+    order : ndarray of shape (n_samples,), optional
+        The row numbers in the order in which rows are tried. Ties go to the first row.
 
     Attributes
     ----------
@@ -48,10 +50,14 @@ class MedoidSearch:
         Row indices.
     """
 
-    def __init__(self, D: np.ndarray, weight: np.ndarray, pool: ThreadPool) -> None:
+    def __init__(
+        self, D: np.ndarray, weight: np.ndarray, pool: ThreadPool, order: np.ndarray | None = None
+    ) -> None:
         self.D, self.weight, self.pool = D, weight, pool
         n = len(D)
-        self._candidates = np.flatnonzero(weight > 0)
+        order = np.arange(n) if order is None else order
+        self._candidates = order[weight[order] > 0]
+        self._rank = np.argsort(order)
         self._largest = largest_entry(D, pool)
         self._scale, self._multiplier = _units(self._largest, weight)
         self._nearest, self._second = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
@@ -82,7 +88,7 @@ class MedoidSearch:
     def add_medoids(self, n_clusters: int) -> np.ndarray:
         """Add medoids greedily, each time the row with the largest savings (BUILD).
 
-        Ties go to the lowest index. The savings of a row never grow when other medoids are
+        Ties go to the first row. The savings of a row never grow when other medoids are
         added, so earlier savings are upper bounds. Candidates are evaluated in the order of their
         bounds until no remaining bound reaches the best savings.
 
@@ -118,7 +124,8 @@ class MedoidSearch:
                 best = max(best, bound[batch].max())
                 begin, size = begin + len(batch), 2 * size
             evaluated = rows[:begin]
-            chosen = evaluated[bound[evaluated] == best].min()
+            tied = evaluated[bound[evaluated] == best]
+            chosen = tied[self._rank[tied].argmin()]
             first_savings = bound.copy() if first_savings is None else first_savings
             bound[chosen] = -1.0
             self.set_medoids(np.append(self.medoids, chosen))
@@ -220,15 +227,23 @@ class MedoidSearch:
         return self.pool.map(work, [(begin + a, begin + b) for a, b in blocks])
 
 
-def draw_rows(D: np.ndarray, weight: np.ndarray, n_rows: int, random_state: Any) -> np.ndarray:
+def draw_rows(
+    D: np.ndarray,
+    weight: np.ndarray,
+    n_rows: int,
+    random_state: Any,
+    order: np.ndarray | None = None,
+) -> np.ndarray:
     """Greedy k-means++ seeding with distances instead of squared distances.
 
     Each row is the best of 2 + ⌊ln n_rows⌋ rows drawn with probability proportional to
-    weight · distance to the nearest chosen row.
+    weight · distance to the nearest chosen row. Rows are numbered in the given order meanwhile.
     """
     random = check_random_state(random_state)
+    order = np.arange(len(D)) if order is None else order
+    weight = weight[order]
     chosen = draw_weighted(weight, 1, random)
-    distance = D[chosen[0]].astype(np.float64)
+    distance = D[order[chosen[0]]][order].astype(np.float64)
     while len(chosen) < n_rows:
         probability = weight * distance
         probability[chosen] = 0.0
@@ -237,15 +252,15 @@ def draw_rows(D: np.ndarray, weight: np.ndarray, n_rows: int, random_state: Any)
             probability = weight.copy()
             probability[chosen] = 0.0
         trials = draw_weighted(probability, 2 + int(np.log(n_rows)), random)
-        new_distance = np.minimum(distance, D[trials])
+        new_distance = np.minimum(distance, D[order[trials]][:, order])
         best = int(np.argmin((weight * new_distance).sum(axis=1)))
         chosen, distance = np.append(chosen, trials[best]), new_distance[best]
-    return chosen.astype(np.int64)
+    return order[chosen].astype(np.int64)
 
 
 def _units(largest: float, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Scale and multiplier of each row, as defined in `kernels`."""
-    total = float(weight.sum())
+    total = math.fsum(weight)
     exponent = 0 if largest == 0 else _BITS - math.frexp(largest * total)[1]
     if not np.isfinite(largest * total) or exponent > _MAX_EXPONENT - max(0, math.frexp(total)[1]):
         raise ValueError(

@@ -54,6 +54,7 @@ def k_medoids(
     random_state: Any = None,
     n_jobs: int | None = None,
     check_input: bool = True,
+    order: np.ndarray | None = None,
 ) -> Medoids:
     """Choose medoids that minimize the sum of distances of all rows to their nearest medoid.
 
@@ -83,6 +84,8 @@ def k_medoids(
         Number of threads; None uses all processors.
     check_input : bool, default=True
         Whether to check for negative, missing and asymmetric distances.
+    order : ndarray of shape (n_samples,), optional
+        The row numbers in the order in which rows are tried. Ties go to the first row.
 
     Returns
     -------
@@ -110,11 +113,11 @@ def k_medoids(
     if max_iter < 1:
         raise ValueError(f"max_iter={max_iter} must be at least 1")
     with ThreadPool(count_threads(n_jobs)) as pool:
-        search = MedoidSearch(D, weight, pool)
+        search = MedoidSearch(D, weight, pool, order)
         if isinstance(init, str) and init == "build":
             search.build(n_clusters)
         elif isinstance(init, str) and init == "k-medoids++":
-            search.set_medoids(draw_rows(D, weight, n_clusters, random_state))
+            search.set_medoids(draw_rows(D, weight, n_clusters, random_state, order))
         else:
             search.set_medoids(_read_rows(init, weight))
             search.remove_medoids(n_clusters)

@@ -1,11 +1,15 @@
 """Mistakes: histograms, bounds and children of a node, against all rows one by one."""
 
+from unittest import mock
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from pellucid import EMN, IMM, BeamSearch
+from pellucid._core.criteria import mistakes as module
 from pellucid._core.criteria.base import Node, NodeRows
 from pellucid._core.criteria.column_search import Split
 from pellucid._core.criteria.mistakes import Mistakes, MistakesState
@@ -54,7 +58,7 @@ def node_of(problem, members):
 @given(st.integers(0, 10**6))
 @settings(max_examples=20, deadline=None)
 def test_the_histogram_of_every_node_counts_its_rows(seed):
-    problem = make_problem(seed, n_samples=60)
+    problem = make_problem(seed, n_samples=300)
     criterion = Mistakes(problem)
     waiting = [criterion.root()]
     while waiting:
@@ -67,6 +71,34 @@ def test_the_histogram_of_every_node_counts_its_rows(seed):
         # The children have copies: the parent may be split in another way.
         np.testing.assert_array_equal(criterion.histogram(node), count(problem, node))
         waiting += [divided.left, divided.right]
+
+
+@pytest.mark.parametrize("store", [np.asarray, sparse.csc_array])
+@pytest.mark.parametrize("method", [IMM, EMN])
+@given(st.integers(0, 10**6), st.sampled_from(["greedy", BeamSearch(3, 2)]), st.booleans())
+@settings(max_examples=20, deadline=None)
+def test_rows_and_histograms_give_the_same_tree(store, method, seed, search, has_weights):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-10, 10, size=(80, 3)) / 4 * (rng.random((80, 3)) < 0.7)
+    X = X[:, : rng.integers(1, 4)] + (rng.random((80, 1)) if seed % 2 else 0)
+    weight = rng.random(80) if has_weights else None
+    trees = []
+    for cells_per_row in (0, 10**9):
+        with mock.patch.object(module, "_CELLS_PER_ROW", cells_per_row):
+            model = method(reference=np.unique(X[:9], axis=0), search=search)
+            trees.append(model.fit(store(X), sample_weight=weight).tree_)
+    assert trees[0] == trees[1]
+
+
+@pytest.mark.parametrize("store", [np.asarray, sparse.csc_array])
+def test_many_centers_need_no_histogram(store):
+    """A histogram of 300 centers has 180,000 cells, for 1,500 rows."""
+    X = np.arange(1.0, 1501.0)[:, None]
+    with mock.patch.object(module, "MistakeScan") as counted:
+        model = IMM(reference=X[2::5]).fit(store(X))
+    assert not counted.called
+    assert model.n_leaves_ == 300
+    assert (model.labels_ == model.reference_labels_).all()
 
 
 def test_a_histogram_that_is_requested_twice_is_the_same():

@@ -139,6 +139,7 @@ class MistakeScan:
         self, bins: Bins, histogram: StoredHistogram | RowHistogram, codes: CenterCodes
     ) -> None:
         self.bins, self.histogram, self.codes = bins, histogram, codes
+        self.cost_per_column = histogram.cost_per_column
 
     def __call__(self, features: np.ndarray, found: np.ndarray) -> None:
         """Scan some columns."""
@@ -172,6 +173,58 @@ class MistakeScan:
             found=found,
             candidates=candidates,
         )
+        return amount, candidates
+
+
+class RowMistakeScan:
+    """The same from the rows, for nodes with fewer rows than a histogram has cells.
+
+    Parameters
+    ----------
+    problem : Problem
+    rows : ndarray of int32
+        Rows of the node, grouped by center.
+    ends : ndarray of shape (n_centers + 1,)
+        The rows of the c-th center are ``rows[ends[c]:ends[c + 1]]``.
+    codes : CenterCodes
+    """
+
+    def __init__(self, problem: Problem, rows, ends: np.ndarray, codes: CenterCodes) -> None:
+        self.bins, self.codes, self.cost_per_column = problem.bins, codes, len(rows)
+        weights = problem.weights.units_of(rows)
+        if problem.bins.is_sparse:
+            group = np.full(problem.n_samples, -1, dtype=np.int32)
+            group[rows] = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
+            by_row = np.zeros(problem.n_samples, dtype=np.int64)
+            by_row[rows] = weights
+            totals = np.diff(np.append(0, weights.cumsum())[ends])
+            self._rows: tuple[np.ndarray, ...] = group, by_row, totals
+        else:
+            self._rows = rows, ends, weights
+
+    def __call__(self, features: np.ndarray, found: np.ndarray) -> None:
+        """Scan some columns."""
+        self._scan(features, -np.inf, found)
+
+    def column(self, feature: int, limit: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Result of one column; amounts at its edges; bins with a bound of at most `limit`."""
+        n_features, n_centers = self.codes.ascending.shape
+        found = np.empty((n_features, n_centers - 1, 3))
+        amount, candidates = self._scan(np.array([feature]), limit, found)
+        return found[feature], amount, candidates
+
+    def _scan(self, features, limit, found):
+        from pellucid._core.kernels.mistakes import scan_csc_rows, scan_dense_rows
+
+        bins, n_bins = self.bins, self.bins.inside.shape[1]
+        amount, decrease = np.empty((2, n_bins), dtype=np.int64)
+        candidates = np.zeros(n_bins, dtype=bool)
+        rest = (*self.codes, bins.inside, limit, amount, decrease, found, candidates)
+        if bins.is_sparse:
+            entries = bins.codes[0], bins.indices, bins.indptr, bins.zero_code
+            scan_csc_rows(features, *entries, *self._rows, *rest)
+        else:
+            scan_dense_rows(features, bins.codes, *self._rows, *rest)
         return amount, candidates
 
 

@@ -15,11 +15,19 @@ from pellucid._core.criteria.column_search import (
     rows_in_bins,
     search_columns,
 )
-from pellucid._core.criteria.mistake_scans import MistakeScan, RowHistogram, StoredHistogram
+from pellucid._core.criteria.mistake_scans import (
+    MistakeScan,
+    RowHistogram,
+    RowMistakeScan,
+    StoredHistogram,
+)
 from pellucid._core.criteria.partition import split_by_center, split_rows
 
 _SMALL_HISTOGRAM = 2**22
 """Bytes of a histogram that is stored whatever the size of the data."""
+
+_CELLS_PER_ROW = 4
+"""Cells of a histogram that take as long as a row."""
 
 
 @dataclass(slots=True)
@@ -84,7 +92,7 @@ class Mistakes(CenterSplitCriterion[MistakesState]):
         splits = search_columns(
             self.problem,
             features,
-            scan.histogram.cost_per_column,
+            scan.cost_per_column,
             scan_columns,
             refine,
             no_split=np.inf,
@@ -93,7 +101,9 @@ class Mistakes(CenterSplitCriterion[MistakesState]):
         )
         return [split._replace(objective=split.objective / unit) for split in splits]
 
-    def _refine(self, node, scan: MistakeScan, feature: int, limit: float) -> np.ndarray:
+    def _refine(
+        self, node, scan: MistakeScan | RowMistakeScan, feature: int, limit: float
+    ) -> np.ndarray:
         """Fewest mistakes and their threshold in each gap of a column, exact up to a limit."""
         problem, bins, active = self.problem, self.problem.bins, node.rows.active
         found, amount, candidates = scan.column(feature, limit)
@@ -118,10 +128,17 @@ class Mistakes(CenterSplitCriterion[MistakesState]):
             best[gaps[is_better]] = np.stack([least, thresholds], axis=1)[is_better]
         return best
 
-    def _scan(self, node) -> MistakeScan:
+    def _has_few_rows(self, rows: NodeRows) -> bool:
+        """Whether counting rows is faster than a histogram of bins and centers."""
+        n_cells = len(rows.centers) * self.problem.bins.edges.shape[1]
+        return _CELLS_PER_ROW * len(rows.active) < n_cells
+
+    def _scan(self, node) -> MistakeScan | RowMistakeScan:
         """Scan of columns, in units of weight: of the stored histogram, or of the rows."""
-        problem, codes, histogram = self.problem, self.center_codes(node), self.histogram(node)
-        if histogram is not None:
+        problem, codes = self.problem, self.center_codes(node)
+        if self._has_few_rows(node.rows):
+            return RowMistakeScan(problem, node.rows.active, node.state.ends, codes)
+        if (histogram := self.histogram(node)) is not None:
             return MistakeScan(problem.bins, StoredHistogram(histogram), codes)
         rows = node.rows.active
         group, weight = self._local_labels(node.rows, rows), problem.weights.units_of(rows)
@@ -151,7 +168,8 @@ class Mistakes(CenterSplitCriterion[MistakesState]):
             cuts[side] = cuts[side] | {feature}
             child = NodeRows(partition.kept[side], passive[side], rows.centers[members], *cuts)
             state = MistakesState(_offsets(partition.n_kept[members]))
-            if node.state.histogram is not None and len(members) > 1:
+            is_counted = len(members) < 2 or self._has_few_rows(child)
+            if node.state.histogram is not None and not is_counted:
                 state.histogram = node.state.histogram.take(members, axis=1)
                 separated = partition.separated[1 - side]
                 self._count(child, separated, state.histogram, sign=-1)

@@ -42,6 +42,25 @@ NEVER = 2**61
 """More than any amount."""
 
 
+@inner
+def search_gaps(j, sorted_code, inside, limit, amount, decrease, found, candidates):
+    """Fill found[j] from the amounts and decreases of column j; see `scan_mistakes`."""
+    n_centers = sorted_code.shape[1]
+    for g in range(n_centers - 1):
+        best, edge, bound = NEVER, -1, NEVER
+        for t in range(sorted_code[j, g], sorted_code[j, g + 1]):
+            if amount[t] < best:
+                best, edge = amount[t], t
+            if decrease[t + 1] > 0 and inside[j, t + 1]:
+                least = amount[t] - decrease[t + 1]
+                bound = least if least < bound else bound
+                if least <= limit:
+                    candidates[t + 1] = True
+        found[j, g, 0] = best if best < NEVER else np.inf
+        found[j, g, 1] = edge
+        found[j, g, 2] = bound if bound < NEVER else np.inf
+
+
 @compiled
 def scan_mistakes(
     features,
@@ -80,19 +99,98 @@ def scan_mistakes(
                 left += weight
                 amount[t] += left if t < e else total - left
                 decrease[t] += weight if t > e else 0
-        for g in range(n_centers - 1):
-            best, edge, bound = NEVER, -1, NEVER
-            for t in range(sorted_code[j, g], sorted_code[j, g + 1]):
-                if amount[t] < best:
-                    best, edge = amount[t], t
-                if decrease[t + 1] > 0 and inside[j, t + 1]:
-                    least = amount[t] - decrease[t + 1]
-                    bound = least if least < bound else bound
-                    if least <= limit:
-                        candidates[t + 1] = True
-            found[j, g, 0] = best if best < NEVER else np.inf
-            found[j, g, 1] = edge
-            found[j, g, 2] = bound if bound < NEVER else np.inf
+        search_gaps(j, sorted_code, inside, limit, amount, decrease, found, candidates)
+
+
+@inner
+def add_row(b, e, weight, amount, decrease):
+    """Add a row in bin b, with a center at edge e, to the differences of amounts and to decreases.
+
+    The row is separated from its center at the edges from the lower to, not including, the higher
+    of b and e.
+    """
+    low, high = (b, e) if b < e else (e, b)
+    amount[low] += weight
+    amount[high] -= weight
+    decrease[b] += weight if b > e else 0
+
+
+@inner
+def sum_differences(amount):
+    """Amounts from their differences."""
+    total = np.int64(0)
+    for t in range(len(amount)):
+        total += amount[t]
+        amount[t] = total
+
+
+@compiled
+def scan_dense_rows(
+    features,
+    codes,
+    rows,
+    ends,
+    weights,
+    center_code,
+    sorted_code,
+    inside,
+    limit,
+    amount,
+    decrease,
+    found,
+    candidates,
+):
+    """The same as `scan_mistakes` from the rows, in time proportional to rows plus bins.
+
+    The rows of center c are ``rows[ends[c]:ends[c + 1]]``.
+    """
+    for f in range(len(features)):
+        j = features[f]
+        for t in range(len(amount)):
+            amount[t] = decrease[t] = 0
+        for c in range(len(ends) - 1):
+            e = np.int64(center_code[j, c])
+            for i in range(ends[c], ends[c + 1]):
+                add_row(np.int64(codes[j, np.uint64(rows[i])]), e, weights[i], amount, decrease)
+        sum_differences(amount)
+        search_gaps(j, sorted_code, inside, limit, amount, decrease, found, candidates)
+
+
+@compiled
+def scan_csc_rows(
+    features,
+    codes,
+    indices,
+    indptr,
+    zero_code,
+    group,
+    weights,
+    totals,
+    center_code,
+    sorted_code,
+    inside,
+    limit,
+    amount,
+    decrease,
+    found,
+    candidates,
+):
+    """The same from the stored entries of CSC columns; see `hist_csc`."""
+    for f in range(len(features)):
+        j = features[f]
+        for t in range(len(amount)):
+            amount[t] = decrease[t] = 0
+        zero = np.int64(zero_code[j])
+        for c in range(len(totals)):
+            add_row(zero, np.int64(center_code[j, c]), totals[c], amount, decrease)
+        for p in range(indptr[j], indptr[j + 1]):
+            row = np.uint64(indices[p])
+            if group[row] >= 0:
+                e, weight = np.int64(center_code[j, group[row]]), weights[row]
+                add_row(np.int64(codes[p]), e, weight, amount, decrease)
+                add_row(zero, e, -weight, amount, decrease)
+        sum_differences(amount)
+        search_gaps(j, sorted_code, inside, limit, amount, decrease, found, candidates)
 
 
 @compiled

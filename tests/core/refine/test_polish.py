@@ -336,3 +336,17 @@ def test_gains_below_rounding_errors_do_not_decide():
         model = SpEx(reference=centers, n_leaves=8, polish=True)
         found.append(model.fit(X[order], sample_weight=weight[order]).predict(X))
     assert all(np.array_equal(found[0], labels) for labels in found)
+
+
+@pytest.mark.parametrize("deep", [True, "deep"])
+def test_sparse_rows_far_from_zero_are_polished_as_dense_rows(deep):
+    """Sums of sparse rows are taken about 0, where differences lose their digits."""
+    for seed in range(8):
+        random = np.random.default_rng(seed)
+        X = 2.0**40 + random.integers(0, 40, size=(60, 2)) * 2.0**-10
+        labels = random.integers(0, 4, size=60)
+        dense, from_csr = (
+            SpEx(n_leaves=6, polish=deep).fit(form(X), labels)
+            for form in (np.asarray, sparse.csr_array)
+        )
+        assert dense.tree_ == from_csr.tree_

@@ -22,6 +22,7 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.refine.moving_center_split import DEFAULT_LIMITS, SweepLimits
@@ -45,6 +46,10 @@ _N_SWAP_TRIES = 10
 
 _GIVE_UP_FACTOR = 4
 """A swap stops if the cost exceeds its goal by more than this multiple of its latest decrease."""
+
+
+_FAR = 2.0**10
+"""Squares about 0 relative to squares about the mean, above which sums about 0 lose digits."""
 
 
 class Polished(NamedTuple):
@@ -104,7 +109,8 @@ def polish_tree(
         Counts the rounds.
     limits : SweepLimits
     """
-    problem, n_leaves = problem.keeping_columns(), max(n_leaves or 0, tree.n_leaves)
+    n_leaves = max(n_leaves or 0, tree.n_leaves)
+    problem = _dense_if_far_from_zero(problem).keeping_columns()
     mutable = MutableTree(tree, problem, threshold_style, n_leaves)
     state = PolishState(mutable, problem, n_leaves, limits)
     history = [float(state.cost)]
@@ -125,6 +131,23 @@ def polish_tree(
     prune(state)
     polished, leaf = state.tree.to_tree()
     return Polished(polished, leaf, state.centers, float(state.cost), history)
+
+
+def _dense_if_far_from_zero(problem: Problem) -> Problem:
+    """The same problem with dense rows, if sums of sparse rows, about 0, would lose digits.
+
+    Only rows with few zeros can be far from 0, relative to their differences; as dense rows they
+    take no more memory.
+    """
+    X, weight = problem.X, problem.weights.values[:, None]
+    if not sparse.issparse(X) or 2 * X.nnz < X.shape[0] * X.shape[1]:
+        return problem
+    rows = X.toarray().astype(np.float64, copy=False)
+    apart = rows - np.average(rows, axis=0, weights=weight[:, 0])
+    if _FAR * (weight * apart**2).sum() >= (weight * rows**2).sum():
+        return problem
+    data = type(problem.data)(rows, problem.weights, problem.pool)
+    return Problem(data, problem.centers, problem.labels, unit_from_labels=problem.unit_from_labels)
 
 
 def _improve(

@@ -19,13 +19,15 @@ test-quick: $(READY)
 	$(BIN)/python -m pytest tests -n auto -m "not slow"
 
 # Random problems against exact oracles; `make fuzz MINUTES=60 FIRST_SEED=1000000`.
+# `make fuzz BOUNDS=1` checks array bounds in compiled loops, which takes longer.
 fuzz: $(READY)
-	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) --first-seed $(FIRST_SEED) --counts fuzz.json
+	$(if $(BOUNDS),NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/.bounds-cache )$(BIN)/python -m tests.fuzz --minutes $(MINUTES) --first-seed $(FIRST_SEED) --counts fuzz.json
 
 # The tests of the engine with array bounds checked; the machine code has a folder of its own.
 test-bounds: $(READY)
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/.bounds-cache $(BIN)/python -m pytest -n auto \
-	  tests/test_bounds.py tests/core tests/cluster tests/reference tests/tree tests/xclusters tests/eop tests/baselines
+	  tests/test_bounds.py tests/core tests/cluster tests/reference tests/tree tests/xclusters tests/eop \
+	  tests/baselines tests/metrics tests/scale
 
 # The report is tested in a real browser where there is one, or one can be installed.
 browser:

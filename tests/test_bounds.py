@@ -20,6 +20,7 @@ def test_compiled_loops_stay_inside_their_arrays(tmp_path):
     environment = {
         "NUMBA_BOUNDSCHECK": "1",
         "NUMBA_CACHE_DIR": str(tmp_path),
+        "NUMBA_OPT": "0",  # compiles faster; what is checked is the same
         "PYTHONPATH": path,
     }
     run = subprocess.run(

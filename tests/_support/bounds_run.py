@@ -20,6 +20,7 @@ from pellucid import (
     BSIMM,
     EMN,
     IMM,
+    EOPClassifier,
     ExGreedy,
     ExKMC,
     ExplainableKMeans,
@@ -117,11 +118,30 @@ def fit_others(random: np.random.Generator) -> None:
     KMedoids(8, metric="precomputed").fit(np.abs(few[:, 0, None] - few[:, 0]))
 
 
+def fit_regions(random: np.random.Generator) -> None:
+    """Classifiers by regions, on ordinary and extreme numbers with weights."""
+    for turn, X in enumerate(tables(random)):
+        y, weight = random.integers(0, 3, len(X)), random.integers(1, 4, len(X))
+        base = ("stump", "linear_svm")[turn % 2]
+        model = EOPClassifier(base, n_jobs=1 + turn % 2, random_state=0)
+        model.fit(X, y, sample_weight=weight if turn % 3 else None).predict(X)
+
+
+def fit_scans(random: np.random.Generator) -> None:
+    """Trees from batches of rows."""
+    many = random.normal(size=(3000, 2))
+    for turn, X in enumerate([*tables(random), many, many, many]):
+        batches = pellucid.scan(lambda X=X: iter([X[:20], X[20:]]))
+        make = (TREES[0], TREES[3], TREES[5])[turn % 3]
+        model = make(reference=X[random.choice(len(X), 4, replace=False)], n_jobs=1)
+        assert np.isfinite(model.fit(batches).inertia_)
+
+
 def uncalled() -> list[str]:
     """Compiled loops that Python code calls, but has not called in this process."""
     names = []
     for module in pkgutil.walk_packages(pellucid.__path__, "pellucid."):
-        if module.name.startswith(("pellucid._core", "pellucid.xclusters", "pellucid.tree")):
+        if not module.name.endswith("__main__"):
             for name, value in vars(importlib.import_module(module.name)).items():
                 if not isinstance(value, Dispatcher) or value.__module__ != module.name:
                     continue
@@ -138,4 +158,6 @@ if __name__ == "__main__":
     generator = np.random.default_rng(0)
     fit_trees(generator)
     fit_others(generator)
+    fit_regions(generator)
+    fit_scans(generator)
     print("\n".join(uncalled()))

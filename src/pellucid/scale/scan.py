@@ -195,6 +195,10 @@ def _open(source: Any) -> Source:
         from pellucid.scale.dask import DaskSource
 
         return DaskSource(source)
+    if type(source).__module__.startswith("pyspark"):
+        from pellucid.scale.spark import SparkSource
+
+        return SparkSource(source)
     return open_source(source)
 
 

@@ -111,7 +111,7 @@ class ParquetSource(Source):
                 for batch in file.iter_batches(batch_size=n_rows, columns=list(columns)):
                     last = first + batch.num_rows
                     origin = f"{path}, rows {first:,} to {last - 1:,}"
-                    yield Chunk(_arrow_columns(batch, columns), origin)
+                    yield Chunk(arrow_columns(batch, columns), origin)
                     first = last
 
     def sample(self, columns: Sequence[str], n_rows: int) -> Iterator[Chunk]:
@@ -126,7 +126,7 @@ class ParquetSource(Source):
                 table = file.read_row_group(group, columns=list(columns))
                 step = max(1, table.num_rows * len(chosen) // n_rows)
                 for batch in table.take(list(range(0, table.num_rows, step))).to_batches():
-                    yield Chunk(_arrow_columns(batch, columns), f"{path}, row group {group}")
+                    yield Chunk(arrow_columns(batch, columns), f"{path}, row group {group}")
 
     def check_unchanged(self) -> None:
         """Compare sizes and times of the files."""
@@ -157,7 +157,7 @@ class ArrowReaderSource(Source):
         for batch in self._open_reader(list(columns), n_rows):
             if batch.num_rows:
                 origin = f"rows {first:,} to {first + batch.num_rows - 1:,}"
-                yield Chunk(_arrow_columns(batch, columns), origin)
+                yield Chunk(arrow_columns(batch, columns), origin)
                 first += batch.num_rows
 
 
@@ -286,7 +286,8 @@ def _check_same_schema(first: Any, other: Any, first_path: Path, path: Path) -> 
             )
 
 
-def _arrow_columns(batch: Any, columns: Sequence[str]) -> dict[str, np.ndarray]:
+def arrow_columns(batch: Any, columns: Sequence[str]) -> dict[str, np.ndarray]:
+    """Columns of an Arrow batch; missing numbers are NaN."""
     found = {}
     for name in columns:
         column = batch.column(batch.schema.get_field_index(name))

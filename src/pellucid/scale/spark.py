@@ -1,0 +1,210 @@
+"""Spark data frames: Arrow batches are mapped to partial results, which are merged by Spark.
+
+Only the DataFrame API is used, so that Spark Connect works as well.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from math import isqrt
+from typing import Any
+
+from pellucid._utils.notices import InputError
+from pellucid._utils.threads import ThreadPool
+from pellucid.scale.batches import Encoder
+from pellucid.scale.partitions import EncodedTask, Partitions, Task
+from pellucid.scale.sources import Chunk, Source, arrow_columns
+
+_BATCH_ROWS = 2**16
+"""Rows of Arrow batches that are processed together."""
+
+_NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "boolean")
+
+
+class SparkSource(Source):
+    """A Spark DataFrame.
+
+    Parameters
+    ----------
+    frame : pyspark.sql.DataFrame
+    """
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame
+        types = dict(frame.dtypes)
+        self.numeric = [n for n, t in types.items() if t in _NUMBERS or t.startswith("decimal")]
+        self.others = [name for name in types if name not in self.numeric]
+
+    def read(self, columns: Sequence[str], n_rows: int) -> Iterator[Chunk]:
+        """Refused: rows are not collected."""
+        raise InputError("the rows of a Spark DataFrame are not read by the driver")
+
+    def sample(self, columns: Sequence[str], n_rows: int) -> Iterator[Chunk]:
+        """Rows from all partitions."""
+        frame = self._frame.select(*map(_quoted, columns))
+        found = _run(frame, SampleTask(list(columns), n_rows))
+        if found:
+            yield from found
+
+    def partitions(self, scan: Any, pool: ThreadPool, n_clusters: int) -> Partitions:
+        """The partitions of the data frame."""
+        return SparkPartitions(self._frame.select(*map(_quoted, scan.names)), scan)
+
+
+@dataclass(frozen=True)
+class SampleTask:
+    """Some rows of every partition."""
+
+    columns: list[str]
+    n_rows: int
+
+    def __call__(self, chunk: Chunk) -> list[Chunk]:
+        """Some rows of a chunk."""
+        step = max(1, 16 * chunk.n_rows // self.n_rows)
+        return [Chunk({n: array[::step] for n, array in chunk.columns.items()}, "")]
+
+    def merge(self, first: list[Chunk], second: list[Chunk]) -> list[Chunk]:
+        """Rows of both; every second chunk if there are many."""
+        chunks = [*first, *second]
+        return chunks if len(chunks) <= 64 else chunks[::2]
+
+
+@dataclass(frozen=True)
+class _ChunkTask:
+    """A task over raw batches as one over chunks."""
+
+    task: Any
+    reader: Any
+
+    def __call__(self, chunk: Chunk) -> Any:
+        return self.task(self.reader(chunk))
+
+    def merge(self, first: Any, second: Any) -> Any:
+        return self.task.merge(first, second)
+
+
+class SparkPartitions(Partitions):
+    """Partitions of a Spark DataFrame, which are encoded anew in every pass.
+
+    Parameters
+    ----------
+    frame : pyspark.sql.DataFrame
+        The columns of the scan.
+    scan : BatchScan
+    """
+
+    def __init__(self, frame: Any, scan: Any) -> None:
+        self._frame, self._reader = frame, scan.reader
+
+    def map_raw(self, task: Task) -> Any:
+        """Merged results over all partitions."""
+        return _run(self._frame, _ChunkTask(task, self._reader))
+
+    def map_encoded(self, task: Task, encoder: Encoder) -> Any:
+        """Merged results over all partitions."""
+        return self.map_raw(EncodedTask(task, encoder))
+
+    def close(self) -> None:
+        """There is nothing to remove."""
+
+
+def _run(frame: Any, task: Any) -> Any:
+    """Map a task over the Arrow batches of a data frame and merge the results in two steps."""
+    partial = frame.mapInArrow(_mapper(task), "result binary")
+    n_partitions = max(1, isqrt(_n_partitions(frame)))
+    merged = partial.repartition(n_partitions).mapInArrow(_merger(task), "result binary")
+    results = [pickle.loads(row.result) for row in merged.collect()]
+    return reduce(task.merge, results) if results else None
+
+
+def _n_partitions(frame: Any) -> int:
+    """Number of partitions; a guess where the session does not know it (Spark Connect)."""
+    try:
+        return frame.rdd.getNumPartitions()
+    except Exception:  # Spark Connect has no RDDs
+        return 64
+
+
+def _mapper(task: Any) -> Callable[[Iterable[Any]], Iterator[Any]]:
+    def work(batches: Iterable[Any]) -> Iterator[Any]:
+        from pellucid.scale.spark import map_batches
+
+        yield from map_batches(task, batches)
+
+    return work
+
+
+def _merger(task: Any) -> Callable[[Iterable[Any]], Iterator[Any]]:
+    def work(batches: Iterable[Any]) -> Iterator[Any]:
+        from pellucid.scale.spark import merge_batches
+
+        yield from merge_batches(task, batches)
+
+    return work
+
+
+def map_batches(task: Any, batches: Iterable[Any]) -> Iterator[Any]:
+    """The result of a task over the batches of a partition, as one Arrow batch."""
+    _set_cache_folder()
+    merged, waiting, n_waiting = None, [], 0
+
+    def run(batches: list[Any], merged: Any) -> Any:
+        import pyarrow as pa
+
+        table = pa.Table.from_batches(batches).combine_chunks()
+        for batch in table.to_batches():
+            chunk = Chunk(arrow_columns(batch, batch.schema.names), _partition_name())
+            found = task(chunk)
+            merged = found if merged is None else task.merge(merged, found)
+        return merged
+
+    for batch in batches:
+        waiting.append(batch)
+        n_waiting += batch.num_rows
+        if n_waiting >= _BATCH_ROWS:
+            merged, waiting, n_waiting = run(waiting, merged), [], 0
+    if n_waiting:
+        merged = run(waiting, merged)
+    if merged is not None:
+        yield _as_batch(merged)
+
+
+def merge_batches(task: Any, batches: Iterable[Any]) -> Iterator[Any]:
+    """The merged result of the results of some partitions, as one Arrow batch."""
+    merged = None
+    for batch in batches:
+        for value in batch.column(0):
+            found = pickle.loads(value.as_py())
+            merged = found if merged is None else task.merge(merged, found)
+    if merged is not None:
+        yield _as_batch(merged)
+
+
+def _as_batch(result: Any) -> Any:
+    import pyarrow as pa
+
+    data = pa.array([pickle.dumps(result, protocol=5)], type=pa.binary())
+    return pa.RecordBatch.from_arrays([data], ["result"])
+
+
+def _partition_name() -> str:
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    return "a partition" if context is None else f"partition {context.partitionId()}"
+
+
+def _set_cache_folder() -> None:
+    """Where executors store compiled code, if it is not set: a folder that they can write."""
+    import os
+    import tempfile
+
+    folder = os.path.join(tempfile.gettempdir(), "pellucid-numba")
+    os.environ.setdefault("NUMBA_CACHE_DIR", folder)
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"

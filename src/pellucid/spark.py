@@ -1,0 +1,189 @@
+"""Explainer: a threshold tree as an estimator of Spark ML."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+from pyspark import keyword_only
+from pyspark.ml import Estimator, Model
+from pyspark.ml.param import Param, Params, TypeConverters
+from pyspark.ml.util import (
+    DefaultParamsReader,
+    DefaultParamsWriter,
+    MLReadable,
+    MLReader,
+    MLWritable,
+    MLWriter,
+)
+from pyspark.sql import functions as F
+
+from pellucid import cluster
+from pellucid._utils.notices import InputError
+from pellucid.export.json import from_json, to_json
+from pellucid.export.sql import to_sql
+from pellucid.scale.scan import scan
+
+METHODS = {
+    "imm": "IMM",
+    "emn": "EMN",
+    "exgreedy": "ExGreedy",
+    "exshallow": "ExShallow",
+    "exkmc": "ExKMC",
+}
+"""Estimators by the value of `method`."""
+
+
+class _ExplainerParams(Params):
+    """Parameters of the estimator and of its model."""
+
+    method = Param(
+        Params._dummy(), "method", f"one of {', '.join(METHODS)}", TypeConverters.toString
+    )
+    inputCols = Param(
+        Params._dummy(), "inputCols", "columns of numbers", TypeConverters.toListString
+    )
+    predictionCol = Param(
+        Params._dummy(), "predictionCol", "column of the cluster", TypeConverters.toString
+    )
+    labelCol = Param(
+        Params._dummy(), "labelCol", "column of the labels to explain", TypeConverters.toString
+    )
+    weightCol = Param(Params._dummy(), "weightCol", "column of weights", TypeConverters.toString)
+    centers = Param(Params._dummy(), "centers", "reference centers, as lists of numbers")
+    options = Param(Params._dummy(), "options", "further parameters of the method, by name")
+
+    def _set_given(self, given: dict[str, Any]) -> None:
+        if given.get("centers") is not None:
+            given["centers"] = np.asarray(given["centers"], dtype=float).tolist()
+        self._set(**{name: value for name, value in given.items() if value is not None})
+
+
+class _Writer(MLWriter):
+    """Saves the parameters and, of a model, its JSON text."""
+
+    def __init__(self, instance: Any) -> None:
+        super().__init__()
+        self._instance = instance
+
+    def saveImpl(self, path: str) -> None:
+        """Write the files."""
+        extra = {"explanation": json.loads(self._instance.to_json())} if self._has_model else None
+        DefaultParamsWriter.saveMetadata(self._instance, path, self.sparkSession, extra)
+
+    @property
+    def _has_model(self) -> bool:
+        return isinstance(self._instance, ExplainerModel)
+
+
+class _Reader(MLReader):
+    """Loads what `_Writer` saved."""
+
+    def __init__(self, of: type) -> None:
+        super().__init__()
+        self._of = of
+
+    def load(self, path: str) -> Any:
+        """Read the files."""
+        metadata = DefaultParamsReader.loadMetadata(path, self.sparkSession)
+        explanation = metadata.get("explanation")
+        instance = (
+            self._of() if explanation is None else self._of(from_json(json.dumps(explanation)))
+        )
+        instance._resetUid(metadata["uid"])
+        DefaultParamsReader.getAndSetParams(instance, metadata)
+        return instance
+
+
+class _Saved(MLWritable, MLReadable):
+    """Saves and loads."""
+
+    def write(self) -> MLWriter:
+        """A writer of this object."""
+        return _Writer(self)
+
+    @classmethod
+    def read(cls) -> MLReader:
+        """A reader of such objects."""
+        return _Reader(cls)
+
+
+class Explainer(Estimator, _ExplainerParams, _Saved):
+    """Explains a clustering of a Spark DataFrame by a threshold tree.
+
+    Parameters
+    ----------
+    method : {"imm", "emn", "exgreedy", "exshallow", "exkmc"}, default="imm"
+    inputCols : list of str
+        Columns of numbers, without missing values.
+    predictionCol : str, default="prediction"
+    centers : array-like of shape (n_clusters, n_features), optional
+        Centers of the clustering to explain, such as those of a Spark KMeansModel.
+    labelCol : str, optional
+        Column of the labels to explain, instead of centers.
+    weightCol : str, optional
+    options : dict, optional
+        Further parameters of the method, such as ``{"n_leaves": 12}``.
+    """
+
+    @keyword_only
+    def __init__(
+        self,
+        *,
+        method: str = "imm",
+        inputCols: list[str] | None = None,
+        predictionCol: str = "prediction",
+        centers: Any = None,
+        labelCol: str | None = None,
+        weightCol: str | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> None:
+        super().__init__()
+        self._setDefault(method="imm", predictionCol="prediction", options={})
+        self._set_given(dict(self._input_kwargs))
+
+    def _fit(self, dataset: Any) -> ExplainerModel:
+        name = self.getOrDefault(self.method)
+        if name not in METHODS:
+            raise InputError(f"method={name!r} is unknown; use one of {', '.join(METHODS)}")
+        if not self.isSet(self.inputCols):
+            raise InputError("inputCols is not set; name the columns to cluster")
+        data = scan(
+            dataset,
+            self.getOrDefault(self.inputCols),
+            weight=self._get("weightCol"),
+            labels=self._get("labelCol"),
+        )
+        estimator = getattr(cluster, METHODS[name])
+        model = estimator(reference=self._get("centers"), **self.getOrDefault(self.options))
+        fitted = ExplainerModel(from_json(to_json(model.fit(data))))
+        self._copyValues(fitted)
+        return fitted
+
+    def _get(self, name: str) -> Any:
+        param = self.getParam(name)
+        return self.getOrDefault(param) if self.isDefined(param) else None
+
+
+class ExplainerModel(Model, _ExplainerParams, _Saved):
+    """The fitted tree; `transform` adds the cluster of each row by a column expression.
+
+    Attributes
+    ----------
+    explanation : Explanation
+        Rules, SQL, JSON and all other exports.
+    """
+
+    def __init__(self, explanation: Any = None) -> None:
+        super().__init__()
+        self._setDefault(method="imm", predictionCol="prediction", options={})
+        self.explanation = explanation
+
+    def to_json(self) -> str:
+        """The explanation as JSON."""
+        return self.explanation.to_json()
+
+    def _transform(self, dataset: Any) -> Any:
+        expression = to_sql(self.explanation, dialect="spark")
+        return dataset.withColumn(self.getOrDefault(self.predictionCol), F.expr(expression))

@@ -1,0 +1,137 @@
+"""Trees on Spark data frames are those of the same rows in memory.
+
+A local Spark is started. It needs pyspark and Java; without them these tests are skipped, unless
+the environment variable PELLUCID_SPARK_TESTS is "require".
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+
+import numpy as np
+import pytest
+
+import pellucid
+from pellucid import ExKMC, ExShallow
+from tests.scale.test_same_tree import ESTIMATORS, assert_same_tree, make_rows, make_weights
+
+pytestmark = pytest.mark.slow
+
+if os.environ.get("PELLUCID_SPARK_TESTS") != "require":
+    pytest.importorskip("pyspark")
+    if shutil.which("java") is None:
+        pytest.skip("no Java here: tests on Spark are left out", allow_module_level=True)
+
+
+@pytest.fixture(scope="module")
+def spark():
+    from pyspark.sql import SparkSession
+
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    session = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.driver.memory", "1g")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.sql.execution.arrow.pyspark.enabled", "true")
+        .getOrCreate()
+    )
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+
+
+def frame_of(spark, X, weights=None, n_partitions=3):
+    import pandas as pd
+
+    table = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
+    if weights is not None:
+        table["w"] = weights
+    return spark.createDataFrame(table).repartition(n_partitions)
+
+
+@pytest.mark.filterwarnings("ignore:the tree has")
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_same_tree(name, spark):
+    random = np.random.default_rng([5, list(ESTIMATORS).index(name)])
+    X, centers = make_rows(random)
+    weights = make_weights(random, len(X))
+    weight = None if weights is None else "w"
+    data = pellucid.scan(frame_of(spark, X, weights), weight=weight)
+    on_spark = ESTIMATORS[name](reference=centers).fit(data)
+    assert_same_tree(on_spark, ESTIMATORS[name](reference=centers).fit(X, sample_weight=weights))
+
+
+def blobs():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(2000, 3)) + 5 * random.integers(3, size=(2000, 1))
+    return X, np.array([[0.0, 0, 0], [5, 5, 5], [10, 10, 10]])
+
+
+def test_estimator_in_a_pipeline(spark, tmp_path):
+    from pyspark.ml import Pipeline, PipelineModel
+
+    from pellucid.spark import Explainer
+
+    X, centers = blobs()
+    frame = frame_of(spark, X)
+    columns = ["x0", "x1", "x2"]
+    explainer = Explainer(
+        method="exkmc", inputCols=columns, centers=centers, options={"n_leaves": 5}
+    )
+    model = Pipeline(stages=[explainer]).fit(frame)
+    found = model.transform(frame).toPandas()
+    expected = ExKMC(reference=centers, n_leaves=5).fit(X)
+    assert (found["prediction"] == expected.predict(found[columns].to_numpy())).all()
+    model.write().overwrite().save(str(tmp_path / "model"))
+    loaded = PipelineModel.load(str(tmp_path / "model"))
+    again = loaded.transform(frame).toPandas()
+    assert (again.sort_values(columns).values == found.sort_values(columns).values).all()
+    assert loaded.stages[0].explanation.tree_ == model.stages[0].explanation.tree_ or (
+        loaded.stages[0].to_json() == model.stages[0].to_json()
+    )
+
+
+def test_labels_and_saved_estimator(spark, tmp_path):
+    from pellucid.spark import Explainer
+
+    X, _ = blobs()
+    labels = np.array(["a", "b", "c"])[(X[:, 0] > 2).astype(int) + (X[:, 0] > 7)]
+    frame = spark.createDataFrame(
+        __import__("pandas").DataFrame(X, columns=["x0", "x1", "x2"]).assign(segment=labels)
+    )
+    explainer = Explainer(
+        method="exshallow", inputCols=["x0", "x1", "x2"], labelCol="segment", predictionCol="p"
+    )
+    explainer.save(str(tmp_path / "explainer"))
+    model = Explainer.load(str(tmp_path / "explainer")).fit(frame)
+    expected = ExShallow().fit(X, labels)
+    assert str(model.explanation.rules_).replace(" ", "") != ""
+    found = model.transform(frame).toPandas()
+    assert (found["p"] == expected.predict(X)).all()
+
+
+def test_errors_name_the_column(spark):
+    X, centers = blobs()
+    X[77, 1] = np.nan
+    with pytest.raises(Exception, match="column 'x1' contains missing values"):
+        pellucid.IMM(reference=centers).fit(pellucid.scan(frame_of(spark, X)))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"method": "cart", "inputCols": ["x0"]}, "method='cart' is unknown"),
+        ({}, "inputCols is not set"),
+        ({"inputCols": ["x9"]}, "no column 'x9'"),
+    ],
+)
+def test_wrong_parameters(arguments, message, spark):
+    from pellucid.spark import Explainer
+
+    X, centers = blobs()
+    with pytest.raises(ValueError, match=message):
+        Explainer(centers=centers, **arguments).fit(frame_of(spark, X))

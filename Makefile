@@ -6,12 +6,12 @@ BENCH ?= speed --quick
 MINUTES ?= 10
 FIRST_SEED ?= 0
 
-.PHONY: demo test test-quick test-bounds fuzz browser servers lint format bench report report-check clean
+.PHONY: demo test test-quick test-bounds fuzz browser servers spark lint format bench report report-check clean
 
 demo: $(READY)
 	$(BIN)/pellucid demo --output demo-output
 
-test: $(READY) browser servers
+test: $(READY) browser servers spark
 	$(BIN)/python -m pytest -n auto
 
 # Without the tests that are marked slow.
@@ -39,6 +39,14 @@ browser:
 	  || { { command -v npm || apt-get -qq install -y --no-install-recommends npm; } \
 	       && npm --prefix frontend ci --ignore-scripts; } >/dev/null 2>&1 \
 	  || echo "No npm packages here: accessibility and the bundle of the report are not tested."
+
+# A local Spark is started where there are Java and pyspark, or they can be installed.
+spark: $(READY)
+	@{ { command -v java || { apt-get -qq update && apt-get -qq install -y --no-install-recommends \
+	       openjdk-17-jre-headless; }; } \
+	   && { $(BIN)/python -c "import pyspark" \
+	        || $(BIN)/python -m pip install --quiet --disable-pip-version-check "pyspark>=4.0"; }; } >/dev/null 2>&1 \
+	  || echo "No Java or no pyspark here: tests on Spark are skipped."
 
 # SQL and DOT are tested in real programs where they are, or can be installed.
 servers:

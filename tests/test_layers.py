@@ -28,7 +28,7 @@ LAYERS = (
     ("plotting",),
     ("export",),
     ("report",),
-    ("table_explainer",),
+    ("table_explainer", "spark"),
     ("",),  # pellucid/__init__.py: the public names
     ("cli",),
 )

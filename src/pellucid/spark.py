@@ -60,7 +60,7 @@ class _ExplainerParams(Params):
         self._set(**{name: value for name, value in given.items() if value is not None})
 
 
-class _Writer(MLWriter):
+class _ExplainerWriter(MLWriter):
     """Saves the parameters and, of a model, its JSON text."""
 
     def __init__(self, instance: Any) -> None:
@@ -77,8 +77,8 @@ class _Writer(MLWriter):
         return isinstance(self._instance, ExplainerModel)
 
 
-class _Reader(MLReader):
-    """Loads what `_Writer` saved."""
+class _ExplainerReader(MLReader):
+    """Loads what `_ExplainerWriter` saved."""
 
     def __init__(self, of: type) -> None:
         super().__init__()
@@ -101,12 +101,12 @@ class _Saved(MLWritable, MLReadable):
 
     def write(self) -> MLWriter:
         """A writer of this object."""
-        return _Writer(self)
+        return _ExplainerWriter(self)
 
     @classmethod
     def read(cls) -> MLReader:
         """A reader of such objects."""
-        return _Reader(cls)
+        return _ExplainerReader(cls)
 
 
 class Explainer(Estimator, _ExplainerParams, _Saved):

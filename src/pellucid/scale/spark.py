@@ -73,7 +73,7 @@ class SampleTask:
 
 
 @dataclass(frozen=True)
-class _ChunkTask:
+class ChunkTask:
     """A task over raw batches as one over chunks."""
 
     task: Any
@@ -101,7 +101,7 @@ class SparkPartitions(Partitions):
 
     def map_raw(self, task: Task) -> Any:
         """Merged results over all partitions."""
-        return _run(self._frame, _ChunkTask(task, self._reader))
+        return _run(self._frame, ChunkTask(task, self._reader))
 
     def map_encoded(self, task: Task, encoder: Encoder) -> Any:
         """Merged results over all partitions."""
@@ -198,12 +198,16 @@ def _partition_name() -> str:
 
 
 def _set_cache_folder() -> None:
-    """Where executors store compiled code, if it is not set: a folder that they can write."""
+    """Let executors store compiled code in a temporary folder if they cannot in the package's."""
     import os
     import tempfile
+    from pathlib import Path
 
-    folder = os.path.join(tempfile.gettempdir(), "pellucid-numba")
-    os.environ.setdefault("NUMBA_CACHE_DIR", folder)
+    import pellucid
+
+    if not os.access(Path(pellucid.__file__).parent, os.W_OK):
+        folder = os.path.join(tempfile.gettempdir(), "pellucid-numba")
+        os.environ.setdefault("NUMBA_CACHE_DIR", folder)
 
 
 def _quoted(name: str) -> str:

@@ -220,6 +220,9 @@ def _draw_reference(rng, case: TreeCase, k: int) -> None:
         _draw_labels(rng, case, k)
     elif kind == "fitted":
         case.model.set_params(reference=_fitted(rng, case, min(k, n)))
+        centers = getattr(case.model.reference, "cluster_centers_", None)
+        if centers is not None and not np.isfinite(centers).all():
+            case.may_refuse.append("scikit-learn squares in float32")
     else:
         centers = X[rng.integers(0, n, k)]
         if kind == "near":

@@ -97,3 +97,11 @@ def test_a_reference_fitted_on_double_precision_labels_single_precision(kind):
     if kind == "frame":
         with pytest.raises(ValueError, match="in another order"):
             IMM(reference=reference).fit(given[names[::-1]])
+
+
+@pytest.mark.parametrize(("fitted_on", "given"), [("f4", "f8"), ("f8", "f4")])
+def test_reference_of_another_precision(fitted_on, given):
+    X = np.round(np.random.default_rng(0).normal(size=(200, 3)), 2).astype(np.float32)
+    kmeans = KMeans(4, n_init=1, random_state=0).fit(X.astype(fitted_on))
+    model = IMM(reference=kmeans).fit(X.astype(given))
+    assert (model.reference_labels_ == kmeans.predict(X.astype(fitted_on))).all()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -264,12 +265,16 @@ def _from_estimator(estimator, data: Dataset, noise, original_X) -> Reference:
 def _predict(estimator, X, table) -> np.ndarray:
     """The labels that an estimator gives to the rows of X.
 
-    KMeans that was fitted on float64 cannot predict float32.
+    KMeans that was fitted on float64 cannot predict float32, nor the other way round: both are
+    then converted to float64.
     """
     centers = getattr(estimator, "cluster_centers_", None)
-    if X.dtype == np.float64 or getattr(centers, "dtype", None) != np.float64:
+    if getattr(centers, "dtype", X.dtype) == X.dtype:
         return estimator.predict(table)
     _check_column_names(getattr(estimator, "feature_names_in_", None), table)
+    if centers.dtype == np.float32:
+        estimator = copy(estimator)
+        estimator.cluster_centers_ = centers.astype(np.float64)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "X does not have valid feature names")
         return estimator.predict((X.tocsr() if sparse.issparse(X) else X).astype(np.float64))

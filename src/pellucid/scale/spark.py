@@ -203,9 +203,7 @@ def _set_cache_folder() -> None:
     import tempfile
     from pathlib import Path
 
-    import pellucid
-
-    if not os.access(Path(pellucid.__file__).parent, os.W_OK):
+    if not os.access(Path(__file__).parents[1], os.W_OK):
         folder = os.path.join(tempfile.gettempdir(), "pellucid-numba")
         os.environ.setdefault("NUMBA_CACHE_DIR", folder)
 

@@ -265,9 +265,6 @@ def _repeated_rows(case, model, rng):
 
 
 def _scaled_weights(case, model, rng):
-    # The others compare weights with numbers of clusters.
-    if case.name not in ("IMM", "EMN", "BSIMM", "ExKMC", "SpEx", "OptimalTree"):
-        return
     power = int(rng.integers(1, 30)) * (1 if rng.random() < 0.5 else -1)
     scaled = np.ldexp(case.weights, power)
     # Whole weights count copies, of which there may be too many for the same accuracy.

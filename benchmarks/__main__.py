@@ -15,6 +15,7 @@ from benchmarks import (
     quality,
     record,
     report,
+    scale,
     speed,
     tables,
     xclusters,
@@ -29,6 +30,7 @@ BENCHMARKS = {
     "eop": (eop, "regions in projections beside boosting, CART and the paper's tables"),
     "tables": (tables, "the first answer on real tables, with the defaults"),
     "big": (big, "large inputs: rows, columns, entries, clusters, leaves"),
+    "scale": (scale, "Parquet files larger than memory, beside one plain read"),
     "golden": (golden, "cost and size beside the published packages'"),
 }
 REPORT = "the result page again, from what has been measured"

@@ -6,7 +6,19 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import big, eop, golden, machine, papers, quality, size, speed, tables, xclusters
+from benchmarks import (
+    big,
+    eop,
+    golden,
+    machine,
+    papers,
+    quality,
+    scale,
+    size,
+    speed,
+    tables,
+    xclusters,
+)
 from benchmarks.page import Section
 from benchmarks.settings import Refused, Settings
 
@@ -28,6 +40,7 @@ def write_page(settings: Settings) -> Path:
         *golden.sections(settings),
         *tables.sections(settings),
         *big.sections(settings),
+        *scale.sections(settings),
     ]
     if not found:
         raise Refused("nothing has been measured yet in that folder; run speed or papers first")

@@ -129,7 +129,8 @@ def sections(settings: Settings) -> list[Section]:
         lines.append([*head, f"{plain:.1f} s", f"{seconds:.1f} s", ratio, bound, memory])
     note = (
         f"Parquet files of {N_COLUMNS} float32 columns, k = {N_CLUSTERS}. The ratio is to one "
-        "plain read of the file in the same process. Memory is the peak above what was in use before."
+        "plain read of the file in the same process. Memory is the peak above what was in use "
+        "before."
     )
     columns = ["rows", "method", "plain read", "fit", "ratio", "bound", "memory"]
     sheets = [Sheet("Data larger than memory", columns, lines, note)] * bool(lines)

@@ -47,6 +47,11 @@ class Batch:
         Bins of the values.
     is_mixed : ndarray of shape (n_features, n_bins), uint8
         Whether each bin may hold different values.
+
+    Attributes
+    ----------
+    value_type : dtype
+        The type of the values as they were read.
     """
 
     def __init__(
@@ -58,7 +63,7 @@ class Batch:
         is_mixed: np.ndarray,
     ) -> None:
         self.X, self.labels, self.weights = X, labels, weights
-        self.codes, self.is_mixed = codes, is_mixed
+        self.codes, self.is_mixed, self.value_type = codes, is_mixed, X.dtype
         self.routed: tuple[Any, np.ndarray] = (None, np.empty(0, dtype=np.int32))
 
     @property
@@ -135,8 +140,10 @@ class Encoder:
 
     def encode(self, raw: RawBatch) -> Batch:
         """The rows of a batch that take part in the search."""
-        labels = self.find_labels(raw).astype(self.label_type, copy=False)
-        X, weight = raw.X, np.ones(len(raw.X)) if raw.weight is None else raw.weight
+        # Rows are read several times: they are converted once.
+        rows = replace(raw, X=np.ascontiguousarray(raw.X, dtype=np.float64))
+        labels = self.find_labels(rows).astype(self.label_type, copy=False)
+        X, weight = rows.X, np.ones(len(raw.X)) if raw.weight is None else raw.weight
         # Weights below half a unit count as 0.
         is_counted = (labels >= 0) & (weight * self.weight_units.per_weight > 0.5)
         if not is_counted.all():
@@ -144,4 +151,6 @@ class Encoder:
         is_mixed = np.zeros(self.quantizer.edges.shape, dtype=np.uint8)
         is_mixed[~self.quantizer.has_all] = 1
         codes = self.quantizer.codes(X, is_mixed)
-        return Batch(X, labels, self.weight_units.of(weight), codes, is_mixed)
+        batch = Batch(X, labels, self.weight_units.of(weight), codes, is_mixed)
+        batch.value_type = raw.X.dtype
+        return batch

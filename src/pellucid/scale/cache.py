@@ -202,7 +202,7 @@ class CachedPartitions(LocalPartitions):
 
     def _write(self, batch: Batch) -> _Entry:
         labels = batch.labels
-        values = np.ascontiguousarray(batch.X.T)
+        values = np.ascontiguousarray(batch.X.T, dtype=batch.value_type)
         self._n_features = len(values)
         arrays = [labels, batch.codes, values]
         if not batch.weights.are_ones:

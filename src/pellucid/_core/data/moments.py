@@ -24,6 +24,10 @@ nearly all its digits.
 """
 
 
+_MIN_WITHIN = 2.0**-16
+"""Least share of the squares about the origin that the squares about the mean may have."""
+
+
 class GroupMoments(NamedTuple):
     """Moments of groups of rows, each about its origin.
 
@@ -46,6 +50,12 @@ class GroupMoments(NamedTuple):
     def minus(self, other: GroupMoments) -> GroupMoments:
         """Moments without the rows of the other."""
         return GroupMoments(*(a - b for a, b in zip(self, other)))
+
+    def loses_digits(self) -> bool:
+        """Whether a group is so far from its origin that its cost is mostly rounding errors."""
+        weight = np.where(self.weight > 0, self.weight, 1.0)
+        within = self.squares - (self.sums**2).sum(axis=1) / weight
+        return bool((within < _MIN_WITHIN * self.squares).any())
 
     def means_and_cost(self, origins: np.ndarray) -> tuple[np.ndarray, float]:
         """Mean of each group, its origin if it is empty, and the cost of all rows to the means.
@@ -116,19 +126,27 @@ def means_and_costs(
     def moments_of(groups: np.ndarray, rows: np.ndarray | None = None) -> GroupMoments:
         return group_moments(X, groups, weight, origins, pool, rows)
 
+    def results(both: list[GroupMoments]) -> list[tuple[np.ndarray, float]]:
+        found = []
+        for grouping, groups in zip(both, (labels, others)):
+            means, cost = grouping.means_and_cost(origins)
+            if grouping.loses_digits():
+                about_means = group_moments(X, groups, weight, means, pool)
+                means, cost = about_means.means_and_cost(means)
+            found.append((means, cost))
+        return found
+
     if sparse.issparse(X):
-        both = pool.map(moments_of, [labels, others])
-        return [grouping.means_and_cost(origins) for grouping in both]
+        return results(pool.map(moments_of, [labels, others]))
     differ = labels != others
     if moments is not None:
         moved = np.flatnonzero(differ)
         removed = moments_of(others, moved)
         if (removed.weight <= _MAX_REMOVED * moments.weight).all():
-            both = [moments.minus(removed).plus(moments_of(labels, moved)), moments]
-            return [grouping.means_and_cost(origins) for grouping in both]
+            return results([moments.minus(removed).plus(moments_of(labels, moved)), moments])
     common = moments_of(np.where(differ, -1, labels))
-    both = [common.plus(moments_of(np.where(differ, groups, -1))) for groups in (labels, others)]
-    return [grouping.means_and_cost(origins) for grouping in both]
+    parts = [np.where(differ, groups, -1) for groups in (labels, others)]
+    return results([common.plus(moments_of(part)) for part in parts])
 
 
 def _sparse_moments(X, labels: np.ndarray, weight: np.ndarray, origins: np.ndarray) -> GroupMoments:

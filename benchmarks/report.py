@@ -9,6 +9,7 @@ from rich.console import Console
 from benchmarks import (
     big,
     eop,
+    fuzz,
     golden,
     machine,
     papers,
@@ -41,6 +42,7 @@ def write_page(settings: Settings) -> Path:
         *tables.sections(settings),
         *big.sections(settings),
         *scale.sections(settings),
+        *fuzz.sections(settings),
     ]
     if not found:
         raise Refused("nothing has been measured yet in that folder; run speed or papers first")

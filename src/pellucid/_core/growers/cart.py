@@ -60,7 +60,7 @@ def _fit_classifier(problem: Problem, n_leaves: int, random_state: Any):
     # Sums of units are exact, so that scikit-learn's loops over dense and sparse data, which add in
     # different orders, find the same ties.
     weight = None if problem.weights.are_ones else problem.weights.units.astype(np.float64)
-    return classifier.fit(_with_short_indices(problem.X), problem.labels, sample_weight=weight)
+    return classifier.fit(_as_accepted(problem.X), problem.labels, sample_weight=weight)
 
 
 def as_leaf(rows: np.ndarray) -> Node[None]:
@@ -68,9 +68,14 @@ def as_leaf(rows: np.ndarray) -> Node[None]:
     return Node(NodeRows(rows, rows[:0], np.empty(0, dtype=np.intp)), None)
 
 
-def _with_short_indices(X):
-    """Sparse data with 32-bit indices, the only ones that scikit-learn's trees accept."""
-    if not sparse.issparse(X) or X.indices.dtype == X.indptr.dtype == np.int32:
+def _as_accepted(X):
+    """The data as scikit-learn's trees accept them: writable, and with 32-bit indices if sparse.
+
+    Its check of finite values fails on read-only arrays whose sum overflows.
+    """
+    if not sparse.issparse(X):
+        return X if X.flags.writeable else X.copy()
+    if X.indices.dtype == X.indptr.dtype == np.int32:
         return X
     short = (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32))
     return sparse.csc_array(short, shape=X.shape)

@@ -210,9 +210,8 @@ def sections(settings: Settings) -> list[Section]:
         lines.append([TITLES[row["case"]], row["step"], seconds, memory, row["outcome"]])
     note = "Memory is the peak above what was in use before the step, with the data loaded."
     columns = ["case", "step", "time", "memory", "outcome"]
-    return [
-        Section("Large inputs", "", [Sheet("Large inputs", columns, lines, note)] * bool(lines))
-    ]
+    sheet = Sheet("Large inputs", columns, lines, note)
+    return [Section("Large inputs", "", [sheet])] * bool(lines)
 
 
 if __name__ == "__main__":

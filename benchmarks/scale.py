@@ -133,8 +133,8 @@ def sections(settings: Settings) -> list[Section]:
         "before."
     )
     columns = ["rows", "method", "plain read", "fit", "ratio", "bound", "memory"]
-    sheets = [Sheet("Data larger than memory", columns, lines, note)] * bool(lines)
-    return [Section("Data larger than memory", "", sheets)]
+    sheet = Sheet("Data larger than memory", columns, lines, note)
+    return [Section("Data larger than memory", "", [sheet])] * bool(lines)
 
 
 if __name__ == "__main__":

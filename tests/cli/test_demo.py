@@ -99,12 +99,12 @@ def test_a_folder_that_cannot_be_made_stops_before_any_work(tmp_path, monkeypatc
 
 
 def test_a_failed_drawing_leaves_no_file(tmp_path, monkeypatch):
-    def write_half(self, path, *args, **kwargs):
-        path.write_text("half")
+    def write_half(self, file, *args, **kwargs):
+        file.write(b"half")
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("matplotlib.figure.Figure.savefig", write_half)
     result = demo(tmp_path)
     assert result.exit_code == 1
-    assert result.stderr == "error: No space left on device\n"
+    assert result.stderr == f"error: {tmp_path / 'wine-tree.png'}: No space left on device\n"
     assert list(tmp_path.iterdir()) == []

@@ -123,7 +123,8 @@ def test_a_split_that_leaves_no_cost_ends_polishing():
     centers = [[0.50000002], [0.50000002], [3.0], [2e-08]]
     model = IMM(reference=centers, polish=True).fit(values)
     assert is_finite(model)
-    assert model.inertia_ < 1
+    # Gains far below the squares of the outlier are rounding errors.
+    assert model.inertia_ <= IMM(reference=centers).fit(values).inertia_
 
 
 def test_values_are_checked_in_any_storage():

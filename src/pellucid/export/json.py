@@ -183,7 +183,7 @@ def from_json(
     >>> from_json('{"format": "pellucid.explanation", "version": 1, "clusters": "a"}')
     Traceback (most recent call last):
         ...
-    ValueError: not an explanation: clusters is a string, expected a list
+    ValueError: not an explanation: made_by is missing
     """
     if isinstance(source, os.PathLike):
         with open(source, "rb") as file:

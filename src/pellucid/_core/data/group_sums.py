@@ -114,7 +114,7 @@ class GroupSums(NamedTuple):
     Attributes
     ----------
     high, low : ndarray of shape (n_groups, n_features + 1), int64
-        The sum is (high + low / 2**23) 2**(e - 30). The last column is the weight alone.
+        The sum is (high + low / 2**31) 2**(e - 30). The last column is the weight alone.
     terms : Terms
         Has the exponents e of the columns.
     """
@@ -139,7 +139,7 @@ class GroupSums(NamedTuple):
             sums = np.zeros((2, n_groups, part.shape[1]))
             dense_sums(part, labels[rows], weight[rows], are_counts, scale[columns], *sums)
             high[:, columns] += sums[0].astype(np.int64)
-            low[:, columns] += (sums[1] * 2.0**23).astype(np.int64)
+            low[:, columns] += (sums[1] * 2.0**31).astype(np.int64)
 
         def work(block: tuple[int, int]) -> None:
             columns = slice(*block)
@@ -167,7 +167,7 @@ class GroupSums(NamedTuple):
         The mean of equal values of equal weight is that value: what is left of the sum after a
         first division is divided once more.
         """
-        high, low = self.high.astype(np.float64), self.low * 2.0**-23
+        high, low = self.high.astype(np.float64), self.low * 2.0**-31
         sums = high + low
         rest = (high - sums) + low
         weight, weight_rest = sums[:, -1:], rest[:, -1:]

@@ -10,8 +10,8 @@ BLOCK_ROWS = 4096
 """Rows that `dense_moments` sums together; fixed, so that sums do not depend on the threads."""
 
 
-_TO_INTEGER, _TO_FRACTION = 1.5 * 2.0**52, 1.5 * 2.0**29
-"""Numbers that round others to integers and to multiples of 2**-23."""
+_TO_INTEGER, _TO_FRACTION = 1.5 * 2.0**52, 1.5 * 2.0**21
+"""Numbers that round others to integers and to multiples of 2**-31."""
 
 
 def _cost_loops(squared: bool):
@@ -121,7 +121,7 @@ def dense_sums(X, labels, weight, are_counts, scale, high, low):
     """Sum weight X[i, j] over the rows of each group g, so that the order does not matter.
 
     A term t = weight X[i, j] scale[j] of less than 2**30 adds the nearest integer to
-    high[g, j], and the rest, rounded to a multiple of 2**-23, to low[g, j]. Weights that are
+    high[g, j], and the rest, rounded to a multiple of 2**-31, to low[g, j]. Weights that are
     counts multiply both after rounding, so that they equal repeated rows. All sums over a count of
     at most 2**22 rows are exact. Numbers are rounded by adding a number so large that it has no
     more digits, and subtracting it.
@@ -141,7 +141,7 @@ def dense_sums(X, labels, weight, are_counts, scale, high, low):
 @compiled
 def sparse_sums(data, indices, indptr, first, last, labels, weight, are_counts, scale, high, low):
     """The same for columns of a CSC matrix and any number of rows: `high` and `low` are integers,
-    `low` in units of 2**-23.
+    `low` in units of 2**-31.
     """
     for j in range(first, last):
         for p in range(indptr[j], indptr[j + 1]):
@@ -153,7 +153,7 @@ def sparse_sums(data, indices, indptr, first, last, labels, weight, are_counts, 
                 whole = (term + _TO_INTEGER) - _TO_INTEGER
                 high[g, j] += times * np.int64(whole)
                 fraction = (term - whole + _TO_FRACTION) - _TO_FRACTION
-                low[g, j] += times * np.int64(fraction * 8388608.0)
+                low[g, j] += times * np.int64(fraction * 2147483648.0)
 
 
 @fused

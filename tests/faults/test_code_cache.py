@@ -188,7 +188,7 @@ def test_no_folder_is_writable(loops, tmp_path):
     elsewhere = {
         "NUMBA_CACHE_DIR": str(a_file / "cache"),
         "HOME": str(a_file),
-        "XDG_CACHE_HOME": "",
+        "XDG_CACHE_HOME": str(a_file / "cache"),
     }
     (tmp_path / "loops" / "__pycache__").write_text("not a folder")
     assert loops.run(**elsewhere) == ["1.0", "0"]

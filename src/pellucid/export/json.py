@@ -49,6 +49,7 @@ from __future__ import annotations
 import json
 import math
 import os
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -299,8 +300,8 @@ class _Repeated(dict):
 
     def __init__(self, pairs: list[tuple[str, Any]]) -> None:
         super().__init__(pairs)
-        seen: set[str] = set()
-        self.key = next(key for key, _ in pairs if key in seen or seen.add(key))
+        counts = Counter(key for key, _ in pairs)
+        self.key = next(key for key, count in counts.items() if count > 1)
 
 
 def _place_of(wanted: _Repeated, document: Any) -> str:

@@ -47,7 +47,7 @@ def check_schema(document: Any, name: str) -> None:
     try:
         _validator(name)(document)
     except JsonSchemaValueException as error:
-        place = error.name.removeprefix("data").removeprefix(".")
+        place = str(error.name).removeprefix("data").removeprefix(".")
         raise _violation(place, error.value, error.rule, error.definition) from None
 
 

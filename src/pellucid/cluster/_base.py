@@ -31,6 +31,7 @@ from pellucid.explanation.mixins import EstimatorExportMixin, PlotTreeMixin
 from pellucid.explanation.row_explanations import explain_rows, leaf_purity
 from pellucid.explanation.rules import RuleList, cluster_rules, leaf_rules
 from pellucid.reference import Reference, find_reference
+from pellucid.reference.resolve import DEFAULT_N_CLUSTERS
 from pellucid.tables.validation import read_rows, read_sample_weight, read_X, refuse_infinite
 from pellucid.tree import ThresholdTree
 from pellucid.tree.model import TreeModelMixin
@@ -164,7 +165,10 @@ class BaseThresholdTree(
         self.n_features_in_ = len(scan.columns)
         self.feature_names_in_ = np.array(scan.columns, dtype=object)
         with ThreadPool(count_threads(self.n_jobs)) as pool:
-            partitions = scan.partitions(pool, self.n_clusters or 8)
+            # Costs at all centers are in memory, so that their number limits the rows of a batch.
+            centers = getattr(self.reference, "cluster_centers_", self.reference)
+            n_clusters = np.shape(centers)[0] if np.ndim(centers) == 2 else self.n_clusters
+            partitions = scan.partitions(pool, n_clusters or DEFAULT_N_CLUSTERS)
             try:
                 reference = find_scan_reference(
                     self.reference,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Iterable
-from functools import cached_property, reduce
+from functools import cached_property
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -172,22 +172,18 @@ class CachedPartitions(LocalPartitions):
         """The first pass encodes and stores the batches, the others read the file."""
         if self._encoder is not encoder:
             return self._encode(task, encoder)
-        merged, n = None, self._pool.n_threads
         descriptor = self._file.fileno()
-        for entries in in_groups(self._entries, n):
-            batches = [
-                CachedBatch(descriptor, entry, self._n_features, encoder, self._states[entry])
-                for entry in entries
-            ]
-            results = self._pool.map(task, batches)
-            merged = reduce(task.merge, results if merged is None else [merged, *results])
-        return merged
+        batches = (
+            CachedBatch(descriptor, entry, self._n_features, encoder, self._states[entry])
+            for entry in self._entries
+        )
+        return self._map_merge(task, batches)
 
     def _encode(self, task: Task, encoder: Encoder) -> Any:
         self.close()
         self._file = tempfile.TemporaryFile(prefix="pellucid-", buffering=0)  # noqa: SIM115
 
-        def work(raw: RawBatch) -> tuple[int, Any, _Entry]:
+        def work(raw: RawBatch) -> tuple[Any, _Entry]:
             batch = encoder.encode(raw)
             return task(batch), self._write(batch)
 

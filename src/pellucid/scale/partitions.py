@@ -73,9 +73,12 @@ class LocalPartitions(Partitions):
 
     def map_raw(self, task: Task) -> Any:
         """Merged results over all batches, a few of which are in memory at a time."""
+        return self._map_merge(task, self._batches())
+
+    def _map_merge(self, task: Task, batches: Iterable) -> Any:
         merged = None
-        for batches in in_groups(self._batches(), self._pool.n_threads):
-            results = self._pool.map(task, batches)
+        for group in in_groups(batches, self._pool.n_threads):
+            results = self._pool.map(task, group)
             merged = reduce(task.merge, results if merged is None else [merged, *results])
         return merged
 

@@ -14,7 +14,7 @@ from pellucid._core.data.dataset import Dataset
 from pellucid._core.data.group_sums import GroupSums, LargestWeight, Terms
 from pellucid._utils.notices import InputError
 from pellucid._utils.numeric_domain import MAX_VALUE, OutOfDomain
-from pellucid.reference.resolve import NOISE
+from pellucid.reference.resolve import DEFAULT_N_CLUSTERS, NOISE
 from pellucid.scale.batches import RawBatch
 from pellucid.scale.partitions import Partitions
 
@@ -209,13 +209,12 @@ def by_kmeans(
     partitions: Partitions, scan: Any, n_clusters: int, random_state: Any
 ) -> ScanReference:
     """k-means of a sample, followed by passes over all rows."""
+    largest = partitions.map_raw(_checked(LargestTask(), scan))
     rows = np.ascontiguousarray(scan.sample(_SAMPLE_ROWS), dtype=np.float64)
-    if not np.isfinite(rows).all():
-        partitions.map_raw(_checked(LargestTask(), scan))
     if n_clusters > len(rows):
         raise InputError(f"n_clusters={n_clusters} is more than the {len(rows)} rows")
     centers = KMeans(n_clusters, n_init=10, random_state=random_state).fit(rows).cluster_centers_
-    terms = Terms.of(*partitions.map_raw(_checked(LargestTask(), scan)))
+    terms = Terms.of(*largest)
     for _ in range(_LLOYD_PASSES):
         task = GroupSumsTask(NearestCenter(centers), n_clusters, terms)
         means = partitions.map_raw(task).means()
@@ -276,7 +275,7 @@ def find_reference(
             )
         return of_column(partitions, scan, noise)
     if reference is None:
-        return by_kmeans(partitions, scan, n_clusters or 8, random_state)
+        return by_kmeans(partitions, scan, n_clusters or DEFAULT_N_CLUSTERS, random_state)
     found = _given(reference, scan)
     if n_clusters is not None and n_clusters != len(found.centers):
         raise InputError(

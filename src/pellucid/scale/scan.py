@@ -115,9 +115,8 @@ def matrix_of(chunk: Chunk, columns: Sequence[str]) -> np.ndarray:
     for name, array in zip(columns, arrays):
         if array.dtype.kind not in "fiub":
             # Integers and booleans with gaps arrive as objects.
-            chunk_type = array.dtype
             raise InputError(
-                f"column {name!r} has missing values or no numbers ({chunk_type}) in "
+                f"column {name!r} has missing values or no numbers ({array.dtype}) in "
                 f"{chunk.origin}; fill or drop such rows, or leave the column out (columns=)"
             )
     dtype = np.float32 if all(array.dtype == np.float32 for array in arrays) else np.float64

@@ -9,7 +9,6 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from math import isqrt
 from typing import Any
 
 from pellucid._utils.notices import InputError
@@ -20,6 +19,9 @@ from pellucid.scale.sources import Chunk, Source, arrow_columns
 
 _BATCH_ROWS = 2**16
 """Rows of Arrow batches that are processed together."""
+
+_MERGING_PARTITIONS = 4
+"""Tasks that merge the results of all partitions, before the driver merges theirs."""
 
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "boolean")
 
@@ -114,18 +116,9 @@ class SparkPartitions(Partitions):
 def _run(frame: Any, task: Any) -> Any:
     """Map a task over the Arrow batches of a data frame and merge the results in two steps."""
     partial = frame.mapInArrow(_mapper(task), "result binary")
-    n_partitions = max(1, isqrt(_n_partitions(frame)))
-    merged = partial.repartition(n_partitions).mapInArrow(_merger(task), "result binary")
+    merged = partial.repartition(_MERGING_PARTITIONS).mapInArrow(_merger(task), "result binary")
     results = [pickle.loads(row.result) for row in merged.collect()]
     return reduce(task.merge, results) if results else None
-
-
-def _n_partitions(frame: Any) -> int:
-    """Number of partitions; a guess where the session does not know it (Spark Connect)."""
-    try:
-        return frame.rdd.getNumPartitions()
-    except Exception:  # Spark Connect has no RDDs
-        return 64
 
 
 def _mapper(task: Any) -> Callable[[Iterable[Any]], Iterator[Any]]:

@@ -1,4 +1,4 @@
-"""Tasks that all criteria share: sums over parts of columns, extreme values, sizes of leaves."""
+"""Tasks that all criteria share: sums over parts of columns, and extreme values."""
 
 from __future__ import annotations
 
@@ -109,29 +109,6 @@ class NeighbourTask:
     def merge(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         """Extremes of two batches."""
         return np.minimum(first, second)
-
-
-@dataclass(frozen=True)
-class LeafCountsTask:
-    """Number and weight of the rows by leaf and own center."""
-
-    routing: Routing
-    n_clusters: int
-
-    def __call__(self, batch: Batch) -> np.ndarray:
-        """Counts and units of weight: (2, n_nodes, n_clusters), int64."""
-        leaf = self.routing.leaves(batch)
-        n_nodes = len(self.routing.left)
-        place = leaf.astype(np.intp) * self.n_clusters + batch.labels
-        size = n_nodes * self.n_clusters
-        counts = np.bincount(place, minlength=size)
-        # Weights are whole and their total is below 2**52, so that sums of floats are exact.
-        units = np.bincount(place, weights=batch.weights.units, minlength=size).astype(np.int64)
-        return np.stack([counts, units]).reshape(2, n_nodes, self.n_clusters)
-
-    def merge(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """Counts of two batches."""
-        return first + second
 
 
 @dataclass(frozen=True)

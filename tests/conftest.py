@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 
 SLOW = (
@@ -40,3 +42,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if any(part in item.path.as_posix() for part in SLOW) and "/tests/" in str(item.path):
             item.add_marker(pytest.mark.slow)
+
+
+@pytest.fixture(autouse=True)
+def python_handles_ctrl_c() -> None:
+    """Python's own handler for SIGINT: a Spark session replaces it for the rest of the process."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)

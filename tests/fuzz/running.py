@@ -17,13 +17,13 @@ import pellucid
 from .export_oracles import check_exports
 from .other_cases import draw_other_case
 from .tree_cases import draw_tree_case
-from .tree_oracles import check_tree, check_variant
+from .tree_oracles import check_tree, check_variants
 
 OTHER = 0.08
 """Share of cases that are not of tree estimators; each takes many times as long."""
 
-VARIANTS, EXPORTS = 0.5, 0.1
-"""Shares of the cases that are fitted again in another form, and whose exports are executed."""
+VARIANTS, EXPORTS = 0.8, 0.1
+"""Shares of the cases that are fitted again in other forms, and whose exports are executed."""
 
 _PACKAGE = str(Path(pellucid.__file__).parent)
 _SCIKIT_LEARN = str(Path(sklearn.__file__).parent)
@@ -95,7 +95,7 @@ def _solve(case, rng) -> tuple[str, str]:
         if len(case.X) <= 100 and rng.random() < EXPORTS:
             check_exports(model, case.X, rng)
         if rng.random() < VARIANTS:
-            check_variant(case, model, rng)
+            check_variants(case, model, rng)
     except AssertionError as error:
         return "wrong result", str(error) or _where(error)
     except Exception as error:

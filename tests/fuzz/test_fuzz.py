@@ -18,7 +18,7 @@ from .exact import partition_cost
 from .numbers import STORAGES, store
 from .running import draw_case, is_clear, run_case
 from .tree_cases import TreeCase
-from .tree_oracles import WrongResult, check_tree, check_variant
+from .tree_oracles import WrongResult, check_tree, check_variants
 
 
 def test_exact_costs():
@@ -124,4 +124,4 @@ def test_small_tables(data):
         warnings.simplefilter("ignore")
         fitted = case.fit()
         check_tree(case, fitted, rng)
-        check_variant(case, fitted, rng)
+        check_variants(case, fitted, rng)

@@ -111,6 +111,25 @@ def test_labels_and_saved_estimator(spark, tmp_path):
     assert (found["p"] == expected.predict(X)).all()
 
 
+def test_predict_adds_an_expression(spark):
+    random = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {
+            "a b": np.round(0.4 * random.normal(size=500), 1).astype(np.float32),
+            "c": random.random(500) < 0.5,
+            "d": np.round(0.4 * random.normal(size=500), 1),
+        }
+    )
+    X = table.astype({"c": float})
+    model = ExKMC(reference=X[:4].to_numpy(), n_leaves=12, threshold_style="data").fit(X)
+    assert set(model.tree_.feature[~model.tree_.is_leaf]) == {0, 1, 2}
+    found = model.predict(pellucid.scan(spark.createDataFrame(table)))
+    assert found.columns == ["a b", "c", "d", "cluster"]
+    found = found.toPandas()
+    expected = model.predict(found[["a b", "c", "d"]].astype({"c": float}))
+    assert (found["cluster"] == expected).all()
+
+
 def test_errors_name_the_column(spark):
     X, centers = blobs()
     X[77, 1] = np.nan

@@ -299,12 +299,20 @@ class BaseThresholdTree(
     def predict(self, X: Any) -> np.ndarray:
         """Cluster of each row, in the labels of the reference.
 
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame of shape (n_samples, n_features), or Scan
+
         Returns
         -------
         ndarray of shape (n_samples,)
-            Integers 0, 1, ..., or the labels that were given to `fit` as y.
+            Integers 0, 1, ..., or the labels that were given to `fit` as y. For a
+            :func:`pellucid.scan`, a lazy frame of its rows with a column ``cluster``, see
+            :meth:`pellucid.scale.scan.BatchScan.with_clusters`.
         """
         self._require_tree()
+        if is_scan(X):
+            return X.with_clusters(self)
         return self._leaf_values(X, self.cluster_names_[self.tree_.cluster])
 
     def _require_tree(self) -> None:

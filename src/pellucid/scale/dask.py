@@ -73,6 +73,16 @@ class DaskSource(Source):
         """The partitions of the collection."""
         return DaskPartitions([scan.reader, *self.delayed_chunks(scan.names)])
 
+    def predict(self, predictor: Any) -> Any:
+        """A Dask DataFrame with the column of clusters; for an array, the clusters."""
+        if self._is_array:
+            work = partial(_array_labels, predictor=predictor, names=self.numeric)
+            return self._data.map_blocks(
+                work, drop_axis=1, dtype=predictor.names.dtype, meta=predictor.names[:0]
+            )
+        meta = _with_labels(self._data._meta, predictor)
+        return self._data.map_partitions(_with_labels, predictor, meta=meta)
+
 
 class DaskPartitions(Partitions):
     """Partitions of a Dask collection.
@@ -140,6 +150,17 @@ def _frame_chunk(frame: Any, origin: str, columns: list[str]) -> Chunk:
 
 def _array_chunk(array: np.ndarray, origin: str, columns: list[str], names: list[str]) -> Chunk:
     return Chunk({name: array[:, names.index(name)] for name in columns}, origin)
+
+
+def _array_labels(array: np.ndarray, predictor: Any, names: list[str]) -> np.ndarray:
+    chunk = _array_chunk(array, "a block", predictor.columns or names[:1], names)
+    return predictor.labels(chunk)
+
+
+def _with_labels(frame: Any, predictor: Any) -> Any:
+    columns = predictor.columns or list(frame.columns[:1])
+    labels = predictor.labels(_frame_chunk(frame, "a partition", columns))
+    return frame.assign(**{predictor.output: labels})
 
 
 def _thin(chunk: Chunk, n_rows: int) -> Chunk:

@@ -13,7 +13,9 @@ from pellucid._utils.notices import InputError
 from pellucid._utils.threads import ThreadPool
 from pellucid.scale.batches import RawBatch
 from pellucid.scale.partitions import Partitions
-from pellucid.scale.sources import Chunk, Source, open_source
+from pellucid.scale.prediction import predict_scan
+from pellucid.scale.queries import open_source
+from pellucid.scale.sources import Chunk, Source, matrix_of
 
 _MAX_BATCH_ROWS, _MIN_BATCH_ROWS = 2**18, 2**10
 
@@ -41,6 +43,37 @@ class BatchScan:
     weight: str | None
     labels: str | None
     memory: int
+
+    def with_clusters(self, model: Any, column: str = "cluster") -> Any:
+        """All rows with their clusters, as a lazy object; ``model.predict(scan)`` is the same.
+
+        Parameters
+        ----------
+        model : fitted estimator that explains a clustering by a tree
+            Fitted on a scan or in memory. A model with column names finds its columns by name,
+            any other by the order of `columns`. Only columns that the tree uses are read.
+        column : str, default="cluster"
+            Name of the new column.
+
+        Returns
+        -------
+        polars.LazyFrame
+            For a LazyFrame, and for paths of Parquet files if polars is installed.
+        DuckDB relation, Spark DataFrame or Dask DataFrame
+            For one of these.
+        dask.array.Array
+            For a Dask array: the clusters.
+        pyarrow.RecordBatchReader
+            For a ParquetFile or a dataset, and for paths of Parquet files without polars.
+        iterator
+            For a function: its data frames with the new column; for arrays, the clusters.
+
+        Notes
+        -----
+        Where a number that the tree uses is missing, NaN or infinite, queries (polars, DuckDB,
+        Spark) have no cluster (null), and all others raise an error that names the column.
+        """
+        return predict_scan(model, self, column)
 
     def batch_rows(self, n_threads: int, n_clusters: int) -> int:
         """Rows per batch, so that all batches in memory take no more than `memory`."""
@@ -107,23 +140,6 @@ class BatchReader:
                 )
         labels = None if self.labels is None else chunk.columns[self.labels]
         return RawBatch(X, weight, labels, chunk.origin)
-
-
-def matrix_of(chunk: Chunk, columns: Sequence[str]) -> np.ndarray:
-    """The columns of a chunk side by side: float32 if all of them are, float64 otherwise."""
-    arrays = [chunk.columns[name] for name in columns]
-    for name, array in zip(columns, arrays):
-        if array.dtype.kind not in "fiub":
-            # Integers and booleans with gaps arrive as objects.
-            raise InputError(
-                f"column {name!r} has missing values or no numbers ({array.dtype}) in "
-                f"{chunk.origin}; fill or drop such rows, or leave the column out (columns=)"
-            )
-    dtype = np.float32 if all(array.dtype == np.float32 for array in arrays) else np.float64
-    matrix = np.empty((len(arrays), chunk.n_rows), dtype=dtype)
-    for row, array in zip(matrix, arrays):
-        row[:] = array
-    return matrix.T
 
 
 def scan(

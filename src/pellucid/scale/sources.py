@@ -1,4 +1,4 @@
-"""Where batches come from: Parquet files, lazy frames, DuckDB relations, functions.
+"""Where batches come from: Parquet files and functions.
 
 Every source can be read any number of times, some columns at a time.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import glob
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from os import PathLike, fspath
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,6 +23,9 @@ from pellucid.scale.partitions import Partitions
 _SAMPLE_CHUNK_ROWS = 2**16
 _SAMPLED_CHUNKS = 16
 """Chunks and row groups of which a sample consists, at least."""
+
+PREDICTED_ROWS = 2**16
+"""Rows whose clusters are found at a time."""
 
 
 class Chunk(NamedTuple):
@@ -61,6 +64,10 @@ class Source(ABC):
     def read(self, columns: Sequence[str], n_rows: int) -> Iterator[Chunk]:
         """Chunks of about `n_rows` rows."""
 
+    @abstractmethod
+    def predict(self, predictor: Any) -> Any:
+        """All rows with the clusters that a `ScanPredictor` finds, as a lazy object."""
+
     def check_unchanged(self) -> None:  # noqa: B027
         """Raise an error if the source is known to have changed since it was opened."""
 
@@ -82,18 +89,21 @@ class ParquetSource(Source):
     Parameters
     ----------
     paths : list of Path
+    is_dataset : bool
+        Whether the files are those of a pyarrow dataset.
     """
 
-    def __init__(self, paths: Sequence[Path]) -> None:
+    def __init__(self, paths: Sequence[Path], is_dataset: bool = False) -> None:
         self._parquet = import_optional(
             "pyarrow.parquet", "pyarrow", "scan of Parquet files", "scan(polars.scan_parquet(...))"
         )
-        self._paths = list(paths)
+        self._paths, self._is_dataset = list(paths), is_dataset
         self._state = [_file_state(path) for path in self._paths]
         schemas = [self._open(path).schema_arrow for path in self._paths]
         for path, schema in zip(self._paths[1:], schemas[1:]):
             _check_same_schema(schemas[0], schema, self._paths[0], path)
-        self.numeric, self.others = _split_arrow_names(schemas[0])
+        self._schema = schemas[0]
+        self.numeric, self.others = split_arrow_names(self._schema)
 
     def _open(self, path: Path) -> Any:
         try:
@@ -102,17 +112,31 @@ class ParquetSource(Source):
             reason = str(error).splitlines()[0]
             raise InputError(f"{path} is not a readable Parquet file: {reason}") from None
 
-    def read(self, columns: Sequence[str], n_rows: int) -> Iterator[Chunk]:
-        """Chunks of one file after the other."""
+    def _batches(self, columns: Sequence[str], n_rows: int) -> Iterator[tuple[Any, str]]:
+        """Arrow batches of one file after the other, and where they were read."""
         self.check_unchanged()
         for path in self._paths:
             file, first = self._open(path), 0
             with file:
                 for batch in file.iter_batches(batch_size=n_rows, columns=list(columns)):
                     last = first + batch.num_rows
-                    origin = f"{path}, rows {first:,} to {last - 1:,}"
-                    yield Chunk(arrow_columns(batch, columns), origin)
+                    yield batch, f"{path}, rows {first:,} to {last - 1:,}"
                     first = last
+
+    def read(self, columns: Sequence[str], n_rows: int) -> Iterator[Chunk]:
+        """Chunks of one file after the other."""
+        for batch, origin in self._batches(columns, n_rows):
+            yield Chunk(arrow_columns(batch, columns), origin)
+
+    def predict(self, predictor: Any) -> Any:
+        """A polars LazyFrame, or a pyarrow RecordBatchReader of a dataset or without polars."""
+        if not self._is_dataset and find_spec("polars") is not None:
+            import polars as pl
+
+            frame = pl.scan_parquet(self._paths, glob=False, hive_partitioning=False)
+            return frame.with_columns(predictor.polars_expression())
+        batches = self._batches(self._schema.names, PREDICTED_ROWS)
+        return predictor.arrow_reader(self._schema, batches)
 
     def sample(self, columns: Sequence[str], n_rows: int) -> Iterator[Chunk]:
         """Rows of some row groups, evenly spaced over all files."""
@@ -137,30 +161,6 @@ class ParquetSource(Source):
                 )
 
 
-class ArrowReaderSource(Source):
-    """A query whose results are Arrow batches, such as a DuckDB relation.
-
-    Parameters
-    ----------
-    schema : pyarrow.Schema
-    open_reader : callable
-        ``open_reader(columns, n_rows)`` runs the query and returns its batches.
-    """
-
-    def __init__(self, schema: Any, open_reader: Callable[..., Iterable]) -> None:
-        self.numeric, self.others = _split_arrow_names(schema)
-        self._open_reader = open_reader
-
-    def read(self, columns: Sequence[str], n_rows: int) -> Iterator[Chunk]:
-        """Chunks of a new run of the query."""
-        first = 0
-        for batch in self._open_reader(list(columns), n_rows):
-            if batch.num_rows:
-                origin = f"rows {first:,} to {first + batch.num_rows - 1:,}"
-                yield Chunk(arrow_columns(batch, columns), origin)
-                first += batch.num_rows
-
-
 class FunctionSource(Source):
     """A function that returns batches anew each time: arrays or data frames.
 
@@ -178,54 +178,53 @@ class FunctionSource(Source):
         self.others = [name for name in first if name not in self.numeric]
 
     def _tables(self) -> Iterator[dict[str, np.ndarray]]:
-        for batch in self._make():
-            if isinstance(batch, np.ndarray):
-                if batch.ndim != 2:
-                    raise InputError(f"a batch has the shape {batch.shape}; it must have two axes")
-                yield {f"x{j}": batch[:, j] for j in range(batch.shape[1])}
-            else:
-                import narwhals as nw
-
-                frame = nw.from_native(batch, eager_only=True)
-                yield {name: frame[name].to_numpy() for name in frame.columns}
+        return map(_columns_of, self._make())
 
     def read(self, columns: Sequence[str], n_rows: int) -> Iterator[Chunk]:
         """The batches of one call of the function; large ones are divided."""
         for number, table in enumerate(self._tables()):
             origin = f"batch {number}"
-            missing = [name for name in columns if name not in table]
-            if missing:
-                raise InputError(f"{origin} has no column {missing[0]!r}")
+            _require_columns(table, columns, origin)
             length = len(next(iter(table.values()), ()))
             for start in range(0, length, n_rows):
                 part = slice(start, start + n_rows)
                 yield Chunk({name: table[name][part] for name in columns}, origin)
 
+    def predict(self, predictor: Any) -> Iterator[Any]:
+        """Data frames with the column of clusters; for arrays, arrays of the clusters."""
+        for number, batch in enumerate(self._make()):
+            chunk = Chunk(_columns_of(batch), f"batch {number}")
+            _require_columns(chunk.columns, predictor.columns, chunk.origin)
+            labels = predictor.labels(chunk)
+            if isinstance(batch, np.ndarray):
+                yield labels
+            else:
+                import narwhals as nw
 
-def open_source(source: Any) -> Source:
-    """The source of what was given to `pellucid.scan`."""
-    if isinstance(source, (str, PathLike)):
-        return ParquetSource(_find_files(fspath(source)))
-    module = type(source).__module__.split(".")[0]
-    if module == "polars" and type(source).__name__ == "LazyFrame":
-        return _of_polars(source)
-    if module in ("duckdb", "_duckdb"):
-        return _of_duckdb(source)
-    if module == "pyarrow" and hasattr(source, "iter_batches"):
-        return _of_parquet_file(source)
-    if module == "pyarrow" and hasattr(source, "files"):
-        return ParquetSource([Path(path) for path in source.files])
-    if callable(source):
-        return FunctionSource(source)
-    raise InputError(
-        f"scan cannot read {type(source).__name__}",
-        hint="give it a path or glob of Parquet files, a polars LazyFrame, a pyarrow ParquetFile "
-        "or dataset, a DuckDB relation, a Dask DataFrame or Array, or a function that returns "
-        "batches",
-    )
+                frame = nw.from_native(batch, eager_only=True)
+                series = nw.new_series(predictor.output, labels, backend=frame.implementation)
+                yield frame.with_columns(series).to_native()
 
 
-def _find_files(pattern: str) -> list[Path]:
+def _columns_of(batch: Any) -> dict[str, np.ndarray]:
+    """The columns of an array or a data frame."""
+    if isinstance(batch, np.ndarray):
+        if batch.ndim != 2:
+            raise InputError(f"a batch has the shape {batch.shape}; it must have two axes")
+        return {f"x{j}": batch[:, j] for j in range(batch.shape[1])}
+    import narwhals as nw
+
+    frame = nw.from_native(batch, eager_only=True)
+    return {name: frame[name].to_numpy() for name in frame.columns}
+
+
+def _require_columns(table: dict[str, np.ndarray], columns: Sequence[str], origin: str) -> None:
+    missing = [name for name in columns if name not in table]
+    if missing:
+        raise InputError(f"{origin} has no column {missing[0]!r}")
+
+
+def find_files(pattern: str) -> list[Path]:
     path = Path(pattern)
     if path.is_dir():
         found = sorted(path.glob("**/*.parquet"))
@@ -236,32 +235,7 @@ def _find_files(pattern: str) -> list[Path]:
     return found
 
 
-def _of_polars(frame: Any) -> Source:
-    def open_reader(columns: list[str], n_rows: int) -> Iterator[Any]:
-        for batch in frame.select(columns).collect_batches(chunk_size=n_rows, maintain_order=True):
-            yield from batch.to_arrow().to_batches()
-
-    return ArrowReaderSource(frame.limit(0).collect().to_arrow().schema, open_reader)
-
-
-def _of_duckdb(relation: Any) -> Source:
-    schema = relation.limit(0).to_arrow_table().schema
-
-    def open_reader(columns: list[str], n_rows: int) -> Iterable[Any]:
-        chosen = relation.select(*(f'"{name.replace(chr(34), chr(34) * 2)}"' for name in columns))
-        return chosen.to_arrow_reader(n_rows)
-
-    return ArrowReaderSource(schema, open_reader)
-
-
-def _of_parquet_file(file: Any) -> Source:
-    def open_reader(columns: list[str], n_rows: int) -> Iterable[Any]:
-        return file.iter_batches(batch_size=n_rows, columns=columns)
-
-    return ArrowReaderSource(file.schema_arrow, open_reader)
-
-
-def _split_arrow_names(schema: Any) -> tuple[list[str], list[str]]:
+def split_arrow_names(schema: Any) -> tuple[list[str], list[str]]:
     import pyarrow.types as types
 
     numeric = [
@@ -273,6 +247,23 @@ def _split_arrow_names(schema: Any) -> tuple[list[str], list[str]]:
         or types.is_decimal(field.type)
     ]
     return numeric, [name for name in schema.names if name not in numeric]
+
+
+def matrix_of(chunk: Chunk, columns: Sequence[str]) -> np.ndarray:
+    """The columns of a chunk side by side: float32 if all of them are, float64 otherwise."""
+    arrays = [chunk.columns[name] for name in columns]
+    for name, array in zip(columns, arrays):
+        if array.dtype.kind not in "fiub":
+            # Integers and booleans with gaps arrive as objects.
+            raise InputError(
+                f"column {name!r} has missing values or no numbers ({array.dtype}) in "
+                f"{chunk.origin}; fill or drop such rows, or leave the column out (columns=)"
+            )
+    dtype = np.float32 if all(array.dtype == np.float32 for array in arrays) else np.float64
+    matrix = np.empty((len(arrays), chunk.n_rows), dtype=dtype)
+    for row, array in zip(matrix, arrays):
+        row[:] = array
+    return matrix.T
 
 
 def _check_same_schema(first: Any, other: Any, first_path: Path, path: Path) -> None:

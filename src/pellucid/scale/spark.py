@@ -55,6 +55,18 @@ class SparkSource(Source):
         """The partitions of the data frame."""
         return SparkPartitions(self._frame.select(*map(_quoted, scan.names)), scan)
 
+    def predict(self, predictor: Any) -> Any:
+        """A DataFrame with the column of clusters, which is an expression of Spark."""
+        from pyspark.sql import functions as F
+
+        # Such types are no numbers to Spark, or compare with more digits than a float has.
+        other = [n for n, t in self._frame.dtypes if t == "boolean" or t.startswith("decimal")]
+        stand_ins = predictor.stand_ins(other, self._frame.columns)
+        casts = {new: F.col(_quoted(name)).cast("double") for name, new in stand_ins.items()}
+        clusters = F.expr(predictor.sql("spark", _quoted, stand_ins))
+        frame = self._frame.withColumns(casts) if casts else self._frame
+        return frame.withColumn(predictor.output, clusters).drop(*casts)
+
 
 @dataclass(frozen=True)
 class SampleTask:

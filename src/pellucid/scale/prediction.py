@@ -1,0 +1,171 @@
+"""Clusters of a fitted tree for the rows of a scan, as columns of lazy frames and of batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import and_
+from typing import Any
+
+import numpy as np
+
+from pellucid._utils.notices import InputError
+from pellucid.explanation.explanation import Explanation
+from pellucid.scale.sources import Chunk, arrow_columns, matrix_of
+from pellucid.tree import ThresholdTree
+
+
+@dataclass(frozen=True)
+class ScanPredictor:
+    """Finds the clusters of rows; it can be sent to other processes.
+
+    Attributes
+    ----------
+    tree : ThresholdTree
+        Its features are the positions in `columns`.
+    columns : list of str
+        The columns that the splits use.
+    names : ndarray of shape (n_clusters,)
+        Labels of the clusters.
+    output : str
+        Name of the column of clusters.
+    """
+
+    tree: ThresholdTree
+    columns: list[str]
+    names: np.ndarray
+    output: str
+
+    @classmethod
+    def of(cls, model: Any, columns: Sequence[str], output: str) -> ScanPredictor:
+        """The predictor of a fitted estimator, given the name of each of its columns."""
+        tree = model.tree_
+        used = np.unique(tree.feature[~tree.is_leaf])
+        feature = np.where(tree.is_leaf, tree.feature, np.searchsorted(used, tree.feature))
+        reduced = tree.replace(n_features=max(1, len(used)), feature=feature)
+        return cls(reduced, [columns[j] for j in used], np.asarray(model.cluster_names_), output)
+
+    def labels(self, chunk: Chunk) -> np.ndarray:
+        """Cluster of each row of a chunk that has the used columns."""
+        values = self.names[self.tree.cluster]
+        if not self.columns:
+            return np.full(chunk.n_rows, values[0])
+        X = matrix_of(chunk, self.columns)
+        found, is_finite = self.tree.leaf_values(X, values, check=True, count_threads=lambda: 1)
+        if not is_finite:
+            bad = next(n for n, x in zip(self.columns, X.T) if not np.isfinite(x).all())
+            raise InputError(
+                f"column {bad!r} contains NaN or infinities in {chunk.origin}",
+                hint="fill or drop such rows",
+            )
+        return found
+
+    def polars_expression(self) -> Any:
+        """The clusters as an expression of polars; null where a used number is missing."""
+        import polars as pl
+
+        tree = self.tree
+        values = [pl.col(name).cast(pl.Float64) for name in self.columns]
+        names = self.names.tolist()
+        dtype = pl.Int64 if self.names.dtype.kind in "iu" else None
+        # Children come after their parent.
+        nodes: dict[int, Any] = {}
+        for node in reversed(range(tree.node_count)):
+            if tree.is_leaf[node]:
+                nodes[node] = pl.lit(names[tree.cluster[node]], dtype=dtype)
+                continue
+            threshold = pl.lit(float(tree.threshold[node]), dtype=pl.Float64)
+            left, right = (
+                nodes.pop(int(children[node]))
+                for children in (tree.children_left, tree.children_right)
+            )
+            is_left = values[tree.feature[node]] <= threshold
+            nodes[node] = pl.when(is_left).then(left).otherwise(right)
+        found = nodes[0]
+        if values:
+            found = pl.when(reduce(and_, (value.is_finite() for value in values))).then(found)
+        return found.alias(self.output)
+
+    def sql(self, dialect: str, quote: Callable[[str], str], stand_ins: dict[str, str]) -> str:
+        """The clusters as an expression of SQL; NULL where a used number is missing.
+
+        Parameters
+        ----------
+        dialect : str
+        quote : callable
+            Quotes the name of a column.
+        stand_ins : dict of str to str
+            Names of columns of numbers for those of other types.
+        """
+        names = [stand_ins.get(name, name) for name in self.columns]
+        explanation = Explanation(self.tree, names=names or ["x"], clusters=self.names.tolist())
+        expression = explanation.to_sql(dialect=dialect)
+        if not names:
+            return expression
+        is_missing = " OR ".join(f"{quote(name)} IS NULL" for name in names)
+        return f"CASE WHEN {is_missing} THEN NULL ELSE {expression} END"
+
+    def stand_ins(self, columns: Collection[str], taken: Collection[str]) -> dict[str, str]:
+        """New names for those of some columns that are used; they differ from all taken names."""
+        prefix = "_"
+        while any(name.startswith(prefix) for name in taken):
+            prefix += "_"
+        used = [name for name in self.columns if name in columns]
+        return {name: f"{prefix}{position}" for position, name in enumerate(used)}
+
+    def arrow_reader(self, schema: Any, batches: Iterable[tuple[Any, str]]) -> Any:
+        """A RecordBatchReader of Arrow batches with the column of clusters.
+
+        Parameters
+        ----------
+        schema : pyarrow.Schema
+            Of the batches.
+        batches : iterable of (pyarrow.RecordBatch, str)
+            Batches, and where they were read.
+        """
+        import pyarrow as pa
+
+        names = schema.names
+        kind = pa.array(self.names.tolist()).type
+        schema = schema.remove_metadata().append(pa.field(self.output, kind))
+
+        def predict() -> Iterator[Any]:
+            for batch, origin in batches:
+                chunk = Chunk(arrow_columns(batch, self.columns or names[:1]), origin)
+                columns = [batch.column(batch.schema.get_field_index(name)) for name in names]
+                labels = pa.array(self.labels(chunk), kind)
+                yield pa.record_batch([*columns, labels], schema=schema)
+
+        return pa.RecordBatchReader.from_batches(schema, predict())
+
+
+def predict_scan(model: Any, scan: Any, output: str) -> Any:
+    """The rows of a scan with the column `output` of the clusters of a fitted model."""
+    source = scan.source
+    known = [*source.numeric, *source.others]
+    if output in known:
+        raise InputError(
+            f"the data already have a column {output!r}",
+            hint='choose another name: scan.with_clusters(model, "another name")',
+        )
+    predictor = ScanPredictor.of(model, _columns_of(model, scan), output)
+    for name in predictor.columns:
+        if name not in source.numeric:
+            problem = "holds no numbers" if name in known else "is not in the data"
+            raise InputError(f"column {name!r} {problem}; the tree needs it")
+    return source.predict(predictor)
+
+
+def _columns_of(model: Any, scan: Any) -> list[str]:
+    """The column of the scan for each column of a fitted model: by name, or else by position."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is not None:
+        return [str(name) for name in names]
+    if len(scan.columns) != model.n_features_in_:
+        raise InputError(
+            f"the scan has {len(scan.columns)} columns, but {type(model).__name__} was fitted on "
+            f"{model.n_features_in_}",
+            hint="name them in order: scan(source, columns=[...])",
+        )
+    return list(scan.columns)

@@ -1,0 +1,134 @@
+"""Queries and open files of other packages: polars, DuckDB, pyarrow."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from pellucid._utils.notices import InputError
+from pellucid.scale.sources import (
+    PREDICTED_ROWS,
+    Chunk,
+    FunctionSource,
+    ParquetSource,
+    Source,
+    arrow_columns,
+    find_files,
+    split_arrow_names,
+)
+
+
+class ArrowReaderSource(Source):
+    """Arrow batches that can be read again, such as those of a query.
+
+    Parameters
+    ----------
+    native : object
+        What was given to `pellucid.scan`.
+    schema : pyarrow.Schema
+    """
+
+    def __init__(self, native: Any, schema: Any) -> None:
+        self._native, self._schema = native, schema
+        self.numeric, self.others = split_arrow_names(schema)
+
+    @abstractmethod
+    def batches(self, columns: list[str], n_rows: int) -> Iterable[Any]:
+        """Batches of some columns, from the first row on."""
+
+    def read(self, columns: Sequence[str], n_rows: int) -> Iterator[Chunk]:
+        """Chunks of a new run of the query."""
+        first = 0
+        for batch in self.batches(list(columns), n_rows):
+            if batch.num_rows:
+                origin = f"rows {first:,} to {first + batch.num_rows - 1:,}"
+                yield Chunk(arrow_columns(batch, columns), origin)
+                first += batch.num_rows
+
+
+class PolarsSource(ArrowReaderSource):
+    """A polars LazyFrame."""
+
+    def __init__(self, frame: Any) -> None:
+        super().__init__(frame, frame.limit(0).collect().to_arrow().schema)
+
+    def batches(self, columns: list[str], n_rows: int) -> Iterator[Any]:
+        """Batches of a new run of the query."""
+        chosen = self._native.select(columns)
+        for batch in chosen.collect_batches(chunk_size=n_rows, maintain_order=True):
+            yield from batch.to_arrow().to_batches()
+
+    def predict(self, predictor: Any) -> Any:
+        """A LazyFrame with the column of clusters."""
+        return self._native.with_columns(predictor.polars_expression())
+
+
+class DuckDBSource(ArrowReaderSource):
+    """A DuckDB relation."""
+
+    def __init__(self, relation: Any) -> None:
+        super().__init__(relation, relation.limit(0).to_arrow_table().schema)
+
+    def batches(self, columns: list[str], n_rows: int) -> Iterable[Any]:
+        """Batches of a new run of the query."""
+        return self._native.select(*map(_quoted, columns)).to_arrow_reader(n_rows)
+
+    def predict(self, predictor: Any) -> Any:
+        """A relation with the column of clusters."""
+        types = zip(self._native.columns, map(str, self._native.types))
+        # Such types are no numbers to DuckDB, or compare with more digits than a float has.
+        other = [name for name, kind in types if kind.startswith(("BOOLEAN", "DECIMAL"))]
+        stand_ins = predictor.stand_ins(other, self._native.columns)
+        relation, kept = self._native, "*"
+        if stand_ins:
+            casts = [f"CAST({_quoted(n)} AS DOUBLE) AS {new}" for n, new in stand_ins.items()]
+            relation = relation.project(", ".join(["*", *casts]))
+            kept = f"* EXCLUDE ({', '.join(stand_ins.values())})"
+        clusters = predictor.sql("duckdb", _quoted, stand_ins)
+        return relation.project(f"{kept}, {clusters} AS {_quoted(predictor.output)}")
+
+
+class ParquetFileSource(ArrowReaderSource):
+    """A pyarrow ParquetFile."""
+
+    def __init__(self, file: Any) -> None:
+        super().__init__(file, file.schema_arrow)
+
+    def batches(self, columns: list[str], n_rows: int) -> Iterable[Any]:
+        """Batches from the first row on."""
+        return self._native.iter_batches(batch_size=n_rows, columns=columns)
+
+    def predict(self, predictor: Any) -> Any:
+        """A RecordBatchReader with the column of clusters."""
+        batches = self.batches(self._schema.names, PREDICTED_ROWS)
+        return predictor.arrow_reader(self._schema, ((batch, "the file") for batch in batches))
+
+
+def open_source(source: Any) -> Source:
+    """The source of what was given to `pellucid.scan`."""
+    if isinstance(source, (str, PathLike)):
+        return ParquetSource(find_files(fspath(source)))
+    module = type(source).__module__.split(".")[0]
+    if module == "polars" and type(source).__name__ == "LazyFrame":
+        return PolarsSource(source)
+    if module in ("duckdb", "_duckdb"):
+        return DuckDBSource(source)
+    if module == "pyarrow" and hasattr(source, "iter_batches"):
+        return ParquetFileSource(source)
+    if module == "pyarrow" and hasattr(source, "files"):
+        return ParquetSource([Path(path) for path in source.files], is_dataset=True)
+    if callable(source):
+        return FunctionSource(source)
+    raise InputError(
+        f"scan cannot read {type(source).__name__}",
+        hint="give it a path or glob of Parquet files, a polars LazyFrame, a pyarrow ParquetFile "
+        "or dataset, a DuckDB relation, a Dask DataFrame or Array, a Spark DataFrame, or a "
+        "function that returns batches",
+    )
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

@@ -12,11 +12,11 @@ demo: $(READY)
 	$(BIN)/pellucid demo --output demo-output
 
 test: $(READY) browser servers spark
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 # Without the tests that are marked slow.
 test-quick: $(READY)
-	$(BIN)/python -m pytest tests -n auto -m "not slow"
+	$(BIN)/python -m pytest tests -n auto --dist worksteal -m "not slow"
 
 # Random problems against exact oracles; `make fuzz MINUTES=60 FIRST_SEED=1000000`.
 # `make fuzz BOUNDS=1` checks array bounds in compiled loops, which takes longer.
@@ -25,7 +25,7 @@ fuzz: $(READY)
 
 # The tests of the engine with array bounds checked; the machine code has a folder of its own.
 test-bounds: $(READY)
-	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/.bounds-cache $(BIN)/python -m pytest -n auto \
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/.bounds-cache $(BIN)/python -m pytest -n auto --dist worksteal \
 	  tests/test_bounds.py tests/core tests/cluster tests/reference tests/tree tests/xclusters tests/eop \
 	  tests/baselines tests/metrics tests/scale
 

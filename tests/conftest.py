@@ -1,10 +1,20 @@
-"""Markers: tests that take long are `slow` and are left out by ``make test-quick``."""
+"""Markers, and settings that keep the whole suite short.
+
+Tests that take long are `slow` and are left out by ``make test-quick``.
+"""
 
 from __future__ import annotations
 
+import os
 import signal
+from dataclasses import replace
 
 import pytest
+
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # There is a process per processor: threads of OpenMP and BLAS would only wait for each other.
+    for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ.setdefault(_variable, "1")
 
 SLOW = (
     "baselines/",
@@ -42,6 +52,29 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if any(part in item.path.as_posix() for part in SLOW) and "/tests/" in str(item.path):
             item.add_marker(pytest.mark.slow)
+
+
+WHOLE_SEARCH = ("/cluster/", "/core/", "/benchmarks/", "/fuzz/")
+"""Where the local search of `ExplainableKMeans` is tested; elsewhere it is cut short."""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def short_local_search(request: pytest.FixtureRequest):
+    """A hundredth of the local search, where trees only need to be valid."""
+    if any(part in request.path.as_posix() for part in WHOLE_SEARCH):
+        yield
+        return
+    from pellucid._core.refine.portfolio import EFFORTS
+
+    whole = dict(EFFORTS)
+    for name, budget in whole.items():
+        EFFORTS[name] = replace(
+            budget,
+            search_work=budget.search_work / 100,
+            search_work_per_value=budget.search_work_per_value / 100,
+        )
+    yield
+    EFFORTS.update(whole)
 
 
 @pytest.fixture(autouse=True)

@@ -97,6 +97,7 @@ def explain_command(
     rows: opt.RowsWord = "rows",
     no_rows: opt.NoRows = False,
     seed: opt.Seed = 0,
+    memory: opt.Memory = None,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
@@ -134,6 +135,7 @@ def explain_command(
             names=names,
             appearance=Appearance(as_json, dialect, bom, title, rows, no_rows, keep_formulas),
             seed=seed,
+            memory=memory,
             profile=profile,
             **table.preparation,
         )

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from rich.table import Table
 
-from pellucid._utils.notices import InputError
+from pellucid._utils.notices import InputError, UsageError
 from pellucid.cli.output import (
     cost_change,
     open_console,
@@ -24,6 +24,7 @@ from pellucid.cli.output import (
     shown_notices,
 )
 from pellucid.cli.progress import working
+from pellucid.cli.streaming import explain_in_batches, limit_of
 from pellucid.cli.writing import (
     check_added_columns,
     draw_tree,
@@ -74,6 +75,7 @@ def explain(
     names: str | None,
     appearance: Appearance,
     seed: int,
+    memory: str | None = None,
     **more: Any,
 ) -> None:
     """Explain the clusters of the rows of `file` and write the requested files.
@@ -88,13 +90,24 @@ def explain(
     names : str or None
         A file with names of clusters, or ``suggested``.
     appearance : Appearance
+    memory : str or None
+        Memory from which on the file is read in batches; None: half of what is available.
     """
-    with working(f"reading {file}"):
-        source = read_source(file, reading)
-    if targets.output is not None:
-        check_added_columns(source.table, targets.output)
-    with working("explaining"):
-        found = explain_source(source, k=k, method=method, options=options, seed=seed, **more)
+    how = {"k": k, "method": method, "options": options, "seed": seed, **more}
+    if (limit := limit_of(file, memory)) is not None:
+        if targets.output is not None:
+            raise UsageError(
+                "--output needs all rows in memory, but the file does not fit",
+                hint="write --sql or --model instead, or raise --memory",
+            )
+        found = explain_in_batches(file, limit, reading, **how)
+    else:
+        with working(f"reading {file}"):
+            source = read_source(file, reading)
+        if targets.output is not None:
+            check_added_columns(source.table, targets.output)
+        with working("explaining"):
+            found = explain_source(source, **how)
     found = replace(found, decisions=shown_notices())
     if names is not None:
         found = found.rename("suggested" if names == "suggested" else _read_names(names, found))
@@ -179,7 +192,7 @@ def _show(found: TableExplanation, *, with_scores: bool = False) -> None:
         _show_scores(found.number_scores, fitted.n_clusters)
     n_clusters = sum(bool(rule.rules) for rule in found.rules)
     splits = count(int(measures["n_leaves"]) - 1, "split")
-    rows = count(len(fitted.prepared.rows), "row")
+    rows = count(fitted.n_rows, "row")
     show_line(f"{count(n_clusters, 'cluster')} of {rows}, explained by {splits}", style="bold")
     show_rules(found.rules, [] if found.is_renamed else found.suggested_names)
     _show_profile(found)
@@ -241,7 +254,7 @@ def _show_profile(found: TableExplanation) -> None:
 def _show_json(found: TableExplanation, *, with_scores: bool = False) -> None:
     explanation, fitted = found.explanation, found.fitted
     result = {
-        "rows": len(fitted.prepared.rows),
+        "rows": fitted.n_rows,
         "clusters": [
             {
                 "cluster": rule.cluster,

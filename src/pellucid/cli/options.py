@@ -128,6 +128,16 @@ OutliersOption = Annotated[
     ),
 ]
 
+Memory = Annotated[
+    str | None,
+    option(
+        metavar="SIZE",
+        text="Memory to use, such as 2GB. A Parquet or text file that needs more is read in "
+        "batches; then only its columns of numbers are used. Default: half of the free memory.",
+        group=DATA,
+    ),
+]
+
 # Reading
 
 READING = "How to read the file"

@@ -153,6 +153,7 @@ class BaseThresholdTree(
     def _fit_scan(self, scan: Any, y: Any, sample_weight: Any) -> Self:
         """Grow the tree in passes over the batches of a scan."""
         from pellucid.scale.fitting import make_problem, summarize
+        from pellucid.scale.pass_progress import with_reports
         from pellucid.scale.references import find_reference as find_scan_reference
 
         if y is not None or sample_weight is not None:
@@ -168,7 +169,10 @@ class BaseThresholdTree(
             # Costs at all centers are in memory, so that their number limits the rows of a batch.
             centers = getattr(self.reference, "cluster_centers_", self.reference)
             n_clusters = np.shape(centers)[0] if np.ndim(centers) == 2 else self.n_clusters
-            partitions = scan.partitions(pool, n_clusters or DEFAULT_N_CLUSTERS)
+            partitions = with_reports(
+                scan.partitions(pool, n_clusters or DEFAULT_N_CLUSTERS),
+                Progress(type(self).__name__, 0, self.verbose),
+            )
             try:
                 reference = find_scan_reference(
                     self.reference,

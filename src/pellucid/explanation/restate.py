@@ -46,9 +46,12 @@ class TreeRestatement:
         self.tree, self.sources = tree, sources
         self.gaps: dict[int, tuple[float, float]] = {}
         """By node, the values of the data nearest to the threshold on both sides."""
+        self._nearest: dict[int, tuple[float, float]] = {}
 
     def find_gaps(self, Z: Any, values: Sequence[np.ndarray] | Mapping[int, np.ndarray]) -> None:
         """Find the values of the data on both sides of each split of a numeric column.
+
+        Data in batches are given one after the other.
 
         Parameters
         ----------
@@ -64,10 +67,15 @@ class TreeRestatement:
             left = column_values(Z, self.tree.feature[node], rows) <= self.tree.threshold[node]
             numbers = values[source.column][rows].astype(np.float64)
             is_low = left if source.is_increasing else ~left
-            if is_low.any() and not is_low.all():
-                low, high = float(numbers[is_low].max()), float(numbers[~is_low].min())
-                if low < high:
-                    self.gaps[node] = (low, high)
+            low, high = self._nearest.get(node, (-np.inf, np.inf))
+            self._nearest[node] = low, high = (
+                float(numbers.max(initial=low, where=is_low)),
+                float(numbers.min(initial=high, where=~is_low)),
+            )
+            if -np.inf < low < high < np.inf:
+                self.gaps[node] = (low, high)
+            else:
+                self.gaps.pop(node, None)
 
     def build(
         self,

@@ -48,9 +48,9 @@ def _clusters_without_rule(fitted: FittedTable) -> list[str]:
     sizes = fitted.reference_sizes()
     for rule in fitted.explanation.rules_:
         if not rule.rules:
-            rows = sizes.get(rule.cluster, 0)
+            rows = f" ({count(sizes[rule.cluster], 'row')})" if rule.cluster in sizes else ""
             found.append(
-                f"no rule leads to cluster {rule.cluster} ({count(rows, 'row')}); "
+                f"no rule leads to cluster {rule.cluster}{rows}; "
                 f"{option('leaves', 2 * fitted.n_clusters)} allows more rules"
             )
     return found
@@ -62,7 +62,7 @@ def has_small_cluster(fitted: FittedTable) -> bool:
 
 
 def _small_rules(fitted: FittedTable) -> list[ClusterRule]:
-    n_rows = len(fitted.prepared.rows)
+    n_rows = fitted.n_rows
     if fitted.prepared.labels is not None or n_rows < FEW_ROWS:
         return []
     return [r for r in fitted.explanation.rules_ if 0 < r.n_samples < smallest_size(n_rows)]
@@ -78,7 +78,7 @@ def _small_clusters(fitted: FittedTable) -> list[str]:
 
 def _separation(fitted: FittedTable) -> list[str]:
     score = fitted.clustering.silhouette
-    is_few = len(fitted.prepared.rows) < FEW_ROWS
+    is_few = fitted.n_rows < FEW_ROWS
     if fitted.prepared.labels is not None or is_few or not score < WEAK:
         return []
     return [
@@ -88,11 +88,10 @@ def _separation(fitted: FittedTable) -> list[str]:
 
 
 def _dropped_rows(fitted: FittedTable) -> list[str]:
-    prepared = fitted.prepared
-    n_rows = prepared.source.table.height
-    if prepared.n_incomplete <= MANY_DROPPED * n_rows:
+    n_rows = fitted.n_table_rows
+    if fitted.n_incomplete <= MANY_DROPPED * n_rows:
         return []
     return [
-        f"{prepared.n_incomplete:,} of {count(n_rows, 'row')} were not clustered because of "
+        f"{fitted.n_incomplete:,} of {count(n_rows, 'row')} were not clustered because of "
         f"missing numbers; {option('missing', 'median')} keeps them"
     ]

@@ -13,6 +13,7 @@ from pellucid.explanation.explanation import Explanation
 from pellucid.table_explainer.arguments import METHODS, MethodOptions
 from pellucid.table_explainer.clustering import Clustering
 from pellucid.table_explainer.preparing import PreparedTable
+from pellucid.tree import ThresholdTree
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,21 @@ class FittedTable:
     reference_inertia_ = property(lambda self: self.model.reference_inertia_)
 
     @property
+    def n_rows(self) -> int:
+        """Number of clustered rows."""
+        return len(self.prepared.rows)
+
+    @property
+    def n_table_rows(self) -> int:
+        """Number of rows of the table."""
+        return self.prepared.source.table.height
+
+    @property
+    def n_incomplete(self) -> int:
+        """Number of rows that are not clustered because of missing values."""
+        return self.prepared.n_incomplete
+
+    @property
     def n_clusters(self) -> int:
         """Number of clusters of the clustering that is explained."""
         return len(self.model.cluster_names_)
@@ -66,15 +82,19 @@ class FittedTable:
         """Number of rows per cluster of the clustering that is explained."""
         return dict(Counter(np.asarray(self.model.reference_labels_).tolist()))
 
+    def agreement(self) -> float:
+        """Share of the rows that the tree assigns to their own cluster."""
+        labels, reference = self.model.labels_, self.model.reference_labels_
+        return float(metrics.reference_agreement(labels, reference))
+
     def measures(self) -> dict[str, float]:
         """Measures of the explanation by name."""
         tree = self.explanation.tree_
         names = self.explanation.tree_columns_
         used = {getattr(names[f], "column", names[f]) for f in tree.feature[~tree.is_leaf]}
-        agreement = metrics.reference_agreement(self.model.labels_, self.model.reference_labels_)
         return {
             "cost_ratio": self.cost_ratio,
-            "agreement": float(agreement),
+            "agreement": self.agreement(),
             "silhouette": self.clustering.silhouette,
             "conditions": metrics.weighted_average_explanation_size(tree, feature_names=names),
             "mean_depth": metrics.weighted_average_depth(tree),
@@ -111,20 +131,31 @@ def fit_tree(
     model = estimator(reference=reference, random_state=seed, **options.parameters())
     model.fit(prepared.Z, y)
     tree, old_leaf = prepared.restate(model.tree_)
+    explanation = make_explanation(prepared, model, tree, old_leaf, prepared.fill)
+    return FittedTable(model, explanation, prepared, clustering, old_leaf)
+
+
+def make_explanation(
+    prepared: PreparedTable,
+    model: Any,
+    tree: ThresholdTree,
+    old_leaf: dict[int, int],
+    fill: dict[str, float],
+) -> Explanation:
+    """The explanation of a fitted model, whose tree is restated in the units of the table."""
     purity = {rule.leaf: rule.purity for rule in model._leaf_rules}
     roles = prepared.roles
-    explanation = Explanation(
+    return Explanation(
         tree,
         names=prepared.encoding.names,
         clusters=model.cluster_names_.tolist(),
         purity={new: purity[old] for new, old in old_leaf.items() if old in purity},
         columns=[*roles.used, *roles.profile],
-        fill=prepared.fill,
+        fill=fill,
         formats=roles.formats,
         reading=prepared.source.options.to_dict(),
         method=type(model).__name__,
     )
-    return FittedTable(model, explanation, prepared, clustering, old_leaf)
 
 
 def is_poor_reference(fitted: FittedTable) -> bool:

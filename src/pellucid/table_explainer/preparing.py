@@ -82,11 +82,15 @@ class PreparedTable:
     @cached_property
     def Z(self) -> np.ndarray:
         """The clustered data."""
-        Z = np.empty((len(self.rows), len(self.features)))
+        return self.scaled(self.features)
+
+    def scaled(self, features: Sequence[np.ndarray]) -> np.ndarray:
+        """Columns of `encoding`, of these or other rows, on the scales of the clustering."""
+        Z = np.empty((len(features[0]), len(features)))
         # In blocks of rows, so that writing by column stays in the cache.
         for start in range(0, len(Z), _BLOCK):
             part = Z[start : start + _BLOCK]
-            for j, (column, scale) in enumerate(zip(self.features, self.scales)):
+            for j, (column, scale) in enumerate(zip(features, self.scales)):
                 part[:, j] = scale(column[start : start + _BLOCK])
         return Z
 
@@ -105,6 +109,23 @@ class PreparedTable:
 
     def restate(self, tree: ThresholdTree) -> tuple[ThresholdTree, dict[int, int]]:
         """A tree on `Z` in the units of the table, and the old leaf of each of its leaves."""
+        restatement = self.restatement(tree)
+        restatement.find_gaps(self.Z, self.values_by_column(self.features))
+        return self.restated(restatement)
+
+    def restated(self, restatement: TreeRestatement) -> tuple[ThresholdTree, dict[int, int]]:
+        """The tree of a restatement whose gaps are known, and the old leaf of each leaf."""
+        encoding = self.encoding
+        return restatement.build(encoding.input_names, encoding.names, "round", self.roles.formats)
+
+    def values_by_column(self, features: Sequence[np.ndarray]) -> dict[int, np.ndarray]:
+        """Columns of the data by position, given the columns of `encoding`."""
+        place = {name: i for i, name in enumerate(self.encoding.input_names)}
+        columns = [getattr(name, "column", name) for name in self.encoding.names]
+        return {place[name]: column for name, column in zip(columns, features)}
+
+    def restatement(self, tree: ThresholdTree) -> TreeRestatement:
+        """The restatement of a tree on `Z`, without gaps."""
         names = self.encoding.input_names
         place = {name: i for i, name in enumerate(names)}
         sources: list[ColumnSource] = []
@@ -114,10 +135,7 @@ class PreparedTable:
                 sources.append(ColumnSource(place[name.column], category, (MonotoneMap(scale),)))
             else:
                 sources.append(ColumnSource(place[name], maps=(MonotoneMap(scale),)))
-        values = {sources[j].column: column for j, column in enumerate(self.features)}
-        restatement = TreeRestatement(tree, sources)
-        restatement.find_gaps(self.Z, values)
-        return restatement.build(names, self.encoding.names, "round", self.roles.formats)
+        return TreeRestatement(tree, sources)
 
 
 def prepare(

@@ -16,6 +16,8 @@ def describe_profile(fitted: FittedTable) -> dict[str, list[str]]:
     A number is described by its mean, a category by the most frequent value and its share.
     """
     prepared = fitted.prepared
+    if not prepared.roles.profile:
+        return {}
     labels = fitted.model.labels_
     clusters = fitted.model.cluster_names_.tolist()
     described = {}

@@ -45,8 +45,9 @@ def write_table_report(
         fitted=fitted.model,
         title=title or name,
         reference=fitted.clustering.name,
-        trade_off=_trade_off(fitted),
-        made={"data": name, "rows": f"{len(prepared.rows):,}"},
+        # The labels of rows that were read in batches are not stored.
+        trade_off=_trade_off(fitted) if hasattr(fitted.model, "labels_") else None,
+        made={"data": name, "rows": f"{fitted.n_rows:,}"},
         number_of_clusters=_numbers(fitted),
         **options,
     )

@@ -1,0 +1,319 @@
+"""`explain` for a file that does not fit into memory.
+
+A sample of the rows, every s-th row of the file, is explained in memory: it decides about columns,
+missing values, scales and clusters. Then the tree is grown on all rows, in batches, and restated in
+the units of the table. Only columns of numbers take part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from pellucid import cluster
+from pellucid._utils.notices import InputError, UsageError, notice, option
+from pellucid.scale.scan import scan
+from pellucid.table_explainer.arguments import METHODS, MethodOptions, check_method, read_number
+from pellucid.table_explainer.checks import find_problems
+from pellucid.table_explainer.column_names import match_names, one_name
+from pellucid.table_explainer.explainer import TableExplanation, explain_source
+from pellucid.table_explainer.fitting import FittedTable, make_explanation
+from pellucid.table_explainer.preparing import PreparedTable
+from pellucid.table_explainer.roles import as_category
+from pellucid.table_explainer.wording import count
+from pellucid.tables.columns import Columns
+from pellucid.tables.reading.files import source_of
+from pellucid.tables.reading.large_files import LargeTable
+
+STREAMED = ("exshallow", "exgreedy", "imm", "exkmc", "emn")
+"""Methods whose tree can be grown in batches."""
+
+SAMPLE_ROWS = 100_000
+"""Rows of the sample, at most."""
+
+_FEWEST_ROWS = 10_000
+_BATCH_ROWS = 2**16
+_SAMPLE_SHARE = 16
+"""The sample takes at most this part of the memory, because it is copied several times."""
+
+
+@dataclass(frozen=True)
+class StreamedTable(FittedTable):
+    """A model of all rows of a file, of which `prepared` has a sample.
+
+    Attributes
+    ----------
+    n_seen, n_gaps : int
+        Rows of the file, and those that are left out because of missing values.
+    """
+
+    n_seen: int = 0
+    n_gaps: int = 0
+
+    @property
+    def n_rows(self) -> int:
+        """Number of clustered rows."""
+        return self.n_seen - self.n_gaps
+
+    @property
+    def n_table_rows(self) -> int:
+        """Number of rows of the file."""
+        return self.n_seen
+
+    @property
+    def n_incomplete(self) -> int:
+        """Number of rows that are left out because of missing values."""
+        return self.n_gaps
+
+    def agreement(self) -> float:
+        """Share of the rows whose own cluster is that of their leaf."""
+        rows = self.model.tree_.n_node_samples
+        right = sum(r.purity * rows[r.leaf] for r in self.model._leaf_rules if rows[r.leaf])
+        return float(right / rows[0])
+
+    def reference_sizes(self) -> dict[Any, int]:
+        """Not known: the own cluster of a row is not stored."""
+        return {}
+
+
+class _Batches:
+    """The batches of a file as they are clustered.
+
+    Parameters
+    ----------
+    table : LargeTable
+    prepared : PreparedTable
+        Of the sample.
+    missing : str
+    """
+
+    def __init__(self, table: LargeTable, prepared: PreparedTable, missing: str) -> None:
+        self.table, self.prepared, self.missing = table, prepared, missing
+        self.fill = dict(prepared.fill)
+        if missing == "median":
+            for name in prepared.roles.numbers:
+                self.fill.setdefault(name, _median(prepared.table[name]))
+        self.names = [f"x{j}" for j in range(len(prepared.encoding.names))]
+        self.filled: set[str] = set()
+        self.n_rows, self.n_gaps = 0, 0
+
+    def __call__(self) -> Iterator[pl.DataFrame]:
+        """The clustered data, with the column ``label`` if labels are explained."""
+        for features, labels in self.features():
+            Z = pl.DataFrame(self.prepared.scaled(features), schema=self.names)
+            yield Z if labels is None else Z.with_columns(label=labels)
+
+    def features(self) -> Iterator[tuple[list[np.ndarray], pl.Series | None]]:
+        """Columns of the encoding in the units of the table, and labels."""
+        prepared, label = self.prepared, self.prepared.label_column
+        roles, encoding = prepared.roles, prepared.encoding
+        wanted = [*roles.used, *([] if label is None else [label])]
+        n_rows = n_gaps = 0
+        for batch in self.table.batches(wanted, _BATCH_ROWS):
+            numbers = batch.select(pl.col(roles.numbers).cast(pl.Float64))
+            numbers = numbers.with_columns(pl.when(pl.all().is_finite()).then(pl.all()))
+            is_complete = self._complete(numbers, n_rows)
+            numbers = numbers.with_columns(
+                pl.col(name).fill_null(value) for name, value in self.fill.items()
+            )
+            if label is not None:
+                is_complete &= batch[label].is_not_null()
+            table = numbers.with_columns(
+                as_category(_typed(batch[name], prepared.table[name].dtype))
+                for name in roles.categories
+            ).filter(is_complete)
+            n_rows += batch.height
+            n_gaps += batch.height - table.height
+            if table.height:
+                labels = None if label is None else _as_label(batch[label].filter(is_complete))
+                yield encoding.columns(Columns.of(table)), labels
+        self.n_rows, self.n_gaps = n_rows, n_gaps
+
+    def _complete(self, numbers: pl.DataFrame, first: int) -> pl.Series:
+        """Rows that are kept; gaps that are filled in are noted."""
+        is_complete = pl.Series(np.ones(numbers.height, dtype=bool))
+        for column in numbers:
+            if not column.null_count():
+                continue
+            if self.missing == "error":
+                row = first + (column.is_null().arg_max() or 0) + 1
+                raise InputError(f"a value is missing in row {row:,}, column {column.name!r}")
+            if column.name in self.fill:
+                self.filled.add(column.name)
+            else:
+                is_complete &= column.is_not_null()
+        return is_complete
+
+
+def explain_large(
+    table: LargeTable,
+    memory: int,
+    *,
+    k: Any = None,
+    method: str | None = None,
+    options: MethodOptions | None = None,
+    seed: int = 0,
+    outliers: str = "auto",
+    columns: Any = None,
+    exclude: Any = None,
+    categorical: Any = None,
+    profile: Any = None,
+    labels: str | None = None,
+    missing: str = "auto",
+    **preparation: Any,
+) -> TableExplanation:
+    """Explain the clusters of a file that is read in batches.
+
+    Parameters
+    ----------
+    table : LargeTable
+    memory : int
+        Bytes that may be used.
+    k, method, options, seed, outliers, columns, exclude, categorical, profile, labels, missing, \
+            **preparation
+        As in `explain_source`. Outliers are kept.
+    """
+    options = options or MethodOptions()
+    if labels is not None:
+        labels = one_name(labels, [*table.columns, *table.others], "labels")
+    name = choose_streamed(method, options, read_number(k), labels is not None)
+    if method is None:
+        notice(f"tree by {METHODS[name]} ({option('method')} to change)")
+    for parameter, value in (("categorical", categorical), ("profile", profile)):
+        if value is not None:
+            raise needs_memory(parameter)
+    names = _usable(table, labels, columns, exclude)
+    read = [*names, *([] if labels is None or labels in names else [labels])]
+    n_sampled = int(np.clip(memory // (_SAMPLE_SHARE * 8 * len(read)), _FEWEST_ROWS, SAMPLE_ROWS))
+    sample = source_of(table.sample(read, n_sampled), table.name)
+    sample = replace(sample, options=table.options, suffix=table.suffix)
+    dates = [n for n in sample.table.columns if n != labels and not _is_number(sample.table[n])]
+    if dates:
+        notice(f"left out, because dates are not read in batches: {', '.join(dates)}")
+        sample = replace(sample, table=sample.table.drop(dates))
+    if sample.table.height < table.n_rows:
+        notice(
+            f"columns and clusters are chosen by a sample of {sample.table.height:,} of "
+            f"{count(table.n_rows, 'row')}, which a report shows; the tree is that of all rows"
+        )
+    found = explain_source(
+        sample,
+        k=k,
+        method=name,
+        options=options,
+        outliers="keep",
+        seed=seed,
+        columns=None if columns is None else names,
+        labels=labels,
+        missing=missing,
+        **preparation,
+    )
+    fitted = _fit_all(table, memory, found.fitted, name, options, seed, missing)
+    return replace(
+        found, fitted=fitted, explanation=fitted.explanation, warnings=find_problems(fitted)
+    )
+
+
+def choose_streamed(
+    method: str | None, options: MethodOptions, number: Any, has_labels: bool
+) -> str:
+    """The method to use; an option that needs all rows in memory is an error."""
+    name = check_method(
+        method or ("exshallow" if has_labels else None), options, number, has_labels
+    )
+    if method is None and name not in STREAMED:
+        name = "exshallow"
+        options.check(name)
+    if name not in STREAMED:
+        raise needs_memory("method", name)
+    for parameter in ("polish", "objective"):
+        if parameter in options.given():
+            raise needs_memory(parameter)
+    return name
+
+
+def needs_memory(parameter: str, value: Any = None) -> UsageError:
+    """The error about an option that cannot be used in batches."""
+    return UsageError(
+        f"{option(parameter, value)} needs all rows in memory, but the file does not fit",
+        hint=f"leave it out, or raise {option('memory')}",
+    )
+
+
+def _usable(table: LargeTable, labels: str | None, columns: Any, exclude: Any) -> list[str]:
+    """Columns that may be clustered; columns of other types are reported."""
+    names = [*table.columns, *table.others]
+    excluded = [] if exclude is None else match_names(exclude, names, "exclude")
+    if columns is not None:
+        chosen = match_names(columns, names, "columns")
+        if both := [name for name in chosen if name in excluded]:
+            raise UsageError(f"{both[0]!r} is in {option('columns')} and in {option('exclude')}")
+        if wrong := [name for name in chosen if name in table.others and name != labels]:
+            raise InputError(
+                f"column {wrong[0]!r} is not one of plain numbers, and the file does not fit into "
+                "memory",
+                hint=f"leave it out of {option('columns')}, or raise {option('memory')}",
+            )
+        return chosen
+    others = [name for name in table.others if name not in (*excluded, labels)]
+    if others:
+        notice(
+            "left out, because only columns of numbers are read in batches: "
+            f"{', '.join(others)} ({option('memory')} to read the whole file)"
+        )
+    usable = [name for name in table.columns if name not in excluded]
+    if not usable:
+        raise InputError(f"{table.name} has no column of numbers to cluster")
+    return usable
+
+
+def _fit_all(
+    table: LargeTable,
+    memory: int,
+    sample: FittedTable,
+    method: str,
+    options: MethodOptions,
+    seed: int,
+    missing: str,
+) -> StreamedTable:
+    """Grow the tree on all rows, for the clusters of the sample."""
+    prepared, clustering = sample.prepared, sample.clustering
+    batches = _Batches(table, prepared, missing)
+    has_labels = prepared.labels is not None
+    data = scan(batches, batches.names, labels="label" if has_labels else None, memory=memory // 2)
+    estimator = getattr(cluster, METHODS[method])
+    model = estimator(reference=clustering.reference, random_state=seed, **options.parameters())
+    model.fit(data)
+    restatement = prepared.restatement(model.tree_)
+    for features, _ in batches.features():
+        restatement.find_gaps(prepared.scaled(features), prepared.values_by_column(features))
+    tree, old_leaf = prepared.restated(restatement)
+    fill = {name: batches.fill[name] for name in prepared.roles.numbers if name in batches.filled}
+    explanation = make_explanation(prepared, model, tree, old_leaf, fill)
+    return StreamedTable(
+        model, explanation, prepared, clustering, old_leaf, batches.n_rows, batches.n_gaps
+    )
+
+
+def _is_number(column: pl.Series) -> bool:
+    return column.dtype.is_numeric() or column.dtype == pl.Boolean
+
+
+def _median(column: pl.Series) -> float:
+    return float(column.quantile(0.5, interpolation="lower") or 0.0)
+
+
+def _typed(column: pl.Series, dtype: Any) -> pl.Series:
+    """A column with the type of the sample; numbers with decimals are no integers."""
+    if column.dtype.is_float() and dtype.is_integer():
+        column = column.set(column != column.round(), None)
+    return column.cast(dtype, strict=False)
+
+
+def _as_label(column: pl.Series) -> pl.Series:
+    is_whole = column.dtype.is_integer() or column.dtype.is_float()
+    return column if is_whole else column.cast(pl.String)

@@ -1,0 +1,179 @@
+"""``pellucid explain`` of files that do not fit into the memory that it may use."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.datasets import make_blobs
+from typer.testing import CliRunner
+
+from pellucid import ExShallow, scan
+from pellucid._utils import memory
+from pellucid._utils.progress import listening
+from pellucid.cli.app import app
+from pellucid.table_explainer import streaming
+from pellucid.tables.reading.large_files import memory_needed
+
+NAMES = ["age", "income", "tenure", "visits"]
+TINY = ("--memory", "10kB")
+FIXED = ("-k", "4", "--method", "exshallow", "--outliers", "keep")
+
+
+@pytest.fixture(scope="module")
+def table() -> pl.DataFrame:
+    X, y = make_blobs(2000, 4, centers=4, cluster_std=2.0, random_state=0)
+    X[:, 1] = np.exp(X[:, 1] / 3)
+    frame = pl.DataFrame(X.round(3), schema=NAMES)
+    city = np.array(["Rome", "Oslo", "Kyiv", "Lima"])[y]
+    return frame.with_columns(
+        n=pl.int_range(2000) % 3, vip=pl.int_range(2000) % 7 == 0, city=pl.Series(city)
+    )
+
+
+@pytest.fixture
+def data(table, tmp_path):
+    table.write_parquet(tmp_path / "data.parquet")
+    table.write_csv(tmp_path / "data.csv")
+    return tmp_path
+
+
+def explain(*arguments):
+    return CliRunner().invoke(app, ["explain", *map(str, arguments)], env={"FORCE_COLOR": None})
+
+
+def assert_same(file, *options):
+    """Whether all results are those of data in memory; returns the notices."""
+    models, folder = [], file.parent
+    runs = []
+    for name, limit in (("memory", "10GB"), ("stream", "10kB")):
+        model = folder / f"{name}.json"
+        runs.append(explain(file, *FIXED, *options, "--memory", limit, "--model", model))
+        assert runs[-1].exit_code == 0, runs[-1].output
+        models.append(json.loads(model.read_text()))
+    assert "is read in batches" not in runs[0].stderr
+    assert "is read in batches" in runs[1].stderr
+    assert runs[1].stdout == runs[0].stdout
+    for model in models:
+        model.get("reading", {}).clear()
+    assert models[0] == models[1]
+    return runs[1].stderr
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
+def test_results_are_those_of_memory(suffix, data):
+    assert_same(data / f"data.{suffix}", "--exclude", "city")
+
+
+@pytest.mark.parametrize("missing", ["drop", "median"])
+def test_gaps_and_other_spellings(missing, table, tmp_path):
+    columns = []
+    for j, name in enumerate(NAMES):
+        text = table[name].cast(pl.String).str.replace(".", ",", literal=True).to_list()
+        for row in range(50 * j, 1500, 400):
+            text[row] = ("", "NA", " n/a", "?")[j]
+        columns.append(text)
+    lines = ["made by hand", ";".join(NAMES), *(";".join(row) for row in zip(*columns))]
+    path = tmp_path / "data.csv"
+    path.write_text("\n".join(lines) + "\n")
+    assert_same(path, "--missing", missing)
+    found = explain(path, *FIXED, *TINY, "--missing", "error")
+    assert found.exit_code == 1
+    assert "missing" in found.stderr
+    assert "age" in found.stderr
+
+
+def test_labels(data):
+    stderr = assert_same(data / "data.csv", "--labels", "city", "-k", "auto")
+    assert "left out" not in stderr
+
+
+def test_a_sample_decides_and_all_rows_are_counted(data, monkeypatch):
+    duckdb = pytest.importorskip("duckdb")
+    monkeypatch.setattr(streaming, "SAMPLE_ROWS", 300)
+    monkeypatch.setattr(streaming, "_FEWEST_ROWS", 300)
+    path, sql, page = data / "data.parquet", data / "rules.sql", data / "report.html"
+    found = explain(path, "--report", page, *TINY, "--json", "--sql", sql, "--dialect", "duckdb")
+    assert found.exit_code == 0, found.output
+    assert "a sample of 286 of 2,000 rows" in found.stderr
+    assert "only columns of numbers are read in batches: city" in found.stderr
+    result = json.loads(found.stdout)
+    assert result["rows"] == 2000
+    query = f"SELECT {sql.read_text()} AS c, count(*) FROM '{path}' GROUP BY c ORDER BY c"
+    expected = [(c["cluster"], c["rows"]) for c in result["clusters"]]
+    assert duckdb.sql(query).fetchall() == expected
+    assert "a sample of 286 of 2,000 rows" in page.read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        (["--method", "spex"], "--method spex"),
+        (["--categorical", "n"], "--categorical"),
+        (["--profile", "city"], "--profile"),
+        (["--objective", "kmedians"], "--objective"),
+        (["--polish", "yes"], "--polish"),
+        (["--output", "rows.csv"], "--output"),
+    ],
+)
+def test_options_that_need_all_rows(arguments, name, data, monkeypatch):
+    monkeypatch.chdir(data)
+    found = explain("data.csv", *TINY, *arguments)
+    assert found.exit_code == 2
+    assert f"{name} needs all rows in memory" in found.stderr
+    assert "raise --memory" in found.stderr
+
+
+def test_columns_that_hold_no_numbers(data):
+    found = explain(data / "data.parquet", *TINY, "--columns", "age,city")
+    assert found.exit_code == 1
+    assert "column 'city' is not one of plain numbers" in found.stderr
+
+
+def test_files_that_cannot_be_read(tmp_path):
+    path = tmp_path / "latin.csv"
+    rows = "".join(f"{i},{i % 7}\n" for i in range(3000))
+    path.write_bytes("größe,x\n".encode("latin-1") + rows.encode())
+    found = explain(path, *TINY)
+    assert found.exit_code == 1
+    assert "UTF-8 only" in found.stderr
+    assert "iconv" in found.stderr
+    (tmp_path / "broken.parquet").write_bytes(b"PAR1" + bytes(20_000))
+    found = explain(tmp_path / "broken.parquet", *TINY)
+    assert found.exit_code == 1
+    assert "broken.parquet cannot be read" in found.stderr
+    found = explain(path, "--memory", "much")
+    assert "memory='much' is not an amount of memory" in found.stderr
+
+
+def test_passes_are_reported():
+    X = np.random.default_rng(0).normal(size=(40_000, 2))
+    texts = []
+    with listening(lambda progress, text: texts.append(text)):
+        ExShallow(reference=X[:4], n_jobs=1).fit(scan(lambda: [X], memory=10**6))
+    assert "pass 1" in texts
+    shown = [text for text in texts if text.startswith("pass 2: ")]
+    assert shown[-1] == "pass 2: 100 %"
+    assert len(shown) > 1
+
+
+def test_default_limit_is_half_of_the_memory(data, monkeypatch):
+    monkeypatch.setattr("pellucid.cli.streaming.available_memory", lambda: 20_000)
+    assert "is read in batches" in explain(data / "data.csv", *FIXED).stderr
+    assert memory_needed(data / "data.parquet") == 4 * 8 * 2000 * 7
+    assert memory_needed(data / "nothing.xlsx") is None
+
+
+def test_available_memory(tmp_path, monkeypatch):
+    assert memory.available_memory() is None or memory.available_memory() > 0
+    (tmp_path / "meminfo").write_text("MemTotal: 9 kB\nMemAvailable:   2000 kB\n")
+    monkeypatch.setattr(memory, "_MEMINFO", tmp_path / "meminfo")
+    monkeypatch.setattr(memory, "_GROUP_LIMITS", ((tmp_path / "max", tmp_path / "current"),))
+    assert memory.available_memory() == 2000 * 1024
+    (tmp_path / "max").write_text("1000000\n")
+    (tmp_path / "current").write_text("400000\n")
+    assert memory.available_memory() == 600_000
+    (tmp_path / "max").write_text("max\n")
+    assert memory.available_memory() == 2000 * 1024

@@ -31,6 +31,7 @@ METHODS = {
     "exgreedy": "ExGreedy",
     "exshallow": "ExShallow",
     "exkmc": "ExKMC",
+    "bsimm": "BSIMM",
 }
 """Estimators by the value of `method`."""
 
@@ -114,7 +115,7 @@ class Explainer(Estimator, _ExplainerParams, _Saved):
 
     Parameters
     ----------
-    method : {"imm", "emn", "exgreedy", "exshallow", "exkmc"}, default="imm"
+    method : {"imm", "emn", "exgreedy", "exshallow", "exkmc", "bsimm"}, default="imm"
     inputCols : list of str
         Columns of numbers, without missing values.
     predictionCol : str, default="prediction"

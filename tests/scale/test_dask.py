@@ -10,6 +10,7 @@ from pellucid import IMM, ExKMC, ExShallow
 from tests.scale.test_same_tree import (
     ESTIMATORS,
     assert_same_tree,
+    cases,
     make_parts,
     make_rows,
     make_weights,
@@ -25,8 +26,7 @@ def frame_of(parts):
 
 
 @pytest.mark.filterwarnings("ignore:the tree has")
-@pytest.mark.parametrize("name", ESTIMATORS)
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("name", "seed"), cases(3, 1))
 def test_threaded_scheduler(name, seed):
     random = np.random.default_rng([seed, 7])
     X, centers = make_rows(random)

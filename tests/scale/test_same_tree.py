@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 import pellucid
-from pellucid import EMN, IMM, ExGreedy, ExKMC, ExShallow
+from pellucid import BSIMM, EMN, IMM, BeamSearch, ExGreedy, ExKMC, ExShallow
 
 ESTIMATORS = {
     "IMM": IMM,
@@ -14,6 +16,7 @@ ESTIMATORS = {
     "ExGreedy": ExGreedy,
     "ExShallow": ExShallow,
     "ExKMC": ExKMC,
+    "BSIMM": partial(BSIMM, beam_width=6, n_candidates=4),
 }
 
 FIELDS = (
@@ -77,9 +80,17 @@ def make_parts(random, X, weights):
     return parts
 
 
+def cases(n_seeds, n_beam_seeds):
+    """Names of estimators and seeds, fewer for beam search, which takes longer."""
+    return [
+        (name, seed)
+        for name in ESTIMATORS
+        for seed in range(n_beam_seeds if name == "BSIMM" else n_seeds)
+    ]
+
+
 @pytest.mark.filterwarnings("ignore:the tree has")
-@pytest.mark.parametrize("name", ESTIMATORS)
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize(("name", "seed"), cases(12, 6))
 def test_partitions_do_not_matter(name, seed):
     polars = pytest.importorskip("polars")
     random = np.random.default_rng([seed, list(ESTIMATORS).index(name)])
@@ -102,3 +113,18 @@ def test_partitions_do_not_matter(name, seed):
     )
     np.testing.assert_allclose(on_scan.feature_importances_, model.feature_importances_, atol=1e-9)
     assert str(on_scan.explain()) == str(model.explain())
+
+
+@pytest.mark.filterwarnings("ignore:the tree has")
+@pytest.mark.parametrize("estimator", [BSIMM, partial(EMN, search=BeamSearch(5, 3))])
+def test_wide_beams(estimator):
+    random = np.random.default_rng(3)
+    X = np.round(random.normal(size=(400, 3)), 1)
+    centers = X[:7] + 0.01
+    parts = make_parts(random, X, None)
+    on_scan = estimator(reference=centers).fit(pellucid.scan(lambda: map(polars_frame, parts)))
+    assert_same_tree(on_scan, estimator(reference=centers).fit(X))
+
+
+def polars_frame(columns):
+    return pytest.importorskip("polars").DataFrame(columns)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pellucid
-from pellucid import BSIMM, IMM, ExKMC, ExShallow, OptimalTree
+from pellucid import IMM, ExKMC, ExShallow, OptimalTree, SpEx
 from pellucid._utils.notices import InputError
 from pellucid.scale.keys import to_keys
 from tests.scale.test_same_tree import assert_same_tree
@@ -232,9 +232,9 @@ def test_arguments_of_scan(arguments, message, frame):
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (BSIMM(4), "BSIMM needs all rows in memory"),
+        (SpEx(4), "SpEx needs all rows in memory"),
         (OptimalTree(4), "OptimalTree needs all rows in memory"),
-        (IMM(4, search="beam"), "searched greedily"),
+        (ExShallow(4, search="beam"), "searches a scan greedily"),
         (IMM(4, polish=True), "polish=True"),
         (IMM(4, objective="kmedians"), "medians"),
         (IMM(reference=np.zeros((2, 2))), r"shape \(2, 2\)"),

@@ -210,8 +210,8 @@ class BaseThresholdTree(
     def _grow_partitions(self, problem: Any, progress: Progress) -> tuple[Any, Any]:
         """Grow the tree on partitioned data: its builder, and the centers of its leaves."""
         raise ValueError(
-            f"{type(self).__name__} needs all rows in memory; on a scan, use IMM, EMN, ExGreedy, "
-            "ExShallow or ExKMC"
+            f"{type(self).__name__} needs all rows in memory; on a scan, use IMM, EMN, BSIMM, "
+            "ExGreedy, ExShallow or ExKMC"
         )
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:

@@ -54,6 +54,8 @@ class EMN(BaseReferenceTree):
         "search": SEARCH,
     }
 
+    _has_beam_on_scan = True
+
     def __init__(
         self,
         n_clusters: int | None = None,
@@ -85,9 +87,8 @@ class EMN(BaseReferenceTree):
         return grow(BalancedMistakes(problem), self.search, self.threshold_style, progress)
 
     def _grow_partitions(self, problem: Any, progress: Progress) -> tuple[Any, Any]:
-        from pellucid.scale.growth import grow_greedily
+        from pellucid.scale.beam import grow_partitions
         from pellucid.scale.mistakes import PartitionedMistakes
 
         criterion = PartitionedMistakes(problem, balanced=True)
-        tree = grow_greedily(criterion, self.threshold_style, progress)
-        return tree.builder, tree.leaf_centers
+        return grow_partitions(criterion, self.search, self.threshold_style, progress)

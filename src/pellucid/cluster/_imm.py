@@ -64,6 +64,8 @@ class IMM(BaseReferenceTree):
         "search": SEARCH,
     }
 
+    _has_beam_on_scan = True
+
     def __init__(
         self,
         n_clusters: int | None = None,
@@ -95,8 +97,8 @@ class IMM(BaseReferenceTree):
         return grow(Mistakes(problem), self.search, self.threshold_style, progress)
 
     def _grow_partitions(self, problem: Any, progress: Progress) -> tuple[Any, Any]:
-        from pellucid.scale.growth import grow_greedily
+        from pellucid.scale.beam import grow_partitions
         from pellucid.scale.mistakes import PartitionedMistakes
 
-        tree = grow_greedily(PartitionedMistakes(problem), self.threshold_style, progress)
-        return tree.builder, tree.leaf_centers
+        criterion = PartitionedMistakes(problem)
+        return grow_partitions(criterion, self.search, self.threshold_style, progress)

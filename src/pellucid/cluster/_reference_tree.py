@@ -86,6 +86,9 @@ class BaseReferenceTree(PolishableTree):
         self.objective = objective
         self.polish = polish
 
+    _has_beam_on_scan = False
+    """Whether beam search is possible on a scan."""
+
     @property
     def _objective(self) -> str:
         return self.objective
@@ -96,5 +99,5 @@ class BaseReferenceTree(PolishableTree):
             raise ValueError(
                 f"polish={self.polish!r} needs all rows in memory; leave it out for a scan"
             )
-        if getattr(self, "search", "greedy") != "greedy":
-            raise ValueError('a scan is searched greedily; use search="greedy"')
+        if getattr(self, "search", "greedy") != "greedy" and not self._has_beam_on_scan:
+            raise ValueError(f'{type(self).__name__} searches a scan greedily; use search="greedy"')

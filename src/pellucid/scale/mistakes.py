@@ -114,11 +114,12 @@ class PartitionedMistakes:
         task = MistakeHistogramTask(routing, self.row_sums(nodes), problem.n_bins)
         histogram = problem.map(task)
         return {
-            node.number: self._search(node, histogram.take(node.centers, axis=1), n)
+            node.number: self.search(node, histogram.take(node.centers, axis=1), n)
             for node in nodes
         }
 
-    def _search(self, node: OpenNode, histogram: np.ndarray, n: int) -> Search:
+    def search(self, node: OpenNode, histogram: np.ndarray, n: int) -> Search:
+        """The search for the n best splits of a node, given its histogram by own center."""
         problem, bins = self.problem, self.problem.bins
         coordinates = problem.centers[node.centers]
         features = (coordinates != coordinates[0]).any(axis=0).nonzero()[0]

@@ -152,8 +152,8 @@ def scan(
 ) -> BatchScan:
     """Read data in batches instead of into memory.
 
-    The result is given to `fit` of `IMM`, `EMN`, `ExGreedy`, `ExShallow` or `ExKMC` in place of X.
-    The tree is the same, bit for bit, as that of the same rows in memory.
+    The result is given to `fit` of `IMM`, `EMN`, `BSIMM`, `ExGreedy`, `ExShallow` or `ExKMC` in
+    place of X. The tree is the same, bit for bit, as that of the same rows in memory.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ from pellucid.tables.columns import Columns
 from pellucid.tables.reading.files import source_of
 from pellucid.tables.reading.large_files import LargeTable
 
-STREAMED = ("exshallow", "exgreedy", "imm", "exkmc", "emn")
+STREAMED = ("exshallow", "exgreedy", "imm", "exkmc", "bsimm", "emn")
 """Methods whose tree can be grown in batches."""
 
 SAMPLE_ROWS = 100_000

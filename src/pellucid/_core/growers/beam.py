@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pellucid._core.criteria.base import Criterion, Node
 from pellucid._core.criteria.column_search import Split
@@ -56,21 +56,28 @@ class BeamSearch:
         progress : Progress
             One step per round.
         """
-        pool = _NodePool(criterion, threshold_style, self.n_candidates)
-        greedy = _PartialTree(0.0, frozenset(), (pool.add(criterion.root()),))
+        pool = NodePool(criterion, threshold_style, self.n_candidates)
+        pool.add(criterion.root())
+        return pool.build(self.search(pool, progress))
+
+    def search(self, pool: NodePool, progress: Progress) -> PartialTree:
+        """The best tree that is found from the root of a pool."""
+        greedy = PartialTree(0.0, frozenset(), (pool.nodes[0],))
         beam, finished = [greedy], []
         while beam:
             beam = self._best_successors(beam, pool)
             greedy = pool.split_greedily(greedy)
+            pool.complete()
             finished += [tree for tree in beam if tree.is_finished]
             beam = [tree for tree in beam if not tree.is_finished]
             pool.drop_unreachable([*beam, *finished, greedy])
             progress.step()
         while not greedy.is_finished:
             greedy = pool.split_greedily(greedy)
-        return pool.build(min([greedy, *finished], key=lambda tree: tree.loss))
+            pool.complete()
+        return min([greedy, *finished], key=lambda tree: tree.loss)
 
-    def _best_successors(self, beam: list[_PartialTree], pool: _NodePool) -> list[_PartialTree]:
+    def _best_successors(self, beam: list[PartialTree], pool: NodePool) -> list[PartialTree]:
         """The partial trees of least loss with one more split."""
         successors = [
             (tree.loss + loss, rank, order, position)
@@ -78,7 +85,7 @@ class BeamSearch:
             for position, leaf in enumerate(tree.leaves)
             for rank, (loss, _) in enumerate(leaf.candidates)
         ]
-        chosen: dict[frozenset, _PartialTree] = {}
+        chosen: dict[frozenset, PartialTree] = {}
         # A tree can be reached by any order of its splits, so equal trees are skipped.
         for loss, rank, order, position in _ascending(successors):
             tree = beam[order]
@@ -98,37 +105,38 @@ def _ascending(items: list) -> Iterator:
 
 
 @dataclass(eq=False)
-class _PoolNode:
+class PoolNode:
     """A node that any number of partial trees share.
 
     Attributes
     ----------
     number : int
         Position in the pool.
-    node : Node or None
-        None once no tree can use it any more.
+    node : object
+        The node of the criterion; None once no tree can use it any more.
     candidates : list of (float, Split)
         Best splits with their losses, the best first.
-    branches : dict of int to _Branch
+    branches : dict of int to BeamBranch
         Splits that have been made, by their rank in `candidates`.
     """
 
     number: int
-    node: Node | None
+    node: Any
     candidates: list[tuple[float, Split]]
-    branches: dict[int, _Branch] = field(default_factory=dict)
+    branches: dict[int, BeamBranch] = field(default_factory=dict)
 
 
-class _Branch(NamedTuple):
+@dataclass(eq=False)
+class BeamBranch:
     """A split of a node and its children."""
 
     split: Split
     threshold: float
-    left: _PoolNode
-    right: _PoolNode
+    left: PoolNode
+    right: PoolNode
 
 
-class _PartialTree(NamedTuple):
+class PartialTree(NamedTuple):
     """A tree under construction.
 
     Attributes
@@ -137,20 +145,20 @@ class _PartialTree(NamedTuple):
         Sum of the losses of its splits.
     splits : frozenset of (int, int)
         Its inner nodes, each with the rank of its split among the node's candidates.
-    leaves : tuple of _PoolNode
+    leaves : tuple of PoolNode
         From left to right.
     """
 
     loss: float
     splits: frozenset[tuple[int, int]]
-    leaves: tuple[_PoolNode, ...]
+    leaves: tuple[PoolNode, ...]
 
     @property
     def is_finished(self) -> bool:
         return not any(leaf.candidates for leaf in self.leaves)
 
 
-class _NodePool:
+class NodePool:
     """Nodes of all partial trees; each is searched once, and divided once per split."""
 
     def __init__(
@@ -159,36 +167,44 @@ class _NodePool:
         self.criterion = criterion
         self.threshold_style = threshold_style
         self.n_candidates = n_candidates
-        self.nodes: list[_PoolNode] = []
+        self.nodes: list[PoolNode] = []
         self.reachable: set[int] = set()
 
-    def add(self, node: Node) -> _PoolNode:
+    def add(self, node: Node) -> PoolNode:
         """Search a node for its best splits and add it."""
         splits = self.criterion.best_splits(node, self.n_candidates)
         candidates = [(self.criterion.loss(node, split), split) for split in splits]
         self.reachable.add(len(self.nodes))
-        self.nodes.append(_PoolNode(len(self.nodes), node, candidates))
+        self.nodes.append(PoolNode(len(self.nodes), node, candidates))
         return self.nodes[-1]
 
-    def split(self, tree: _PartialTree, position: int, rank: int, loss: float) -> _PartialTree:
+    def divide(self, leaf: PoolNode, split: Split) -> BeamBranch:
+        """Make a split and add its children."""
+        split, low, high, *children = self.criterion.divide(leaf.node, split)
+        threshold = choose_threshold(low, high, self.threshold_style)
+        return BeamBranch(split, threshold, *map(self.add, children))
+
+    def complete(self) -> None:
+        """Called after the splits of a round, whose children are used in the next."""
+
+    def split(self, tree: PartialTree, position: int, rank: int, loss: float) -> PartialTree:
         """The tree with one more split, and its loss."""
         leaf = tree.leaves[position]
         if rank not in leaf.branches:
-            split, low, high, *children = self.criterion.divide(leaf.node, leaf.candidates[rank][1])
-            threshold = choose_threshold(low, high, self.threshold_style)
-            leaf.branches[rank] = _Branch(split, threshold, *map(self.add, children))
-        children = leaf.branches[rank][2:]
+            leaf.branches[rank] = self.divide(leaf, leaf.candidates[rank][1])
+        branch = leaf.branches[rank]
+        children = branch.left, branch.right
         leaves = (*tree.leaves[:position], *children, *tree.leaves[position + 1 :])
-        return _PartialTree(loss, tree.splits | {(leaf.number, rank)}, leaves)
+        return PartialTree(loss, tree.splits | {(leaf.number, rank)}, leaves)
 
-    def split_greedily(self, tree: _PartialTree) -> _PartialTree:
+    def split_greedily(self, tree: PartialTree) -> PartialTree:
         """The tree with the best split of its first leaf that has one."""
         for position, leaf in enumerate(tree.leaves):
             if leaf.candidates:
                 return self.split(tree, position, 0, tree.loss + leaf.candidates[0][0])
         return tree
 
-    def drop_unreachable(self, trees: list[_PartialTree]) -> None:
+    def drop_unreachable(self, trees: list[PartialTree]) -> None:
         """Drop the rows of all nodes but the leaves of the trees and their descendants."""
         reachable: set[int] = set()
         stack = [leaf for tree in trees for leaf in tree.leaves]
@@ -202,7 +218,7 @@ class _NodePool:
             self.nodes[number].node = None
         self.reachable = reachable
 
-    def build(self, tree: _PartialTree) -> GrowthResult:
+    def build(self, tree: PartialTree) -> GrowthResult:
         """The finished tree."""
         problem = self.criterion.problem
         builder, leaves, gains = TreeBuilder(problem.n_features), {}, []
@@ -214,9 +230,11 @@ class _NodePool:
                 leaves[number] = node.node
                 builder.set_cluster(number, self.criterion.cluster(node.node))
                 continue
-            split, threshold, *children = node.branches[rank_of[node.number]]
-            left, right = builder.split(number, feature=split.feature, threshold=threshold)
-            gains.append(split.gain)
-            stack += [(right, children[1]), (left, children[0])]
+            branch = node.branches[rank_of[node.number]]
+            left, right = builder.split(
+                number, feature=branch.split.feature, threshold=branch.threshold
+            )
+            gains.append(branch.split.gain)
+            stack += [(right, branch.right), (left, branch.left)]
         set_counts(builder, leaves, problem.weights)
         return GrowthResult(builder, gains, leaves)

@@ -32,7 +32,6 @@ METHODS = {
     "exshallow": "ExShallow",
     "exkmc": "ExKMC",
     "bsimm": "BSIMM",
-    "explainable": "ExplainableKMeans",
 }
 """Estimators by the value of `method`."""
 
@@ -116,7 +115,7 @@ class Explainer(Estimator, _ExplainerParams, _Saved):
 
     Parameters
     ----------
-    method : {"imm", "emn", "exgreedy", "exshallow", "exkmc", "bsimm", "explainable"}, default="imm"
+    method : {"imm", "emn", "exgreedy", "exshallow", "exkmc", "bsimm"}, default="imm"
     inputCols : list of str
         Columns of numbers, without missing values.
     predictionCol : str, default="prediction"

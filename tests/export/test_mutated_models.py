@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from functools import cache
 
 import numpy as np
 import pytest
@@ -21,18 +20,13 @@ from _support.mutations import HUGE, mutate
 from pellucid import EOPClassifier, ExKMC, Explanation, from_json
 from pellucid.export.schema import schema_of
 
-N_MUTATIONS = int(os.environ.get("PELLUCID_MUTATIONS", "1000"))
+N_MUTATIONS = int(os.environ.get("PELLUCID_MUTATIONS", "2000"))
 MAX_SECONDS = 5
 PREFIXES = ("not an explanation: ", "not JSON: ", "written by a later pellucid: ")
 
 
 def documents():
     """Small models of every kind."""
-    return json.loads(documents_text())
-
-
-@cache
-def documents_text():
     iris, y = load_iris(return_X_y=True, as_frame=True)
     numbers = ExKMC(3, n_leaves=5, random_state=0).fit(iris.to_numpy(), y.to_numpy())
     categories = category_model(60)[0].to_dict()
@@ -46,7 +40,7 @@ def documents_text():
         EOPClassifier(regions=shape, random_state=0, max_dim=2).fit(iris, y).to_dict()
         for shape in ("box", "polyhedron", "ellipse")
     ]
-    return json.dumps([numbers.to_dict(), categories, formats, *regions])
+    return [numbers.to_dict(), categories, formats, *regions]
 
 
 def normalised(document):

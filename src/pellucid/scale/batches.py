@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from pellucid._core.data.arrays import Weights
+from pellucid._core.data.arrays import Weights, order_by
 from pellucid._core.data.binning import Quantizer
-from pellucid._core.data.dataset import Dataset
+from pellucid.scale.column_loops import costs_in_units
 
 
 @dataclass(frozen=True)
@@ -38,64 +38,63 @@ class Batch:
 
     Parameters
     ----------
-    X : ndarray of shape (n_rows, n_features)
-    labels : ndarray of shape (n_rows,), int
-        Own center of each row.
+    columns : ndarray of shape (n_features, n_rows)
+        The values, float32 or float64. Rows of the same center are neighbours.
+    starts : ndarray of shape (n_clusters + 1,)
+        The rows of center c are ``starts[c]`` up to, not including, ``starts[c + 1]``.
     weights : Weights
         Units are those of all rows, not of the batch alone.
     codes : ndarray of shape (n_features, n_rows)
         Bins of the values.
     is_mixed : ndarray of shape (n_features, n_bins), uint8
         Whether each bin may hold different values.
-
-    Attributes
-    ----------
-    value_type : dtype
-        The type of the values as they were read.
     """
 
     def __init__(
         self,
-        X: np.ndarray,
-        labels: np.ndarray,
+        columns: np.ndarray,
+        starts: np.ndarray,
         weights: Weights,
         codes: np.ndarray,
         is_mixed: np.ndarray,
     ) -> None:
-        self.X, self.labels, self.weights = X, labels, weights
-        self.codes, self.is_mixed, self.value_type = codes, is_mixed, X.dtype
+        self.columns, self.starts, self.weights = columns, starts, weights
+        self.codes, self.is_mixed = codes, is_mixed
         self.routed: tuple[Any, np.ndarray] = (None, np.empty(0, dtype=np.int32))
 
     @property
     def n_rows(self) -> int:
         """Number of rows."""
-        return len(self.labels)
+        return int(self.starts[-1])
+
+    @property
+    def labels(self) -> np.ndarray:
+        """Own center of each row, int32."""
+        centers = np.arange(len(self.starts) - 1, dtype=np.int32)
+        return np.repeat(centers, np.diff(self.starts))
+
+    def labels_of(self, rows: np.ndarray) -> np.ndarray:
+        """Own center of some rows, which are ascending."""
+        ends = np.searchsorted(rows, self.starts[1:])
+        centers = np.arange(len(ends), dtype=np.int32)
+        return np.repeat(centers, np.diff(ends, prepend=0))
 
     @property
     def n_features(self) -> int:
         """Number of columns."""
-        return self.X.shape[1]
+        return len(self.columns)
 
-    def values(self, feature: int, rows: np.ndarray) -> np.ndarray:
-        """Values of a column for some rows, as float64."""
-        return self.X[rows, feature].astype(np.float64)
+    def values(self, features: np.ndarray) -> np.ndarray:
+        """Values of some columns: (len(features), n_rows)."""
+        return self.columns[features]
 
-    def columns(self, features: np.ndarray) -> np.ndarray:
-        """Values of some columns, as float64: (len(features), n_rows)."""
-        return np.ascontiguousarray(self.X[:, features].T, dtype=np.float64)
+    def column_codes(self, features: np.ndarray) -> np.ndarray:
+        """Bins of the values of some columns: (len(features), n_rows)."""
+        return self.codes[features]
 
-    def column_codes(self, feature: int) -> np.ndarray:
-        """Bins of the values of a column."""
-        return self.codes[feature]
-
-    def costs(self, centers: np.ndarray, unit: float, rows: np.ndarray | None = None) -> np.ndarray:
-        """Weighted cost of rows at every center, in units: (n_rows, n_clusters), int64."""
-        X, weights = self.X, self.weights
-        if rows is not None:
-            X = X[rows]
-            units, values = weights.units[rows], weights.values[rows]
-            weights = replace(weights, units=units, values=values)
-        return Dataset(X, weights).costs(centers, unit)[0]
+    def costs(self, centers: np.ndarray, unit: float) -> np.ndarray:
+        """Weighted cost of every row at every center, in units: (n_rows, n_clusters), int64."""
+        return costs_in_units(self.columns, centers, self.weights, unit)
 
 
 @dataclass(frozen=True)
@@ -131,26 +130,29 @@ class Encoder:
         ``find_labels(raw)`` gives the own center of each row, -1 for rows that are left out.
     weight_units : WeightUnits
     quantizer : Quantizer
+    n_clusters : int
     """
 
     find_labels: Callable[[RawBatch], np.ndarray]
     weight_units: WeightUnits
     quantizer: Quantizer
-    label_type: type = np.int32
+    n_clusters: int
 
     def encode(self, raw: RawBatch) -> Batch:
         """The rows of a batch that take part in the search."""
-        # Rows are read several times: they are converted once.
-        rows = replace(raw, X=np.ascontiguousarray(raw.X, dtype=np.float64))
-        labels = self.find_labels(rows).astype(self.label_type, copy=False)
-        X, weight = rows.X, np.ones(len(raw.X)) if raw.weight is None else raw.weight
-        # Weights below half a unit count as 0.
-        is_counted = (labels >= 0) & (weight * self.weight_units.per_weight > 0.5)
-        if not is_counted.all():
-            X, labels, weight = X[is_counted], labels[is_counted], weight[is_counted]
+        columns = np.ascontiguousarray(raw.X.T)
+        if columns.dtype != np.float32:
+            columns = columns.astype(np.float64, copy=False)
+        labels = self.find_labels(replace(raw, X=columns.T))
+        weight = np.ones(len(labels)) if raw.weight is None else raw.weight
+        # Weights below half a unit count as 0; such rows come last, and are left out.
+        labels = np.where(weight * self.weight_units.per_weight > 0.5, labels, -1)
+        group = np.where(labels < 0, self.n_clusters, labels)
+        counts = np.bincount(group, minlength=self.n_clusters + 1)
+        starts = np.append(0, counts[:-1].cumsum())
+        order = order_by(group, self.n_clusters + 1)[: starts[-1]]
         is_mixed = np.zeros(self.quantizer.edges.shape, dtype=np.uint8)
         is_mixed[~self.quantizer.has_all] = 1
-        codes = self.quantizer.codes(X, is_mixed)
-        batch = Batch(X, labels, self.weight_units.of(weight), codes, is_mixed)
-        batch.value_type = raw.X.dtype
-        return batch
+        columns, codes = self.quantizer.encode(columns, order, is_mixed)
+        weights = self.weight_units.of(weight.take(order))
+        return Batch(columns, starts, weights, codes, is_mixed)

@@ -17,11 +17,12 @@ from pellucid._core.criteria.column_search import Split
 from pellucid._core.growers.beam import BeamBranch, BeamSearch, NodePool, PartialTree, PoolNode
 from pellucid._utils.progress import Progress
 from pellucid.scale.batches import Batch
+from pellucid.scale.columns import PartRequest
 from pellucid.scale.growth import grow_greedily
 from pellucid.scale.mistakes import CenterRows, PartitionedMistakes
 from pellucid.scale.node_search import run_searches
 from pellucid.scale.problem import OpenNode
-from pellucid.scale.tasks import NeighbourTask, PartSumsTask, SideRequest
+from pellucid.scale.tasks import PartSumsTask, SideRequest
 from pellucid.tree import TreeBuilder
 from pellucid.tree.rounding import ThresholdStyle, choose_threshold
 
@@ -87,7 +88,8 @@ class Membership:
         rows = self._rows[number]
         for child in reversed(path):
             side = self._sides[child]
-            is_left = self._batch.values(side.feature, rows) <= side.threshold
+            values = self._batch.values(np.array([side.feature]))[0].take(rows)
+            is_left = values <= side.threshold
             rows = self._rows[child] = rows[is_left == side.is_left]
         return rows
 
@@ -95,24 +97,44 @@ class Membership:
 class PoolRows(CenterRows):
     """Rows of overlapping nodes, by center; see `CenterRows`."""
 
-    def _split(
-        self, batch: Batch, leaf: Membership, numbers: list[int], is_active: bool
-    ) -> dict[int, np.ndarray]:
-        found = {}
-        for number in numbers:
-            rows = leaf.rows(number)
-            is_own = np.zeros(len(self.leaf_of_center), dtype=bool)
-            is_own[self.centers[number]] = True
-            found[number] = rows[is_own[batch.labels[rows]] == is_active]
+    def rows(
+        self, batch: Batch, leaf: Membership, number: int, is_active: bool = True
+    ) -> np.ndarray:
+        """Rows of a node whose own center is in the node; or the others."""
+        rows = leaf.rows(number)
+        is_own = np.zeros(len(self.leaf_of_center), dtype=bool)
+        is_own[self.centers[number]] = True
+        return rows[is_own[batch.labels_of(rows)] == is_active]
+
+    def select(self, batch: Batch, request: PartRequest, leaf: Any, codes: np.ndarray):
+        """Active rows of the node of a request in its bins."""
+        rows = self.rows(batch, leaf, request.node)
+        return rows[request.bins[codes[rows]]]
+
+
+@dataclass(frozen=True)
+class PoolNeighbourTask:
+    """Neighbouring values of thresholds in overlapping nodes; see `NeighbourTask`."""
+
+    routing: PoolRouting
+    rows: PoolRows
+    requests: Sequence[SideRequest]
+    is_active: bool = True
+
+    def __call__(self, batch: Batch) -> np.ndarray:
+        """Minus the largest value, and the smallest: (n_requests, 2)."""
+        found, leaf = np.full((len(self.requests), 2), np.inf), self.routing.leaves(batch)
+        for out, (node, feature, threshold) in zip(found, self.requests):
+            rows = self.rows.rows(batch, leaf, node, self.is_active)
+            values = batch.values(np.array([feature]))[0].take(rows).astype(np.float64)
+            is_left = values <= threshold
+            out[0] = -values.max(initial=-np.inf, where=is_left)
+            out[1] = values.min(initial=np.inf, where=~is_left)
         return found
 
-    def rows(self, batch: Batch, leaf: Any, numbers: list[int]) -> dict[int, np.ndarray]:
-        """Rows of some nodes whose own center is in the node."""
-        return self._split(batch, leaf, numbers, True)
-
-    def passive_rows(self, batch: Batch, leaf: Any, numbers: list[int]) -> dict[int, np.ndarray]:
-        """The other rows of some nodes."""
-        return self._split(batch, leaf, numbers, False)
+    def merge(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """Extremes of two batches."""
+        return np.minimum(first, second)
 
 
 @dataclass(frozen=True)
@@ -128,12 +150,13 @@ class PoolHistogramTask:
         from pellucid._core.kernels.mistakes import hist_dense
 
         features, found = np.arange(batch.n_features), {}
-        rows_of = self.rows.rows(batch, self.routing.leaves(batch), list(self.rows.centers))
+        leaf = self.routing.leaves(batch)
         for number, centers in self.rows.centers.items():
-            rows, place = rows_of[number], np.zeros(len(self.rows.leaf_of_center), dtype=np.int32)
+            rows = self.rows.rows(batch, leaf, number)
+            place = np.zeros(len(self.rows.leaf_of_center), dtype=np.int32)
             place[centers] = np.arange(len(centers))
             out = np.zeros((batch.n_features, len(centers), self.n_bins), dtype=np.int64)
-            group, weight = place[batch.labels[rows]], batch.weights.units_of(rows)
+            group, weight = place[batch.labels_of(rows)], batch.weights.units_of(rows)
             hist_dense(features, batch.codes, rows, group, weight, out)
             found[number] = out
         return found
@@ -213,7 +236,7 @@ class PartitionedPool(NodePool):
         requests = [SideRequest(n.number, b.split.feature, b.split.threshold) for n, b in self._new]
         numbers = sorted({request.node for request in requests})
         routing, rows = self._routing(numbers), self._rows(numbers)
-        found, intervals = problem.map(NeighbourTask(routing, rows, requests)), []
+        found, intervals = problem.map(PoolNeighbourTask(routing, rows, requests)), []
         for (number, feature, threshold), (below, above) in zip(requests, found.tolist()):
             coordinates = problem.centers[rows.centers[number], feature]
             is_left = coordinates <= threshold
@@ -222,7 +245,7 @@ class PartitionedPool(NodePool):
             intervals.append((float(low), float(high)))
         # Passive rows are on the side of the lowest threshold, and bound the highest.
         requests = [r._replace(threshold=low) for r, (low, _) in zip(requests, intervals)]
-        found = problem.map(NeighbourTask(routing, rows, requests, passive=True))
+        found = problem.map(PoolNeighbourTask(routing, rows, requests, is_active=False))
         return [(low, min(high, above)) for (low, high), above in zip(intervals, found[:, 1])]
 
     def _search(self, nodes: Sequence[PoolNode]) -> None:

@@ -1,8 +1,9 @@
 """Encoded batches in a temporary file, so that later passes do not read the source again.
 
-The file holds, batch by batch, the labels, the units of weight, the codes and the values, the last
-two column by column. A pass reads only the columns that it needs. The file has no name: it
-disappears when it is closed, also if the process is killed.
+The file holds, batch by batch, the weights, the codes and the values, the last two column by
+column, and the leaves of the rows; then the costs, once they were needed. A pass reads only the
+columns that it needs. The file has no name: it disappears when it is closed, also if the process is
+killed.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Iterable
-from functools import cached_property
+from functools import cached_property, lru_cache
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -20,23 +21,48 @@ from pellucid._core.data.arrays import Weights
 from pellucid._utils.notices import InputError
 from pellucid._utils.threads import ThreadPool
 from pellucid.scale.batches import Batch, Encoder, RawBatch
-from pellucid.scale.partitions import LocalPartitions, Task, in_groups
+from pellucid.scale.partitions import LocalPartitions, Task, merge_all
+
+_BATCHES_PER_THREAD = 4
+"""Stored batches that a thread works on before the threads wait for each other."""
 
 
 class _Entry(NamedTuple):
     """Where the arrays of a batch are in the file."""
 
     offset: int
-    n_rows: int
-    label_type: np.dtype
+    starts: np.ndarray
     code_type: np.dtype
     value_type: np.dtype
 
 
-class _RoutingState:
-    """The routing whose leaves are stored for a batch."""
+@lru_cache(maxsize=4)
+def _equal_weights(n_rows: int) -> Weights:
+    """Weights of 1, shared by the batches of a size."""
+    return Weights.equal(n_rows)
 
-    routing: Any = None
+
+class _BatchState:
+    """What was computed for a batch and stored in the file.
+
+    Attributes
+    ----------
+    routing : Routing or None
+        The routing whose leaves are stored.
+    dtype : dtype
+        Of the leaves.
+    costs_at : int
+        Where the costs are in the file, if any are stored.
+    costs_of : tuple of ndarray and float, or None
+        Centers and unit of the stored costs.
+    """
+
+    def __init__(self, allocate: Callable[[int], int]) -> None:
+        self.routing: Any = None
+        self.dtype = np.dtype(np.int16)
+        self.costs_at = 0
+        self.costs_of: tuple[np.ndarray, float] | None = None
+        self.allocate = allocate
 
 
 class CachedBatch(Batch):
@@ -49,7 +75,7 @@ class CachedBatch(Batch):
     entry : _Entry
     n_features : int
     encoder : Encoder
-    state : _RoutingState
+    state : _BatchState
     """
 
     def __init__(
@@ -58,43 +84,47 @@ class CachedBatch(Batch):
         entry: _Entry,
         n_features: int,
         encoder: Encoder,
-        state: _RoutingState,
+        state: _BatchState,
     ) -> None:
         self._descriptor, self._entry, self._n_features = descriptor, entry, n_features
-        self._units = encoder.weight_units
-        self._state, n = state, entry.n_rows
-        self._weights_at = entry.offset + n * entry.label_type.itemsize
-        self._codes_at = self._weights_at + (0 if self._units.are_ones else 8 * n)
+        self._units, self.starts = encoder.weight_units, entry.starts
+        self._state, n = state, self.n_rows
+        self._weights_at = entry.offset
+        self._codes_at = entry.offset + (0 if self._units.are_ones else 8 * n)
         self._values_at = self._codes_at + n * n_features * entry.code_type.itemsize
         self._leaves_at = self._values_at + n * n_features * entry.value_type.itemsize
 
     def _read(self, offset: int, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
         array = np.empty(shape, dtype=dtype)
+        self._read_into(offset, array)
+        return array
+
+    def _read_into(self, offset: int, array: np.ndarray) -> None:
         buffer, done = memoryview(array).cast("B") if array.size else memoryview(b""), 0
         while done < len(buffer):
             n_bytes = os.preadv(self._descriptor, [buffer[done:]], offset + done)
             if not n_bytes:
                 raise InputError("the temporary file of the scan was truncated")
             done += n_bytes
-        return array
+
+    def _read_lines(self, offset: int, numbers: np.ndarray, dtype: np.dtype) -> np.ndarray:
+        """Some lines of an array of n_features lines of n_rows numbers."""
+        lines = np.empty((len(numbers), self.n_rows), dtype=dtype)
+        for line, number in zip(lines, numbers.tolist()):
+            self._read_into(offset + number * self.n_rows * dtype.itemsize, line)
+        return lines
 
     @property
     def routed(self) -> tuple[Any, np.ndarray]:
         """The last routing, and the leaves of the rows."""
         if self._state.routing is None:
             return None, np.empty(0, dtype=np.int32)
-        leaf = self._read(self._leaves_at, (self.n_rows,), np.dtype(np.int32))
-        return self._state.routing, leaf
+        return self._state.routing, self._read(self._leaves_at, (self.n_rows,), self._state.dtype)
 
     @routed.setter
     def routed(self, value: tuple[Any, np.ndarray]) -> None:
         write_array(self._descriptor, value[1], self._leaves_at)
-        self._state.routing = value[0]
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return self._entry.n_rows
+        self._state.routing, self._state.dtype = value[0], value[1].dtype
 
     @property
     def n_features(self) -> int:
@@ -102,15 +132,10 @@ class CachedBatch(Batch):
         return self._n_features
 
     @cached_property
-    def labels(self) -> np.ndarray:
-        """Own center of each row."""
-        return self._read(self._entry.offset, (self.n_rows,), self._entry.label_type)
-
-    @cached_property
     def weights(self) -> Weights:
         """Weights of the rows."""
         if self._units.are_ones:
-            return Weights.equal(self.n_rows)
+            return _equal_weights(self.n_rows)
         return self._units.of(self._read(self._weights_at, (self.n_rows,), np.dtype(np.float64)))
 
     @cached_property
@@ -119,34 +144,41 @@ class CachedBatch(Batch):
         shape = (self._n_features, self.n_rows)
         return self._read(self._codes_at, shape, self._entry.code_type)
 
-    def column_codes(self, feature: int) -> np.ndarray:
-        """Bins of the values of a column."""
-        if "codes" in self.__dict__:
-            return self.codes[feature]
-        dtype = self._entry.code_type
-        at = self._codes_at + feature * self.n_rows * dtype.itemsize
-        return self._read(at, (self.n_rows,), dtype)
+    def costs(self, centers: np.ndarray, unit: float) -> np.ndarray:
+        """Cost of every row at every center; those of the first centers are stored."""
+        state = self._state
+        if state.costs_of is None:
+            self._costs = super().costs(centers, unit)
+            state.costs_at = state.allocate(self._costs.nbytes)
+            write_array(self._descriptor, self._costs, state.costs_at)
+            state.costs_of = centers, unit
+        elif state.costs_of[0] is not centers or state.costs_of[1] != unit:
+            return super().costs(centers, unit)
+        return self._costs
 
     @cached_property
-    def X(self) -> np.ndarray:
-        """All values."""
+    def _costs(self) -> np.ndarray:
+        assert self._state.costs_of is not None
+        shape = (self.n_rows, len(self._state.costs_of[0]))
+        return self._read(self._state.costs_at, shape, np.dtype(np.int64))
+
+    def column_codes(self, features: np.ndarray) -> np.ndarray:
+        """Bins of the values of some columns."""
+        if "codes" in self.__dict__:
+            return self.codes[features]
+        return self._read_lines(self._codes_at, features, self._entry.code_type)
+
+    @cached_property
+    def columns(self) -> np.ndarray:
+        """All values: (n_features, n_rows)."""
         shape = (self._n_features, self.n_rows)
-        return self._read(self._values_at, shape, self._entry.value_type).T
+        return self._read(self._values_at, shape, self._entry.value_type)
 
-    def _column(self, feature: int) -> np.ndarray:
-        if "X" in self.__dict__:
-            return self.X[:, feature]
-        dtype = self._entry.value_type
-        at = self._values_at + feature * self.n_rows * dtype.itemsize
-        return self._read(at, (self.n_rows,), dtype)
-
-    def values(self, feature: int, rows: np.ndarray) -> np.ndarray:
-        """Values of a column for some rows, as float64."""
-        return self._column(feature)[rows].astype(np.float64)
-
-    def columns(self, features: np.ndarray) -> np.ndarray:
-        """Values of some columns: (len(features), n_rows)."""
-        return np.array([self._column(int(feature)) for feature in features])
+    def values(self, features: np.ndarray) -> np.ndarray:
+        """Values of some columns."""
+        if "columns" in self.__dict__:
+            return self.columns[features]
+        return self._read_lines(self._values_at, features, self._entry.value_type)
 
 
 class CachedPartitions(LocalPartitions):
@@ -161,8 +193,7 @@ class CachedPartitions(LocalPartitions):
 
     def __init__(self, read: Callable[[], Iterable[RawBatch]], pool: ThreadPool) -> None:
         super().__init__(read, pool)
-        self._entries: list[_Entry] = []
-        self._states: dict[_Entry, _RoutingState] = {}
+        self._entries: list[tuple[_Entry, _BatchState]] = []
         self._encoder: Encoder | None = None
         self._file: Any = None
         self._lock, self._end = Lock(), 0
@@ -172,12 +203,13 @@ class CachedPartitions(LocalPartitions):
         """The first pass encodes and stores the batches, the others read the file."""
         if self._encoder is not encoder:
             return self._encode(task, encoder)
-        descriptor = self._file.fileno()
-        batches = (
-            CachedBatch(descriptor, entry, self._n_features, encoder, self._states[entry])
-            for entry in self._entries
-        )
-        return self._map_merge(task, batches)
+        descriptor, n_features = self._file.fileno(), self._n_features
+
+        def work(stored: tuple[_Entry, _BatchState]) -> Any:
+            # The batch exists only here: its arrays are released when the task is done.
+            return task(CachedBatch(descriptor, stored[0], n_features, encoder, stored[1]))
+
+        return merge_all(task, self._results(work, self._entries, _BATCHES_PER_THREAD))
 
     def _encode(self, task: Task, encoder: Encoder) -> Any:
         self.close()
@@ -188,37 +220,36 @@ class CachedPartitions(LocalPartitions):
             return task(batch), self._write(batch)
 
         merged = None
-        for group in in_groups(self._batches(), self._pool.n_threads):
-            for result, entry in self._pool.map(work, group):
-                self._entries.append(entry)
-                self._states[entry] = _RoutingState()
-                merged = result if merged is None else task.merge(merged, result)
+        for result, entry in self._results(work, self._batches()):
+            self._entries.append((entry, _BatchState(self._allocate)))
+            merged = result if merged is None else task.merge(merged, result)
         self._encoder = encoder
         return merged
 
     def _write(self, batch: Batch) -> _Entry:
-        labels = batch.labels
-        values = np.ascontiguousarray(batch.X.T, dtype=batch.value_type)
-        self._n_features = len(values)
-        arrays = [labels, batch.codes, values]
+        self._n_features = batch.n_features
+        arrays = [batch.codes, batch.columns]
         if not batch.weights.are_ones:
-            arrays.insert(1, batch.weights.values)
-        with self._lock:
-            offset = self._end
-            # The leaves of the rows come last.
-            self._end += sum(array.nbytes for array in arrays) + 4 * batch.n_rows
-        at = offset
+            arrays.insert(0, batch.weights.values)
+        # The leaves of the rows come last.
+        at = offset = self._allocate(sum(a.nbytes for a in arrays) + 4 * batch.n_rows)
         for array in arrays:
             write_array(self._file.fileno(), array, at)
             at += array.nbytes
-        return _Entry(offset, batch.n_rows, labels.dtype, batch.codes.dtype, values.dtype)
+        return _Entry(offset, batch.starts, batch.codes.dtype, batch.columns.dtype)
+
+    def _allocate(self, n_bytes: int) -> int:
+        """Where this many bytes of the file are free."""
+        with self._lock:
+            offset = self._end
+            self._end += n_bytes
+        return offset
 
     def close(self) -> None:
         """Remove the temporary file."""
         if self._file is not None:
             self._file.close()
         self._file, self._encoder, self._entries, self._end = None, None, [], 0
-        self._states = {}
 
 
 def write_array(descriptor: int, array: np.ndarray, offset: int) -> None:

@@ -13,8 +13,8 @@ import numpy as np
 
 from pellucid.scale.keys import to_keys
 
-N_PARTS = 1024
-"""Parts into which a bin is divided."""
+N_PARTS = 4096
+"""Parts into which the bins of a column are divided together."""
 
 _MAX_FLOAT = np.finfo(np.float64).max
 
@@ -115,7 +115,8 @@ class FineColumn:
         wanted = is_wanted.nonzero()[0]
         first, last = self._first[wanted], self._last[wanted]
         size = last.view(np.uint64) - first.view(np.uint64)
-        step = size // np.uint64(N_PARTS) + np.uint64(1)
+        n_parts = max(2, N_PARTS // len(wanted))
+        step = size // np.uint64(n_parts) + np.uint64(1)
         start = np.append(0, (size // step).view(np.int64) + 1).cumsum()
         bins = np.zeros(n_bins, dtype=bool)
         bins[self._bin[wanted]] = True

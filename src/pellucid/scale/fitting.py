@@ -10,10 +10,11 @@ import numpy as np
 
 from pellucid._core.data.binning import Quantizer
 from pellucid._core.data.dataset import unit_of_moments
-from pellucid._core.data.moments import GroupMoments, group_moments
+from pellucid._core.data.moments import GroupMoments
 from pellucid._utils.notices import InputError
 from pellucid._utils.numeric_domain import check_weights
 from pellucid.scale.batches import Batch, Encoder, RawBatch, WeightUnits
+from pellucid.scale.column_loops import moments_of_groups, moments_of_some
 from pellucid.scale.partitions import Partitions
 from pellucid.scale.problem import ScaleBins, ScaleProblem
 from pellucid.scale.references import Checked, ScanReference
@@ -102,7 +103,7 @@ class FirstTask:
     def __call__(self, batch: Batch) -> FirstSums:
         """Sums of one batch."""
         weight = batch.weights.values
-        moments = group_moments(batch.X, batch.labels, weight, self.centers)
+        moments = moments_of_groups(batch.columns, batch.starts, weight, self.centers)
         return FirstSums(batch.n_rows, int(batch.weights.units.sum()), batch.is_mixed, moments)
 
     def merge(self, first: FirstSums, second: FirstSums) -> FirstSums:
@@ -126,9 +127,8 @@ def make_problem(
     sample = scan.sample(_SAMPLE_ROWS)
     sample = sample[np.isfinite(sample).all(axis=1)]
     quantizer = Quantizer.of_sample(sample if len(sample) else centers, centers, width)
-    label_type = next(t for t in (np.int8, np.int16, np.int32) if n_clusters <= np.iinfo(t).max)
     find_labels = Checked(reference.find_labels, scan.columns)
-    encoder = Encoder(find_labels, units, quantizer, label_type)
+    encoder = Encoder(find_labels, units, quantizer, n_clusters)
     first = partitions.map_encoded(FirstTask(centers), encoder)
     if first is None or not first.n_rows:
         raise InputError("the data have no rows of positive weight")
@@ -141,34 +141,86 @@ def make_problem(
 
 
 @dataclass(frozen=True)
-class SummaryTask:
-    """Rows, weights and moments of the leaves, in the last pass.
+class CountTask:
+    """Rows and weights of the leaves."""
+
+    routing: Routing
+    n_clusters: int
+
+    def __call__(self, batch: Batch) -> np.ndarray:
+        """Numbers of rows, and units of weight, by leaf and own center."""
+        from pellucid.scale.kernels import count_by_leaf
+
+        leaf = self.routing.leaves(batch)
+        counts = np.zeros((2, len(self.routing.left), self.n_clusters), dtype=np.int64)
+        count_by_leaf(batch.starts, leaf, batch.weights.units, counts)
+        return counts
+
+    def merge(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """Those of two batches."""
+        return first + second
+
+
+@dataclass(frozen=True)
+class MomentTask:
+    """Moments of the rows that are not in the leaf where most rows of their center are.
 
     Attributes
     ----------
     routing : Routing
     origins : ndarray of shape (n_nodes, n_features)
         Points near the means of the leaves.
-    n_clusters : int
+    centers : ndarray of shape (n_clusters, n_features)
+    home : ndarray of shape (n_clusters,)
+        That leaf, by center; -1 if there is none.
     """
 
     routing: Routing
     origins: np.ndarray
-    n_clusters: int
+    centers: np.ndarray
+    home: np.ndarray
 
-    def __call__(self, batch: Batch) -> tuple[np.ndarray, GroupMoments]:
-        """Counts and units of weight by leaf and own center, and moments of the leaves."""
-        leaf = self.routing.leaves(batch).astype(np.intp)
-        n_nodes, k = len(self.origins), self.n_clusters
-        place, size = leaf * k + batch.labels, n_nodes * k
-        # Weights are whole and their total is below 2**52, so that sums of floats are exact.
-        units = np.bincount(place, weights=batch.weights.units, minlength=size).astype(np.int64)
-        counts = np.stack([np.bincount(place, minlength=size), units]).reshape(2, n_nodes, k)
-        return counts, group_moments(batch.X, leaf, batch.weights.values, self.origins)
+    def __call__(self, batch: Batch) -> tuple[GroupMoments, GroupMoments]:
+        """Moments by own center, about the centers, and by leaf, about the origins."""
+        from pellucid.scale.kernels import rows_elsewhere
 
-    def merge(self, first: tuple, second: tuple) -> tuple:
+        leaf, rows = self.routing.leaves(batch), np.empty(batch.n_rows + 1, dtype=np.int32)
+        rows = rows[: rows_elsewhere(batch.starts, leaf, self.home, rows)]
+        columns, weight = batch.columns, batch.weights.values
+        return (
+            moments_of_some(columns, rows, batch.labels_of(rows), weight, self.centers),
+            moments_of_some(columns, rows, leaf[rows].astype(np.int32), weight, self.origins),
+        )
+
+    def merge(self, first: tuple, second: tuple) -> tuple[GroupMoments, GroupMoments]:
         """Those of two batches."""
-        return first[0] + second[0], first[1].plus(second[1])
+        return first[0].plus(second[0]), first[1].plus(second[1])
+
+
+def _leaf_moments(
+    problem: ScaleProblem, first: FirstSums, builder: TreeBuilder, units: np.ndarray
+) -> tuple[np.ndarray, GroupMoments]:
+    """Origins of all nodes, and the moments of the leaves about them, by one pass.
+
+    The moments of all rows of each center are known. So only the rows outside of the leaf that has
+    most of them are read: their moments are subtracted there and added to those of their leaves.
+    """
+    centers, nodes, leaves = problem.centers, builder.nodes, np.array(builder.leaves)
+    cluster = np.array([nodes[leaf].cluster for leaf in leaves])
+    origins, home = np.zeros((len(nodes), problem.n_features)), np.full(len(centers), -1)
+    origins[leaves] = centers[cluster]
+    for c in np.unique(cluster):
+        of_cluster = leaves[cluster == c]
+        largest = of_cluster[units[of_cluster, c].argmax()]
+        # If little would remain, it would be mostly rounding errors.
+        if 4 * units[largest, c] >= units[:, c].sum():
+            home[c] = largest
+    task = MomentTask(Routing.of(builder), origins, centers, home)
+    removed, moments = problem.map(task)
+    at_home, has_home = first.moments.minus(removed), home >= 0
+    for of_leaf, of_center in zip(moments, at_home):
+        of_leaf[home[has_home]] += of_center[has_home]
+    return origins, moments
 
 
 class ScanSummary(NamedTuple):
@@ -200,7 +252,7 @@ def summarize(
     builder: TreeBuilder,
     leaf_centers: dict[int, np.ndarray] | None,
 ) -> ScanSummary:
-    """Clusters, counts and costs of a grown tree, by one pass.
+    """Clusters, counts and costs of a grown tree, by two passes.
 
     Parameters
     ----------
@@ -210,17 +262,13 @@ def summarize(
     leaf_centers : dict of int to ndarray, optional
         Reference centers of each leaf, which then define its cluster; otherwise the builder does.
     """
-    k, leaves = len(problem.centers), builder.leaves
-    nodes = builder.nodes
-    origins = np.zeros((len(nodes), problem.n_features))
-    for leaf in leaves:
-        center = nodes[leaf].cluster if leaf_centers is None else int(leaf_centers[leaf][0])
-        origins[leaf] = problem.centers[center]
-    (counts, units), moments = problem.map(SummaryTask(Routing.of(builder), origins, k))
+    k, leaves, nodes = len(problem.centers), builder.leaves, builder.nodes
+    counts, units = problem.map(CountTask(Routing.of(builder), k))
     if leaf_centers is not None:
         for leaf, centers in leaf_centers.items():
             # Of several centers that no split separates, the one with most weight.
             builder.set_cluster(leaf, int(centers[units[leaf, centers].argmax()]))
+    origins, moments = _leaf_moments(problem, first, builder, units)
     per_weight = problem.weight_units.per_weight
     totals = {leaf: (int(counts[leaf].sum()), int(units[leaf].sum())) for leaf in leaves}
     for number in reversed(range(len(nodes))):

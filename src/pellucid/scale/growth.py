@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from pellucid._core.criteria.column_search import Split
 from pellucid._utils.progress import Progress
+from pellucid.scale.members import ACTIVE, ALL, PASSIVE
 from pellucid.scale.node_search import Search, run_searches
 from pellucid.scale.problem import OpenNode, ScaleProblem
 from pellucid.scale.routing import Routing
-from pellucid.scale.tasks import NeighbourTask, NodeRowSums, PartSumsTask, SideRequest
+from pellucid.scale.tasks import NeighbourTask, NodeRowSums, SideRequest
 from pellucid.tree import TreeBuilder
 from pellucid.tree.rounding import ThresholdStyle, choose_threshold
 
@@ -23,6 +24,8 @@ class CenterCriterion(Protocol):
 
     problem: ScaleProblem
     has_passive_rows: bool
+    task: Callable[..., Any]
+    """``task(routing, row_sums, requests)`` answers the requests of searches in one pass."""
 
     def row_sums(self, nodes: Sequence[OpenNode]) -> NodeRowSums:
         """What is summed over the rows of some nodes."""
@@ -75,7 +78,7 @@ def grow_greedily(
         if not nodes:
             break
         routing, row_sums = Routing.of(tree.builder), criterion.row_sums(nodes)
-        task = partial(PartSumsTask, routing, row_sums)
+        task = partial(criterion.task, routing, row_sums)
         splits = run_searches(criterion.searches(nodes, routing), task, problem.map)
         chosen = {number: found[0] for number, found in splits.items() if found}
         intervals = _intervals(criterion, tree, chosen, routing, row_sums)
@@ -102,19 +105,23 @@ def _intervals(
     """All thresholds that split the rows and the centers of each node alike."""
     if not splits:
         return {}
-    problem = criterion.problem
+    problem, edges = criterion.problem, criterion.problem.bins.edges
+    coordinates = {n: problem.centers[tree.leaves[n].centers, s.feature] for n, s in splits.items()}
     requests = [SideRequest(n, split.feature, split.threshold) for n, split in splits.items()]
-    found = problem.map(NeighbourTask(routing, row_sums, requests))
+    # A threshold that is no edge of the quantizer is the value of a row.
+    are_values = all(t in coordinates[n] or t not in edges[feature] for n, feature, t in requests)
+    counts_all = not criterion.has_passive_rows or are_values
+    found = problem.map(NeighbourTask(routing, row_sums, requests, ALL if counts_all else ACTIVE))
     intervals = {}
-    for (number, feature, threshold), (below, above) in zip(requests, found.tolist()):
-        coordinates = problem.centers[tree.leaves[number].centers, feature]
-        is_left = coordinates <= threshold
-        low = max(-below, coordinates.max(initial=-np.inf, where=is_left))
-        intervals[number] = low, min(above, coordinates.min(initial=np.inf, where=~is_left))
-    if criterion.has_passive_rows:
+    for (number, _, threshold), (below, above) in zip(requests, found.tolist()):
+        is_left = coordinates[number] <= threshold
+        low = max(-below, coordinates[number].max(initial=-np.inf, where=is_left))
+        high = min(above, coordinates[number].min(initial=np.inf, where=~is_left))
+        intervals[number] = low, high
+    if not counts_all:
         # Passive rows are on the side of the lowest threshold, and bound the highest.
         requests = [SideRequest(n, splits[n].feature, low) for n, (low, _) in intervals.items()]
-        found = problem.map(NeighbourTask(routing, row_sums, requests, passive=True))
+        found = problem.map(NeighbourTask(routing, row_sums, requests, PASSIVE))
         for (number, _, low), above in zip(requests, found[:, 1].tolist()):
             intervals[number] = low, min(intervals[number][1], above)
     return {number: (float(low), float(high)) for number, (low, high) in intervals.items()}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,10 +12,11 @@ from pellucid._core.criteria.column_search import ColumnSearch, best_edges
 from pellucid._core.criteria.induced_cost import excess_at_edges
 from pellucid._core.criteria.mistake_scans import EdgeSums, ObjectiveTerms
 from pellucid.scale.batches import Batch
-from pellucid.scale.columns import FineColumn
+from pellucid.scale.columns import FineColumn, PartRequest, PartSums
 from pellucid.scale.node_search import Search, search_node
 from pellucid.scale.problem import OpenNode, ScaleProblem
 from pellucid.scale.routing import Routing, rows_by_leaf
+from pellucid.scale.tasks import PartSumsTask
 
 _RIGHT, _LEFT, _WEIGHT = range(3)
 """Channels: excess of the rows whose nearest center is to the right, to the left; weight."""
@@ -30,15 +31,15 @@ class NodeCenters:
     centers : ndarray of int
     rank : ndarray of shape (n_features, n_centers)
         Rank of each center in a column.
-    ordered : ndarray of shape (n_features, n_centers)
-        The centers in the order of a column.
+    order : ndarray of shape (n_features, n_centers)
+        Positions of the centers in the order of a column.
     gap_of_bin : ndarray of shape (n_features, n_bins)
         The gap between centers in which each bin lies; -1 and n_gaps outside.
     """
 
     centers: np.ndarray
     rank: np.ndarray
-    ordered: np.ndarray
+    order: np.ndarray
     gap_of_bin: np.ndarray
 
     @classmethod
@@ -50,121 +51,198 @@ class NodeCenters:
         np.put_along_axis(rank, order, np.arange(len(centers))[None], axis=1)
         ascending, bins = np.sort(codes, axis=1), np.arange(n_bins)
         gap = np.array([np.searchsorted(line, bins) - 1 for line in ascending])
-        return cls(centers, rank, centers[order], gap)
+        return cls(centers, rank, order, gap)
 
 
-@dataclass(frozen=True)
-class InducedCostRows:
-    """Excess cost of rows that a threshold separates from their nearest center of the node."""
+class ExcessRequest(NamedTuple):
+    """A column of a node whose induced costs are wanted."""
 
-    nodes: dict[int, NodeCenters]
-    centers: np.ndarray
-    cost_unit: float
-
-    def rows(self, batch: Batch, leaf: np.ndarray, numbers: list[int]) -> dict[int, np.ndarray]:
-        """All rows of some nodes."""
-        return rows_by_leaf(leaf, numbers)
-
-    def n_channels(self, node: int) -> int:
-        """Excess to the right and to the left, and weight."""
-        return 3
-
-    def channels(self, batch: Batch, node: int, feature: int, rows: np.ndarray) -> np.ndarray:
-        """The terms of some rows."""
-        info = self.nodes[node]
-        costs = batch.costs(self.centers, self.cost_unit, rows)
-        weight = batch.weights.units_of(rows)
-        nearest = find_nearest_centers(costs, weight, info.centers)[0]
-        codes = batch.column_codes(feature)[rows]
-        change, _ = excess_by_row(costs, codes, nearest, info, feature)
-        terms = np.zeros((len(rows), 3), dtype=np.int64)
-        terms[:, _RIGHT], terms[:, _LEFT] = np.maximum(change, 0), np.maximum(-change, 0)
-        terms[:, _WEIGHT] = weight
-        return terms
+    node: int
+    feature: int
 
 
-def find_nearest_centers(costs: np.ndarray, weight: np.ndarray, centers: np.ndarray):
-    """Position of each row's nearest center among some; weight, margin and cost by center."""
-    from pellucid._core.kernels.induced_cost import find_nearest
-
-    nearest, margin = np.empty(len(costs), dtype=np.intp), np.empty(len(costs), dtype=np.int64)
-    sums = np.zeros((len(centers), 3), dtype=np.int64)
-    rows = np.arange(len(costs), dtype=np.int32)
-    find_nearest(rows, weight, centers, costs, nearest, margin, sums)
-    return nearest, sums
-
-
-def excess_by_row(
-    costs: np.ndarray, codes: np.ndarray, nearest: np.ndarray, info: NodeCenters, feature: int
-) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
-    """Change of the excess by each row that goes to the left; sums by gap and by bin."""
-    from pellucid._core.kernels.induced_cost import sum_excess
-
-    n_gaps, n_bins = len(info.centers) - 1, info.gap_of_bin.shape[1]
-    by_gap, by_bin = np.zeros(n_gaps, np.int64), np.zeros((2, n_bins), np.int64)
-    change = np.empty(len(codes), dtype=np.int64)
-    sum_excess(
-        codes=codes,
-        rows=np.arange(len(codes), dtype=np.int32),
-        nearest_rank=info.rank[feature].take(nearest),
-        ordered=info.ordered[feature],
-        costs=costs,
-        gap_of_bin=info.gap_of_bin[feature],
-        by_gap=by_gap,
-        by_bin=by_bin,
-        change=change,
-    )
-    return change, (by_gap, by_bin)
-
-
-class NodeSums(NamedTuple):
-    """Sums over the rows of a node.
+class ExcessSums(NamedTuple):
+    """Excess of the rows of a node in a column; see `sum_excess`.
 
     Attributes
     ----------
-    totals : ndarray of shape (2,)
-        Weight, and cost at the nearest centers.
-    by_gap : ndarray of shape (n_features, n_gaps)
-    by_bin : ndarray of shape (n_features, n_bins, 3)
-        The channels.
+    by_gap : ndarray of shape (n_gaps,)
+    by_bin : ndarray of shape (2, n_bins)
     """
 
-    totals: np.ndarray
     by_gap: np.ndarray
     by_bin: np.ndarray
 
 
 @dataclass(frozen=True)
-class InducedCostTask:
-    """Sums of all columns of some nodes."""
+class InducedCostRows:
+    """Excess cost of rows that a threshold separates from their nearest center of the node.
+
+    Attributes
+    ----------
+    infos : dict of int to NodeCenters
+        By node.
+    centers : ndarray of shape (n_clusters, n_features)
+    cost_unit : float
+    """
+
+    infos: dict[int, NodeCenters]
+    centers: np.ndarray
+    cost_unit: float
+    leaf_of_center: None = None  # all rows count
+
+    def n_channels(self, node: int) -> int:
+        """Excess to the right and to the left, and weight."""
+        return 3
+
+    def channels(
+        self, batch: Batch, node: int, feature: int, rows: np.ndarray, codes: np.ndarray
+    ) -> np.ndarray:
+        """The terms of some rows."""
+        of_rows = self.nearest(batch, node, rows)
+        column = np.zeros(batch.n_rows, dtype=codes.dtype)
+        column[rows] = codes
+        change, _ = excess_by_row(of_rows, column, self.infos[node], feature)
+        terms = np.zeros((len(rows), 3), dtype=np.int64)
+        terms[:, _RIGHT], terms[:, _LEFT] = np.maximum(change, 0), np.maximum(-change, 0)
+        terms[:, _WEIGHT] = of_rows.weight
+        return terms
+
+    def nearest(self, batch: Batch, node: int, rows: np.ndarray) -> CostedRows:
+        """Costs of some rows at the centers of a node, and the nearest of them."""
+        from pellucid._core.kernels.induced_cost import find_nearest
+
+        centers, costs = self.infos[node].centers, batch.costs(self.centers, self.cost_unit)
+        nearest, margin = np.empty(len(rows), dtype=np.int32), np.empty(len(rows), dtype=np.int64)
+        sums, weight = np.zeros((len(centers), 3), dtype=np.int64), batch.weights.units_of(rows)
+        find_nearest(rows, weight, centers, costs, nearest, margin, sums)
+        return CostedRows(rows, costs, nearest, weight, margin, sums)
+
+
+class CostedRows(NamedTuple):
+    """Some rows of a node.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_rows,)
+    costs : ndarray of shape (n_batch_rows, n_clusters)
+        Cost of each row of the batch at each center.
+    nearest : ndarray of shape (n_rows,)
+        Position of the nearest center among those of the node.
+    weight, margin : ndarray of shape (n_rows,)
+        Weight, and cost of the second nearest center less that of the nearest.
+    sums : ndarray of shape (n_centers, 3)
+        Weight, margin and least cost by nearest center.
+    """
+
+    rows: np.ndarray
+    costs: np.ndarray
+    nearest: np.ndarray
+    weight: np.ndarray
+    margin: np.ndarray
+    sums: np.ndarray
+
+
+def excess_by_row(
+    rows: CostedRows, codes: np.ndarray, info: NodeCenters, feature: int
+) -> tuple[np.ndarray, ExcessSums]:
+    """Change of the excess by each row that goes to the left; sums by gap and by bin.
+
+    `codes` are those of all rows of the batch.
+    """
+    from pellucid._core.kernels.induced_cost import sum_excess
+
+    n_gaps, n_bins = len(info.centers) - 1, info.gap_of_bin.shape[1]
+    by_gap, by_bin = np.zeros(n_gaps, np.int64), np.zeros((2, n_bins), np.int64)
+    change = np.empty(len(rows.rows), dtype=np.int64)
+    sum_excess(
+        codes=codes,
+        rows=rows.rows,
+        nearest_rank=info.rank[feature].take(rows.nearest),
+        ordered=info.centers[info.order[feature]],
+        costs=rows.costs,
+        gap_of_bin=info.gap_of_bin[feature],
+        by_gap=by_gap,
+        by_bin=by_bin,
+        change=change,
+    )
+    return change, ExcessSums(by_gap, by_bin)
+
+
+class NodeMargins(NamedTuple):
+    """Sums over the rows of a node.
+
+    Attributes
+    ----------
+    totals : ndarray of shape (n_centers, 3)
+        Weight, margin and least cost by nearest center.
+    histogram : ndarray of shape (n_features, n_centers, n_bins, 2)
+        Weight and margin by column, nearest center and bin.
+    """
+
+    totals: np.ndarray
+    histogram: np.ndarray
+
+
+@dataclass(frozen=True)
+class MarginTask:
+    """Margins of the rows of some nodes in all columns."""
 
     routing: Routing
     criterion: InducedCostRows
 
-    def __call__(self, batch: Batch) -> dict[int, NodeSums]:
+    def __call__(self, batch: Batch) -> dict[int, NodeMargins]:
         """Sums of one batch, by node."""
-        nodes = self.criterion.nodes
-        rows_of = rows_by_leaf(self.routing.leaves(batch), list(nodes))
-        return {number: self._node(batch, rows_of[number], nodes[number]) for number in nodes}
+        from pellucid.scale.kernels import margin_histograms
 
-    def _node(self, batch: Batch, rows: np.ndarray, info: NodeCenters) -> NodeSums:
-        n_features, n_bins = info.gap_of_bin.shape
-        by_gap = np.zeros((n_features, len(info.centers) - 1), dtype=np.int64)
-        by_bin = np.zeros((n_features, n_bins, 3), dtype=np.int64)
-        criterion, weight = self.criterion, batch.weights.units_of(rows)
-        costs = batch.costs(criterion.centers, criterion.cost_unit, rows)
-        nearest, sums = find_nearest_centers(costs, weight, info.centers)
-        for feature in range(n_features):
-            codes = batch.column_codes(feature)[rows]
-            _, (gaps, excess) = excess_by_row(costs, codes, nearest, info, feature)
-            by_gap[feature], by_bin[feature, :, :2] = gaps, excess.T
-            units = np.bincount(codes, weights=weight, minlength=n_bins)
-            by_bin[feature, :, _WEIGHT] = units.astype(np.int64)
-        return NodeSums(sums[:, [0, 2]].sum(axis=0), by_gap, by_bin)
+        found, infos = {}, self.criterion.infos
+        for number, rows in rows_by_leaf(self.routing.leaves(batch), list(infos)).items():
+            of_rows, info = self.criterion.nearest(batch, number, rows), infos[number]
+            n_features, n_bins = info.gap_of_bin.shape
+            out = np.zeros((n_features, len(info.centers), n_bins, 2), dtype=np.int64)
+            margin_histograms(
+                batch.codes, rows, of_rows.nearest, of_rows.weight, of_rows.margin, out
+            )
+            found[number] = NodeMargins(of_rows.sums, out)
+        return found
 
-    def merge(self, first: dict[int, NodeSums], second: dict[int, NodeSums]):
+    def merge(self, first: dict[int, NodeMargins], second: dict[int, NodeMargins]):
         """Sums of two batches."""
-        return {n: NodeSums(*(a + b for a, b in zip(first[n], second[n]))) for n in first}
+        return {n: NodeMargins(*(a + b for a, b in zip(first[n], second[n]))) for n in first}
+
+
+@dataclass(frozen=True)
+class InducedCostTask:
+    """Induced costs of columns, and sums over parts of columns."""
+
+    routing: Routing
+    criterion: InducedCostRows
+    requests: Sequence[ExcessRequest | PartRequest]
+
+    def __call__(self, batch: Batch) -> list[ExcessSums | PartSums]:
+        """Sums of one batch."""
+        found: list[Any] = [None] * len(self.requests)
+        is_excess = [isinstance(request, ExcessRequest) for request in self.requests]
+        wanted = {r.node for r, chosen in zip(self.requests, is_excess) if chosen}
+        for node, rows in rows_by_leaf(self.routing.leaves(batch), sorted(wanted)).items():
+            of_rows = self.criterion.nearest(batch, node, rows)
+            for place, request in enumerate(self.requests):
+                if is_excess[place] and request.node == node:
+                    codes = batch.column_codes(np.array([request.feature]))[0]
+                    info = self.criterion.infos[node]
+                    found[place] = excess_by_row(of_rows, codes, info, request.feature)[1]
+        parts = [r for r, chosen in zip(self.requests, is_excess) if not chosen]
+        if parts:
+            sums = iter(PartSumsTask(self.routing, self.criterion, parts)(batch))
+            found = [next(sums) if result is None else result for result in found]
+        return found
+
+    def merge(self, first: list[Any], second: list[Any]) -> list[Any]:
+        """Sums of two batches."""
+        return [
+            ExcessSums(*(x + y for x, y in zip(a, b))) if isinstance(a, ExcessSums) else a.merge(b)
+            for a, b in zip(first, second)
+        ]
 
 
 class PartitionedInducedCost:
@@ -178,6 +256,7 @@ class PartitionedInducedCost:
     """
 
     has_passive_rows = False
+    task = InducedCostTask
 
     def __init__(self, problem: ScaleProblem, depth_penalty: float = 0.0) -> None:
         self.problem, self.depth_penalty = problem, float(depth_penalty)
@@ -195,58 +274,105 @@ class PartitionedInducedCost:
         self, nodes: Sequence[OpenNode], routing: Routing, n: int = 1
     ) -> dict[int, Search]:
         """Searches for the n best splits of nodes with several centers, after one pass."""
-        found = self.problem.map(InducedCostTask(routing, self.row_sums(nodes)))
+        found = self.problem.map(MarginTask(routing, self.row_sums(nodes)))
         return {node.number: self._search(node, found[node.number], n) for node in nodes}
 
-    def _search(self, node: OpenNode, sums: NodeSums, n: int) -> Search:
+    def _search(self, node: OpenNode, sums: NodeMargins, n: int) -> Search:
         coordinates = self.problem.centers[node.centers]
         features = (coordinates != coordinates[0]).any(axis=0).nonzero()[0]
         if len(features):
+            excess: dict[int, ExcessSums] = {}
             for weight_per_center in (self.problem.units_per_row, 0.0):
-                search = self._search_columns(node, sums, features, weight_per_center, n)
+                search = self._search_columns(node, sums, excess, features, weight_per_center, n)
                 if splits := (yield from search):
                     return splits
         return []
 
     def _search_columns(
-        self, node: OpenNode, sums: NodeSums, features: np.ndarray, min_weight: float, n: int
+        self,
+        node: OpenNode,
+        sums: NodeMargins,
+        excess: dict[int, ExcessSums],
+        features: np.ndarray,
+        min_weight: float,
+        n: int,
     ) -> Search:
+        """Search the columns whose margins allow a better split, the most promising first.
+
+        `excess` holds the columns whose induced costs are known.
+        """
         problem, bins = self.problem, self.problem.bins
         coordinates = problem.centers[node.centers]
-        base = int(sums.totals[1])
+        base = int(sums.totals[:, 2].sum())
         killers = np.zeros((2, problem.n_features))
         killers[0, list(node.cut_left)] = 1.0
         killers[1, list(node.cut_right)] = 1.0
         terms = ObjectiveTerms(
             divisor=float(base),
             penalty=self.depth_penalty,
-            total=float(sums.totals[0]),
+            total=float(sums.totals[:, 0].sum()),
             min_weight=min_weight,
             killer_left=killers[0],
             killer_right=killers[1],
         )
 
-        def edge_sums(feature: int, position: np.ndarray, channels: np.ndarray) -> EdgeSums:
-            excess = excess_at_edges(sums.by_gap[feature], channels[:, :2].T, position)
-            return EdgeSums(base + excess, channels[:, _LEFT], channels[:, _WEIGHT].cumsum())
+        def prepare(columns: list[int]) -> Generator:
+            missing = [j for j in columns if j not in excess]
+            if missing:
+                answers = yield [ExcessRequest(node.number, j) for j in missing]
+                excess.update(zip(missing, answers))
+
+        def make_column(feature: int) -> FineColumn:
+            weight = sums.histogram[feature, :, :, 0].sum(axis=0)
+            channels = np.column_stack([*excess[feature].by_bin, weight])
+            return FineColumn(bins.edges[feature], channels, bins.inside[feature])
 
         def judge(feature: int, column: FineColumn, limit: float):
             position = np.sort(np.searchsorted(column.edges, coordinates[:, feature]))
-            at_edges = edge_sums(feature, position, column.sums)
+            channels = column.sums
+            amount = excess_at_edges(excess[feature].by_gap, channels[:, :2].T, position)
+            at_edges = EdgeSums(base + amount, channels[:, _LEFT], channels[:, _WEIGHT].cumsum())
             found, wanted = terms.judge_column(feature, position, at_edges, column.inside, limit)
             if n == 1 and (best := found[:, 0].min()) < limit:
                 _, wanted = terms.judge_column(feature, position, at_edges, column.inside, best)
             return best_edges(found, column.edges), wanted & column.inside
 
-        def make_column(feature: int) -> FineColumn:
-            return FineColumn(bins.edges[feature], sums.by_bin[feature], bins.inside[feature])
-
-        ascending = np.sort(bins.center_code.take(node.centers, axis=1), axis=1)
-        found = np.full((problem.n_features, len(node.centers) - 1, 3), np.inf)
-        for feature in features.tolist():
-            at_edges = edge_sums(feature, ascending[feature], sums.by_bin[feature])
-            found[feature], _ = terms.judge_column(
-                feature, ascending[feature], at_edges, bins.inside[feature], -np.inf
-            )
+        found = self._bounds(node, sums, features, base, terms)
         search = ColumnSearch(found[features], features, bins.edges, np.inf, n)
-        return (yield from search_node(node.number, search, make_column, judge, problem.n_bins))
+        return (
+            yield from search_node(
+                node.number, search, make_column, judge, problem.n_bins, prepare=prepare
+            )
+        )
+
+    def _bounds(
+        self, node: OpenNode, sums: NodeMargins, features: np.ndarray, base: int, terms
+    ) -> np.ndarray:
+        """Lower bounds of the objective by column and gap, from the margins; no splits yet."""
+        from pellucid._core.kernels.mistakes import separation_sums
+
+        bins = self.problem.bins
+        codes = bins.center_code.take(node.centers, axis=1)
+        ascending = np.sort(codes, axis=1)
+        weights, margins = np.moveaxis(sums.histogram.take(features, axis=0), 3, 0).copy()
+        n_edges = int(ascending[:, -1].max()) + 2
+        amount, decrease, weight_left = np.zeros((3, len(features), n_edges), dtype=np.int64)
+        amount.fill(base)
+        totals = sums.totals[:, 1].copy()
+        separation_sums(
+            features=features,
+            weights=weights,
+            margins=margins,
+            totals=totals,
+            center_code=codes,
+            sorted_code=ascending,
+            amount=amount,
+            decrease=decrease,
+            weight_left=weight_left,
+        )
+        found = np.full((len(codes), len(node.centers) - 1, 3), np.inf)
+        edge_sums = EdgeSums(amount, decrease, weight_left)
+        terms.judge(features, ascending, edge_sums, bins.inside, -np.inf, found)
+        found[:, :, 2] = np.minimum(found[:, :, 0], found[:, :, 2])
+        found[:, :, 0] = np.inf
+        return found

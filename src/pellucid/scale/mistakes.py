@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from pellucid._core.criteria.column_search import ColumnSearch, best_edges
 from pellucid._core.criteria.mistake_scans import CenterCodes, MistakeScan, StoredHistogram
 from pellucid.scale.batches import Batch
-from pellucid.scale.columns import FineColumn
+from pellucid.scale.columns import FineColumn, PartRequest
 from pellucid.scale.node_search import Search, search_node
 from pellucid.scale.problem import OpenNode, ScaleBins, ScaleProblem
-from pellucid.scale.routing import Routing, rows_by_leaf
+from pellucid.scale.routing import Routing
+from pellucid.scale.tasks import PartSumsTask
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,7 @@ class CenterRows:
     Attributes
     ----------
     leaf_of_center : ndarray of shape (n_clusters,)
-        The leaf that holds each center.
+        The leaf that holds each center; -1 for centers in no open node.
     centers : dict of int to ndarray
         Centers of each node.
     """
@@ -31,52 +33,86 @@ class CenterRows:
     leaf_of_center: np.ndarray
     centers: dict[int, np.ndarray]
 
-    def active(self, batch: Batch, leaf: np.ndarray) -> np.ndarray:
-        """Whether each row is in the leaf of its own center."""
-        return self.leaf_of_center[batch.labels] == leaf
+    def select(
+        self, batch: Batch, request: PartRequest, leaf: np.ndarray, codes: np.ndarray
+    ) -> np.ndarray:
+        """Active rows of the node of a request in its bins."""
+        from pellucid.scale.kernels import select_own_rows
 
-    def rows(self, batch: Batch, leaf: np.ndarray, numbers: list[int]) -> dict[int, np.ndarray]:
-        """Active rows of some nodes."""
-        return rows_by_leaf(np.where(self.active(batch, leaf), leaf, -1), numbers)
-
-    def passive_rows(
-        self, batch: Batch, leaf: np.ndarray, numbers: list[int]
-    ) -> dict[int, np.ndarray]:
-        """The other rows of some nodes."""
-        return rows_by_leaf(np.where(self.active(batch, leaf), -1, leaf), numbers)
+        node, rows = request.node, np.empty(batch.n_rows + 1, dtype=np.int32)
+        bins = request.bins.astype(np.uint8)
+        n = select_own_rows(leaf, node, self.centers[node], batch.starts, codes, bins, rows)
+        return rows[:n].copy()
 
     def n_channels(self, node: int) -> int:
         """One sum per center."""
         return len(self.centers[node])
 
-    def channels(self, batch: Batch, node: int, feature: int, rows: np.ndarray) -> np.ndarray:
+    def channels(
+        self, batch: Batch, node: int, feature: int, rows: np.ndarray, codes: np.ndarray
+    ) -> np.ndarray:
         """Weight of each row in the channel of its own center."""
-        place = np.searchsorted(self.centers[node], batch.labels[rows])
+        place = np.searchsorted(self.centers[node], batch.labels_of(rows))
         terms = np.zeros((len(rows), len(self.centers[node])), dtype=np.int64)
         terms[np.arange(len(rows)), place] = batch.weights.units_of(rows)
         return terms
 
 
-@dataclass(frozen=True)
-class MistakeHistogramTask:
-    """Weight of the active rows of all nodes by column, own center and bin."""
+class _GrowthStep(NamedTuple):
+    """The state of a growing tree: where rows go, and which of them are active."""
 
     routing: Routing
     rows: CenterRows
+
+    def continues(self, last: _GrowthStep) -> bool:
+        """Whether all active rows of this step were active in another one."""
+        are_open = self.rows.leaf_of_center >= 0
+        were_open = last.rows.leaf_of_center >= 0
+        return bool((were_open >= are_open).all()) and self.routing.continues(last.routing)
+
+
+@dataclass(frozen=True)
+class MistakeHistogramTask:
+    """Weight of rows by column, own center and bin.
+
+    Attributes
+    ----------
+    step : _GrowthStep
+    n_bins : int
+    last : _GrowthStep, optional
+        An earlier step. Rows count if they were active then and are no longer, and their center is
+        still in an open node. Without it, all active rows count.
+    """
+
+    step: _GrowthStep
     n_bins: int
+    last: _GrowthStep | None = None
 
     def __call__(self, batch: Batch) -> np.ndarray:
         """Weights: (n_features, n_clusters, n_bins), int64."""
         from pellucid._core.kernels.mistakes import hist_dense
+        from pellucid.scale.kernels import separated_rows
 
-        leaf = self.routing.leaves(batch)
-        nodes = np.zeros(len(self.routing.left), dtype=bool)
-        nodes[list(self.rows.centers)] = True
-        rows = (self.rows.active(batch, leaf) & nodes[leaf]).nonzero()[0].astype(np.int32)
-        shape = (batch.n_features, len(self.rows.leaf_of_center), self.n_bins)
+        leaf_of_center = self.step.rows.leaf_of_center
+        last_leaf = None if self.last is None else self.last.routing.leaves(batch)
+        leaf = self.step.routing.leaves(batch)
+        if self.last is None:
+            rows = (leaf_of_center[batch.labels] == leaf).nonzero()[0].astype(np.int32)
+        else:
+            rows = np.empty(batch.n_rows + 1, dtype=np.int32)
+            n_rows = separated_rows(
+                starts=batch.starts,
+                last_leaf=last_leaf,
+                leaf=leaf,
+                last_leaf_of_center=self.last.rows.leaf_of_center,
+                leaf_of_center=leaf_of_center,
+                rows=rows,
+            )
+            rows = rows[:n_rows]
+        shape = (batch.n_features, len(leaf_of_center), self.n_bins)
         out, features = np.zeros(shape, dtype=np.int64), np.arange(batch.n_features)
         weight = batch.weights.units_of(rows)
-        hist_dense(features, batch.codes, rows, batch.labels[rows], weight, out)
+        hist_dense(features, batch.codes, rows, batch.labels_of(rows), weight, out)
         return out
 
     def merge(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
@@ -95,9 +131,12 @@ class PartitionedMistakes:
     """
 
     has_passive_rows = True
+    task = PartSumsTask
 
     def __init__(self, problem: ScaleProblem, balanced: bool = False) -> None:
         self.problem, self.balanced = problem, balanced
+        self._last: _GrowthStep | None = None
+        self._histogram = np.empty(0, dtype=np.int64)
 
     def row_sums(self, nodes: Sequence[OpenNode]) -> CenterRows:
         """Which rows count in some nodes."""
@@ -110,13 +149,19 @@ class PartitionedMistakes:
         self, nodes: Sequence[OpenNode], routing: Routing, n: int = 1
     ) -> dict[int, Search]:
         """Searches for the n best splits of nodes with several centers, after one pass."""
-        problem = self.problem
-        task = MistakeHistogramTask(routing, self.row_sums(nodes), problem.n_bins)
-        histogram = problem.map(task)
+        step = _GrowthStep(routing, self.row_sums(nodes))
+        self._count(step)
         return {
-            node.number: self.search(node, histogram.take(node.centers, axis=1), n)
+            node.number: self.search(node, self._histogram.take(node.centers, axis=1), n)
             for node in nodes
         }
+
+    def _count(self, step: _GrowthStep) -> None:
+        """Update the histogram of the active rows: those that a split separated are subtracted."""
+        last = self._last if self._last is not None and step.continues(self._last) else None
+        found = self.problem.map(MistakeHistogramTask(step, self.problem.n_bins, last))
+        self._histogram = found if last is None else self._histogram - found
+        self._last = step
 
     def search(self, node: OpenNode, histogram: np.ndarray, n: int) -> Search:
         """The search for the n best splits of a node, given its histogram by own center."""
@@ -140,16 +185,18 @@ class PartitionedMistakes:
             return FineColumn(bins.edges[feature], sums, bins.inside[feature])
 
         def judge(feature: int, column: FineColumn, limit: float):
-            limit *= divisor.max() * (1 + 1e-12)  # a little more, because of rounding
             place = np.searchsorted(column.edges, coordinates[:, feature])[None]
             fine = MistakeScan(
                 ScaleBins(column.edges[None], column.inside[None], place),
                 StoredHistogram(np.ascontiguousarray(column.sums.T)[None]),
                 CenterCodes(place, np.sort(place, axis=1)),
             )
-            found, _, candidates = fine.column(0, limit)
+            slack = divisor.max() * (1 + 1e-12)  # a little more, because of rounding
+            found, _, candidates = fine.column(0, limit * slack)
             best = best_edges(found, column.edges)
             best[:, 0] /= divisor
+            if n == 1 and (least := best[:, 0].min()) < limit:
+                _, _, candidates = fine.column(0, least * slack)
             return best, candidates & column.inside
 
         search = ColumnSearch(found[features], features, bins.edges, np.inf, n)

@@ -27,6 +27,7 @@ def search_node(
     make_column: Callable[[int], FineColumn],
     judge: Callable[[int, FineColumn, Any], tuple[np.ndarray, np.ndarray]],
     n_bins: int,
+    prepare: Callable[[list[int]], Generator] | None = None,
 ) -> Search:
     """The best splits of a node.
 
@@ -42,10 +43,14 @@ def search_node(
         gap, and the bins that may hold a threshold of at most this objective.
     n_bins : int
         Bins of the quantizer.
+    prepare : callable, optional
+        ``prepare(features)`` yields requests for what `make_column` needs, and stores the answers.
     """
     n_columns = _FIRST_COLUMNS
     while features := search.next_columns(n_columns):
         n_columns, limit = _NEXT_COLUMNS, search.limit
+        if prepare is not None:
+            yield from prepare(features)
         columns, best = {j: make_column(j) for j in features}, {}
         waiting = features
         while waiting:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from functools import reduce
 from itertools import islice
 from typing import Any, Protocol
 
@@ -73,14 +72,12 @@ class LocalPartitions(Partitions):
 
     def map_raw(self, task: Task) -> Any:
         """Merged results over all batches, a few of which are in memory at a time."""
-        return self._map_merge(task, self._batches())
+        return merge_all(task, self._results(task, self._batches()))
 
-    def _map_merge(self, task: Task, batches: Iterable) -> Any:
-        merged = None
-        for group in in_groups(batches, self._pool.n_threads):
-            results = self._pool.map(task, group)
-            merged = reduce(task.merge, results if merged is None else [merged, *results])
-        return merged
+    def _results(self, work: Callable, items: Iterable, per_thread: int = 1) -> Iterator:
+        """``work(item)`` for all items, in their order; some items per thread at a time."""
+        for group in in_groups(items, per_thread * self._pool.n_threads):
+            yield from self._pool.map(work, group)
 
     def map_encoded(self, task: Task, encoder: Encoder) -> Any:
         """Every batch is encoded again."""
@@ -88,6 +85,14 @@ class LocalPartitions(Partitions):
 
     def close(self) -> None:
         """There is nothing to remove."""
+
+
+def merge_all(task: Task, results: Iterable) -> Any:
+    """The merged results of a task; None if there are none."""
+    merged = None
+    for result in results:
+        merged = result if merged is None else task.merge(merged, result)
+    return merged
 
 
 def in_groups(items: Iterable, size: int) -> Iterator[list]:

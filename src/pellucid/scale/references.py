@@ -16,6 +16,7 @@ from pellucid._utils.notices import InputError
 from pellucid._utils.numeric_domain import MAX_VALUE, OutOfDomain
 from pellucid.reference.resolve import DEFAULT_N_CLUSTERS, NOISE
 from pellucid.scale.batches import RawBatch
+from pellucid.scale.column_loops import nearest_centers
 from pellucid.scale.partitions import Partitions
 
 _SAMPLE_ROWS = 100_000
@@ -33,7 +34,8 @@ class NearestCenter:
 
     def __call__(self, raw: RawBatch) -> np.ndarray:
         """Center of each row."""
-        return Dataset(raw.X, Weights.equal(len(raw.X))).nearest(self.centers)
+        columns = np.ascontiguousarray(raw.X.T)
+        return nearest_centers(columns, self.centers)
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ class ColumnLabels:
     def __call__(self, raw: RawBatch) -> np.ndarray:
         """Position of each row's label in `names`; -1 for noise that is dropped."""
         require_domain(raw)
-        given = as_labels(raw, self.column)
+        given = _as_labels(raw, self.column)
         place = np.minimum(np.searchsorted(self.names, given), len(self.names) - 1)
         is_known = self.names[place] == given
         if self.drop is not None:
@@ -80,7 +82,7 @@ class ColumnLabels:
         return np.where(self.names[place] == given, place, -1)
 
 
-def as_labels(raw: RawBatch, column: str) -> np.ndarray:
+def _as_labels(raw: RawBatch, column: str) -> np.ndarray:
     """The labels of a batch: integers or strings."""
     given = np.asarray(raw.labels)
     if given.dtype.kind == "f":
@@ -134,7 +136,7 @@ class LabelNamesTask:
     def __call__(self, raw: RawBatch) -> tuple[np.ndarray, tuple]:
         """Labels and largest values of one batch."""
         require_domain(raw)
-        return np.unique(as_labels(raw, self.column)), _largest(raw)
+        return np.unique(_as_labels(raw, self.column)), _largest(raw)
 
     def merge(self, first: Any, second: Any) -> Any:
         """Those of two batches."""

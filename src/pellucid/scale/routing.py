@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from pellucid._core.data.arrays import order_by
 from pellucid.scale.batches import Batch
 from pellucid.tree import TreeBuilder
 
@@ -46,21 +48,37 @@ class Routing:
         from pellucid.scale.kernels import route
 
         last, leaf = batch.routed
-        if last is None or not self._continues(last):
-            last, leaf = None, np.zeros(batch.n_rows, dtype=np.int32)
+        if last is None or not self.continues(last):
+            last, leaf = None, np.zeros(batch.n_rows, dtype=np.int16)
         is_new = self.left >= 0
         if last is not None:
             is_new[: len(last.left)] &= last.left < 0
         if is_new.any():
             used = np.unique(self.feature[is_new])
-            slot = np.searchsorted(used, self.feature)
-            leaf = leaf.copy()
-            route(batch.columns(used), slot, self.threshold, self.left, self.right, leaf)
+            slot = np.searchsorted(used, self.feature).astype(np.uint64)
+            leaf = leaf.astype(np.int16 if len(self.left) < 2**15 else np.int32)  # a copy
+            route(batch.values(used), slot, *self._loop(is_new), leaf)
         if last is None or is_new.any():
             batch.routed = self, leaf
         return leaf
 
-    def _continues(self, last: Routing) -> bool:
+    def _loop(self, is_new: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
+        """Thresholds, children and number of steps of the loop that applies some splits.
+
+        All other nodes are their own children.
+        """
+        own = np.arange(len(self.left))
+        left = np.where(is_new, self.left, own).astype(np.uint64)
+        right = np.where(is_new, self.right, own).astype(np.uint64)
+        n_steps, reached = 0, is_new
+        while reached.any():
+            n_steps += 1
+            following = np.zeros_like(is_new)
+            following[self.left[reached]] = following[self.right[reached]] = True
+            reached = following & is_new
+        return self.threshold, left, right, n_steps
+
+    def continues(self, last: Routing) -> bool:
         """Whether all splits of another routing are among those of this one."""
         n, was_split = len(last.left), last.left >= 0
         if n > len(self.left):
@@ -71,6 +89,10 @@ class Routing:
         )
 
 
-def rows_by_leaf(leaf: np.ndarray, numbers: list[int]) -> dict[int, np.ndarray]:
-    """Rows of some leaves."""
-    return {number: (leaf == number).nonzero()[0].astype(np.int32) for number in numbers}
+def rows_by_leaf(leaf: np.ndarray, numbers: Sequence[int]) -> dict[int, np.ndarray]:
+    """Rows of some leaves, ascending."""
+    n_nodes = max(numbers, default=0) + 2
+    last = np.minimum(leaf, n_nodes - 1)  # one group for all later leaves
+    ends = np.bincount(last, minlength=n_nodes).cumsum()
+    order = order_by(last, n_nodes)
+    return {n: order[ends[n - 1] if n else 0 : ends[n]] for n in numbers}

@@ -9,6 +9,7 @@ import glob
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -139,18 +140,29 @@ class ParquetSource(Source):
         return predictor.arrow_reader(self._schema, batches)
 
     def sample(self, columns: Sequence[str], n_rows: int) -> Iterator[Chunk]:
-        """Rows of some row groups, evenly spaced over all files."""
+        """Rows of some row groups, evenly spaced over all files.
+
+        If there are many row groups, the first rows of each are enough; the others need not be
+        decoded.
+        """
         groups = []
         for path in self._paths:
             with self._open(path) as file:
                 groups += [(path, group) for group in range(file.num_row_groups)]
         chosen = groups[:: max(1, len(groups) // _SAMPLED_CHUNKS)]
+        per_group = -(-n_rows // max(1, len(chosen)))
         for path, group in chosen:
             with self._open(path) as file:
-                table = file.read_row_group(group, columns=list(columns))
-                step = max(1, table.num_rows * len(chosen) // n_rows)
-                for batch in table.take(list(range(0, table.num_rows, step))).to_batches():
-                    yield Chunk(arrow_columns(batch, columns), f"{path}, row group {group}")
+                size = file.metadata.row_group(group).num_rows
+                if len(chosen) >= _SAMPLED_CHUNKS:
+                    parts = file.iter_batches(per_group, row_groups=[group], columns=list(columns))
+                    batches = list(islice(parts, 1))
+                else:
+                    table = file.read_row_group(group, columns=list(columns))
+                    rows = range(0, size, max(1, size // per_group))
+                    batches = table.take(list(rows)).to_batches()
+            for batch in batches:
+                yield Chunk(arrow_columns(batch, columns), f"{path}, row group {group}")
 
     def check_unchanged(self) -> None:
         """Compare sizes and times of the files."""

@@ -56,19 +56,25 @@ class LossRows:
 
     centers: np.ndarray
     cost_unit: float
-
-    def rows(self, batch: Batch, leaf: np.ndarray, numbers: list[int]) -> dict[int, np.ndarray]:
-        """All rows of some leaves."""
-        return rows_by_leaf(leaf, numbers)
+    leaf_of_center: None = None  # all rows count
 
     def n_channels(self, node: int) -> int:
         """One sum per center."""
         return len(self.centers)
 
-    def channels(self, batch: Batch, node: int, feature: int, rows: np.ndarray) -> np.ndarray:
+    def channels(
+        self, batch: Batch, node: int, feature: int, rows: np.ndarray, codes: np.ndarray
+    ) -> np.ndarray:
         """Losses of some rows."""
-        costs = batch.costs(self.centers, self.cost_unit, rows)
-        return costs - costs.min(axis=1, keepdims=True)
+        return row_losses_of(batch.costs(self.centers, self.cost_unit), rows)[0]
+
+
+def row_losses_of(costs: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, int]:
+    """Losses of some rows at all centers, and the sum of their least costs."""
+    from pellucid._core.kernels.surrogate_cost import row_losses
+
+    losses = np.empty((len(rows), costs.shape[1]), dtype=np.int64)
+    return losses, row_losses(rows, costs, np.arange(costs.shape[1]), losses)
 
 
 @dataclass(frozen=True)
@@ -90,15 +96,13 @@ class LossTask:
         """Sums of one batch, by leaf."""
         from pellucid._core.kernels.surrogate_cost import add_losses
 
-        criterion, found = self.criterion, {}
+        costs, found = batch.costs(self.criterion.centers, self.criterion.cost_unit), {}
         for number, rows in rows_by_leaf(self.routing.leaves(batch), self.leaves).items():
-            costs = batch.costs(criterion.centers, criterion.cost_unit, rows)
-            least = costs.min(axis=1, initial=np.iinfo(np.int64).max)
-            shape = (batch.n_features, self.n_bins, costs.shape[1])
-            sums = np.zeros(shape, dtype=np.int64)
+            losses, floor = row_losses_of(costs, rows)
+            sums = np.zeros((batch.n_features, self.n_bins, costs.shape[1]), dtype=np.int64)
             if self.n_bins:
-                add_losses(batch.codes, rows, costs - least[:, None], sums)
-            found[number] = LeafSums(costs.sum(axis=0), least.sum(keepdims=True), sums)
+                add_losses(batch.codes, rows, losses, sums)
+            found[number] = LeafSums(losses.sum(axis=0) + floor, np.array([floor]), sums)
         return found
 
     def merge(self, first: dict[int, LeafSums], second: dict[int, LeafSums]):

@@ -99,10 +99,9 @@ class Weights:
 
     @classmethod
     def of(cls, sample_weight: np.ndarray) -> Weights:
-        """Integer weights are kept; fractions are rounded to a power of two times an integer.
+        """Integer weights are kept; fractions are rounded to 2**-52 of the total weight.
 
-        The power of two is between 2**-51 and 2**-50 of the total weight. Rows whose weight is
-        rounded to 0 have weight 0 everywhere.
+        Rows whose weight is rounded to 0 have weight 0 everywhere.
         """
         if (sample_weight == 1).all():
             return cls.equal(len(sample_weight))

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -33,6 +34,9 @@ _MAX_SAMPLE = 512
 _MIN_TASK_ROWS = 4096
 _MIN_TASK_COLUMNS = 32
 _MAX_TASK_VALUES = 2**17
+_ENCODED_ROWS = 1024
+"""Rows whose codes are found together if values are stored column by column."""
+
 _NEXT_BELOW = 1 - 2.0**-53
 """Factor that gives the next smaller number."""
 
@@ -173,13 +177,42 @@ class Quantizer:
         edges, has_all, grid = _find_edges(sample, centers, width, SERIAL)
         return cls(edges, (edges < np.inf).sum(axis=1), has_all, grid)
 
-    def codes(self, X: np.ndarray, is_mixed: np.ndarray, pool: ThreadPool = SERIAL) -> np.ndarray:
-        """Codes of dense rows: (n_features, n_samples).
+    @cached_property
+    def _lookup(self) -> tuple[np.ndarray, ...]:
+        grid = self.grid
+        return self.edges, self.n_edges, grid.low, grid.scale, grid.code_table(self.edges)
 
-        ``is_mixed[j, b]`` is set to 1 if ``has_all[j]`` and bin b holds a value that is not its
-        edge.
+    def encode(
+        self, columns: np.ndarray, order: np.ndarray, is_mixed: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Values of some rows and their codes, both column by column: (n_features, len(order)).
+
+        Parameters
+        ----------
+        columns : ndarray of shape (n_features, n_rows)
+        order : ndarray of int32
+            The rows.
+        is_mixed : ndarray of shape (n_features, n_bins), uint8
+            ``is_mixed[j, b]`` is set to 1 if ``has_all[j]`` and bin b holds a value that is not
+            its edge.
         """
-        return _dense_codes(X, self.edges, self.n_edges, self.has_all, self.grid, is_mixed, pool)[0]
+        from pellucid._core.kernels.binning import column_codes
+
+        values = np.empty((len(columns), len(order)), dtype=columns.dtype)
+        codes = np.empty(values.shape, dtype=_code_type(self.edges))
+        block, cells = np.zeros(_ENCODED_ROWS), np.empty(_ENCODED_ROWS, dtype=np.int32)
+        column_codes(
+            columns=columns,
+            order=order,
+            lookup=self._lookup,
+            codes=codes,
+            has_all=self.has_all,
+            is_mixed=is_mixed,
+            block=block,
+            cells=cells,
+            out=values,
+        )
+        return values, codes
 
     def center_code(self, centers: np.ndarray) -> np.ndarray:
         """The edge at which each center lies, by column."""
@@ -235,7 +268,7 @@ def _sparse_codes(X, edges, n_edges, has_all, grid, is_mixed, pool) -> tuple[np.
 def _dense_codes(X, edges, n_edges, has_all, grid, is_mixed, pool) -> tuple[np.ndarray, ...]:
     from pellucid._core.kernels.binning import BLOCK_COLUMNS, BLOCK_ROWS, dense_codes
 
-    table = grid.code_table(edges)
+    lookup = edges, n_edges, grid.low, grid.scale, grid.code_table(edges)
     codes = np.empty(X.shape[::-1], dtype=_code_type(edges))
 
     def work(block: tuple[int, int]) -> None:
@@ -244,11 +277,7 @@ def _dense_codes(X, edges, n_edges, has_all, grid, is_mixed, pool) -> tuple[np.n
             dense_codes(
                 X=values,
                 first_row=rows.start,
-                edges=edges,
-                n_edges=n_edges,
-                low=grid.low,
-                scale=grid.scale,
-                table=table,
+                lookup=lookup,
                 codes=codes,
                 has_all=has_all,
                 is_mixed=is_mixed,

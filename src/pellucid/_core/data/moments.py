@@ -208,7 +208,7 @@ _BLOCK_ROWS = 2048
 _MAX_PRODUCTS = 400_000
 """Scores of sparse rows that are stored at a time."""
 
-_RELATIVE_ERROR = 1e-13
+RELATIVE_ERROR = 1e-13
 """Exceeds the rounding error of a score, per column and unit of |x|^2 + |c|^2."""
 
 
@@ -221,7 +221,7 @@ def nearest_centers(X, centers: np.ndarray, pool: ThreadPool) -> np.ndarray:
     labels = np.empty(X.shape[0], dtype=np.intp)
     with np.errstate(over="ignore", invalid="ignore"):
         half_squares = 0.5 * (centers**2).sum(axis=1)
-    error = _RELATIVE_ERROR * (centers.shape[1] + 8)
+    error = RELATIVE_ERROR * (centers.shape[1] + 8)
     find = _sparse_nearest if sparse.issparse(X) else _dense_nearest
 
     def work(block: tuple[int, int]) -> None:
@@ -233,7 +233,7 @@ def nearest_centers(X, centers: np.ndarray, pool: ThreadPool) -> np.ndarray:
                     stored = values.data if sparse.issparse(values) else values
                     if not are_in_domain(stored):
                         raise OutOfDomain
-                    labels[rows.start + undecided] = _nearest_by_squares(values, centers)
+                    labels[rows.start + undecided] = nearest_by_squares(values, centers)
 
     pool.map(work, pool.blocks(len(labels), 2 * _BLOCK_ROWS, per_thread=4))
     return labels
@@ -269,7 +269,7 @@ def _sparse_nearest(X, begin, end, centers, half_squares, error, labels) -> Iter
         yield rows, part
 
 
-def _nearest_by_squares(X, centers: np.ndarray) -> np.ndarray:
+def nearest_by_squares(X, centers: np.ndarray) -> np.ndarray:
     """Nearest center of some rows, squares summed in the order of the columns."""
     nearest = np.empty(X.shape[0], dtype=np.intp)
     for start in range(0, len(nearest), _BLOCK_ROWS):

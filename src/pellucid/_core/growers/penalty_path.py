@@ -55,8 +55,7 @@ class PenaltyPath:
         self.fits: dict[float, TradeOffPoint] = {}
         self.is_complete = False
         self._measured: dict[ThresholdTree, dict[str, float]] = {}
-        self._shifted: set[float] = set()
-        self._reference_cost: int | None = None
+        self._shiftedd: set[float] = set()
 
     def grow(self, penalty: float) -> GrowthResult:
         """Grow the tree at a penalty."""
@@ -70,10 +69,7 @@ class PenaltyPath:
             growth = self.grow(penalty)
             tree = growth.builder.build()
             if tree not in self._measured:
-                if self._reference_cost is None:
-                    self._reference_cost = self.problem.own_cost(self.problem.labels)
-                measures = _measure(self.problem, tree, growth, self._reference_cost)
-                self._measured[tree] = measures
+                self._measured[tree] = _measure(self.problem, tree, growth)
             values = self._measured[tree]
             self.fits[penalty] = TradeOffPoint(penalty, (penalty, penalty), tree, **values)
             self.progress.step()
@@ -147,23 +143,22 @@ class PenaltyPath:
         # Two splits are equally good at this end, and the other one is better a little further in.
         # If a penalty there has been tried, rounding hides the crossing: bisect.
         shifted = None
-        if abs(crossing - first) <= 2 * (least - first) and first not in self._shifted:
+        if abs(crossing - first) <= 2 * (least - first) and first not in self._shiftedd:
             shifted = least
-        elif abs(crossing - last) <= 2 * RESOLUTION * last and last not in self._shifted:
+        elif abs(crossing - last) <= 2 * RESOLUTION * last and last not in self._shiftedd:
             shifted = last * (1 - RESOLUTION)
         if shifted is not None:
-            self._shifted.add(shifted)
+            self._shiftedd.add(shifted)
             return shifted
         return sqrt(first * last) if first > 0 else sqrt(least * last)
 
 
-def _measure(
-    problem: Problem, tree: ThresholdTree, growth: GrowthResult, reference: int
-) -> dict[str, float]:
-    """Cost and size of a tree; trees are compared by them, so that the costs are integers."""
-    cost = problem.own_cost(tree.cluster[growth.leaf_of_rows])
+def _measure(problem: Problem, tree: ThresholdTree, growth: GrowthResult) -> dict[str, float]:
+    """Cost and size of a tree."""
+    position = tree.cluster[growth.leaf_of_rows]
+    (_, cost), (_, reference) = problem.centers_and_costs(position)
     return {
-        "cost": cost * problem.cost_unit,
+        "cost": cost,
         "npc": cost / reference if reference > 0 else (1.0 if cost == 0 else inf),
         "waes": mean_conditions(tree),
         "wad": mean_depth(tree),

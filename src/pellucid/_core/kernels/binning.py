@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pellucid._utils.compilation import compiled
+from pellucid._utils.compilation import compiled, inner
 
 BLOCK_ROWS, BLOCK_COLUMNS = 256, 32
 """Values that `dense_codes` transposes together: few enough for the first-level cache. The number
@@ -16,20 +16,50 @@ of rows is even.
 """
 
 
+@inner
+def code_block(values, n_rows, j, at, lookup, has_all, codes, is_mixed, cells):
+    """Codes of a block of values of column j, the first of row `at`.
+
+    Unsigned indices are not checked for being negative.
+    """
+    edges, n_edges, low, scale, table = lookup
+    offset, factor, last_cell = low[j], scale[j], float(table.shape[1] - 1)
+    for i in range(len(cells)):
+        place = (values[i] - offset) * factor
+        place = place if place > 0.0 else 0.0
+        cells[i] = np.int32(place if place < last_cell else last_cell)
+    for i in range(n_rows):
+        code = table[j, np.uint32(cells[i])]
+        if code < 0:
+            value = values[i]
+            many, code = (-1 - code) & 1, (-1 - code) >> 1
+            last = n_edges[j] if many else code
+            while code < last:
+                middle = (code + last) >> 1
+                if edges[j, middle] < value:
+                    code = middle + 1
+                else:
+                    last = middle
+            while edges[j, code] < value:  # the edges end with infinity
+                code += 1
+        codes[j, at + i] = code
+    if has_all[j]:
+        for i in range(n_rows):
+            code = codes[j, at + i]
+            if edges[j, code] != values[i]:
+                is_mixed[j, code] = 1
+
+
 @compiled
-def dense_codes(
-    X, first_row, edges, n_edges, low, scale, table, codes, has_all, is_mixed, columns, cells
-):
+def dense_codes(X, first_row, lookup, codes, has_all, is_mixed, columns, cells):
     """codes[j, first_row + i] = code of X[i, j]; if has_all[j], is_mixed[j, b] = 1 if bin b holds a
     value that is not its edge.
 
-    `low`, `scale` and `table` are those of a `CellGrid`. Blocks of rows and columns are transposed
-    into the scratch array `columns`, so that the values of a column are contiguous; `cells` is
-    scratch for a column. Unsigned indices are not checked for being negative.
+    `lookup` is (edges, n_edges, low, scale, table), the last three those of a `CellGrid`. Blocks of
+    rows and columns are transposed into the scratch array `columns`, so that the values of a column
+    are contiguous; `cells` is scratch for a column.
     """
-    one = np.uint64(1)
-    (n_samples, n_features), (_, n_cells) = X.shape, table.shape
-    last_cell = float(n_cells - 1)
+    one, (n_samples, n_features) = np.uint64(1), X.shape
     for start in range(0, n_samples, BLOCK_ROWS):
         size = n_samples - start
         n_rows = np.uint64(size if size < BLOCK_ROWS else BLOCK_ROWS)
@@ -45,31 +75,26 @@ def dense_codes(
                     columns[f, i + one] = X[other, np.uint64(first) + f]
             for f in range(n_columns):
                 j = np.uint64(first) + f
-                offset, factor = low[j], scale[j]
-                for i in range(BLOCK_ROWS):
-                    place = (columns[f, i] - offset) * factor
-                    place = place if place > 0.0 else 0.0
-                    cells[i] = np.int32(place if place < last_cell else last_cell)
-                for i in range(n_rows):
-                    code = table[j, np.uint32(cells[i])]
-                    if code < 0:
-                        value = columns[f, i]
-                        many, code = (-1 - code) & 1, (-1 - code) >> 1
-                        last = n_edges[j] if many else code
-                        while code < last:
-                            middle = (code + last) >> 1
-                            if edges[j, middle] < value:
-                                code = middle + 1
-                            else:
-                                last = middle
-                        while edges[j, code] < value:  # the edges end with infinity
-                            code += 1
-                    codes[j, at + i] = code
-                if has_all[j]:
-                    for i in range(n_rows):
-                        code = codes[j, at + i]
-                        if edges[j, code] != columns[f, i]:
-                            is_mixed[j, code] = 1
+                code_block(columns[f], n_rows, j, at, lookup, has_all, codes, is_mixed, cells)
+
+
+@compiled
+def column_codes(columns, order, lookup, codes, has_all, is_mixed, block, cells, out):
+    """Values of the rows `order`, column by column, and their codes.
+
+    Fills out[j, i] = columns[j, order[i]] and codes[j, i]. `block` and `cells` are scratch space
+    for as many values as are worked on together.
+    """
+    n_features, n_rows, n_block = len(columns), len(order), len(block)
+    for j in range(np.uint64(n_features)):
+        for start in range(0, n_rows, n_block):
+            size, at = n_rows - start, np.uint64(start)
+            n = np.uint64(size if size < n_block else n_block)
+            for i in range(at, at + n):
+                out[j, i] = columns[j, np.uint64(order[i])]
+            for i in range(n):
+                block[i] = out[j, at + i]
+            code_block(block, n, j, at, lookup, has_all, codes, is_mixed, cells)
 
 
 @compiled

@@ -1,0 +1,98 @@
+"""Labels, costs and moments of rows whose values are stored column by column."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pellucid._core.data.arrays import Weights
+from pellucid._core.data.moments import RELATIVE_ERROR, GroupMoments, nearest_by_squares
+from pellucid._utils.numeric_domain import MAX_VALUE, OutOfDomain, are_in_domain
+
+
+def nearest_centers(columns: np.ndarray, centers: np.ndarray) -> np.ndarray:
+    """Nearest center of each row, as by `pellucid._core.data.moments.nearest_centers`.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n_features, n_rows)
+    centers : ndarray of shape (n_clusters, n_features)
+
+    Raises
+    ------
+    OutOfDomain
+        If a value is not finite or too large.
+    """
+    from pellucid.scale.column_kernels import BLOCK_ROWS, nearest_by_column
+
+    labels = np.empty(columns.shape[1], dtype=np.intp)
+    scratch = tuple(np.zeros((6, BLOCK_ROWS)))
+    with np.errstate(over="ignore", invalid="ignore"):
+        half_squares = 0.5 * (centers**2).sum(axis=1)
+        nearest_by_column(
+            columns=columns,
+            centers=centers,
+            half_squares=half_squares,
+            largest=half_squares.max(),
+            error=RELATIVE_ERROR * (len(columns) + 8),
+            limit=MAX_VALUE**2,
+            scores=np.empty((len(centers), BLOCK_ROWS)),
+            scratch=scratch,
+            out=labels,
+        )
+        undecided = np.flatnonzero(labels < 0)
+        if len(undecided):
+            values = np.ascontiguousarray(columns[:, undecided].T, dtype=np.float64)
+            if not are_in_domain(values):
+                raise OutOfDomain
+            labels[undecided] = nearest_by_squares(values, centers)
+    return labels
+
+
+def costs_in_units(
+    columns: np.ndarray, centers: np.ndarray, weights: Weights, unit: float
+) -> np.ndarray:
+    """Weighted cost of every row at every center, in units, as by `Dataset.costs`.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_clusters), int64
+    """
+    from pellucid.scale.column_kernels import BLOCK_ROWS, costs_by_column
+
+    n_rows = columns.shape[1]
+    costs = np.empty((n_rows, len(centers)), dtype=np.int64)
+    # Integer weights multiply the rounded cost, exactly as repeated rows would add it.
+    scale = np.ones(n_rows) if weights.are_integers else weights.values
+    scratch = tuple(np.zeros((3, BLOCK_ROWS)))
+    sums = np.empty((len(centers), BLOCK_ROWS), dtype=np.int64)
+    centers = np.ascontiguousarray(centers)
+    costs_by_column(columns, centers, scale, 1 / unit, scratch, sums, costs)
+    if weights.are_integers and not weights.are_ones:
+        costs *= weights.units[:, None]
+    return costs
+
+
+def moments_of_groups(
+    columns: np.ndarray, starts: np.ndarray, weight: np.ndarray, origins: np.ndarray
+) -> GroupMoments:
+    """Moments of groups of neighbouring rows, from starts[g] to starts[g + 1], about origins."""
+    from pellucid.scale.column_kernels import moments_by_group
+
+    weights, (squares, sums) = np.zeros(len(origins)), np.zeros((2, *origins.shape))
+    moments_by_group(columns, starts, weight, origins, weights, squares, sums)
+    return GroupMoments(weights, squares.sum(axis=1), sums)
+
+
+def moments_of_some(
+    columns: np.ndarray,
+    rows: np.ndarray,
+    groups: np.ndarray,
+    weight: np.ndarray,
+    origins: np.ndarray,
+) -> GroupMoments:
+    """Moments of some rows about the origins of their groups."""
+    from pellucid.scale.column_kernels import moments_of_rows
+
+    weights, (squares, sums) = np.zeros(len(origins)), np.zeros((2, *origins.shape))
+    moments_of_rows(columns, rows, groups, weight, origins, weights, squares, sums)
+    return GroupMoments(weights, squares.sum(axis=1), sums)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from functools import cache
 
 import numpy as np
 import pytest
@@ -20,13 +21,18 @@ from _support.mutations import HUGE, mutate
 from pellucid import EOPClassifier, ExKMC, Explanation, from_json
 from pellucid.export.schema import schema_of
 
-N_MUTATIONS = int(os.environ.get("PELLUCID_MUTATIONS", "2000"))
+N_MUTATIONS = int(os.environ.get("PELLUCID_MUTATIONS", "1000"))
 MAX_SECONDS = 5
 PREFIXES = ("not an explanation: ", "not JSON: ", "written by a later pellucid: ")
 
 
 def documents():
     """Small models of every kind."""
+    return json.loads(documents_text())
+
+
+@cache
+def documents_text():
     iris, y = load_iris(return_X_y=True, as_frame=True)
     numbers = ExKMC(3, n_leaves=5, random_state=0).fit(iris.to_numpy(), y.to_numpy())
     categories = category_model(60)[0].to_dict()
@@ -40,7 +46,7 @@ def documents():
         EOPClassifier(regions=shape, random_state=0, max_dim=2).fit(iris, y).to_dict()
         for shape in ("box", "polyhedron", "ellipse")
     ]
-    return [numbers.to_dict(), categories, formats, *regions]
+    return json.dumps([numbers.to_dict(), categories, formats, *regions])
 
 
 def normalised(document):

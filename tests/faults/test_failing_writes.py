@@ -81,40 +81,44 @@ def test_every_output_fails_without_harm(tmp_path):
         assert name in said[1], (name, limit, said)
 
 
-COMMAND = """
-import resource, sys
-from pathlib import Path
+COMMANDS = """
+import json, resource, sys
 from typer.testing import CliRunner
 from pellucid.cli.app import app
-limit, arguments = int(sys.argv[1]), sys.argv[2:]
-_, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
 import pellucid.cli.explain, pellucid.cli.writing, numba
 numba.config.CACHE_DIR = ""
-resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
-result = CliRunner().invoke(app, arguments)
-resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
-sys.stderr.write(result.stderr)
-sys.exit(result.exit_code)
+_, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+results = []
+for arguments in json.loads(sys.argv[1]):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, hard))
+    result = CliRunner().invoke(app, arguments)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+    results.append([result.exit_code, result.stderr])
+sys.stdout.write(json.dumps(results))
 """
 
 
-@pytest.mark.parametrize("option", ["--model", "--sql", "--output", "--report", "--tree"])
-def test_a_command_prints_one_line(option, tmp_path):
+def test_a_command_prints_one_line(tmp_path):
     rows = "\n".join(f"{i % 7},{(i * 31) % 11},{i % 2 * 50}" for i in range(300))
     (tmp_path / "rows.csv").write_text(f"a,b,c\n{rows}\n")
-    suffix = {"--report": "html", "--tree": "png", "--output": "csv"}.get(option, "txt")
-    target = tmp_path / f"target.{suffix}"
-    target.write_text("precious")
-    arguments = ["explain", tmp_path / "rows.csv", "-k", "2", "--quiet", option, target]
-    command = [sys.executable, "-c", COMMAND, "10", *map(str, arguments)]
+    suffixes = {"model": "txt", "sql": "txt", "output": "csv", "report": "html", "tree": "png"}
+    targets = {option: tmp_path / f"{option}.{suffix}" for option, suffix in suffixes.items()}
+    for target in targets.values():
+        target.write_text("precious")
+    explain = ["explain", str(tmp_path / "rows.csv"), "-k", "2", "--quiet"]
+    arguments = [[*explain, f"--{option}", str(target)] for option, target in targets.items()]
+    command = [sys.executable, "-c", COMMANDS, json.dumps(arguments)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 1, done.stderr
-    errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
-    assert len(errors) == 1, done.stderr
-    assert f"{target}: " in errors[0]
-    assert "Traceback" not in done.stderr
-    assert target.read_text() == "precious"
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["rows.csv", target.name]
+    assert done.returncode == 0, done.stderr
+    for target, (code, said) in zip(targets.values(), json.loads(done.stdout), strict=True):
+        assert code == 1, said
+        errors = [line for line in said.splitlines() if line.startswith("error: ")]
+        assert len(errors) == 1, said
+        assert f"{target}: " in errors[0]
+        assert "Traceback" not in said
+        assert target.read_text() == "precious"
+    expected = {"rows.csv", *(target.name for target in targets.values())}
+    assert {path.name for path in tmp_path.iterdir()} == expected
 
 
 def test_a_killed_process_leaves_the_old_file(tmp_path):

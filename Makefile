@@ -6,13 +6,17 @@ BENCH ?= speed --quick
 MINUTES ?= 10
 FIRST_SEED ?= 0
 
-.PHONY: demo test test-quick test-bounds fuzz browser servers spark lint format bench report report-check clean
+.PHONY: demo test test-extended test-quick test-bounds fuzz browser servers spark lint format bench report report-check clean
 
 demo: $(READY)
 	$(BIN)/pellucid demo --output demo-output
 
 test: $(READY) browser servers spark
 	$(BIN)/python -m pytest -n auto --dist worksteal
+
+# Every variant of the parametrised tests; `make test` has one for each behaviour.
+test-extended: $(READY) browser servers spark
+	PELLUCID_TESTS=extended $(BIN)/python -m pytest -n auto --dist worksteal
 
 # Without the tests that are marked slow.
 test-quick: $(READY)

@@ -1,6 +1,7 @@
 """Levels: predictions, accuracy on new rows, invariances, warnings and errors."""
 
 import signal
+from functools import cache
 
 import numpy as np
 import pytest
@@ -35,11 +36,18 @@ def patterns():
     return X[:600], y[:600], X[600:], y[600:]
 
 
+@pytest.fixture(scope="module")
+def fitted(patterns):
+    """A model fitted on the patterns, once."""
+    X, y, _, _ = patterns
+    return cache(lambda model: clone(model).set_params(random_state=0).fit(X, y))
+
+
 @quiet
 @each
-def test_first_level_that_contains_a_row_classifies_it(model, patterns):
-    X, y, test, _ = patterns
-    model = clone(model).set_params(random_state=0).fit(X, y)
+def test_first_level_that_contains_a_row_classifies_it(model, patterns, fitted):
+    _, _, test, _ = patterns
+    model = fitted(model)
     assert model.n_levels_ == len(model.levels_) > 0
     answers, where = model.predict(test), model.apply(test)
     for row, (level, region) in enumerate(where):
@@ -79,10 +87,9 @@ def test_result_does_not_depend_on_threads_or_storage(model, patterns):
     model = clone(model).set_params(random_state=5)
     one = clone(model).set_params(n_jobs=1).fit(X, y)
     expected = one.predict_proba(test)
-    three = clone(model).set_params(n_jobs=3).fit(X, y)
     stored = clone(model).fit(sparse.csr_array(X), y)
-    fortran = clone(model).fit(np.asfortranarray(X), y)
-    for other in (three, stored, fortran):
+    fortran = clone(model).set_params(n_jobs=3).fit(np.asfortranarray(X), y)
+    for other in (stored, fortran):
         assert [level.features for level in other.levels_] == [lv.features for lv in one.levels_]
         assert (other.predict_proba(test) == expected).all()
         assert (other.apply(test) == one.apply(test)).all()
@@ -92,9 +99,9 @@ def test_result_does_not_depend_on_threads_or_storage(model, patterns):
 
 @quiet
 @each
-def test_level_attributes_are_consistent(model, patterns):
-    X, y, _, _ = patterns
-    model = clone(model).set_params(random_state=0).fit(X, y)
+def test_level_attributes_are_consistent(model, patterns, fitted):
+    X, _, _, _ = patterns
+    model = fitted(model)
     reached = np.arange(len(X))
     held = np.isin(np.arange(len(X)), model.calibration_rows_)
     assert held.mean() == pytest.approx(model.calibration, abs=0.01)

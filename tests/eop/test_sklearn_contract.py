@@ -7,17 +7,21 @@ from sklearn.linear_model import RidgeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import pellucid.eop
+from _support.extended import EXTENDED
 from pellucid import ATEOPClassifier, EOPClassifier
 
 CLASSIFIERS = [
     EOPClassifier(),
-    EOPClassifier("linear_svm", regions="nonparametric", calibration=0),
     EOPClassifier(regions="nonparametric", leftover="neighbours", relax=0.2, calibration=0),
-    EOPClassifier("knn", regions="ellipse", calibration=0.2, n_bootstraps=3),
-    EOPClassifier(RidgeClassifier(), regions="polyhedron", projections=4, n_bootstraps=2),
-    ATEOPClassifier("logistic", max_error=0.2, leftover="majority"),
     ATEOPClassifier(),
 ]
+if EXTENDED:
+    CLASSIFIERS += [
+        EOPClassifier("linear_svm", regions="nonparametric", calibration=0),
+        EOPClassifier("knn", regions="ellipse", calibration=0.2, n_bootstraps=3),
+        EOPClassifier(RidgeClassifier(), regions="polyhedron", projections=4, n_bootstraps=2),
+        ATEOPClassifier("logistic", max_error=0.2, leftover="majority"),
+    ]
 DRAWS = "the calibration split draws rows regardless of their weight"
 WEIGHTS = (
     "check_sample_weight_equivalence_on_dense_data",

@@ -24,35 +24,62 @@ def browser():
         chromium.close()
 
 
+@pytest.fixture(scope="session")
+def shared_page(browser):
+    """A page that tests use one after another: a new one takes longer than most tests."""
+    return browser.new_context().new_page()
+
+
 class Opened:
-    """A page with all that went wrong in it."""
+    """A page with all that goes wrong in it until `stop`."""
 
     def __init__(self, page) -> None:
         self.page, self.faults, self.requests = page, [], []
-        page.on("console", lambda message: self.faults.append(message.text))
-        page.on("pageerror", lambda error: self.faults.append(str(error)))
-        page.on("dialog", lambda dialog: (self.faults.append("dialog"), dialog.dismiss()))
-        page.on("request", lambda request: self.requests.append(request.url))
+        self._listeners = {
+            "console": lambda message: self.faults.append(message.text),
+            "pageerror": lambda error: self.faults.append(str(error)),
+            "dialog": lambda dialog: (self.faults.append("dialog"), dialog.dismiss()),
+            "request": lambda request: self.requests.append(request.url),
+        }
+        for event, listener in self._listeners.items():
+            page.on(event, listener)
+
+    def stop(self) -> None:
+        for event, listener in self._listeners.items():
+            self.page.remove_listener(event, listener)
 
 
 @pytest.fixture
-def open_page(browser):
-    """Open a file as a reader would; at the end nothing must have gone wrong."""
+def open_page(browser, shared_page):
+    """Open a file as a reader would; at the end nothing must have gone wrong.
+
+    The first file is opened in the shared page, unless there are options.
+    """
     contexts, opened = [], []
 
     def open_file(path, *, width=1280, height=900, scheme="light", **options):
-        context = browser.new_context(
-            viewport={"width": width, "height": height}, color_scheme=scheme, **options
-        )
-        contexts.append(context)
-        found = Opened(context.new_page())
+        viewport = {"width": width, "height": height}
+        if opened or options:
+            context = browser.new_context(viewport=viewport, color_scheme=scheme, **options)
+            contexts.append(context)
+            page = context.new_page()
+        else:
+            page = shared_page
+            page.mouse.move(0, 0)
+            page.set_viewport_size(viewport)
+            page.emulate_media(media="null", color_scheme=scheme)
+        found = Opened(page)
         opened.append((found, path))
-        found.page.goto(f"file://{path}")
-        return found.page
+        page.goto(f"file://{path}")
+        return page
 
     yield open_file
+    for found, _ in opened:
+        found.stop()
+        if found.page is shared_page:
+            shared_page.evaluate("localStorage.clear()")
+    for context in contexts:
+        context.close()
     for found, path in opened:
         assert found.faults == []
         assert {url.partition("#")[0] for url in found.requests} <= {f"file://{path}", "data:,"}
-    for context in contexts:
-        context.close()

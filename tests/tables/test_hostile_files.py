@@ -101,7 +101,9 @@ FILES = {
     "damaged.xlsx": (
         lambda: damaged_workbook("xl/workbook.xml", b"<!DOCTYPE x ["), "cannot be read"
     ),
-    "rows.parquet": (lambda: parquet(2 * 10**7, pl.DataFrame.write_parquet), "takes more than 100 MB"),
+    "rows.parquet": (
+        lambda: parquet(2 * 10**7, pl.DataFrame.write_parquet), "takes more than 100 MB"
+    ),
     "rows.feather": (
         lambda: parquet(2 * 10**7, lambda t, f: t.write_ipc(f, compression="zstd")),
         "takes more than 100 MB",

@@ -1,0 +1,8 @@
+"""Cases that repeat what other tests show; they run with ``make test-extended`` only."""
+
+from __future__ import annotations
+
+import os
+
+EXTENDED = os.environ.get("PELLUCID_TESTS") == "extended"
+"""Whether every variant is tested."""

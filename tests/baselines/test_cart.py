@@ -8,6 +8,7 @@ from scipy import sparse
 from sklearn.datasets import load_digits, make_blobs
 from sklearn.tree import DecisionTreeClassifier
 
+from _support.extended import examples
 from _support.fitting import fit
 from _support.strategies import tiny_data
 from pellucid.baselines import CARTExplainer
@@ -59,7 +60,7 @@ def test_values_that_single_precision_cannot_tell_apart_stay_together():
 
 
 @given(tiny_data(), st.integers(1, 8))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_ties_and_weights_as_in_scikit_learn(data, n_leaves):
     model = fit(CARTExplainer(n_leaves=n_leaves, random_state=3), data)
     if n_leaves == 1:

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import make_blobs
 
+from _support.extended import examples
 from _support.fitting import fit_exactly
 from _support.strategies import tiny_data
 from pellucid.baselines import KDTreeExplainer
@@ -44,7 +45,7 @@ def brute_leaves(data, n_leaves):
 
 
 @given(tiny_data(), st.integers(1, 10))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_the_leaves_are_those_of_brute_force(data, n_leaves):
     model = fit_exactly(KDTreeExplainer(n_leaves=n_leaves), data)
     expected = brute_leaves(data, n_leaves)
@@ -55,7 +56,7 @@ def test_the_leaves_are_those_of_brute_force(data, n_leaves):
 
 
 @given(tiny_data(), st.integers(1, 10))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_each_leaf_is_its_cheapest_center(data, n_leaves):
     model = fit_exactly(KDTreeExplainer(n_leaves=n_leaves), data)
     leaf = model.apply(data.X)

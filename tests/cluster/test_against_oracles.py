@@ -6,32 +6,33 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from _support import oracles
+from _support.extended import examples
 from _support.fitting import fit_exactly as fit
 from _support.strategies import tiny_data
 from pellucid import IMM, ExGreedy, ExKMC, ExShallow
 
 
 @given(tiny_data())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_imm_is_the_brute_force_tree(data):
     assert oracles.as_nested(fit(IMM(), data).tree_) == oracles.grow_imm(data)
 
 
 @given(tiny_data())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_exgreedy_is_the_brute_force_tree(data):
     assert oracles.as_nested(fit(ExGreedy(), data).tree_) == oracles.grow_shallow(data, 0.0)
 
 
 @given(tiny_data(), st.sampled_from([0.03, 0.125, 0.5, 4.0]))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_exshallow_is_the_brute_force_tree(data, penalty):
     tree = fit(ExShallow(depth_penalty=penalty), data).tree_
     assert oracles.as_nested(tree) == oracles.grow_shallow(data, penalty)
 
 
 @given(tiny_data(), st.integers(1, 7))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_exkmc_is_the_brute_force_tree(data, n_leaves):
     model = fit(ExKMC(base=None, n_leaves=n_leaves), data)
     expected, curve = oracles.grow_exkmc(data, n_leaves)
@@ -40,7 +41,7 @@ def test_exkmc_is_the_brute_force_tree(data, n_leaves):
 
 
 @given(tiny_data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_depth_penalty_zero_is_exgreedy(data):
     assert fit(ExShallow(depth_penalty=0.0), data).tree_ == fit(ExGreedy(), data).tree_
 

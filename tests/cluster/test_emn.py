@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from sklearn.datasets import load_digits
 
 from _support import oracles
+from _support.extended import examples
 from _support.fitting import fit_exactly as fit
 from _support.strategies import tiny_data
 from pellucid import EMN, IMM
@@ -41,7 +42,7 @@ def grow_emn(data, rows, centers):
 
 @pytest.mark.usefixtures("bins_of_a_column")
 @given(tiny_data(max_rows=14))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 def test_it_is_the_brute_force_tree(data):
     everything = list(range(len(data.X))), list(range(len(data.centers)))
     assert oracles.as_nested(fit(EMN(), data).tree_) == grow_emn(data, *everything)

@@ -8,6 +8,7 @@ from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits, load_iris, make_blobs
 
+from _support.extended import examples
 from _support.fitting import fit
 from _support.strategies import tiny_data
 from pellucid import IMM, ExGreedy, ExKMC, ExShallow, ExShallowSearch
@@ -86,7 +87,7 @@ def test_unreachable_goals_are_reported(grid_fits):
 
 
 @given(tiny_data(), st.sampled_from([1.0, 1.1, 1.5]), st.sampled_from([0.5, 1.0, 1.5, 2.0]))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_exshallow_with_the_best_penalty_grows_the_same_tree(data, cost, waes):
     goals = {"goal_cost": cost, "goal_size": waes, "n_jobs": 1, "max_fits": 30}
     model = fit(ExShallowSearch(), data, **goals)

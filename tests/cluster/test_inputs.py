@@ -18,6 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from _support.extended import examples
 from _support.strategies import tiny_data
 from pellucid import EMN, IMM, ExGreedy, ExKMC, ExShallow, RandomThresholds, SpEx
 
@@ -143,7 +144,7 @@ def test_values_that_are_not_finite_are_located_whatever_the_reference(form, bad
 
 
 @given(tiny_data(), st.sampled_from(METHODS))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_a_weight_is_a_number_of_copies(data, method):
     """Zero weight is absence; costs of an empty problem are not asked for."""
     model = method(reference=data.centers)
@@ -174,7 +175,7 @@ def test_fractional_weights_scale_freely(method, blobs):
 
 
 @given(tiny_data(), st.sampled_from(METHODS), st.sampled_from([-9, 6, 44, 45, 46, 47, 48, 49]))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_fractional_weights_of_few_rows_scale_freely(data, method, power):
     """Also where the unit of weight is 1, and where sides have fewer rows than centers."""
     weight = data.weight + (1 + np.arange(len(data.weight))) / 3 + 0.1  # fractions at any power
@@ -295,7 +296,7 @@ def test_every_threshold_style_gives_the_same_partition(method, style):
 
 
 @given(tiny_data(), st.sampled_from(METHODS))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_every_threshold_style_gives_the_same_leaves_on_ties_and_duplicates(data, method):
     leaves = []
     for style in ("round", "midpoint", "data"):

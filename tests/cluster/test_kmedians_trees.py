@@ -12,6 +12,7 @@ from sklearn.datasets import load_iris, make_blobs
 from sklearn.exceptions import ConvergenceWarning
 
 from _support import oracles
+from _support.extended import examples
 from _support.fitting import fit_exactly as fit
 from _support.strategies import tiny_data
 from pellucid import IMM, ExGreedy, ExKMC, ExShallow
@@ -40,18 +41,18 @@ def some_bins(request):
 @pytest.mark.usefixtures("some_bins")
 class TestTheBruteForceTree:
     @given(tiny)
-    @settings(max_examples=80, deadline=None)
+    @settings(max_examples=examples(80), deadline=None)
     def test_imm(self, data):
         assert oracles.as_nested(fit(IMM(), data).tree_) == oracles.grow_imm(data)
 
     @given(tiny, st.sampled_from([0.0, 0.03, 0.5]))
-    @settings(max_examples=80, deadline=None)
+    @settings(max_examples=examples(80), deadline=None)
     def test_exgreedy_and_exshallow(self, data, penalty):
         model = ExShallow(depth_penalty=penalty) if penalty else ExGreedy()
         assert oracles.as_nested(fit(model, data).tree_) == oracles.grow_shallow(data, penalty)
 
     @given(tiny, st.integers(1, 7))
-    @settings(max_examples=80, deadline=None)
+    @settings(max_examples=examples(80), deadline=None)
     def test_exkmc(self, data, n_leaves):
         model = fit(ExKMC(base=None, n_leaves=n_leaves), data)
         expected, curve = oracles.grow_exkmc(data, n_leaves)
@@ -60,7 +61,7 @@ class TestTheBruteForceTree:
 
 
 @given(tiny, st.sampled_from(METHODS))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_labels_costs_and_centers_are_in_absolute_distances(data, method):
     model = fit(method(), data)
     X, weight = data.X, data.weight
@@ -81,7 +82,7 @@ def test_labels_costs_and_centers_are_in_absolute_distances(data, method):
 
 
 @given(tiny, st.sampled_from(METHODS))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_a_weight_is_a_number_of_copies(data, method):
     weight = data.weight.copy()
     weight[1:] -= 1

@@ -11,6 +11,7 @@ from sklearn.datasets import load_iris, load_wine, make_blobs
 from sklearn.exceptions import ConvergenceWarning
 
 from _support import oracles
+from _support.extended import examples
 from _support.strategies import tiny_data
 from pellucid import ExGreedy, ExShallow
 from pellucid._core.growers.penalty_path import PenaltyPath
@@ -77,7 +78,7 @@ def test_no_fit_of_a_dense_grid_beats_the_path(seed):
 
 
 @given(tiny_data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_ties_and_equal_rows(data):
     path = ExShallow(reference=data.centers, n_jobs=1).path(
         data.X, sample_weight=data.weight, max_fits=500

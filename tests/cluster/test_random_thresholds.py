@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.datasets import load_iris, make_blobs
 
 import _support.random_cuts_oracle as oracle
+from _support.extended import examples
 from _support.fitting import fit
 from _support.strategies import tiny_data
 from pellucid import ExKMC, RandomThresholds
@@ -107,7 +108,7 @@ def test_only_makarychev_and_shan_keep_close_centers_together():
 
 
 @given(tiny_data(), st.sampled_from(METHODS), st.sampled_from(["kmeans", "kmedians"]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_every_center_is_alone_in_its_leaf(data, method, objective):
     trees = draw_cuts(data.centers, 3, 0, method=method, objective=objective)
     for draw in range(3):
@@ -129,7 +130,7 @@ def test_gaps_whose_square_underflows_are_drawn_when_no_other_is_left():
 
 
 @given(tiny_data(), st.booleans())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_costs_are_those_of_the_clusters_of_each_tree(data, fractional):
     weight = data.weight * (0.3 if fractional else 1.0)
     first = first_equal_center(data.centers)

@@ -11,6 +11,7 @@ from sklearn.datasets import load_digits, make_blobs, make_moons
 from sklearn.exceptions import ConvergenceWarning
 
 from _support import oracles
+from _support.extended import examples
 from _support.spex_oracle import best_cut, cut_ratio, grow_spex
 from _support.strategies import tiny_data
 from pellucid import SpEx
@@ -38,7 +39,7 @@ def labelled(draw):
 
 @pytest.mark.usefixtures("n_quantiles")
 @given(labelled(), st.integers(1, 8))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 def test_it_is_the_brute_force_tree(data, n_leaves):
     X, labels, weight = data
     model = SpEx(n_leaves=n_leaves, threshold_style="data", n_jobs=1)

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_digits, make_blobs
 
+from _support.extended import examples
 from _support.fitting import fit
 from _support.strategies import tiny_data
 from pellucid import EMN, IMM, ExGreedy, ExKMC, ExShallow, RandomThresholds, SpEx
@@ -28,7 +29,7 @@ METHODS = [
 
 
 @given(tiny_data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_imm_has_one_leaf_for_each_distinct_center(data):
     model = fit(IMM(), data)
     distinct = np.unique(data.centers, axis=0)
@@ -39,7 +40,7 @@ def test_imm_has_one_leaf_for_each_distinct_center(data):
 
 
 @given(tiny_data(), st.integers(5, 12))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_exkmc_surrogate_cost_never_rises(data, n_leaves):
     for base in ("imm", None):
         costs = fit(ExKMC(base=base, n_leaves=n_leaves), data).surrogate_costs_
@@ -47,7 +48,7 @@ def test_exkmc_surrogate_cost_never_rises(data, n_leaves):
 
 
 @given(tiny_data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_a_tree_that_refines_the_reference_reproduces_it(data):
     """With leaves enough, growth goes on until no leaf mixes rows of two reference clusters."""
     model = fit(ExKMC(base=None, n_leaves=1000), data)
@@ -60,7 +61,7 @@ def test_a_tree_that_refines_the_reference_reproduces_it(data):
 
 @pytest.mark.parametrize("model", METHODS, ids=repr)
 @given(tiny_data())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_surrogate_cost_bounds_the_true_cost_and_rules_are_no_longer_than_paths(model, data):
     fitted = fit(model, data)
     surrogate = surrogate_cost(

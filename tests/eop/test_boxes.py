@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from _support.extended import examples
 from pellucid.eop.kernels.boxes import best_grid_box, improve_box
 from pellucid.eop.problem import ProjectionView
 from pellucid.eop.shapes.boxes import Boxes, BoxFinder, describe_box, round_box
@@ -15,7 +16,7 @@ cells = st.lists(
 
 
 @given(cells)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_grid_box_has_the_largest_sum(cells):
     a, b, gains = np.array(cells, dtype=np.int64).T
     found = best_grid_box(np.stack([a, b]), gains, 4)
@@ -30,7 +31,7 @@ def test_grid_box_has_the_largest_sum(cells):
 
 
 @given(cells, st.integers(0, 3), st.integers(0, 3))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_improved_box_cannot_be_improved_in_one_column(cells, seed_a, seed_b):
     a, b, gains = np.array(cells, dtype=np.int64).T
     columns = np.stack([a, b]).astype(float)
@@ -53,7 +54,7 @@ def test_improved_box_cannot_be_improved_in_one_column(cells, seed_a, seed_b):
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_rounded_ends_keep_the_same_rows_inside(seed):
     random = np.random.RandomState(seed)
     P = random.normal(scale=[1, 1000], size=(30, 2)).round(random.randint(0, 3))

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from _support.extended import examples
 from pellucid.eop.classifiers.neighbors import KNNClassifier
 from pellucid.eop.problem import ProjectionView
 from pellucid.eop.shapes.nonparametric import (
@@ -39,7 +40,7 @@ def generated(seed, n=25):
 
 
 @given(st.integers(0, 10**6), st.integers(1, 12))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_scores(seed, m):
     P, right = generated(seed)
     region = NeighborRegion(P, right, np.ones(len(P)), np.ones(2), m, 0.8)
@@ -89,7 +90,7 @@ def test_knn_equals_scikit_learn_without_ties():
     st.lists(st.tuples(st.integers(0, 5), st.booleans(), st.integers(1, 3)), max_size=20),
     st.sampled_from([0.0, 0.1, 0.3, 0.5]),
 )
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 def test_threshold_is_the_lowest_with_an_allowed_error(rows, max_error):
     scores = np.array([score / 5 for score, _, _ in rows])
     right = np.array([is_right for _, is_right, _ in rows], dtype=bool)

@@ -4,6 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from _support.extended import examples
 from pellucid._core.data.arrays import Weights
 from pellucid.eop.classifiers.stumps import StumpBase
 from pellucid.eop.problem import RegionProblem
@@ -34,7 +35,7 @@ rows = st.lists(
 
 
 @given(rows)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 def test_stump_has_the_smallest_error(rows):
     a, b, y, weight = np.array(rows).T
     problem = problem_of(np.column_stack([a, b]), y, weight)

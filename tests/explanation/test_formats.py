@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from _support.export_cases import format_model, mixed_case
+from _support.extended import examples
 from pellucid import IMM, Explanation, explain_pipeline, export_text
 from pellucid.explanation.column_provenance import ColumnSource
 from pellucid.explanation.restate import TreeRestatement
@@ -112,7 +113,7 @@ def holds_one(part, row):
 
 
 @given(category_trees())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_texts_agree_with_predict_on_known_categories(case):
     tree, names = case
     explanation = Explanation(tree, names=names, clusters=range(3))

@@ -11,13 +11,14 @@ from sklearn.datasets import load_digits, load_wine
 
 import pellucid
 from _support.export_cases import category_model, explanations, format_model, hostile_model
+from _support.extended import examples
 from pellucid import IMM, ExKMC, Explanation, from_json
 from pellucid.export import from_dict, to_dict, to_json
 from pellucid.tables.encoding import Indicator
 
 
 @given(explanations())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_every_bit_comes_back(explanation):
     text = to_json(explanation)
     again = from_json(text)
@@ -295,7 +296,7 @@ RICH = to_dict(category_model(60)[0])
 
 
 @given(st.sampled_from(list(places(RICH))[1:]), ANYTHING, st.booleans())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_anything_anywhere_is_read_or_refused_with_its_place(path, value, removes):
     document = copy.deepcopy(RICH)
     document["fill"] = {"age": 3.0}

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer
 
 from _support.export_cases import category_model, explanations, format_model, hostile_model
+from _support.extended import examples
 from pellucid import IMM, ExKMC
 from pellucid.export import to_python
 from pellucid.tree import TreeBuilder
@@ -72,7 +73,7 @@ def test_dates_of_every_type():
 
 
 @given(explanations(), st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_any_tree_on_its_own_thresholds(explanation, data):
     predict = function(explanation)
     tree, encoding = explanation.tree_, explanation.input_columns.encoding

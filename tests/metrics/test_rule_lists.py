@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 from sklearn.tree import DecisionTreeClassifier
 
+from _support.extended import examples
 from pellucid import IMM
 from pellucid.metrics import cart_complexity, eop_complexity, level_measures
 
@@ -60,7 +61,7 @@ def lists_of_rules(draw):
     return level, draw(st.lists(rows, min_size=n, max_size=n))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(lists_of_rules())
 def test_the_measures_are_their_formulas(rules):
     level, correct = rules
@@ -73,7 +74,7 @@ def test_the_measures_are_their_formulas(rules):
     assert (measures.nmi <= 1 + 1e-12).all()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(lists_of_rules(), st.data())
 def test_a_whole_weight_is_a_repeated_row(rules, data):
     level, correct = rules
@@ -109,7 +110,7 @@ def plain_complexity(level, n_tests, region, dims):
     return total / len(level)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.data(), st.booleans())
 def test_complexity_counts_the_tests_that_are_made(data, stops_at_the_region):
     n_tests = data.draw(st.lists(st.integers(1, 5), min_size=1, max_size=4))

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import load_iris
 
+from _support.extended import examples
 from pellucid import IMM, ExKMC, ExShallow
 from pellucid.metrics import normalized_partition_cost
 from pellucid.report import alternatives, report_html
@@ -134,7 +135,7 @@ def grown_trees(draw):
     return builder.build()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(grown_trees(), st.integers(0, 99))
 def test_pruned_trees_are_nested_and_lose_as_little_as_they_can(tree, seed):
     random = np.random.default_rng(seed)

@@ -38,10 +38,9 @@ def mixed(seed: int) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("make", [overlapping, uniform, mixed])
-@pytest.mark.parametrize("number", [0, 1])
-def test_the_number_does_not_depend_on_the_seed(make, number):
-    prepared = prepare(source(make(number)))
-    chosen = [cluster_rows(prepared, None, seed=seed)[1] for seed in range(5)]
+def test_the_number_does_not_depend_on_the_seed(make):
+    prepared = prepare(source(make(0)))
+    chosen = [cluster_rows(prepared, None, seed=seed)[1] for seed in range(3)]
     assert len({clustering.n_clusters for clustering in chosen}) == 1
     assert len({clustering.number for clustering in chosen}) == 1
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from _support.extended import examples
 from pellucid._utils.notices import InputError
 from pellucid.tables.reading import read_source
 from pellucid.tables.writing import to_text, write_table
@@ -134,7 +135,7 @@ TEXTS = WORDS.map(lambda word: f"w{word}".strip())
 """Text that is neither a number, a date nor a marker of a missing value."""
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(
         st.tuples(

@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import NotFittedError
 
+from _support.extended import examples
 from pellucid import IMM
 from pellucid.tree import TreeBuilder, predictor
 
@@ -106,7 +107,9 @@ def leaf_by_hand(tree, row):
 
 @given(trees_and_rows(), st.sampled_from([np.float64, np.float32, np.int64, np.float16]))
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(60),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 def test_every_storage_leads_to_the_leaf_found_by_hand(amount, case, dtype):
     tree, X = case

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from _support.extended import examples
 from pellucid.xclusters.branch_and_bound import Block, branch_and_bound
 
 steps = st.floats(0, 1).map(lambda x: x if x > 0.4 else 0.0)
@@ -35,7 +36,7 @@ class Lookup:
         return self.D[position], self.N[position]
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(
     monotone_tables(),
     st.sampled_from([0.3, 1.0, 4.0]),
@@ -63,7 +64,7 @@ def test_bounds_and_tolerance_hold_for_monotone_d_and_n(tables, trade_off, toler
     assert len(lookup.pairs) == len(set(lookup.pairs))
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(50))
 @given(monotone_tables())
 def test_every_pair_is_evaluated_or_pruned(tables):
     """Every pair that was not evaluated is in a pruned block."""

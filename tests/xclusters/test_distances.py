@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from _support.extended import examples
 from pellucid.xclusters import between, pairwise
 from pellucid.xclusters.distances import dtw, numeric
 from pellucid.xclusters.distances.pairwise import METRICS, column_ranges
@@ -82,7 +83,7 @@ def test_numeric_distances_equal_naive_loops(metric, n_jobs, small_tiles):
 
 
 @given(st.integers(0, 10_000), st.sampled_from([None, 0, 1, 4]))
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 def test_dtw_equals_brute_force(seed, window):
     random = np.random.default_rng(seed)
     series = [random.normal(size=random.integers(1, 12)).round(1) for _ in range(6)]
@@ -123,7 +124,7 @@ MIXED_ROWS = st.lists(
 
 
 @given(MIXED_ROWS)
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 def test_jaccard_equals_sets(rows):
     D = pairwise(rows, "jaccard")
     np.testing.assert_allclose(D, naive(rows, rows, naive_jaccard), atol=1e-15)
@@ -131,7 +132,7 @@ def test_jaccard_equals_sets(rows):
 
 
 @given(MIXED_ROWS)
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 def test_gower_equals_naive_loops(rows):
     frame = pd.DataFrame(rows, columns=["one", "two", "three"]).astype({"three": float})
     ranges = column_ranges(frame)

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
+from _support.extended import examples
 from pellucid._utils.threads import ThreadPool
 from pellucid.xclusters import fasterpam, k_medoids, medoids
 
@@ -53,7 +54,7 @@ cases = st.tuples(
 
 
 @given(cases, st.integers(1, 8), st.booleans(), st.sampled_from(["build", "k-medoids++", "rows"]))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 def test_no_single_swap_lowers_the_final_loss(case, k, weighted, init):
     n, seed, distances = case
     k, D = min(k, n), distances(n, seed)
@@ -73,7 +74,7 @@ def test_no_single_swap_lowers_the_final_loss(case, k, weighted, init):
 
 
 @given(cases, st.integers(1, 8), st.integers(0, 3))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 def test_build_is_the_greedy_choice_at_every_step(case, k, n_given):
     n, seed, distances = case
     k, D = min(k, n), distances(n, seed)
@@ -91,7 +92,7 @@ def test_build_is_the_greedy_choice_at_every_step(case, k, n_given):
 
 
 @given(cases, st.integers(1, 5))
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 def test_superfluous_medoids_with_the_smallest_cost_are_removed(case, k):
     n, seed, distances = case
     k, D, weight = min(k, n), distances(n, seed), np.ones(n)

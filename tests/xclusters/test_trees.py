@@ -9,6 +9,7 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import accuracy_score, f1_score
 from sklearn.tree import DecisionTreeClassifier
 
+from _support.extended import examples
 from pellucid import IMM, ExKMC
 from pellucid.xclusters.tree_accuracy import MEASURES, confusion, reachable_accuracy
 from pellucid.xclusters.trees import TreeGrower, relabel_clusters
@@ -22,7 +23,7 @@ def table(seed=0, n=200):
     return X, np.unique(y, return_inverse=True)[1], rng.uniform(0.5, 3, n)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(
     arrays(np.int64, st.tuples(st.integers(2, 30), st.integers(1, 3)), elements=st.integers(0, 3)),
     st.integers(0, 10),

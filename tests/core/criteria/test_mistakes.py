@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from _support.extended import examples
 from pellucid import EMN, IMM, BeamSearch
 from pellucid._core.criteria import mistakes as module
 from pellucid._core.criteria.base import Node, NodeRows
@@ -112,7 +113,7 @@ def test_a_histogram_that_is_requested_twice_is_the_same():
 
 @pytest.mark.parametrize("store", [np.asarray, sparse.csc_array])
 @given(st.integers(0, 10**6), st.lists(st.integers(0, 4), min_size=2, unique=True))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_amounts_at_edges_and_bounds_inside_bins(store, seed, members):
     problem = make_problem(seed, store=store)
     node, bins = node_of(problem, sorted(members)), problem.bins

@@ -8,6 +8,7 @@ from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
 from _support import oracles
+from _support.extended import examples
 from pellucid._core.data.arrays import Weights
 from pellucid._core.data.medians import MedianDataset, absolute_cost, group_medians
 from pellucid._utils.threads import ThreadPool
@@ -70,7 +71,7 @@ def test_total_cost_is_that_of_the_own_center(data, weight):
     hnp.arrays(np.float64, (8, 3), elements=st.integers(-2, 2).map(float)),
     hnp.arrays(np.float64, (4, 3), elements=st.integers(-5, 5).map(lambda i: i / 2)),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_nearest_is_the_lowest_of_the_nearest(X, centers):
     expected = oracles.nearest(X, centers, "kmedians")
     for matrix in (X, *storages(X)):
@@ -99,7 +100,7 @@ def grouped(draw):
 
 
 @given(grouped())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_medians_are_the_middle_of_repeated_rows(case):
     X, labels, weight = case
     units = Weights.of(weight).units

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 from _support import oracles
+from _support.extended import examples
 from _support.fitting import fit
 from _support.problems import pose
 from _support.strategies import tiny_data
@@ -66,7 +67,7 @@ def stop_early(data, objective, **limits):
 
 
 @given(tiny_data(max_rows=16, max_clusters=4), st.sampled_from(OBJECTIVES))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_no_tree_is_better(data, objective):
     model = fit(OptimalTree(criterion=objective), data, n_jobs=1)
     least = least_cost(data, objective)
@@ -98,14 +99,14 @@ def test_the_optimum_depends_neither_on_the_start_nor_on_workspace_sizes(seed, o
 
 
 @given(data=tiny_data(max_rows=12, max_clusters=4), objective=st.sampled_from(OBJECTIVES))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 def test_a_search_without_a_start_tree_finds_the_optimum(data, objective):
     total, tree = solve(data, objective, SMALL)
     assert total == tree_cost(data, tree, objective) == least_cost(data, objective)
 
 
 @given(tiny_data(max_rows=20, max_clusters=6), st.sampled_from(OBJECTIVES))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_greedy_trees_are_never_better(data, objective):
     best = fit(OptimalTree(criterion=objective), data, n_jobs=1).objective_
     for greedy in (IMM(), ExGreedy()):

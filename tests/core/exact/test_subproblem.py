@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from _support.extended import examples
 from _support.strategies import tiny_data
 from pellucid._core.exact.subproblem import pack_rows, unpack_rows
 from pellucid._core.exact.subproblem_table import rank_columns
@@ -20,13 +21,13 @@ def packed(rows):
 
 
 @given(row_sets)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_unpacked_rows_are_sorted(rows):
     assert unpack_rows(packed(rows)).tolist() == sorted(rows)
 
 
 @given(row_sets, st.lists(st.tuples(row_sets, st.integers(0, 500)), max_size=6), st.randoms())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_a_transferred_bound_loses_the_spread_of_missing_rows(rows, peers, random):
     spread = np.array([random.randrange(5) for _ in range(N)], dtype=np.int64)
     bits = np.array([packed(peer) for peer, _ in peers] + [packed(set())])
@@ -37,7 +38,7 @@ def test_a_transferred_bound_loses_the_spread_of_missing_rows(rows, peers, rando
 
 
 @given(tiny_data(max_features=4))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_ranks_are_the_order_of_the_values(data):
     features, rank, order = rank_columns(data.X, data.centers)
     items = np.concatenate([data.X, data.centers])

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from _support import oracles
+from _support.extended import examples
 from _support.fitting import fit_exactly as fit
 from _support.strategies import tiny_data
 from pellucid import BSIMM, IMM, BeamSearch, ExGreedy, ExShallow
@@ -67,7 +68,7 @@ def mistakes_of(model, data):
 
 
 @given(tiny_data(max_rows=10, max_clusters=4), st.integers(1, 6))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_the_cuts_of_a_node_are_the_best_of_its_gaps(data, n):
     problem = pose(data)
     rows = [i for i in range(len(data.X)) if data.weight[i] > 0]
@@ -81,7 +82,7 @@ def test_the_cuts_of_a_node_are_the_best_of_its_gaps(data, n):
 
 
 @given(tiny_data(max_rows=9, max_features=2, max_clusters=4))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 def test_a_wide_beam_finds_the_best_of_all_trees(data):
     model = fit(BSIMM(beam_width=10_000, n_candidates=1_000), data)
     rows = [i for i in range(len(data.X)) if data.weight[i] > 0]
@@ -91,13 +92,13 @@ def test_a_wide_beam_finds_the_best_of_all_trees(data):
 
 
 @given(tiny_data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_a_beam_of_one_is_imm(data):
     assert fit(BSIMM(beam_width=1), data).tree_ == fit(IMM(), data).tree_
 
 
 @given(tiny_data(), st.integers(1, 4), st.integers(1, 4))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_never_more_mistakes_than_imm(data, width, n_candidates):
     beam = fit(BSIMM(beam_width=width, n_candidates=n_candidates), data)
     assert mistakes_of(beam, data) <= mistakes_of(fit(IMM(), data), data)

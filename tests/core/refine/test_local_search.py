@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import make_blobs
 
+from _support.extended import examples
 from _support.problems import problem_of
 from pellucid import ExplainableKMeans
 from pellucid._core.refine.local_search import LocalSearch, can_search, change, search_from
@@ -81,7 +82,7 @@ def check(tree):
 
 
 @given(problem_and_tree(), st.integers(0, 99))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_random_changes_give_valid_trees_and_keep_the_original(found, seed):
     problem, start = found
     tree, random = search_tree(problem, start), Random(seed)
@@ -102,7 +103,7 @@ def test_random_changes_give_valid_trees_and_keep_the_original(found, seed):
 
 
 @given(problem_and_tree(), st.integers(0, 99))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_reoptimisation_never_raises_the_cost(found, seed):
     problem, start = found
     tree, random = search_tree(problem, start), Random(seed)
@@ -115,7 +116,7 @@ def test_reoptimisation_never_raises_the_cost(found, seed):
 
 
 @given(problem_and_tree())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_the_best_split_of_a_leaf_is_that_of_brute_force(found):
     problem, start = found
     tree = search_tree(problem, start)
@@ -134,7 +135,7 @@ def test_the_best_split_of_a_leaf_is_that_of_brute_force(found):
 
 
 @given(problem_and_tree())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_the_gain_of_a_better_cut_is_the_fall_of_the_cost(found):
     problem, start = found
     tree = search_tree(problem, start)

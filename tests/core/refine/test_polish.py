@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from _support import oracles
+from _support.extended import examples
 from _support.problems import pose, problem_of
 from _support.strategies import tiny_data
 from pellucid import SpEx
@@ -76,7 +77,7 @@ def check(data, tree, polished, n_leaves):
 
 @deep_or_not
 @given(case=data_and_tree(), more=st.integers(0, 3))
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 def test_the_cost_never_rises_and_no_cluster_is_lost(deep, case, more):
     data, tree = case
     n_leaves = tree.n_leaves + more
@@ -109,7 +110,7 @@ def single_changes(data, tree):
 
 
 @given(data_and_tree(max_rows=8, max_leaves=5))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_no_single_change_makes_a_polished_tree_cheaper(case):
     data, tree = case
     problem = pose(data)
@@ -140,7 +141,9 @@ def few_bins(request, monkeypatch):
 
 @given(tiny_data(max_rows=14), st.data())
 @settings(
-    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(80),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 def test_the_best_cut_with_fixed_centers_is_that_of_brute_force(few_bins, data, draw):
     problem, n = pose(data), len(data.X)
@@ -174,7 +177,7 @@ def test_the_best_cut_with_fixed_centers_is_that_of_brute_force(few_bins, data, 
 
 
 @given(tiny_data(max_rows=10), st.data())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 def test_the_best_cut_with_moving_centers_is_that_of_brute_force(data, draw):
     problem, n, k = pose(data), len(data.X), len(data.centers)
     clusters = st.lists(st.integers(0, k - 1), min_size=n, max_size=n)
@@ -237,7 +240,7 @@ def test_storage_threads_bins_and_copies_make_no_difference(deep, case, style):
 
 
 @given(data_and_tree())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_the_style_of_thresholds_does_not_change_the_clusters(case):
     data, tree = case
     polished = {

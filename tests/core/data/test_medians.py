@@ -67,6 +67,15 @@ def test_total_cost_is_that_of_the_own_center(data, weight):
         assert absolute_cost(matrix, labels, centers, weight) == pytest.approx(expected, rel=1e-13)
 
 
+def test_total_cost_of_full_sparse_columns_far_from_0_keeps_its_digits():
+    rng = np.random.default_rng(0)
+    X, weight = 1e6 + rng.normal(size=(5000, 3)), rng.random(5000)
+    labels, centers = np.arange(5000) % 2, np.full((2, 3), 1e6)
+    expected = absolute_cost(X, labels, centers, weight)
+    found = absolute_cost(sparse.csc_array(X), labels, centers, weight)
+    assert found == pytest.approx(expected, rel=1e-12)
+
+
 @given(
     hnp.arrays(np.float64, (8, 3), elements=st.integers(-2, 2).map(float)),
     hnp.arrays(np.float64, (4, 3), elements=st.integers(-5, 5).map(lambda i: i / 2)),

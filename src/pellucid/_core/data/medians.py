@@ -139,7 +139,9 @@ def absolute_cost(
 
     if sparse.issparse(X):
         members = labels >= 0
-        group_weight = np.bincount(labels[members], weights=weight[members], minlength=len(centers))
+        groups = labels[members]
+        group_weight = np.bincount(groups, weights=weight[members], minlength=len(centers))
+        group_rows = np.bincount(groups, minlength=len(centers))
         coordinates, totals = np.ascontiguousarray(centers.T), np.empty(X.shape[1])
 
         def work_columns(block: tuple[int, int]) -> None:
@@ -153,6 +155,7 @@ def absolute_cost(
                 weight=weight,
                 coordinates=coordinates,
                 group_weight=group_weight,
+                group_rows=group_rows,
                 total=totals,
             )
 

@@ -89,16 +89,29 @@ def dense_total(X, labels, weight, centers, total):
 
 @allocating
 def sparse_total(
-    data, indices, indptr, first, last, labels, weight, coordinates, group_weight, total
+    data,
+    indices,
+    indptr,
+    first,
+    last,
+    labels,
+    weight,
+    coordinates,
+    group_weight,
+    group_rows,
+    total,
 ):
     """total[j] = the same for the columns first .. last of a CSC matrix.
 
-    coordinates[j, g] is centers[g, j], and group_weight[g] the weight of all rows of group g.
+    coordinates[j, g] is centers[g, j]; group_weight[g] and group_rows[g] are the weight and the
+    number of all rows of group g. All other entries are 0; there are none if there are as many
+    stored entries as rows, whatever rounding leaves of the weight.
     """
     n_groups = len(group_weight)
-    zeros = np.empty(n_groups)
+    zeros, n_zeros = np.empty(n_groups), np.empty(n_groups, dtype=np.int64)
     for j in range(first, last):
         zeros[:] = group_weight
+        n_zeros[:] = group_rows
         cost = 0.0
         for p in range(indptr[j], indptr[j + 1]):
             i = indices[p]
@@ -106,8 +119,10 @@ def sparse_total(
             if g >= 0:
                 cost += weight[i] * abs(np.float64(data[p]) - coordinates[j, g])
                 zeros[g] -= weight[i]
+                n_zeros[g] -= 1
         for g in range(n_groups):
-            cost += max(zeros[g], 0.0) * abs(coordinates[j, g])
+            if n_zeros[g] > 0:
+                cost += max(zeros[g], 0.0) * abs(coordinates[j, g])
         total[j] = cost
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -134,7 +135,9 @@ class TreeCase:
         total = weight.sum()
         if total < 2.0**52 and (weight == np.rint(weight)).all():
             return weight
-        return np.where(weight < total * 2.0**-53, 0.0, weight)
+        # Weights are rounded to multiples of a power of two, 2**-51 to 2**-50 of the total.
+        unit = np.ldexp(1.0, int(np.frexp(math.fsum(weight))[1]) - 51)
+        return np.where(weight <= unit / 2, 0.0, weight)
 
     def fit(self, **changes):
         """A fitted copy of the model; changes replace parameters, or X, y and weight."""

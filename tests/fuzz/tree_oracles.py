@@ -112,8 +112,8 @@ def _check_counts(tree, leaf, counted, weight):
         expected = math.fsum(weight[counted & (leaf == node)])
         found = tree.weighted_n_node_samples[node]
         total = math.fsum(weight[counted])
-        # Each weight is rounded to 2**-52 of the total weight.
-        close = abs(found - expected) <= (1e-12 + len(weight) * 2.0**-53) * total
+        # Each weight is rounded to a multiple of at most 2**-50 of the total weight.
+        close = abs(found - expected) <= (1e-12 + len(weight) * 2.0**-51) * total
         require(close, f"weighted_n_node_samples of a leaf is {found}, not {expected}")
 
 

@@ -99,9 +99,10 @@ class Weights:
 
     @classmethod
     def of(cls, sample_weight: np.ndarray) -> Weights:
-        """Integer weights are kept; fractions are rounded to 2**-52 of the total weight.
+        """Integer weights are kept; fractions are rounded to a power of two times an integer.
 
-        Rows whose weight is rounded to 0 have weight 0 everywhere.
+        The power of two is between 2**-51 and 2**-50 of the total weight. Rows whose weight is
+        rounded to 0 have weight 0 everywhere.
         """
         if (sample_weight == 1).all():
             return cls.equal(len(sample_weight))

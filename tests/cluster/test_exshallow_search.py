@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csc_array
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits, load_iris, make_blobs
@@ -177,3 +178,32 @@ def test_rows_of_noise_do_not_count_towards_the_cost():
     alone = ExShallowSearch(goal_cost=1.3).fit(X[10:], labels[10:])
     assert model.best_depth_penalty_ == alone.best_depth_penalty_
     assert model.tree_ == alone.tree_
+
+
+@pytest.mark.filterwarnings("ignore:the tree has")
+def test_the_tree_does_not_depend_on_the_storage():
+    """Neighbouring floating-point numbers: the costs of the trees differ by rounding only."""
+    rng = np.random.default_rng(42011702)
+    for _ in range(60):
+        X = 1e10 + rng.integers(0, 4, (5, 3)) * np.spacing(1e10)
+        centers, weight = X[rng.integers(0, 5, 4)], rng.random(5) + 0.01
+        for objective in ("kmeans", "kmedians"):
+            model = ExShallowSearch(
+                reference=centers,
+                objective=objective,
+                goal_cost=1.05,
+                max_fits=4,
+                threshold_style="data",
+            )
+            dense = clone(model).fit(X, sample_weight=weight)
+            stored = clone(model).fit(csc_array(X), sample_weight=weight)
+            assert dense.tree_ == stored.tree_
+            assert dense.path_.to_pandas()["cost"].equals(stored.path_.to_pandas()["cost"])
+
+
+def test_a_goal_of_k_medians_is_a_cost_of_k_medians():
+    X, centers = blobs()
+    rival = IMM(reference=centers, objective="kmedians").fit(X)
+    model = ExShallowSearch(reference=centers, objective="kmedians", goal_cost=rival).fit(X)
+    assert model.reached_
+    assert model.inertia_ <= rival.inertia_ * (1 + 1e-9)

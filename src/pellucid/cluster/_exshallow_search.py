@@ -16,7 +16,7 @@ from pellucid._utils.sklearn_compat import Interval, validate_parameters
 from pellucid.cluster._base import BaseThresholdTree
 from pellucid.cluster._docs import common_parameters
 from pellucid.cluster._reference_tree import BaseReferenceTree
-from pellucid.metrics import kmeans_cost, weighted_average_explanation_size
+from pellucid.metrics import weighted_average_explanation_size
 from pellucid.tree import ThresholdTree
 from pellucid.tree.rounding import ThresholdStyle
 from pellucid.tree.trade_off import TradeOffPoint
@@ -168,7 +168,7 @@ class ExShallowSearch(BaseReferenceTree):
         weight = problem.weights.values
         if isinstance(self.goal_cost, BaseThresholdTree):
             position = tree_of("goal_cost", self.goal_cost).predict(problem.X)
-            cost = kmeans_cost(problem.X, position, sample_weight=weight)
+            cost = problem.own_cost(position) * problem.cost_unit
         elif self.goal_cost is not None:
             ratio = self.goal_cost
         if isinstance(self.goal_size, BaseThresholdTree):
@@ -186,7 +186,7 @@ class Goals:
     Attributes
     ----------
     cost, ratio : float
-        Largest k-means cost, absolute and as a ratio to that of the reference.
+        Largest cost, absolute and as a ratio to that of the reference.
     size : float
         Largest WAES.
     """

@@ -56,6 +56,23 @@ def test_the_unit_from_labels_is_smaller_and_costs_do_not_overflow(clusters, for
         assert problem.costs.sum(axis=0).max() < 2**61
 
 
+@pytest.mark.parametrize("kind", [Dataset, MedianDataset])
+def test_own_cost_is_the_same_integer_in_any_storage_and_order(clusters, kind):
+    X, centers, labels = clusters
+    X, weight = X + 1e6, np.random.default_rng(1).random(len(X))
+    grouping, order = np.roll(labels, 1), np.random.default_rng(2).permutation(len(X))
+
+    def problem(form, rows):
+        data = kind(FORMS[form](X[rows]), Weights.of(weight[rows]))
+        return Problem(data, centers + 1e6, labels[rows], unit_from_labels=True)
+
+    first = problem("dense", slice(None))
+    found = first.own_cost(grouping)
+    assert found * first.cost_unit == pytest.approx(first.centers_and_costs(grouping)[0][1])
+    assert problem("sparse", slice(None)).own_cost(grouping) == found
+    assert problem("dense", order).own_cost(grouping[order]) == found
+
+
 @pytest.mark.parametrize("estimator", [IMM, ExKMC, ExShallow])
 def test_trees_from_copies_of_the_centers_are_equal(clusters, estimator):
     X, centers, _ = clusters

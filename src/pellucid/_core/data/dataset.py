@@ -9,6 +9,7 @@ data give the same tree, bit for bit.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -72,6 +73,12 @@ class Dataset:
         X = self.rows[rows]
         X = X.tocsc() if sparse.issparse(X) else X
         return type(self)(X, Weights.of(self.weights.values[rows]), self.pool)
+
+    def part(self, rows: np.ndarray) -> Dataset:
+        """Some of the rows with the weights that they have here, for `costs` in the same units."""
+        weights = self.weights
+        units, values = weights.units[rows], weights.values[rows]
+        return type(self)(self.rows[rows], replace(weights, units=units, values=values), self.pool)
 
     def nearest(self, centers: np.ndarray) -> np.ndarray:
         """Nearest center of each row, regardless of its weight; ties go to the lowest.

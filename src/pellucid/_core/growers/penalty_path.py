@@ -55,7 +55,8 @@ class PenaltyPath:
         self.fits: dict[float, TradeOffPoint] = {}
         self.is_complete = False
         self._measured: dict[ThresholdTree, dict[str, float]] = {}
-        self._shiftedd: set[float] = set()
+        self._shifted: set[float] = set()
+        self._reference_cost: int | None = None
 
     def grow(self, penalty: float) -> GrowthResult:
         """Grow the tree at a penalty."""
@@ -69,7 +70,10 @@ class PenaltyPath:
             growth = self.grow(penalty)
             tree = growth.builder.build()
             if tree not in self._measured:
-                self._measured[tree] = _measure(self.problem, tree, growth)
+                if self._reference_cost is None:
+                    self._reference_cost = self.problem.own_cost(self.problem.labels)
+                measures = _measure(self.problem, tree, growth, self._reference_cost)
+                self._measured[tree] = measures
             values = self._measured[tree]
             self.fits[penalty] = TradeOffPoint(penalty, (penalty, penalty), tree, **values)
             self.progress.step()
@@ -143,22 +147,23 @@ class PenaltyPath:
         # Two splits are equally good at this end, and the other one is better a little further in.
         # If a penalty there has been tried, rounding hides the crossing: bisect.
         shifted = None
-        if abs(crossing - first) <= 2 * (least - first) and first not in self._shiftedd:
+        if abs(crossing - first) <= 2 * (least - first) and first not in self._shifted:
             shifted = least
-        elif abs(crossing - last) <= 2 * RESOLUTION * last and last not in self._shiftedd:
+        elif abs(crossing - last) <= 2 * RESOLUTION * last and last not in self._shifted:
             shifted = last * (1 - RESOLUTION)
         if shifted is not None:
-            self._shiftedd.add(shifted)
+            self._shifted.add(shifted)
             return shifted
         return sqrt(first * last) if first > 0 else sqrt(least * last)
 
 
-def _measure(problem: Problem, tree: ThresholdTree, growth: GrowthResult) -> dict[str, float]:
-    """Cost and size of a tree."""
-    position = tree.cluster[growth.leaf_of_rows]
-    (_, cost), (_, reference) = problem.centers_and_costs(position)
+def _measure(
+    problem: Problem, tree: ThresholdTree, growth: GrowthResult, reference: int
+) -> dict[str, float]:
+    """Cost and size of a tree; trees are compared by them, so that the costs are integers."""
+    cost = problem.own_cost(tree.cluster[growth.leaf_of_rows])
     return {
-        "cost": cost,
+        "cost": cost * problem.cost_unit,
         "npc": cost / reference if reference > 0 else (1.0 if cost == 0 else inf),
         "waes": mean_conditions(tree),
         "wad": mean_depth(tree),

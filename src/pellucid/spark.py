@@ -32,6 +32,7 @@ METHODS = {
     "exshallow": "ExShallow",
     "exkmc": "ExKMC",
     "bsimm": "BSIMM",
+    "explainable": "ExplainableKMeans",
 }
 """Estimators by the value of `method`."""
 
@@ -115,7 +116,7 @@ class Explainer(Estimator, _ExplainerParams, _Saved):
 
     Parameters
     ----------
-    method : {"imm", "emn", "exgreedy", "exshallow", "exkmc", "bsimm"}, default="imm"
+    method : {"imm", "emn", "exgreedy", "exshallow", "exkmc", "bsimm", "explainable"}, default="imm"
     inputCols : list of str
         Columns of numbers, without missing values.
     predictionCol : str, default="prediction"

@@ -211,7 +211,7 @@ class BaseThresholdTree(
         """Grow the tree on partitioned data: its builder, and the centers of its leaves."""
         raise ValueError(
             f"{type(self).__name__} needs all rows in memory; on a scan, use IMM, EMN, BSIMM, "
-            "ExGreedy, ExShallow or ExKMC"
+            "ExGreedy, ExShallow, ExKMC or ExplainableKMeans"
         )
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:

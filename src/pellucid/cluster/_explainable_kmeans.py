@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.utils import check_random_state
 
 from pellucid._core.criteria.problem import Problem
+from pellucid._core.data.arrays import Weights
+from pellucid._core.data.dataset import Dataset
 from pellucid._core.refine.polish import Polished
 from pellucid._core.refine.portfolio import EFFORTS, Portfolio, TreeLimits, growth_of
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import Interval, StrOptions
+from pellucid._utils.threads import count_threads
 from pellucid.cluster._base import BaseThresholdTree
 from pellucid.cluster._docs import common_parameters
 from pellucid.metrics import weighted_average_explanation_size
 from pellucid.reference import find_reference
+from pellucid.tree import TreeBuilder
 from pellucid.tree.rounding import ThresholdStyle
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+SCAN_SAMPLE_ROWS = 100_000
+"""Rows of the sample on which trees are searched if a scan does not fit into memory."""
+
+_COPIES = 8
+"""Copies of the data that a fit in memory may need."""
 
 _AUTO_PENALTY = 0.03
 """The value that the authors of ExShallow recommend; shallow trees are often cheap as well."""
@@ -54,6 +67,10 @@ class ExplainableKMeans(BaseThresholdTree):
     grown again from the means of the leaves. The cheapest tree found is kept. There is no local
     search on more than 32,768 rows or 524,288 values (rows × columns, sparse data as well), nor
     with `max_depth`, `max_conditions` or a `depth_penalty`: then every tree is polished.
+
+    On a :func:`pellucid.scan` whose rows fit into its memory, the result is that of `fit` in
+    memory, bit for bit. Otherwise trees are searched on a sample of 100,000 different rows, which
+    depends on the values of the rows only; their costs over all rows are then compared exactly.
 
     The amount of work depends on the size of the data and never on time or chance, so results can
     be repeated. "balanced" aims at five times the time of ``KMeans(n_init=10)`` plus a second.
@@ -141,36 +158,98 @@ class ExplainableKMeans(BaseThresholdTree):
         return n_clusters if self.n_leaves is None else self.n_leaves
 
     def _grow(self, problem, progress):
-        n_leaves = self._max_leaves(problem.n_clusters)
-        if n_leaves < problem.n_clusters:
-            raise ValueError(
-                f"n_leaves={n_leaves} is less than the {problem.n_clusters} clusters; each needs "
-                "a leaf of its own"
-            )
-        limits = TreeLimits(n_leaves, self.max_depth, self.max_conditions)
-        is_auto = isinstance(self.depth_penalty, str)
-        ranking = 0.0 if is_auto else float(self.depth_penalty)
-        penalty = _AUTO_PENALTY if is_auto else ranking
-        budget = EFFORTS[self.effort]
-        n_references = self._n_references()
+        budget, found = EFFORTS[self.effort], []
+        n_references, limits = self._n_references(), self._limits(problem.n_clusters)
         n_trees = n_references * budget.n_trees(problem, limits)
         progress = Progress("ExplainableKMeans: trees", n_trees, self.verbose)
-        yardstick = _reference_cost(problem)
-
-        def rank(polished: Any) -> tuple[float, float]:
-            size = weighted_average_explanation_size(polished.tree)
-            return polished.cost / yardstick + ranking * size, size
-
-        found = []
+        rank = self._ranking(_reference_cost(problem))
         for posed in self._problems(problem, n_references):
-            portfolio = Portfolio(posed, budget, limits, penalty, self.threshold_style, progress)
-            if (polished := portfolio.best(rank, only_cost=ranking == 0)) is not None:
+            portfolio = self._portfolio(posed, progress)
+            if (polished := portfolio.best(rank, only_cost=self._penalty == 0)) is not None:
                 found.append((polished, posed))
         if not found:
             raise ValueError(self._too_narrow(problem.n_clusters))
         self.n_trees_tried_ = progress.done
         best, posed = min(found, key=lambda pair: rank(pair[0]))
         return growth_of(best.tree, best.leaf, _names(best, posed, problem))
+
+    def _limits(self, n_clusters: int) -> TreeLimits:
+        n_leaves = self._max_leaves(n_clusters)
+        if n_leaves < n_clusters:
+            raise ValueError(
+                f"n_leaves={n_leaves} is less than the {n_clusters} clusters; each needs "
+                "a leaf of its own"
+            )
+        return TreeLimits(n_leaves, self.max_depth, self.max_conditions)
+
+    @property
+    def _penalty(self) -> float:
+        """Weight of the size when trees are compared."""
+        return 0.0 if isinstance(self.depth_penalty, str) else float(self.depth_penalty)
+
+    def _portfolio(self, problem: Problem, progress: Progress) -> Portfolio:
+        penalty = _AUTO_PENALTY if isinstance(self.depth_penalty, str) else self._penalty
+        limits, budget = self._limits(problem.n_clusters), EFFORTS[self.effort]
+        return Portfolio(problem, budget, limits, penalty, self.threshold_style, progress)
+
+    def _ranking(self, yardstick: float) -> Callable[[Any], tuple[float, float]]:
+        """The order of trees by cost and size, given the cost of the reference."""
+
+        def rank(polished: Any) -> tuple[float, float]:
+            size = weighted_average_explanation_size(polished.tree)
+            return polished.cost / yardstick + self._penalty * size, size
+
+        return rank
+
+    def _fit_scan(self, scan: Any, y: Any, sample_weight: Any) -> Self:
+        """Fit in memory if the rows fit; otherwise search on a sample, and compare on all rows."""
+        if y is not None or sample_weight is not None or scan.rows_in_memory(_COPIES) == 0:
+            return super()._fit_scan(scan, y, sample_weight)
+        self._check_parameters()
+        gathered = scan.gather(scan.rows_in_memory(_COPIES), count_threads(self.n_jobs))
+        if gathered.parts is None or not gathered.n_rows:
+            return super()._fit_scan(scan, y, sample_weight)
+        X, weight, labels = gathered.arrays()
+        self.fit(scan.named(X), labels, sample_weight=weight)
+        # As after any fit on a scan.
+        del self.labels_, self.reference_labels_
+        return self
+
+    def _grow_partitions(self, problem: Any, progress: Progress) -> tuple[Any, Any]:
+        from pellucid.scale.sampling import value_sample
+        from pellucid.scale.tree_costs import RowStatisticsTask, evaluate_trees
+
+        statistics = problem.map(RowStatisticsTask())
+        sample = value_sample(problem, SCAN_SAMPLE_ROWS, statistics.n_rows)
+        weight = sample.weight * sample.count
+        data = Dataset(np.ascontiguousarray(sample.X), Weights.of(weight))
+        small = Problem(data, problem.centers, sample.labels, unit_from_labels=True)
+        yardstick = _reference_cost(small)
+        rank, ranked = self._ranking(yardstick), []
+        n_trees = EFFORTS[self.effort].n_trees(small, self._limits(small.n_clusters))
+        progress = Progress("ExplainableKMeans: trees", n_trees, self.verbose)
+        for posed in self._problems(small, self._n_references()):
+
+            def record(polished: Polished, posed: Problem = posed) -> tuple[float, float]:
+                ranked.append((polished, posed))
+                return rank(polished)
+
+            self._portfolio(posed, progress).best(record, only_cost=self._penalty == 0)
+        if not ranked:
+            raise ValueError(self._too_narrow(small.n_clusters))
+        self.n_trees_tried_ = progress.done
+        values = evaluate_trees(problem, [polished.tree for polished, _ in ranked], statistics)
+        whole = yardstick * (values[0].tree.weighted_n_node_samples[0] / weight.sum())
+
+        def rank_of_all(position: int) -> tuple[float, float]:
+            size = weighted_average_explanation_size(values[position].tree)
+            return -values[position].between_ss / whole + self._penalty * size, size
+
+        best, posed = ranked[min(range(len(ranked)), key=rank_of_all)]
+        builder, names = TreeBuilder.from_tree(best.tree), _names(best, posed, small)
+        for leaf in best.tree.leaves.tolist():
+            builder.set_cluster(leaf, int(names[best.tree.cluster[leaf]]))
+        return builder, None
 
     def _n_references(self) -> int:
         if self.reference is not None or self._has_labels:

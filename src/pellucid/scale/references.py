@@ -72,7 +72,7 @@ class ColumnLabels:
     def __call__(self, raw: RawBatch) -> np.ndarray:
         """Position of each row's label in `names`; -1 for noise that is dropped."""
         require_domain(raw)
-        given = _as_labels(raw, self.column)
+        given = as_labels(raw, self.column)
         place = np.minimum(np.searchsorted(self.names, given), len(self.names) - 1)
         is_known = self.names[place] == given
         if self.drop is not None:
@@ -82,7 +82,7 @@ class ColumnLabels:
         return np.where(self.names[place] == given, place, -1)
 
 
-def _as_labels(raw: RawBatch, column: str) -> np.ndarray:
+def as_labels(raw: RawBatch, column: str) -> np.ndarray:
     """The labels of a batch: integers or strings."""
     given = np.asarray(raw.labels)
     if given.dtype.kind == "f":
@@ -136,7 +136,7 @@ class LabelNamesTask:
     def __call__(self, raw: RawBatch) -> tuple[np.ndarray, tuple]:
         """Labels and largest values of one batch."""
         require_domain(raw)
-        return np.unique(_as_labels(raw, self.column)), _largest(raw)
+        return np.unique(as_labels(raw, self.column)), _largest(raw)
 
     def merge(self, first: Any, second: Any) -> Any:
         """Those of two batches."""

@@ -15,6 +15,7 @@ from pellucid.scale.batches import RawBatch
 from pellucid.scale.partitions import Partitions
 from pellucid.scale.prediction import predict_scan
 from pellucid.scale.queries import open_source
+from pellucid.scale.sampling import GatheredRows, GatherTask
 from pellucid.scale.sources import Chunk, Source, matrix_of
 
 _MAX_BATCH_ROWS, _MIN_BATCH_ROWS = 2**18, 2**10
@@ -81,6 +82,26 @@ class BatchScan:
         per_row = 20 * len(self.columns) + 24 * n_clusters + 64
         n_rows = self.memory // (4 * n_threads * per_row)
         return int(np.clip(n_rows, _MIN_BATCH_ROWS, _MAX_BATCH_ROWS))
+
+    def rows_in_memory(self, n_copies: int) -> int:
+        """Rows that fit into `memory`, if so many copies are needed."""
+        return self.memory // (n_copies * 8 * (len(self.columns) + 2))
+
+    def gather(self, limit: int, n_threads: int) -> GatheredRows:
+        """All rows, if there are at most `limit`, by one pass."""
+        with ThreadPool(n_threads) as pool:
+            partitions = self.partitions(pool, 1)
+            try:
+                found = partitions.map_raw(GatherTask(limit, self.columns, self.labels))
+            finally:
+                partitions.close()
+        return GatheredRows(0, None) if found is None else found
+
+    def named(self, X: np.ndarray) -> Any:
+        """Values of the columns as a data frame with their names."""
+        import polars as pl
+
+        return pl.DataFrame({name: X[:, j] for j, name in enumerate(self.columns)})
 
     @property
     def names(self) -> list[str]:
@@ -152,8 +173,9 @@ def scan(
 ) -> BatchScan:
     """Read data in batches instead of into memory.
 
-    The result is given to `fit` of `IMM`, `EMN`, `BSIMM`, `ExGreedy`, `ExShallow` or `ExKMC` in
-    place of X. The tree is the same, bit for bit, as that of the same rows in memory.
+    The result is given to `fit` of `IMM`, `EMN`, `BSIMM`, `ExGreedy`, `ExShallow`, `ExKMC` or
+    `ExplainableKMeans` in place of X. The tree is the same, bit for bit, as that of the same rows
+    in memory; for `ExplainableKMeans` only if the rows fit into `memory`.
 
     Parameters
     ----------

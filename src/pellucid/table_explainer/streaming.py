@@ -29,7 +29,7 @@ from pellucid.tables.columns import Columns
 from pellucid.tables.reading.files import source_of
 from pellucid.tables.reading.large_files import LargeTable
 
-STREAMED = ("exshallow", "exgreedy", "imm", "exkmc", "bsimm", "emn")
+STREAMED = ("explainable", "exshallow", "exgreedy", "imm", "exkmc", "bsimm", "emn")
 """Methods whose tree can be grown in batches."""
 
 SAMPLE_ROWS = 100_000
@@ -225,9 +225,6 @@ def choose_streamed(
     name = check_method(
         method or ("exshallow" if has_labels else None), options, number, has_labels
     )
-    if method is None and name not in STREAMED:
-        name = "exshallow"
-        options.check(name)
     if name not in STREAMED:
         raise needs_memory("method", name)
     for parameter in ("polish", "objective"):

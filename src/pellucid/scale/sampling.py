@@ -1,0 +1,172 @@
+"""A sample of the rows of a scan that depends on their values alone.
+
+Every row has a hash of its values. The different rows of least hash are chosen, each with the
+number of its copies. So the sample depends neither on the order of the rows nor on the batches.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pellucid.scale.batches import Batch, RawBatch
+from pellucid.scale.problem import ScaleProblem
+from pellucid.scale.references import Checked, as_labels, require_domain
+
+_RESERVE = 1.3
+"""Factor of the rows that are looked at, so that there are enough of them."""
+
+
+class RowSample(NamedTuple):
+    """Different rows, ascending by hash.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+    labels : ndarray of shape (n_rows,), int64
+        Own center of each row.
+    weight : ndarray of shape (n_rows,)
+        Weight of one copy of each row.
+    count : ndarray of shape (n_rows,), int64
+        Number of copies.
+    """
+
+    X: np.ndarray
+    labels: np.ndarray
+    weight: np.ndarray
+    count: np.ndarray
+
+    @property
+    def n_rows(self) -> int:
+        """Number of different rows."""
+        return len(self.count)
+
+    def hashes(self) -> np.ndarray:
+        """Hash of each row."""
+        found = np.zeros(len(self.count), dtype=np.uint64)
+        for column in (*self.X.T, self.weight, self.labels.astype(np.float64)):
+            # -0.0 and 0.0 are the same number.
+            found = _mixed(found ^ (column + 0.0).view(np.uint64))
+        return found
+
+    def smallest(self, n: int, highest: int) -> RowSample:
+        """The n different rows of least hash, of those with a hash of at most `highest`."""
+        hashes = self.hashes()
+        kept = (hashes <= np.uint64(highest)).nonzero()[0]
+        hashes, rows = hashes[kept], self._take(kept)
+        # The last key decides first; values decide between rows of equal hash.
+        order = np.lexsort((*rows.X.T, rows.weight, rows.labels, hashes))
+        rows = rows._take(order)
+        is_first = np.ones(len(order), dtype=bool)
+        is_first[1:] = (
+            (rows.X[1:] != rows.X[:-1]).any(axis=1)
+            | (rows.weight[1:] != rows.weight[:-1])
+            | (rows.labels[1:] != rows.labels[:-1])
+        )
+        first = is_first.nonzero()[0]
+        count = np.add.reduceat(rows.count, first) if len(first) else rows.count
+        return rows._take(first)._replace(count=count)._take(slice(n))
+
+    def _take(self, rows: Any) -> RowSample:
+        return RowSample(*(array[rows] for array in self))
+
+
+def _mixed(keys: np.ndarray) -> np.ndarray:
+    """Integers whose bits depend on all bits of the keys (the last step of SplitMix64)."""
+    keys = keys + np.uint64(0x9E3779B97F4A7C15)
+    keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return keys ^ (keys >> np.uint64(31))
+
+
+@dataclass(frozen=True)
+class ValueSampleTask:
+    """The different rows of least hash.
+
+    Attributes
+    ----------
+    n_rows : int
+    highest : int
+        Largest hash of rows that are looked at.
+    """
+
+    n_rows: int
+    highest: int
+
+    def __call__(self, batch: Batch) -> RowSample:
+        """Those of one batch."""
+        X = np.array(batch.X, dtype=np.float64, order="F")
+        weight = np.array(batch.weights.values, dtype=np.float64)
+        count = np.ones(len(X), dtype=np.int64)
+        rows = RowSample(X, batch.labels.astype(np.int64), weight, count)
+        return rows.smallest(self.n_rows, self.highest)
+
+    def merge(self, first: RowSample, second: RowSample) -> RowSample:
+        """Those of two batches."""
+        both = RowSample(*(np.concatenate(pair) for pair in zip(first, second)))
+        return both.smallest(self.n_rows, self.highest)
+
+
+def value_sample(problem: ScaleProblem, n_rows: int, n_total: int) -> RowSample:
+    """The n different rows of least hash of a problem with `n_total` rows."""
+    last = 2**64 - 1
+    share = _RESERVE * n_rows / n_total
+    highest = last if share >= 1 else int(share * 2**64)
+    sample = problem.map(ValueSampleTask(n_rows, highest))
+    if sample.n_rows < n_rows and highest < last:
+        # Many rows have copies.
+        sample = problem.map(ValueSampleTask(n_rows, last))
+    return sample
+
+
+class GatheredRows(NamedTuple):
+    """All rows of a scan, if they are few.
+
+    Attributes
+    ----------
+    n_rows : int
+    parts : list of (int, ndarray, ndarray or None, ndarray or None), optional
+        Number of the partition, values, weights and labels; None for too many rows.
+    """
+
+    n_rows: int
+    parts: list | None
+
+    def arrays(self) -> list[np.ndarray | None]:
+        """Values, weights and labels, in the order of the partitions."""
+        parts = sorted(self.parts or [], key=lambda part: part[0])
+        columns = list(zip(*parts))[1:]
+        return [None if values[0] is None else np.concatenate(values) for values in columns]
+
+
+@dataclass(frozen=True)
+class GatherTask:
+    """All rows, unless they are more than a limit.
+
+    Attributes
+    ----------
+    limit : int
+    columns : tuple of str
+    labels : str, optional
+        Column of the labels.
+    """
+
+    limit: int
+    columns: tuple[str, ...]
+    labels: str | None
+
+    def __call__(self, raw: RawBatch) -> GatheredRows:
+        """The rows of one batch."""
+        Checked(require_domain, self.columns)(raw)
+        n, place = len(raw.X), raw.origin.removeprefix("partition ")
+        labels = None if self.labels is None else as_labels(raw, self.labels)
+        part = (int(place) if place.isdecimal() else 0, raw.X, raw.weight, labels)
+        return GatheredRows(n, [part] if n <= self.limit else None)
+
+    def merge(self, first: GatheredRows, second: GatheredRows) -> GatheredRows:
+        """The rows of two batches."""
+        n = first.n_rows + second.n_rows
+        is_kept = n <= self.limit and first.parts is not None and second.parts is not None
+        return GatheredRows(n, [*first.parts, *second.parts] if is_kept else None)

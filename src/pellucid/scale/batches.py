@@ -68,6 +68,11 @@ class Batch:
         return int(self.starts[-1])
 
     @property
+    def X(self) -> np.ndarray:
+        """The values as a matrix: (n_rows, n_features), a view."""
+        return self.columns.T
+
+    @property
     def labels(self) -> np.ndarray:
         """Own center of each row, int32."""
         centers = np.arange(len(self.starts) - 1, dtype=np.int32)

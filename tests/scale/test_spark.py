@@ -32,7 +32,8 @@ def spark():
 
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     session = (
-        SparkSession.builder.master("local[2]")
+        # Two threads; a task may fail once.
+        SparkSession.builder.master("local[2,2]")
         .config("spark.ui.enabled", "false")
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.driver.memory", "1g")
@@ -109,6 +110,29 @@ def test_labels_and_saved_estimator(spark, tmp_path):
     expected = ExShallow().fit(X, labels)
     found = model.transform(frame).toPandas()
     assert (found["p"] == expected.predict(X)).all()
+
+
+def test_tasks_that_fail_are_run_again(spark, tmp_path):
+    X, centers = blobs()
+    calls, failed = str(tmp_path / "calls"), str(tmp_path / "failed")
+
+    def fail_sometimes(batches):
+        # The length of the file after an append is the number of this call.
+        calls_file = os.open(calls, os.O_CREAT | os.O_APPEND | os.O_WRONLY)
+        os.write(calls_file, b".")
+        number = os.lseek(calls_file, 0, os.SEEK_CUR)
+        os.close(calls_file)
+        if number == 8:
+            with open(failed, "a") as file:
+                file.write(f"{number} ")
+            raise OSError("the machine is gone")
+        yield from batches
+
+    frame = frame_of(spark, X, n_partitions=2).mapInArrow(fail_sometimes, "x0 double, x1 double")
+    model = pellucid.IMM(reference=centers).fit(pellucid.scan(frame))
+    assert_same_tree(model, pellucid.IMM(reference=centers).fit(X))
+    with open(failed) as file:
+        assert file.read() == "8 "
 
 
 def test_predict_adds_an_expression(spark):

@@ -9,7 +9,8 @@ import pellucid
 from pellucid import IMM, ExplainableKMeans, scan
 from pellucid._utils.notices import InputError
 from pellucid.cluster import _explainable_kmeans
-from pellucid.scale.sampling import RowSample
+from pellucid.scale.batches import RawBatch
+from pellucid.scale.sampling import GatherTask, RowSample
 from tests.scale.test_same_tree import assert_same_tree
 
 polars = pytest.importorskip("polars")
@@ -113,3 +114,14 @@ def test_dask():
     data = pellucid.scan(dd.from_pandas(polars.concat(frames(X)).to_pandas(), npartitions=12))
     model = ExplainableKMeans(reference=X[:5], effort="fast").fit(data)
     assert_same_tree(model, ExplainableKMeans(reference=X[:5], effort="fast").fit(X))
+
+
+def test_rows_are_in_the_order_of_the_partitions():
+    task = GatherTask(6, ("x",), None)
+    parts = [task(RawBatch(np.full((2, 1), i), None, None, f"partition {i}")) for i in (10, 2, 0)]
+    X, weight, labels = task.merge(task.merge(parts[0], parts[1]), parts[2]).arrays()
+    assert X[:, 0].tolist() == [0, 0, 2, 2, 10, 10]
+    assert weight is None
+    assert labels is None
+    too_many = task.merge(task.merge(parts[0], parts[1]), task.merge(parts[1], parts[2]))
+    assert too_many == (8, None)

@@ -183,3 +183,19 @@ def test_columns_that_do_not_match(frame, model):
     unnamed = IMM(2, random_state=0).fit(np.random.default_rng(0).normal(size=(20, 3)))
     with pytest.raises(InputError, match="the scan has 4 columns, but IMM was fitted on 3"):
         unnamed.predict(pellucid.scan(frame.lazy()))
+
+
+def test_model_from_a_file(frame, model, expected):
+    loaded = pellucid.from_json(model.to_json())
+    found = loaded.predict(pellucid.scan(frame.lazy())).collect()
+    assert (found["cluster"].to_numpy() == expected).all()
+    unnamed = pellucid.Explanation(model.tree_)
+    found = unnamed.predict(pellucid.scan(frame.lazy(), COLUMNS)).collect()
+    assert (found["cluster"].to_numpy() == expected).all()
+
+
+def test_categories_of_a_model_from_a_file(tmp_path):
+    text = polars.DataFrame({"x": [0.0, 1.0] * 30, "city": ["Rome", "Oslo", "Oslo"] * 20})
+    found = pellucid.explain(text, k=2, columns="city", categorical="city", verbose=False)
+    with pytest.raises(InputError, match="uses column 'city' as a category"):
+        found.explanation.predict(pellucid.scan(text.lazy()))

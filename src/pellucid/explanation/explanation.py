@@ -223,14 +223,18 @@ class Explanation(ExportMixin):
 
         Parameters
         ----------
-        X : data frame, array-like or sparse matrix
+        X : data frame, array-like, sparse matrix or Scan
             A data frame needs the columns that the tree uses, by name, in any order; any other
             input needs all columns of the data in their order.
 
         Returns
         -------
         ndarray of shape (n_samples,)
+            For a :func:`pellucid.scan`, a lazy frame of its rows with a column ``cluster``; then
+            the tree may use plain numbers only.
         """
+        if type(X).__module__.startswith("pellucid.scale"):
+            return X.with_clusters(self)
         labels = self.cluster_names_[self.tree_.cluster]
         return self.input_columns.tree.leaf_values(self.input_columns.read(X), labels)[0]
 

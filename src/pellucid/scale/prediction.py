@@ -13,6 +13,7 @@ import numpy as np
 from pellucid._utils.notices import InputError
 from pellucid.explanation.explanation import Explanation
 from pellucid.scale.sources import Chunk, arrow_columns, matrix_of
+from pellucid.tables.encoding import Indicator
 from pellucid.tree import ThresholdTree
 
 
@@ -160,6 +161,9 @@ def predict_scan(model: Any, scan: Any, output: str) -> Any:
 def _columns_of(model: Any, scan: Any) -> list[str]:
     """The column of the scan for each column of a fitted model: by name, or else by position."""
     names = getattr(model, "feature_names_in_", None)
+    if isinstance(model, Explanation) and names is not None:
+        _require_numbers(model)
+        names = model.tree_columns_
     if names is not None:
         return [str(name) for name in names]
     if len(scan.columns) != model.n_features_in_:
@@ -169,3 +173,20 @@ def _columns_of(model: Any, scan: Any) -> list[str]:
             hint="name them in order: scan(source, columns=[...])",
         )
     return list(scan.columns)
+
+
+def _require_numbers(explanation: Explanation) -> None:
+    """Raise an error if the tree uses categories, dates or replaced values."""
+    tree, names = explanation.tree_, explanation.tree_columns_
+    for name in (names[j] for j in np.unique(tree.feature[~tree.is_leaf])):
+        column = name.column if isinstance(name, Indicator) else name
+        known = explanation.formats_.get(column)
+        is_date = known is not None and known.is_date
+        if isinstance(name, Indicator) or is_date or column in explanation.fill_:
+            what = "a category" if isinstance(name, Indicator) else "a date" if is_date else ""
+            raise InputError(
+                f"the tree uses column {column!r} "
+                + (f"as {what}" if what else "with replaced missing values")
+                + "; on a scan it can use plain numbers only",
+                hint="use to_sql in a query",
+            )

@@ -50,7 +50,7 @@ class BatchScan:
 
         Parameters
         ----------
-        model : fitted estimator that explains a clustering by a tree
+        model : fitted estimator that explains a clustering by a tree, or Explanation
             Fitted on a scan or in memory. A model with column names finds its columns by name,
             any other by the order of `columns`. Only columns that the tree uses are read.
         column : str, default="cluster"

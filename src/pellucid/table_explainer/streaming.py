@@ -181,7 +181,7 @@ def explain_large(
     if labels is not None:
         labels = one_name(labels, [*table.columns, *table.others], "labels")
     name = choose_streamed(method, options, read_number(k), labels is not None)
-    if method is None:
+    if method is None and labels is not None:
         notice(f"tree by {METHODS[name]} ({option('method')} to change)")
     for parameter, value in (("categorical", categorical), ("profile", profile)):
         if value is not None:

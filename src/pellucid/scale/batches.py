@@ -101,6 +101,13 @@ class Batch:
         """Weighted cost of every row at every center, in units: (n_rows, n_clusters), int64."""
         return costs_in_units(self.columns, centers, self.weights, unit)
 
+    def costs_of(self, rows: np.ndarray, centers: np.ndarray, unit: float) -> np.ndarray:
+        """The same for a few rows."""
+        weights = self.weights
+        units, values = weights.units[rows], weights.values[rows]
+        weights = replace(weights, units=units, values=values)
+        return costs_in_units(self.columns[:, rows], centers, weights, unit)
+
 
 @dataclass(frozen=True)
 class WeightUnits:

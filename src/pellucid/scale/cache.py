@@ -8,6 +8,7 @@ killed.
 
 from __future__ import annotations
 
+import mmap
 import os
 import tempfile
 from collections.abc import Callable, Iterable
@@ -152,9 +153,27 @@ class CachedBatch(Batch):
             state.costs_at = state.allocate(self._costs.nbytes)
             write_array(self._descriptor, self._costs, state.costs_at)
             state.costs_of = centers, unit
-        elif state.costs_of[0] is not centers or state.costs_of[1] != unit:
-            return super().costs(centers, unit)
-        return self._costs
+        return self._costs if self._are_stored(centers, unit) else super().costs(centers, unit)
+
+    def costs_of(self, rows: np.ndarray, centers: np.ndarray, unit: float) -> np.ndarray:
+        """The same for a few rows; only the parts of the file that hold them are read."""
+        if not self._are_stored(centers, unit):
+            return super().costs_of(rows, centers, unit)
+        if "_costs" in self.__dict__:
+            return self._costs[rows]
+        start, n_bytes = self._state.costs_at, 8 * self.n_rows * len(centers)
+        first = start - start % mmap.ALLOCATIONGRANULARITY
+        with mmap.mmap(
+            self._descriptor, start - first + n_bytes, prot=mmap.PROT_READ, offset=first
+        ) as pages:
+            stored = np.frombuffer(pages, dtype=np.int64, offset=start - first)
+            costs = stored.reshape(self.n_rows, len(centers))[rows]
+            del stored  # the pages cannot be closed while an array uses them
+        return costs
+
+    def _are_stored(self, centers: np.ndarray, unit: float) -> bool:
+        of = self._state.costs_of
+        return of is not None and of[0] is centers and of[1] == unit
 
     @cached_property
     def _costs(self) -> np.ndarray:

@@ -99,22 +99,23 @@ class InducedCostRows:
         self, batch: Batch, node: int, feature: int, rows: np.ndarray, codes: np.ndarray
     ) -> np.ndarray:
         """The terms of some rows."""
-        of_rows = self.nearest(batch, node, rows)
-        column = np.zeros(batch.n_rows, dtype=codes.dtype)
-        column[rows] = codes
-        change, _ = excess_by_row(of_rows, column, self.infos[node], feature)
+        costs = batch.costs_of(rows, self.centers, self.cost_unit)
+        of_rows = self.nearest(costs, np.arange(len(rows)), batch.weights.units_of(rows), node)
+        change, _ = excess_by_row(of_rows, codes, self.infos[node], feature)
         terms = np.zeros((len(rows), 3), dtype=np.int64)
         terms[:, _RIGHT], terms[:, _LEFT] = np.maximum(change, 0), np.maximum(-change, 0)
         terms[:, _WEIGHT] = of_rows.weight
         return terms
 
-    def nearest(self, batch: Batch, node: int, rows: np.ndarray) -> CostedRows:
-        """Costs of some rows at the centers of a node, and the nearest of them."""
+    def nearest(
+        self, costs: np.ndarray, rows: np.ndarray, weight: np.ndarray, node: int
+    ) -> CostedRows:
+        """Nearest centers of some rows of a node; weight[i] is that of rows[i]."""
         from pellucid._core.kernels.induced_cost import find_nearest
 
-        centers, costs = self.infos[node].centers, batch.costs(self.centers, self.cost_unit)
+        centers, rows = self.infos[node].centers, rows.astype(np.int32, copy=False)
         nearest, margin = np.empty(len(rows), dtype=np.int32), np.empty(len(rows), dtype=np.int64)
-        sums, weight = np.zeros((len(centers), 3), dtype=np.int64), batch.weights.units_of(rows)
+        sums = np.zeros((len(centers), 3), dtype=np.int64)
         find_nearest(rows, weight, centers, costs, nearest, margin, sums)
         return CostedRows(rows, costs, nearest, weight, margin, sums)
 
@@ -125,8 +126,9 @@ class CostedRows(NamedTuple):
     Attributes
     ----------
     rows : ndarray of shape (n_rows,)
-    costs : ndarray of shape (n_batch_rows, n_clusters)
-        Cost of each row of the batch at each center.
+        Where the rows are in `costs`.
+    costs : ndarray of shape (n, n_clusters)
+        Cost of these and perhaps other rows at each center.
     nearest : ndarray of shape (n_rows,)
         Position of the nearest center among those of the node.
     weight, margin : ndarray of shape (n_rows,)
@@ -148,7 +150,7 @@ def excess_by_row(
 ) -> tuple[np.ndarray, ExcessSums]:
     """Change of the excess by each row that goes to the left; sums by gap and by bin.
 
-    `codes` are those of all rows of the batch.
+    `codes` are those of all rows that have costs.
     """
     from pellucid._core.kernels.induced_cost import sum_excess
 
@@ -195,9 +197,11 @@ class MarginTask:
         """Sums of one batch, by node."""
         from pellucid.scale.kernels import margin_histograms
 
-        found, infos = {}, self.criterion.infos
+        found, infos, criterion = {}, self.criterion.infos, self.criterion
+        costs = batch.costs(criterion.centers, criterion.cost_unit)
         for number, rows in rows_by_leaf(self.routing.leaves(batch), list(infos)).items():
-            of_rows, info = self.criterion.nearest(batch, number, rows), infos[number]
+            weight, info = batch.weights.units_of(rows), infos[number]
+            of_rows = criterion.nearest(costs, rows, weight, number)
             n_features, n_bins = info.gap_of_bin.shape
             out = np.zeros((n_features, len(info.centers), n_bins, 2), dtype=np.int64)
             margin_histograms(
@@ -225,7 +229,9 @@ class InducedCostTask:
         is_excess = [isinstance(request, ExcessRequest) for request in self.requests]
         wanted = {r.node for r, chosen in zip(self.requests, is_excess) if chosen}
         for node, rows in rows_by_leaf(self.routing.leaves(batch), sorted(wanted)).items():
-            of_rows = self.criterion.nearest(batch, node, rows)
+            costs = batch.costs(self.criterion.centers, self.criterion.cost_unit)
+            weight = batch.weights.units_of(rows)
+            of_rows = self.criterion.nearest(costs, rows, weight, node)
             for place, request in enumerate(self.requests):
                 if is_excess[place] and request.node == node:
                     codes = batch.column_codes(np.array([request.feature]))[0]

@@ -66,7 +66,8 @@ class LossRows:
         self, batch: Batch, node: int, feature: int, rows: np.ndarray, codes: np.ndarray
     ) -> np.ndarray:
         """Losses of some rows."""
-        return row_losses_of(batch.costs(self.centers, self.cost_unit), rows)[0]
+        costs = batch.costs_of(rows, self.centers, self.cost_unit)
+        return row_losses_of(costs, np.arange(len(rows), dtype=np.int32))[0]
 
 
 def row_losses_of(costs: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, int]:

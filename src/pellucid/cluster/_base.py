@@ -196,6 +196,8 @@ class BaseThresholdTree(
         self.reference_centers_ = reference.centers
         self.reference_inertia_ = found.reference_inertia
         self.feature_importances_ = found.importances
+        if not scan.exact:
+            self.scan_gap_ = max(problem.gaps.values(), default=0.0)
         self._set_rules(found.tree, names, found.purity)
         return self
 

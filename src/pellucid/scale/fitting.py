@@ -137,7 +137,8 @@ def make_problem(
     )
     unit = unit_of_moments(centers, first.moments)
     per_row = 1.0 if units.are_integers else first.n_units / first.n_rows
-    return ScaleProblem(partitions, encoder, centers, bins, unit, per_row), first
+    problem = ScaleProblem(partitions, encoder, centers, bins, unit, per_row, is_exact=scan.exact)
+    return problem, first
 
 
 @dataclass(frozen=True)

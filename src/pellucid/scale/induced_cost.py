@@ -13,7 +13,7 @@ from pellucid._core.criteria.induced_cost import excess_at_edges
 from pellucid._core.criteria.mistake_scans import EdgeSums, ObjectiveTerms
 from pellucid.scale.batches import Batch
 from pellucid.scale.columns import FineColumn, PartRequest, PartSums
-from pellucid.scale.node_search import Search, search_node
+from pellucid.scale.node_search import Judgement, Search, search_node
 from pellucid.scale.problem import OpenNode, ScaleProblem
 from pellucid.scale.routing import Routing, rows_by_leaf
 from pellucid.scale.tasks import PartSumsTask
@@ -341,15 +341,12 @@ class PartitionedInducedCost:
             found, wanted = terms.judge_column(feature, position, at_edges, column.inside, limit)
             if n == 1 and (best := found[:, 0].min()) < limit:
                 _, wanted = terms.judge_column(feature, position, at_edges, column.inside, best)
-            return best_edges(found, column.edges), wanted & column.inside
+            best = best_edges(found, column.edges)
+            return Judgement(best, wanted & column.inside, found[:, 2].min())
 
         found = self._bounds(node, sums, features, base, terms)
         search = ColumnSearch(found[features], features, bins.edges, np.inf, n)
-        return (
-            yield from search_node(
-                node.number, search, make_column, judge, problem.n_bins, prepare=prepare
-            )
-        )
+        return (yield from search_node(node.number, search, make_column, judge, problem, prepare))
 
     def _bounds(
         self, node: OpenNode, sums: NodeMargins, features: np.ndarray, base: int, terms

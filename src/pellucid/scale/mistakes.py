@@ -12,7 +12,7 @@ from pellucid._core.criteria.column_search import ColumnSearch, best_edges
 from pellucid._core.criteria.mistake_scans import CenterCodes, MistakeScan, StoredHistogram
 from pellucid.scale.batches import Batch
 from pellucid.scale.columns import FineColumn, PartRequest
-from pellucid.scale.node_search import Search, search_node
+from pellucid.scale.node_search import Judgement, Search, search_node
 from pellucid.scale.problem import OpenNode, ScaleBins, ScaleProblem
 from pellucid.scale.routing import Routing
 from pellucid.scale.tasks import PartSumsTask
@@ -197,9 +197,12 @@ class PartitionedMistakes:
             best[:, 0] /= divisor
             if n == 1 and (least := best[:, 0].min()) < limit:
                 _, _, candidates = fine.column(0, least * slack)
-            return best, candidates & column.inside
+            bound = (found[:, 2] / divisor).min()
+            return Judgement(best, candidates & column.inside, bound)
 
         search = ColumnSearch(found[features], features, bins.edges, np.inf, n)
-        splits = yield from search_node(node.number, search, make_column, judge, problem.n_bins)
+        splits = yield from search_node(node.number, search, make_column, judge, problem)
         per_weight = problem.weight_units.per_weight
+        if node.number in problem.gaps:
+            problem.gaps[node.number] /= per_weight
         return [split._replace(objective=split.objective / per_weight) for split in splits]

@@ -7,15 +7,35 @@ requests of all nodes are answered together, in one pass.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pellucid._core.criteria.column_search import ColumnSearch, Split
 from pellucid.scale.columns import FineColumn, PartRequest, PartSums
+from pellucid.scale.problem import ScaleProblem
 
 Search = Generator[list[PartRequest], list[PartSums], list[Split]]
 """The search of one node."""
+
+
+class Judgement(NamedTuple):
+    """What is known about the thresholds of a column.
+
+    Attributes
+    ----------
+    best : ndarray of shape (n_gaps, 2)
+        Objective and threshold of the best edge in each gap between centers.
+    wanted : ndarray of bool
+        Bins that may hold a threshold of at most the limit.
+    bound : float or int
+        Lower bound of the objective of all thresholds inside bins.
+    """
+
+    best: np.ndarray
+    wanted: np.ndarray
+    bound: Any
+
 
 _FIRST_COLUMNS, _NEXT_COLUMNS = 2, 8
 """Columns that are refined together: few at first, since the best of them often decides."""
@@ -25,8 +45,8 @@ def search_node(
     node: int,
     search: ColumnSearch,
     make_column: Callable[[int], FineColumn],
-    judge: Callable[[int, FineColumn, Any], tuple[np.ndarray, np.ndarray]],
-    n_bins: int,
+    judge: Callable[[int, FineColumn, Any], Judgement],
+    problem: ScaleProblem,
     prepare: Callable[[list[int]], Generator] | None = None,
 ) -> Search:
     """The best splits of a node.
@@ -39,14 +59,13 @@ def search_node(
     make_column : callable
         ``make_column(feature)`` gives a column with the bins of the quantizer.
     judge : callable
-        ``judge(feature, column, limit)`` gives objective and threshold of the best edge in each
-        gap, and the bins that may hold a threshold of at most this objective.
-    n_bins : int
-        Bins of the quantizer.
+        ``judge(feature, column, limit)`` judges the edges and bins of a column.
+    problem : ScaleProblem
+        If it is not exact, thresholds inside bins are not searched, and the gap is stored.
     prepare : callable, optional
         ``prepare(features)`` yields requests for what `make_column` needs, and stores the answers.
     """
-    n_columns = _FIRST_COLUMNS
+    n_columns, bound = _FIRST_COLUMNS, np.inf
     while features := search.next_columns(n_columns):
         n_columns, limit = _NEXT_COLUMNS, search.limit
         if prepare is not None:
@@ -56,16 +75,22 @@ def search_node(
         while waiting:
             requests, wanted = {}, {}
             for j in waiting:
-                best[j], wanted[j] = judge(j, columns[j], limit)
+                best[j], wanted[j], least = judge(j, columns[j], limit)
                 if wanted[j].any():
-                    requests[j] = columns[j].request(node, j, wanted[j], n_bins)
+                    bound = min(bound, least)
+                    requests[j] = columns[j].request(node, j, wanted[j], problem.n_bins)
+            if not problem.is_exact:
+                break
             waiting = list(requests)
             if waiting:
                 found = yield list(requests.values())
                 for j, sums in zip(waiting, found):
                     columns[j].divide(wanted[j], requests[j], sums)
         search.store(features, [best[j] for j in features])
-    return search.best_splits()
+    splits = search.best_splits()
+    if splits and not problem.is_exact:
+        problem.gaps[node] = max(0.0, float(splits[0].objective - bound))
+    return splits
 
 
 def run_searches(

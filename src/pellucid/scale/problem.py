@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,6 +53,11 @@ class ScaleProblem:
         Value of one unit of cost, a power of two.
     units_per_row : float
         Units of weight that count as one row, as in `Weights`.
+    is_exact : bool
+        Whether thresholds inside bins are searched.
+    gaps : dict of int to float
+        If they are not: by node, the objective of the best edge less a lower bound of all
+        thresholds.
     """
 
     partitions: Partitions
@@ -61,6 +66,8 @@ class ScaleProblem:
     bins: ScaleBins
     cost_unit: float = 1.0
     units_per_row: float = 1.0
+    is_exact: bool = True
+    gaps: dict[int, float] = field(default_factory=dict)
 
     @property
     def n_features(self) -> int:

@@ -11,7 +11,7 @@ from pellucid._core.criteria.column_search import ColumnSearch, Split
 from pellucid._core.criteria.surrogate_search import scan_sums
 from pellucid.scale.batches import Batch
 from pellucid.scale.columns import FineColumn
-from pellucid.scale.node_search import Search, search_node
+from pellucid.scale.node_search import Judgement, Search, search_node
 from pellucid.scale.problem import ScaleProblem
 from pellucid.scale.routing import Routing, rows_by_leaf
 from pellucid.scale.tasks import ColumnRangeTask
@@ -133,7 +133,7 @@ class PartitionedSurrogateCost:
         from pellucid._core.kernels.surrogate_cost import INFINITE
 
         bins, floor = self.problem.bins, int(sums.floor[0])
-        (n_features, n_bins, _), totals = sums.losses.shape, sums.costs - floor
+        n_features, totals = len(sums.losses), sums.costs - floor
         found = np.empty((n_features, 1, 3), dtype=np.int64)
         for feature in range(n_features):
             found[feature], _ = scan_sums(bins.inside[feature], totals, sums.losses[feature].copy())
@@ -146,12 +146,14 @@ class PartitionedSurrogateCost:
             loss, edge, _ = found[0].tolist()
             # Objects, since integers of this size do not fit into floats.
             best = np.array([[loss, column.edges[edge]]], dtype=object)
-            return best, bounds <= min(limit, loss)
+            return Judgement(best, bounds <= min(limit, loss), int(bounds.min()))
 
         goal = sums.cost - floor + 1
         features = np.arange(n_features)
         search = ColumnSearch(found, features, bins.edges, INFINITE, goal=goal)
-        splits = yield from search_node(number, search, make_column, judge, n_bins)
+        splits = yield from search_node(number, search, make_column, judge, self.problem)
+        if number in self.problem.gaps:
+            self.problem.gaps[number] *= self.problem.cost_unit
         return [
             split._replace(objective=floor + loss, gain=sums.cost - floor - loss)
             for split in splits

@@ -56,3 +56,15 @@ def test_sums_in_several_blocks_are_exact(fractions, monkeypatch):
             assert abs(Fraction(means[group, j]) - exact) <= np.abs(X).max() * 2.0**-52
     monkeypatch.setattr(group_sums, "_MAX_EXACT_ROWS", 2**20)
     np.testing.assert_array_equal(group_means(X, labels, weight, N_GROUPS, SERIAL), means)
+
+
+def test_sums_of_more_rows_than_fit_into_one_integer_do_not_overflow():
+    n_copies = 2**24  # the batch is merged with itself, 2**35 rows together
+    X, weight = np.full((2**11, 1), 0.99999), np.ones(2**11)
+    total = group_sums.LargestWeight(1.0, float(len(X) * n_copies), True)
+    terms = group_sums.Terms.of(X.max(axis=0), total)
+    sums = group_sums.GroupSums.of(X, np.zeros(len(X), dtype=np.intp), weight, 1, terms)
+    for _ in range(24):
+        sums = sums.merge(sums)
+    assert sums.high.min() > 0
+    assert sums.means()[0, 0] == pytest.approx(0.99999, rel=1e-15)

@@ -19,6 +19,8 @@ _BLOCK_ROWS = 2048
 _MAX_EXACT_ROWS = 2**21
 """Rows that `dense_sums` adds up exactly; a weight that is a count counts as so many rows."""
 
+_TINY = float(np.finfo(np.float64).tiny)
+
 _MAX_COUNT = 2.0**32
 """Total of integer weights up to which they are counts: their sums then fit into 64 bits."""
 
@@ -95,7 +97,11 @@ class Terms(NamedTuple):
         with np.errstate(under="ignore"):
             bounds = np.append(largest, 1.0) * (1.0 if are_counts else weight.largest)
         # A product may be rounded up to a power of two; a value alone keeps all its digits.
-        return cls(np.frexp(bounds)[1].astype(np.int64) + (not are_counts), are_counts)
+        exponents = np.frexp(bounds)[1].astype(np.int64) + (not are_counts)
+        # The sum of all terms is at most total / largest times the largest term.
+        n_terms = weight.total if are_counts else weight.total / max(weight.largest, _TINY)
+        exponents += max(0, int(np.frexp(n_terms / _MAX_COUNT)[1]))
+        return cls(exponents, are_counts)
 
     def blocks(self, weight: np.ndarray) -> list[slice]:
         """Blocks of rows that `dense_sums` adds up exactly."""
@@ -159,7 +165,12 @@ class GroupSums(NamedTuple):
 
     def merge(self, other: GroupSums) -> GroupSums:
         """Sums of the rows of both, of the same terms."""
-        return GroupSums(self.high + other.high, self.low + other.low, self.terms)
+        return GroupSums(self.high + other.high, self.low + other.low, self.terms).normalized()
+
+    def normalized(self) -> GroupSums:
+        """The same sums with low parts of at most 2**30, so that they do not overflow."""
+        carry = (self.low + 2**30) >> 31
+        return GroupSums(self.high + carry, self.low - (carry << 31), self.terms)
 
     def means(self) -> np.ndarray:
         """Mean of each group; NaN for groups without weight.
@@ -167,7 +178,8 @@ class GroupSums(NamedTuple):
         The mean of equal values of equal weight is that value: what is left of the sum after a
         first division is divided once more.
         """
-        high, low = self.high.astype(np.float64), self.low * 2.0**-31
+        same = self.normalized()
+        high, low = same.high.astype(np.float64), same.low * 2.0**-31
         sums = high + low
         rest = (high - sums) + low
         weight, weight_rest = sums[:, -1:], rest[:, -1:]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -49,9 +50,15 @@ def modules() -> dict[str, Path]:
     return found
 
 
+@cache
+def parse(path: Path) -> ast.Module:
+    """The syntax tree of a module."""
+    return ast.parse(path.read_text())
+
+
 def imports(name: str, path: Path, known: dict[str, Path]) -> Iterator[tuple[str, bool]]:
     """Modules of the package that a module imports, and whether it does so when it is imported."""
-    tree = ast.parse(path.read_text())
+    tree = parse(path)
     nested = {id(n) for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) for n in ast.walk(f)}
     for node in ast.walk(tree):
         targets = []
@@ -107,7 +114,7 @@ def test_no_two_classes_share_a_name():
     names = Counter(
         node.name
         for path in modules().values()
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(parse(path))
         if isinstance(node, ast.ClassDef)
     )
     twice = [name for name, count in names.items() if count > 1]

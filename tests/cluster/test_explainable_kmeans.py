@@ -96,8 +96,7 @@ def test_storage_and_threads_do_not_change_the_tree(blobs, centers):
     X = np.where(np.abs(blobs) < 2, 0.0, blobs)
     models = [
         ExplainableKMeans(reference=centers, n_jobs=n_jobs).fit(form(X))
-        for n_jobs in (1, 2)
-        for form in (np.ascontiguousarray, np.asfortranarray, sparse.csr_array)
+        for n_jobs, form in ((1, np.asarray), (1, sparse.csr_array), (2, np.asfortranarray))
     ]
     assert all(model.tree_ == models[0].tree_ for model in models)
     assert len({model.inertia_ for model in models if model.n_jobs == 1}) <= 2

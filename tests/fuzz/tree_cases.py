@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -127,7 +128,7 @@ class TreeCase:
     def objective(self) -> str:
         return getattr(self.model, "objective", "kmeans")
 
-    @property
+    @cached_property
     def weights(self) -> np.ndarray:
         """A weight per row, as float64; those that are too small to count are 0."""
         weight = 1.0 if self.weight is None else self.weight

@@ -52,9 +52,8 @@ def check_tree(case: TreeCase, model, rng) -> None:
     counted = (weight > 0) & (reference >= 0)
     _check_counts(tree, leaf, counted, weight)
     _check_rules(model, X, leaf, reference, weight)
-    slack = cost_tolerance(case, model)
-    _check_cost(model.inertia_, "inertia_", case, position, weight, slack)
-    _check_cost(model.reference_inertia_, "reference_inertia_", case, reference, weight, slack)
+    _check_cost(model.inertia_, "inertia_", case, model, position)
+    _check_cost(model.reference_inertia_, "reference_inertia_", case, model, reference)
     require(np.isfinite(model.cluster_centers_).all(), "a cluster center is not finite")
     importances = model.feature_importances_
     require(np.isfinite(importances).all() and (importances >= 0).all(), "importances are wrong")
@@ -151,12 +150,13 @@ def _text_holds(text: str, X: np.ndarray) -> np.ndarray:
     return holds
 
 
-def _check_cost(found, name, case, labels, weight, tolerance):
+def _check_cost(found, name, case, model, labels):
     require(np.isfinite(found) and found >= 0, f"{name} is {found}")
     if len(case.X) > 100:
         return
-    exact = partition_cost(case.X, labels, weight, POWER[case.objective])
-    wrong = abs(Fraction(float(found)) - exact) > tolerance + exact / 10**9
+    exact = partition_cost(case.X, labels, case.weights, POWER[case.objective])
+    apart = abs(Fraction(float(found)) - exact)
+    wrong = apart > exact / 10**9 and apart > exact / 10**9 + cost_tolerance(case, model)
     require(not wrong, f"{name} is {found}, not {to_float(exact)}")
 
 
@@ -282,5 +282,6 @@ def _scaled_weights(case, model, rng):
 def _alike(case, model, other):
     """Whether the costs of two fits differ by rounding only."""
     a, b = model.inertia_, other.inertia_
-    slack = to_float(2 * cost_tolerance(case, model, is_sparse=True))
-    return abs(a - b) <= 1e-9 * max(abs(a), abs(b)) + slack
+    if abs(a - b) <= 1e-9 * max(abs(a), abs(b)):
+        return True
+    return abs(a - b) <= to_float(2 * cost_tolerance(case, model, is_sparse=True))

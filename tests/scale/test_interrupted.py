@@ -35,10 +35,17 @@ def batches():
             time.sleep(0.5)
         yield X
 
-try:
-    IMM(reference=X[:10], n_jobs=2).fit(scan(batches))
-except KeyboardInterrupt:
-    print("stopped", len(temporary_files()), threading.active_count() - n_threads, flush=True)
+def fit():
+    try:
+        IMM(reference=X[:10], n_jobs=2).fit(scan(batches))
+    except KeyboardInterrupt:
+        return len(temporary_files())
+
+n_files = fit()
+end = time.monotonic() + 10
+while threading.active_count() > n_threads and time.monotonic() < end:
+    time.sleep(0.01)
+print("stopped", n_files, threading.active_count() - n_threads, flush=True)
 """
 
 

@@ -11,4 +11,8 @@ def test_a_small_file(tmp_path, capsys):
     (row,) = read_rows(tmp_path / "scale.csv")
     assert row["outcome"] == "done"
     assert float(row["seconds"]) > 0
-    assert "Data larger than memory" in capsys.readouterr().out
+    rows = read_rows(tmp_path / "scale_trees.csv")
+    assert [row["streamed"] for row in rows] == [row["Dask"] for row in rows] == ["same"] * 6
+    printed = capsys.readouterr().out
+    assert "Time and memory" in printed
+    assert "The same tree as in memory" in printed

@@ -1,8 +1,8 @@
 """Data larger than memory: time of a fit on Parquet files against one plain read of them.
 
-Each case runs in a process of its own: ``python -m benchmarks.scale FILE METHOD`` prints one JSON
-object. A plain read decodes all batches of the file and drops them. Measured are seconds and the
-peak of the memory above what was in use before the fit.
+Each case runs in a process of its own: ``python -m benchmarks.scale.speed FILE METHOD`` prints one
+JSON object. A plain read decodes all batches of the file and drops them. Measured are seconds and
+the peak of the memory above what was in use before the fit.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from time import perf_counter
 import numpy as np
 
 from benchmarks.child import _peak, _reset_peak
-from benchmarks.page import Section, Sheet
+from benchmarks.page import Sheet
 from benchmarks.settings import Settings
 from benchmarks.store import Store, read_rows
 
@@ -29,6 +29,9 @@ N_COLUMNS, N_CLUSTERS = 20, 10
 ROWS = (5_000_000, 50_000_000)
 BOUNDS = {"IMM": 5, "ExShallow": 8, "ExKMC": 10}
 """Times of a plain read that a fit may take, by method."""
+
+ON_DASK = "IMM on Dask"
+"""The smaller file on two workers; to be compared with the streamed time."""
 
 _BLOCK = 2**20
 
@@ -59,6 +62,8 @@ def run_case(path: str, name: str) -> None:
     """Fit one method and print what was measured."""
     import pellucid
 
+    if name == ON_DASK:
+        return _run_on_dask(path)
     make = {
         "IMM": lambda: pellucid.IMM(reference=centers()),
         "ExShallow": lambda: pellucid.ExShallow(reference=centers()),
@@ -71,6 +76,26 @@ def run_case(path: str, name: str) -> None:
     make().fit(pellucid.scan(path, memory="1GB"))
     seconds = perf_counter() - start
     line = {"plain_seconds": plain, "seconds": seconds, "peak_bytes": max(_peak() - before, 0)}
+    print(json.dumps(line), flush=True)
+
+
+def _run_on_dask(path: str) -> None:
+    import dask.dataframe as dd
+    from distributed import Client, LocalCluster
+
+    import pellucid
+
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    few = np.random.default_rng(0).normal(size=(500, N_COLUMNS)).astype(np.float32)
+    with LocalCluster(**options) as cluster, Client(cluster):
+        model = pellucid.IMM(reference=centers())
+        model.fit(pellucid.scan(lambda: [few]))  # compiles, for all processes
+        frame = dd.read_parquet(path, split_row_groups=1)
+        few_rows = frame.partitions[:2].map_partitions(lambda part: part.iloc[:500])
+        model.fit(pellucid.scan(few_rows))  # loads the machine code into the workers
+        plain, start = _plain_read(path), perf_counter()
+        model.fit(pellucid.scan(frame))
+        line = {"plain_seconds": plain, "seconds": perf_counter() - start, "peak_bytes": 0}
     print(json.dumps(line), flush=True)
 
 
@@ -91,7 +116,9 @@ def measure(settings: Settings) -> None:
     for n_rows in sizes:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "rows.parquet"
-            for name in settings.choose(BOUNDS):
+            for name in settings.choose([*BOUNDS, ON_DASK]):
+                if name == ON_DASK and n_rows > ROWS[0]:
+                    continue
                 case = {"rows": n_rows, "method": name}
                 if settings.fresh:
                     store.drop([case])
@@ -104,7 +131,7 @@ def measure(settings: Settings) -> None:
 
 
 def _ask(path: Path, name: str) -> dict:
-    command = [sys.executable, "-m", "benchmarks.scale", str(path), name]
+    command = [sys.executable, "-m", "benchmarks.scale.speed", str(path), name]
     try:
         printed = subprocess.run(command, stdout=subprocess.PIPE, timeout=LIMIT, check=False)
     except subprocess.TimeoutExpired:
@@ -114,27 +141,50 @@ def _ask(path: Path, name: str) -> dict:
     return {**json.loads(printed.stdout), "outcome": "done"}
 
 
-def sections(settings: Settings) -> list[Section]:
-    """Times against a plain read, and memory."""
-    lines = []
-    for row in read_rows(settings.output / FILE):
-        head = [f"{int(row['rows']):,}", row["method"]]
-        if row["outcome"] != "done":
-            lines.append([*head, "–", "–", "–", f"{BOUNDS[row['method']]}", row["outcome"]])
-            continue
-        plain, seconds = float(row["plain_seconds"]), float(row["seconds"])
-        memory = f"{float(row['peak_bytes']) / 2**20:,.0f} MiB"
-        ratio = f"{seconds / plain:.1f}"
-        bound = f"{BOUNDS[row['method']]}"
-        lines.append([*head, f"{plain:.1f} s", f"{seconds:.1f} s", ratio, bound, memory])
+def sheets(settings: Settings) -> list[Sheet]:
+    """Times against a plain read, memory, growth, and Dask."""
+    rows = read_rows(settings.output / FILE)
+    lines = [_line(row) for row in rows if row["method"] in BOUNDS]
     note = (
         f"Parquet files of {N_COLUMNS} float32 columns, k = {N_CLUSTERS}. The ratio is to one "
         "plain read of the file in the same process. Memory is the peak above what was in use "
-        "before."
+        "before. The exponent is that of the growth of the time from the file before."
     )
-    columns = ["rows", "method", "plain read", "fit", "ratio", "bound", "memory"]
-    sheet = Sheet("Data larger than memory", columns, lines, note)
-    return [Section("Data larger than memory", "", [sheet])] * bool(lines)
+    columns = ["rows", "method", "plain read", "fit", "ratio", "bound", "memory", "exponent"]
+    done = {(r["method"], int(r["rows"])): r for r in rows if r["outcome"] == "done"}
+    for line in lines:
+        line.append(_exponent(done, line[1], int(line[0].replace(",", ""))))
+    found = [Sheet("Time and memory", columns, lines, note)] * bool(lines)
+    pairs = [(done[m, n], done["IMM", n]) for m, n in done if m == ON_DASK and ("IMM", n) in done]
+    on_dask = []
+    for row, streamed in pairs:
+        seconds, beside = float(row["seconds"]), float(streamed["seconds"])
+        rows_text = f"{int(row['rows']):,}"
+        on_dask.append(
+            [rows_text, f"{seconds:.1f} s", f"{beside:.1f} s", f"{seconds / beside:.2f}"]
+        )
+    note = "A `LocalCluster` with two processes of one thread. The bound of the ratio is 1.5."
+    heads = ["rows", "IMM on Dask", "streamed", "ratio"]
+    return found + [Sheet("Dask", heads, on_dask, note)] * bool(on_dask)
+
+
+def _line(row: dict) -> list[str]:
+    head, bound = [f"{int(row['rows']):,}", row["method"]], f"{BOUNDS[row['method']]}"
+    if row["outcome"] != "done":
+        return [*head, "–", "–", "–", bound, row["outcome"]]
+    plain, seconds = float(row["plain_seconds"]), float(row["seconds"])
+    memory = f"{float(row['peak_bytes']) / 2**20:,.0f} MiB"
+    return [*head, f"{plain:.1f} s", f"{seconds:.1f} s", f"{seconds / plain:.1f}", bound, memory]
+
+
+def _exponent(done: dict, method: str, n_rows: int) -> str:
+    """log(time ratio) / log(row ratio) to the next smaller file."""
+    smaller = [n for m, n in done if m == method and n < n_rows]
+    if not smaller or (method, n_rows) not in done:
+        return "–"
+    before, after = done[method, max(smaller)], done[method, n_rows]
+    growth = np.log(float(after["seconds"]) / float(before["seconds"]))
+    return f"{growth / np.log(n_rows / max(smaller)):.2f}"
 
 
 if __name__ == "__main__":

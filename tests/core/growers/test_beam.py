@@ -157,3 +157,20 @@ def test_search_by_name_and_by_object_agree():
         assert named.tree_ == made.tree_
     with pytest.raises(ValueError, match="search"):
         ExGreedy(reference=X[:5], search="best").fit(X)
+
+
+def test_the_loss_of_a_split_does_not_depend_on_the_order_of_the_rows():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (40, 3)).astype(float)
+    weight, centers = rng.random(40), np.array([[0.0, 0, 0], [1, 0, 1], [1, 1, 0]])
+    labels = Dataset(X, Weights.of(weight)).nearest(centers)
+
+    def losses(rows):
+        data = Dataset(X[rows], Weights.of(weight[rows]))
+        criterion = InducedCost(Problem(data, centers, labels[rows], unit_from_labels=True), 0.03)
+        root = criterion.root()
+        return [criterion.loss(root, split) for split in criterion.best_splits(root, 3)]
+
+    expected = losses(np.arange(40))
+    for _ in range(50):
+        assert losses(rng.permutation(40)) == expected

@@ -78,7 +78,7 @@ class InducedCost(CenterSplitCriterion[None]):
             longer += 0.0 if split.feature in killers else problem.weights.total_of(side)
         total = float(self._root_cost)
         relative = rise / total if total > 0 else float(rise > 0)
-        return relative + self.depth_penalty * longer / float(problem.weights.values.sum())
+        return relative + self.depth_penalty * longer / problem.weights.total
 
     @cached_property
     def _root_cost(self) -> int:

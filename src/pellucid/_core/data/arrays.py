@@ -123,6 +123,11 @@ class Weights:
         """
         return 1.0 if self.are_integers else float(self.units.sum() / (self.units > 0).sum())
 
+    @cached_property
+    def total(self) -> float:
+        """Total weight, independent of the order of the rows."""
+        return float(self.units.sum()) / self.units_per_weight
+
     def units_of(self, rows: np.ndarray) -> np.ndarray:
         """Units of the given rows."""
         return self.units[: len(rows)] if self.are_ones else self.units[rows]

@@ -6,6 +6,8 @@ The sets have ties, skew, different magnitudes and weights. Their rows are shuff
 
 from __future__ import annotations
 
+import os
+import sys
 import warnings
 from functools import partial
 from typing import Any
@@ -89,6 +91,7 @@ def _start_spark() -> Any:
     try:
         from pyspark.sql import SparkSession
 
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
         return builder.getOrCreate()
     except Exception as error:

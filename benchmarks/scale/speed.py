@@ -1,8 +1,8 @@
 """Data larger than memory: time of a fit on Parquet files against one plain read of them.
 
-Each case runs in a process of its own: ``python -m benchmarks.scale.speed FILE METHOD`` prints one
-JSON object. A plain read decodes all batches of the file and drops them. Measured are seconds and
-the peak of the memory above what was in use before the fit.
+Each case runs in a process of its own, which prints one JSON object. A plain read decodes all
+batches of the file and drops them. Measured are seconds and the peak of the memory above what was
+in use before the fit.
 """
 
 from __future__ import annotations
@@ -34,6 +34,9 @@ ON_DASK = "IMM on Dask"
 """The smaller file on two workers; to be compared with the streamed time."""
 
 _BLOCK = 2**20
+
+_CASE = "import sys; from benchmarks.scale.speed import run_case; run_case(*sys.argv[1:])"
+"""The program of a case."""
 
 
 def centers() -> np.ndarray:
@@ -131,7 +134,7 @@ def measure(settings: Settings) -> None:
 
 
 def _ask(path: Path, name: str) -> dict:
-    command = [sys.executable, "-m", "benchmarks.scale.speed", str(path), name]
+    command = [sys.executable, "-c", _CASE, str(path), name]
     try:
         printed = subprocess.run(command, stdout=subprocess.PIPE, timeout=LIMIT, check=False)
     except subprocess.TimeoutExpired:
@@ -185,7 +188,3 @@ def _exponent(done: dict, method: str, n_rows: int) -> str:
     before, after = done[method, max(smaller)], done[method, n_rows]
     growth = np.log(float(after["seconds"]) / float(before["seconds"]))
     return f"{growth / np.log(n_rows / max(smaller)):.2f}"
-
-
-if __name__ == "__main__":
-    run_case(sys.argv[1], sys.argv[2])

@@ -10,10 +10,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from pellucid._utils.compilation import compiled, fused
+from pellucid._utils.compilation import compiled, fused, inner
 
 BLOCK_ROWS = 256
 """Rows per block."""
+
+
+@inner
+def copy_values(values, out):
+    """out[i] = values[i], as float64; `out` may be longer."""
+    for i in range(len(values)):
+        out[i] = values[i]
 
 
 @fused
@@ -35,11 +42,8 @@ def nearest_by_column(columns, centers, half_squares, largest, error, limit, sco
         for j in range(0, n_features, 2):  # two columns for each reading of the scores
             other = j + 1 if j + 1 < n_features else j
             is_pair = float(other - j)
-            a, b = columns[j, start : start + n], columns[other, start : start + n]
-            for i in range(len(a)):
-                even[i] = a[i]
-            for i in range(len(b)):
-                odd[i] = b[i]
+            copy_values(columns[j, start : start + n], even)
+            copy_values(columns[other, start : start + n], odd)
             for i in range(BLOCK_ROWS):
                 size[i] += even[i] * even[i] + odd[i] * odd[i]
             for c in range(k):
@@ -79,11 +83,8 @@ def costs_by_column(columns, centers, scale, per_unit, scratch, sums, out):
         for j in range(0, n_features, 2):  # two columns for each reading of the sums
             other = j + 1 if j + 1 < n_features else j
             is_pair = float(other - j)
-            a, b = columns[j, start : start + n], columns[other, start : start + n]
-            for i in range(len(a)):
-                even[i] = a[i]
-            for i in range(len(b)):
-                odd[i] = b[i]
+            copy_values(columns[j, start : start + n], even)
+            copy_values(columns[other, start : start + n], odd)
             for c in range(k):
                 line, first, second = sums[c], centers[c, j], centers[c, other]
                 for i in range(BLOCK_ROWS):

@@ -76,7 +76,7 @@ def find_neighbours(leaf, labels, members, request_of_leaf, columns, slot, thres
         value = np.float64(columns[slot[r], i])
         is_left = value <= threshold[r]
         side, key = np.uint64(not is_left), -value if is_left else value
-        if key < out[r, side]:  # seldom, a branch that is rarely taken takes no time
+        if key < out[r, side]:  # a branch, since it is rarely taken
             out[r, side] = key
 
 

@@ -40,6 +40,24 @@ while True:
     BSIMM(reference=X[:30], beam_width=20, n_jobs=2).fit(X)
 """
 
+IMPORTS = """
+import sys, threading
+import numpy as np
+imported = []
+def note(event, arguments):
+    if event == "import" and threading.current_thread() is not threading.main_thread():
+        imported.append(arguments[0])
+sys.addaudithook(note)
+import pellucid
+X = np.random.default_rng(0).normal(size=(40000, 3))
+scan = pellucid.scan(lambda: iter(np.array_split(X, 4)))
+for method in (pellucid.IMM, pellucid.ExShallow, pellucid.ExKMC):
+    for data in (X, scan):
+        method(reference=X[:4], n_jobs=2).fit(data)
+print(*imported)
+"""
+"""Prints the modules that were imported on another thread than the main thread."""
+
 
 def fit_once(seed):
     X = np.random.default_rng(seed).normal(size=(9000, 4))
@@ -87,6 +105,15 @@ def test_interrupted_fit_ends_with_one_exception():
     assert process.returncode == -signal.SIGINT
     assert errors.splitlines()[-1] == "KeyboardInterrupt"
     assert errors.count("Traceback") == 1
+
+
+def test_only_the_calling_thread_imports_modules():
+    """Ctrl-C in an import for which another thread waits would make that thread wait for ever."""
+    done = run(IMPORTS, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
+    # Numba imports the rest of itself at the first call, which takes its own lock.
+    found = {name.partition(".")[0] for name in done.stdout.split()}
+    assert found <= {"numba", "cffi"}
 
 
 def test_sixteen_threads_fit_at_once():

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from threading import Timer
 
 import pytest
 
@@ -62,8 +63,11 @@ def test_no_temporary_file_is_left(tmp_path):
             "TMPDIR": str(tmp_path),
         },
     ) as process:
+        deadline = Timer(120, process.kill)  # also while it is waited for at the end of `with`
+        deadline.start()
         assert process.stdout.readline() == "ready\n"
         process.send_signal(signal.SIGINT)
-        output, errors = process.communicate(timeout=20)
+        output, errors = process.communicate()
+        deadline.cancel()
     assert (output, errors, process.returncode) == ("stopped 0 0\n", "", 0)
     assert list(tmp_path.iterdir()) == []

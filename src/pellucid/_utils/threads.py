@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import pkgutil
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib import import_module
 from typing import Generic, TypeVar
 
 import joblib
@@ -82,6 +85,7 @@ class ThreadPool:
         if len(items) < 2 or not self.is_parallel:
             return [work(item) for item in items]
         if self._executor is None:
+            import_compiled_loops()
             self._executor = ThreadPoolExecutor(self.n_threads - 1)
         queue = WorkQueue(work, items)
         n_helpers = min(self.n_threads, len(items)) - 1
@@ -113,6 +117,35 @@ class ThreadPool:
         n = max(1, min(per_thread * self.n_threads, total // max(min_size, 1)))
         ends = [total * i // n for i in range(n + 1)]
         return list(zip(ends[:-1], ends[1:]))
+
+
+COMPILED_LOOPS = (
+    "pellucid._core.kernels",
+    "pellucid.eop.kernels",
+    "pellucid.scale.column_kernels",
+    "pellucid.scale.kernels",
+    "pellucid.tree.kernels",
+    "pellucid.xclusters.kernels",
+)
+"""Modules and packages that functions import when they are called, also on other threads."""
+
+
+def import_compiled_loops() -> None:
+    """Import the compiled loops of all packages in use, on the calling thread.
+
+    Ctrl-C while two threads import at once leaves Python's import lock acquired: the other thread
+    would wait for ever, and the calling thread for it.
+    """
+    for name in COMPILED_LOOPS:
+        if name.rpartition(".")[0] in sys.modules:
+            _import_with_submodules(name)
+
+
+@cache
+def _import_with_submodules(name: str) -> None:
+    module = import_module(name)
+    for found in pkgutil.iter_modules(getattr(module, "__path__", ())):
+        import_module(f"{name}.{found.name}")
 
 
 SERIAL = ThreadPool(1)

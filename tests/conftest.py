@@ -47,11 +47,16 @@ SLOW = (
 """Paths of slow tests, or parts of paths: contracts, browsers, compilation, whole programs."""
 
 
+FIRST = "scale/test_spark.py"
+"""Tests that come first: no other process takes some of them, so that one Spark is started."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark slow tests by their path."""
+    """Mark slow tests by their path, and put the tests on Spark first."""
     for item in items:
         if any(part in item.path.as_posix() for part in SLOW) and "/tests/" in str(item.path):
             item.add_marker(pytest.mark.slow)
+    items.sort(key=lambda item: not item.path.as_posix().endswith(FIRST))
 
 
 WHOLE_SEARCH = ("/cluster/", "/core/", "/benchmarks/", "/fuzz/")

@@ -12,7 +12,7 @@ from _support import oracles
 from _support.extended import examples
 from _support.problems import pose, problem_of
 from _support.strategies import tiny_data
-from pellucid import SpEx
+from pellucid import EMN, SpEx
 from pellucid._core.data import binning as bins
 from pellucid._core.refine.fixed_center_split import FixedCenterSearch, contested_rows
 from pellucid._core.refine.moving_center_split import (
@@ -353,3 +353,16 @@ def test_sparse_rows_far_from_zero_are_polished_as_dense_rows(deep):
             for form in (np.asarray, sparse.csr_array)
         )
         assert dense.tree_ == from_csr.tree_
+
+
+@pytest.mark.filterwarnings("ignore:the tree has")
+def test_a_row_of_small_weight_keeps_its_digits_in_sparse_data():
+    """A cluster that loses nearly all of its weight keeps the rounding errors of its square."""
+    X = np.array([[2.0, 0, 7, -4, 0], [-12, 2, -2, -10, 7], [3, 1, -8, -4, 16]])[[0, 1, 2, 0]] / 10
+    weights = np.array([0.5, 1e-9, 1 / 3, 10 / 3])
+    trees = [
+        EMN(reference=X[[1, 0, 0, 0]], polish=True).fit(form(X), sample_weight=weights).tree_
+        for form in (np.asarray, sparse.csr_array)
+    ]
+    assert trees[0] == trees[1]
+    assert trees[0].n_leaves == 3

@@ -19,6 +19,9 @@ import numpy as np
 from pellucid._core.kernels.sorting import counting_sort, shell_sort
 from pellucid._utils.compilation import allocating, compiled, inner
 
+_SQUARE_ROUNDING = 2.0**-46
+"""Part of the largest |S|^2 of a sweep that rounding can change while it is updated."""
+
 
 class DenseRows(NamedTuple):
     """Rows of a dense matrix: row i is X[index[i]], with a cluster on either side and a weight."""
@@ -180,13 +183,14 @@ def sweep_dense(
 def sweep_sparse(order, values, rows, moments, wanted, tolerance):
     """`sweep_dense` for one column with a known order, and rows of a CSR matrix.
 
-    |S|^2 is updated with every stored entry.
+    |S|^2 is updated with every stored entry. It keeps the rounding errors of its largest value, and
+    is computed anew before they could count for the weight that is left.
     """
     k = len(moments.weights)
     S, W, N = moments.sums.copy(), moments.weights.copy(), moments.counts.copy()
-    squares, is_stale = np.empty(k), np.zeros(k, dtype=np.bool_)
+    squares, largest, is_stale = np.empty(k), np.empty(k), np.zeros(k, dtype=np.bool_)
     for c in range(k):
-        squares[c] = _square(S, c)
+        squares[c] = largest[c] = _square(S, c)
     n_empty = _count_empty(wanted, N)
     best, threshold = -np.inf, np.nan
     for p in range(len(order) - 1):
@@ -203,6 +207,9 @@ def sweep_sparse(order, values, rows, moments, wanted, tolerance):
             total = 0.0
             for c in range(k):
                 if N[c] > 0:
+                    largest[c] = max(largest[c], squares[c])
+                    if _SQUARE_ROUNDING * largest[c] > tolerance * W[c]:
+                        squares[c] = largest[c] = _square(S, c)
                     total += squares[c] / W[c]
             if total > best + tolerance:
                 best, threshold = total, values[i]

@@ -160,7 +160,8 @@ def _relabel_gains(leaf: Moments, clusters: Moments, own: np.ndarray) -> np.ndar
     products = np.einsum("lj,cj->lc", leaf.sums, sums)
     now = ratio(squares, weights)
     all_leaves = np.arange(len(own))
-    without = squares[own] - 2 * products[all_leaves, own] + leaf_squares
+    rest = sums[own] - leaf.sums
+    without = np.einsum("lj,lj->l", rest, rest)  # a difference of squares would lose digits
     leaving = ratio(without, weights[own] - leaf.weights) - now[own]
     joined = squares + 2 * products + leaf_squares[:, None]
     gain = ratio(joined, weights + leaf.weights[:, None]) - now + leaving[:, None]

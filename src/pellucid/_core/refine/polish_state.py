@@ -86,9 +86,16 @@ class PolishState:
         """Gains that differ by less are equal."""
         return max(_TIE * float(self.cost), self._rounding)
 
-    def rounded(self, gain: np.ndarray | float) -> np.ndarray:
-        """Gains in multiples of `min_gain`, so that rounding errors do not decide ties."""
-        return np.rint(gain / self.min_gain)
+    def ranks(self, gains: np.ndarray) -> np.ndarray:
+        """Rank of each gain, 0 for the largest; ties, in which rounding errors differ, share one.
+
+        Gains that differ by less than `tie` from the next larger one have its rank.
+        """
+        order = np.argsort(-gains, axis=None, kind="stable")
+        falling = gains.ravel()[order]
+        ranks = np.empty(gains.size, dtype=np.intp)
+        ranks[order] = np.cumsum(np.append(False, falling[1:] < falling[:-1] - self.tie))
+        return ranks.reshape(gains.shape)
 
     def update_centers(self) -> None:
         """Move the centers to the means of the clusters; recompute costs of those that move."""

@@ -137,7 +137,7 @@ def relabel_leaves(state: PolishState) -> bool:
         own = tree.cluster[leaves]
         gain = _relabel_gains(leaf, clusters, own)
         gain[(leaf.counts == 0) | (leaf.counts == clusters.counts[own])] = -np.inf
-        at, to = np.unravel_index(np.argmax(state.rounded(gain)), gain.shape)
+        at, to = np.unravel_index(np.argmax(gain >= gain.max() - state.tie), gain.shape)
         if gain[at, to] <= state.min_gain:
             break
         for total, part in zip(clusters, leaf):

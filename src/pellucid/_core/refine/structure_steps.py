@@ -53,7 +53,8 @@ def remove_useless(state: PolishState) -> bool:
         return False
     useless = [r for r in _removals(state) if r.loss < -state.min_gain and not r.vacates]
     if useless:
-        _remove(state, min(useless, key=lambda r: (state.rounded(r.loss), r.child)))
+        ranks = state.ranks(np.array([-removal.loss for removal in useless]))
+        _remove(state, min(zip(ranks, useless), key=lambda pair: (pair[0], pair[1].child))[1])
     return bool(useless)
 
 
@@ -65,7 +66,8 @@ def add_splits(state: PolishState) -> bool:
         splits = _splits(state, is_new_cluster=len(empty) > 0)
         if not splits:
             break
-        best = max(splits, key=lambda split: (state.rounded(split.gain), -split.leaf))
+        ranks = state.ranks(np.array([split.gain for split in splits]))
+        best = min(zip(ranks, splits), key=lambda pair: (pair[0], pair[1].leaf))[1]
         _split(state, best, empty[0] if len(empty) else None)
         state.update_centers()
         changed = True
@@ -91,13 +93,14 @@ def swap(
         is_new: _splits(state, is_new_cluster=is_new) for is_new in {r.vacates for r in removals}
     }
     pairs = [
-        (state.rounded(removal.loss - split.gain), removal, split)
+        (removal, split)
         for removal in removals
         for split in splits[removal.vacates]
         if split.leaf != removal.child
     ]
-    pairs.sort(key=lambda pair: (pair[0], pair[1].child, pair[2].leaf))
-    for _, removal, split in pairs[:n_tries]:
+    ranks = state.ranks(np.array([split.gain - removal.loss for removal, split in pairs]))
+    order = sorted(range(len(pairs)), key=lambda i: (ranks[i], pairs[i][0].child, pairs[i][1].leaf))
+    for removal, split in (pairs[i] for i in order[:n_tries]):
         trial = state.copy()
         _remove(trial, removal)
         _split(trial, split, state.tree.cluster[removal.child] if removal.vacates else None)

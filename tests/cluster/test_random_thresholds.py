@@ -252,3 +252,19 @@ def test_kmedians_keeps_the_cheapest_draw_and_splits_all_centers():
     assert model.inertia_ == pytest.approx(model.draw_costs_.min())
     assert model.n_leaves_ == 5
     assert sorted(model.tree_.predict(model.reference_centers_)) == list(range(5))
+
+
+def test_rounding_does_not_decide_between_draws_of_the_same_kmedians_cost():
+    for seed in (18, 20, 32, 91, 104):
+        random = np.random.default_rng(seed)
+        shape = random.integers([6, 2], [40, 5])
+        X, weights = random.integers(2, size=shape).astype(float), random.random(shape[0])
+        rows = np.unique(X, axis=0)
+        centers = rows[random.permutation(len(rows))[:3]]
+        model = RandomThresholds(reference=centers, objective="kmedians", n_draws=6, random_state=0)
+        # Costs of sparse rows are added up in another order.
+        trees = [
+            model.fit(form(X), sample_weight=weights).tree_
+            for form in (np.asarray, sparse.csr_array)
+        ]
+        assert trees[0] == trees[1]

@@ -220,8 +220,7 @@ def check_variants(case: TreeCase, model, rng) -> None:
     variants = [_two_threads]
     if case.reference not in SEEDED:
         variants += [_other_storage, _scaled_weights]
-        moves_centers = case.name == "ExplainableKMeans" or getattr(model, "polish", False)
-        if case.reference in CENTERS and not moves_centers:
+        if case.reference in CENTERS:
             variants += [_other_order]
         are_whole = case.weight is not None and (case.weights == np.rint(case.weights)).all()
         if are_whole and case.weights.sum() < 1000:

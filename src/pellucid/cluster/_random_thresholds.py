@@ -17,6 +17,10 @@ from pellucid.tree import ThresholdTree
 from pellucid.tree.rounding import ThresholdStyle
 
 
+_ROUNDING = 1e-12
+"""Part of a cost that rounding can change."""
+
+
 @common_parameters
 class RandomThresholds(BaseReferenceTree):
     """A tree with one leaf per reference cluster and random cuts.
@@ -144,9 +148,12 @@ def _first_of_equals(centers: np.ndarray) -> np.ndarray:
 def _cost_changes_one_by_one(
     data: Any, centers: np.ndarray, labels: np.ndarray, trees: Trees
 ) -> np.ndarray:
-    """The same as `cost_changes` for any objective; medians cannot be computed from sums."""
+    """The same as `cost_changes` for any objective; medians cannot be computed from sums.
+
+    Changes that differ by rounding errors are equal, so that ties go to the first draw.
+    """
     labels = labels.astype(np.intp)
-    changes = []
+    changes: list[float] = []
     for parts in zip(*trees):
         none = np.zeros(len(parts[0]))
         names = ("feature", "threshold", "children_left", "children_right", "cluster")
@@ -157,5 +164,6 @@ def _cost_changes_one_by_one(
             **dict(zip(names, parts)),
         )
         (_, cost), (_, before) = data.centers_and_costs(tree.predict(data.X), labels, centers)
-        changes.append(cost - before)
+        change, rounding = cost - before, _ROUNDING * max(cost, before)
+        changes.append(next((c for c in changes if abs(c - change) <= rounding), change))
     return np.array(changes)

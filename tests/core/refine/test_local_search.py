@@ -250,3 +250,20 @@ def test_regrown_trees_have_one_leaf_per_cluster(blobs):
     assert others
     assert all(len(other.best.leaves()) == 7 and check(other.best) > 0 for other in others)
     assert search.regrow() == []
+
+
+@given(problem_and_tree(), st.randoms(use_true_random=False))
+@settings(max_examples=examples(20), deadline=None)
+def test_random_cuts_do_not_depend_on_the_order_of_the_rows(case, random):
+    problem, tree = case
+    order = np.array(random.sample(range(problem.n_samples), problem.n_samples))
+    shuffled = problem_of(
+        problem.X[order], problem.centers, problem.labels[order], problem.weights.values[order]
+    )
+    for quantile in (0.0, 0.3, 0.8):
+        cuts = []
+        for given_problem in (problem, shuffled):
+            found = search_tree(given_problem, tree)
+            found.cut_at_quantile(found.root, 0, quantile)
+            cuts.append(found.arrays.rank[found.root])
+        assert cuts[0] == cuts[1]

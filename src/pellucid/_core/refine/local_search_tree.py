@@ -249,14 +249,12 @@ class LocalSearchTree(ArrayTree):
         self.route(leaf)
 
     def cut_at_quantile(self, node: int, feature: int, quantile: float) -> bool:
-        """Split a node at the value of the row at a quantile of its rows, in the order they have.
-
-        Returns whether all leaves have rows.
-        """
-        rows = self.node_rows(node)
-        ends = np.cumsum(self.data.rows.statistics[rows, -2])
+        """Split a node at a weighted quantile of a column; return whether all leaves have rows."""
+        rows, data = self.node_rows(node), self.data.rows
+        ranks = data.rank[rows, feature]
+        ends = np.cumsum(np.bincount(ranks, weights=data.statistics[rows, -2]))
         place = int(np.searchsorted(ends, quantile * ends[-1], "right"))
-        self.set_cut(node, feature, self.data.rows.rank[rows[min(place, len(rows) - 1)], feature])
+        self.set_cut(node, feature, min(place, len(ends) - 1))
         return self.route(node)
 
     def collapse(self, top: int) -> None:

@@ -89,6 +89,12 @@ def test_a_pool_of_forked_processes_after_a_fit():
         assert pool.map_async(fit_once, range(3)).get(timeout=120) == alone
 
 
+def test_a_spawned_process_after_a_fit():
+    alone = fit_once(0)
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        assert pool.map_async(fit_once, [0]).get(timeout=120) == [alone]
+
+
 @pytest.mark.skipif(os.name == "nt", reason="needs signals")
 def test_interrupted_fit_ends_with_one_exception():
     process = subprocess.Popen(

@@ -262,3 +262,15 @@ def test_keys_have_the_order_of_numbers():
     assert (np.diff(keys) >= 0).all()
     assert (np.diff(keys)[np.diff(values) > 0] > 0).all()
     assert (to_keys(np.nextafter(values, np.inf)) - keys == 1)[values != 0].all()
+
+
+def test_a_new_fit_removes_attributes_of_the_last_one():
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    model = IMM(reference=X[:3]).fit(X)
+    model.fit(pellucid.scan(lambda: iter([X]), exact=False))
+    assert model.scan_gap_ >= 0
+    assert not hasattr(model, "labels_")
+    assert not hasattr(model, "reference_labels_")
+    model.fit(X)
+    assert len(model.labels_) == 300
+    assert not hasattr(model, "scan_gap_")

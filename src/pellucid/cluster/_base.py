@@ -41,6 +41,9 @@ from pellucid.tree.rounding import ThresholdStyle
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+_SOMETIMES_SET = ("labels_", "reference_labels_", "scan_gap_")
+"""Attributes of some fits only; a new fit removes those of the last one."""
+
 
 class BaseThresholdTree(
     TreeModelMixin,
@@ -125,6 +128,8 @@ class BaseThresholdTree(
         -------
         self
         """
+        for name in _SOMETIMES_SET:
+            self.__dict__.pop(name, None)
         if is_scan(X):
             return self._fit_scan(X, y, sample_weight)
         self._has_labels = y is not None
@@ -199,6 +204,7 @@ class BaseThresholdTree(
         if not scan.exact:
             self.scan_gap_ = max(problem.gaps.values(), default=0.0)
         self._set_rules(found.tree, names, found.purity)
+        store_training_data(self)
         return self
 
     def _check_scan_parameters(self) -> None:

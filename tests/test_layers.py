@@ -29,7 +29,7 @@ LAYERS = (
     ("plotting",),
     ("export",),
     ("report",),
-    ("table_explainer", "spark"),
+    ("table_explainer", "spark", "first_use"),
     ("",),  # pellucid/__init__.py: the public names
     ("cli",),
 )

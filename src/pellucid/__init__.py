@@ -12,6 +12,8 @@ Regions in place of trees
     EOPClassifier, ATEOPClassifier, explain_clusters.
 Data larger than memory
     scan.
+Container images
+    warm_up.
 Results
     Explanation, ThresholdTree, explain_pipeline, export_text, from_json, plot_tree.
 """
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from pellucid.explanation.pipeline import explain_pipeline
     from pellucid.export.json import from_json
     from pellucid.export.text import export_text
+    from pellucid.first_use import warm_up
     from pellucid.plotting import plot_tree
     from pellucid.scale.scan import scan
     from pellucid.table_explainer.explainer import explain
@@ -77,6 +80,7 @@ __all__ = [
     "from_json",
     "plot_tree",
     "scan",
+    "warm_up",
 ]
 
 __getattr__ = lazy_attributes(
@@ -107,6 +111,7 @@ __getattr__ = lazy_attributes(
         "from_json": "export",
         "plot_tree": "plotting",
         "scan": "scale.scan",
+        "warm_up": "first_use",
     },
 )[0]
 

@@ -206,6 +206,16 @@ def test_comparisons_print_a_table_and_draw_it(folder, command):
         assert [row["waes"] for row in rows] == sorted(row["waes"] for row in rows)
 
 
+def test_warm_up_says_what_was_compiled_and_where_it_is(monkeypatch):
+    from pellucid import first_use
+
+    found = [first_use.WarmUp(94, 31.4, "/cache"), first_use.WarmUp(0, 2.0, None)]
+    monkeypatch.setattr(first_use, "warm_up", lambda: found.pop(0))
+    first, second = run("warm-up").stdout, run("warm-up").stdout
+    assert [line.split()[-1] for line in first.splitlines()] == ["94", "31", "/cache"]
+    assert "no folder can be written" in second
+
+
 def test_info_names_versions_and_threads():
     result = run("info")
     assert result.exit_code == 0

@@ -12,7 +12,17 @@ from typer.testing import CliRunner
 
 from pellucid.cli.app import app
 
-COMMANDS = ("explain", "predict", "compare", "path", "regions", "xclusters", "demo", "info")
+COMMANDS = (
+    "explain",
+    "predict",
+    "compare",
+    "path",
+    "regions",
+    "xclusters",
+    "demo",
+    "info",
+    "warm-up",
+)
 
 SERIES = ("--entity", "a", "--time", "b", "--value", "c")
 

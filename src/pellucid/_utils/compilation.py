@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from threading import Lock
@@ -11,6 +12,10 @@ from numba import njit
 from numba.core import event
 
 from pellucid._utils.code_cache import CodeCache
+from pellucid._utils.progress import report_newest
+
+_LONG = 1.0
+"""Seconds of compilation after which progress mentions it."""
 
 
 class _CollectorPause(event.Listener):
@@ -36,7 +41,29 @@ class _CollectorPause(event.Listener):
                 gc.enable()
 
 
+class _CompilationReport(event.Listener):
+    """Reports once that compilation takes long."""
+
+    def __init__(self) -> None:
+        self._level, self._begin, self._seconds, self._is_reported = 0, 0.0, 0.0, False
+
+    def on_start(self, event: event.Event) -> None:
+        now = time.monotonic()
+        if not self._level:
+            self._begin = now
+        self._level += 1
+        if self._seconds + now - self._begin > _LONG and not self._is_reported:
+            self._is_reported = True
+            report_newest("compiling (first use)")
+
+    def on_end(self, event: event.Event) -> None:
+        self._level -= 1
+        if not self._level:
+            self._seconds += time.monotonic() - self._begin
+
+
 event.register("numba:compile", _CollectorPause())
+event.register("numba:compile", _CompilationReport())
 
 
 def _cached_njit(*, makes_arrays: bool = False, **options: object) -> Callable:

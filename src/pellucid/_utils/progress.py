@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from weakref import ref
 
 _listeners: list[Callable[[Progress, str], None]] = []
 
@@ -25,6 +26,8 @@ class Progress:
     def __init__(self, task: str, total: int, verbose: int | bool) -> None:
         self.task, self.total, self.verbose = task, total, verbose
         self.done = 0
+        if task:
+            _newest[:] = [ref(self)]
 
     @property
     def is_reported(self) -> bool:
@@ -42,6 +45,16 @@ class Progress:
             print(f"{self.task}: {text}", file=sys.stderr, flush=True)
         if self.task and _listeners:
             _listeners[-1](self, text)
+
+
+_newest: list[ref[Progress]] = []
+"""The task that was begun last."""
+
+
+def report_newest(text: str) -> None:
+    """Report the state of the task that was begun last, or that of a task without a name."""
+    progress = _newest[0]() if _newest else None
+    (progress or Progress("work", 0, verbose=False)).report(text)
 
 
 @contextmanager

@@ -414,6 +414,15 @@ def demo_command(
         demo(output)
 
 
+@app.command("warm-up", cls=Command)
+def warm_up_command(context: typer.Context, debug: opt.Debug = False) -> None:
+    """Compile everything once, for instance when a container image is built."""
+    with errors_in_one_line(debug or context.obj):
+        from pellucid.cli.warming_up import warm_up
+
+        warm_up()
+
+
 @app.command("info", cls=Command)
 def info_command(context: typer.Context, debug: opt.Debug = False) -> None:
     """Print versions, threads and the folder of compiled code, for bug reports."""

@@ -16,7 +16,6 @@ from pellucid.cluster._reference_tree import BaseReferenceTree
 from pellucid.tree import ThresholdTree
 from pellucid.tree.rounding import ThresholdStyle
 
-
 _ROUNDING = 1e-12
 """Part of a cost that rounding can change."""
 

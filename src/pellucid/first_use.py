@@ -1,0 +1,164 @@
+"""Compile all loops once, so that no later process has to: for container images."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba.core import event
+from scipy import sparse
+
+from pellucid import cluster, eop, xclusters
+from pellucid._core.growers.beam import BeamSearch
+from pellucid._core.kernels.dataset import dense_costs
+from pellucid._utils.progress import Progress
+from pellucid.scale.scan import scan
+
+_N_ROWS, _N_MANY_ROWS, _N_CLUSTERS = 60, 5000, 4
+
+_Form = Callable[[np.ndarray], Any]
+
+FORMS: dict[str, _Form] = {
+    "float64": np.ascontiguousarray,
+    "float64 by columns": np.asfortranarray,
+    "float32": lambda X: np.ascontiguousarray(X, dtype=np.float32),
+    "sparse float64": sparse.csr_array,
+    "sparse float32": lambda X: sparse.csr_array(X.astype(np.float32)),
+}
+"""How data may be stored. Loops are compiled anew for each of them."""
+
+
+class WarmUp(NamedTuple):
+    """What `warm_up` did.
+
+    Attributes
+    ----------
+    n_compiled : int
+        Loops that were compiled; those of an earlier call are not compiled again.
+    seconds : float
+    folder : str or None
+        Where the machine code is stored; None if no folder can be written.
+    """
+
+    n_compiled: int
+    seconds: float
+    folder: str | None
+
+
+class _CompilationCounter(event.Listener):
+    """Counts functions that are compiled."""
+
+    def __init__(self) -> None:
+        self.n_compiled = 0
+
+    def on_start(self, event: event.Event) -> None:
+        self.n_compiled += 1
+
+    def on_end(self, event: event.Event) -> None:
+        """Nothing to do."""
+
+
+def warm_up(*, verbose: int | bool = False) -> WarmUp:
+    """Compile all loops of the package and store the machine code.
+
+    The first fit after an installation takes seconds, because Numba compiles the loops that it
+    needs. The machine code is stored in the folder of the package, or in a cache folder of the user
+    if that one cannot be written; the environment variable ``NUMBA_CACHE_DIR`` sets another one.
+    In a container image, compile once when the image is built.
+
+    Parameters
+    ----------
+    verbose : int or bool, default=False
+        Whether to report progress on standard error.
+
+    Returns
+    -------
+    WarmUp
+        Number of compiled loops, seconds, and the folder.
+
+    Examples
+    --------
+    >>> import pellucid
+    >>> report = pellucid.warm_up()  # doctest: +SKIP
+    """
+    fits = [fit for name in FORMS for fit in fits_of_form(name)]
+    fits += [*fits_of_other_estimators(), *fits_of_scans()]
+    progress = Progress("warm-up: fits", len(fits), verbose)
+    counter, start = _CompilationCounter(), time.perf_counter()
+    with event.install_listener("numba:compile", counter), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for fit in fits:
+            fit()
+            progress.step()
+    seconds = time.perf_counter() - start
+    return WarmUp(counter.n_compiled, seconds, getattr(dense_costs.stats, "cache_path", None))
+
+
+def _rows(n: int = _N_ROWS) -> np.ndarray:
+    random = np.random.default_rng(0)
+    X = random.normal(size=(n, 3)) + 3 * random.integers(3, size=(n, 1))
+    return np.where(X > 0, X, 0.0)
+
+
+def fits_of_form(name: str) -> Iterator[Callable[[], Any]]:
+    """Fits of all tree estimators on data that are stored in a form of `FORMS`."""
+    few, many = (FORMS[name](_rows(n)) for n in (_N_ROWS, _N_MANY_ROWS))
+    centers = _rows()[:_N_CLUSTERS]
+    more_leaves = {"n_leaves": _N_CLUSTERS + 3}
+    options: list[tuple[type, dict]] = [
+        (cluster.IMM, {}),
+        (cluster.EMN, {"search": BeamSearch(2, 2)}),
+        (cluster.BSIMM, {}),
+        (cluster.ExGreedy, {"search": BeamSearch(2, 2)}),
+        (cluster.ExShallow, {}),
+        (cluster.ExShallowSearch, {}),
+        (cluster.ExKMC, more_leaves),
+        (cluster.SpEx, more_leaves),
+        (cluster.RandomThresholds, {"n_draws": 3}),
+        (cluster.OptimalTree, {}),
+        (cluster.OptimalTree, {"criterion": "surrogate"}),
+        (cluster.ExplainableKMeans, {}),
+        (cluster.ExplainableKMeans, more_leaves),
+        (cluster.ExKMC, {**more_leaves, "polish": "deep"}),
+        (cluster.ExShallow, {"objective": "kmedians"}),
+        (cluster.ExKMC, {**more_leaves, "objective": "kmedians"}),
+    ]
+    weights = np.random.default_rng(0).random(_N_ROWS)
+    for method, given in options:
+        model = method(reference=centers, random_state=0, **given)
+        yield lambda model=model: model.fit(few, sample_weight=weights).predict(few)
+    for method, given in [*options[:8], (cluster.ExKMC, {**more_leaves, "polish": True})]:
+        model = method(reference=centers, random_state=0, n_jobs=2, **given)
+        yield lambda model=model: model.fit(many).predict(many)
+    if sparse.issparse(many):
+        # Sparse rows are routed by compiled loops once enough of them were predicted.
+        model = cluster.IMM(reference=centers)
+        yield lambda: [model.fit(many).predict(many) for _ in range(20)]
+
+
+def fits_of_other_estimators() -> Iterator[Callable[[], Any]]:
+    """Fits of estimators that have loops of their own."""
+    X, y = _rows(), np.arange(_N_ROWS) % 3
+    for base in ("stump", "linear_svm"):
+        regions = eop.EOPClassifier(base, random_state=0)
+        yield lambda regions=regions: regions.fit(X, y).predict(X)
+    for metric in ("euclidean", "manhattan", "cosine"):
+        for form in ("float64", "sparse float64"):
+            medoids = xclusters.KMedoids(_N_CLUSTERS, metric=metric, random_state=0)
+            rows = FORMS[form](X + 0.1)
+            yield lambda medoids=medoids, rows=rows: medoids.fit(rows).predict(rows)
+    distances = np.abs(X[:, :1] - X[:, 0])
+    yield lambda: xclusters.KMedoids(_N_CLUSTERS, metric="precomputed").fit(distances)
+
+
+def fits_of_scans() -> Iterator[Callable[[], Any]]:
+    """Fits on batches of rows."""
+    for dtype in (np.float64, np.float32):
+        X = _rows(_N_MANY_ROWS).astype(dtype)
+        batches = scan(lambda X=X: iter(np.array_split(X, 2)))
+        for method in (cluster.IMM, cluster.ExShallow, cluster.ExKMC):
+            model = method(reference=X[:_N_CLUSTERS].astype(np.float64))
+            yield lambda model=model, batches=batches: model.fit(batches)

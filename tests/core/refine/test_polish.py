@@ -12,7 +12,7 @@ from _support import oracles
 from _support.extended import examples
 from _support.problems import pose, problem_of
 from _support.strategies import tiny_data
-from pellucid import EMN, SpEx
+from pellucid import EMN, ExKMC, SpEx
 from pellucid._core.data import binning as bins
 from pellucid._core.refine.fixed_center_split import FixedCenterSearch, contested_rows
 from pellucid._core.refine.moving_center_split import (
@@ -366,3 +366,15 @@ def test_a_row_of_small_weight_keeps_its_digits_in_sparse_data():
     ]
     assert trees[0] == trees[1]
     assert trees[0].n_leaves == 3
+
+
+@pytest.mark.filterwarnings("ignore:the tree has")
+def test_neighbouring_floats_are_polished_alike_in_any_order():
+    """Their means are rounded as much as they differ, so that another origin gives other gains."""
+    for seed in range(30):
+        random = np.random.default_rng(seed)
+        X = 0.1 + random.integers(0, 4, size=(34, 3)) * 2.0**-56
+        weights, order = random.random(34), random.permutation(34)
+        model = ExKMC(reference=X[:4], base=None, n_leaves=7, polish="deep")
+        tree = model.fit(X, sample_weight=weights).tree_
+        assert model.fit(X[order], sample_weight=weights[order]).tree_ == tree

@@ -136,8 +136,10 @@ class MovingRows:
     @cached_property
     def weights(self) -> np.ndarray:
         """Weight of each row."""
-        given = self.sample_weight
-        return self.problem.weights.values[self.rows] if given is None else given
+        if self.sample_weight is not None:
+            return self.sample_weight
+        weights = self.problem.weights
+        return weights.units[self.rows] / weights.units_per_weight
 
     @cached_property
     def _arrays(self):

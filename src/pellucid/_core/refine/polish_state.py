@@ -139,8 +139,10 @@ class PolishState:
         return self._moments(np.nan_to_num(means), labels, len(leaves))
 
     def _moments(self, means: np.ndarray, labels: np.ndarray, n_groups: int) -> Moments:
-        weights = np.bincount(labels, weights=self.problem.weights.values, minlength=n_groups)
-        counts = np.bincount(labels, minlength=n_groups)
+        # Sums of units are exact, and so do not depend on the order of the rows.
+        given = self.problem.weights
+        units = np.bincount(labels, weights=given.units, minlength=n_groups)
+        weights, counts = units / given.units_per_weight, np.bincount(labels, minlength=n_groups)
         return Moments((means - self.origin) * weights[:, None], weights, counts)
 
     def _total_cost(self) -> Fraction:

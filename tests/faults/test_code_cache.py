@@ -41,7 +41,8 @@ import numpy as np
 from {package} import caller
 x = np.zeros(3)
 caller.loop(x)
-print(x[0], sum(caller.loop.stats.cache_hits.values()))
+# In one piece: several processes write to the same pipe.
+sys.stdout.write(f"{{x[0]}} {{sum(caller.loop.stats.cache_hits.values())}}\\n")
 """
 TOGETHER = """
 import os, sys, traceback
@@ -161,7 +162,7 @@ def test_the_index_never_names_a_file_of_another_source(loops, monkeypatch):
 def test_two_types_at_once_do_not_take_each_others_code(loops):
     code = (
         "import sys; import numpy as np; from loops import caller\n"
-        "x = np.zeros(3, dtype=sys.argv[1]); caller.loop(x); print(x[0])"
+        "x = np.zeros(3, dtype=sys.argv[1]); caller.loop(x); sys.stdout.write(f'{x[0]}\\n')"
     )
     codes = [code.replace("sys.argv[1]", repr(t)) for t in ("f4", "f8", "i8")]
     assert sorted(loops.run(TOGETHER.format(codes=codes))) == ["1", "1.0", "1.0"]

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 
+import numba
 import numpy as np
 from numba.core import event
 
@@ -52,7 +53,9 @@ class Watch(event.Listener):
         pass
 
 
-def test_the_garbage_collector_rests_while_loops_are_compiled_and_no_longer():
+def test_the_garbage_collector_rests_while_loops_are_compiled_and_no_longer(tmp_path, monkeypatch):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))  # without earlier machine code
+
     @compiled
     def fill(x):
         for i in range(len(x)):

@@ -67,7 +67,8 @@ def warm_up(*, verbose: int | bool = False) -> WarmUp:
     The first fit after an installation takes seconds, because Numba compiles the loops that it
     needs. The machine code is stored in the folder of the package, or in a cache folder of the user
     if that one cannot be written; the environment variable ``NUMBA_CACHE_DIR`` sets another one.
-    In a container image, compile once when the image is built.
+    In a container image, compile once when the image is built. On a processor of another type than
+    that of the build, Numba compiles again.
 
     Parameters
     ----------
@@ -93,8 +94,12 @@ def warm_up(*, verbose: int | bool = False) -> WarmUp:
         for fit in fits:
             fit()
             progress.step()
-    seconds = time.perf_counter() - start
-    return WarmUp(counter.n_compiled, seconds, getattr(dense_costs.stats, "cache_path", None))
+    return WarmUp(counter.n_compiled, time.perf_counter() - start, code_folder())
+
+
+def code_folder() -> str | None:
+    """A folder in which machine code is stored; None if no folder can be written."""
+    return getattr(dense_costs.stats, "cache_path", None)
 
 
 def _rows(n: int = _N_ROWS) -> np.ndarray:

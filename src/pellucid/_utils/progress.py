@@ -52,7 +52,7 @@ _newest: list[ref[Progress]] = []
 
 
 def report_newest(text: str) -> None:
-    """Report the state of the task that was begun last, or that of a task without a name."""
+    """Report a text for the task that was begun last, or for none if that task has ended."""
     progress = _newest[0]() if _newest else None
     (progress or Progress("work", 0, verbose=False)).report(text)
 

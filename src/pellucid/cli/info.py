@@ -47,6 +47,6 @@ def _version(name: str) -> str:
 
 
 def _cache_folder() -> str:
-    from pellucid._core.kernels.dataset import dense_costs
+    from pellucid.first_use import code_folder
 
-    return getattr(dense_costs.stats, "cache_path", None) or "not cached: no writable folder"
+    return code_folder() or "not cached: no writable folder"

@@ -91,11 +91,10 @@ class PolishState:
 
         Gains that differ by less than `tie` from the next larger one have its rank.
         """
-        order = np.argsort(-gains, axis=None, kind="stable")
-        falling = gains.ravel()[order]
-        ranks = np.empty(gains.size, dtype=np.intp)
+        order = np.argsort(-gains, kind="stable")
+        falling, ranks = gains[order], np.empty(len(gains), dtype=np.intp)
         ranks[order] = np.cumsum(np.append(False, falling[1:] < falling[:-1] - self.tie))
-        return ranks.reshape(gains.shape)
+        return ranks
 
     def update_centers(self) -> None:
         """Move the centers to the means of the clusters; recompute costs of those that move."""

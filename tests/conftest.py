@@ -47,16 +47,33 @@ SLOW = (
 """Paths of slow tests, or parts of paths: contracts, browsers, compilation, whole programs."""
 
 
-FIRST = "scale/test_spark.py"
-"""Tests that come first: no other process takes some of them, so that one Spark is started."""
+FIRST = (
+    "scale/test_spark.py",
+    "tests/test_bounds.py",
+    "fuzz/test_fuzz.py",
+    "tables/test_hostile_files.py",
+    "scale/test_dask.py",
+    "benchmarks/",
+    "faults/",
+)
+"""Paths of tests that come first, in this order, or parts of paths.
+
+No other process takes some of the tests on Spark, so that one Spark is started. The others take
+long: at the end, one process would wait for the other one.
+"""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark slow tests by their path, and put the tests on Spark first."""
+    """Mark slow tests by their path, and put long ones first."""
     for item in items:
         if any(part in item.path.as_posix() for part in SLOW) and "/tests/" in str(item.path):
             item.add_marker(pytest.mark.slow)
-    items.sort(key=lambda item: not item.path.as_posix().endswith(FIRST))
+    items.sort(key=_place)
+
+
+def _place(item: pytest.Item) -> int:
+    path = item.path.as_posix()
+    return next((i for i, part in enumerate(FIRST) if part in path), len(FIRST))
 
 
 WHOLE_SEARCH = ("/cluster/", "/core/", "/benchmarks/", "/fuzz/")

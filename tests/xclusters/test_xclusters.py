@@ -4,6 +4,7 @@ import os
 import pickle
 import signal
 import sys
+import warnings
 
 import matplotlib as mpl
 import numpy as np
@@ -212,10 +213,41 @@ def test_lower_tree_accuracy_gives_smaller_trees():
 )
 def test_custom_trees(tree):
     table, _ = trends(noise=1.0)
-    found = XClusters("day *", tree=tree, **FAST).fit(table)
+    found = XClusters("day *", tree=tree, tree_accuracy=0.01, **FAST).fit(table)
     assert found.n_leaves_ <= 8
     assert found.accuracy_ <= 1
     assert found.get_params()["tree"] is tree
+
+
+@pytest.mark.parametrize("search", ["branch-and-bound", "grid"])
+@pytest.mark.parametrize("measure", ["f1", "accuracy"])
+def test_accuracy_is_required_of_custom_trees(search, measure):
+    table, _ = trends(noise=1.0)
+    shallow = DecisionTreeClassifier(max_depth=3, random_state=0)
+    options = {"tree": shallow, "tree_measure": measure, "search": search, **FAST}
+    free = XClusters("day *", tree_accuracy=0.01, **options).fit(table)
+    assert free.accuracy_ < 0.8
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = XClusters("day *", tree_accuracy=0.8, **options).fit(table)
+    tried = found.evaluations_
+    is_feasible = tried["accuracy"] >= 0.8
+    assert 0 < is_feasible.sum() < len(tried)
+    assert found.accuracy_ >= 0.8
+    assert found.objective_ == tried["objective"][is_feasible].min() > tried["objective"].min()
+
+
+def test_the_most_accurate_custom_tree_is_selected_if_none_is_accurate_enough():
+    table, _ = trends(noise=1.0)
+    shallow = DecisionTreeClassifier(max_depth=1)
+    model = XClusters("day *", tree=shallow, tree_accuracy=0.99, **FAST)
+    with pytest.warns(ConvergenceWarning) as caught:
+        model.fit(table)
+    best = model.evaluations_["accuracy"].max()
+    assert model.accuracy_ == best < 0.99
+    text = str(caught[0].message)
+    assert f"below tree_accuracy=0.99; the best of {len(model.evaluations_)} evaluated" in text
+    assert f"pairs reaches {best:.3f}" in text
 
 
 def test_custom_clusterers():

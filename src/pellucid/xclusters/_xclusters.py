@@ -101,13 +101,15 @@ class XClusters(ExplainedClusters):
     tree_accuracy : float, default=1.0
         Required accuracy of the tree as a predictor of the clusters. At 1, the tree is grown until
         no leaf can be split. Below 1, leaves are split best-first until the accuracy is reached.
-        A warning is issued if no tree reaches it.
+        A pair (k, α) whose tree does not reach it is selected only if no evaluated pair reaches
+        it: then the pair with the most accurate tree is selected, and a warning is issued.
     tree_measure : {"f1", "accuracy"}, default="f1"
         Measure of `tree_accuracy`: the weighted mean of the F1 of the clusters, or the weighted
         accuracy.
     tree : estimator, default=None
         Another tree: an estimator of this package, which is fitted with the clusters as labels, or
-        a decision tree of scikit-learn. It has its own stopping rules; `tree_accuracy` is ignored.
+        a decision tree of scikit-learn. It has its own stopping rules. `tree_accuracy` is required
+        of it too; a small value, such as 0.01, accepts every tree.
     clusterer : "kmedoids" or estimator, default="kmedoids"
         An estimator with the parameter `n_clusters` that is fitted on a distance matrix, such as
         ``AgglomerativeClustering(metric="precomputed", linkage="average")``.
@@ -359,7 +361,7 @@ class XClusters(ExplainedClusters):
         tree = grower.grow(outcome.chosen.labels).tree
         self._store(outcome, tree, encoded, rows, weighted, weight)
         self._medoids = take_rows(accuracy, self.medoid_indices_)
-        warn_about(outcome, grower if self.tree is None else None)
+        warn_about(outcome, grower)
         is_series = explanation is not None and self.accuracy_distance != "precomputed"
         store_training_data(
             self, X=X if explanation is None else explanation, series=X if is_series else None

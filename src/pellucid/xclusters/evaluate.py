@@ -113,8 +113,8 @@ class Evaluator:
         clustering with fewer clusters than the smallest k, which identical rows cause, is worst.
         """
         evaluation = self.evaluate(k, alpha)
-        shortfall = self.grower.required_accuracy - evaluation.accuracy
-        if self.grower.required_accuracy and len(evaluation.medoids) < self.k_min:
+        shortfall = self.grower.min_accuracy - evaluation.accuracy
+        if len(evaluation.medoids) < self.k_min:
             shortfall = 1.0
         return _PENALTY * (1 + self.trade_off) * (1 + shortfall) if shortfall > ROUNDING else 0.0
 

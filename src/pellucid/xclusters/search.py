@@ -199,26 +199,40 @@ def check_rows(n: int, k_range: tuple[int, int]) -> None:
         )
 
 
-def warn_about(outcome: SearchOutcome, grower: TreeGrower | None) -> None:
-    """Warn if the search was interrupted or if the tree does not reach its required accuracy.
-
-    `grower` is None if the tree has its own stopping rules.
-    """
+def warn_about(outcome: SearchOutcome, grower: TreeGrower) -> None:
+    """Warn if the search was interrupted or if the tree does not reach its required accuracy."""
     if outcome.was_interrupted:
         _warn(
             f"interrupted after {len(outcome.evaluations)} evaluations; the clusters are the best "
             "of these"
         )
-    if grower is None or outcome.chosen.accuracy >= grower.min_accuracy - ROUNDING:
-        return
+    if outcome.chosen.accuracy < grower.min_accuracy - ROUNDING:
+        text = _exact_tree_text if grower.tree is None else _other_tree_text
+        _warn(text(outcome, grower))
+
+
+def _exact_tree_text(outcome: SearchOutcome, grower: TreeGrower) -> str:
+    """Warning for CART, which grows until only identical rows are in different clusters."""
     reachable = reachable_accuracy(grower.X, outcome.chosen.labels, grower.weight)
     which = "all" if (grower.X[0] == grower.X).all() else "some"
     is_exact = grower.min_accuracy == 1
     goal = "" if is_exact else f" with {option('tree_accuracy', grower.min_accuracy)}"
-    _warn(
+    return (
         f"no tree can separate these {outcome.chosen.k} clusters{goal}: {which} members of "
         "different clusters have the same explanation features, and the best reachable accuracy "
         f"is {reachable:.3f}. Add explanation features, or reduce {option('tree_accuracy')}"
+    )
+
+
+def _other_tree_text(outcome: SearchOutcome, grower: TreeGrower) -> str:
+    """Warning for a tree with its own stopping rules."""
+    best = max(outcome.evaluations, key=lambda row: row["accuracy"])
+    name = type(grower.tree).__name__
+    return (
+        f"{name} predicts these {outcome.chosen.k} clusters with an accuracy ({grower.measure}) of "
+        f"{outcome.chosen.accuracy:.3f}, below {option('tree_accuracy', grower.min_accuracy)}; the "
+        f"best of {len(outcome.evaluations)} evaluated pairs reaches {best['accuracy']:.3f}. "
+        f"Reduce {option('tree_accuracy')}, or use a larger tree"
     )
 
 

@@ -41,8 +41,8 @@ class TreeGrower:
         tree of scikit-learn. Without one, CART (Gini impurity, best-first) grows until its leaves
         are pure or `min_accuracy` is reached.
     min_accuracy : float, default=1.0
-        Accuracy at which CART stops. At 1, it stops when no leaf can be split. Not used with
-        `tree`, which has its own stopping rules.
+        Accuracy below which a tree does not explain the clusters. CART stops when it is reached;
+        at 1, it stops when no leaf can be split. `tree` has its own stopping rules.
     measure : {"f1", "accuracy"}, default="f1"
         Weighted mean of the F1 of the clusters, or weighted accuracy.
     random_state : int, default=0
@@ -72,11 +72,6 @@ class TreeGrower:
         self.random_state = random_state
         # scikit-learn converts to float32, in which close values may coincide; ranks do not.
         self._ranks = None if tree is not None else _ranks(X)
-
-    @property
-    def required_accuracy(self) -> float:
-        """Accuracy below which a tree does not explain the clusters; 0 for another `tree`."""
-        return self.min_accuracy if self.tree is None else 0.0
 
     def grow(self, labels: np.ndarray) -> ClusterTree:
         """Grow the tree of a clustering, given as labels 0, 1, ... of the rows."""

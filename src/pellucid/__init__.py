@@ -15,7 +15,8 @@ Data larger than memory
 Container images
     warm_up.
 Results
-    Explanation, ThresholdTree, explain_pipeline, export_text, from_json, plot_tree.
+    Explanation, ThresholdTree, explain_pipeline, export_text, from_json, from_sklearn,
+    plot_tree.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from pellucid.explanation.explanation import Explanation
     from pellucid.explanation.pipeline import explain_pipeline
     from pellucid.export.json import from_json
+    from pellucid.export.sklearn import from_sklearn
     from pellucid.export.text import export_text
     from pellucid.first_use import warm_up
     from pellucid.plotting import plot_tree
@@ -78,6 +80,7 @@ __all__ = [
     "explain_pipeline",
     "export_text",
     "from_json",
+    "from_sklearn",
     "plot_tree",
     "scan",
     "warm_up",
@@ -109,6 +112,7 @@ __getattr__ = lazy_attributes(
         "explain_pipeline": "explanation.pipeline",
         "export_text": "export",
         "from_json": "export",
+        "from_sklearn": "export",
         "plot_tree": "plotting",
         "scan": "scale.scan",
         "warm_up": "first_use",

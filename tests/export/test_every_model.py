@@ -50,6 +50,8 @@ def test_all_say_the_same(kind):
     expected = model.predict(table).tolist()
     assert from_json(model.to_json()).predict(table).tolist() == expected
     assert in_duckdb(model, table) == in_python(model, table) == expected
+    classifier = model.to_sklearn(table)
+    assert classifier.predict(table[classifier.feature_names_in_]).tolist() == expected
     assert model._repr_html_().startswith('<div class="pellucid">')
 
 

@@ -70,6 +70,11 @@ def test_equality_is_by_content_and_numbering_is_canonical():
     assert small_tree() == small_tree()
     assert hash(small_tree()) == hash(small_tree())
     assert pickle.loads(pickle.dumps(small_tree())) == small_tree()
+    # skops restores an object by its state alone.
+    restored = ThresholdTree.__new__(ThresholdTree)
+    restored.__setstate__(small_tree().__getstate__())
+    assert restored == small_tree()
+    assert not restored.threshold.flags.writeable
     assert small_tree() != "a tree"
     one, two = TreeBuilder(2), TreeBuilder(2)
     for builder, order in ((one, "lr"), (two, "rl")):

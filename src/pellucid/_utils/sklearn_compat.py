@@ -8,16 +8,22 @@ scikit-learn: ``tests/utils/test_sklearn_compat.py`` checks it.
 from __future__ import annotations
 
 import threading
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+
+if TYPE_CHECKING:
+    from sklearn.tree import DecisionTreeClassifier
 
 __all__ = [
     "HasMethods",
     "Interval",
     "StrOptions",
     "configured_n_jobs",
+    "decision_tree_classifier",
     "input_columns",
     "openmp_threads",
     "validate_parameters",
@@ -64,3 +70,43 @@ def validate_parameters(estimator: Any) -> None:
 def input_columns(column_transformer: Any, name: str) -> list[int]:
     """Positions of the columns that one part of a fitted ColumnTransformer takes."""
     return list(column_transformer._transformer_to_input_indices[name])
+
+
+def decision_tree_classifier(
+    nodes: Mapping[str, np.ndarray], values: np.ndarray, *, n_features: int, max_depth: int
+) -> DecisionTreeClassifier:
+    """A fitted classifier with the given nodes; its classes are 0, 1, ...
+
+    scikit-learn has no public function that makes a tree from arrays. The state by which trees
+    are pickled is used, with the record type of the installed version.
+
+    Parameters
+    ----------
+    nodes : mapping of str to ndarray of shape (node_count,)
+        Fields of the nodes, by scikit-learn's names; fields that are left out are 0.
+    values : ndarray of shape (node_count, n_classes)
+        Fraction of each class.
+    n_features, max_depth : int
+    """
+    from scipy import sparse
+    from sklearn.tree import DecisionTreeClassifier
+
+    # Constant columns give a single leaf, and all attributes that a fit sets. There are two rows
+    # per class, because scikit-learn warns about fewer.
+    classes = np.repeat(np.arange(values.shape[1]), 2)
+    constant = sparse.csc_matrix((len(classes), n_features), dtype=np.float32)
+    classifier = DecisionTreeClassifier().fit(constant, classes)
+    kind, arguments, state = classifier.tree_.__reduce__()
+    records = np.zeros(len(values), dtype=state["nodes"].dtype)
+    for name, array in nodes.items():
+        records[name] = array
+    state.update(
+        max_depth=max_depth,
+        node_count=len(records),
+        nodes=records,
+        values=np.ascontiguousarray(values[:, None, :], dtype=np.float64),
+    )
+    tree = kind(*arguments)
+    tree.__setstate__(state)
+    classifier.tree_ = tree
+    return classifier

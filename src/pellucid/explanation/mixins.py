@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from os import PathLike
     from pathlib import Path
+    from typing import Literal
+
+    from sklearn.tree import DecisionTreeClassifier
 
     from pellucid.tables.encoding import Indicator
 
@@ -173,6 +176,18 @@ class ExportMixin(ReportMixin):
         from pellucid.export import to_onnx
 
         return to_onnx(self, X, dtype=dtype, feature_names=feature_names)
+
+    def to_sklearn(
+        self,
+        X: Any = None,
+        *,
+        dtype: Literal["float64", "float32"] = "float64",
+        feature_names: Sequence[str | Indicator] | None = None,
+    ) -> DecisionTreeClassifier:
+        """As a fitted decision tree of scikit-learn: see :func:`pellucid.export.to_sklearn`."""
+        from pellucid.export import to_sklearn
+
+        return to_sklearn(self, X, dtype=dtype, feature_names=feature_names)
 
     def to_html(self, *, feature_names: Sequence[str | Indicator] | None = None) -> str:
         """As a piece of HTML, which notebooks show: see :func:`pellucid.export.to_html`."""

@@ -14,6 +14,7 @@ __getattr__, __dir__, __all__ = lazy_attributes(
         "export_text": "text",
         "from_dict": "json",
         "from_json": "json",
+        "from_sklearn": "sklearn",
         "to_dict": "json",
         "to_dot": "dot",
         "to_frame": "frame",
@@ -22,6 +23,7 @@ __getattr__, __dir__, __all__ = lazy_attributes(
         "to_mermaid": "mermaid",
         "to_onnx": "onnx",
         "to_python": "python",
+        "to_sklearn": "sklearn",
         "to_sql": "sql",
     },
 )

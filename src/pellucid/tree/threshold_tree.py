@@ -77,12 +77,7 @@ class ThresholdTree:
     _packed: PackedTree | None
 
     def __init__(self, *, n_features: int, **arrays: np.ndarray) -> None:
-        object.__setattr__(self, "n_features", int(n_features))
-        object.__setattr__(self, "_packed", None)
-        for name in _ARRAYS:
-            array = np.array(arrays[name])
-            array.setflags(write=False)
-            object.__setattr__(self, name, array)
+        self.__setstate__({"n_features": n_features, **arrays})
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a ThresholdTree is immutable; {name!r} cannot be set")
@@ -90,9 +85,18 @@ class ThresholdTree:
     def __delattr__(self, name: str) -> None:
         raise AttributeError(f"a ThresholdTree is immutable; {name!r} cannot be deleted")
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __getstate__(self) -> dict[str, Any]:
         arrays = {name: np.asarray(getattr(self, name)) for name in _ARRAYS}
-        return _restore, (self.n_features, arrays)
+        return {"n_features": self.n_features, **arrays}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # skops restores objects by this method and never calls __reduce__.
+        object.__setattr__(self, "n_features", int(state["n_features"]))
+        object.__setattr__(self, "_packed", None)
+        for name in _ARRAYS:
+            array = np.array(state[name])
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ThresholdTree):
@@ -258,7 +262,3 @@ class ThresholdTree:
                 f"X has shape {X.shape}, but the tree expects {self.n_features} columns"
             )
         return X
-
-
-def _restore(n_features: int, arrays: dict[str, np.ndarray]) -> ThresholdTree:
-    return ThresholdTree(n_features=n_features, **arrays)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from _support.extended import examples
-from pellucid.xclusters.branch_and_bound import Block, branch_and_bound
+from pellucid.xclusters.branch_and_bound import branch_and_bound
 
 steps = st.floats(0, 1).map(lambda x: x if x > 0.4 else 0.0)
 
@@ -22,18 +22,20 @@ def monotone_tables(draw):
 
 
 class Lookup:
-    """Looks up pairs in tables and records the calls."""
+    """Step functions of α: looks up D and N in tables, and records the calls."""
 
     def __init__(self, D, N):
         self.D, self.N = D, N
         self.ks = list(range(3, 3 + D.shape[0]))
-        self.alphas = np.linspace(0, 1, D.shape[1]).tolist()
         self.pairs = []
 
     def __call__(self, k, alpha):
         self.pairs.append((k, alpha))
-        position = self.ks.index(k), self.alphas.index(alpha)
+        position = self.ks.index(k), self.column(alpha)
         return self.D[position], self.N[position]
+
+    def column(self, alpha):
+        return min(int(alpha * self.D.shape[1]), self.D.shape[1] - 1)
 
 
 @settings(deadline=None, max_examples=examples(150))
@@ -47,49 +49,125 @@ def test_bounds_and_tolerance_hold_for_monotone_d_and_n(tables, trade_off, toler
     D, N = tables
     lookup = Lookup(D, N)
     options = {"trade_off": trade_off, "tolerance": tolerance, "ties": ties}
-    found = branch_and_bound(lookup, lookup.ks, lookup.alphas, **options)
+    found = branch_and_bound(lookup, lookup.ks, **options)
     objective = D + trade_off * N
-    assert found.objective == objective[lookup.ks.index(found.k), lookup.alphas.index(found.alpha)]
+    assert found.objective == objective[lookup.ks.index(found.k), lookup.column(found.alpha)]
     assert found.objective <= objective.min() + tolerance + 1e-12
     assert found.lower <= objective.min() + 1e-12
-    assert found.objective - found.lower <= tolerance + 1e-12
+    least = min(b.lower for b in found.blocks if not b.fate.startswith("split"))
+    assert found.lower == min(least, found.objective)
     assert found.is_complete
     for block in found.blocks:
         ks = slice(lookup.ks.index(block.k1), lookup.ks.index(block.k2) + 1)
-        alphas = slice(lookup.alphas.index(block.alpha1), lookup.alphas.index(block.alpha2) + 1)
+        alphas = slice(lookup.column(block.alpha1), lookup.column(block.alpha2) + 1)
         inside = objective[ks, alphas]
         assert block.lower <= inside.min() + 1e-12
         assert block.upper >= inside.min()
         assert block.upper in inside
+        width = block.alpha2 - block.alpha1
+        assert block.fate != "finished" or (block.k1 == block.k2 and width <= 0.01)
     assert len(lookup.pairs) == len(set(lookup.pairs))
 
 
 @settings(deadline=None, max_examples=examples(50))
 @given(monotone_tables())
-def test_every_pair_is_evaluated_or_pruned(tables):
-    """Every pair that was not evaluated is in a pruned block."""
+def test_every_pair_is_evaluated_or_in_an_unsplit_block(tables):
     lookup = Lookup(*tables)
-    found = branch_and_bound(lookup, lookup.ks, lookup.alphas, tolerance=0.1)
-    pruned = [block for block in found.blocks if block.fate == "pruned"]
+    found = branch_and_bound(lookup, lookup.ks, tolerance=0.1)
+    left = [block for block in found.blocks if not block.fate.startswith("split")]
     for k in lookup.ks:
-        for alpha in lookup.alphas:
+        for alpha in np.linspace(0, 1, 41):
             assert (k, alpha) in lookup.pairs or any(
-                b.k1 <= k <= b.k2 and b.alpha1 <= alpha <= b.alpha2 for b in pruned
+                b.k1 <= k <= b.k2 and b.alpha1 <= alpha <= b.alpha2 for b in left
             )
+
+
+@pytest.mark.parametrize(
+    ("ks", "parts"),
+    [
+        (range(3, 12), [(3, 6), (6, 11)]),
+        (range(1, 9), [(1, 4), (4, 8)]),
+        (range(2, 7), [(2, 3), (3, 6)]),
+        (range(4, 7), [(4, 5), (5, 6)]),
+        (range(4, 6), [(4, 4), (5, 5)]),
+    ],
+)
+def test_k_is_split_at_the_middle_value_of_the_paper(ks, parts):
+    first, last = ks[0], ks[-1]
+    found = branch_and_bound(lambda k, alpha: (last - k, k - first), ks, tolerance=0, ties="k")
+    root, *others = [block[:4] for block in found.blocks if block.alpha2 - block.alpha1 == 1]
+    assert root == (first, 0.0, last, 1.0)
+    assert sorted((k1, k2) for k1, _, k2, _ in others) == parts
+
+
+def test_alpha_is_continuous_and_halved_down_to_its_tolerance():
+    """The optimum is between 0.26 and 0.29, where a grid with steps of 0.05 has no value."""
+
+    def parts(k, alpha):
+        return float(alpha >= 0.29), float(alpha < 0.26)
+
+    assert min(sum(parts(3, 0.05 * i)) for i in range(21)) == 1
+    found = branch_and_bound(parts, [3])
+    assert 0.26 <= found.alpha < 0.29
+    assert found.objective == 0
+    for alpha_tol in (0.3, 0.05, 0.001):
+        found = branch_and_bound(lambda k, a: (a, 1 - a), [3], tolerance=0, alpha_tol=alpha_tol)
+        widths = {b.alpha2 - b.alpha1 for b in found.blocks if b.fate == "finished"}
+        assert len(widths) == 1
+        assert alpha_tol / 2 < widths.pop() <= alpha_tol
+
+
+def test_pairs_without_penalty_are_preferred():
+    """Pairs above a line in the plane have a penalty, which increases with k and decreases in α."""
+    pairs = []
+
+    def parts(k, alpha):
+        pairs.append((k, alpha))
+        return alpha * (12 - k) / 9, (k - 2) / 9 * (1 - alpha)
+
+    def penalty(k, alpha):
+        return 1e6 * max(k / 11 - alpha, 0.0)
+
+    found = branch_and_bound(parts, range(3, 12), penalty=penalty, tolerance=0.05)
+    feasible = [
+        sum(parts(k, alpha))
+        for k in range(3, 12)
+        for alpha in np.linspace(0, 1, 101)
+        if penalty(k, alpha) == 0
+    ]
+    assert penalty(found.k, found.alpha) == 0
+    assert found.lower - 1e-12 <= min(feasible)
+    assert found.objective <= min(feasible) + 0.05
+
+
+def test_all_pairs_are_searched_if_all_have_a_penalty():
+    """Not monotone: the smallest penalty is inside, and only found by splitting all blocks."""
+    pairs = []
+
+    def parts(k, alpha):
+        pairs.append((k, alpha))
+        return alpha, 1 - alpha
+
+    def penalty(k, alpha):
+        return 1e6 * (1 + abs(k - 5) + abs(alpha - 0.3))
+
+    options = {"penalty": penalty, "coarse_tol": 0.1, "alpha_tol": 0.001}
+    found = branch_and_bound(parts, range(3, 12), **options)
+    assert (found.k, found.alpha) == (5, 0.3125)
+    assert len(pairs) == 9 * 17
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_search_ends_on_random_tables(seed):
     lookup = Lookup(*np.random.default_rng(seed).random((2, 9, 21)))
-    found = branch_and_bound(lookup, lookup.ks, lookup.alphas, tolerance=0.0)
-    assert len(lookup.pairs) == len(set(lookup.pairs)) <= 9 * 21
+    found = branch_and_bound(lookup, lookup.ks, tolerance=0.0)
+    assert len(lookup.pairs) == len(set(lookup.pairs)) <= 9 * 129
     values = [sum(lookup(*pair)) for pair in list(lookup.pairs)]
     assert found.objective == min(values)
 
 
 def test_running_example_of_the_paper():
-    """Its figure 2: k from 1 to 8, α in tenths, ε_b = 0.1."""
-    alphas = [round(0.1 * i, 1) for i in range(11)]
+    """Its figure 2: k from 1 to 8, ε_b = 0.1."""
     # Monotone D and N with the bounds of the example.
     known = {
         (8, 0.0): (0.0, 1.0),
@@ -100,7 +178,7 @@ def test_running_example_of_the_paper():
         (8, 0.5): (0.3, 0.7),
     }
     options = {"tolerance": 0.1, "ties": "k"}
-    found = branch_and_bound(lambda *pair: known.pop(pair), range(1, 9), alphas, **options)
+    found = branch_and_bound(lambda *pair: known.pop(pair), range(1, 9), **options)
     assert not known
     assert (found.k, found.alpha, found.objective) == (1, 1.0, 0.4)
     b1, b3, *pruned = found.blocks
@@ -123,7 +201,7 @@ def test_stopped_search_returns_the_best_pair_and_a_bound(max_pairs):
     D, N = (alpha / 20) ** 2 * (1 - k / 20), (1 - alpha / 40) * k / 8
     lookup = Lookup(D, N)
     options = {"tolerance": 0.0, "stop": lambda: len(lookup.pairs) >= max_pairs}
-    found = branch_and_bound(lookup, lookup.ks, lookup.alphas, **options)
+    found = branch_and_bound(lookup, lookup.ks, **options)
     assert len(lookup.pairs) == max(max_pairs, 2) or found.is_complete
     assert found.objective == min(sum(lookup(*pair)) for pair in list(lookup.pairs))
     assert found.lower <= (D + N).min() + 1e-12
@@ -134,18 +212,14 @@ def test_progress_is_reported_and_the_bound_never_decreases():
     k, alpha = np.mgrid[0:9, 0:21]
     lookup = Lookup((alpha / 20) * (1 - k / 20), (1 - alpha / 40) * k / 8)
     seen = []
-    branch_and_bound(
-        lookup, lookup.ks, lookup.alphas, tolerance=0.0, report=lambda *state: seen.append(state)
-    )
+    branch_and_bound(lookup, lookup.ks, tolerance=0.0, report=lambda *state: seen.append(state))
     best, lower = np.array(seen).T
     assert (np.diff(best) <= 0).all()
     assert (np.diff(lower) >= -1e-12).all()
     assert (lower <= best).all()
 
 
-def test_one_pair():
-    found = branch_and_bound(lambda k, alpha: (0.25, 0.5), [4], [0.0])
+def test_one_k():
+    found = branch_and_bound(lambda k, alpha: (0.25, 0.5), [4])
     assert (found.k, found.alpha, found.objective) == (4, 0.0, 0.75)
-    assert [block.fate for block in found.blocks] == ["finished"]
-    assert Block(0, 0, 0, 1).has_only_corners
-    assert not Block(0, 0, 1, 1).has_only_corners
+    assert [block.fate for block in found.blocks] == ["pruned"]

@@ -38,6 +38,15 @@ def test_planted_trends_are_found_better_than_by_two_step(seed):
     assert found > adjusted_rand_score(card.labels, two_step.labels_)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_branch_and_bound_needs_a_third_of_the_evaluations_of_the_grid(seed):
+    card = make_card_trends(100, random_state=seed)
+    ours, grid = fit(card), fit(card, search="grid")
+    assert len(grid.evaluations_) == 9 * 21
+    assert len(ours.evaluations_) <= len(grid.evaluations_) / 3
+    assert ours.objective_ <= grid.objective_ + ours.tolerance
+
+
 def test_long_table_gives_the_same_clusters():
     card = make_card_trends(60, random_state=0)
     names, n_times = card.explanation.columns, len(card.times)

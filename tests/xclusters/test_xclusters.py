@@ -89,7 +89,7 @@ def test_fitted_attributes_are_consistent(model):
     assert len(np.unique(tried[["k", "alpha"]])) == len(tried)
     assert (tried["k"][0], tried["alpha"][0]) == (2, 1.0)
     assert (tried["k"][1], tried["alpha"][1]) == (6, 0.0)
-    assert model.lower_bound_ <= model.objective_ <= model.lower_bound_ + model.tolerance + 1e-12
+    assert model.lower_bound_ <= model.objective_
     assert model.converged_
     sizes = np.bincount(model.labels_)
     assert (np.diff(sizes) <= 0).all()
@@ -113,13 +113,15 @@ def test_grid_search_is_hardly_better(model):
     table, _ = trends()
     grid = XClusters("day *", search="grid", **FAST).fit(table)
     assert len(grid.evaluations_) == 5 * 21
-    assert len(model.evaluations_) <= len(grid.evaluations_) / 2
-    assert grid.objective_ <= model.objective_ <= grid.objective_ + 0.05
+    assert len(model.evaluations_) <= len(grid.evaluations_) / 3
+    assert model.objective_ <= grid.objective_ + 0.05
     assert np.isnan(grid.lower_bound_)
     assert len(grid.bounds_) == 0
     # A pair has the same objective in every search.
     objective = {(row["k"], row["alpha"]): row["objective"] for row in grid.evaluations_}
-    for row in model.evaluations_:
+    both = [row for row in model.evaluations_ if (row["k"], row["alpha"]) in objective]
+    assert len(both) > 5
+    for row in both:
         assert objective[row["k"], row["alpha"]] == row["objective"]
 
 

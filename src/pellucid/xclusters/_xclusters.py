@@ -16,6 +16,7 @@ from pellucid.tables.columns import Columns
 from pellucid.tables.encoding import Encoding
 from pellucid.tables.validation import read_sample_weight
 from pellucid.xclusters._fitted import ExplainedClusters
+from pellucid.xclusters.branch_and_bound import ALPHA_TOL
 from pellucid.xclusters.distances.pairwise import (
     check_matrix,
     column_ranges,
@@ -124,11 +125,14 @@ class XClusters(ExplainedClusters):
         clusters first and explains afterwards: α = 0 and the k at the elbow of D; it requires the
         package kneed.
     alpha_step : float, default=0.05
-        Step of the α grid. Not used by ``"bayes"``.
+        Step of the α grid of ``"grid"``, and the first step of `refine`.
+    alpha_tol : float, default=0.01
+        Resolution of α in ``"branch-and-bound"``: blocks are halved in α until they are at most
+        this wide. α is continuous, so that branch and bound may find a better pair than the grid.
     refine : bool, default=True
         Whether to evaluate the neighbors of the best pairs after branch and bound. This is not in
-        the paper. It adds α = 0 with every k and at most a tenth of the grid, and it improves the
-        result if D and N are not monotone.
+        the paper. It adds α = 0 with every k and at most a tenth of the number of pairs of the
+        grid, and it improves the result if D and N are not monotone.
     max_evaluations : int, default=None
         Maximum number of pairs to evaluate; at least the two pairs that normalize D and N.
     n_jobs : int, default=None
@@ -167,11 +171,12 @@ class XClusters(ExplainedClusters):
         `normalised_distortion`, `normalised_nodes`, `objective`, `accuracy`.
     bounds_ : structured array
         Blocks of branch and bound, in the order of processing: `k1`, `alpha1`, `k2`, `alpha2`,
-        `lower`, `upper` and `fate`: "split by k", "split by alpha", "pruned", or "finished" (all
-        pairs evaluated). Empty for other searches.
+        `lower`, `upper` and `fate`: "split by k", "split by alpha", "pruned", or "finished" (one
+        k, and at most `alpha_tol` wide). Empty for other searches.
     lower_bound_ : float
-        Lower bound of the objective over all pairs, if D and N are monotone; NaN for other
-        searches.
+        Lower bound of the objective over all pairs whose tree is accurate enough, if D and N are
+        monotone; NaN for other searches. The objective is more than `tolerance` above it only if
+        a "finished" block has a smaller bound.
     converged_ : bool
         False if the search was interrupted or reached `max_evaluations`.
     encoding_ : Encoding
@@ -184,8 +189,8 @@ class XClusters(ExplainedClusters):
     Notes
     -----
     Each pair is evaluated once. Branch and bound assumes that D decreases with k and increases
-    with α, and that N does the opposite. Real data may violate this; `lower_bound_` is then not a
-    valid bound.
+    with α, and that N does the opposite. The accuracy of a tree is assumed to decrease with k and
+    to increase with α. Real data may violate this; `lower_bound_` is then not a valid bound.
 
     Rows with identical explanation features cannot be separated. If they are in different
     clusters, N is the size of the most accurate tree, and a warning is issued.
@@ -239,6 +244,7 @@ class XClusters(ExplainedClusters):
         "init": [StrOptions(set(STARTS))],
         "search": [StrOptions(set(SEARCHES))],
         "alpha_step": [Interval(Real, 0, 1, closed="right")],
+        "alpha_tol": [Interval(Real, 1e-6, 1, closed="both")],
         "refine": ["boolean"],
         "max_evaluations": [Interval(Integral, 1, None, closed="left"), None],
         "n_jobs": [Integral, None],
@@ -265,6 +271,7 @@ class XClusters(ExplainedClusters):
         init: str = "ends",
         search: str = "branch-and-bound",
         alpha_step: float = 0.05,
+        alpha_tol: float = ALPHA_TOL,
         refine: bool = True,
         max_evaluations: int | None = None,
         n_jobs: int | None = None,
@@ -287,6 +294,7 @@ class XClusters(ExplainedClusters):
         self.init = init
         self.search = search
         self.alpha_step = alpha_step
+        self.alpha_tol = alpha_tol
         self.refine = refine
         self.max_evaluations = max_evaluations
         self.n_jobs = n_jobs
@@ -377,6 +385,7 @@ class XClusters(ExplainedClusters):
             init=self.init,
             search=self.search,
             alpha_step=self.alpha_step,
+            alpha_tol=self.alpha_tol,
             refine=self.refine,
             max_evaluations=self.max_evaluations,
             n_jobs=self.n_jobs,

@@ -13,22 +13,20 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+ALPHA_TOL = 0.01
+"""Default width in α of the smallest blocks."""
+
 Parts = Callable[[int, float], tuple[float, float]]
 """(k, α) -> (D, N), both normalized."""
 
 
 class Block(NamedTuple):
-    """A rectangle of pairs, as the first and last positions of k and of α."""
+    """A rectangle of pairs: the first and last position of k, and a range of α."""
 
     k1: int
-    alpha1: int
+    alpha1: float
     k2: int
-    alpha2: int
-
-    @property
-    def has_only_corners(self) -> bool:
-        """Whether the block contains no pair except for its two evaluated corners."""
-        return (self.k2 - self.k1) + (self.alpha2 - self.alpha1) <= 1
+    alpha2: float
 
 
 class BlockRecord(NamedTuple):
@@ -41,7 +39,7 @@ class BlockRecord(NamedTuple):
     lower: float
     upper: float
     fate: str
-    """"split by k", "split by alpha", "finished" (all pairs evaluated) or "pruned"."""
+    """"split by k", "split by alpha", "finished" (too small to split) or "pruned"."""
 
 
 @dataclass
@@ -61,8 +59,9 @@ class BranchAndBoundResult:
 def branch_and_bound(
     parts: Parts,
     ks: Sequence[int],
-    alphas: Sequence[float],
     *,
+    alpha_tol: float = ALPHA_TOL,
+    coarse_tol: float | None = None,
     trade_off: float = 1.0,
     tolerance: float = 0.05,
     ties: Literal["alpha", "k"] = "alpha",
@@ -70,23 +69,29 @@ def branch_and_bound(
     stop: Callable[[], bool] = lambda: False,
     report: Callable[[float, float], None] = lambda best, lower: None,
 ) -> BranchAndBoundResult:
-    """Minimize D(k, α) + λ·N(k, α) up to a tolerance ε_b (algorithm 1 of the paper).
+    """Minimize D(k, α) + λ·N(k, α) for 0 ≤ α ≤ 1 up to a tolerance ε_b (algorithm 1 of the paper).
 
     If D and N are monotone, then in a block [k1, k2] × [α1, α2], D is smallest at (k2, α1) and N
     is smallest at (k1, α2). The lower bound of the block is D(k2, α1) + λ·N(k1, α2), and its upper
     bound is the smaller objective of these two corners. The block with the smallest lower bound is
-    halved along its longer side, relative to the whole range. Blocks with
-    lower + ε_b ≥ best objective are pruned. The halves share their middle k (or α), so that they
-    share corners. Each pair is evaluated once.
+    split along its longer side, relative to the whole range: [α1, α2] in its middle, and the n
+    values of k at the ⌊n/2⌋-th, which belongs to both parts, so that they share corners. Blocks
+    with lower + ε_b ≥ best objective are pruned. Each pair is evaluated once.
 
-    If D and N are monotone, the result is at most ε_b above the optimum.
+    N is a step function of α. Therefore, blocks of a single k are not split further if α2 - α1 is
+    at most `alpha_tol`. If D and N are monotone, the result is at most ε_b above the optimum,
+    unless the lower bound of such a block is smaller.
 
     Parameters
     ----------
     parts : callable
         Returns (D, N) of a pair (k, α).
-    ks, alphas : sequence
+    ks : sequence of int
         Candidate values, in ascending order.
+    alpha_tol : float
+        Width in α of the smallest blocks.
+    coarse_tol : float, optional
+        The same while all evaluated pairs have a penalty; `alpha_tol` by default.
     trade_off : float, default=1.0
         Weight λ of N.
     tolerance : float, default=0.05
@@ -95,8 +100,10 @@ def branch_and_bound(
         Side to halve if both are equally long. The algorithm of the paper halves α, its running
         example k.
     penalty : callable, optional
-        A number of at least 0 that is added to the objective of a pair (k, α). The lower bounds
-        stay valid, because they do not contain it.
+        A number of at least 0 that is added to the objective of a pair (k, α), such as for a tree
+        that is not accurate enough. It is assumed to decrease with α and to increase with k, like
+        N: if there is a pair without penalty, blocks with a penalty at (k1, α2) are pruned. As
+        long as there is none, the blocks are split, those of the smallest penalty first.
     stop : callable, optional
         Called before each evaluation; the search ends if it returns True.
     report : callable, optional
@@ -110,117 +117,140 @@ def branch_and_bound(
     --------
     >>> from pellucid.xclusters.branch_and_bound import branch_and_bound
     >>> result = branch_and_bound(
-    ...     lambda k, alpha: (alpha / k, k * (1.5 - alpha) / 30),
-    ...     range(1, 11), [0.0, 0.25, 0.5, 0.75, 1.0], tolerance=0.01)
+    ...     lambda k, alpha: (alpha / k, k * (1.5 - alpha) / 30), range(1, 11), tolerance=0.01)
     >>> result.k, result.alpha
     (1, 0.0)
     """
-    return _Searcher(parts, ks, alphas, trade_off, tolerance, ties, penalty, stop, report).run()
+    searcher = _Searcher(
+        parts, ks, alpha_tol, coarse_tol, trade_off, tolerance, ties, penalty, stop, report
+    )
+    return searcher.run()
 
 
 class _Stopped(Exception):
     """`stop` returned True."""
 
 
+class _QueuedBlock(NamedTuple):
+    """A block in the queue, which is sorted by penalty, then by lower bound."""
+
+    penalty: float
+    """Penalty of (k1, α2)."""
+    lower: float
+    order: int
+    upper: float
+    block: Block
+
+
 class _Searcher:
     """State of the search: evaluated pairs, the queue of blocks, and the best pair."""
 
     def __init__(
-        self, parts, ks, alphas, trade_off, tolerance, ties, penalty, stop, report
+        self, parts, ks, alpha_tol, coarse_tol, trade_off, tolerance, ties, penalty, stop, report
     ) -> None:
-        self.parts, self.ks, self.alphas = parts, list(ks), list(alphas)
+        self.parts, self.ks, self.alpha_tol = parts, list(ks), alpha_tol
+        self.coarse_tol = alpha_tol if coarse_tol is None else max(coarse_tol, alpha_tol)
         self.trade_off, self.tolerance, self.ties = trade_off, tolerance, ties
         self.penalty, self.stop, self.report = penalty, stop, report
-        self.evaluated: dict[tuple[int, int], tuple[float, float]] = {}
-        self.best: tuple[float, int, int] = (np.inf, 0, 0)
-        self.queue: list[tuple[float, int, float, Block]] = []
+        self.evaluated: dict[tuple[int, float], tuple[float, float, float]] = {}
+        self.best: tuple[float, int, float] = (np.inf, 0, 0.0)
+        self.has_feasible = False
+        """Whether a pair without penalty was evaluated."""
+        self.queue: list[_QueuedBlock] = []
+        self.unsplit: list[_QueuedBlock] = []
+        """Blocks that may contain pairs that were not evaluated, without those in the queue."""
         self.insertion_order = count()
         self.blocks: list[BlockRecord] = []
 
     def run(self) -> BranchAndBoundResult:
-        is_complete, lower = True, -np.inf
+        is_complete = True
         try:
             # The first two pairs are always evaluated, so that there is a result.
-            self._push(Block(0, 0, len(self.ks) - 1, len(self.alphas) - 1), may_stop=False)
+            self._push(Block(0, 0.0, len(self.ks) - 1, 1.0), may_stop=False)
             while self.queue:
-                lower, _, upper, block = heapq.heappop(self.queue)
-                self.report(self.best[0], min(lower, self.best[0]))
-                self._process(block, lower, upper)
+                self.report(self.best[0], self._lower())
+                self._process(heapq.heappop(self.queue))
         except _Stopped:
             is_complete = False
         objective, k, alpha = self.best
-        open_bounds = [record.lower for record in self.blocks if record.fate == "pruned"]
-        # If stopped, the last processed block had the smallest bound in the queue.
-        open_bounds += [] if is_complete else [lower]
-        lower = min(objective, *open_bounds) if open_bounds else objective
         return BranchAndBoundResult(
-            self.ks[k], self.alphas[alpha], objective, lower, is_complete, self.blocks
+            self.ks[k], alpha, objective, self._lower(), is_complete, self.blocks
         )
 
-    def _process(self, block: Block, lower: float, upper: float) -> None:
+    def _lower(self) -> float:
+        """Lower bound over all pairs; over all pairs without penalty, if there is one."""
+        return min(
+            [self.best[0]]
+            + [
+                queued.lower
+                for queued in (*self.queue, *self.unsplit)
+                if not (queued.penalty and self.has_feasible)
+            ]
+        )
+
+    def _process(self, queued: _QueuedBlock) -> None:
         """Prune a block or split it."""
-        if block.has_only_corners:
-            self._record(block, lower, upper, "finished")
-        elif lower + self.tolerance >= self.best[0]:
-            self._record(block, lower, upper, "pruned")
+        block, is_hopeless = queued.block, self.has_feasible and queued.penalty > 0
+        if self._is_small(block):
+            fate = "finished"
+        elif is_hopeless or queued.lower + self.tolerance >= self.best[0]:
+            fate = "pruned"
         else:
-            by_k = self._is_longer_in_k(block)
-            self._record(block, lower, upper, "split by k" if by_k else "split by alpha")
-            for half in _halves(block, by_k):
-                self._push(half)
+            fate = "split by k" if self._is_split_by_k(block) else "split by alpha"
+        where = self.ks[block.k1], block.alpha1, self.ks[block.k2], block.alpha2
+        self.blocks.append(BlockRecord(*where, queued.lower, queued.upper, fate))
+        self.unsplit.append(queued)
+        if fate.startswith("split"):
+            for part in _split(block, by_k=fate == "split by k"):
+                self._push(part)
+            self.unsplit.pop()
 
     def _push(self, block: Block, may_stop: bool = True) -> None:
         """Evaluate the two corners of a block and add it to the queue."""
-        at_min_d = self._evaluate(block.k2, block.alpha1, may_stop)
-        at_min_n = self._evaluate(block.k1, block.alpha2, may_stop)
-        lower = at_min_d[0] + self.trade_off * at_min_n[1]
-        upper = min(self._objective(at_min_d), self._objective(at_min_n))
-        heapq.heappush(self.queue, (lower, next(self.insertion_order), upper, block))
+        d, n_at_min_d, _ = self._evaluate(block.k2, block.alpha1, may_stop)
+        d_at_min_n, n, penalty = self._evaluate(block.k1, block.alpha2, may_stop)
+        lower = d + self.trade_off * n
+        upper = min(d + self.trade_off * n_at_min_d, d_at_min_n + self.trade_off * n)
+        queued = _QueuedBlock(penalty, lower, next(self.insertion_order), upper, block)
+        heapq.heappush(self.queue, queued)
 
-    def _evaluate(self, k: int, alpha: int, may_stop: bool) -> tuple[float, float]:
+    def _evaluate(self, k: int, alpha: float, may_stop: bool) -> tuple[float, float, float]:
+        """D, N and the penalty of a pair."""
         if (k, alpha) not in self.evaluated:
             if may_stop and self.stop():
                 raise _Stopped
-            parts = self.parts(self.ks[k], self.alphas[alpha])
-            self.evaluated[k, alpha] = parts
-            penalty = self.penalty(self.ks[k], self.alphas[alpha])
-            self.best = min(self.best, (self._objective(parts) + penalty, k, alpha))
+            d, n = self.parts(self.ks[k], alpha)
+            penalty = self.penalty(self.ks[k], alpha)
+            self.evaluated[k, alpha] = d, n, penalty
+            self.best = min(self.best, (d + self.trade_off * n + penalty, k, alpha))
+            self.has_feasible |= penalty == 0
         return self.evaluated[k, alpha]
 
-    def _objective(self, parts: tuple[float, float]) -> float:
-        return parts[0] + self.trade_off * parts[1]
+    def _is_small(self, block: Block) -> bool:
+        return block.k1 == block.k2 and block.alpha2 - block.alpha1 <= self._alpha_tol
 
-    def _is_longer_in_k(self, block: Block) -> bool:
-        k_length = _relative_length(self.ks, block.k1, block.k2)
-        alpha_length = _relative_length(self.alphas, block.alpha1, block.alpha2)
+    @property
+    def _alpha_tol(self) -> float:
+        return self.alpha_tol if self.has_feasible else self.coarse_tol
+
+    def _is_split_by_k(self, block: Block) -> bool:
+        if block.k1 == block.k2:
+            return False
+        k_length = (self.ks[block.k2] - self.ks[block.k1]) / (self.ks[-1] - self.ks[0])
+        alpha_length = block.alpha2 - block.alpha1
+        if alpha_length <= self._alpha_tol:
+            return True
         return k_length > alpha_length or (k_length == alpha_length and self.ties == "k")
 
-    def _record(self, block: Block, lower: float, upper: float, fate: str) -> None:
-        self.blocks.append(
-            BlockRecord(
-                self.ks[block.k1],
-                self.alphas[block.alpha1],
-                self.ks[block.k2],
-                self.alphas[block.alpha2],
-                lower,
-                upper,
-                fate,
-            )
-        )
 
-
-def _relative_length(values: list, first: int, last: int) -> float:
-    """Length of a side of a block relative to the range of all values."""
-    return (values[last] - values[first]) / (values[-1] - values[0]) if last > first else 0.0
-
-
-def _halves(block: Block, by_k: bool) -> tuple[Block, Block]:
-    """Both halves of a block; they share the middle value unless there is none."""
+def _split(block: Block, by_k: bool) -> tuple[Block, Block]:
+    """Both parts of a block; they share the middle value unless there is none."""
     k1, alpha1, k2, alpha2 = block
-    if by_k:
-        middle = (k1 + k2) // 2
-        after = middle if middle > k1 else k2
-        return Block(k1, alpha1, middle, alpha2), Block(after, alpha1, k2, alpha2)
-    middle = (alpha1 + alpha2) // 2
-    after = middle if middle > alpha1 else alpha2
-    return Block(k1, alpha1, k2, middle), Block(k1, after, k2, alpha2)
+    if not by_k:
+        middle = (alpha1 + alpha2) / 2
+        return Block(k1, alpha1, k2, middle), Block(k1, middle, k2, alpha2)
+    if k2 - k1 == 1:
+        return Block(k1, alpha1, k1, alpha2), Block(k2, alpha1, k2, alpha2)
+    # The paper's ⌊n/2⌋-th of n values; of three values it is the first, which splits nothing off.
+    middle_k = max(k1 + (k2 - k1 + 1) // 2 - 1, k1 + 1)
+    return Block(k1, alpha1, middle_k, alpha2), Block(middle_k, alpha1, k2, alpha2)

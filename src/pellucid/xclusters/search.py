@@ -45,6 +45,7 @@ class SearchOptions:
     init: str
     search: str
     alpha_step: float
+    alpha_tol: float
     refine: bool
     max_evaluations: int | None
     n_jobs: int | None
@@ -135,7 +136,9 @@ def _run_search(
         result = branch_and_bound(
             evaluator.normalized_parts,
             ks,
-            alphas,
+            alpha_tol=options.alpha_tol,
+            # As long as no tree is accurate enough, no more pairs than those of the grid.
+            coarse_tol=2 * options.alpha_step,
             penalty=evaluator.penalty,
             trade_off=options.trade_off,
             tolerance=options.tolerance,
@@ -143,7 +146,14 @@ def _run_search(
             report=progress.set_bound,
         )
         if options.refine:
-            refine_locally(score, evaluator.evaluations, ks, alphas, stop)
+            refine_locally(
+                score,
+                evaluator.evaluations,
+                ks,
+                stop,
+                alpha_step=options.alpha_step,
+                alpha_tol=options.alpha_tol,
+            )
         return None, result.lower, result.blocks
     return None, np.nan, []
 

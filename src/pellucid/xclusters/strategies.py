@@ -6,7 +6,7 @@ that determines when to stop.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 import numpy as np
 
@@ -31,7 +31,7 @@ MAX_REFINED = 0.1
 """Maximum number of pairs that the refinement evaluates, as a fraction of the grid."""
 
 _STEPS = [(-1, 0), (1, 0), (0, -1), (0, 1), (0, -2), (0, 2), (-1, -1), (-1, 1), (1, -1), (1, 1)]
-"""Offsets of the neighbors of a pair, in positions of k and α."""
+"""Offsets of the neighbors of a pair, in steps of k and α."""
 
 
 def grid_search(objective: Objective, ks: Sequence[int], alphas: Sequence[float], stop: Stop):
@@ -115,44 +115,68 @@ def refine_locally(
     objective: Objective,
     known: Collection[tuple[int, float]],
     ks: Sequence[int],
-    alphas: Sequence[float],
     stop: Stop,
+    *,
+    alpha_step: float = 0.05,
+    alpha_tol: float = 0.01,
 ) -> None:
     """Evaluate the neighbors of the best pairs until no neighbor of a near-best pair is left.
 
     Branch and bound assumes that D and N are monotone. If they are not, the best pair is often
     close to one that is almost as good. Neighbors differ by one step in k, one or two steps in α,
-    or one step in both. Pairs within 3 % of the best objective are refined, best first, until at
-    most a tenth of the grid has been added. The least α is tried with every k first, so that the
-    result is not worse than clustering first and explaining afterwards.
+    or one step in both. Pairs within 3 % of the best objective are refined, best first. Then the
+    step in α is halved as long as it is larger than `alpha_tol`. At most a tenth of the pairs of
+    a grid with the first step is added. α = 0 is tried with every k first, so that the result is
+    not worse than clustering first and explaining afterwards.
 
     Parameters
     ----------
     objective : callable
     known : collection of (int, float)
         Evaluated pairs; a live view that grows when `objective` evaluates a pair.
-    ks, alphas : sequence
+    ks : sequence of int
         Candidate values, in ascending order.
     stop : callable
+    alpha_step, alpha_tol : float
+        First step in α, and the distance within which two values of α are the same.
     """
     for k in ks:
-        if (k, alphas[0]) not in known and stop():
+        if (k, 0.0) not in known and stop():
             return
-        objective(k, alphas[0])
-    max_known = len(known) + int(len(ks) * len(alphas) * MAX_REFINED + 1e-9)
-    position = {(k, a): (i, j) for i, k in enumerate(ks) for j, a in enumerate(alphas)}
+        objective(k, 0.0)
+    n_grid = len(ks) * (np.ceil(1 / alpha_step - 1e-9) + 1)
+    max_known = len(known) + int(n_grid * MAX_REFINED + 1e-9)
+    step = alpha_step
+    while True:
+        for pair in _neighbors_of_near_best(objective, known, ks, step, alpha_tol):
+            if stop() or len(known) >= max_known:
+                return
+            objective(*pair)
+        if step <= alpha_tol:
+            return
+        step /= 2
+
+
+def _neighbors_of_near_best(
+    objective: Objective,
+    known: Collection[tuple[int, float]],
+    ks: Sequence[int],
+    step: float,
+    alpha_tol: float,
+) -> Iterator[tuple[int, float]]:
+    """Pairs to evaluate next, one at a time, until all near-best pairs are refined."""
     refined: set[tuple[int, float]] = set()
     while True:
         best = min(objective(*pair) for pair in known)
         near_best = [pair for pair in known if objective(*pair) <= best * (1 + NEAR_BEST)]
-        pending = [pair for pair in near_best if pair in position and pair not in refined]
+        pending = [pair for pair in near_best if pair not in refined]
         if not pending:
             return
         pair = min(pending, key=lambda pair: (objective(*pair), pair))
         refined.add(pair)
-        for step in _STEPS:
-            i, j = np.add(position[pair], step)
-            if 0 <= i < len(ks) and 0 <= j < len(alphas):
-                if (ks[i], alphas[j]) not in known and (stop() or len(known) >= max_known):
-                    return
-                objective(ks[i], alphas[j])
+        for k_steps, alpha_steps in _STEPS:
+            k = pair[0] + k_steps
+            alpha = min(max(pair[1] + alpha_steps * step, 0.0), 1.0)
+            others = [other for other_k, other in known if other_k == k]
+            if k in ks and all(abs(alpha - other) > alpha_tol / 2 for other in others):
+                yield k, alpha

@@ -8,6 +8,7 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from pellucid._utils.options import Noise, Objective, Polish
 from pellucid._utils.sklearn_compat import Interval
 from pellucid.cluster._reference_tree import BaseReferenceTree
 from pellucid.tree import ThresholdTree
@@ -28,10 +29,10 @@ class BaselineTree(BaseReferenceTree):
         *,
         n_leaves: int | None = None,
         reference: Any = None,
-        objective: str = "kmeans",
-        noise: str = "group",
+        objective: Objective = "kmeans",
+        noise: Noise = "group",
         threshold_style: ThresholdStyle = "round",
-        polish: bool | str = False,
+        polish: Polish = False,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,

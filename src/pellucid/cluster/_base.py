@@ -21,6 +21,7 @@ from pellucid._core.data.dataset import Dataset
 from pellucid._core.data.medians import OBJECTIVES
 from pellucid._core.growers.growing_tree import GrowthResult
 from pellucid._utils.numeric_domain import OutOfDomain, check_spread, refuse_large
+from pellucid._utils.options import Noise
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import HasMethods, Interval, StrOptions, validate_parameters
 from pellucid._utils.threads import ThreadPool, count_threads
@@ -73,7 +74,7 @@ class BaseThresholdTree(
         n_clusters: int | None = None,
         *,
         reference: Any = None,
-        noise: str = "group",
+        noise: Noise = "group",
         threshold_style: ThresholdStyle = "round",
         n_jobs: int | None = None,
         random_state: Any = None,

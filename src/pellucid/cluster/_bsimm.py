@@ -9,6 +9,7 @@ from pellucid._core.criteria.mistakes import Mistakes
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.growers.beam import BeamSearch
 from pellucid._core.growers.growing_tree import GrowthResult
+from pellucid._utils.options import Noise, Objective, Polish
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import Interval
 from pellucid.cluster._docs import common_parameters
@@ -70,10 +71,10 @@ class BSIMM(BaseReferenceTree):
         beam_width: int = 40,
         n_candidates: int = 10,
         reference: Any = None,
-        objective: str = "kmeans",
-        noise: str = "group",
+        objective: Objective = "kmeans",
+        noise: Noise = "group",
         threshold_style: ThresholdStyle = "round",
-        polish: bool | str = False,
+        polish: Polish = False,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,

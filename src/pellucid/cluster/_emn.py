@@ -8,9 +8,10 @@ from pellucid._core.criteria.mistakes import BalancedMistakes
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.growers import grow
 from pellucid._core.growers.growing_tree import GrowthResult
+from pellucid._utils.options import Noise, Objective, Polish
 from pellucid._utils.progress import Progress
 from pellucid.cluster._docs import common_parameters
-from pellucid.cluster._reference_tree import SEARCH, BaseReferenceTree
+from pellucid.cluster._reference_tree import SEARCH, BaseReferenceTree, Search
 from pellucid.tree.rounding import ThresholdStyle
 
 
@@ -60,12 +61,12 @@ class EMN(BaseReferenceTree):
         self,
         n_clusters: int | None = None,
         *,
-        search: Any = "greedy",
+        search: Search = "greedy",
         reference: Any = None,
-        objective: str = "kmeans",
-        noise: str = "group",
+        objective: Objective = "kmeans",
+        noise: Noise = "group",
         threshold_style: ThresholdStyle = "round",
-        polish: bool | str = False,
+        polish: Polish = False,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,

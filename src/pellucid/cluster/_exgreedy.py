@@ -6,8 +6,9 @@ from typing import Any
 
 from pellucid._core.criteria.induced_cost import InducedCost
 from pellucid._core.growers import grow
+from pellucid._utils.options import Noise, Objective, Polish
 from pellucid.cluster._docs import common_parameters
-from pellucid.cluster._reference_tree import SEARCH, BaseReferenceTree
+from pellucid.cluster._reference_tree import SEARCH, BaseReferenceTree, Search
 from pellucid.tree.rounding import ThresholdStyle
 
 
@@ -64,12 +65,12 @@ class ExGreedy(BaseReferenceTree):
         self,
         n_clusters: int | None = None,
         *,
-        search: Any = "greedy",
+        search: Search = "greedy",
         reference: Any = None,
-        objective: str = "kmeans",
-        noise: str = "group",
+        objective: Objective = "kmeans",
+        noise: Noise = "group",
         threshold_style: ThresholdStyle = "round",
-        polish: bool | str = False,
+        polish: Polish = False,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,

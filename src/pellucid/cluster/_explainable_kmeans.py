@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -15,6 +15,7 @@ from pellucid._core.data.arrays import Weights
 from pellucid._core.data.dataset import Dataset
 from pellucid._core.refine.polish import Polished
 from pellucid._core.refine.portfolio import EFFORTS, Portfolio, TreeLimits, growth_of
+from pellucid._utils.options import Effort, Noise
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import Interval, StrOptions
 from pellucid._utils.threads import count_threads
@@ -126,13 +127,13 @@ class ExplainableKMeans(BaseThresholdTree):
         n_clusters: int | None = None,
         *,
         n_leaves: int | None = None,
-        depth_penalty: Any = "auto",
+        depth_penalty: float | Literal["auto"] = "auto",
         max_depth: int | None = None,
         max_conditions: int | None = None,
         n_references: int | None = None,
-        effort: str = "balanced",
+        effort: Effort = "balanced",
         reference: Any = None,
-        noise: str = "group",
+        noise: Noise = "group",
         threshold_style: ThresholdStyle = "round",
         n_jobs: int | None = None,
         random_state: Any = None,

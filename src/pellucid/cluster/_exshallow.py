@@ -11,10 +11,11 @@ import numpy as np
 from pellucid._core.criteria.induced_cost import InducedCost
 from pellucid._core.growers import grow
 from pellucid._core.growers.penalty_path import PenaltyPath
+from pellucid._utils.options import Noise, Objective, Polish
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import Interval
 from pellucid.cluster._docs import common_parameters
-from pellucid.cluster._reference_tree import SEARCH, BaseReferenceTree
+from pellucid.cluster._reference_tree import SEARCH, BaseReferenceTree, Search
 from pellucid.tree.rounding import ThresholdStyle
 from pellucid.tree.trade_off import TradeOff
 
@@ -76,12 +77,12 @@ class ExShallow(BaseReferenceTree):
         n_clusters: int | None = None,
         *,
         depth_penalty: float = 0.03,
-        search: Any = "greedy",
+        search: Search = "greedy",
         reference: Any = None,
-        objective: str = "kmeans",
-        noise: str = "group",
+        objective: Objective = "kmeans",
+        noise: Noise = "group",
         threshold_style: ThresholdStyle = "round",
-        polish: bool | str = False,
+        polish: Polish = False,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,

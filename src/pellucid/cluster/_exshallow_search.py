@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.growers.penalty_path import PenaltyPath
+from pellucid._utils.options import Noise, Objective, Polish
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import Interval, validate_parameters
 from pellucid.cluster._base import BaseThresholdTree
@@ -118,10 +119,10 @@ class ExShallowSearch(BaseReferenceTree):
         goal_size: Any = None,
         max_fits: int = 50,
         reference: Any = None,
-        objective: str = "kmeans",
-        noise: str = "group",
+        objective: Objective = "kmeans",
+        noise: Noise = "group",
         threshold_style: ThresholdStyle = "round",
-        polish: bool | str = False,
+        polish: Polish = False,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import warnings
 from numbers import Real
-from typing import Any
+from typing import Any, Literal
 
 from sklearn.exceptions import ConvergenceWarning
 
+from pellucid._utils.options import Noise, Polish
 from pellucid._utils.sklearn_compat import Interval, StrOptions
 from pellucid.cluster._docs import common_parameters
 from pellucid.cluster._reference_tree import PolishableTree
@@ -72,12 +73,12 @@ class OptimalTree(PolishableTree):
         self,
         n_clusters: int | None = None,
         *,
-        criterion: str = "mistakes",
+        criterion: Literal["mistakes", "surrogate"] = "mistakes",
         time_limit: float | None = None,
         reference: Any = None,
-        noise: str = "group",
+        noise: Noise = "group",
         threshold_style: ThresholdStyle = "round",
-        polish: bool | str = False,
+        polish: Polish = False,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from pellucid._core.criteria.random_cuts import DrawnCuts, Trees, cost_changes, draw_cuts
 from pellucid._core.growers.growing_tree import grow_greedily
+from pellucid._utils.options import Noise, Objective, Polish
 from pellucid._utils.sklearn_compat import Interval, StrOptions
 from pellucid.cluster._docs import common_parameters
 from pellucid.cluster._reference_tree import BaseReferenceTree
@@ -93,13 +94,13 @@ class RandomThresholds(BaseReferenceTree):
         self,
         n_clusters: int | None = None,
         *,
-        method: str = "makarychev-shan",
+        method: Literal["makarychev-shan", "gamlath"] = "makarychev-shan",
         n_draws: int = 10,
         reference: Any = None,
-        objective: str = "kmeans",
-        noise: str = "group",
+        objective: Objective = "kmeans",
+        noise: Noise = "group",
         threshold_style: ThresholdStyle = "round",
-        polish: bool | str = False,
+        polish: Polish = False,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from pellucid._core.data.medians import OBJECTIVES
 from pellucid._core.growers.beam import BeamSearch
 from pellucid._core.growers.growing_tree import GrowthResult
 from pellucid._core.refine.polish import ROUNDS, polish_tree
+from pellucid._utils.options import Noise, Objective, Polish
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import StrOptions
 from pellucid.cluster._base import BaseThresholdTree
@@ -19,6 +20,8 @@ from pellucid.tree.rounding import ThresholdStyle
 
 SEARCH = [StrOptions({"greedy", "beam"}), BeamSearch]
 """Constraint of the parameter `search`."""
+
+Search = Literal["greedy", "beam"] | BeamSearch
 
 
 class PolishableTree(BaseThresholdTree):
@@ -29,7 +32,7 @@ class PolishableTree(BaseThresholdTree):
         "polish": ["boolean", StrOptions({"deep"})],
     }
 
-    polish: bool | str
+    polish: Polish
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -66,10 +69,10 @@ class BaseReferenceTree(PolishableTree):
         n_clusters: int | None = None,
         *,
         reference: Any = None,
-        objective: str = "kmeans",
-        noise: str = "group",
+        objective: Objective = "kmeans",
+        noise: Noise = "group",
         threshold_style: ThresholdStyle = "round",
-        polish: bool | str = False,
+        polish: Polish = False,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,

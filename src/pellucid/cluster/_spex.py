@@ -7,6 +7,7 @@ from typing import Any
 
 from pellucid._core.criteria.normalized_cut import NormalizedCut
 from pellucid._core.growers.best_first import grow_best_first
+from pellucid._utils.options import Noise, Objective, Polish
 from pellucid._utils.sklearn_compat import Interval
 from pellucid.cluster._docs import common_parameters
 from pellucid.cluster._reference_tree import BaseReferenceTree
@@ -76,10 +77,10 @@ class SpEx(BaseReferenceTree):
         *,
         n_leaves: int | None = None,
         reference: Any = None,
-        objective: str = "kmeans",
-        noise: str = "group",
+        objective: Objective = "kmeans",
+        noise: Noise = "group",
         threshold_style: ThresholdStyle = "round",
-        polish: bool | str = False,
+        polish: Polish = False,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+from pellucid._utils.options import RegionShape
 from pellucid._utils.sklearn_compat import Interval
 from pellucid.eop._base import BaseEOP
 from pellucid.eop._docs import common_parameters
@@ -83,14 +84,14 @@ class ATEOPClassifier(BaseEOP):
         self,
         base: Any = "stump",
         *,
-        regions: str = "box",
+        regions: RegionShape = "box",
         max_error: float = 0.1,
         min_support: float = 0.03,
         confidence: float = 0.9,
         max_dim: int = 2,
-        projections: str | int = "all",
+        projections: int | Literal["all"] = "all",
         n_candidates: int | None = 20,
-        leftover: str = "abstain",
+        leftover: Literal["majority", "abstain"] = "abstain",
         max_levels: int | None = None,
         calibration: float = 0.5,
         n_bootstraps: int = 0,

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -49,6 +49,9 @@ from pellucid.explanation.rules import RuleList, default_names
 from pellucid.tables.encoding import Indicator
 from pellucid.tables.validation import read_sample_weight, read_X
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 
 class BaseEOP(RegionExportMixin, ReportMixin, ClassifierMixin, BaseEstimator):
     """Base class of the classifiers that predict by regions in projections.
@@ -80,7 +83,7 @@ class BaseEOP(RegionExportMixin, ReportMixin, ClassifierMixin, BaseEstimator):
         """Parameters of the level search."""
         raise NotImplementedError
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the levels.
 
         Parameters

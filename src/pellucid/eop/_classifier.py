@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any
+from typing import Any, Literal
 
+from pellucid._utils.options import RegionShape
 from pellucid._utils.sklearn_compat import Interval, StrOptions
 from pellucid.eop._base import BaseEOP
 from pellucid.eop._docs import common_parameters
@@ -118,14 +119,14 @@ class EOPClassifier(BaseEOP):
         self,
         base: Any = "stump",
         *,
-        regions: str = "box",
+        regions: RegionShape = "box",
         max_error: float = 0.1,
         complexity_penalty: float = 0.01,
         max_dim: int = 2,
-        projections: str | int = "all",
-        choose: str = "both",
+        projections: int | Literal["all"] = "all",
+        choose: Literal["both", "error", "coverage"] = "both",
         n_candidates: int | None = 8,
-        leftover: str = "majority",
+        leftover: Literal["majority", "neighbours", "abstain"] = "majority",
         relax: bool | float = True,
         strict: bool = False,
         min_support: float = 0.03,

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
 
-def common_parameters(cls: type) -> type:
+_Classifier = TypeVar("_Classifier", bound=type)
+
+
+def common_parameters(cls: _Classifier) -> _Classifier:
     """Fill ``{first}``, ``{common}``, ``{last}`` and ``{attributes}`` in a class docstring."""
     if cls.__doc__:
         for name, text in _TEXTS.items():

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid._utils.options import Noise
 from pellucid.eop._classifier import EOPClassifier
 from pellucid.eop.answer_regions import AnswerRegion
 from pellucid.eop.region_list import region_text
@@ -89,7 +90,7 @@ def explain_clusters(
     X: Any,
     labels: Any,
     *,
-    noise: str = "drop",
+    noise: Noise = "drop",
     sample_weight: Any = None,
     max_error: float = 0.05,
     random_state: Any = 0,

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from pellucid._utils.options import FloatType, FrameKind, SQLDialect
+
 if TYPE_CHECKING:
     from os import PathLike
     from pathlib import Path
-    from typing import Literal
 
     from sklearn.tree import DecisionTreeClassifier
 
@@ -63,7 +64,7 @@ class RegionExportMixin:
     def to_sql(
         self,
         *,
-        dialect: str = "standard",
+        dialect: SQLDialect = "standard",
         table: str | Sequence[str] | None = None,
         column: str = "cluster",
     ) -> str:
@@ -119,7 +120,7 @@ class ExportMixin(ReportMixin):
     def to_sql(
         self,
         *,
-        dialect: str = "standard",
+        dialect: SQLDialect = "standard",
         table: str | Sequence[str] | None = None,
         column: str = "cluster",
         feature_names: Sequence[str | Indicator] | None = None,
@@ -157,7 +158,7 @@ class ExportMixin(ReportMixin):
     def to_frame(
         self,
         *,
-        kind: str | None = None,
+        kind: FrameKind | None = None,
         feature_names: Sequence[str | Indicator] | None = None,
     ) -> Any:
         """As a table with a row for each node: see :func:`pellucid.export.to_frame`."""
@@ -169,7 +170,7 @@ class ExportMixin(ReportMixin):
         self,
         X: Any = None,
         *,
-        dtype: str = "float64",
+        dtype: FloatType = "float64",
         feature_names: Sequence[str | Indicator] | None = None,
     ) -> Any:
         """As an ONNX model: see :func:`pellucid.export.to_onnx`."""
@@ -181,7 +182,7 @@ class ExportMixin(ReportMixin):
         self,
         X: Any = None,
         *,
-        dtype: Literal["float64", "float32"] = "float64",
+        dtype: FloatType = "float64",
         feature_names: Sequence[str | Indicator] | None = None,
     ) -> DecisionTreeClassifier:
         """As a fitted decision tree of scikit-learn: see :func:`pellucid.export.to_sklearn`."""

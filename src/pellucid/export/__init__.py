@@ -6,9 +6,40 @@ Every function takes a fitted estimator, an :class:`~pellucid.Explanation` or a
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pellucid._utils.lazy import lazy_attributes
 
-__getattr__, __dir__, __all__ = lazy_attributes(
+if TYPE_CHECKING:
+    from pellucid.export.dot import to_dot
+    from pellucid.export.frame import to_frame
+    from pellucid.export.html import to_html
+    from pellucid.export.json import from_dict, from_json, to_dict, to_json
+    from pellucid.export.mermaid import to_mermaid
+    from pellucid.export.onnx import to_onnx
+    from pellucid.export.python import to_python
+    from pellucid.export.sklearn import from_sklearn, to_sklearn
+    from pellucid.export.sql import to_sql
+    from pellucid.export.text import export_text
+
+__all__ = [
+    "export_text",
+    "from_dict",
+    "from_json",
+    "from_sklearn",
+    "to_dict",
+    "to_dot",
+    "to_frame",
+    "to_html",
+    "to_json",
+    "to_mermaid",
+    "to_onnx",
+    "to_python",
+    "to_sklearn",
+    "to_sql",
+]
+
+__getattr__, __dir__, _ = lazy_attributes(
     __name__,
     {
         "export_text": "text",

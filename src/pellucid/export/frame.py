@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid._utils.options import FrameKind
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.rules import split_condition
 from pellucid.tables.encoding import Indicator
@@ -18,7 +19,7 @@ KINDS = ("pandas", "polars", "dict")
 def to_frame(
     model: Any,
     *,
-    kind: str | None = None,
+    kind: FrameKind | None = None,
     feature_names: Sequence[str | Indicator] | None = None,
 ) -> Any:
     """Export the nodes of a model as a table.

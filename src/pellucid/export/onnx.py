@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid._utils.options import FloatType
 from pellucid.explanation.explanation import Explanation
 from pellucid.export._values import plain_value
 from pellucid.export.single_precision import single_thresholds
@@ -23,7 +24,7 @@ def to_onnx(
     model: Any,
     X: Any = None,
     *,
-    dtype: str = "float64",
+    dtype: FloatType = "float64",
     feature_names: Sequence[str | Indicator] | None = None,
 ) -> Any:
     """Export a model as an ONNX ``TreeEnsembleClassifier``. Needs the package ``onnx``.

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid._utils.options import SQLDialect
 from pellucid.eop.region_list import ListLevel, RegionList
 from pellucid.eop.shapes.boxes import Boxes
 from pellucid.eop.shapes.ellipses import Ellipses
@@ -20,7 +21,7 @@ from pellucid.tables.encoding import Indicator
 def regions_to_sql(
     model: Any,
     *,
-    dialect: str = "standard",
+    dialect: SQLDialect = "standard",
     table: str | Sequence[str] | None = None,
     column: str = "cluster",
 ) -> str:

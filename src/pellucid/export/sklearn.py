@@ -7,10 +7,11 @@ compares x itself. Both functions choose thresholds so that the two agree.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pellucid._utils.options import FloatType
 from pellucid._utils.sklearn_compat import decision_tree_classifier
 from pellucid.explanation.explanation import Explanation
 from pellucid.export.single_precision import single_thresholds
@@ -26,7 +27,7 @@ def to_sklearn(
     model: Any,
     X: Any = None,
     *,
-    dtype: Literal["float64", "float32"] = "float64",
+    dtype: FloatType = "float64",
     feature_names: Sequence[str | Indicator] | None = None,
 ) -> DecisionTreeClassifier:
     """Export a model as a fitted ``DecisionTreeClassifier`` of scikit-learn with the same tree.

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from pellucid._utils.options import SQLDialect
 from pellucid.explanation.conditions import Condition
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.rules import Rule
@@ -18,7 +19,7 @@ from pellucid.tables.encoding import Indicator
 def to_sql(
     model: Any,
     *,
-    dialect: str = "standard",
+    dialect: SQLDialect = "standard",
     table: str | Sequence[str] | None = None,
     column: str = "cluster",
     feature_names: Sequence[str | Indicator] | None = None,

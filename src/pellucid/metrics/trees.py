@@ -12,6 +12,7 @@ from scipy.optimize import linear_sum_assignment
 from pellucid._core.data.arrays import Weights
 from pellucid._core.data.dataset import Dataset
 from pellucid._core.data.medians import OBJECTIVES
+from pellucid._utils.options import Objective
 from pellucid.explanation.rules import path_conditions, simplify
 from pellucid.tables.encoding import Indicator
 from pellucid.tables.validation import read_sample_weight
@@ -63,7 +64,7 @@ def kmedians_cost(X: Any, labels: Any, *, sample_weight: Any = None) -> float:
 
 
 def surrogate_cost(
-    X: Any, labels: Any, centers: Any, *, sample_weight: Any = None, objective: str = "kmeans"
+    X: Any, labels: Any, centers: Any, *, sample_weight: Any = None, objective: Objective = "kmeans"
 ) -> float:
     r"""Cost of the rows at given centers, :math:`\sum_i w_i \lVert x_i - \mu_{c(i)} \rVert_2^2`.
 
@@ -100,7 +101,7 @@ def normalized_partition_cost(
     reference_labels: Any,
     *,
     sample_weight: Any = None,
-    objective: str = "kmeans",
+    objective: Objective = "kmeans",
 ) -> float:
     r"""Normalized partition cost (NPC) of a partition against a reference partition.
 

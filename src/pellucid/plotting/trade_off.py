@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -36,7 +36,11 @@ _MEASURES = {
 
 
 def plot_trade_off(
-    path: TradeOff, *, measure: str = "waes", reference: str = "reference", ax: Axes | None = None
+    path: TradeOff,
+    *,
+    measure: Literal["waes", "wad", "n_leaves"] = "waes",
+    reference: str = "reference",
+    ax: Axes | None = None,
 ) -> Axes:
     """Draw the trade-off between cost and size. Each point is labelled with its `depth_penalty`.
 
@@ -76,7 +80,7 @@ def plot_trade_off(
 def plot_comparison(
     models: Mapping[str, Any] | Iterable[Any],
     *,
-    measure: str = "waes",
+    measure: Literal["waes", "wad", "n_leaves"] = "waes",
     reference: str = "reference",
     ax: Axes | None = None,
 ) -> Axes:

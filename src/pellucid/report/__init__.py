@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pellucid._utils.lazy import lazy_attributes
 
-__getattr__, __dir__, __all__ = lazy_attributes(
-    __name__, {"report_html": "writing", "write_report": "writing"}
+if TYPE_CHECKING:
+    from pellucid.report.writing import report_html, write_report
+
+__all__ = [
+    "report_html",
+    "write_report",
+]
+
+__getattr__, __dir__, _ = lazy_attributes(
+    __name__,
+    {
+        "report_html": "writing",
+        "write_report": "writing",
+    },
 )

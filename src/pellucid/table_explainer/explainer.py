@@ -8,11 +8,12 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from pellucid._utils.notices import UsageError, notice, notices_to, option
+from pellucid._utils.options import Effort, Objective
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.rules import RuleList
 from pellucid.table_explainer.arguments import METHODS, MethodOptions, check_method, read_number
@@ -204,18 +205,18 @@ def explain(
     exclude: str | Sequence[str] | None = None,
     categorical: str | Sequence[str] | None = None,
     profile: str | Sequence[str] | None = None,
-    scale: str = "auto",
-    missing: str = "auto",
-    outliers: str = "auto",
+    scale: Literal["auto", "standard", "robust", "log", "rank", "none"] = "auto",
+    missing: Literal["auto", "drop", "median", "error"] = "auto",
+    outliers: Literal["auto", "keep"] = "auto",
     names: Mapping[Any, str] | str | None = None,
     method: str | None = None,
     leaves: int | None = None,
-    objective: str = "kmeans",
-    polish: str = "no",
+    objective: Objective = "kmeans",
+    polish: Literal["no", "yes", "deep"] = "no",
     depth_penalty: float | None = None,
     max_depth: int | None = None,
     max_conditions: int | None = None,
-    effort: str | None = None,
+    effort: Effort | None = None,
     random_state: int = 0,
     verbose: bool = True,
 ) -> TableExplanation:

@@ -2,9 +2,39 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pellucid._utils.lazy import lazy_attributes
 
-__getattr__, __dir__, __all__ = lazy_attributes(
+if TYPE_CHECKING:
+    from pellucid.xclusters._kmedoids import KMedoids
+    from pellucid.xclusters._xclusters import XClusters
+    from pellucid.xclusters.distances.pairwise import (
+        between,
+        check_matrix,
+        load_matrix,
+        pairwise,
+        save_matrix,
+    )
+    from pellucid.xclusters.medoids import Medoids, k_medoids
+    from pellucid.xclusters.series.series import SeriesTable, series_from_long, series_from_wide
+
+__all__ = [
+    "KMedoids",
+    "Medoids",
+    "SeriesTable",
+    "XClusters",
+    "between",
+    "check_matrix",
+    "k_medoids",
+    "load_matrix",
+    "pairwise",
+    "save_matrix",
+    "series_from_long",
+    "series_from_wide",
+]
+
+__getattr__, __dir__, _ = lazy_attributes(
     __name__,
     {
         "KMedoids": "_kmedoids",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -18,6 +18,9 @@ from pellucid._utils.sklearn_compat import Interval, StrOptions, validate_parame
 from pellucid.tables.frames import as_table, with_names
 from pellucid.tables.validation import read_sample_weight, read_X
 from pellucid.xclusters.medoids import k_medoids
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _CATEGORICAL_METRICS = ("jaccard", "gower")
 """Distances that support categorical columns."""
@@ -133,7 +136,7 @@ class KMedoids(ClusterMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KMedoids:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Compute the distance matrix and choose the medoids.
 
         Parameters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -43,6 +43,9 @@ from pellucid.xclusters.search import (
 )
 from pellucid.xclusters.tree_accuracy import MEASURES
 from pellucid.xclusters.trees import TreeGrower
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class XClusters(ExplainedClusters):
@@ -265,11 +268,11 @@ class XClusters(ExplainedClusters):
         window: int | None = None,
         categorical: Iterable | None = None,
         tree_accuracy: float = 1.0,
-        tree_measure: str = "f1",
+        tree_measure: Literal["f1", "accuracy"] = "f1",
         tree: Any = None,
         clusterer: Any = "kmedoids",
-        init: str = "ends",
-        search: str = "branch-and-bound",
+        init: Literal["ends", "build", "neighbour"] = "ends",
+        search: Literal["branch-and-bound", "grid", "bayes", "two-step"] = "branch-and-bound",
         alpha_step: float = 0.05,
         alpha_tol: float = ALPHA_TOL,
         refine: bool = True,
@@ -309,7 +312,7 @@ class XClusters(ExplainedClusters):
         *,
         explanation: Any = None,
         explanation_distances: Any = None,
-    ) -> XClusters:
+    ) -> Self:
         """Find the clusters and their tree.
 
         Parameters

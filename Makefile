@@ -6,7 +6,7 @@ BENCH ?= speed --quick
 MINUTES ?= 10
 FIRST_SEED ?= 0
 
-.PHONY: demo test test-extended test-quick test-bounds fuzz browser servers spark lint format bench report report-check clean
+.PHONY: demo test test-extended test-quick coverage test-bounds fuzz browser servers spark lint format bench report report-check clean
 
 demo: $(READY)
 	$(BIN)/pellucid demo --output demo-output
@@ -21,6 +21,10 @@ test-extended: $(READY) browser servers spark
 # Without the tests that are marked slow.
 test-quick: $(READY)
 	$(BIN)/python -m pytest tests -n auto --dist worksteal -m "not slow"
+
+# The tests, and the share of the package's statements that they run; compiled loops are not counted.
+coverage: $(READY) browser servers spark
+	$(BIN)/python -m pytest -n auto --dist worksteal --cov=pellucid --cov-report=term
 
 # Random problems against exact oracles; `make fuzz MINUTES=60 FIRST_SEED=1000000`.
 # `make fuzz BOUNDS=1` checks array bounds in compiled loops, which takes longer.
@@ -86,5 +90,5 @@ $(READY): pyproject.toml
 	touch $(READY)
 
 clean:
-	rm -rf $(VENV) frontend/node_modules demo-output .bounds-cache benchmarks/quick dist build .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) frontend/node_modules demo-output .bounds-cache benchmarks/quick dist build .pytest_cache .ruff_cache .hypothesis .coverage
 	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +

@@ -1,0 +1,81 @@
+"""Files in the root agree with the package: versions, requirements, targets."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from pellucid import __version__
+
+ROOT = Path(__file__).parent.parent
+CONDA_NAMES = {"matplotlib": "matplotlib-base", "fastjsonschema": "python-fastjsonschema"}
+"""Packages that have another name in conda-forge."""
+
+
+def project() -> dict:
+    """The table [project] of pyproject.toml."""
+    tomllib = pytest.importorskip("tomllib")
+    return tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def read_yaml(name: str) -> dict:
+    """A YAML file of the repository."""
+    yaml = pytest.importorskip("yaml")
+    return yaml.safe_load((ROOT / name).read_text(encoding="utf-8"))
+
+
+def conda_requirement(text: str) -> str:
+    """A requirement of pyproject.toml as conda writes it."""
+    name, bound = re.fullmatch(r"([\w-]+)(>=[\d.]+)", text).groups()
+    return f"{CONDA_NAMES.get(name, name)} {bound}"
+
+
+def test_the_recipe_has_the_requirements_of_the_package():
+    recipe, metadata = read_yaml("recipe/recipe.yaml"), project()
+    run = recipe["requirements"]["run"]
+    assert run[0] == f"python {metadata['requires-python']}" == recipe["requirements"]["host"][0]
+    assert run[1:] == [conda_requirement(text) for text in metadata["dependencies"]]
+    assert recipe["context"]["version"] == __version__
+    (entry,) = recipe["build"]["python"]["entry_points"]
+    assert entry == f"pellucid = {metadata['scripts']['pellucid']}"
+    assert recipe["about"]["license"] == metadata["license"]
+
+
+def test_the_citation_is_of_this_version():
+    citation = read_yaml("CITATION.cff")
+    assert str(citation["version"]) == __version__
+    assert citation["license"] == project()["license"]
+    assert citation["authors"] == project()["authors"]
+
+
+def test_the_workflow_tests_the_declared_versions():
+    jobs = read_yaml(".github/workflows/tests.yml")["jobs"]
+    prefix = "Programming Language :: Python :: "
+    declared = [c.removeprefix(prefix) for c in project()["classifiers"] if c.startswith(prefix)]
+    assert jobs["test"]["strategy"]["matrix"]["python"] == [v for v in declared if "." in v]
+    commands = [step["run"] for job in jobs.values() for step in job["steps"] if "run" in step]
+    targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
+    assert commands == ["make test", "make lint"]
+    assert {"test", "lint", "coverage"} <= set(targets)
+
+
+@pytest.mark.parametrize("name", ["bug", "feature"])
+def test_issue_templates_have_a_header(name):
+    text = (ROOT / ".github" / "ISSUE_TEMPLATE" / f"{name}.md").read_text(encoding="utf-8")
+    yaml = pytest.importorskip("yaml")
+    header = yaml.safe_load(text.split("---\n")[1])
+    assert set(header) == {"name", "about", "labels"}
+
+
+def test_hooks_run_the_linter_of_the_project():
+    (repository,) = read_yaml(".pre-commit-config.yaml")["repos"]
+    required = next(r for r in project()["optional-dependencies"]["dev"] if r.startswith("ruff"))
+    for hook in repository["hooks"]:
+        assert hook["entry"].startswith("ruff ")
+        assert hook["additional_dependencies"] == [required]
+
+
+def test_links_of_files_in_the_root_exist():
+    for name in ("CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "SECURITY.md"):
+        for target in re.findall(r"\]\(([^)#]+)", (ROOT / name).read_text(encoding="utf-8")):
+            assert "://" in target or (ROOT / target).exists(), target

@@ -11,10 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from scipy.spatial.distance import cdist
 
 from _support.extended import examples
-from pellucid.xclusters import between, pairwise
+from pellucid.xclusters import between, check_matrix, pairwise
 from pellucid.xclusters.distances import dtw, numeric
+from pellucid.xclusters.distances.numeric import SCIPY_BOOLEAN_METRICS, SCIPY_METRICS
 from pellucid.xclusters.distances.pairwise import METRICS, column_ranges
 
 
@@ -311,7 +313,7 @@ def short(*lengths):
         (np.empty((0, 3)), "gower", {}, "X is empty; at least one row"),
         (None, "dtw", {}, r"X has shape \(\); expected a matrix"),
         ([[np.inf]], "gower", {}, "column 0 of X is infinite at row 0"),
-        (NUMBERS, "hamming", {}, "unknown metric='hamming'; use one of 'cosine', 'dtw'"),
+        (NUMBERS, "hemming", {}, "unknown metric='hemming'; use one of 'cosine', 'dtw'"),
         (NUMBERS, "euclidean", {"window": 3}, "window=3 is only used by metric='dtw'"),
         (NUMBERS, "dtw", {"window": -1}, "window=-1 must be a nonnegative integer"),
         (NUMBERS, "dtw", {"window": 0.5}, "window=0.5 must be a nonnegative integer"),
@@ -363,3 +365,25 @@ def test_incompatible_rows():
         between([[1.0]], [[2.0]], "gower", ranges=np.ones(2))
     with pytest.raises(ValueError, match="Y has 3 columns, but the other rows have 2"):
         between([[1.0, 2.0]], [[1.0, 2.0, 3.0]], "euclidean")
+
+
+@pytest.mark.parametrize("metric", [*SCIPY_METRICS, *SCIPY_BOOLEAN_METRICS])
+def test_metrics_of_scipy_by_name(metric):
+    rng = np.random.default_rng(0)
+    X = rng.random((30, 5))
+    X = X > 0.4 if metric in SCIPY_BOOLEAN_METRICS else X
+    expected = cdist(X, X, metric)
+    np.fill_diagonal(expected, 0)
+    X = X.astype(float)
+    np.testing.assert_allclose(pairwise(X, metric), expected, atol=1e-12)
+    check_matrix(pairwise(X, metric))
+    np.testing.assert_allclose(between(X[:4], X, metric)[:, 4:], expected[:4, 4:], atol=1e-12)
+
+
+def test_undefined_distances_of_scipy():
+    X = np.array([[1.0, 2, 3], [1, 1, 1], [1, 1, 1]])
+    assert pairwise(X[1:], "correlation").tolist() == [[0, 0], [0, 0]]
+    with pytest.raises(ValueError, match="'correlation' of rows 0 and 1 is not defined"):
+        pairwise(X, "correlation")
+    with pytest.raises(ValueError, match="other values than 0 and 1; 'dice' needs these"):
+        pairwise(X, "dice")

@@ -189,7 +189,7 @@ def test_refit_replaces_the_first_fit(blobs):
     ("parameters", "message"),
     [
         ({"n_clusters": 7}, "n_samples=6 should be >= n_clusters=7"),
-        ({"metric": "hamming"}, "The 'metric' parameter of KMedoids must be"),
+        ({"metric": "hemming"}, "The 'metric' parameter of KMedoids must be"),
         ({"init": "pam"}, "The 'init' parameter of KMedoids must be"),
         ({"init": [0, 9]}, r"init\[1\] is 9, but row indices range from 0 to 5"),
         ({"window": 2}, "window=2 is only used by metric='dtw'"),

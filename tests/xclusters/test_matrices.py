@@ -32,6 +32,19 @@ def test_rounding_errors_are_accepted():
     assert check_matrix(D) is D
 
 
+def test_negative_rounding_errors_become_zero():
+    D = square()
+    D[3, 200] = D[200, 3] = -1e-16
+    found = check_matrix(D)
+    assert found[3, 200] == found[200, 3] == 0
+    assert D[3, 200] == -1e-16
+    D[3, 200] = 0
+    np.testing.assert_array_equal(found, np.maximum(D, 0))
+    D[3, 200] = -1e-6
+    with pytest.raises(ValueError, match=r"\[3, 200\] is -1e-06. Negative values"):
+        check_matrix(D)
+
+
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize(
     ("position", "value", "message"),

@@ -17,6 +17,8 @@ from pellucid._utils.numeric_domain import check_values
 from pellucid._utils.sklearn_compat import Interval, StrOptions, validate_parameters
 from pellucid.tables.frames import as_table, with_names
 from pellucid.tables.validation import read_sample_weight, read_X
+from pellucid.xclusters.distances.numeric import SCIPY_BOOLEAN_METRICS, SCIPY_METRICS
+from pellucid.xclusters.distances.pairwise import METRICS
 from pellucid.xclusters.medoids import k_medoids
 
 if TYPE_CHECKING:
@@ -42,9 +44,10 @@ class KMedoids(ClusterMixin, BaseEstimator):
     n_clusters : int, default=8
         Number of clusters.
     metric : str or callable, default="euclidean"
-        "euclidean", "manhattan", "cosine"; "dtw" for time series, which may have different lengths
-        (requires the package dtaidistance); "jaccard" for categories; "gower" for numbers and
-        categories; "precomputed" for a distance matrix; or a function of two rows. See
+        "euclidean", "manhattan", "cosine" and other metrics of scipy, such as "chebyshev"; "dtw"
+        for time series, which may have different lengths (requires the package dtaidistance);
+        "jaccard" for categories; "gower" for numbers and categories; "precomputed" for a distance
+        matrix; or a function of two rows. See
         :func:`pellucid.xclusters.pairwise`.
     init : {"build", "k-medoids++"} or array-like of int, default="build"
         Initial medoids. "build" adds rows greedily, each time the one that lowers the loss most;
@@ -102,9 +105,7 @@ class KMedoids(ClusterMixin, BaseEstimator):
     _parameter_constraints: dict = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "metric": [
-            StrOptions(
-                {"cosine", "dtw", "euclidean", "gower", "jaccard", "manhattan", "precomputed"}
-            ),
+            StrOptions({*METRICS, *SCIPY_METRICS, *SCIPY_BOOLEAN_METRICS}),
             callable,
         ],
         "init": [StrOptions({"build", "k-medoids++"}), "array-like"],

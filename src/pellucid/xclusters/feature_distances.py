@@ -9,8 +9,13 @@ import numpy as np
 
 from pellucid.tables.columns import Columns, is_numeric
 from pellucid.tables.encoding import Encoding
+from pellucid.xclusters.distances.numeric import SCIPY_BOOLEAN_METRICS, SCIPY_METRICS
 
-NUMERIC_METRICS = ("dtw", "euclidean", "manhattan", "cosine")
+NUMERIC_METRICS = (
+    *("dtw", "euclidean", "manhattan", "cosine"),
+    *SCIPY_METRICS,
+    *SCIPY_BOOLEAN_METRICS,
+)
 """Distances that are only defined for numbers."""
 
 

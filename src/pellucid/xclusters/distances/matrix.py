@@ -34,12 +34,13 @@ def check_matrix(
 
     Entries must be finite and nonnegative, the diagonal must be zero, and the matrix must be
     symmetric. The tolerance is the square root of the machine precision times the largest entry.
-    Errors name the first invalid entry.
+    Negative entries within the tolerance, such as -1e-16, become 0. Errors name the first invalid
+    entry.
 
     Parameters
     ----------
     distances : array-like of shape (n, n)
-        float32 and float64 matrices are returned unchanged.
+        float32 and float64 matrices without negative entries are returned unchanged.
     n : int, optional
         Required number of rows.
     name : str
@@ -51,11 +52,12 @@ def check_matrix(
     with ThreadPool(count_threads(n_jobs)) as pool:
         D = row_major(matrix)
         largest = largest_entry(D, pool)
+        smallest = smallest_entry(D, pool)
+        tolerance = np.sqrt(np.finfo(matrix.dtype).eps) * max(largest, 0.0)
         # Comparisons with NaN are False.
-        if not (smallest_entry(D, pool) >= 0 and largest < np.inf):
-            _raise_invalid_entry(matrix, name)
+        if not (smallest >= -tolerance and largest < np.inf):
+            _raise_invalid_entry(matrix, name, tolerance)
         difference = _max_asymmetry(D, pool)
-    tolerance = np.sqrt(np.finfo(matrix.dtype).eps) * largest
     diagonal = matrix.diagonal()
     if (diagonal > tolerance).any():
         i = int(np.argmax(diagonal > tolerance))
@@ -66,7 +68,7 @@ def check_matrix(
         )
     if difference > tolerance:
         _raise_asymmetric(matrix, tolerance, name)
-    return matrix
+    return matrix if smallest >= 0 else np.maximum(matrix, 0)
 
 
 def largest_entry(D: np.ndarray, pool: ThreadPool = SERIAL) -> float:
@@ -176,11 +178,12 @@ def _max_asymmetry(D: np.ndarray, pool: ThreadPool) -> float:
     return max(pool.map(lambda begin: asymmetry(D, begin, min(begin + _BLOCK, len(D))), starts))
 
 
-def _raise_invalid_entry(matrix: np.ndarray, name: str) -> None:
+def _raise_invalid_entry(matrix: np.ndarray, name: str, tolerance: float) -> None:
     """Raise an error that names the first negative, NaN or infinite entry."""
+    tolerance = tolerance if np.isfinite(tolerance) else 0.0
     for begin in range(0, len(matrix), _BLOCK):
         rows = matrix[begin : begin + _BLOCK]
-        wrong = np.argwhere(~(np.isfinite(rows) & (rows >= 0)))
+        wrong = np.argwhere(~(np.isfinite(rows) & (rows >= -tolerance)))
         if len(wrong):
             i, j = wrong[0]
             value = rows[i, j]

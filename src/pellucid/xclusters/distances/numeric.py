@@ -145,6 +145,62 @@ class Cosine(_NumericDistance):
         return distances
 
 
+SCIPY_METRICS = (
+    "braycurtis",
+    "canberra",
+    "chebyshev",
+    "cityblock",
+    "correlation",
+    "hamming",
+    "jensenshannon",
+    "minkowski",
+    "sqeuclidean",
+)
+"""Metrics of `scipy.spatial.distance` for numbers that do not depend on other rows."""
+
+SCIPY_BOOLEAN_METRICS = ("dice", "rogerstanimoto", "russellrao", "sokalsneath", "yule")
+"""Metrics of `scipy.spatial.distance` for rows of 0 and 1."""
+
+
+class ScipyDistance(_NumericDistance):
+    """A metric of `scipy.spatial.distance`, by its name there."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = self.scipy_name = name
+
+    def read(self, X: Any, name: str) -> NumericRows:
+        matrix = super().read(X, name).matrix
+        matrix = matrix.toarray() if sparse.issparse(matrix) else matrix
+        if self.name in SCIPY_BOOLEAN_METRICS:
+            if not np.isin(matrix, (0, 1)).all():
+                raise ValueError(f"{name} has other values than 0 and 1; {self.name!r} needs these")
+            matrix = matrix.astype(bool)
+        return NumericRows(matrix)
+
+    def tile(self, rows: NumericRows, others: NumericRows, tile: Tile, *, same: bool) -> np.ndarray:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            distances = super().tile(rows, others, tile, same=same)
+        undefined = np.isnan(distances)
+        if undefined.any():
+            self._replace_undefined(distances, undefined, rows, others, tile)
+        # Rounding may give -1e-16.
+        return np.maximum(distances, 0.0)
+
+    def _replace_undefined(
+        self, distances: np.ndarray, undefined: np.ndarray, rows: Any, others: Any, tile: Tile
+    ) -> None:
+        """Identical rows have distance 0; an undefined distance of other rows is an error."""
+        for i, j in np.argwhere(undefined):
+            row, other = tile[0] + i, tile[2] + j
+            if not np.array_equal(rows.matrix[row], others.matrix[other]):
+                raise ValueError(
+                    f"the distance {self.name!r} of rows {row} and {other} is not defined, such as "
+                    "the correlation of a constant row; use another distance"
+                )
+            distances[i, j] = 0.0
+
+
 class CallableDistance(Distance):
     """A distance given by a function of two rows."""
 

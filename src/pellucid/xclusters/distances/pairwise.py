@@ -18,11 +18,14 @@ from pellucid.xclusters.distances.matrix import (
     save_matrix,
 )
 from pellucid.xclusters.distances.numeric import (
+    SCIPY_BOOLEAN_METRICS,
+    SCIPY_METRICS,
     CallableDistance,
     Cosine,
     Distance,
     Euclidean,
     Manhattan,
+    ScipyDistance,
 )
 
 __all__ = ["METRICS", "between", "check_matrix", "load_matrix", "pairwise", "save_matrix"]
@@ -65,6 +68,10 @@ def pairwise(
           and of [x ≠ y] for categories. Columns in which a value is missing are ignored; rows
           without a common column have distance 1. Text, boolean, date and categorical columns are
           categories. Integer codes are numbers unless they are converted to strings.
+        - other metrics of `scipy.spatial.distance`, by name: "braycurtis", "canberra",
+          "chebyshev", "cityblock" (the same as "manhattan"), "correlation", "hamming",
+          "jensenshannon", "minkowski" (p = 2), "sqeuclidean"; for rows of 0 and 1 "dice",
+          "rogerstanimoto", "russellrao", "sokalsneath" and "yule". "jaccard" is the one above.
         - "precomputed": `X` is the matrix, which is checked.
         - a function of two rows that returns a nonnegative number; called once per pair.
     window : int, optional
@@ -174,11 +181,14 @@ def find_distance(metric: Any, window: int | None = None, ranges: Any = None) ->
         return DTW(window)
     if metric == "gower":
         return Gower(ranges)
+    if metric in (*SCIPY_METRICS, *SCIPY_BOOLEAN_METRICS):
+        return Manhattan() if metric == "cityblock" else ScipyDistance(metric)
     known = {"euclidean": Euclidean, "manhattan": Manhattan, "cosine": Cosine, "jaccard": Jaccard}
     if metric not in known:
         raise ValueError(
-            f"unknown metric={metric!r}; use one of {', '.join(map(repr, METRICS))} or a function "
-            "of two rows"
+            f"unknown metric={metric!r}; use one of {', '.join(map(repr, METRICS))}, "
+            f"{', '.join(map(repr, (*SCIPY_METRICS, *SCIPY_BOOLEAN_METRICS)))}, or a function of "
+            "two rows"
         )
     return known[metric]()
 
@@ -226,7 +236,11 @@ def _check_rectangle(X: Any, Y: Any) -> np.ndarray:
             f"X has shape {distances.shape}; with metric='precomputed' it must contain the "
             f"distances of new rows to the {n} fitted rows, one column per fitted row"
         )
-    wrong = np.argwhere(~(np.isfinite(distances) & (distances >= 0)))
+    # As in `check_matrix`, small negative numbers are rounding errors.
+    finite = np.isfinite(distances)
+    largest = distances.max(where=finite, initial=0.0)
+    tolerance = np.sqrt(np.finfo(np.float64).eps) * largest
+    wrong = np.argwhere(~(finite & (distances >= -tolerance)))
     if len(wrong):
         i, j = wrong[0]
         raise ValueError(

@@ -53,6 +53,7 @@ def fit(data: sets.TrendSet, search: str, tolerance: float, seed: int) -> XClust
         tolerance=tolerance,
         accuracy_distance="precomputed",
         explanation_distance="jaccard",
+        tree_accuracy=1.0,
         search=search,
         max_evaluations=N_PAIRS if search == "bayes" else None,
         random_state=seed,

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
@@ -55,7 +56,7 @@ def table(n=12):
 
 
 def model(**options):
-    return XClusters("day *", **{"k_range": (2, 3), **options})
+    return XClusters("day *", **{"k_range": (2, 3), "tree_accuracy": 1.0, **options})
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -158,7 +159,7 @@ def test_a_required_accuracy_that_no_tree_reaches_is_named():
         ({"k_range": (5, 2)}, r"k_range=\(5, 2\); give the smallest and the largest number"),
         ({"k_range": (0, 2)}, "give the smallest and the largest number"),
         ({"k_range": (2.5, 4)}, "give the smallest and the largest number"),
-        ({"accuracy_distance": "hamming"}, "unknown metric='hamming'; use one of"),
+        ({"accuracy_distance": "hemming"}, "unknown metric='hemming'; use one of"),
         ({"accuracy_distance": "precomputed"}, "X is the distance matrix; pass the expl"),
         (
             {"explanation_distance": "precomputed"},
@@ -232,3 +233,43 @@ def test_new_rows_are_checked():
         found.predict(np.zeros((2, 2)))
     unknown = found.predict(pd.DataFrame({"zip": [1], "sex": ["x"]}))
     assert unknown[0] in range(found.best_k_)
+
+
+def dated(kind):
+    """Series that rise after March 2020, with dates of a type."""
+    opened = pd.date_range("2019-11-15", periods=12, freq="MS")
+    rises = (opened >= "2020-04-01").astype(float)
+    noise = np.random.default_rng(0).normal(0, 0.01, (12, 4))
+    frame = pd.DataFrame(np.outer(rises, np.arange(4.0)) + noise)
+    frame.columns = [f"day {i}" for i in range(4)]
+    if kind == "date":
+        return frame.assign(opened=opened.date)
+    if kind == "datetime":
+        return frame.assign(opened=opened + pd.Timedelta(hours=6))
+    return pl.from_pandas(frame.assign(opened=opened)).with_columns(pl.col("opened").cast(pl.Date))
+
+
+@pytest.mark.parametrize("kind", ["date", "datetime", "polars"])
+def test_dates_are_ordered(kind):
+    frame = dated(kind)
+    found = XClusters("day *", k_range=(2, 3)).fit(frame)
+    assert found.best_k_ == 2
+    assert found.tree_columns_ == ["opened"]
+    assert found.n_nodes_ == 3
+    assert found.predict(frame).tolist() == found.labels_.tolist()
+    text = str(found.explain())
+    assert "opened ≤ 2020-03-" in text
+    assert "opened > 2020-03-" in text
+    later = pd.DataFrame({"opened": [pd.Timestamp("2025-01-01"), pd.Timestamp("1999-01-01")]})
+    assert found.predict(later).tolist() == [found.labels_[11], found.labels_[0]]
+    assert "2020-03-" in str(found.explain(later))
+    assert "2020-03-" in found.to_sql()
+
+
+def test_dates_can_be_categories():
+    found = XClusters("day *", k_range=(2, 3), categorical=["opened"]).fit(dated("date"))
+    assert len(found.tree_columns_) == 12
+    frame = dated("date")
+    frame.loc[4, "opened"] = None
+    with pytest.raises(ValueError, match="column 'opened' contains NaN, first at row 4"):
+        XClusters("day *", k_range=(2, 3)).fit(frame)

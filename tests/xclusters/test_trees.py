@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.cluster import KMeans
 from sklearn.metrics import accuracy_score, f1_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from _support.extended import examples
@@ -104,8 +106,80 @@ def test_other_trees_can_be_plugged_in():
     assert ours.tree == IMM().fit(X, y, sample_weight=weight).tree_
     large = TreeGrower(X, weight, tree=ExKMC(n_leaves=9, base=None)).grow(y)
     assert large.tree.n_leaves == 9
-    with pytest.raises(TypeError, match="does not fit a tree; use an estimator of this package"):
+    with pytest.raises(TypeError, match=r"does not fit a tree with a node .*; use an estimator"):
         TreeGrower(X, weight, tree=KMeans(2, n_init=1)).grow(y)
+
+
+def test_each_cluster_gets_a_leaf():
+    X = np.arange(100.0)[:, None]
+    labels = np.repeat([0, 1, 2, 0], [50, 1, 1, 48])
+    found = TreeGrower(X, np.ones(100), min_accuracy=0.5).grow(labels)
+    assert set(found.tree.cluster[found.tree.leaves]) == {0, 1, 2}
+
+
+class Unweighted(DecisionTreeClassifier):
+    """A tree whose fit takes no weights."""
+
+    def fit(self, X, y):
+        return super().fit(X, y)
+
+
+def test_trees_without_sample_weight():
+    X, y, weight = table()
+    tree = Unweighted(max_depth=3, random_state=0)
+    same = DecisionTreeClassifier(max_depth=3, random_state=0)
+    ones = np.ones(len(X))
+    assert (
+        TreeGrower(X, ones, tree=tree).grow(y).tree == TreeGrower(X, ones, tree=same).grow(y).tree
+    )
+    with pytest.raises(
+        TypeError, match="has no sample_weight, but the rows have different weights"
+    ):
+        TreeGrower(X, weight, tree=tree).grow(y)
+
+
+class Plain:
+    """A tree without get_params."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.tree_ = DecisionTreeClassifier(max_depth=2).fit(X, y, sample_weight).tree_
+        return self
+
+    def predict(self, X):
+        raise NotImplementedError
+
+
+def test_a_tree_needs_no_parameters():
+    X, y, weight = table()
+    assert TreeGrower(X, weight, tree=Plain()).grow(y).tree.max_depth == 2
+
+
+@pytest.mark.parametrize(
+    ("tree", "message"),
+    [
+        (DecisionTreeClassifier, r"tree is the class .*pass an instance: tree=DecisionTreeClassi"),
+        (make_pipeline(StandardScaler(), DecisionTreeClassifier()), "tree is a pipeline; pass its"),
+        (StandardScaler(), "has no method predict; use an estimator of this package"),
+    ],
+)
+def test_estimators_that_are_no_trees_are_refused(tree, message):
+    X, _, weight = table()
+    with pytest.raises(TypeError, match=message):
+        TreeGrower(X, weight, tree=tree)
+
+
+@pytest.mark.parametrize("min_accuracy", [0.8, 1.0])
+def test_weights_of_the_measure_do_not_change_the_exact_tree(min_accuracy):
+    X, y, weight = table()
+    ones = np.ones(len(X))
+    grower = TreeGrower(X, ones, min_accuracy=min_accuracy, measure_weight=weight)
+    found = grower.grow(y)
+    predicted = found.tree.predict(X)
+    expected = f1_score(y, predicted, average="weighted", sample_weight=weight)
+    assert found.accuracy == pytest.approx(expected)
+    assert grower.size(y) == (found.tree.node_count, found.accuracy)
+    if min_accuracy == 1:
+        assert found.tree == TreeGrower(X, ones).grow(y).tree
 
 
 def test_one_cluster_needs_no_split():

@@ -12,8 +12,10 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.base import BaseEstimator, ClusterMixin, clone
-from sklearn.cluster import AgglomerativeClustering
+from sklearn.cluster import AgglomerativeClustering, KMeans, SpectralClustering
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.metrics import f1_score
+from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -197,9 +199,18 @@ def test_rows_are_explained_as_text(model):
     assert len(export_text(model, feature_names=["?"] * len(model.tree_columns_))) > 0
 
 
+def test_default_rules_are_short():
+    table, _ = trends(noise=1.5)
+    short = XClusters("day *", **FAST).fit(table)
+    exact = XClusters("day *", tree_accuracy=1.0, **FAST).fit(table)
+    assert short.tree_accuracy == 0.9 <= short.accuracy_ < exact.accuracy_
+    assert len(str(short.explain())) < len(str(exact.explain())) / 2
+    assert {rule.cluster for rule in short.rules_ if rule.text} == set(range(short.best_k_))
+
+
 def test_lower_tree_accuracy_gives_smaller_trees():
     table, _ = trends(noise=1.5)
-    exact = XClusters("day *", **FAST).fit(table)
+    exact = XClusters("day *", tree_accuracy=1.0, **FAST).fit(table)
     loose = XClusters("day *", tree_accuracy=0.8, tree_measure="accuracy", **FAST).fit(table)
     at_least = loose.evaluations_["accuracy"]
     assert (at_least >= 0.8).all()
@@ -259,6 +270,45 @@ def test_custom_clusterers():
     assert len(set(zip(found.labels_, planted))) == 3
     with pytest.raises(ValueError, match="has no parameter n_clusters"):
         XClusters("day *", clusterer=DecisionTreeClassifier(), **FAST).fit(table)
+
+
+@pytest.mark.parametrize(
+    ("clusterer", "error", "message"),
+    [
+        (AgglomerativeClustering(), ValueError, "because metric is 'euclidean'; set metric='prec"),
+        (SpectralClustering(), ValueError, "because affinity is 'rbf'; set affinity='precomputed'"),
+        (KMeans(), ValueError, "clusters features, but the search has distances only"),
+        (KMeans, TypeError, r"clusterer is the class KMeans; pass an instance: clusterer=KMeans"),
+        (make_pipeline(KMeans()), TypeError, "clusterer is a pipeline; pass its last step, KMeans"),
+    ],
+)
+def test_clusterers_that_do_not_use_distances_are_refused(clusterer, error, message):
+    table, _ = trends(districts="AB")
+    with pytest.raises(error, match=message):
+        XClusters("day *", clusterer=clusterer, **FAST).fit(table)
+
+
+def test_distances_are_converted_to_affinities():
+    table, planted = trends(noise=0.05)
+    clusterer = SpectralClustering(affinity="precomputed", random_state=0)
+    found = XClusters("day *", clusterer=clusterer, k_range=(3, 3), max_evaluations=4).fit(table)
+    assert len(set(zip(found.labels_, planted))) == 3
+
+
+def test_weights_of_the_f1_alone():
+    """As in the paper: the clusters do not depend on the weights."""
+    table, _ = trends(noise=1.0)
+    weight = np.random.default_rng(0).integers(0, 5, len(table)).astype(float)
+    options = {"tree_accuracy": 0.9, "search": "two-step", **FAST}
+    plain = XClusters("day *", **options).fit(table)
+    found = XClusters("day *", weights="f1", **options).fit(table, sample_weight=weight)
+    np.testing.assert_array_equal(found.labels_, plain.labels_)
+    assert found.distortion_ == plain.distortion_
+    expected = f1_score(
+        found.labels_, found.predict(table), average="weighted", sample_weight=weight
+    )
+    assert found.accuracy_ == pytest.approx(expected)
+    assert found.accuracy_ != plain.accuracy_
 
 
 class Interrupted(ClusterMixin, BaseEstimator):

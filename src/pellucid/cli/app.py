@@ -279,7 +279,7 @@ def xclusters_command(
     k: series.ClusterRange = None,
     trade_off: series.TradeOffWeight = 1.0,
     tolerance: series.Tolerance = 0.05,
-    tree_accuracy: series.TreeAccuracy = 1.0,
+    tree_accuracy: series.TreeAccuracy = 0.9,
     distance: series.Distance = "euclidean",
     search: series.Search = "branch-and-bound",
     output: series.Entities = None,

@@ -14,6 +14,7 @@ from pellucid.explanation.rules import RuleList, cluster_rules, leaf_rules
 from pellucid.tree import ThresholdTree
 from pellucid.tree.importances import feature_importances
 from pellucid.tree.model import TreeModelMixin
+from pellucid.xclusters.dates import dates_as_days
 from pellucid.xclusters.distances.pairwise import between
 from pellucid.xclusters.distinct_rows import RowGroups
 from pellucid.xclusters.feature_distances import accuracy_data
@@ -77,7 +78,11 @@ class ExplainedClusters(TreeModelMixin, EstimatorExportMixin, ClusterMixin, Base
         self.lower_bound_, self.converged_ = outcome.lower, outcome.is_complete
         names = self.cluster_names_.tolist()
         self._leaf_rules = leaf_rules(
-            tree, feature_names=self.tree_columns_, labels=names, purity=purity
+            tree,
+            feature_names=self.tree_columns_,
+            labels=names,
+            purity=purity,
+            formats=self.formats_,
         )
         self.rules_ = cluster_rules(self._leaf_rules, names)
 
@@ -154,6 +159,7 @@ class ExplainedClusters(TreeModelMixin, EstimatorExportMixin, ClusterMixin, Base
             self.tree_.apply(encoded),
             lambda feature, rows: encoded[rows, feature],
             self.tree_columns_,
+            self.formats_,
         )
 
     def _tree_input(self, X: Any) -> np.ndarray:
@@ -162,7 +168,8 @@ class ExplainedClusters(TreeModelMixin, EstimatorExportMixin, ClusterMixin, Base
     def _encode(self, X: Any) -> np.ndarray:
         """Check that the estimator is fitted, and encode the explanation features of `X`."""
         check_is_fitted(self)
-        return self.encoding_.transform(self._reader.explanation(self, X))
+        columns = self._reader.explanation(self, X)
+        return self.encoding_.transform(dates_as_days(columns, self.formats_))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -14,6 +14,7 @@ from pellucid._utils.interrupt import Interrupt
 from pellucid._utils.notices import option
 from pellucid._utils.progress import Progress
 from pellucid.xclusters.branch_and_bound import BlockRecord, branch_and_bound
+from pellucid.xclusters.estimators import clusterer_input
 from pellucid.xclusters.evaluate import Clusterer, Evaluation, Evaluator, KMedoidsStarts
 from pellucid.xclusters.mixture import Mixture
 from pellucid.xclusters.strategies import bayesian_search, grid_search, refine_locally, two_step
@@ -223,7 +224,7 @@ def warn_about(outcome: SearchOutcome, grower: TreeGrower) -> None:
 
 def _exact_tree_text(outcome: SearchOutcome, grower: TreeGrower) -> str:
     """Warning for CART, which grows until only identical rows are in different clusters."""
-    reachable = reachable_accuracy(grower.X, outcome.chosen.labels, grower.weight)
+    reachable = reachable_accuracy(grower.X, outcome.chosen.labels, grower.measure_weight)
     which = "all" if (grower.X[0] == grower.X).all() else "some"
     is_exact = grower.min_accuracy == 1
     goal = "" if is_exact else f" with {option('tree_accuracy', grower.min_accuracy)}"
@@ -262,17 +263,12 @@ def _wrap_estimator(estimator: Any, mixture: Mixture, weight: np.ndarray) -> Clu
     from sklearn.base import clone
     from sklearn.utils.validation import has_fit_parameter
 
-    if "n_clusters" not in estimator.get_params():
-        raise ValueError(
-            f"clusterer={estimator!r} has no parameter n_clusters, which the search needs; use for "
-            "example AgglomerativeClustering(metric='precomputed', linkage='average')"
-        )
+    convert = clusterer_input(estimator)
     weights = {"sample_weight": weight} if has_fit_parameter(estimator, "sample_weight") else {}
 
     def cluster(k: int, alpha: float) -> np.ndarray:
         model = clone(estimator).set_params(n_clusters=min(k, len(weight)))
-        # A copy, because the matrix is overwritten for the next α.
-        return np.asarray(model.fit(mixture.at(alpha).copy(), **weights).labels_)
+        return np.asarray(model.fit(convert(mixture.at(alpha)), **weights).labels_)
 
     return cluster
 

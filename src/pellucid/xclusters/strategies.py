@@ -30,6 +30,9 @@ NEAR_BEST = 0.03
 MAX_REFINED = 0.1
 """Maximum number of pairs that the refinement evaluates, as a fraction of the grid."""
 
+MAX_EVALUATED = 1 / 3
+"""Number of evaluated pairs, as a fraction of the grid, at which the refinement ends."""
+
 _STEPS = [(-1, 0), (1, 0), (0, -1), (0, 1), (0, -2), (0, 2), (-1, -1), (-1, 1), (1, -1), (1, 1)]
 """Offsets of the neighbors of a pair, in steps of k and α."""
 
@@ -125,9 +128,10 @@ def refine_locally(
     Branch and bound assumes that D and N are monotone. If they are not, the best pair is often
     close to one that is almost as good. Neighbors differ by one step in k, one or two steps in α,
     or one step in both. Pairs within 3 % of the best objective are refined, best first. Then the
-    step in α is halved as long as it is larger than `alpha_tol`. At most a tenth of the pairs of
-    a grid with the first step is added. α = 0 is tried with every k first, so that the result is
-    not worse than clustering first and explaining afterwards.
+    step in α is halved as long as it is larger than `alpha_tol`. At most a tenth of the number of
+    pairs of a grid with the first step is added, and none if a third of that number is already
+    evaluated. α = 0 is tried with every k first, so that the result is not worse than clustering
+    first and explaining afterwards.
 
     Parameters
     ----------
@@ -145,7 +149,7 @@ def refine_locally(
             return
         objective(k, 0.0)
     n_grid = len(ks) * (np.ceil(1 / alpha_step - 1e-9) + 1)
-    max_known = len(known) + int(n_grid * MAX_REFINED + 1e-9)
+    max_known = min(len(known) + int(n_grid * MAX_REFINED + 1e-9), int(n_grid * MAX_EVALUATED))
     step = alpha_step
     while True:
         for pair in _neighbors_of_near_best(objective, known, ks, step, alpha_tol):

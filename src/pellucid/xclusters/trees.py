@@ -13,6 +13,7 @@ from pellucid.tree.from_sklearn import (
     build_from_splits,
     splits_in_growth_order,
 )
+from pellucid.xclusters.estimators import check_tree, require_nodes, tree_weights
 from pellucid.xclusters.tree_accuracy import MEASURES, confusion
 
 ROUNDING = 1e-12
@@ -45,6 +46,8 @@ class TreeGrower:
         at 1, it stops when no leaf can be split. `tree` has its own stopping rules.
     measure : {"f1", "accuracy"}, default="f1"
         Weighted mean of the F1 of the clusters, or weighted accuracy.
+    measure_weight : ndarray of shape (n_samples,), optional
+        Row weights of the measure; `weight` by default.
     random_state : int, default=0
         Breaks ties between splits.
 
@@ -65,9 +68,13 @@ class TreeGrower:
         tree: Any = None,
         min_accuracy: float = 1.0,
         measure: str = "f1",
+        measure_weight: np.ndarray | None = None,
         random_state: int = 0,
     ) -> None:
+        if tree is not None:
+            check_tree(tree)
         self.X, self.weight, self.tree = X, weight, tree
+        self.measure_weight = weight if measure_weight is None else measure_weight
         self.min_accuracy, self.measure = min_accuracy, measure
         self.random_state = random_state
         # scikit-learn converts to float32, in which close values may coincide; ranks do not.
@@ -90,28 +97,32 @@ class TreeGrower:
         return 2 * len(growth.useful_splits()) + 1, self._measure(labels, growth.predicted)
 
     def _is_package_estimator(self) -> bool:
-        return self.tree is not None and "reference" in self.tree.get_params()
+        return hasattr(self.tree, "get_params") and "reference" in self.tree.get_params()
 
     def _measure(self, labels: np.ndarray, predicted: np.ndarray) -> float:
-        return MEASURES[self.measure](confusion(labels, predicted, self.weight))
+        return MEASURES[self.measure](confusion(labels, predicted, self.measure_weight))
 
     def _grow_classifier(self, labels: np.ndarray) -> _ClassifierGrowth:
         return self._grow_cart(labels) if self.tree is None else self._fit_sklearn_tree(labels)
 
     def _grow_cart(self, labels: np.ndarray) -> _ClassifierGrowth:
-        """Replay the splits of an exact CART until `min_accuracy` is reached."""
+        """Replay the splits of an exact CART until `min_accuracy` is reached.
+
+        Each cluster gets a leaf. Otherwise, tiny clusters would reduce D without a rule.
+        """
         from sklearn.tree import DecisionTreeClassifier
 
         classifier = DecisionTreeClassifier(
             max_leaf_nodes=max(len(labels), 2), random_state=self.random_state
         )
         classifier.fit(self._ranks, labels, sample_weight=self.weight)
-        growth = _ClassifierGrowth(labels, self.weight)
+        growth = _ClassifierGrowth(labels, self.weight, self.measure_weight)
         measure = MEASURES[self.measure]
         rows, values = np.arange(len(labels)), _values_of(self._ranks)
         for split in splits_in_growth_order(classifier.tree_, rows, values):
             # An exact tree is grown completely, because tiny weights may round to no error.
-            if self.min_accuracy < 1 and measure(growth.confusion) >= self.min_accuracy - ROUNDING:
+            is_accurate = measure(growth.confusion) >= self.min_accuracy - ROUNDING
+            if self.min_accuracy < 1 and is_accurate and growth.has_all_clusters():
                 break
             growth.add(split)
         return growth
@@ -119,13 +130,10 @@ class TreeGrower:
     def _fit_sklearn_tree(self, labels: np.ndarray) -> _ClassifierGrowth:
         from sklearn.base import clone
 
-        classifier = clone(self.tree).fit(self.X, labels, sample_weight=self.weight)
-        if not hasattr(getattr(classifier, "tree_", None), "children_left"):
-            raise TypeError(
-                f"tree={self.tree!r} does not fit a tree; use an estimator of this package, such "
-                "as pellucid.ExKMC(), or a sklearn.tree.DecisionTreeClassifier"
-            )
-        growth = _ClassifierGrowth(labels, self.weight)
+        weights = tree_weights(self.tree, self.weight)
+        classifier = clone(self.tree, safe=False).fit(self.X, labels, **weights)
+        require_nodes(classifier, self.tree)
+        growth = _ClassifierGrowth(labels, self.weight, self.measure_weight)
         rows, values = np.arange(len(labels)), _values_of(self.X)
         for split in splits_in_growth_order(classifier.tree_, rows, values):
             growth.add(split)
@@ -180,28 +188,32 @@ class _ClassifierGrowth:
     predicted : ndarray of int
         Predicted cluster of each row.
     confusion : ndarray of shape (n_clusters, n_clusters)
-        Weighted confusion matrix.
+        Confusion matrix, weighted by `measure_weight`.
     """
 
-    def __init__(self, labels: np.ndarray, weight: np.ndarray) -> None:
-        self.labels, self.weight = labels, weight
+    def __init__(self, labels: np.ndarray, weight: np.ndarray, measure_weight: np.ndarray) -> None:
+        self.labels, self.weight, self.measure_weight = labels, weight, measure_weight
         self.n_clusters = int(labels.max()) + 1
         self.splits: list[SklearnSplit] = []
-        weights = self._weights(np.arange(len(labels)))
-        self.cluster = {0: int(weights.argmax())}
+        rows = np.arange(len(labels))
+        self.cluster = {0: int(self._totals(rows, weight).argmax())}
         self.predicted = np.full(len(labels), self.cluster[0])
         self.confusion = np.zeros((self.n_clusters, self.n_clusters))
-        self.confusion[:, self.cluster[0]] = weights
+        self.confusion[:, self.cluster[0]] = self._totals(rows, measure_weight)
 
     def add(self, split: SklearnSplit) -> None:
         """Apply a split."""
         self.splits.append(split)
         for child, rows in zip(split.children, split.rows):
-            weights = self._weights(rows)
-            self.cluster[child] = int(weights.argmax())
+            self.cluster[child] = int(self._totals(rows, self.weight).argmax())
             self.predicted[rows] = self.cluster[child]
-            self.confusion[:, self.cluster[split.node]] -= weights
-            self.confusion[:, self.cluster[child]] += weights
+            totals = self._totals(rows, self.measure_weight)
+            self.confusion[:, self.cluster[split.node]] -= totals
+            self.confusion[:, self.cluster[child]] += totals
+
+    def has_all_clusters(self) -> bool:
+        """Whether each cluster is predicted for some row."""
+        return bool(np.bincount(self.predicted, minlength=self.n_clusters).all())
 
     def useful_splits(self) -> list[SklearnSplit]:
         """The splits without those below which all leaves predict the same cluster."""
@@ -217,9 +229,9 @@ class _ClassifierGrowth:
                 useful.append(split)
         return useful[::-1]
 
-    def _weights(self, rows: np.ndarray) -> np.ndarray:
-        """Weight of each cluster among the given rows."""
-        return np.bincount(self.labels[rows], weights=self.weight[rows], minlength=self.n_clusters)
+    def _totals(self, rows: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Total weight of each cluster among the given rows."""
+        return np.bincount(self.labels[rows], weights=weight[rows], minlength=self.n_clusters)
 
 
 def _values_of(X: np.ndarray) -> ColumnValues:

@@ -18,5 +18,6 @@ def pose(data, X=None, pool=SERIAL) -> Problem:
 
 def problem_of(X, centers, labels, weight=None) -> Problem:
     """The problem of explaining a clustering."""
-    weights = Weights.of(np.ones(len(X)) if weight is None else weight)
+    weight = np.ones(X.shape[0]) if weight is None else np.asarray(weight, dtype=np.float64)
+    weights = Weights.of(weight)
     return Problem(Dataset(X, weights), centers, labels)

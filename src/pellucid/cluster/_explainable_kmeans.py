@@ -13,8 +13,9 @@ from sklearn.utils import check_random_state
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.data.arrays import Weights
 from pellucid._core.data.dataset import Dataset
+from pellucid._core.refine.limits import TreeLimits
 from pellucid._core.refine.polish import Polished
-from pellucid._core.refine.portfolio import EFFORTS, Portfolio, TreeLimits, growth_of
+from pellucid._core.refine.portfolio import EFFORTS, Portfolio, growth_of
 from pellucid._utils.options import Effort, Noise
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import Interval, StrOptions
@@ -65,9 +66,12 @@ class ExplainableKMeans(BaseThresholdTree):
     clusters while the cost falls. The local search (simulated annealing) changes a part of the tree
     at random (grows it again, moves a leaf, or changes a cut), improves all cuts while the cost
     falls, and continues from there unless the cost has risen too much; five times, trees are also
-    grown again from the means of the leaves. The cheapest tree found is kept. There is no local
-    search on more than 32,768 rows or 524,288 values (rows × columns, sparse data as well), nor
-    with `max_depth`, `max_conditions` or a `depth_penalty`: then every tree is polished.
+    grown again from the means of the leaves. The cheapest tree found within `max_depth` and
+    `max_conditions` is kept. Of more than 32,768 rows or 524,288 values (rows × columns, sparse
+    data as well), the local search uses a sample of that size: different rows, chosen by a hash of
+    their values, with the weight of all their copies. Its tree and the cheapest of the others are
+    then polished on all rows, and the cheaper one is kept. There is no local search with a
+    `depth_penalty`: then every tree is polished.
 
     On a :func:`pellucid.scan` whose rows fit into its memory, the result is that of `fit` in
     memory, bit for bit. Otherwise trees are searched on a sample of 100,000 different rows, which

@@ -12,11 +12,15 @@ from sklearn.datasets import make_blobs
 from _support.extended import examples
 from _support.problems import problem_of
 from pellucid import ExplainableKMeans
-from pellucid._core.refine.local_search import LocalSearch, can_search, change, search_from
+from pellucid._core.refine.limits import TreeLimits
+from pellucid._core.refine.local_search import LocalSearch, change, search_from, searchable
 from pellucid._core.refine.local_search_tree import LocalSearchData, LocalSearchTree, Workspace
+from pellucid._core.refine.row_sample import row_hashes, sample_problem
 from pellucid.tree import LEAF, TreeBuilder
+from pellucid.tree.sizes import conditions_per_leaf
 
 WORK = 3e6
+ANY_SIZE = TreeLimits(99)
 
 
 def cost_of(X, weight, labels):
@@ -155,13 +159,13 @@ def test_the_gain_of_a_better_cut_is_the_fall_of_the_cost(found):
 @settings(max_examples=30, deadline=None)
 def test_the_search_never_raises_the_cost_and_is_repeatable(found):
     problem, start = found
-    tree = search_from([start], problem, WORK, "midpoint")
+    tree = search_from([start], problem, WORK, "midpoint", ANY_SIZE)
     X, weight = problem.X, problem.weights.values
     before, after = cost_of(X, weight, start.predict(X)), cost_of(X, weight, tree.predict(X))
     assert after <= before * (1 + 1e-9) + 1e-9
     assert tree.n_leaves == start.n_leaves
     assert sorted(tree.cluster[tree.leaves]) == list(range(start.n_leaves))
-    assert tree == search_from([start], problem, WORK, "midpoint")
+    assert tree == search_from([start], problem, WORK, "midpoint", ANY_SIZE)
 
 
 def test_the_search_repairs_a_bad_first_cut():
@@ -176,7 +180,7 @@ def test_the_search_repairs_a_bad_first_cut():
     start = builder.build()
     labels = start.predict(X)
     centers = np.array([X[labels == c].mean(axis=0) for c in range(4)])
-    tree = search_from([start], problem_of(X, centers, labels), WORK, "round")
+    tree = search_from([start], problem_of(X, centers, labels), WORK, "round", ANY_SIZE)
     assert cost_of(X, np.ones(200), tree.predict(X)) < 0.1 * cost_of(X, np.ones(200), labels)
 
 
@@ -186,21 +190,96 @@ def test_no_search_starts_from_a_tree_with_an_empty_leaf():
     for cluster, leaf in enumerate(builder.split(0, feature=0, threshold=99.0)):
         builder.set_cluster(leaf, cluster)
     problem = problem_of(X, np.array([[1.0], [6.0]]), np.zeros(8, int))
-    assert search_from([builder.build()], problem, WORK, "round") is None
+    assert search_from([builder.build()], problem, WORK, "round", ANY_SIZE) is None
 
 
-def test_large_data_and_single_clusters_are_not_searched():
-    two, one = np.array([[1.0], [6.0]]), np.array([[1.0]])
+def test_a_single_cluster_is_not_searched():
+    problem = problem_of(np.arange(8.0)[:, None], np.array([[1.0]]), np.zeros(8, int))
+    assert search_from([TreeBuilder(1).build()], problem, WORK, "round", ANY_SIZE) is None
 
-    def case(n, centers):
-        X = np.arange(float(n))[:, None]
-        return problem_of(X, centers, np.arange(n) * len(centers) // n)
 
-    assert can_search(case(8, two))
-    assert not can_search(case(8, one))
-    assert not can_search(case(2**15 + 1, two))
-    model = ExplainableKMeans(reference=two).fit(np.arange(2.0**15 + 1)[:, None])
-    assert model.n_leaves_ == 2
+@given(problem_and_tree(), st.sampled_from([{"max_depth": 3}, {"max_conditions": 3}]))
+@settings(max_examples=examples(60), deadline=None)
+def test_limits_are_kept(found, limit):
+    problem, start = found
+    limits = TreeLimits(start.n_leaves, **limit)
+    tree = search_from([start], problem, WORK, "midpoint", limits)
+    if tree is None:
+        assert not limits.allows(start)
+    else:
+        assert limits.allows(start)
+        assert limits.allows(tree)
+        X, weight = problem.X, problem.weights.values
+        before, after = cost_of(X, weight, start.predict(X)), cost_of(X, weight, tree.predict(X))
+        assert after <= before * (1 + 1e-9) + 1e-9
+
+
+@given(problem_and_tree())
+@settings(max_examples=examples(60), deadline=None)
+def test_sizes_of_rules_are_those_of_the_tree(found):
+    problem, start = found
+    tree = search_tree(problem, start)
+    assert tree.rule_sizes() == (start.max_depth, conditions_per_leaf(start).max())
+
+
+def test_small_data_are_searched_as_they_are():
+    X = np.arange(2.0**15 + 1)[:, None]
+    problem = problem_of(X, np.array([[1.0], [9e3]]), (X[:, 0] > 4e3).astype(int))
+    assert searchable(problem).n_samples == 2**15
+    few = problem_of(X[:-1], problem.centers, problem.labels[:-1])
+    assert searchable(few) is few
+
+
+def as_set(problem):
+    """Rows, labels and weights, in any order."""
+    X = problem.X.toarray() if sparse.issparse(problem.X) else problem.X
+    columns = *X.T, problem.labels, problem.weights.values
+    return sorted(zip(*(column.tolist() for column in columns)))
+
+
+def test_a_sample_depends_on_the_values_alone():
+    rng = np.random.default_rng(0)
+    X = rng.integers(-2, 3, size=(400, 3)) / 4
+    centers, weight = X[:3], rng.integers(1, 4, 400)
+    labels = rng.integers(0, 3, 400)
+    sample = sample_problem(problem_of(X, centers, labels, weight), 50)
+    assert sample.n_samples == 50
+    assert len({row[:-1] for row in as_set(sample)}) == 50
+    order = rng.permutation(400)
+    repeated = np.repeat(order, weight[order])
+    for other in (
+        problem_of(X[order], centers, labels[order], weight[order]),
+        problem_of(X[repeated], centers, labels[repeated]),
+        problem_of(sparse.csc_array(X), centers, labels, weight),
+        problem_of(X.astype(np.float32), centers, labels, weight),
+    ):
+        found = sample_problem(other, 50)
+        assert as_set(found) == as_set(sample)
+        np.testing.assert_array_equal(found.labels, sample.labels)
+    all_rows = sample_problem(problem_of(X, centers, labels, weight), 999)
+    assert all_rows.weights.units.sum() == weight.sum()
+
+
+def test_hashes_of_zeros_and_threads():
+    X = np.array([[0.0, 1.0], [-0.0, 1.0], [1.0, 0.0], [1.0, -0.0], [0.0, 0.0]])
+    first, second, third, fourth, fifth = row_hashes(problem_of(X, X[:1], np.zeros(5, int)))
+    assert first == second
+    assert third == fourth
+    assert len({first, third, fifth}) == 3
+
+
+def test_many_rows_are_searched_by_a_sample():
+    """The tree is at most as costly as one that is polished only, on all rows."""
+    X, _ = make_blobs(40_000, 4, centers=9, cluster_std=3.0, random_state=2)
+    fast, searched = (
+        ExplainableKMeans(9, effort=effort, random_state=0).fit(X)
+        for effort in ("fast", "balanced")
+    )
+    assert searched.inertia_ <= fast.inertia_
+    order = np.random.default_rng(0).permutation(len(X))
+    shuffled = ExplainableKMeans(reference=searched.reference_centers_).fit(X[order])
+    again = ExplainableKMeans(reference=searched.reference_centers_).fit(X)
+    np.testing.assert_array_equal(shuffled.tree_.threshold, again.tree_.threshold)
 
 
 @pytest.fixture(scope="module")
@@ -245,7 +324,7 @@ def test_regrown_trees_have_one_leaf_per_cluster(blobs):
     X, centers = blobs
     labels = ((X[:, None] - centers) ** 2).sum(axis=2).argmin(axis=1)
     start = ExplainableKMeans(reference=centers, effort="fast").fit(X).tree_
-    search = LocalSearch(LocalSearchData(problem_of(X, centers, labels)), start)
+    search = LocalSearch(LocalSearchData(problem_of(X, centers, labels)), start, ANY_SIZE)
     others = search.regrow()
     assert others
     assert all(len(other.best.leaves()) == 7 and check(other.best) > 0 for other in others)

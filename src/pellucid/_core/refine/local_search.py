@@ -24,7 +24,9 @@ from random import Random
 from pellucid._core.criteria.induced_cost import InducedCost
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.growers import grow
+from pellucid._core.refine.limits import TreeLimits
 from pellucid._core.refine.local_search_tree import LocalSearchData, LocalSearchTree, Workspace
+from pellucid._core.refine.row_sample import sample_problem
 from pellucid._utils.progress import Progress
 from pellucid.tree import ThresholdTree
 from pellucid.tree.rounding import ThresholdStyle
@@ -37,6 +39,9 @@ _N_ROUNDS = 5
 
 _DEPTH_PENALTIES = (0.0, 0.01, 0.03, 0.1)
 """Depth penalties of the trees that are regrown."""
+
+SHALLOW_PENALTIES = (0.1, 0.3, 1.0, 3.0, 10.0)
+"""Depth penalties that are also tried if depth or conditions are limited."""
 
 _START_TEMPERATURE = 0.003
 """Part of the cost by which a step may raise it at first."""
@@ -54,39 +59,46 @@ _TIE = 1e-9
 """Part of B by which trees must differ to count as different."""
 
 _MAX_ROWS = 2**15
-"""Rows up to which there is a local search; their ranks have to fit into 16 bits."""
+"""Rows up to which a local search uses all of them; their ranks have to fit into 16 bits."""
 
 _MAX_VALUES = 2**19
-"""Rows times columns up to which there is a local search."""
+"""Rows times columns up to which a local search uses all rows."""
 
 
-def can_search(problem: Problem) -> bool:
-    """Whether the data are small enough, and there is more than one cluster."""
-    n_rows = count_rows(problem)
-    fits = n_rows <= _MAX_ROWS and n_rows * problem.n_features <= _MAX_VALUES
-    return fits and problem.n_clusters > 1
+def searchable(problem: Problem) -> Problem:
+    """The problem itself if it is small enough for a local search, or that of a sample."""
+    max_rows = min(_MAX_ROWS, _MAX_VALUES // problem.n_features)
+    return problem if count_rows(problem) <= max_rows else sample_problem(problem, max_rows)
 
 
 def search_from(
-    trees: list[ThresholdTree], problem: Problem, work: float, threshold_style: ThresholdStyle
+    trees: list[ThresholdTree],
+    problem: Problem,
+    work: float,
+    threshold_style: ThresholdStyle,
+    limits: TreeLimits,
 ) -> ThresholdTree | None:
     """The best tree that local searches from the best of some trees find.
 
-    None if each of the trees has a leaf without rows.
+    None if there is only one cluster, or if each of the trees has a leaf without rows or exceeds
+    the limits.
 
     Parameters
     ----------
     trees : list of ThresholdTree
         With one leaf per cluster.
     problem : Problem
-        One for which `can_search` is true.
+        One that `searchable` returned.
     work : float
         How much to do, in about nanoseconds.
     threshold_style : {"round", "midpoint", "data"}
         Which number of a cut's interval becomes the threshold.
+    limits : TreeLimits
     """
+    if problem.n_clusters < 2:
+        return None
     data, pool = LocalSearchData(problem), problem.pool
-    searches = _best(pool.map(lambda tree: LocalSearch(data, tree), trees))
+    searches = _best(pool.map(lambda tree: LocalSearch(data, tree, limits), trees))
     for i in range(_N_ROUNDS):
         searches = _best([*searches, *(other for search in searches for other in search.regrow())])
         part = work / (_N_ROUNDS * max(len(searches), 1))
@@ -105,21 +117,31 @@ class LocalSearch:
     data : LocalSearchData
     tree : ThresholdTree
         Start tree.
+    limits : TreeLimits
 
     Attributes
     ----------
     best : LocalSearchTree
         The best tree found.
     between_ss : float
-        Its between-cluster sum of squares; minus infinity if a leaf has no rows.
+        Its between-cluster sum of squares; minus infinity if a leaf has no rows, or if the start
+        tree exceeds the limits.
     """
 
-    def __init__(self, data: LocalSearchData, tree: ThresholdTree) -> None:
-        self.data, self._workspace = data, Workspace(data)
-        self.best = LocalSearchTree(data, self._workspace, tree)
-        is_complete = self.best.is_complete
-        self.between_ss = self.best.reoptimise(self.best.root) if is_complete else -math.inf
+    def __init__(self, data: LocalSearchData, tree: ThresholdTree, limits: TreeLimits) -> None:
+        self.data, self.limits, self._workspace = data, limits, Workspace(data)
+        self.best, self.between_ss = LocalSearchTree(data, self._workspace, tree), -math.inf
+        if self.best.is_complete and self._is_allowed(self.best):
+            improved = self.best.copy()
+            between_ss = improved.reoptimise(improved.root)
+            if self._is_allowed(improved):
+                self.best, self.between_ss = improved, between_ss
+            else:
+                self.between_ss = self.best.between_ss(self.best.leaves())
         self._regrown_at = -math.inf
+
+    def _is_allowed(self, tree: LocalSearchTree) -> bool:
+        return not self.limits.limits_depth or self.limits.allows_sizes(*tree.rule_sizes())
 
     def regrow(self) -> list[LocalSearch]:
         """Searches from trees that explain the leaf means of the best tree, if it has changed."""
@@ -127,12 +149,13 @@ class LocalSearch:
             return []
         self._regrown_at = self.between_ss
         problem = self.data.with_centers(self.best.arrays.sums[self.best.leaves()])
+        penalties = _DEPTH_PENALTIES + SHALLOW_PENALTIES * self.limits.limits_depth
         growths = [
             grow(InducedCost(problem, penalty), "greedy", "midpoint", Progress("", 1, 0))
-            for penalty in _DEPTH_PENALTIES
+            for penalty in penalties
         ]
         return problem.pool.map(
-            lambda growth: LocalSearch(self.data, growth.builder.build()), growths
+            lambda growth: LocalSearch(self.data, growth.builder.build(), self.limits), growths
         )
 
     def run(self, work: float, seed: int) -> None:
@@ -150,7 +173,7 @@ class LocalSearch:
         """Change a subtree and re-optimise it; the changed tree, or the given one if rejected."""
         trial = tree.copy()
         top = change(trial, random)
-        if top is None:
+        if top is None or not self._is_allowed(trial):
             return tree
         before = tree.between_ss(tree.leaves(top))
         after = trial.reoptimise(top, before - temperature, before - max_detour)
@@ -158,6 +181,8 @@ class LocalSearch:
             return tree
         trial.mark_ancestors(top)
         between_ss = trial.reoptimise(trial.root)
+        if not self._is_allowed(trial):  # other cuts may need more conditions
+            return tree
         if between_ss > self.between_ss + _TIE * abs(self.between_ss):
             self.best, self.between_ss = trial, between_ss
         return trial

@@ -275,6 +275,16 @@ class LocalSearchTree(ArrayTree):
         self.mark_ancestors(top)
         return top
 
+    def rule_sizes(self) -> tuple[int, int]:
+        """Splits on the longest path, and conditions in the longest rule of a leaf."""
+        feature, depth = self.arrays.feature.tolist(), {self.root: 0}
+        conditions: dict[int, frozenset] = {self.root: frozenset()}
+        for node in self.inner():
+            for child, is_left in zip(self.children(node), (True, False)):
+                depth[child] = depth[node] + 1
+                conditions[child] = conditions[node] | {(feature[node], is_left)}
+        return max(depth.values()), max(map(len, conditions.values()))
+
     def to_tree(self, threshold_style: ThresholdStyle) -> ThresholdTree:
         """The final tree, with thresholds in a style.
 

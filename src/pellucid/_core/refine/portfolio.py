@@ -16,46 +16,17 @@ from pellucid._core.growers.beam import BeamSearch
 from pellucid._core.growers.best_first import grow_best_first
 from pellucid._core.growers.cart import as_leaf, fits_single_precision, grow_cart
 from pellucid._core.growers.growing_tree import GrowthResult, StartTree
-from pellucid._core.refine.local_search import can_search, count_rows, search_from
+from pellucid._core.refine.limits import TreeLimits
+from pellucid._core.refine.local_search import (
+    SHALLOW_PENALTIES,
+    count_rows,
+    search_from,
+    searchable,
+)
 from pellucid._core.refine.polish import ROUNDS, Polished, polish_tree
 from pellucid._utils.progress import Progress
 from pellucid.tree import ThresholdTree, TreeBuilder
 from pellucid.tree.rounding import ThresholdStyle
-from pellucid.tree.sizes import conditions_per_leaf
-
-SHALLOW_PENALTIES = (0.1, 0.3, 1.0, 3.0, 10.0)
-"""Depth penalties that are also tried if depth or conditions are limited."""
-
-
-@dataclass(frozen=True)
-class TreeLimits:
-    """Maximal size of a tree; None is no limit.
-
-    Attributes
-    ----------
-    n_leaves : int
-    max_depth : int or None
-        Splits on the longest path.
-    max_conditions : int or None
-        Conditions in the longest rule of a leaf, without redundant ones.
-    """
-
-    n_leaves: int
-    max_depth: int | None = None
-    max_conditions: int | None = None
-
-    @property
-    def limits_depth(self) -> bool:
-        """Whether a tree may be too deep."""
-        return self.max_depth is not None or self.max_conditions is not None
-
-    def allows(self, tree: ThresholdTree) -> bool:
-        """Whether a tree is within the limits."""
-        if self.max_depth is not None and tree.max_depth > self.max_depth:
-            return False
-        if self.max_conditions is None:
-            return True
-        return int(conditions_per_leaf(tree).max()) <= self.max_conditions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,20 +146,31 @@ class Portfolio:
             a local search can start from them.
         """
         problem, budget = self.problem, self.budget
-        starts = list(self._starts())
-        if only_cost and not self.limits.limits_depth:
-            if self.limits.n_leaves > problem.n_clusters:
-                starts = sorted(starts, key=self._cost)[: self._n_polished()]
-            elif budget.search_work > 0 and can_search(problem):
-                trees, work = [start.tree for start in starts], budget.local_search_work(problem)
-                tree = search_from(trees, problem, work, self.threshold_style)
-                if tree is not None:
-                    return min(self._polish(tree), key=rank)
+        starts, has_more_leaves = list(self._starts()), self.limits.n_leaves > problem.n_clusters
+        if only_cost and has_more_leaves and not self.limits.limits_depth:
+            starts = sorted(starts, key=self._cost)[: self._n_polished()]
+        elif only_cost and not has_more_leaves and budget.search_work > 0:
+            small = searchable(problem)
+            if (found := self._search(starts, small)) is not None:
+                if small is problem and not self.limits.limits_depth:
+                    return min(self._polish(found.tree), key=rank)
+                starts = [found, *self._cheapest(starts)]
         candidates = (polished for start in starts for polished in self._polish(start.tree))
         best = min(candidates, key=rank, default=None)
         if best is None or self._polish_size > budget.max_deep_size:
             return best
         return min([best, *self._polish(best.tree, deep=True)], key=rank)
+
+    def _search(self, starts: list[StartTree], problem: Problem) -> StartTree | None:
+        """The best tree of a local search on the rows of a problem, within the limits."""
+        trees, work = [start.tree for start in starts], self.budget.local_search_work(problem)
+        found = search_from(trees, problem, work, self.threshold_style, self.limits)
+        return None if found is None else StartTree(found)
+
+    def _cheapest(self, starts: list[StartTree]) -> list[StartTree]:
+        """The start tree of least cost within the limits, if there is any."""
+        allowed = [start for start in starts if self.limits.allows(start.tree)]
+        return sorted(allowed, key=self._cost)[:1]
 
     @property
     def _polish_size(self) -> float:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from benchmarks import jobs
 from benchmarks.page import Section
-from benchmarks.quality import beam, flagship, frontier, optimum, randomness
+from benchmarks.quality import beam, flagship, frontier, optimum, randomness, sizes
 from benchmarks.settings import Settings
 
 PARTS = {
     "flagship": flagship,
+    "sizes": sizes,
     "beam": beam,
     "frontier": frontier,
     "optimum": optimum,

@@ -12,6 +12,7 @@ from benchmarks.settings import Settings
 from benchmarks.speed import (
     command,
     compilation,
+    limits,
     memory,
     published,
     routing,
@@ -23,6 +24,7 @@ from benchmarks.speed import (
 PARTS = {
     "table": table,
     "scaling": scaling,
+    "limits": limits,
     "memory": memory,
     "threads": threads,
     "predict": routing,

@@ -1,11 +1,14 @@
 """ExplainableKMeans: at most the cost of the methods it combines, within limits, repeatable."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_iris, make_blobs
 
 from pellucid import IMM, ExGreedy, ExKMC, ExplainableKMeans, ExShallow
+from pellucid._core.refine.portfolio import EFFORTS
 from pellucid.explanation.rules import path_conditions, simplify
 from pellucid.metrics import weighted_average_explanation_size
 
@@ -35,6 +38,20 @@ def test_the_cost_is_at_most_that_of_each_method(blobs, centers):
         for polish in (False, True):
             part = kind(reference=centers, polish=polish).fit(blobs)
             assert model.inertia_ <= part.inertia_ * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("n_leaves", [6, 9])
+def test_the_best_effort_is_never_costlier(blobs, centers, n_leaves, monkeypatch):
+    """Even if its own search finds less than the balanced one."""
+    weak = replace(EFFORTS["fast"], n_references=5)
+    monkeypatch.setitem(EFFORTS, "best", weak)
+    monkeypatch.setitem(EFFORTS, "balanced", replace(EFFORTS["balanced"], search_work=1e8))
+    balanced, best = (
+        ExplainableKMeans(reference=centers, n_leaves=n_leaves, effort=effort).fit(blobs)
+        for effort in ("balanced", "best")
+    )
+    assert best.inertia_ <= balanced.inertia_
+    assert best.n_trees_tried_ == balanced.n_trees_tried_ + 1
 
 
 def test_more_leaves_do_not_raise_the_cost(blobs, centers):

@@ -15,7 +15,7 @@ from pellucid._core.data.arrays import Weights
 from pellucid._core.data.dataset import Dataset
 from pellucid._core.refine.limits import TreeLimits
 from pellucid._core.refine.polish import Polished
-from pellucid._core.refine.portfolio import EFFORTS, Portfolio, growth_of
+from pellucid._core.refine.portfolio import EFFORTS, Portfolio, SearchBudget, growth_of
 from pellucid._utils.options import Effort, Noise
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import Interval, StrOptions
@@ -58,9 +58,9 @@ class ExplainableKMeans(BaseThresholdTree):
       them, and its result is polished. With more leaves, the three cheapest are polished, or two
       where rows × columns × leaves² ÷ clusters are above 5 million; where they are at most 400,000,
       the best of these is polished deeply, which exchanges leaves too;
-    - ``"best"``: the same with wide beams (40 trees, 10 cuts) whatever the size, a local
-      search several times as long, every tree polished, deep polish up to 10 million, and five
-      k-means references.
+    - ``"best"``: all of this, and the same with wide beams (40 trees, 10 cuts) whatever the size, a
+      local search several times as long, every tree polished, deep polish up to 10 million, and
+      five k-means references.
 
     Polishing alternates better cuts, better clusters of leaves and centers at the means of the
     clusters while the cost falls. The local search (simulated annealing) changes a part of the tree
@@ -163,15 +163,12 @@ class ExplainableKMeans(BaseThresholdTree):
         return n_clusters if self.n_leaves is None else self.n_leaves
 
     def _grow(self, problem, progress):
-        budget, found = EFFORTS[self.effort], []
-        n_references, limits = self._n_references(), self._limits(problem.n_clusters)
-        n_trees = n_references * budget.n_trees(problem, limits)
-        progress = Progress("ExplainableKMeans: trees", n_trees, self.verbose)
-        rank = self._ranking(_reference_cost(problem))
-        for posed in self._problems(problem, n_references):
-            portfolio = self._portfolio(posed, progress)
-            if (polished := portfolio.best(rank, only_cost=self._penalty == 0)) is not None:
-                found.append((polished, posed))
+        progress = Progress("ExplainableKMeans: trees", self._n_trees(problem), self.verbose)
+        rank, found = self._ranking(_reference_cost(problem)), []
+        for posed in self._problems(problem, self._n_references()):
+            for portfolio in self._portfolios(posed, posed is problem, progress):
+                if (polished := portfolio.best(rank, only_cost=self._penalty == 0)) is not None:
+                    found.append((polished, posed))
         if not found:
             raise ValueError(self._too_narrow(problem.n_clusters))
         self.n_trees_tried_ = progress.done
@@ -192,10 +189,25 @@ class ExplainableKMeans(BaseThresholdTree):
         """Weight of the size when trees are compared."""
         return 0.0 if isinstance(self.depth_penalty, str) else float(self.depth_penalty)
 
-    def _portfolio(self, problem: Problem, progress: Progress) -> Portfolio:
+    def _portfolios(
+        self, problem: Problem, is_first: bool, progress: Progress
+    ) -> Iterator[Portfolio]:
+        """The portfolios of a problem, of which `is_first` is that of the estimator's reference."""
         penalty = _AUTO_PENALTY if isinstance(self.depth_penalty, str) else self._penalty
-        limits, budget = self._limits(problem.n_clusters), EFFORTS[self.effort]
-        return Portfolio(problem, budget, limits, penalty, self.threshold_style, progress)
+        limits = self._limits(problem.n_clusters)
+        for budget in self._budgets(is_first):
+            yield Portfolio(problem, budget, limits, penalty, self.threshold_style, progress)
+
+    def _budgets(self, is_first: bool) -> list[SearchBudget]:
+        """The best effort includes the balanced one, so that its tree is never costlier."""
+        names = ["balanced"] if self.effort == "best" and is_first else []
+        return [EFFORTS[name] for name in [*names, self.effort]]
+
+    def _n_trees(self, problem: Problem) -> int:
+        """How many trees are grown in all."""
+        budgets = self._budgets(True) + (self._n_references() - 1) * self._budgets(False)
+        limits = self._limits(problem.n_clusters)
+        return sum(budget.n_trees(problem, limits) for budget in budgets)
 
     def _ranking(self, yardstick: float) -> Callable[[Any], tuple[float, float]]:
         """The order of trees by cost and size, given the cost of the reference."""
@@ -231,15 +243,15 @@ class ExplainableKMeans(BaseThresholdTree):
         small = Problem(data, problem.centers, sample.labels, unit_from_labels=True)
         yardstick = _reference_cost(small)
         rank, ranked = self._ranking(yardstick), []
-        n_trees = EFFORTS[self.effort].n_trees(small, self._limits(small.n_clusters))
-        progress = Progress("ExplainableKMeans: trees", n_trees, self.verbose)
+        progress = Progress("ExplainableKMeans: trees", self._n_trees(small), self.verbose)
         for posed in self._problems(small, self._n_references()):
 
             def record(polished: Polished, posed: Problem = posed) -> tuple[float, float]:
                 ranked.append((polished, posed))
                 return rank(polished)
 
-            self._portfolio(posed, progress).best(record, only_cost=self._penalty == 0)
+            for portfolio in self._portfolios(posed, posed is small, progress):
+                portfolio.best(record, only_cost=self._penalty == 0)
         if not ranked:
             raise ValueError(self._too_narrow(small.n_clusters))
         self.n_trees_tried_ = progress.done

@@ -55,6 +55,21 @@ def test_importances_are_shares_of_the_features_that_are_split(estimator):
 
 
 @each_reference_tree
+@pytest.mark.parametrize("kind", ["none", "integers", "fractions"])
+def test_mistakes_are_rows_in_another_cluster_than_in_the_reference(estimator, kind):
+    random = np.random.default_rng(0)
+    weight = {
+        "none": None,
+        "integers": random.integers(0, 4, len(X)),
+        "fractions": random.integers(1, 9, len(X)) / 8,
+    }[kind]
+    model = fresh(estimator).fit(X, LABELS, sample_weight=weight)
+    counts = np.ones(len(X)) if weight is None else weight
+    assert model.mistakes_ == counts[model.labels_ != model.reference_labels_].sum()
+    assert isinstance(model.mistakes_, float if kind == "fractions" else int)
+
+
+@each_reference_tree
 def test_importances_are_the_reduction_of_the_sum_of_squares(estimator):
     weight = np.random.default_rng(0).integers(0, 4, len(X)).astype(float)
     model = fresh(estimator).fit(X, LABELS, sample_weight=weight)

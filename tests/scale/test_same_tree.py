@@ -104,6 +104,7 @@ def test_partitions_do_not_matter(name, seed):
     on_scan = ESTIMATORS[name](reference=centers, threshold_style=style).fit(data)
     model.fit(X, sample_weight=weights)
     assert_same_tree(on_scan, model)
+    assert on_scan.mistakes_ == model.mistakes_
     np.testing.assert_allclose(on_scan.inertia_, model.inertia_, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(
         on_scan.reference_inertia_, model.reference_inertia_, rtol=1e-9, atol=1e-12

@@ -201,6 +201,7 @@ class BaseThresholdTree(
         self.cluster_centers_, self.inertia_ = found.cluster_centers, found.inertia
         self.reference_centers_ = reference.centers
         self.reference_inertia_ = found.reference_inertia
+        self.mistakes_ = found.mistakes
         self.feature_importances_ = found.importances
         if not scan.exact:
             self.scan_gap_ = max(problem.gaps.values(), default=0.0)
@@ -288,11 +289,9 @@ class BaseThresholdTree(
         self.reference_inertia_ = expected[1]
         has_label = reference.labels >= 0
         rows = slice(None) if has_label.all() else has_label
-        purity = leaf_purity(
-            leaf[rows],
-            position[rows] == reference.labels[rows],
-            None if data.weights.are_ones else data.weights.values[rows],
-        )
+        is_own, weights = position[rows] == reference.labels[rows], data.weights
+        self.mistakes_ = weights.of_units(weights.units[rows][~is_own].sum())
+        purity = leaf_purity(leaf[rows], is_own, None if weights.are_ones else weights.values[rows])
         self._set_rules(tree, names, purity)
 
     def _set_rules(self, tree: ThresholdTree, names: np.ndarray, purity: dict[int, float]) -> None:

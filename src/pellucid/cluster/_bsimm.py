@@ -43,8 +43,8 @@ class BSIMM(BaseReferenceTree):
 
     References
     ----------
-    Explainable threshold tree construction based on beam search (2023). The paper's
-    algorithms 2 to 4.
+    Li Yuqun, He Zhenfeng (2023). Explainable threshold tree construction based on beam search (in
+    Chinese). Computer Systems & Applications 32(11), 247–252. Algorithms 2 to 4.
 
     Examples
     --------

@@ -79,6 +79,9 @@ _ATTRIBUTES = """tree_ : ThresholdTree
         Cluster of each training row in the reference; -1 for noise that was left out.
     reference_inertia_ : float
         The same cost of the reference's clusters.
+    mistakes_ : int or float
+        Weight of the training rows that are in another cluster than in the reference; the number
+        of rows without `sample_weight`. Noise that was left out does not count.
     n_leaves_ : int
         Number of leaves.
     feature_importances_ : ndarray of shape (n_features,)

@@ -237,6 +237,8 @@ class ScanSummary(NamedTuple):
     purity : dict of int to float
         By leaf, the share of the weight whose own center is the leaf's.
     importances : ndarray of shape (n_features,)
+    mistakes : int or float
+        Weight of the rows whose own center is not the leaf's.
     """
 
     tree: ThresholdTree
@@ -245,6 +247,7 @@ class ScanSummary(NamedTuple):
     reference_inertia: float
     purity: dict[int, float]
     importances: np.ndarray
+    mistakes: int | float
 
 
 def summarize(
@@ -299,7 +302,9 @@ def summarize(
     )
     _, reference_inertia = first.moments.means_and_cost(problem.centers)
     importances = feature_importances(tree, weight, means)
-    return ScanSummary(tree, centers, inertia, reference_inertia, purity, importances)
+    separated = int(units.sum()) - sum(int(units[leaf, nodes[leaf].cluster]) for leaf in leaves)
+    mistakes = separated if problem.weight_units.are_integers else separated / per_weight
+    return ScanSummary(tree, centers, inertia, reference_inertia, purity, importances, mistakes)
 
 
 def _combine(

@@ -132,6 +132,10 @@ class Weights:
         """Units of the given rows."""
         return self.units[: len(rows)] if self.are_ones else self.units[rows]
 
+    def of_units(self, units: int) -> int | float:
+        """The weight of a number of units: an integer if all weights are integers."""
+        return int(units) if self.are_integers else float(units) / self.units_per_weight
+
     def total_of(self, rows: np.ndarray) -> float:
         """Total weight of the given rows, independent of their order."""
         if self.are_ones:

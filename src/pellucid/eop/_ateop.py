@@ -56,7 +56,8 @@ class ATEOPClassifier(BaseEOP):
 
     References
     ----------
-    Explanation-Oriented Partitioning, section 3.3.
+    Fiterau (2012). Trade-offs in explanatory model learning. Carnegie Mellon University. Section
+    3.3.
 
     Examples
     --------

@@ -82,7 +82,8 @@ class EOPClassifier(BaseEOP):
 
     References
     ----------
-    Explanation-Oriented Partitioning.
+    Fiterau (2012). Trade-offs in explanatory model learning. Carnegie Mellon University. It
+    introduces Explanation-Oriented Partitioning (EOP).
 
     Examples
     --------

@@ -85,7 +85,8 @@ def make_eop_patterns(
 
     References
     ----------
-    Explanation-Oriented Partitioning, section 3.
+    Fiterau (2012). Trade-offs in explanatory model learning. Carnegie Mellon University.
+    Section 3.
 
     Examples
     --------
@@ -185,7 +186,8 @@ def make_xor_triangles(
 
     References
     ----------
-    Explanation-Oriented Partitioning, section 2.3.2.
+    Fiterau (2012). Trade-offs in explanatory model learning. Carnegie Mellon University.
+    Section 2.3.2.
 
     Examples
     --------
@@ -238,7 +240,8 @@ def make_three_features(
 
     References
     ----------
-    Explanation-Oriented Partitioning, section 2.3.1.
+    Fiterau (2012). Trade-offs in explanatory model learning. Carnegie Mellon University.
+    Section 2.3.1.
 
     Examples
     --------

@@ -67,7 +67,8 @@ def level_measures(level: Any, correct: Any, *, sample_weight: Any = None) -> Le
 
     References
     ----------
-    Explanation-Oriented Partitioning, section 3.2.
+    Fiterau (2012). Trade-offs in explanatory model learning. Carnegie Mellon University.
+    Section 3.2.
 
     Examples
     --------
@@ -138,7 +139,8 @@ def eop_complexity(
 
     References
     ----------
-    Explanation-Oriented Partitioning, sections 3.1.1 and 3.1.2.
+    Fiterau (2012). Trade-offs in explanatory model learning. Carnegie Mellon University.
+    Sections 3.1.1 and 3.1.2.
 
     Examples
     --------

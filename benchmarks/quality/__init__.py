@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from benchmarks import jobs
 from benchmarks.page import Section
-from benchmarks.quality import beam, flagship, frontier, optimum, randomness, sizes
+from benchmarks.quality import beam, flagship, frontier, least_cost, optimum, randomness, sizes
 from benchmarks.settings import Settings
 
 PARTS = {
@@ -17,6 +17,7 @@ PARTS = {
     "beam": beam,
     "frontier": frontier,
     "optimum": optimum,
+    "least_cost": least_cost,
     "randomness": randomness,
 }
 

@@ -12,8 +12,10 @@ from benchmarks import peers
 from benchmarks.page import holds
 from benchmarks.papers import star
 from benchmarks.papers.curves import at
+from benchmarks.quality.least_cost import least_cost
 from benchmarks.settings import Refused
 from benchmarks.speed import cases, table
+from benchmarks.speed.limits import generated_text
 from benchmarks.speed.scaling import exponent
 from benchmarks.store import Store, group, mean
 from benchmarks.verdicts import Cell, explain, judge
@@ -194,3 +196,38 @@ def test_real_data_are_found_in_a_folder_and_their_methods_summed(tmp_path):
     for row, case in zip(sheet.rows, (dense, scattered)):
         ratios = [table.ratio(r) for r in store.rows if r["case"] == case.name]
         assert row[-1].startswith(f"{sum(ratios):.2f} (≤ 1: ")
+
+
+def all_trees(X, n_leaves):
+    """The costs of all trees, from the labels of their rows."""
+
+    def labels(rows, n):
+        if n == 1:
+            yield np.zeros(len(rows), dtype=int)
+            return
+        for j in range(X.shape[1]):
+            for threshold in np.unique(X[rows, j])[:-1]:
+                goes_left = X[rows, j] <= threshold
+                for n_left in range(1, n):
+                    for left in labels(rows[goes_left], n_left):
+                        for right in labels(rows[~goes_left], n - n_left):
+                            found = np.empty(len(rows), dtype=int)
+                            found[goes_left], found[~goes_left] = left, right + n_left
+                            yield found
+
+    for found in labels(np.arange(len(X)), n_leaves):
+        parts = [X[found == c] for c in range(n_leaves)]
+        yield sum(((part - part.mean(axis=0)) ** 2).sum() for part in parts)
+
+
+@pytest.mark.parametrize("n_leaves", [1, 2, 3, 4])
+def test_the_least_cost_is_that_of_all_trees(n_leaves):
+    X = np.random.default_rng(n_leaves).integers(0, 4, size=(8, 2)).astype(float)
+    assert least_cost(X, n_leaves) == pytest.approx(min(all_trees(X, n_leaves)), abs=1e-9)
+
+
+def test_generated_text_has_topics():
+    X = generated_text(200, 1000, 40)
+    assert X.shape == (200, 1000)
+    assert 20 < X.nnz / 200 <= 40
+    np.testing.assert_allclose((X * X).sum(axis=1), 1)

@@ -87,6 +87,7 @@ def test_speed_measures_every_part(tmp_path, published, few_processes):
     for heading in (
         "Speed",
         "Growth",
+        "Many clusters, and text",
         "Memory",
         "Threads",
         "Prediction",

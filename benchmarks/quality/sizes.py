@@ -37,7 +37,7 @@ def jobs(settings: Settings) -> list[Job]:
     store = Store(settings.output / FILE, ("dataset", "rows", "option"), columns)
     sizes = {name: ROWS[name] for name in ROWS if name in ("blobs", *data.names(settings.data))}
     if settings.quick:
-        sizes = {"blobs": (500, 1_000)}
+        sizes = {"blobs": (300,)}
     return [
         Job(
             store,

@@ -264,3 +264,18 @@ def check_privacy(page, output, folder):
         assert private not in page
         assert private not in known
     assert json.loads(known)[0]["scikit-learn"] in page
+
+
+def test_quality_by_size_and_beside_the_least_cost(tmp_path):
+    output = tmp_path / "results"
+    arguments = ["quality", "--quick", "--only", "sizes,least_cost", "--output", str(output)]
+    assert main(arguments) == 0
+    rows = read_rows(output / "quality_sizes.csv")
+    assert len(rows) == 4
+    one_leaf = [row for row in rows if row["option"] == "k leaves"]
+    assert all(float(row["excess"]) <= float(row["best_excess"]) + 1e-9 for row in one_leaf)
+    (row,) = read_rows(output / "quality_least_cost.csv")
+    assert float(row["least"]) <= float(row["ours"]) * (1 + 1e-9)
+    page = (tmp_path / "RESULTS.md").read_text(encoding="utf-8")
+    assert "### From few to many rows" in page
+    assert "### Distance to the least cost" in page

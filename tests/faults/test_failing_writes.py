@@ -136,9 +136,16 @@ with replacing(Path({str(target)!r})) as unfinished:
     done = subprocess.run([sys.executable, "-c", code])
     assert done.returncode == -signal.SIGKILL
     assert target.read_text() == "precious"
-    with replacing(target) as unfinished:
+    (abandoned,) = tmp_path.glob(".model.json.*.part")
+    others = [tmp_path / ".model.json.other-1-x.part", tmp_path / ".other.json.part"]
+    for other in others:
+        other.write_text("of another computer or file")
+    with replacing(target) as unfinished, replacing(target) as second:
         unfinished.write_text("whole")
+        second.write_text("first")
     assert target.read_text() == "whole"
+    assert not abandoned.exists()
+    assert set(tmp_path.iterdir()) == {target, *others}
 
 
 def test_an_interrupted_write_leaves_the_old_file(tmp_path):

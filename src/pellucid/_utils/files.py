@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
+import platform
 import re
 import shutil
 import tempfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -19,13 +21,16 @@ def replacing(path: Path) -> Iterator[Path]:
     """A temporary file that replaces `path` only if no error occurs.
 
     It is in the folder of `path`, which is not touched until the temporary file is complete and on
-    the disk. An `OSError` names `path` instead of the temporary file.
+    the disk. An `OSError` names `path` instead of the temporary file. Temporary files of the same
+    path that processes of this computer left when they were killed are removed.
     """
     path = Path(path)
     unfinished: Path | None = None
     try:
         target = path.resolve()
-        handle, name = tempfile.mkstemp(".part", f".{target.name[:100]}.", target.parent)
+        computer = f".{target.name[:100]}.{zlib.crc32(platform.node().encode()):08x}-"
+        _remove_abandoned(target.parent, computer)
+        handle, name = tempfile.mkstemp(".part", f"{computer}{os.getpid()}-", target.parent)
         os.close(handle)
         unfinished = Path(name)
         shutil.copymode(target, unfinished) if target.exists() else _set_usual_mode(unfinished)
@@ -38,6 +43,29 @@ def replacing(path: Path) -> Iterator[Path]:
         if unfinished is not None:
             with suppress(OSError):
                 unfinished.unlink(missing_ok=True)
+
+
+def _remove_abandoned(folder: Path, prefix: str) -> None:
+    """Remove temporary files whose names have a prefix and the number of a process that ended."""
+    if os.name != "posix":  # elsewhere a signal to another process is not harmless
+        return
+    with suppress(OSError):
+        for entry in os.scandir(folder):
+            if entry.name.startswith(prefix) and entry.name.endswith(".part"):
+                process = entry.name.removeprefix(prefix).partition("-")[0]
+                if process.isdecimal() and not _is_running(int(process)):
+                    with suppress(OSError):
+                        os.unlink(entry.path)
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # a process of another user
+        return True
+    return True
 
 
 def _named(error: OSError, path: Path, unfinished: Path | None) -> OSError:

@@ -8,6 +8,7 @@ import sys
 import numba
 import numpy as np
 from numba.core import event
+from numba.core.compiler import Flags
 
 from pellucid._utils.compilation import compiled
 
@@ -22,6 +23,10 @@ def run(code, **environment):
         env={**os.environ, **environment},
         check=True,
     )
+
+
+def len_of(x):
+    return len(x)
 
 
 def test_without_a_place_for_the_cache_everything_works():
@@ -74,3 +79,13 @@ def test_the_garbage_collector_rests_while_loops_are_compiled_and_no_longer(tmp_
             gc.enable()
     assert watch.states
     assert not any(watch.states)
+
+
+def test_options_are_compared_without_reading_them_one_by_one(monkeypatch):
+    make = compiled(len_of)._compiler._customize_flags
+    first, second = make(Flags()), make(Flags())
+    monkeypatch.setattr(Flags, "values", None)  # what Numba's own comparison calls
+    assert first == second
+    assert hash(first) == hash(second)
+    second.nrt = not second.nrt
+    assert first != second

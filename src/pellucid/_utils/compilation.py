@@ -10,6 +10,7 @@ from threading import Lock
 
 from numba import njit
 from numba.core import event
+from numba.core.compiler import Flags
 
 from pellucid._utils.code_cache import CodeCache
 from pellucid._utils.progress import report_newest
@@ -66,6 +67,23 @@ event.register("numba:compile", _CollectorPause())
 event.register("numba:compile", _CompilationReport())
 
 
+class _ComparableFlags(Flags):
+    """Options of a compilation that are compared in little time.
+
+    The compiler looks for implementations of each operator by its options. Its own comparison reads
+    all of them one after the other, which takes a third of the time of type inference.
+    """
+
+    __slots__ = ()
+    _HASH = hash(Flags())  # the same for all
+
+    def __hash__(self) -> int:
+        return self._HASH
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Flags) and self._values == other._values)
+
+
 def _cached_njit(*, makes_arrays: bool = False, **options: object) -> Callable:
     """Make a decorator that compiles without the interpreter lock and caches the machine code.
 
@@ -77,6 +95,8 @@ def _cached_njit(*, makes_arrays: bool = False, **options: object) -> Callable:
 
     def compile_loop(function: Callable) -> Callable:
         dispatcher = njit(**options)(function)
+        with suppress(AttributeError):  # an internal name of Numba; without it, all works as well
+            dispatcher._compiler._customize_flags = _ComparableFlags
         with suppress(RuntimeError):  # no folder is writable
             dispatcher._cache = CodeCache(function)
         return dispatcher

@@ -378,3 +378,17 @@ def test_neighbouring_floats_are_polished_alike_in_any_order():
         model = ExKMC(reference=X[:4], base=None, n_leaves=7, polish="deep")
         tree = model.fit(X, sample_weight=weights).tree_
         assert model.fit(X[order], sample_weight=weights[order]).tree_ == tree
+
+
+@pytest.mark.parametrize("n_features", [1, 2, 7])
+def test_between_ss_adds_up_columns_in_a_fixed_order(n_features):
+    rng = np.random.default_rng(n_features)
+    moments = Moments(rng.normal(size=(5, n_features)), rng.random(5), np.array([3, 0, 1, 2, 9]))
+    total = 0.0
+    for c in (0, 2, 3, 4):
+        parts = [0.0, 0.0]
+        for j, value in enumerate(moments.sums[c].tolist()):
+            parts[j % 2] += value * value
+        total += (parts[0] + parts[1]) / moments.weights[c]
+    assert moments.between_ss() == total
+    assert Moments(moments.sums, moments.weights, np.zeros(5, dtype=np.int64)).between_ss() == 0

@@ -23,7 +23,8 @@ def code_block(values, n_rows, j, at, lookup, has_all, codes, is_mixed, cells):
     Unsigned indices are not checked for being negative.
     """
     edges, n_edges, low, scale, table = lookup
-    offset, factor, last_cell = low[j], scale[j], float(table.shape[1] - 1)
+    _, n_cells = table.shape
+    offset, factor, last_cell = low[j], scale[j], float(n_cells - 1)
     for i in range(len(cells)):
         place = (values[i] - offset) * factor
         place = place if place > 0.0 else 0.0

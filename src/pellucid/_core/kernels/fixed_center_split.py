@@ -42,18 +42,19 @@ def find_contested(rows, left, right, cluster, costs, contested, difference):
 
 
 @inner
-def _scan_edges(sums, n_codes, negative, positive, inside, limit, wanted):
-    """Least sum over the edges, the lowest such edge, and a lower bound inside the bins.
+def _scan_edges(sums, f, j, n_codes, negative, positive, inside, limit, wanted):
+    """Least sum over the edges of column j, the lowest such edge, and a bound inside the bins.
 
-    sums[b] holds the sums of the negative and of the positive d of bin b; `negative` and `positive`
-    are those of all bins. Bins whose bound is at most `limit` are marked as `wanted`. If all d of a
-    bin have one sign, the edge on one side is at least as good as the inside, unless it is no cut.
+    sums[f, b] holds the sums of the negative and of the positive d of bin b; `negative` and
+    `positive` are those of all bins. Bins whose bound is at most `limit` are marked as `wanted`. If
+    all d of a bin have one sign, the edge on one side is at least as good as the inside, unless it
+    is no cut.
     """
     best, edge, bound = np.int64(INFINITE_COST), -1, np.int64(INFINITE_COST)
     low = high = np.int64(0)
     for b in range(n_codes):
         wanted[b] = False
-        below, above = sums[b, 0], sums[b, 1]
+        below, above = sums[f, b, 0], sums[f, b, 1]
         if below == 0 and above == 0:
             continue
         is_first = low == 0 and high == 0
@@ -61,45 +62,45 @@ def _scan_edges(sums, n_codes, negative, positive, inside, limit, wanted):
         low += below
         high += above
         is_last = low == negative and high == positive
-        if inside[b] and not (below == 0 and not is_first) and not (above == 0 and not is_last):
-            bound = min(bound, least)
+        if inside[j, b] and not (below == 0 and not is_first) and not (above == 0 and not is_last):
+            bound = least if least < bound else bound
             wanted[b] = least <= limit
         if not is_last and low + high < best:
             best, edge = low + high, b
     return best, edge, bound
 
 
-@allocating
-def scan_dense(features, codes, n_edges, inside, contested, found):
+@compiled
+def scan_dense(
+    features, codes, n_edges, inside, rows, difference, negative, positive, sums, wanted, found
+):
     """found[j] = least sum over the edges of column j, its edge, and a bound inside the bins.
 
     Rows are read in blocks that stay in cache. Rows of even and of odd position are added up in
-    separate histograms, so that no addition waits for the one before.
+    separate histograms, so that no addition waits for the one before: `sums`, all 0, has two of
+    shape (n_bins, 2) for each of the features. `wanted` is scratch space for n_bins.
     """
-    rows, difference = contested.rows, contested.difference
-    width, block = inside.shape[1], 2048
-    sums = np.zeros((len(features), 2, width, 2), dtype=np.int64)
-    wanted = np.zeros(width, dtype=np.bool_)
+    block = 2048
     for start in range(0, len(rows), block):
-        end = min(start + block, len(rows))
+        end = start + block if start + block < len(rows) else len(rows)
         for f in range(len(features)):
             j = features[f]
             for i in range(start, end - 1, 2):
                 d, e = difference[i], difference[i + 1]
-                sums[f, 0, codes[j, rows[i]], 1 if d > 0 else 0] += d
-                sums[f, 1, codes[j, rows[i + 1]], 1 if e > 0 else 0] += e
+                sums[2 * f, codes[j, rows[i]], 1 if d > 0 else 0] += d
+                sums[2 * f + 1, codes[j, rows[i + 1]], 1 if e > 0 else 0] += e
             if (end - start) % 2:
                 d = difference[end - 1]
-                sums[f, 0, codes[j, rows[end - 1]], 1 if d > 0 else 0] += d
+                sums[2 * f, codes[j, rows[end - 1]], 1 if d > 0 else 0] += d
     for f in range(len(features)):
         j = features[f]
-        for b in range(n_edges[j] + 1):
-            sums[f, 0, b, 0] += sums[f, 1, b, 0]
-            sums[f, 0, b, 1] += sums[f, 1, b, 1]
+        n_codes = n_edges[j] + 1
+        for b in range(n_codes):
+            sums[2 * f, b, 0] += sums[2 * f + 1, b, 0]
+            sums[2 * f, b, 1] += sums[2 * f + 1, b, 1]
         found[j, 0], found[j, 1], found[j, 2] = _scan_edges(
-            sums[f, 0], n_edges[j] + 1, contested.negative, contested.positive, inside[j],
-            -INFINITE_COST, wanted,
-        )  # fmt: skip
+            sums, 2 * f, j, n_codes, negative, positive, inside, -INFINITE_COST, wanted
+        )
 
 
 @allocating
@@ -111,39 +112,39 @@ def scan_sparse(
     width = inside.shape[1]
     wanted = np.zeros(width, dtype=np.bool_)
     for j in features:
-        sums = np.zeros((width, 2), dtype=np.int64)
+        sums = np.zeros((1, width, 2), dtype=np.int64)
         low, high = negative, positive
         for p in range(indptr[j], indptr[j + 1]):
             d = difference[indices[p]]
             if d < 0:
-                sums[codes[p], 0] += d
+                sums[0, codes[p], 0] += d
                 low -= d
             else:
-                sums[codes[p], 1] += d
+                sums[0, codes[p], 1] += d
                 high -= d
-        sums[zero_code[j], 0] += low
-        sums[zero_code[j], 1] += high
+        sums[0, zero_code[j], 0] += low
+        sums[0, zero_code[j], 1] += high
         found[j, 0], found[j, 1], found[j, 2] = _scan_edges(
-            sums, n_edges[j] + 1, negative, positive, inside[j], -INFINITE_COST, wanted
+            sums, 0, j, n_edges[j] + 1, negative, positive, inside, -INFINITE_COST, wanted
         )
 
 
 @allocating
-def open_bins(codes, n_codes, inside, contested, limit):
-    """Sums at the edges of one column, the best edge, and positions of the rows in wanted bins.
+def open_bins(feature, codes, n_codes, inside, contested, limit):
+    """Sums at the edges of a column, the best edge, and positions of the rows in wanted bins.
 
     `codes` are those of all rows of the data. A bin is wanted if its bound is at most `limit`.
     """
     rows, difference = contested.rows, contested.difference
-    sums, wanted = np.zeros((n_codes, 2), dtype=np.int64), np.zeros(n_codes, dtype=np.bool_)
+    sums, wanted = np.zeros((1, n_codes, 2), dtype=np.int64), np.zeros(n_codes, dtype=np.bool_)
     for i in range(len(rows)):
-        sums[codes[rows[i]], 1 if difference[i] > 0 else 0] += difference[i]
+        sums[0, codes[rows[i]], 1 if difference[i] > 0 else 0] += difference[i]
     _, edge, _ = _scan_edges(
-        sums, n_codes, contested.negative, contested.positive, inside, limit, wanted
+        sums, 0, feature, n_codes, contested.negative, contested.positive, inside, limit, wanted
     )
     at_edge, total = np.empty(n_codes, dtype=np.int64), np.int64(0)
     for b in range(n_codes):
-        total += sums[b, 0] + sums[b, 1]
+        total += sums[0, b, 0] + sums[0, b, 1]
         at_edge[b] = total
     positions = np.empty(len(rows) + 1, dtype=np.int32)
     n = 0

@@ -45,7 +45,7 @@ NEVER = 2**61
 @inner
 def search_gaps(j, sorted_code, inside, limit, amount, decrease, found, candidates):
     """Fill found[j] from the amounts and decreases of column j; see `scan_mistakes`."""
-    n_centers = sorted_code.shape[1]
+    _, n_centers = sorted_code.shape
     for g in range(n_centers - 1):
         best, edge, bound = NEVER, -1, NEVER
         for t in range(sorted_code[j, g], sorted_code[j, g + 1]):

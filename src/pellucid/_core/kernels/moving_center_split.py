@@ -16,8 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pellucid._core.kernels.sorting import counting_sort, shell_sort
-from pellucid._utils.compilation import allocating, compiled, inner
+from pellucid._utils.compilation import compiled, inlined
 
 _SQUARE_ROUNDING = 2.0**-46
 """Part of the largest |S|^2 of a sweep that rounding can change while it is updated."""
@@ -46,10 +45,10 @@ class SparseRows(NamedTuple):
     indptr: np.ndarray
 
 
-@inner
+@inlined
 def _square(sums, c):
     """|S|^2 of one cluster, in two independent sums."""
-    n = sums.shape[1]
+    _, n = sums.shape
     even = odd = 0.0
     for j in range(0, n - 1, 2):
         even += sums[c, j] * sums[c, j]
@@ -60,45 +59,15 @@ def _square(sums, c):
 
 
 @compiled
-def between_ss(moments):
-    """Sum of |S|^2 / W over all clusters that have rows."""
-    total = 0.0
-    for c in range(len(moments.weights)):
-        if moments.counts[c] > 0:
-            total += _square(moments.sums, c) / moments.weights[c]
-    return total
-
-
-@inner
-def _move_weight(left, right, weight, weights, counts, wanted, is_stale):
-    """Move a row's weight; return by how much the number of wanted clusters without rows falls."""
-    weights[left] += weight
-    weights[right] -= weight
-    gets_rows = wanted[left] and counts[left] == 0
-    counts[left] += 1
-    counts[right] -= 1
-    is_stale[left] = is_stale[right] = True
-    return np.int64(gets_rows) - np.int64(wanted[right] and counts[right] == 0)
-
-
-@inner
-def _count_empty(wanted, counts):
-    """Number of wanted clusters without rows."""
-    n_empty = 0
-    for c in range(len(wanted)):
-        n_empty += wanted[c] and counts[c] == 0
-    return n_empty
-
-
-@compiled
 def move_dense(moves, rows, moments):
     """Move the rows i with moves[i] from their right to their left cluster."""
-    sums, weights, counts = moments.sums, moments.weights, moments.counts
+    left, right, weight, index, X, origin = rows
+    sums, weights, counts = moments
     for i in range(len(moves)):
         if moves[i]:
-            a, b, w, at = rows.left[i], rows.right[i], rows.weight[i], rows.index[i]
-            for j in range(len(rows.origin)):
-                part = w * (rows.X[at, j] - rows.origin[j])
+            a, b, w, at = left[i], right[i], weight[i], index[i]
+            for j in range(len(origin)):
+                part = w * (X[at, j] - origin[j])
                 sums[a, j] += part
                 sums[b, j] -= part
             weights[a] += w
@@ -124,88 +93,80 @@ def move_sparse(moves, rows, moments):
             counts[b] -= 1
 
 
-@allocating
-def sweep_dense(
-    features, codes, n_edges, inside, row_numbers, rows, moments, wanted, tolerance, found
-):
-    """found[j] = largest BSS over the thresholds of column j, and the lowest that reaches it.
+@compiled
+def sweep_dense(order, values, rows, moments, wanted, n_empty, tolerance, parts):
+    """The largest BSS over the thresholds of a column, and the lowest that reaches it.
 
-    For each column all rows are on the right at first, as `moments` has them, and go left in the
-    order of their values. Only thresholds count that leave rows to every wanted cluster. A BSS that
-    is larger by at most `tolerance` counts as equal. `codes` are those of all rows of the data,
-    `row_numbers` the rows among them.
+    All rows are on the right at first, as `moments` has them, and go left in their `order`, so
+    that `moments` change. Only thresholds count that leave rows to every wanted cluster; at first
+    `n_empty` of them have none. A BSS that is larger by at most `tolerance` counts as equal.
+    `parts` is scratch space: |S|^2 / W of each cluster, negative if it is to be computed.
     """
-    X, origin = rows.X, rows.origin
-    n, k, width = len(row_numbers), len(moments.weights), inside.shape[1]
-    order, values, keys = np.empty(n, dtype=np.int64), np.empty(n), np.empty(n)
-    first = np.empty(width + 2, dtype=np.int64)
-    S, W, N = np.empty(moments.sums.shape), np.empty(k), np.empty(k, dtype=np.int64)
-    parts, is_stale = np.empty(k), np.empty(k, dtype=np.bool_)
-    for f in range(len(features)):
-        feature = features[f]
-        for i in range(n):
-            values[i] = X[rows.index[i], feature]
-        n_codes = n_edges[feature] + 1
-        counting_sort(codes[feature], row_numbers, n_codes, first, order)
-        for b in range(n_codes):
-            begin, end = first[b], first[b + 1]
-            if inside[feature, b] and end - begin > 1:
-                for p in range(begin, end):
-                    keys[p] = values[order[p]]
-                shell_sort(keys[begin:end], order[begin:end])
-        for c in range(k):
-            W[c], N[c], is_stale[c], parts[c] = moments.weights[c], moments.counts[c], True, 0.0
-            for j in range(len(origin)):
-                S[c, j] = moments.sums[c, j]
-        n_empty = _count_empty(wanted, N)
-        best, threshold = -np.inf, np.nan
-        for p in range(n - 1):
-            i = order[p]
-            a, b, w, at = rows.left[i], rows.right[i], rows.weight[i], rows.index[i]
-            for j in range(len(origin)):
-                part = w * (X[at, j] - origin[j])
-                S[a, j] += part
-                S[b, j] -= part
-            n_empty -= _move_weight(a, b, w, W, N, wanted, is_stale)
-            if n_empty == 0 and values[i] < values[order[p + 1]]:
-                total = 0.0
-                for c in range(k):
-                    if is_stale[c]:
-                        is_stale[c] = False
-                        parts[c] = _square(S, c) / W[c] if N[c] > 0 else 0.0
-                    total += parts[c]
-                if total > best + tolerance:
-                    best, threshold = total, values[i]
-        found[feature, 0], found[feature, 1] = best, threshold
+    left, right, weight, index, X, origin = rows
+    S, W, N = moments
+    best, threshold = -np.inf, np.nan
+    for c in range(len(parts)):
+        parts[c] = -1.0
+    for p in range(len(order) - 1):
+        i = order[p]
+        a, b, w, at = left[i], right[i], weight[i], index[i]
+        for j in range(len(origin)):
+            part = w * (X[at, j] - origin[j])
+            S[a, j] += part
+            S[b, j] -= part
+        W[a] += w
+        W[b] -= w
+        if wanted[a] and N[a] == 0:
+            n_empty -= 1
+        N[a] += 1
+        N[b] -= 1
+        if wanted[b] and N[b] == 0:
+            n_empty += 1
+        parts[a] = parts[b] = -1.0
+        if n_empty == 0 and values[i] < values[order[p + 1]]:
+            total = 0.0
+            for c in range(len(parts)):
+                if parts[c] < 0:
+                    parts[c] = _square(S, c) / W[c] if N[c] > 0 else 0.0
+                total += parts[c]
+            if total > best + tolerance:
+                best, threshold = total, values[i]
+    return best, threshold
 
 
-@allocating
-def sweep_sparse(order, values, rows, moments, wanted, tolerance):
-    """`sweep_dense` for one column with a known order, and rows of a CSR matrix.
+@compiled
+def sweep_sparse(order, values, rows, moments, wanted, n_empty, tolerance, squares, largest):
+    """`sweep_dense` for rows of a CSR matrix.
 
     |S|^2 is updated with every stored entry. It keeps the rounding errors of its largest value, and
-    is computed anew before they could count for the weight that is left.
+    is computed anew before they could count for the weight that is left. `squares` and `largest`
+    are scratch space.
     """
-    k = len(moments.weights)
-    S, W, N = moments.sums.copy(), moments.weights.copy(), moments.counts.copy()
-    squares, largest, is_stale = np.empty(k), np.empty(k), np.zeros(k, dtype=np.bool_)
-    for c in range(k):
+    left, right, weight, index, data, indices, indptr = rows
+    S, W, N = moments
+    for c in range(len(squares)):
         squares[c] = largest[c] = _square(S, c)
-    n_empty = _count_empty(wanted, N)
     best, threshold = -np.inf, np.nan
     for p in range(len(order) - 1):
         i = order[p]
-        a, b, w, at = rows.left[i], rows.right[i], rows.weight[i], rows.index[i]
-        for q in range(rows.indptr[at], rows.indptr[at + 1]):
-            j, part = rows.indices[q], w * np.float64(rows.data[q])
+        a, b, w, at = left[i], right[i], weight[i], index[i]
+        for q in range(indptr[at], indptr[at + 1]):
+            j, part = indices[q], w * np.float64(data[q])
             squares[a] += part * (2.0 * S[a, j] + part)
             squares[b] -= part * (2.0 * S[b, j] - part)
             S[a, j] += part
             S[b, j] -= part
-        n_empty -= _move_weight(a, b, w, W, N, wanted, is_stale)
+        W[a] += w
+        W[b] -= w
+        if wanted[a] and N[a] == 0:
+            n_empty -= 1
+        N[a] += 1
+        N[b] -= 1
+        if wanted[b] and N[b] == 0:
+            n_empty += 1
         if n_empty == 0 and values[i] < values[order[p + 1]]:
             total = 0.0
-            for c in range(k):
+            for c in range(len(squares)):
                 if N[c] > 0:
                     largest[c] = max(largest[c], squares[c])
                     if _SQUARE_ROUNDING * largest[c] > tolerance * W[c]:

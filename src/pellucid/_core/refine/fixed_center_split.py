@@ -102,7 +102,12 @@ class FixedCenterSearch:
 
         bins, contested = self.problem.bins, self.contested
         if not bins.is_sparse:
-            scan_dense(block, bins.codes, bins.n_edges, bins.inside, contested, found[:, 0])
+            width = bins.inside.shape[1]
+            scan_dense(
+                block, bins.codes, bins.n_edges, bins.inside, *contested,
+                np.zeros((2 * len(block), width, 2), dtype=np.int64),
+                np.empty(width, dtype=bool), found[:, 0],
+            )  # fmt: skip
             return
         scan_sparse(
             features=block,
@@ -130,7 +135,7 @@ class FixedCenterSearch:
 
         problem, contested, bins = self.problem, self.contested, self.problem.bins
         codes, n_codes = bins.dense_column(feature, problem.n_samples), bins.n_edges[feature] + 1
-        at_edge, edge, positions = open_bins(codes, n_codes, bins.inside[feature], contested, limit)
+        at_edge, edge, positions = open_bins(feature, codes, n_codes, bins.inside, contested, limit)
         values = problem.values(feature, contested.rows[positions])
         order = np.argsort(values, kind="stable")
         least, threshold = sweep_bins(order, values, positions, codes, contested, at_edge)

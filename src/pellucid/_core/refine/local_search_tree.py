@@ -101,13 +101,19 @@ class Workspace:
 
     Attributes
     ----------
-    scratch : ndarray of shape (6, n_samples), int32
+    scratch, buffers, coarse : ndarray
+        As `pellucid._core.kernels.local_search.best_cut` needs them.
     work : float
         About the nanoseconds spent, computed from the sizes of what was done.
     """
 
     def __init__(self, data: LocalSearchData) -> None:
-        self.scratch = np.empty((6, len(data.rows.rank)), dtype=np.int32)
+        from pellucid._core.kernels.local_search import N_CODES
+
+        n_rows, n_values = data.rows.statistics.shape
+        self.scratch = np.empty((7, max(n_rows, 257)), dtype=np.int32)
+        self.buffers = np.empty((3, 2 * data.problem.n_clusters - 1, n_values))
+        self.coarse = np.empty((n_values - 2, N_CODES + 1, 2))
         self.work = 0.0
 
 
@@ -175,7 +181,8 @@ class LocalSearchTree(ArrayTree):
         """Send the rows of a node down to its leaves; return whether all of them have rows."""
         from pellucid._core.kernels.local_search import route_rows
 
-        return route_rows(self.data.rows, self.arrays, start, self.workspace.scratch) == 0
+        rank, _, statistics = self.data.rows
+        return route_rows(rank, statistics, *self._blocks, start, self.workspace.scratch) == 0
 
     def mark_ancestors(self, node: int, top: int = 0) -> None:
         """Mark the nodes above a changed one, up to `top`: they may have better cuts now."""
@@ -212,11 +219,12 @@ class LocalSearchTree(ArrayTree):
         """Gain, feature and rank of the best cut of an inner node, or best split of a leaf."""
         from pellucid._core.kernels.local_search import best_cut
 
-        by_weight = self.data.problem.weights.are_integers
+        by_weight, space = self.data.problem.weights.are_integers, self.workspace
         gain, feature, rank, work = best_cut(
-            self.data.rows, self.arrays, node, self.workspace.scratch, by_weight
-        )
-        self.workspace.work += work
+            *self.data.rows, *self._blocks, node, by_weight,
+            space.scratch, space.buffers, space.coarse,
+        )  # fmt: skip
+        space.work += work
         return gain, feature, rank
 
     def set_cut(self, node: int, feature: int, rank: int) -> None:

@@ -119,25 +119,25 @@ def _remove(state: PolishState, removal: Removal) -> None:
 def _removals(state: PolishState, *, leaves_only: bool = False) -> list[Removal]:
     """All children, or all leaves, that could be removed; the centers must be means."""
     tree, moments = state.tree, state.moments()
-    found = []
+    before, found = moments.between_ss(), []
     for parent in tree.inner():
         children = tree.children(parent)
         found += [
-            _removal(state, moments, parent, child, sibling)
+            _removal(state, moments, before, parent, child, sibling)
             for child, sibling in (children, children[::-1])
             if tree.is_leaf(child) or not leaves_only
         ]
     return found
 
 
-def _removal(state: PolishState, moments: Moments, parent: int, child: int, sibling: int):
+def _removal(state: PolishState, moments: Moments, before: float, parent, child, sibling):
     tree = state.tree
     rows = tree.rows[child]
     own, other = (tree.cluster[tree.reach[node][rows]] for node in (child, sibling))
     after = moments.copy()
     state.moving_rows(rows, left=other, right=own).move(own != other, after)
     vacates = bool(((moments.counts > 0) & (after.counts == 0)).any())
-    return Removal(moments.between_ss() - after.between_ss(), child, parent, sibling, vacates)
+    return Removal(before - after.between_ss(), child, parent, sibling, vacates)
 
 
 def _without_twins(removals: list[Removal]) -> list[Removal]:

@@ -63,8 +63,8 @@ def _is_running(process: int) -> bool:
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    except OSError:  # a process of another user
-        return True
+    except PermissionError:  # a process of another user
+        pass
     return True
 
 

@@ -69,9 +69,9 @@ class ExplainableKMeans(BaseThresholdTree):
     grown again from the means of the leaves. The cheapest tree found within `max_depth` and
     `max_conditions` is kept. Of more than 32,768 rows or 524,288 values (rows × columns, sparse
     data as well), the local search uses a sample of that size: different rows, chosen by a hash of
-    their values, with the weight of all their copies. Its tree and the cheapest of the others are
-    then polished on all rows, and the cheaper one is kept. There is no local search with a
-    `depth_penalty`: then every tree is polished.
+    their values, with the weight of all their copies. Its tree and all others are then polished on
+    all rows, and the cheapest is kept. There is no local search with a `depth_penalty`, nor where
+    the columns are so many that such a sample has fewer than ten rows per cluster.
 
     On a :func:`pellucid.scan` whose rows fit into its memory, the result is that of `fit` in
     memory, bit for bit. Otherwise trees are searched on a sample of 100,000 different rows, which

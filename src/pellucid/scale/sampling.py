@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pellucid._utils.hashing import mixed
 from pellucid.scale.batches import Batch, RawBatch
 from pellucid.scale.problem import ScaleProblem
 from pellucid.scale.references import Checked, as_labels, require_domain
@@ -48,7 +49,7 @@ class RowSample(NamedTuple):
         found = np.zeros(len(self.count), dtype=np.uint64)
         for column in (*self.X.T, self.weight, self.labels.astype(np.float64)):
             # -0.0 and 0.0 are the same number.
-            found = _mixed(found ^ (column + 0.0).view(np.uint64))
+            found = mixed(found ^ (column + 0.0).view(np.uint64))
         return found
 
     def smallest(self, n: int, highest: int) -> RowSample:
@@ -71,14 +72,6 @@ class RowSample(NamedTuple):
 
     def _take(self, rows: Any) -> RowSample:
         return RowSample(*(array[rows] for array in self))
-
-
-def _mixed(keys: np.ndarray) -> np.ndarray:
-    """Integers whose bits depend on all bits of the keys (the last step of SplitMix64)."""
-    keys = keys + np.uint64(0x9E3779B97F4A7C15)
-    keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return keys ^ (keys >> np.uint64(31))
 
 
 @dataclass(frozen=True)

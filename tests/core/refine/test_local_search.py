@@ -193,9 +193,16 @@ def test_no_search_starts_from_a_tree_with_an_empty_leaf():
     assert search_from([builder.build()], problem, WORK, "round", ANY_SIZE) is None
 
 
-def test_a_single_cluster_is_not_searched():
-    problem = problem_of(np.arange(8.0)[:, None], np.array([[1.0]]), np.zeros(8, int))
-    assert search_from([TreeBuilder(1).build()], problem, WORK, "round", ANY_SIZE) is None
+def test_what_is_not_searched():
+    """A single cluster, and data with so many columns that a sample would have few rows."""
+    X = np.arange(8.0)[:, None]
+    assert searchable(problem_of(X, X[:1], np.zeros(8, int))) is None
+    wide = sparse.csc_array((40, 2**19 // 19))
+    labels = np.arange(40) % 2
+    assert searchable(problem_of(wide, np.zeros((2, wide.shape[1])), labels)) is None
+    narrower = wide[:, : 2**19 // 20]
+    problem = problem_of(narrower, np.zeros((2, narrower.shape[1])), labels)
+    assert searchable(problem).n_samples == 2  # rows of zeros with two labels
 
 
 @given(problem_and_tree(), st.sampled_from([{"max_depth": 3}, {"max_conditions": 3}]))

@@ -64,11 +64,22 @@ _MAX_ROWS = 2**15
 _MAX_VALUES = 2**19
 """Rows times columns up to which a local search uses all rows."""
 
+_MIN_ROWS_PER_CLUSTER = 10
+"""Rows of a sample per cluster, without which it is not searched."""
 
-def searchable(problem: Problem) -> Problem:
-    """The problem itself if it is small enough for a local search, or that of a sample."""
+
+def searchable(problem: Problem) -> Problem | None:
+    """The problem itself if it is small enough for a local search, or that of a sample.
+
+    None if there is one cluster, or if the columns are so many that a sample would be too small.
+    """
     max_rows = min(_MAX_ROWS, _MAX_VALUES // problem.n_features)
-    return problem if count_rows(problem) <= max_rows else sample_problem(problem, max_rows)
+    if problem.n_clusters < 2:
+        return None
+    if count_rows(problem) <= max_rows:
+        return problem
+    is_enough = max_rows >= _MIN_ROWS_PER_CLUSTER * problem.n_clusters
+    return sample_problem(problem, max_rows) if is_enough else None
 
 
 def search_from(
@@ -80,8 +91,7 @@ def search_from(
 ) -> ThresholdTree | None:
     """The best tree that local searches from the best of some trees find.
 
-    None if there is only one cluster, or if each of the trees has a leaf without rows or exceeds
-    the limits.
+    None if each of the trees has a leaf without rows or exceeds the limits.
 
     Parameters
     ----------
@@ -95,8 +105,6 @@ def search_from(
         Which number of a cut's interval becomes the threshold.
     limits : TreeLimits
     """
-    if problem.n_clusters < 2:
-        return None
     data, pool = LocalSearchData(problem), problem.pool
     searches = _best(pool.map(lambda tree: LocalSearch(data, tree, limits), trees))
     for i in range(_N_ROUNDS):

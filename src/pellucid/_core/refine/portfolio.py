@@ -151,10 +151,10 @@ class Portfolio:
             starts = sorted(starts, key=self._cost)[: self._n_polished()]
         elif only_cost and not has_more_leaves and budget.search_work > 0:
             small = searchable(problem)
-            if (found := self._search(starts, small)) is not None:
-                if small is problem and not self.limits.limits_depth:
-                    return min(self._polish(found.tree), key=rank)
-                starts = [found, *self._cheapest(starts)]
+            found = None if small is None else self._search(starts, small)
+            if found is not None and small is problem and not self.limits.limits_depth:
+                return min(self._polish(found.tree), key=rank)
+            starts = starts if found is None else [found, *starts]
         candidates = (polished for start in starts for polished in self._polish(start.tree))
         best = min(candidates, key=rank, default=None)
         if best is None or self._polish_size > budget.max_deep_size:
@@ -166,11 +166,6 @@ class Portfolio:
         trees, work = [start.tree for start in starts], self.budget.local_search_work(problem)
         found = search_from(trees, problem, work, self.threshold_style, self.limits)
         return None if found is None else StartTree(found)
-
-    def _cheapest(self, starts: list[StartTree]) -> list[StartTree]:
-        """The start tree of least cost within the limits, if there is any."""
-        allowed = [start for start in starts if self.limits.allows(start.tree)]
-        return sorted(allowed, key=self._cost)[:1]
 
     @property
     def _polish_size(self) -> float:

@@ -14,6 +14,7 @@ from scipy import sparse
 
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.data.dataset import Dataset
+from pellucid._utils.hashing import mixed
 
 
 def sample_problem(problem: Problem, max_rows: int) -> Problem:
@@ -40,16 +41,16 @@ def row_hashes(problem: Problem) -> np.ndarray:
 
     Zeros add nothing, so that sparse and dense rows have the same hash.
     """
-    X, found = problem.X, _mixed(problem.labels.astype(np.uint64))
+    X, found = problem.X, mixed(problem.labels.astype(np.uint64))
 
     def add(block: tuple[int, int]) -> np.ndarray:
         total = np.zeros(len(found), dtype=np.uint64)
         for j in range(*block):
             rows, values = _nonzeros(X, j)
-            total[rows] += _mixed(values.view(np.uint64) ^ _mixed(np.array([j], dtype=np.uint64)))
+            total[rows] += mixed(values.view(np.uint64) ^ mixed(np.array([j], dtype=np.uint64)))
         return total
 
-    return _mixed(sum(problem.pool.map(add, problem.pool.blocks(X.shape[1], 1)), found))
+    return mixed(sum(problem.pool.map(add, problem.pool.blocks(X.shape[1], 1)), found))
 
 
 def _nonzeros(X, feature: int) -> tuple[np.ndarray, np.ndarray]:
@@ -61,11 +62,3 @@ def _nonzeros(X, feature: int) -> tuple[np.ndarray, np.ndarray]:
         rows, values = np.arange(X.shape[0]), X[:, feature]
     kept = values.nonzero()[0]
     return rows[kept], values[kept].astype(np.float64)
-
-
-def _mixed(keys: np.ndarray) -> np.ndarray:
-    """Integers whose bits depend on all bits of the keys (the last step of SplitMix64)."""
-    keys = keys + np.uint64(0x9E3779B97F4A7C15)
-    keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return keys ^ (keys >> np.uint64(31))

@@ -2,13 +2,15 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+DEMO := $(VENV)/.demo
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 BENCH ?= speed --quick
 MINUTES ?= 10
 FIRST_SEED ?= 0
 
 .PHONY: demo test test-extended test-quick coverage test-bounds fuzz browser servers spark lint format bench report report-check clean
 
-demo: $(READY)
+demo: $(DEMO)
 	$(BIN)/pellucid demo --output demo-output
 
 test: $(READY) browser servers spark
@@ -53,7 +55,7 @@ spark: $(READY)
 	@{ { command -v java || { apt-get -qq update && apt-get -qq install -y --no-install-recommends \
 	       openjdk-17-jre-headless; }; } \
 	   && { $(BIN)/python -c "import pyspark" \
-	        || $(BIN)/python -m pip install --quiet --disable-pip-version-check "pyspark>=4.0"; }; } >/dev/null 2>&1 \
+	        || $(PIP) "pyspark>=4.0"; }; } >/dev/null 2>&1 \
 	  || echo "No Java or no pyspark here: tests on Spark are skipped."
 
 # SQL and DOT are tested in real programs where they are, or can be installed.
@@ -83,10 +85,16 @@ format: $(READY)
 bench: $(READY)
 	$(BIN)/python -m benchmarks $(BENCH)
 
-# One environment serves every target; it is made anew when the requirements change.
-$(READY): pyproject.toml
+# One environment serves every target; it is updated when the requirements change. The demo needs
+# few packages, so that it starts soon: Python compiles what is imported, and nothing else.
+$(DEMO): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	@echo "Installing NumPy, SciPy, scikit-learn, Numba, polars and matplotlib ..."
+	$(PIP) --no-compile --editable ".[cli,plot]"
+	touch $(DEMO)
+
+$(READY): $(DEMO)
+	$(PIP) --editable ".[dev]"
 	touch $(READY)
 
 clean:

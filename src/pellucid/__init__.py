@@ -117,6 +117,7 @@ __getattr__ = lazy_attributes(
         "scan": "scale.scan",
         "warm_up": "first_use",
     },
+    requires={"explain": "polars"},
 )[0]
 
 

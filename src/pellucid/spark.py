@@ -6,24 +6,29 @@ import json
 from typing import Any
 
 import numpy as np
-from pyspark import keyword_only
-from pyspark.ml import Estimator, Model
-from pyspark.ml.param import Param, Params, TypeConverters
-from pyspark.ml.util import (
-    DefaultParamsReader,
-    DefaultParamsWriter,
-    MLReadable,
-    MLReader,
-    MLWritable,
-    MLWriter,
-)
-from pyspark.sql import functions as F
 
 from pellucid import cluster
 from pellucid._utils.notices import InputError
+from pellucid._utils.optional import missing_package
 from pellucid.export.json import from_json, to_json
 from pellucid.export.sql import to_sql
 from pellucid.scale.scan import scan
+
+try:
+    from pyspark import keyword_only
+    from pyspark.ml import Estimator, Model
+    from pyspark.ml.param import Param, Params, TypeConverters
+    from pyspark.ml.util import (
+        DefaultParamsReader,
+        DefaultParamsWriter,
+        MLReadable,
+        MLReader,
+        MLWritable,
+        MLWriter,
+    )
+    from pyspark.sql import functions as F
+except ImportError:
+    raise missing_package("pyspark", "pellucid.spark") from None
 
 METHODS = {
     "imm": "IMM",

@@ -234,7 +234,6 @@ def test_dates_with_the_name_of_the_month_are_read(tmp_path):
 @pytest.mark.parametrize(
     ("package", "options", "alternative"),
     [
-        ("dtaidistance", ("--distance", "dtw"), "--distance euclidean"),
         ("kneed", ("--search", "two-step"), "--search branch-and-bound"),
         ("bayes_opt", ("--search", "bayes"), "--search branch-and-bound"),
     ],
@@ -248,7 +247,7 @@ def test_a_missing_package_is_one_line_with_an_alternative(
     name = {"bayes_opt": "bayesian-optimization"}.get(package, package)
     assert result.stderr.splitlines() == [
         f"error: {' '.join(options)} requires the package {name}",
-        f"hint: use {alternative}, which works without it, or pip install {name}",
+        f"hint: pip install 'pellucid[xclusters]', or use {alternative}, which works without it",
     ]
     assert run(*arguments).exit_code == 0
 

@@ -1,7 +1,6 @@
 """Distances against naive loops, for all supported inputs."""
 
 import math
-import sys
 from itertools import product
 
 import numpy as np
@@ -68,7 +67,7 @@ NUMBERS = np.random.default_rng(0).normal(size=(23, 6))
 def small_tiles(monkeypatch):
     """Tiles of few rows, so that several tiles are computed."""
     monkeypatch.setattr(numeric, "_ENTRIES", 40)
-    monkeypatch.setattr(dtw, "_ROWS_PER_THREAD", 3)
+    monkeypatch.setattr(dtw, "_HEIGHT", 3)
     monkeypatch.setattr(dtw, "_CELLS", 200)
 
 
@@ -272,22 +271,6 @@ def test_interrupt_between_tiles(small_tiles, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         pairwise(NUMBERS, "dtw")
     assert len(seen) == 2
-
-
-def test_missing_package_names_the_pip_command(monkeypatch):
-    monkeypatch.setitem(sys.modules, "dtaidistance", None)
-    with pytest.raises(
-        ImportError, match="requires the package dtaidistance; pip install dtaidistance"
-    ):
-        pairwise(NUMBERS, "dtw")
-
-
-def test_missing_compiled_part_names_the_pip_command(monkeypatch):
-    import dtaidistance.dtw
-
-    monkeypatch.setattr(dtaidistance.dtw, "dtw_cc", None)
-    with pytest.raises(ImportError, match="install a C compiler, then pip install --force"):
-        pairwise(NUMBERS, "dtw")
 
 
 def short(*lengths):

@@ -384,18 +384,17 @@ def test_larger_trade_off_gives_smaller_trees():
 
 
 def test_defaults_need_no_optional_package(monkeypatch):
-    for package in ("dtaidistance", "kneed", "bayes_opt"):
+    for package in ("kneed", "bayes_opt"):
         monkeypatch.setitem(sys.modules, package, None)
     table, planted = trends(districts="ABCD", noise=0.1)
     found = XClusters("day *").fit(table)
     assert found.accuracy_distance == "euclidean"
     assert len(set(zip(found.labels_, planted))) == found.best_k_
-    with pytest.raises(ImportError, match="pip install dtaidistance, or use euclidean"):
-        XClusters("day *", accuracy_distance="dtw").fit(table)
+    with pytest.raises(ImportError, match=r"pip install 'pellucid\[xclusters\]', or use branch"):
+        XClusters("day *", search="bayes").fit(table)
 
 
 def test_dtw_with_a_window_and_with_different_lengths():
-    pytest.importorskip("dtaidistance")
     table, planted = trends(districts="ABCD", noise=0.1)
     options = {"accuracy_distance": "dtw", "k_range": (2, 4), "alpha_step": 0.25}
     found = XClusters("day *", **options).fit(table)

@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
+from pellucid._utils.optional import is_missing, missing_package
+
 
 def lazy_attributes(
-    package: str, modules: Mapping[str, str]
+    package: str, modules: Mapping[str, str], requires: Mapping[str, str] | None = None
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """Make ``__getattr__``, ``__dir__`` and ``__all__`` of a package.
 
@@ -18,12 +20,28 @@ def lazy_attributes(
         Full name of the package.
     modules : mapping of str to str
         For each public name, the module that defines it, relative to the package.
+    requires : mapping of str to str, optional
+        Optional modules that functions require. Without them, a function can be imported, and a
+        call raises an error with the pip command.
     """
+    requires = requires or {}
 
     def get(name: str) -> Any:
-        if name in modules:
-            return getattr(import_module(f"{package}.{modules[name]}"), name)
-        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        if name not in modules:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        if name in requires and is_missing(requires[name]):
+            return _refusal(f"{package}.{name}", requires[name])
+        return getattr(import_module(f"{package}.{modules[name]}"), name)
 
     names = sorted(modules)
     return get, lambda: names, names
+
+
+def _refusal(name: str, module: str) -> Callable[..., Any]:
+    """Stands for a function whose optional module is not installed."""
+
+    def refuse(*args: Any, **options: Any) -> Any:
+        raise missing_package(module, name)
+
+    refuse.__doc__ = str(missing_package(module, name))
+    return refuse

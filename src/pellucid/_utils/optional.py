@@ -1,46 +1,92 @@
-"""Optional packages."""
+"""Optional packages, and the extras of this package that install them."""
 
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from pellucid._utils.notices import InputError
+
+_EXTRAS = {
+    "bayes_opt": "xclusters",
+    "charset_normalizer": "cli",
+    "dask": "dask",
+    "fastexcel": "excel",
+    "kneed": "xclusters",
+    "matplotlib": "plot",
+    "onnx": "onnx",
+    "polars": "cli",
+    "pyarrow": "scale",
+    "pyspark": "spark",
+    "rich": "cli",
+    "typer": "cli",
+    "xlsxwriter": "excel",
+    "zstandard": "cli",
+}
+"""The extra that installs each module."""
+
+_PACKAGES = {"bayes_opt": "bayesian-optimization", "charset_normalizer": "charset-normalizer"}
+"""What pip installs, where the module has another name."""
 
 
 class MissingPackageError(InputError, ImportError):
     """An optional package is not installed."""
 
 
-def import_optional(module: str, package: str, feature: str, alternative: str) -> Any:
-    """Import an optional module, or raise an error that says what works without it.
+def import_optional(module: str, feature: str, alternative: str | None = None) -> Any:
+    """Import an optional module, or raise an error with the pip command.
 
     Parameters
     ----------
     module : str
         Name of the module.
-    package : str
-        What pip installs.
     feature : str
         What requires the package, as the user writes it.
-    alternative : str
+    alternative : str, optional
         What works without the package.
 
     Examples
     --------
     >>> from pellucid._utils.optional import import_optional
-    >>> import_optional("json", "json", "search='two-step'", "search='grid'").__name__
-    'json'
+    >>> import_optional("kneed", "search='two-step'").__name__  # doctest: +SKIP
+    'kneed'
     """
     try:
         return import_module(module)
     except ImportError:
-        raise missing_package(package, feature, alternative) from None
+        raise missing_package(module, feature, alternative) from None
 
 
-def missing_package(package: str, feature: str, alternative: str) -> MissingPackageError:
-    """The error of `import_optional`."""
+def require_package(module: str, feature: str, alternative: str | None = None) -> None:
+    """Raise the error of `import_optional` if a module is missing, without importing it."""
+    if is_missing(module):
+        raise missing_package(module, feature, alternative)
+
+
+def is_missing(module: str) -> bool:
+    """Whether a module is not installed."""
+    try:
+        return find_spec(module) is None
+    except (ImportError, ValueError):  # importing it is forbidden, or it is only a stub
+        return True
+
+
+def missing_package(
+    module: str, feature: str, alternative: str | None = None
+) -> MissingPackageError:
+    """The error of `import_optional`.
+
+    Examples
+    --------
+    >>> from pellucid._utils.optional import missing_package
+    >>> print(missing_package("bayes_opt", "search='bayes'", "search='grid'"))
+    search='bayes' requires the package bayesian-optimization; pip install 'pellucid[xclusters]',
+    or use search='grid', which works without it
+    """
+    top = module.partition(".")[0]
+    command = f"pip install 'pellucid[{_EXTRAS[top]}]'"
     return MissingPackageError(
-        f"{feature} requires the package {package}",
-        hint=f"pip install {package}, or use {alternative}, which works without it",
+        f"{feature} requires the package {_PACKAGES.get(top, top)}",
+        hint=f"{command}, or use {alternative}, which works without it" if alternative else command,
     )

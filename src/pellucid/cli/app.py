@@ -300,7 +300,6 @@ def xclusters_command(
         checks.check_word("--distance", distance, checks.DISTANCES)
         checks.check_word("--search", search, checks.SEARCHES)
         checks.check_word("--coverage", coverage, checks.COVERAGES)
-        checks.check_package("--distance", distance)
         checks.check_package("--search", search)
         checks.check_series(
             entity=entity,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from pellucid._utils.optional import require_package
 from pellucid.cli import CommandError, check_folder, check_target
 from pellucid.tables.suffixes import written_format
 
@@ -26,11 +27,10 @@ _LARGEST_MODEL = 2**26
 """Bytes of a model file, as in `pellucid.from_json`."""
 
 _PACKAGES = {
-    ("--distance", "dtw"): ("dtaidistance", "dtaidistance", "euclidean"),
-    ("--search", "two-step"): ("kneed", "kneed", "branch-and-bound"),
-    ("--search", "bayes"): ("bayes_opt", "bayesian-optimization", "branch-and-bound"),
+    ("--search", "two-step"): ("kneed", "branch-and-bound"),
+    ("--search", "bayes"): ("bayes_opt", "branch-and-bound"),
 }
-"""Module, package and alternative of the values that require an optional package."""
+"""Module and alternative of the values that require an optional package."""
 
 
 def parse_range(k: str | None) -> tuple[int, int] | None:
@@ -77,21 +77,9 @@ def check_series(
 
 def check_package(option: str, value: str) -> None:
     """Fail if the value of an option requires a package that is not installed."""
-    module, package, alternative = _PACKAGES.get((option, value), ("", "", ""))
-    if module and _is_missing(module):
-        raise CommandError(
-            f"{option} {value} requires the package {package}",
-            hint=f"use {option} {alternative}, which works without it, or pip install {package}",
-        )
-
-
-def _is_missing(module: str) -> bool:
-    from importlib.util import find_spec
-
-    try:
-        return find_spec(module) is None
-    except ValueError:  # sys.modules has None for a package that must not be imported
-        return True
+    if (option, value) in _PACKAGES:
+        module, alternative = _PACKAGES[option, value]
+        require_package(module, f"{option} {value}", f"{option} {alternative}")
 
 
 def check_word(option: str, word: str | None, known: tuple[str, ...]) -> None:
@@ -142,8 +130,8 @@ def check_targets(file: Path, targets: Mapping[str, Path | None]) -> None:
             check_picture(path, option, GRAPHS)
         elif option == "--report":
             check_page(path, option)
-        elif option == "--output":
-            written_format(path)
+        elif option == "--output" and written_format(path)[0] == ".xlsx":
+            require_package("xlsxwriter", f"{option} {path}", "a CSV file")
 
 
 def check_picture(path: Path, option: str, others: tuple[str, ...] = ()) -> None:
@@ -153,6 +141,8 @@ def check_picture(path: Path, option: str, others: tuple[str, ...] = ()) -> None
             f"{option}: {path.suffix!r} is not an image format",
             hint=f"use one of {', '.join((*PICTURES, *others))}",
         )
+    if path.suffix.lower() in PICTURES:
+        require_package("matplotlib", f"{option} {path}")
 
 
 def check_page(path: Path, option: str) -> None:

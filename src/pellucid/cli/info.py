@@ -17,7 +17,6 @@ PACKAGES = (
     "polars",
     "matplotlib",
     "pandas",
-    "dtaidistance",
     "onnx",
 )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -66,7 +66,7 @@ Profile = Annotated[
 ]
 
 
-class Scale(str, Enum):
+class Scale(StrEnum):
     """Scales of numeric columns."""
 
     auto = "auto"
@@ -89,7 +89,7 @@ ScaleOption = Annotated[
 ]
 
 
-class Missing(str, Enum):
+class Missing(StrEnum):
     """What to do with rows with a missing number."""
 
     auto = "auto"
@@ -111,7 +111,7 @@ MissingOption = Annotated[
 ]
 
 
-class Outliers(str, Enum):
+class Outliers(StrEnum):
     """What to do with outliers."""
 
     auto = "auto"
@@ -226,7 +226,7 @@ Seed = Annotated[
 ]
 
 
-class ObjectiveName(str, Enum):
+class ObjectiveName(StrEnum):
     """Names of the cost functions."""
 
     kmeans = "kmeans"
@@ -247,7 +247,7 @@ ObjectiveOption = Annotated[
 # Tree
 
 
-class Method(str, Enum):
+class Method(StrEnum):
     """Names of the methods on the command line."""
 
     explainable = "explainable"
@@ -305,7 +305,7 @@ MaxConditions = Annotated[
 ]
 
 
-class Polish(str, Enum):
+class Polish(StrEnum):
     """Levels of polishing."""
 
     no = "no"
@@ -325,7 +325,7 @@ PolishOption = Annotated[
 ]
 
 
-class EffortName(str, Enum):
+class EffortName(StrEnum):
     """Search effort of ExplainableKMeans."""
 
     fast = "fast"

@@ -149,8 +149,7 @@ Distance = Annotated[
     str,
     option(
         metavar="NAME",
-        text="Distance between series: euclidean, manhattan, cosine, or dtw, which requires the "
-        "package dtaidistance.",
+        text="Distance between series: euclidean, manhattan, cosine, or dtw.",
         group=CLUSTERS,
         show_default=True,
     ),

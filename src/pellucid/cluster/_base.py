@@ -40,7 +40,7 @@ from pellucid.tree.predictor import column_values
 from pellucid.tree.rounding import ThresholdStyle
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
 _SOMETIMES_SET = ("labels_", "reference_labels_", "scan_gap_")
 """Attributes of some fits only; a new fit removes those of the last one."""

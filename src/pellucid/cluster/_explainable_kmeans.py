@@ -28,7 +28,7 @@ from pellucid.tree import TreeBuilder
 from pellucid.tree.rounding import ThresholdStyle
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
 SCAN_SAMPLE_ROWS = 100_000
 """Rows of the sample on which trees are searched if a scan does not fit into memory."""

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import Bunch, check_random_state
 
+from pellucid._utils.optional import import_optional
+
 AGES = (10, 20, 30, 40, 50, 60, 70)
 SEXES = ("female", "male")
 CHANNELS = ("offline", "online")
@@ -206,8 +208,7 @@ def _log_weekly_amount(group: Group) -> float:
 
 
 def _as_table(groups: list[Group]):
-    import polars as pl
-
+    pl = import_optional("polars", "this data set")
     return pl.DataFrame(dict(zip(Group._fields, zip(*groups))))
 
 

@@ -50,7 +50,7 @@ from pellucid.tables.encoding import Indicator
 from pellucid.tables.validation import read_sample_weight, read_X
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
 
 class BaseEOP(RegionExportMixin, ReportMixin, ClassifierMixin, BaseEstimator):

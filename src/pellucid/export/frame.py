@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid._utils.optional import import_optional
 from pellucid._utils.options import FrameKind
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.rules import split_condition
@@ -63,8 +64,7 @@ def to_frame(
         import pandas as pd
 
         return pd.DataFrame(table)
-    import polars as pl
-
+    pl = import_optional("polars", "to_frame(kind='polars')", "kind='dict'")
     return pl.DataFrame({**table, "cluster": table["cluster"].tolist()})
 
 

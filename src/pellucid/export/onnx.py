@@ -91,11 +91,9 @@ def to_onnx(
 
 
 def _import_onnx() -> Any:
-    try:
-        import onnx
-    except ImportError:
-        raise ImportError("to_onnx needs the package onnx: pip install 'pellucid[onnx]'") from None
-    return onnx
+    from pellucid._utils.optional import import_optional
+
+    return import_optional("onnx", "to_onnx")
 
 
 class _Graph:

@@ -28,18 +28,19 @@ __all__ = [
     "plot_trends",
 ]
 
+_MODULES = {
+    "plot_calibration": "regions",
+    "plot_comparison": "trade_off",
+    "plot_level": "regions",
+    "plot_partition": "partition",
+    "plot_profile": "profile",
+    "plot_row": "regions",
+    "plot_search": "plane",
+    "plot_trade_off": "trade_off",
+    "plot_tree": "tree",
+    "plot_trends": "trends",
+}
+
 __getattr__, __dir__, _ = lazy_attributes(
-    __name__,
-    {
-        "plot_calibration": "regions",
-        "plot_comparison": "trade_off",
-        "plot_level": "regions",
-        "plot_partition": "partition",
-        "plot_profile": "profile",
-        "plot_row": "regions",
-        "plot_search": "plane",
-        "plot_trade_off": "trade_off",
-        "plot_tree": "tree",
-        "plot_trends": "trends",
-    },
+    __name__, _MODULES, requires=dict.fromkeys(_MODULES, "matplotlib")
 )

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from pellucid._utils.notices import InputError
+from pellucid._utils.optional import is_missing
 from pellucid._utils.threads import ThreadPool
 from pellucid.scale.batches import RawBatch
 from pellucid.scale.partitions import Partitions
@@ -101,10 +103,16 @@ class BatchScan:
         return GatheredRows(0, None) if found is None else found
 
     def named(self, X: np.ndarray) -> Any:
-        """Values of the columns as a data frame with their names."""
-        import polars as pl
-
-        return pl.DataFrame({name: X[:, j] for j, name in enumerate(self.columns)})
+        """Values of the columns as a data frame with their names, if a library makes one."""
+        columns = {name: X[:, j] for j, name in enumerate(self.columns)}
+        for library, kind in (
+            ("polars", "DataFrame"),
+            ("pandas", "DataFrame"),
+            ("pyarrow", "table"),
+        ):
+            if not is_missing(library):
+                return getattr(import_module(library), kind)(columns)
+        return X
 
     @property
     def names(self) -> list[str]:

@@ -96,7 +96,7 @@ class ParquetSource(Source):
 
     def __init__(self, paths: Sequence[Path], is_dataset: bool = False) -> None:
         self._parquet = import_optional(
-            "pyarrow.parquet", "pyarrow", "scan of Parquet files", "scan(polars.scan_parquet(...))"
+            "pyarrow.parquet", "scan of Parquet files", "scan(polars.scan_parquet(...))"
         )
         self._paths, self._is_dataset = list(paths), is_dataset
         self._state = [_file_state(path) for path in self._paths]

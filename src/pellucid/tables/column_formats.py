@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, fields
-from datetime import date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta
 from typing import Any, Literal
 
 import numpy as np
@@ -188,7 +188,7 @@ class ColumnFormat:
             if value != value:  # pandas' NaT
                 return math.nan
             if value.tzinfo is not None:
-                value = value.astimezone(timezone.utc).replace(tzinfo=None)
+                value = value.astimezone(UTC).replace(tzinfo=None)
             since = value - datetime(1970, 1, 1)
             seconds = since.days * 86_400 + since.seconds
             return (seconds * 1_000_000 + since.microseconds) / _MICROSECONDS

@@ -13,6 +13,7 @@ import polars.selectors as cs
 
 from pellucid._utils.files import replacing
 from pellucid._utils.notices import InputError
+from pellucid._utils.optional import import_optional
 from pellucid.tables.formulas import neutralise
 from pellucid.tables.reading.source import BOM_ENCODING, TableSource
 from pellucid.tables.suffixes import FEATHER, JSON, JSON_LINES, PARQUET, TEXT, written_format
@@ -145,9 +146,8 @@ def _signs(source: TableSource | None, suffix: str) -> tuple[str, str]:
 
 
 def _write_excel(file: IO[bytes], path: Path, frame: pl.DataFrame) -> None:
-    import xlsxwriter
-    import xlsxwriter.exceptions
-
+    xlsxwriter = import_optional("xlsxwriter", f"writing {path}", "a CSV file")
+    exceptions = import_optional("xlsxwriter.exceptions", f"writing {path}")
     if frame.height > MAX_EXCEL_ROWS:
         raise InputError(
             f"{path}: Excel files have at most {MAX_EXCEL_ROWS:,} rows, the table has "
@@ -165,6 +165,6 @@ def _write_excel(file: IO[bytes], path: Path, frame: pl.DataFrame) -> None:
     try:
         with xlsxwriter.Workbook(file, options) as workbook:
             texts.write_excel(workbook, dtype_formats=numbers)
-    except xlsxwriter.exceptions.FileCreateError as error:
+    except exceptions.FileCreateError as error:
         found = next((each for each in error.args if isinstance(each, OSError)), None)
         raise (found or OSError(str(error))) from error

@@ -22,7 +22,7 @@ from pellucid.xclusters.distances.pairwise import METRICS
 from pellucid.xclusters.medoids import k_medoids
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
 _CATEGORICAL_METRICS = ("jaccard", "gower")
 """Distances that support categorical columns."""
@@ -45,9 +45,8 @@ class KMedoids(ClusterMixin, BaseEstimator):
         Number of clusters.
     metric : str or callable, default="euclidean"
         "euclidean", "manhattan", "cosine" and other metrics of scipy, such as "chebyshev"; "dtw"
-        for time series, which may have different lengths (requires the package dtaidistance);
-        "jaccard" for categories; "gower" for numbers and categories; "precomputed" for a distance
-        matrix; or a function of two rows. See
+        for time series, which may have different lengths; "jaccard" for categories; "gower" for
+        numbers and categories; "precomputed" for a distance matrix; or a function of two rows. See
         :func:`pellucid.xclusters.pairwise`.
     init : {"build", "k-medoids++"} or array-like of int, default="build"
         Initial medoids. "build" adds rows greedily, each time the one that lowers the loss most;

@@ -46,7 +46,7 @@ from pellucid.xclusters.tree_accuracy import MEASURES
 from pellucid.xclusters.trees import TreeGrower
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
 
 class XClusters(ExplainedClusters):
@@ -90,12 +90,11 @@ class XClusters(ExplainedClusters):
         ``"euclidean"``, ``"manhattan"``, ``"cosine"``, ``"dtw"``, ``"jaccard"``, ``"gower"``,
         another metric of scipy, such as ``"chebyshev"`` or ``"correlation"``, a function of two
         rows, or ``"precomputed"``: X is the distance matrix. The paper uses
-        ``"dtw"`` for time series, which also compares series of different lengths and requires
-        the package dtaidistance. See :func:`pellucid.xclusters.pairwise`.
+        ``"dtw"`` for time series, which also compares series of different lengths. See
+        :func:`pellucid.xclusters.pairwise`.
 
         .. versionchanged:: 0.1
-            The default is ``"euclidean"`` instead of ``"dtw"``, so that it needs no optional
-            package.
+            The default is ``"euclidean"`` instead of ``"dtw"``.
     explanation_distance : str or callable, default="auto"
         The same for the explanation features. ``"auto"`` is ``"jaccard"`` if all explanation
         features are categorical, else ``"gower"``. ``"euclidean"``, ``"manhattan"``, ``"cosine"``

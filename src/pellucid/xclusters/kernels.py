@@ -1,4 +1,4 @@
-"""Distances of sparse rows; k-medoids: savings of further medoids, and swaps.
+"""Distances of sparse rows and of series; k-medoids: savings of further medoids, and swaps.
 
 D is symmetric. The cost of row o with medoid c, in integer units, is
 ``u(c, o) = round(D[c, o] · scale[o]) · multiplier[o]``. The integers are stored as floats. Their
@@ -39,6 +39,35 @@ def sparse_distances(
                     q += 1
                 total += gap * gap if squared else abs(gap)
             out[i, j] = total
+
+
+@compiled
+def dtw_squares(values, starts, others, other_starts, window, first, costs, out):
+    """out[i, j] = least sum of squared differences along an alignment of two series.
+
+    Columns before ``first + i`` are left out in row i. ``costs[q + 1]`` is the cost of the best
+    alignment of the steps up to p of one series and up to q of the other one.
+    """
+    for i in range(len(starts) - 1):
+        n = starts[i + 1] - starts[i]
+        for j in range(max(0, first + i), len(other_starts) - 1):
+            m = other_starts[j + 1] - other_starts[j]
+            before, after = window + max(0, n - m), window + max(0, m - n)
+            costs[0] = 0.0
+            for q in range(m):
+                costs[q + 1] = np.inf
+            for p in range(n):
+                value = values[starts[i] + p]
+                begin = max(0, p - before)
+                both, other = costs[begin], np.inf
+                costs[begin] = np.inf
+                for q in range(begin, min(m, p + after + 1)):
+                    one = costs[q + 1]
+                    gap = value - others[other_starts[j] + q]
+                    other = gap * gap + min(min(both, one), other)
+                    costs[q + 1] = other
+                    both = one
+            out[i, j] = costs[m]
 
 
 @fused

@@ -65,12 +65,8 @@ def read_series(X: Any, name: str) -> np.ndarray | list[np.ndarray]:
     if sparse.issparse(X):
         raise TypeError(f"{name} is sparse, but series must be dense; use .toarray()")
     if not is_ragged(X):
-        # dtaidistance requires writable arrays.
-        return np.require(read_numbers(X, name, "dtw"), requirements="W")
-    series = [
-        np.require(_as_floats(values, f"series {i}"), requirements="CW")
-        for i, values in enumerate(X)
-    ]
+        return read_numbers(X, name, "dtw")
+    series = [_as_floats(values, f"series {i}") for i, values in enumerate(X)]
     for i, values in enumerate(series):
         if values.ndim != 1 or len(values) == 0:
             raise ValueError(

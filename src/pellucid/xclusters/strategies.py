@@ -70,7 +70,7 @@ def elbow(ks: Sequence[int], distortions: Sequence[float]) -> int:
     """
     if len(ks) < 3 or max(distortions) == min(distortions):
         return ks[0]
-    found = import_optional("kneed", "kneed", option("search", "two-step"), _ALTERNATIVE)
+    found = import_optional("kneed", option("search", "two-step"), _ALTERNATIVE)
     KneeLocator = found.KneeLocator
     knee = KneeLocator(list(ks), list(distortions), curve="convex", direction="decreasing").knee
     return ks[0] if knee is None else int(knee)
@@ -92,9 +92,7 @@ def bayesian_search(
     """
     from threadpoolctl import threadpool_limits
 
-    package = import_optional(
-        "bayes_opt", "bayesian-optimization", option("search", "bayes"), _ALTERNATIVE
-    )
+    package = import_optional("bayes_opt", option("search", "bayes"), _ALTERNATIVE)
     bounds = {"k": (ks[0], ks[-1]), "alpha": (alphas[0], alphas[-1])}
     optimizer = package.BayesianOptimization(
         None, bounds, random_state=random_state, verbose=0, allow_duplicate_points=True

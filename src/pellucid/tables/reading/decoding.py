@@ -6,6 +6,7 @@ import codecs
 import re
 
 from pellucid._utils.notices import InputError, notice, option
+from pellucid._utils.optional import import_optional
 from pellucid.tables.reading.source import BOM_ENCODING
 
 UTF_8 = "utf-8"
@@ -97,10 +98,9 @@ def _other_encoding(name: str, content: bytes, usual: str | None) -> str:
     n_high = len(words) - len(words.translate(None, _HIGH_BYTES))
     if len(words) >= 2 * n_high and _can_decode(content, "cp1252"):
         return "cp1252"
-    from charset_normalizer import from_bytes
-
+    library = import_optional("charset_normalizer", "text that is not UTF-8", "UTF-8")
     sample = b"\n".join(_BYTE_PAIRS.findall(content)[:10_000])
-    best = from_bytes(sample, cp_isolation=list(_NOT_WESTERN)).best()
+    best = library.from_bytes(sample, cp_isolation=list(_NOT_WESTERN)).best()
     candidates = ([best.encoding] if best is not None else []) + ["cp1252", "latin-1"]
     return next(each for each in candidates if _can_decode(content, each))
 

@@ -9,6 +9,7 @@ from collections import Counter
 import polars as pl
 
 from pellucid._utils.notices import InputError, notice, option
+from pellucid._utils.optional import import_optional
 from pellucid.tables.reading.dates import is_midnight
 from pellucid.tables.reading.headers import (
     MAX_ROWS,
@@ -77,8 +78,7 @@ def _read_json(name: str, content: bytes) -> pl.DataFrame:
 
 def _read_excel(name: str, content: bytes, options: ReadingOptions) -> pl.DataFrame:
     """Read the first sheet that has cells; lines above the header are skipped."""
-    import fastexcel
-
+    fastexcel = import_optional("fastexcel", f"reading {name}", "a CSV file")
     check_sheets(name, content)
     try:
         workbook = fastexcel.read_excel(content)

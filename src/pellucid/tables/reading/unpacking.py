@@ -14,6 +14,7 @@ from pathlib import PurePath
 from typing import IO, NamedTuple
 
 from pellucid._utils.notices import InputError
+from pellucid._utils.optional import import_optional
 from pellucid.tables.reading.limits import max_bytes
 from pellucid.tables.suffixes import COMPRESSED, FEATHER, JSON, PARQUET, TEXT
 
@@ -112,8 +113,7 @@ class _ZstdReader:
 
     def read(self, limit: int) -> bytes:
         """At most about `limit` bytes."""
-        import zstandard
-
+        zstandard = import_optional("zstandard", "a .zst file", "gzip")
         parts, n_read, frame = [], 0, None
         while n_read <= limit and (chunk := self._data.read(_CHUNK)):
             while chunk:

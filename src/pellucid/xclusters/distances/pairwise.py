@@ -57,8 +57,7 @@ def pairwise(
         item, for "dtw"; categories for "jaccard"; numbers and categories for "gower".
     metric : str or callable
         - "dtw": dynamic time warping, the square root of the sum of squared differences along the
-          best alignment of two series, which may have different lengths. Requires the package
-          dtaidistance.
+          best alignment of two series, which may have different lengths.
         - "euclidean", "manhattan": for rows of equal length.
         - "cosine": 1 - cosine similarity. Rows of zeros have distance 0 from each other and 1 from
           all other rows.

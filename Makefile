@@ -8,7 +8,7 @@ BENCH ?= speed --quick
 MINUTES ?= 10
 FIRST_SEED ?= 0
 
-.PHONY: demo test test-extended test-quick coverage test-bounds fuzz browser servers spark lint format bench report report-check clean
+.PHONY: demo test test-extended test-quick coverage test-bounds fuzz browser servers spark lint format bench docs report report-check clean
 
 demo: $(DEMO)
 	$(BIN)/pellucid demo --output demo-output
@@ -66,6 +66,15 @@ servers:
 	            graphviz postgresql mariadb-server; } >/dev/null 2>&1 \
 	  || echo "No Graphviz, PostgreSQL or MariaDB here: tests that run them are skipped."
 
+# The documentation site, in docs/_build/html. All examples are executed, and warnings are errors.
+docs: $(VENV)/.docs-ready
+	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+$(VENV)/.docs-ready: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
+	touch $@
+
 # The page of the report, from its sources; only this needs Node.
 report:
 	cd frontend && npm ci --ignore-scripts --no-audit --no-fund && npm run build
@@ -98,5 +107,5 @@ $(READY): $(DEMO)
 	touch $(READY)
 
 clean:
-	rm -rf $(VENV) frontend/node_modules demo-output .bounds-cache benchmarks/quick dist build .pytest_cache .ruff_cache .hypothesis .coverage
+	rm -rf $(VENV) frontend/node_modules demo-output docs/_build docs/gallery docs/api/generated docs/api/backreferences .bounds-cache benchmarks/quick dist build .pytest_cache .ruff_cache .hypothesis .coverage
 	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +

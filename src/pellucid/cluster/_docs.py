@@ -34,9 +34,9 @@ _PARAMETERS = {
 default=None
         The clustering to explain, unless its labels are given to `fit` as y. None:
         ``KMeans(n_clusters, n_init=10)``, or for ``objective="kmedians"`` the best of ten
-        k-medians clusterings. An estimator with `cluster_centers_` for the columns of X gives its
-        centers; any other, its labels. An unfitted one is cloned and fitted. An array holds
-        centers; each row belongs to the nearest.""",
+        k-medians clusterings. An estimator gives its own labels, and its `cluster_centers_` or
+        the means of its clusters. An unfitted one is cloned and fitted. An array holds centers;
+        each row belongs to the nearest.""",
     "objective": """objective : {"kmeans", "kmedians"}, default="kmeans"
         Cost of a row: its squared distance to the mean of its cluster, or the sum of its absolute
         differences to the coordinate-wise (weighted, lower) median, in which outliers count for
@@ -91,5 +91,5 @@ _ATTRIBUTES = """tree_ : ThresholdTree
         ``W_l * W_r / (W_l + W_r) * ||m_l - m_r||**2``.
     n_features_in_ : int
         Number of columns.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns, if they are strings."""

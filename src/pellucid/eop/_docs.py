@@ -77,6 +77,6 @@ _TEXTS = {
         Number of projections, over all levels, on which the base classifier could not be fitted.
     n_features_in_ : int
         Number of columns.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Column names, if `X` has string column names.""",
 }

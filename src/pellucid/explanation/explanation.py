@@ -69,7 +69,7 @@ class Explanation(ExportMixin):
     n_leaves_ : int
     n_features_in_ : int
         Number of columns of the data.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, if they have any.
     tree_columns_ : list of str or Indicator
         Descriptions of the columns of the tree.

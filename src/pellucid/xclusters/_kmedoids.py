@@ -78,7 +78,7 @@ class KMedoids(ClusterMixin, BaseEstimator):
         Number of passes over the rows.
     n_features_in_ : int
         Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Column names, if all are strings.
 
     See Also

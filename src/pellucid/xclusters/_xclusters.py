@@ -165,13 +165,13 @@ class XClusters(ExplainedClusters):
         Cluster of each row, sorted by decreasing cluster weight, then by explanation features. The
         tree reproduces all labels if `accuracy_` is 1. Rows of weight 0 get the prediction of the
         tree.
-    medoid_indices_ : ndarray of shape (best_k_,)
+    medoid_indices_ : ndarray of shape (n_clusters,)
         Per cluster, the row with the smallest mean squared accuracy distance to the others.
     tree_ : ThresholdTree
         Tree on the explanation features, with one-hot encoded categories.
     tree_columns_ : list of str or Indicator
         Description of each column of the tree's input.
-    feature_importances_ : ndarray of shape (len(tree_columns_),)
+    feature_importances_ : ndarray of shape (n_tree_columns,)
         Total decrease of the Gini impurity of the clusters by the splits on each column of the
         tree, normalized to sum 1; all 0 if there is a single leaf.
     rules_ : RuleList

@@ -61,12 +61,13 @@ def pairwise(
         - "euclidean", "manhattan": for rows of equal length.
         - "cosine": 1 - cosine similarity. Rows of zeros have distance 0 from each other and 1 from
           all other rows.
-        - "jaccard": 1 - |A ∩ B| / |A ∪ B| of the sets of (column, value) pairs. Missing values
-          are not part of the sets.
-        - "gower": mean over the columns of |x - y| / range for numbers (0 in a constant column)
-          and of [x ≠ y] for categories. Columns in which a value is missing are ignored; rows
-          without a common column have distance 1. Text, boolean, date and categorical columns are
-          categories. Integer codes are numbers unless they are converted to strings.
+        - "jaccard": ``1 - |A ∩ B| / |A ∪ B|`` of the sets of (column, value) pairs. Missing
+          values are not part of the sets.
+        - "gower": mean over the columns of ``|x - y| / range`` for numbers (0 in a constant
+          column) and of ``[x ≠ y]`` for categories. Columns in which a value is missing are
+          ignored; rows without a common column have distance 1. Text, boolean, date and
+          categorical columns are categories. Integer codes are numbers unless they are converted
+          to strings.
         - other metrics of `scipy.spatial.distance`, by name: "braycurtis", "canberra",
           "chebyshev", "cityblock" (the same as "manhattan"), "correlation", "hamming",
           "jensenshannon", "minkowski" (p = 2), "sqeuclidean"; for rows of 0 and 1 "dice",

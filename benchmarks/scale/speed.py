@@ -76,7 +76,7 @@ def run_case(path: str, name: str) -> None:
     make().fit(pellucid.scan(lambda: [few]))  # compiles
     plain = min(_plain_read(path) for _ in range(2))
     before, start = _reset_peak(), perf_counter()
-    make().fit(pellucid.scan(path, memory="1GB"))
+    make().fit(pellucid.scan(path, memory="2GB"))
     seconds = perf_counter() - start
     line = {"plain_seconds": plain, "seconds": seconds, "peak_bytes": max(_peak() - before, 0)}
     print(json.dumps(line), flush=True)

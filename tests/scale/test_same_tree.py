@@ -9,6 +9,8 @@ import pytest
 
 import pellucid
 from pellucid import BSIMM, EMN, IMM, BeamSearch, ExGreedy, ExKMC, ExShallow
+from pellucid.scale import cache
+from pellucid.scale.cache import write_array
 
 ESTIMATORS = {
     "IMM": IMM,
@@ -100,7 +102,7 @@ def test_partitions_do_not_matter(name, seed):
     style = random.choice(["round", "midpoint", "data"])
     model = ESTIMATORS[name](reference=centers, threshold_style=style)
     weight = None if weights is None else "w"
-    data = pellucid.scan(lambda: parts, weight=weight, memory=int(random.choice([1e5, 1e9])))
+    data = pellucid.scan(lambda: parts, weight=weight, memory=int(random.choice([1e4, 1e9])))
     on_scan = ESTIMATORS[name](reference=centers, threshold_style=style).fit(data)
     model.fit(X, sample_weight=weights)
     assert_same_tree(on_scan, model)
@@ -129,3 +131,21 @@ def test_wide_beams(estimator):
 
 def polars_frame(columns):
     return pytest.importorskip("polars").DataFrame(columns)
+
+
+def test_memory_limits_what_is_kept(monkeypatch):
+    random, n_written = np.random.default_rng(0), []
+
+    def write(descriptor, array, offset):
+        n_written.append(array.nbytes)
+        return write_array(descriptor, array, offset)
+
+    monkeypatch.setattr(cache, "write_array", write)
+    X, total = random.normal(size=(4000, 3)), []
+    model = IMM(reference=X[:5]).fit(X)
+    for memory in (1e3, 2e4, 1e9):
+        n_written.clear()
+        data = pellucid.scan(lambda: np.split(X, 8), memory=int(memory))
+        assert_same_tree(IMM(reference=X[:5]).fit(data), model)
+        total.append(sum(n_written))
+    assert total[0] > total[1] > total[2] == X.nbytes  # in the end, only the values are written

@@ -10,7 +10,7 @@ import numpy as np
 
 from pellucid._core.data.arrays import Weights, order_by
 from pellucid._core.data.binning import Quantizer
-from pellucid.scale.column_loops import costs_in_units
+from pellucid.scale.column_loops import costs_in_units, gathered
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,8 @@ class Batch:
         self.columns, self.starts, self.weights = columns, starts, weights
         self.codes, self.is_mixed = codes, is_mixed
         self.routed: tuple[Any, np.ndarray] = (None, np.empty(0, dtype=np.int32))
+        self.settled: np.ndarray | None = None
+        self.passive: tuple[Any, dict[int, Any]] | None = None
 
     @property
     def n_rows(self) -> int:
@@ -89,14 +91,6 @@ class Batch:
         """Number of columns."""
         return len(self.columns)
 
-    def values(self, features: np.ndarray) -> np.ndarray:
-        """Values of some columns: (len(features), n_rows)."""
-        return self.columns[features]
-
-    def column_codes(self, features: np.ndarray) -> np.ndarray:
-        """Bins of the values of some columns: (len(features), n_rows)."""
-        return self.codes[features]
-
     def costs(self, centers: np.ndarray, unit: float) -> np.ndarray:
         """Weighted cost of every row at every center, in units: (n_rows, n_clusters), int64."""
         return costs_in_units(self.columns, centers, self.weights, unit)
@@ -106,7 +100,7 @@ class Batch:
         weights = self.weights
         units, values = weights.units[rows], weights.values[rows]
         weights = replace(weights, units=units, values=values)
-        return costs_in_units(self.columns[:, rows], centers, weights, unit)
+        return costs_in_units(gathered(self.columns, rows), centers, weights, unit)
 
 
 @dataclass(frozen=True)

@@ -88,7 +88,7 @@ class Membership:
         rows = self._rows[number]
         for child in reversed(path):
             side = self._sides[child]
-            values = self._batch.values(np.array([side.feature]))[0].take(rows)
+            values = self._batch.columns[side.feature].take(rows)
             is_left = values <= side.threshold
             rows = self._rows[child] = rows[is_left == side.is_left]
         return rows
@@ -106,10 +106,10 @@ class PoolRows(CenterRows):
         is_own[self.centers[number]] = True
         return rows[is_own[batch.labels_of(rows)] == is_active]
 
-    def select(self, batch: Batch, request: PartRequest, leaf: Any, codes: np.ndarray):
+    def select(self, batch: Batch, request: PartRequest, leaf: Any) -> np.ndarray:
         """Active rows of the node of a request in its bins."""
         rows = self.rows(batch, leaf, request.node)
-        return rows[request.bins[codes[rows]]]
+        return rows[request.bins[batch.codes[request.feature].take(rows)]]
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class PoolNeighbourTask:
         found, leaf = np.full((len(self.requests), 2), np.inf), self.routing.leaves(batch)
         for out, (node, feature, threshold) in zip(found, self.requests):
             rows = self.rows.rows(batch, leaf, node, self.is_active)
-            values = batch.values(np.array([feature]))[0].take(rows).astype(np.float64)
+            values = batch.columns[feature].take(rows).astype(np.float64)
             is_left = values <= threshold
             out[0] = -values.max(initial=-np.inf, where=is_left)
             out[1] = values.min(initial=np.inf, where=~is_left)

@@ -15,6 +15,7 @@ import numpy as np
 
 from pellucid._core.criteria.column_search import Split
 from pellucid._utils.progress import Progress
+from pellucid.scale.fitting import CountTask
 from pellucid.scale.node_search import run_searches
 from pellucid.scale.routing import Routing
 from pellucid.scale.surrogate_cost import LeafSums, PartitionedSurrogateCost
@@ -87,7 +88,8 @@ class _BestFirst:
         return TreeBuilder.from_tree(self.start)
 
     def grow(self) -> ExpandedTree:
-        self._search(self.large.leaves)
+        leaves, routing = self.large.leaves, Routing.of(self.large)
+        self._search(self.criterion.sums(leaves, routing), routing)
         while True:
             tree, missing, likely = self._replay()
             if not missing:
@@ -135,20 +137,36 @@ class _BestFirst:
 
     def _make_children(self, numbers: set[int]) -> None:
         """Split nodes of the large tree and search their children."""
-        children: list[int] = []
         for number in sorted(numbers):
             node = self.found[number]
             assert node.split is not None
-            pair = self.large.split(number, feature=node.split.feature, threshold=node.threshold)
-            node.children = pair
-            children += pair
+            node.children = self.large.split(
+                number, feature=node.split.feature, threshold=node.threshold
+            )
             self.progress.step()
-        self._search(children)
+        routing = Routing.of(self.large)
+        self._search(self._child_sums(numbers, routing), routing)
 
-    def _search(self, leaves: list[int]) -> None:
+    def _child_sums(self, numbers: set[int], routing: Routing) -> dict[int, LeafSums]:
+        """Sums of the children of some nodes. One pass sums the smaller child of each node; the
+        other one has what remains.
+        """
+        problem = self.criterion.problem
+        n_rows = problem.map(CountTask(routing, len(problem.centers)))[0].sum(axis=1)
+        pairs = {
+            number: sorted(self.found[number].children or (), key=lambda child: n_rows[child])
+            for number in numbers
+        }
+        found = self.criterion.sums([small for small, _ in pairs.values()], routing)
+        for number, (small, large) in pairs.items():
+            node = self.found[number]
+            found[large] = node.sums.minus(found[small])
+            node.sums = node.sums.without_losses()
+        return found
+
+    def _search(self, sums: dict[int, LeafSums], routing: Routing) -> None:
         """Find the best splits of some leaves of the large tree, and their thresholds."""
-        criterion, problem, routing = self.criterion, self.criterion.problem, Routing.of(self.large)
-        sums = criterion.sums(leaves, routing, by_bin=True)
+        criterion, problem = self.criterion, self.criterion.problem
         mixed = {n: of_leaf for n, of_leaf in sums.items() if not of_leaf.is_pure}
         splits = run_searches(
             {n: criterion.search(n, of_leaf) for n, of_leaf in mixed.items()},
@@ -165,9 +183,11 @@ class _BestFirst:
         sides = np.empty((0, 2))
         if requests:
             sides = problem.map(NeighbourTask(routing, criterion.row_sums, requests))
+        has_split = {number for number, _, _ in requests}
         for number, of_leaf in sums.items():
-            empty = of_leaf._replace(losses=of_leaf.losses[:0])
-            self.found[number] = _Found(empty)
+            self.found[number] = _Found(
+                of_leaf if number in has_split else of_leaf.without_losses()
+            )
         for (number, _, _), (below, above) in zip(requests, sides.tolist()):
             node = self.found[number]
             node.split = splits[number][0]

@@ -1,9 +1,9 @@
-"""Encoded batches in a temporary file, so that later passes do not read the source again.
+"""Encoded batches that are stored, so that later passes do not read the source again.
 
-The file holds, batch by batch, the weights, the codes and the values, the last two column by
-column, and the leaves of the rows; then the costs, once they were needed. A pass reads only the
-columns that it needs. The file has no name: it disappears when it is closed, also if the process is
-killed.
+Codes and leaves are kept in memory while they fit into the limit of the scan. A temporary file
+holds, batch by batch, the weights and the values, and the codes and leaves of further batches.
+Values and codes are stored column by column, and a pass reads only the columns that it needs. The
+file has no name: it disappears when it is closed, also if the process is killed.
 """
 
 from __future__ import annotations
@@ -29,12 +29,24 @@ _BATCHES_PER_THREAD = 4
 
 
 class _Entry(NamedTuple):
-    """Where the arrays of a batch are in the file."""
+    """Where the arrays of a batch are.
+
+    Attributes
+    ----------
+    offset : int
+        In the file: weights if they are not 1, values; then codes, leaves and flags of the rows if
+        they are not kept.
+    starts : ndarray
+    value_type, code_type : dtype
+    codes : ndarray of shape (n_features, n_rows), or None
+        The codes, if they are kept in memory. Then leaves and flags are kept, too.
+    """
 
     offset: int
     starts: np.ndarray
-    code_type: np.dtype
     value_type: np.dtype
+    code_type: np.dtype
+    codes: np.ndarray | None
 
 
 @lru_cache(maxsize=4)
@@ -44,30 +56,29 @@ def _equal_weights(n_rows: int) -> Weights:
 
 
 class _BatchState:
-    """What was computed for a batch and stored in the file.
+    """What tasks found out about the rows of a batch.
 
     Attributes
     ----------
     routing : Routing or None
         The routing whose leaves are stored.
-    dtype : dtype
-        Of the leaves.
-    costs_at : int
-        Where the costs are in the file, if any are stored.
-    costs_of : tuple of ndarray and float, or None
-        Centers and unit of the stored costs.
+    leaf : ndarray
+        The leaves; empty, but of their type, if they are in the file.
+    settled : ndarray or None
+        Flags of the rows, in memory or in the file as the leaves are; None if they are not known.
+    passive : tuple or None
+        A routing, and some rows by node; always in memory, since they are few.
     """
 
-    def __init__(self, allocate: Callable[[int], int]) -> None:
+    def __init__(self) -> None:
         self.routing: Any = None
-        self.dtype = np.dtype(np.int16)
-        self.costs_at = 0
-        self.costs_of: tuple[np.ndarray, float] | None = None
-        self.allocate = allocate
+        self.leaf = np.empty(0, dtype=np.int16)
+        self.settled: np.ndarray | None = None
+        self.passive: tuple[Any, dict[int, Any]] | None = None
 
 
 class CachedBatch(Batch):
-    """A batch whose arrays are read from the file when they are needed.
+    """A batch whose arrays are kept in memory or mapped from the file.
 
     Parameters
     ----------
@@ -88,44 +99,79 @@ class CachedBatch(Batch):
         state: _BatchState,
     ) -> None:
         self._descriptor, self._entry, self._n_features = descriptor, entry, n_features
-        self._units, self.starts = encoder.weight_units, entry.starts
-        self._state, n = state, self.n_rows
-        self._weights_at = entry.offset
-        self._codes_at = entry.offset + (0 if self._units.are_ones else 8 * n)
-        self._values_at = self._codes_at + n * n_features * entry.code_type.itemsize
-        self._leaves_at = self._values_at + n * n_features * entry.value_type.itemsize
+        self._units, self.starts, self._state = encoder.weight_units, entry.starts, state
+        self._values_at = 0 if self._units.are_ones else 8 * self.n_rows
+        size = self.n_rows * n_features
+        self._codes_at = self._values_at + size * entry.value_type.itemsize
+        self._n_mapped = self._codes_at
+        if entry.codes is None:
+            self._n_mapped += size * entry.code_type.itemsize
+        self._leaves_at = entry.offset + self._n_mapped
 
-    def _read(self, offset: int, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-        array = np.empty(shape, dtype=dtype)
-        self._read_into(offset, array)
-        return array
+    @cached_property
+    def _pages(self) -> mmap.mmap:
+        """Weights, values and codes in the file; only pages that are used are read."""
+        # Arrays over a copy are writable, as those in memory are: one compilation serves both.
+        return mmap.mmap(
+            self._descriptor, self._n_mapped, access=mmap.ACCESS_COPY, offset=self._entry.offset
+        )
 
-    def _read_into(self, offset: int, array: np.ndarray) -> None:
+    def _mapped(self, place: int, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        """An array of the file, `place` bytes after the start of the batch."""
+        if not self.n_rows:
+            return np.empty(shape, dtype=dtype)
+        return np.ndarray(shape, dtype, self._pages, place)
+
+    def _read(self, offset: int, dtype: np.dtype) -> np.ndarray:
+        """One number per row from the file."""
+        array = np.empty(self.n_rows, dtype=dtype)
         buffer, done = memoryview(array).cast("B") if array.size else memoryview(b""), 0
         while done < len(buffer):
             n_bytes = os.preadv(self._descriptor, [buffer[done:]], offset + done)
             if not n_bytes:
                 raise InputError("the temporary file of the scan was truncated")
             done += n_bytes
-
-    def _read_lines(self, offset: int, numbers: np.ndarray, dtype: np.dtype) -> np.ndarray:
-        """Some lines of an array of n_features lines of n_rows numbers."""
-        lines = np.empty((len(numbers), self.n_rows), dtype=dtype)
-        for line, number in zip(lines, numbers.tolist()):
-            self._read_into(offset + number * self.n_rows * dtype.itemsize, line)
-        return lines
+        return array
 
     @property
     def routed(self) -> tuple[Any, np.ndarray]:
         """The last routing, and the leaves of the rows."""
-        if self._state.routing is None:
-            return None, np.empty(0, dtype=np.int32)
-        return self._state.routing, self._read(self._leaves_at, (self.n_rows,), self._state.dtype)
+        routing, leaf = self._state.routing, self._state.leaf
+        if routing is not None and self._entry.codes is None:
+            leaf = self._read(self._leaves_at, leaf.dtype)
+        return routing, leaf
 
     @routed.setter
     def routed(self, value: tuple[Any, np.ndarray]) -> None:
-        write_array(self._descriptor, value[1], self._leaves_at)
-        self._state.routing, self._state.dtype = value[0], value[1].dtype
+        self._state.routing, leaf = value
+        if self._entry.codes is None:
+            write_array(self._descriptor, leaf, self._leaves_at)
+            leaf = leaf[:0].copy()
+        self._state.leaf = leaf
+
+    @property
+    def settled(self) -> np.ndarray | None:
+        """Flags of the rows that a task has stored, uint8; None if there are none."""
+        flags = self._state.settled
+        if flags is not None and self._entry.codes is None:
+            return self._read(self._leaves_at + 4 * self.n_rows, flags.dtype)
+        return flags
+
+    @settled.setter
+    def settled(self, flags: np.ndarray) -> None:
+        if self._entry.codes is None:
+            write_array(self._descriptor, flags, self._leaves_at + 4 * self.n_rows)
+            flags = flags[:0].copy()
+        self._state.settled = flags
+
+    @property
+    def passive(self) -> tuple[Any, dict[int, Any]] | None:
+        """The routing and the rows by node that a task has stored."""
+        return self._state.passive
+
+    @passive.setter
+    def passive(self, value: tuple[Any, dict[int, Any]]) -> None:
+        self._state.passive = value
 
     @property
     def n_features(self) -> int:
@@ -137,67 +183,21 @@ class CachedBatch(Batch):
         """Weights of the rows."""
         if self._units.are_ones:
             return _equal_weights(self.n_rows)
-        return self._units.of(self._read(self._weights_at, (self.n_rows,), np.dtype(np.float64)))
+        return self._units.of(self._mapped(0, (self.n_rows,), np.dtype(np.float64)))
 
     @cached_property
     def codes(self) -> np.ndarray:
         """Bins of all values: (n_features, n_rows)."""
+        if self._entry.codes is not None:
+            return self._entry.codes
         shape = (self._n_features, self.n_rows)
-        return self._read(self._codes_at, shape, self._entry.code_type)
-
-    def costs(self, centers: np.ndarray, unit: float) -> np.ndarray:
-        """Cost of every row at every center; those of the first centers are stored."""
-        state = self._state
-        if state.costs_of is None:
-            self._costs = super().costs(centers, unit)
-            state.costs_at = state.allocate(self._costs.nbytes)
-            write_array(self._descriptor, self._costs, state.costs_at)
-            state.costs_of = centers, unit
-        return self._costs if self._are_stored(centers, unit) else super().costs(centers, unit)
-
-    def costs_of(self, rows: np.ndarray, centers: np.ndarray, unit: float) -> np.ndarray:
-        """The same for a few rows; only the parts of the file that hold them are read."""
-        if not self._are_stored(centers, unit):
-            return super().costs_of(rows, centers, unit)
-        if "_costs" in self.__dict__:
-            return self._costs[rows]
-        start, n_bytes = self._state.costs_at, 8 * self.n_rows * len(centers)
-        first = start - start % mmap.ALLOCATIONGRANULARITY
-        with mmap.mmap(
-            self._descriptor, start - first + n_bytes, prot=mmap.PROT_READ, offset=first
-        ) as pages:
-            stored = np.frombuffer(pages, dtype=np.int64, offset=start - first)
-            costs = stored.reshape(self.n_rows, len(centers))[rows]
-            del stored  # the pages cannot be closed while an array uses them
-        return costs
-
-    def _are_stored(self, centers: np.ndarray, unit: float) -> bool:
-        of = self._state.costs_of
-        return of is not None and of[0] is centers and of[1] == unit
-
-    @cached_property
-    def _costs(self) -> np.ndarray:
-        assert self._state.costs_of is not None
-        shape = (self.n_rows, len(self._state.costs_of[0]))
-        return self._read(self._state.costs_at, shape, np.dtype(np.int64))
-
-    def column_codes(self, features: np.ndarray) -> np.ndarray:
-        """Bins of the values of some columns."""
-        if "codes" in self.__dict__:
-            return self.codes[features]
-        return self._read_lines(self._codes_at, features, self._entry.code_type)
+        return self._mapped(self._codes_at, shape, self._entry.code_type)
 
     @cached_property
     def columns(self) -> np.ndarray:
         """All values: (n_features, n_rows)."""
         shape = (self._n_features, self.n_rows)
-        return self._read(self._values_at, shape, self._entry.value_type)
-
-    def values(self, features: np.ndarray) -> np.ndarray:
-        """Values of some columns."""
-        if "columns" in self.__dict__:
-            return self.columns[features]
-        return self._read_lines(self._values_at, features, self._entry.value_type)
+        return self._mapped(self._values_at, shape, self._entry.value_type)
 
 
 class CachedPartitions(LocalPartitions):
@@ -208,10 +208,15 @@ class CachedPartitions(LocalPartitions):
     read : callable
         Returns an iterable of `RawBatch`.
     pool : ThreadPool
+    memory : int
+        Bytes of codes and leaves that are kept in memory.
     """
 
-    def __init__(self, read: Callable[[], Iterable[RawBatch]], pool: ThreadPool) -> None:
+    def __init__(
+        self, read: Callable[[], Iterable[RawBatch]], pool: ThreadPool, memory: int
+    ) -> None:
         super().__init__(read, pool)
+        self._memory, self._n_kept = memory, 0
         self._entries: list[tuple[_Entry, _BatchState]] = []
         self._encoder: Encoder | None = None
         self._file: Any = None
@@ -236,39 +241,50 @@ class CachedPartitions(LocalPartitions):
 
         def work(raw: RawBatch) -> tuple[Any, _Entry]:
             batch = encoder.encode(raw)
-            return task(batch), self._write(batch)
+            return task(batch), self._store(batch)
 
         merged = None
         for result, entry in self._results(work, self._batches()):
-            self._entries.append((entry, _BatchState(self._allocate)))
+            self._entries.append((entry, _BatchState()))
             merged = result if merged is None else task.merge(merged, result)
         self._encoder = encoder
         return merged
 
-    def _write(self, batch: Batch) -> _Entry:
+    def _store(self, batch: Batch) -> _Entry:
         self._n_features = batch.n_features
-        arrays = [batch.codes, batch.columns]
+        arrays = [batch.columns]
         if not batch.weights.are_ones:
             arrays.insert(0, batch.weights.values)
-        # The leaves of the rows come last.
-        at = offset = self._allocate(sum(a.nbytes for a in arrays) + 4 * batch.n_rows)
+        n_state_bytes = 5 * batch.n_rows  # leaves and flags
+        codes = batch.codes if self._keep(batch.codes.nbytes + n_state_bytes) else None
+        if codes is None:
+            arrays.append(batch.codes)  # leaves and flags come after them
+        at = offset = self._allocate(sum(a.nbytes for a in arrays) + n_state_bytes)
         for array in arrays:
             write_array(self._file.fileno(), array, at)
             at += array.nbytes
-        return _Entry(offset, batch.starts, batch.codes.dtype, batch.columns.dtype)
+        return _Entry(offset, batch.starts, batch.columns.dtype, batch.codes.dtype, codes)
+
+    def _keep(self, n_bytes: int) -> bool:
+        """Whether this many bytes more fit into memory; they then count."""
+        with self._lock:
+            fits = self._n_kept + n_bytes <= self._memory
+            self._n_kept += n_bytes if fits else 0
+        return fits
 
     def _allocate(self, n_bytes: int) -> int:
-        """Where this many bytes of the file are free."""
+        """Where this many bytes of the file are free; a place that can be mapped."""
         with self._lock:
             offset = self._end
-            self._end += n_bytes
+            self._end += -(-n_bytes // mmap.ALLOCATIONGRANULARITY) * mmap.ALLOCATIONGRANULARITY
         return offset
 
     def close(self) -> None:
-        """Remove the temporary file."""
+        """Remove the temporary file, and drop what is kept in memory."""
         if self._file is not None:
             self._file.close()
-        self._file, self._encoder, self._entries, self._end = None, None, [], 0
+        self._file, self._encoder, self._entries = None, None, []
+        self._end = self._n_kept = 0
 
 
 def write_array(descriptor: int, array: np.ndarray, offset: int) -> None:

@@ -23,6 +23,14 @@ def copy_values(values, out):
         out[i] = values[i]
 
 
+@compiled
+def gather(columns, rows, out):
+    """out[j, r] = columns[j, rows[r]]."""
+    for j in range(len(columns)):
+        for r in range(len(rows)):
+            out[j, r] = columns[j, np.uint64(rows[r])]
+
+
 @fused
 def nearest_by_column(columns, centers, half_squares, largest, error, limit, scores, scratch, out):
     """The labels of `dense_nearest`: -1 if the two largest scores are too close, or out of range.

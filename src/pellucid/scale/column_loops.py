@@ -48,6 +48,15 @@ def nearest_centers(columns: np.ndarray, centers: np.ndarray) -> np.ndarray:
     return labels
 
 
+def gathered(columns: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """The values of some rows: (n_features, len(rows))."""
+    from pellucid.scale.column_kernels import gather
+
+    out = np.empty((len(columns), len(rows)), dtype=columns.dtype)
+    gather(columns, rows, out)
+    return out
+
+
 def costs_in_units(
     columns: np.ndarray, centers: np.ndarray, weights: Weights, unit: float
 ) -> np.ndarray:

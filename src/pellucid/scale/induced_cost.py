@@ -1,254 +1,42 @@
-"""Induced cost of the splits of many nodes at once (ExGreedy, ExShallow)."""
+"""Induced cost of the splits of many nodes at once (ExGreedy, ExShallow).
+
+The margin of a row, the cost of its second nearest center less that of the nearest, is a lower
+bound of its excess. The sums of the margins give lower bounds for all thresholds of all columns.
+Exact costs are summed only for edges whose bound is low enough, and so only for the few rows that
+such an edge separates from their nearest center.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from pellucid._core.criteria.column_search import ColumnSearch, best_edges
 from pellucid._core.criteria.induced_cost import excess_at_edges
 from pellucid._core.criteria.mistake_scans import EdgeSums, ObjectiveTerms
-from pellucid.scale.batches import Batch
-from pellucid.scale.columns import FineColumn, PartRequest, PartSums
+from pellucid.scale.columns import FineColumn
+from pellucid.scale.induced_excess import ExcessRequest, ExcessSums, InducedCostTask
+from pellucid.scale.induced_rows import (
+    LEFT,
+    WEIGHT,
+    InducedCostRows,
+    InducedStep,
+    MarginTask,
+    NodeCenters,
+    NodeMargins,
+)
 from pellucid.scale.node_search import Judgement, Search, search_node
 from pellucid.scale.problem import OpenNode, ScaleProblem
-from pellucid.scale.routing import Routing, rows_by_leaf
-from pellucid.scale.tasks import PartSumsTask
+from pellucid.scale.routing import Routing
 
-_RIGHT, _LEFT, _WEIGHT = range(3)
-"""Channels: excess of the rows whose nearest center is to the right, to the left; weight."""
+_NEVER = 2**61
+"""More than any amount."""
 
-
-@dataclass(frozen=True)
-class NodeCenters:
-    """Where the centers of a node lie in the columns, by the bins of the quantizer.
-
-    Attributes
-    ----------
-    centers : ndarray of int
-    rank : ndarray of shape (n_features, n_centers)
-        Rank of each center in a column.
-    order : ndarray of shape (n_features, n_centers)
-        Positions of the centers in the order of a column.
-    gap_of_bin : ndarray of shape (n_features, n_bins)
-        The gap between centers in which each bin lies; -1 and n_gaps outside.
-    """
-
-    centers: np.ndarray
-    rank: np.ndarray
-    order: np.ndarray
-    gap_of_bin: np.ndarray
-
-    @classmethod
-    def of(cls, centers: np.ndarray, center_code: np.ndarray, n_bins: int) -> NodeCenters:
-        """From the codes of all centers: (n_features, n_clusters)."""
-        codes = center_code.take(centers, axis=1)
-        order = codes.argsort(axis=1)
-        rank = np.empty_like(order)
-        np.put_along_axis(rank, order, np.arange(len(centers))[None], axis=1)
-        ascending, bins = np.sort(codes, axis=1), np.arange(n_bins)
-        gap = np.array([np.searchsorted(line, bins) - 1 for line in ascending])
-        return cls(centers, rank, order, gap)
-
-
-class ExcessRequest(NamedTuple):
-    """A column of a node whose induced costs are wanted."""
-
-    node: int
-    feature: int
-
-
-class ExcessSums(NamedTuple):
-    """Excess of the rows of a node in a column; see `sum_excess`.
-
-    Attributes
-    ----------
-    by_gap : ndarray of shape (n_gaps,)
-    by_bin : ndarray of shape (2, n_bins)
-    """
-
-    by_gap: np.ndarray
-    by_bin: np.ndarray
-
-
-@dataclass(frozen=True)
-class InducedCostRows:
-    """Excess cost of rows that a threshold separates from their nearest center of the node.
-
-    Attributes
-    ----------
-    infos : dict of int to NodeCenters
-        By node.
-    centers : ndarray of shape (n_clusters, n_features)
-    cost_unit : float
-    """
-
-    infos: dict[int, NodeCenters]
-    centers: np.ndarray
-    cost_unit: float
-    leaf_of_center: None = None  # all rows count
-
-    def n_channels(self, node: int) -> int:
-        """Excess to the right and to the left, and weight."""
-        return 3
-
-    def channels(
-        self, batch: Batch, node: int, feature: int, rows: np.ndarray, codes: np.ndarray
-    ) -> np.ndarray:
-        """The terms of some rows."""
-        costs = batch.costs_of(rows, self.centers, self.cost_unit)
-        of_rows = self.nearest(costs, np.arange(len(rows)), batch.weights.units_of(rows), node)
-        change, _ = excess_by_row(of_rows, codes, self.infos[node], feature)
-        terms = np.zeros((len(rows), 3), dtype=np.int64)
-        terms[:, _RIGHT], terms[:, _LEFT] = np.maximum(change, 0), np.maximum(-change, 0)
-        terms[:, _WEIGHT] = of_rows.weight
-        return terms
-
-    def nearest(
-        self, costs: np.ndarray, rows: np.ndarray, weight: np.ndarray, node: int
-    ) -> CostedRows:
-        """Nearest centers of some rows of a node; weight[i] is that of rows[i]."""
-        from pellucid._core.kernels.induced_cost import find_nearest
-
-        centers, rows = self.infos[node].centers, rows.astype(np.int32, copy=False)
-        nearest, margin = np.empty(len(rows), dtype=np.int32), np.empty(len(rows), dtype=np.int64)
-        sums = np.zeros((len(centers), 3), dtype=np.int64)
-        find_nearest(rows, weight, centers, costs, nearest, margin, sums)
-        return CostedRows(rows, costs, nearest, weight, margin, sums)
-
-
-class CostedRows(NamedTuple):
-    """Some rows of a node.
-
-    Attributes
-    ----------
-    rows : ndarray of shape (n_rows,)
-        Where the rows are in `costs`.
-    costs : ndarray of shape (n, n_clusters)
-        Cost of these and perhaps other rows at each center.
-    nearest : ndarray of shape (n_rows,)
-        Position of the nearest center among those of the node.
-    weight, margin : ndarray of shape (n_rows,)
-        Weight, and cost of the second nearest center less that of the nearest.
-    sums : ndarray of shape (n_centers, 3)
-        Weight, margin and least cost by nearest center.
-    """
-
-    rows: np.ndarray
-    costs: np.ndarray
-    nearest: np.ndarray
-    weight: np.ndarray
-    margin: np.ndarray
-    sums: np.ndarray
-
-
-def excess_by_row(
-    rows: CostedRows, codes: np.ndarray, info: NodeCenters, feature: int
-) -> tuple[np.ndarray, ExcessSums]:
-    """Change of the excess by each row that goes to the left; sums by gap and by bin.
-
-    `codes` are those of all rows that have costs.
-    """
-    from pellucid._core.kernels.induced_cost import sum_excess
-
-    n_gaps, n_bins = len(info.centers) - 1, info.gap_of_bin.shape[1]
-    by_gap, by_bin = np.zeros(n_gaps, np.int64), np.zeros((2, n_bins), np.int64)
-    change = np.empty(len(rows.rows), dtype=np.int64)
-    sum_excess(
-        codes=codes,
-        rows=rows.rows,
-        nearest_rank=info.rank[feature].take(rows.nearest),
-        ordered=info.centers[info.order[feature]],
-        costs=rows.costs,
-        gap_of_bin=info.gap_of_bin[feature],
-        by_gap=by_gap,
-        by_bin=by_bin,
-        change=change,
-    )
-    return change, ExcessSums(by_gap, by_bin)
-
-
-class NodeMargins(NamedTuple):
-    """Sums over the rows of a node.
-
-    Attributes
-    ----------
-    totals : ndarray of shape (n_centers, 3)
-        Weight, margin and least cost by nearest center.
-    histogram : ndarray of shape (n_features, n_centers, n_bins, 2)
-        Weight and margin by column, nearest center and bin.
-    """
-
-    totals: np.ndarray
-    histogram: np.ndarray
-
-
-@dataclass(frozen=True)
-class MarginTask:
-    """Margins of the rows of some nodes in all columns."""
-
-    routing: Routing
-    criterion: InducedCostRows
-
-    def __call__(self, batch: Batch) -> dict[int, NodeMargins]:
-        """Sums of one batch, by node."""
-        from pellucid.scale.kernels import margin_histograms
-
-        found, infos, criterion = {}, self.criterion.infos, self.criterion
-        costs = batch.costs(criterion.centers, criterion.cost_unit)
-        for number, rows in rows_by_leaf(self.routing.leaves(batch), list(infos)).items():
-            weight, info = batch.weights.units_of(rows), infos[number]
-            of_rows = criterion.nearest(costs, rows, weight, number)
-            n_features, n_bins = info.gap_of_bin.shape
-            out = np.zeros((n_features, len(info.centers), n_bins, 2), dtype=np.int64)
-            margin_histograms(
-                batch.codes, rows, of_rows.nearest, of_rows.weight, of_rows.margin, out
-            )
-            found[number] = NodeMargins(of_rows.sums, out)
-        return found
-
-    def merge(self, first: dict[int, NodeMargins], second: dict[int, NodeMargins]):
-        """Sums of two batches."""
-        return {n: NodeMargins(*(a + b for a, b in zip(first[n], second[n]))) for n in first}
-
-
-@dataclass(frozen=True)
-class InducedCostTask:
-    """Induced costs of columns, and sums over parts of columns."""
-
-    routing: Routing
-    criterion: InducedCostRows
-    requests: Sequence[ExcessRequest | PartRequest]
-
-    def __call__(self, batch: Batch) -> list[ExcessSums | PartSums]:
-        """Sums of one batch."""
-        found: list[Any] = [None] * len(self.requests)
-        is_excess = [isinstance(request, ExcessRequest) for request in self.requests]
-        wanted = {r.node for r, chosen in zip(self.requests, is_excess) if chosen}
-        for node, rows in rows_by_leaf(self.routing.leaves(batch), sorted(wanted)).items():
-            costs = batch.costs(self.criterion.centers, self.criterion.cost_unit)
-            weight = batch.weights.units_of(rows)
-            of_rows = self.criterion.nearest(costs, rows, weight, node)
-            for place, request in enumerate(self.requests):
-                if is_excess[place] and request.node == node:
-                    codes = batch.column_codes(np.array([request.feature]))[0]
-                    info = self.criterion.infos[node]
-                    found[place] = excess_by_row(of_rows, codes, info, request.feature)[1]
-        parts = [r for r, chosen in zip(self.requests, is_excess) if not chosen]
-        if parts:
-            sums = iter(PartSumsTask(self.routing, self.criterion, parts)(batch))
-            found = [next(sums) if result is None else result for result in found]
-        return found
-
-    def merge(self, first: list[Any], second: list[Any]) -> list[Any]:
-        """Sums of two batches."""
-        return [
-            ExcessSums(*(x + y for x, y in zip(a, b))) if isinstance(a, ExcessSums) else a.merge(b)
-            for a, b in zip(first, second)
-        ]
+_FIRST_RATIO, _MORE = 1.5, 1.1
+"""Guess of excess / margin at the best threshold, which decides how many edges are summed first;
+and the factor from the ratio of one node to the guess for the next one.
+"""
 
 
 class PartitionedInducedCost:
@@ -266,6 +54,9 @@ class PartitionedInducedCost:
 
     def __init__(self, problem: ScaleProblem, depth_penalty: float = 0.0) -> None:
         self.problem, self.depth_penalty = problem, float(depth_penalty)
+        self.ratio = _FIRST_RATIO
+        self._last: InducedStep | None = None
+        self._active: NodeMargins | None = None
 
     def row_sums(self, nodes: Sequence[OpenNode]) -> InducedCostRows:
         """What is summed over the rows of some nodes."""
@@ -279,103 +70,167 @@ class PartitionedInducedCost:
     def searches(
         self, nodes: Sequence[OpenNode], routing: Routing, n: int = 1
     ) -> dict[int, Search]:
-        """Searches for the n best splits of nodes with several centers, after one pass."""
-        found = self.problem.map(MarginTask(routing, self.row_sums(nodes)))
-        return {node.number: self._search(node, found[node.number], n) for node in nodes}
+        """Searches for the best split of nodes with several centers, after one pass.
 
-    def _search(self, node: OpenNode, sums: NodeMargins, n: int) -> Search:
+        The nodes must be those of the last call or below them.
+        """
+        assert n == 1
+        step = InducedStep(routing, self.row_sums(nodes))
+        found = self.problem.map(MarginTask(step, self.problem.n_bins, self._last))
+        if self._active is None:
+            self._active = found.active
+        else:
+            self._active = self._active.plus(found.active, -1)
+        self._last = step
+        return {
+            node.number: self._search(
+                node, self._active.take(node.centers).plus(found.passive[node.number])
+            )
+            for node in nodes
+        }
+
+    def _search(self, node: OpenNode, sums: NodeMargins) -> Search:
         coordinates = self.problem.centers[node.centers]
         features = (coordinates != coordinates[0]).any(axis=0).nonzero()[0]
         if len(features):
-            excess: dict[int, ExcessSums] = {}
             for weight_per_center in (self.problem.units_per_row, 0.0):
-                search = self._search_columns(node, sums, excess, features, weight_per_center, n)
-                if splits := (yield from search):
+                search = _InducedCostSearch(self, node, sums, features, weight_per_center)
+                if splits := (yield from search.run()):
                     return splits
         return []
 
-    def _search_columns(
+
+class _InducedCostSearch:
+    """The search for the best split of a node, given its margins."""
+
+    def __init__(
         self,
+        criterion: PartitionedInducedCost,
         node: OpenNode,
         sums: NodeMargins,
-        excess: dict[int, ExcessSums],
         features: np.ndarray,
         min_weight: float,
-        n: int,
-    ) -> Search:
-        """Search the columns whose margins allow a better split, the most promising first.
-
-        `excess` holds the columns whose induced costs are known.
-        """
-        problem, bins = self.problem, self.problem.bins
-        coordinates = problem.centers[node.centers]
-        base = int(sums.totals[:, 2].sum())
+    ) -> None:
+        problem = criterion.problem
+        self.criterion, self.problem, self.node, self.features = criterion, problem, node, features
+        self.weight = sums.histogram[:, :, :, 0].sum(axis=1)
+        self.base = int(sums.totals[:, 2].sum())
         killers = np.zeros((2, problem.n_features))
         killers[0, list(node.cut_left)] = 1.0
         killers[1, list(node.cut_right)] = 1.0
-        terms = ObjectiveTerms(
-            divisor=float(base),
-            penalty=self.depth_penalty,
+        self.terms = ObjectiveTerms(
+            divisor=float(self.base),
+            penalty=criterion.depth_penalty,
             total=float(sums.totals[:, 0].sum()),
             min_weight=min_weight,
             killer_left=killers[0],
             killer_right=killers[1],
         )
+        self.codes = problem.bins.center_code.take(node.centers, axis=1)
+        self.position = np.sort(self.codes, axis=1)
+        self.lower = self._lower_sums(sums)
+        self.known: dict[int, tuple[ExcessRequest, ExcessSums]] = {}
+        self.best = np.inf
+
+    def run(self) -> Search:
+        """The best split."""
+        bins, (found, bound, excess) = self.problem.bins, self._bounds()
+        search = ColumnSearch(found[self.features], self.features, bins.edges, np.inf)
+        guess = bound + (self.criterion.ratio - 1) * excess
 
         def prepare(columns: list[int]) -> Generator:
-            missing = [j for j in columns if j not in excess]
-            if missing:
-                answers = yield [ExcessRequest(node.number, j) for j in missing]
-                excess.update(zip(missing, answers))
+            limit = search.limit if search.limit < np.inf else guess
+            while True:
+                requests = [self._request(j, limit) for j in columns]
+                answers = yield requests
+                self.known.update(zip(columns, zip(requests, answers)))
+                judged = [self._judge(j, self._column(j), np.inf) for j in columns]
+                self.best = min(search.limit, *(found.best[:, 0].min() for found in judged))
+                if search.limit == np.inf and excess > 0 and self.best < np.inf:
+                    self.criterion.ratio = _MORE * (1 + (self.best - bound) / excess)
+                if self.best <= limit:
+                    return
+                limit = self.best
 
-        def make_column(feature: int) -> FineColumn:
-            weight = sums.histogram[feature, :, :, 0].sum(axis=0)
-            channels = np.column_stack([*excess[feature].by_bin, weight])
-            return FineColumn(bins.edges[feature], channels, bins.inside[feature])
+        number = self.node.number
+        return (
+            yield from search_node(number, search, self._column, self._judge, self.problem, prepare)
+        )
 
-        def judge(feature: int, column: FineColumn, limit: float):
-            position = np.sort(np.searchsorted(column.edges, coordinates[:, feature]))
-            channels = column.sums
-            amount = excess_at_edges(excess[feature].by_gap, channels[:, :2].T, position)
-            at_edges = EdgeSums(base + amount, channels[:, _LEFT], channels[:, _WEIGHT].cumsum())
-            found, wanted = terms.judge_column(feature, position, at_edges, column.inside, limit)
-            if n == 1 and (best := found[:, 0].min()) < limit:
-                _, wanted = terms.judge_column(feature, position, at_edges, column.inside, best)
-            best = best_edges(found, column.edges)
-            return Judgement(best, wanted & column.inside, found[:, 2].min())
-
-        found = self._bounds(node, sums, features, base, terms)
-        search = ColumnSearch(found[features], features, bins.edges, np.inf, n)
-        return (yield from search_node(node.number, search, make_column, judge, problem, prepare))
-
-    def _bounds(
-        self, node: OpenNode, sums: NodeMargins, features: np.ndarray, base: int, terms
-    ) -> np.ndarray:
-        """Lower bounds of the objective by column and gap, from the margins; no splits yet."""
+    def _lower_sums(self, sums: NodeMargins) -> EdgeSums:
+        """Lower bounds of the amounts at the edges, and weights: by place in `features`."""
         from pellucid._core.kernels.mistakes import separation_sums
 
-        bins = self.problem.bins
-        codes = bins.center_code.take(node.centers, axis=1)
-        ascending = np.sort(codes, axis=1)
-        weights, margins = np.moveaxis(sums.histogram.take(features, axis=0), 3, 0).copy()
-        n_edges = int(ascending[:, -1].max()) + 2
-        amount, decrease, weight_left = np.zeros((3, len(features), n_edges), dtype=np.int64)
-        amount.fill(base)
-        totals = sums.totals[:, 1].copy()
+        weights, margins = np.moveaxis(sums.histogram.take(self.features, axis=0), 3, 0).copy()
+        n_edges = int(self.position[:, -1].max()) + 2
+        amount, decrease, weight_left = np.zeros((3, len(self.features), n_edges), dtype=np.int64)
+        amount.fill(self.base)
         separation_sums(
-            features=features,
+            features=self.features,
             weights=weights,
             margins=margins,
-            totals=totals,
-            center_code=codes,
-            sorted_code=ascending,
+            totals=sums.totals[:, 1].copy(),
+            center_code=self.codes,
+            sorted_code=self.position,
             amount=amount,
             decrease=decrease,
             weight_left=weight_left,
         )
-        found = np.full((len(codes), len(node.centers) - 1, 3), np.inf)
-        edge_sums = EdgeSums(amount, decrease, weight_left)
-        terms.judge(features, ascending, edge_sums, bins.inside, -np.inf, found)
+        return EdgeSums(amount, decrease, weight_left)
+
+    def _bounds(self) -> tuple[np.ndarray, float, float]:
+        """Lower bounds of the objective by column and gap, no splits yet; the least one of an edge,
+        and the excess in it, relative to the cost.
+        """
+        n_gaps, inside, excess = self.position.shape[1] - 1, self.problem.bins.inside, 0.0
+        found = np.full((len(self.codes), n_gaps, 3), np.inf)
+        self.terms.judge(self.features, self.position, self.lower, inside, -np.inf, found)
+        place, gap = divmod(int(found[self.features, :, 0].argmin()), n_gaps)
+        bound, edge, _ = found[self.features[place], gap].tolist()
+        if bound < np.inf and self.base:
+            excess = float(self.lower.amount[place, int(edge)] - self.base) / self.base
         found[:, :, 2] = np.minimum(found[:, :, 0], found[:, :, 2])
         found[:, :, 0] = np.inf
-        return found
+        return found, bound, excess
+
+    def _request(self, feature: int, limit: float) -> ExcessRequest:
+        """The edges of a column whose lower bound is at most a limit, and those of such bins."""
+        position, place = self.position[feature], int(np.searchsorted(self.features, feature))
+        lower = EdgeSums(*(lines[place] for lines in self.lower))
+        # The bound of a bin is one of its edges, too, unless there are no rows.
+        everywhere = np.ones(len(lower.amount), dtype=bool)
+        found, wanted = self.terms.judge_column(feature, position, lower, everywhere, limit)
+        ranges = np.tile([len(self.weight[feature]), -1], (len(position) - 1, 1))
+        for g, (first, last) in enumerate(zip(position, position[1:])):
+            edges = [int(found[g, 1])] if found[g, 0] <= limit else []
+            if (some := wanted[first + 1 : last + 1].nonzero()[0]).size:
+                edges += [first + some[0], first + some[-1] + 1]
+            if edges:
+                ranges[g] = min(edges), max(edges)
+        return ExcessRequest(self.node.number, feature, ranges)
+
+    def _column(self, feature: int) -> FineColumn:
+        bins, (_, excess) = self.problem.bins, self.known[feature]
+        channels = np.column_stack([*excess.by_bin, self.weight[feature]])
+        return FineColumn(bins.edges[feature], channels, bins.inside[feature])
+
+    def _judge(self, feature: int, column: FineColumn, limit: float) -> Judgement:
+        (_, _, ranges), excess = self.known[feature]
+        terms, channels = self.terms, column.sums
+        coordinates = self.problem.centers[self.node.centers, feature]
+        position = np.sort(np.searchsorted(column.edges, coordinates))
+        amount = self.base + excess_at_edges(excess.by_gap, channels[:, :2].T, position)
+        is_known = np.zeros(len(amount), dtype=bool)
+        for ends, gap_end in zip(ranges, position[1:]):
+            if ends[0] <= ends[1]:
+                values = self.problem.bins.edges[feature, ends]
+                first, last = np.searchsorted(column.edges, values)
+                # The edge at the end of a gap belongs to the next one.
+                is_known[first : min(last + 1, gap_end)] = True
+        amount[~is_known] = _NEVER
+        at_edges = EdgeSums(amount, channels[:, LEFT], channels[:, WEIGHT].cumsum())
+        limit = min(limit, self.best)
+        found, wanted = terms.judge_column(feature, position, at_edges, column.inside, limit)
+        if (best := found[:, 0].min()) < limit:
+            _, wanted = terms.judge_column(feature, position, at_edges, column.inside, best)
+        return Judgement(best_edges(found, column.edges), wanted & column.inside, found[:, 2].min())

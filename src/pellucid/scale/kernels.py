@@ -12,54 +12,22 @@ ROWS_AT_ONCE = 4096
 
 
 @compiled
-def route(columns, slot, threshold, left, right, n_steps, out):
+def route(columns, feature, threshold, left, right, n_steps, out):
     """Move row i from the node out[i] to a leaf, in `n_steps` steps.
 
-    columns[slot[node], i] is the value of the column by which a node is split. Leaves are their
-    own children, so that the loop has no branches.
+    Leaves are their own children, and so are nodes whose rows were moved before: the loop has no
+    branches.
     """
     for i in range(np.uint64(len(out))):
         node = np.uint64(out[i])
         for _ in range(n_steps):
-            is_left = columns[slot[node], i] <= threshold[node]
+            is_left = columns[feature[node], i] <= threshold[node]
             node = left[node] if is_left else right[node]
         out[i] = node
 
 
 @compiled
-def select_rows(leaf, request_of_leaf, codes, slot, bins, rows, requests):
-    """Fill `rows` and `requests` with the rows that requests ask for; returns their number.
-
-    The requests r of a leaf are request_of_leaf[leaf]. They ask for its rows with bins[r, b] = 1,
-    where b = codes[slot[r], i]. The arrays have space for one row more than there can be.
-    """
-    n, n_requests = np.uint64(0), np.uint64(request_of_leaf.shape[1])
-    for i in range(np.uint64(len(leaf))):
-        node = np.uint64(leaf[i])
-        for s in range(n_requests):
-            r = request_of_leaf[node, s]
-            rows[n], requests[n] = i, r
-            n += np.uint64(bins[r, np.uint64(codes[slot[r], i])])
-    return np.int64(n)
-
-
-@compiled
-def select_own_rows(leaf, node, centers, starts, codes, bins, rows):
-    """Fill `rows` with the rows of some centers that are in a node and in some bins.
-
-    The rows of center c are starts[c] .. starts[c + 1]. Returns the number of rows; `rows` has
-    space for one more.
-    """
-    n = np.uint64(0)
-    for c in centers:
-        for i in range(np.uint64(starts[c]), np.uint64(starts[c + 1])):
-            rows[n] = i
-            n += np.uint64(leaf[i] == node) & np.uint64(bins[np.uint64(codes[i])])
-    return np.int64(n)
-
-
-@compiled
-def find_neighbours(leaf, labels, members, request_of_leaf, columns, slot, threshold, out):
+def find_neighbours(leaf, labels, members, request_of_leaf, columns, feature, threshold, out):
     """out[r] = minus the largest value up to threshold[r], and the least above it, in a leaf.
 
     request_of_leaf[leaf, 0] is the request of a leaf. Only rows that count are used: `members` is
@@ -73,7 +41,7 @@ def find_neighbours(leaf, labels, members, request_of_leaf, columns, slot, thres
         is_own = np.uint64(leaf_of_center[np.uint64(labels[i])] == leaf[i])
         is_member = takes_all | (is_own ^ takes_passive)
         r = request_of_leaf[np.uint64(leaf[i]), 0] if is_member == one else unused
-        value = np.float64(columns[slot[r], i])
+        value = np.float64(columns[feature[r], i])
         is_left = value <= threshold[r]
         side, key = np.uint64(not is_left), -value if is_left else value
         if key < out[r, side]:  # a branch, since it is rarely taken

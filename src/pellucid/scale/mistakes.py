@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from pellucid.scale.columns import FineColumn, PartRequest
 from pellucid.scale.node_search import Judgement, Search, search_node
 from pellucid.scale.problem import OpenNode, ScaleBins, ScaleProblem
 from pellucid.scale.routing import Routing
-from pellucid.scale.tasks import PartSumsTask
+from pellucid.scale.tasks import PartSumsTask, rows_in_bins
 
 
 @dataclass(frozen=True)
@@ -33,16 +33,10 @@ class CenterRows:
     leaf_of_center: np.ndarray
     centers: dict[int, np.ndarray]
 
-    def select(
-        self, batch: Batch, request: PartRequest, leaf: np.ndarray, codes: np.ndarray
-    ) -> np.ndarray:
+    def select(self, batch: Batch, request: PartRequest, leaf: Any) -> np.ndarray:
         """Active rows of the node of a request in its bins."""
-        from pellucid.scale.kernels import select_own_rows
-
-        node, rows = request.node, np.empty(batch.n_rows + 1, dtype=np.int32)
-        bins = request.bins.astype(np.uint8)
-        n = select_own_rows(leaf, node, self.centers[node], batch.starts, codes, bins, rows)
-        return rows[:n].copy()
+        rows = rows_in_bins(batch, request, leaf)
+        return rows[self.leaf_of_center.take(batch.labels_of(rows)) == request.node]
 
     def n_channels(self, node: int) -> int:
         """One sum per center."""

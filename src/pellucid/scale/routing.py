@@ -54,10 +54,9 @@ class Routing:
         if last is not None:
             is_new[: len(last.left)] &= last.left < 0
         if is_new.any():
-            used = np.unique(self.feature[is_new])
-            slot = np.searchsorted(used, self.feature).astype(np.uint64)
+            feature = np.maximum(self.feature, 0).astype(np.uint64)
             leaf = leaf.astype(np.int16 if len(self.left) < 2**15 else np.int32)  # a copy
-            route(batch.values(used), slot, *self._loop(is_new), leaf)
+            route(batch.columns, feature, *self._loop(is_new), leaf)
         if last is None or is_new.any():
             batch.routed = self, leaf
         return leaf
@@ -77,6 +76,10 @@ class Routing:
             following[self.left[reached]] = following[self.right[reached]] = True
             reached = following & is_new
         return self.threshold, left, right, n_steps
+
+    def equals(self, other: Routing) -> bool:
+        """Whether both have the same splits."""
+        return self is other or (len(self.left) == len(other.left) and self.continues(other))
 
     def continues(self, last: Routing) -> bool:
         """Whether all splits of another routing are among those of this one."""

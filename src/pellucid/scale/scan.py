@@ -22,6 +22,9 @@ from pellucid.scale.sources import Chunk, Source, matrix_of
 
 _MAX_BATCH_ROWS, _MIN_BATCH_ROWS = 2**18, 2**10
 
+_KEPT = 0.6
+"""Share of the memory that codes and leaves of all rows may take; the rest is for batches."""
+
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 
@@ -82,11 +85,16 @@ class BatchScan:
         return predict_scan(model, self, column)
 
     def batch_rows(self, n_threads: int, n_clusters: int) -> int:
-        """Rows per batch, so that all batches in memory take no more than `memory`."""
+        """Rows per batch, so that all batches in memory leave `kept_bytes` of `memory`."""
         # Values, float64 copies and codes of the columns; costs and losses at all centers.
         per_row = 20 * len(self.columns) + 24 * n_clusters + 64
-        n_rows = self.memory // (4 * n_threads * per_row)
+        n_rows = (self.memory - self.kept_bytes) // (4 * n_threads * per_row)
         return int(np.clip(n_rows, _MIN_BATCH_ROWS, _MAX_BATCH_ROWS))
+
+    @property
+    def kept_bytes(self) -> int:
+        """Bytes of encoded rows that are kept in memory from pass to pass."""
+        return int(_KEPT * self.memory)
 
     def rows_in_memory(self, n_copies: int) -> int:
         """Rows that fit into `memory`, if so many copies are needed."""

@@ -73,9 +73,9 @@ class Source(ABC):
         """Raise an error if the source is known to have changed since it was opened."""
 
     def partitions(self, scan: Any, pool: ThreadPool, n_clusters: int) -> Partitions:
-        """The batches of a scan, encoded once and stored in a temporary file."""
+        """The batches of a scan, encoded once and stored."""
         n_rows = scan.batch_rows(pool.n_threads, n_clusters)
-        return CachedPartitions(lambda: scan.read(n_rows), pool)
+        return CachedPartitions(lambda: scan.read(n_rows), pool, scan.kept_bytes)
 
     def sample(self, columns: Sequence[str], n_rows: int) -> Iterator[Chunk]:
         """Rows from all parts of the source, usually more than `n_rows`."""

@@ -10,11 +10,11 @@ import numpy as np
 from pellucid._core.criteria.column_search import ColumnSearch, Split
 from pellucid._core.criteria.surrogate_search import scan_sums
 from pellucid.scale.batches import Batch
-from pellucid.scale.columns import FineColumn
+from pellucid.scale.columns import FineColumn, PartRequest
 from pellucid.scale.node_search import Judgement, Search, search_node
 from pellucid.scale.problem import ScaleProblem
 from pellucid.scale.routing import Routing, rows_by_leaf
-from pellucid.scale.tasks import ColumnRangeTask
+from pellucid.scale.tasks import ColumnRangeTask, rows_in_bins
 
 
 class LeafSums(NamedTuple):
@@ -27,12 +27,20 @@ class LeafSums(NamedTuple):
     floor : ndarray of shape (1,), int64
         Sum of the least costs of all rows.
     losses : ndarray of shape (n_features, n_bins, n_clusters), int64
-        Sums of the losses by column and bin; empty if they were not asked for.
+        Sums of the losses by column and bin; empty if they are no longer needed.
     """
 
     costs: np.ndarray
     floor: np.ndarray
     losses: np.ndarray
+
+    def minus(self, other: LeafSums) -> LeafSums:
+        """Sums over the rows that another leaf, a part of this one, does not have."""
+        return LeafSums(*(a - b for a, b in zip(self, other)))
+
+    def without_losses(self) -> LeafSums:
+        """The sums that do not depend on columns."""
+        return self._replace(losses=self.losses[:0])
 
     @property
     def cost(self) -> int:
@@ -58,6 +66,10 @@ class LossRows:
     cost_unit: float
     leaf_of_center: None = None  # all rows count
 
+    def select(self, batch: Batch, request: PartRequest, leaf: np.ndarray) -> np.ndarray:
+        """All rows of the node of a request in its bins."""
+        return rows_in_bins(batch, request, leaf)
+
     def n_channels(self, node: int) -> int:
         """One sum per center."""
         return len(self.centers)
@@ -67,26 +79,20 @@ class LossRows:
     ) -> np.ndarray:
         """Losses of some rows."""
         costs = batch.costs_of(rows, self.centers, self.cost_unit)
-        return row_losses_of(costs, np.arange(len(rows), dtype=np.int32))[0]
+        return row_losses_of(costs)[0]
 
 
-def row_losses_of(costs: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, int]:
+def row_losses_of(costs: np.ndarray) -> tuple[np.ndarray, int]:
     """Losses of some rows at all centers, and the sum of their least costs."""
     from pellucid._core.kernels.surrogate_cost import row_losses
 
-    losses = np.empty((len(rows), costs.shape[1]), dtype=np.int64)
+    rows, losses = np.arange(len(costs), dtype=np.int32), np.empty_like(costs)
     return losses, row_losses(rows, costs, np.arange(costs.shape[1]), losses)
 
 
 @dataclass(frozen=True)
 class LossTask:
-    """Costs of some leaves, and their losses by column and bin.
-
-    Attributes
-    ----------
-    n_bins : int
-        0 if the losses by bin are not wanted.
-    """
+    """Costs of some leaves, and their losses by column and bin."""
 
     routing: Routing
     criterion: LossRows
@@ -97,12 +103,15 @@ class LossTask:
         """Sums of one batch, by leaf."""
         from pellucid._core.kernels.surrogate_cost import add_losses
 
-        costs, found = batch.costs(self.criterion.centers, self.criterion.cost_unit), {}
-        for number, rows in rows_by_leaf(self.routing.leaves(batch), self.leaves).items():
-            losses, floor = row_losses_of(costs, rows)
+        centers, unit, found = self.criterion.centers, self.criterion.cost_unit, {}
+        groups = rows_by_leaf(self.routing.leaves(batch), self.leaves)
+        takes_most = 2 * sum(map(len, groups.values())) > batch.n_rows
+        of_batch = batch.costs(centers, unit) if takes_most else None
+        for number, rows in groups.items():
+            costs = batch.costs_of(rows, centers, unit) if of_batch is None else of_batch[rows]
+            losses, floor = row_losses_of(costs)
             sums = np.zeros((batch.n_features, self.n_bins, costs.shape[1]), dtype=np.int64)
-            if self.n_bins:
-                add_losses(batch.codes, rows, losses, sums)
+            add_losses(batch.codes, rows, losses, sums)
             found[number] = LeafSums(losses.sum(axis=0) + floor, np.array([floor]), sums)
         return found
 
@@ -123,10 +132,9 @@ class PartitionedSurrogateCost:
         self.problem = problem
         self.row_sums = LossRows(problem.centers, problem.cost_unit)
 
-    def sums(self, leaves: list[int], routing: Routing, by_bin: bool) -> dict[int, LeafSums]:
+    def sums(self, leaves: list[int], routing: Routing) -> dict[int, LeafSums]:
         """Sums of some leaves."""
-        n_bins = self.problem.n_bins if by_bin else 0
-        return self.problem.map(LossTask(routing, self.row_sums, leaves, n_bins))
+        return self.problem.map(LossTask(routing, self.row_sums, leaves, self.problem.n_bins))
 
     def search(self, number: int, sums: LeafSums) -> Search:
         """The split of least cost of a leaf that is not pure; none if no split gains anything."""

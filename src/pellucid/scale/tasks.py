@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from pellucid._core.data.arrays import order_by
 from pellucid.scale.batches import Batch
 from pellucid.scale.columns import PartRequest, PartSums
 from pellucid.scale.members import ALL
@@ -23,9 +22,10 @@ class NodeRowSums(Protocol):
     their own center count in the search.
     """
 
-    def select(self, batch: Batch, request: PartRequest, leaf: np.ndarray, codes: np.ndarray):
-        """Rows that count in the node of a request and are in its bins; `codes` are those of all
-        rows in the column. Not needed if all rows count.
+    def select(self, batch: Batch, request: PartRequest, leaf: Any) -> np.ndarray:
+        """Rows that count in the node of a request and are in its bins, ascending.
+
+        `leaf` is what the routing found for the rows.
         """
 
     def n_channels(self, node: int) -> int:
@@ -53,6 +53,20 @@ def requests_by_leaf(nodes: Sequence[int], routing: Routing) -> np.ndarray:
     return table
 
 
+def rows_in_bins(batch: Batch, request: PartRequest, leaf: np.ndarray) -> np.ndarray:
+    """All rows of the node of a request that are in its bins, ascending.
+
+    NumPy compares many codes at once, and mostly the bins are neighbours.
+    """
+    codes, wanted = batch.codes[request.feature], request.bins.nonzero()[0]
+    first, n_others = codes.dtype.type(wanted[0]), codes.dtype.type(wanted[-1] - wanted[0])
+    # Smaller codes wrap around.
+    rows = ((codes - first <= n_others) & (leaf == request.node)).nonzero()[0]
+    if len(wanted) <= n_others:
+        rows = rows[request.bins.take(codes.take(rows))]
+    return rows.astype(np.int32)
+
+
 @dataclass(frozen=True)
 class PartSumsTask:
     """Sums over the parts of several columns of several nodes."""
@@ -65,52 +79,23 @@ class PartSumsTask:
         """Sums of one batch."""
         from pellucid.scale.kernels import add_values_by_part, extremes_by_part
 
-        features = np.unique([request.feature for request in self.requests])
-        slot = np.searchsorted(features, [request.feature for request in self.requests])
-        codes, values = batch.column_codes(features), batch.values(features)
-        found = []
-        for request, s, rows in zip(self.requests, slot, self._rows(batch, codes, slot)):
-            node, n_channels = request.node, self.criterion.n_channels(request.node)
-            result = PartSums.empty(request.n_parts, n_channels)
-            of_rows = values[s, rows].astype(np.float64)
+        found, leaf = [], self.routing.leaves(batch)
+        for request in self.requests:
+            node, feature = request.node, request.feature
+            rows = self.criterion.select(batch, request, leaf)
+            result = PartSums.empty(request.n_parts, self.criterion.n_channels(node))
+            of_rows = batch.columns[feature].take(rows).astype(np.float64)
             parts = request.parts(of_rows)
             is_inside = parts >= 0
             if not is_inside.all():
                 rows, of_rows, parts = rows[is_inside], of_rows[is_inside], parts[is_inside]
             if len(rows):
-                terms = self.criterion.channels(batch, node, request.feature, rows, codes[s, rows])
+                codes = batch.codes[feature].take(rows)
+                terms = self.criterion.channels(batch, node, feature, rows, codes)
                 add_values_by_part(parts, terms, result.sums)
                 extremes_by_part(parts, of_rows, result.lowest, result.highest)
             found.append(result)
         return found
-
-    def _rows(self, batch: Batch, codes: np.ndarray, slot: np.ndarray) -> list[np.ndarray]:
-        """Rows of the nodes in the bins, by request."""
-        from pellucid.scale.kernels import select_rows
-
-        leaf, criterion = self.routing.leaves(batch), self.criterion
-        if criterion.leaf_of_center is not None:
-            pairs = zip(self.requests, slot.tolist())
-            return [criterion.select(batch, request, leaf, codes[s]) for request, s in pairs]
-        n_requests = len(self.requests)
-        request_of_leaf = requests_by_leaf([r.node for r in self.requests], self.routing)
-        bins = np.zeros((n_requests + 1, len(self.requests[0].bins)), dtype=np.uint8)
-        for line, request in zip(bins, self.requests):
-            line[:] = request.bins
-        most = request_of_leaf.shape[1]
-        rows, requests = np.empty((2, most * batch.n_rows + 1), dtype=np.int32)
-        n = select_rows(
-            leaf=leaf,
-            request_of_leaf=request_of_leaf,
-            codes=codes,
-            slot=np.append(slot, 0).astype(np.uint64),
-            bins=bins,
-            rows=rows,
-            requests=requests,
-        )
-        by_request = order_by(requests[:n], n_requests)
-        ends = np.bincount(requests[:n], minlength=n_requests).cumsum()
-        return np.split(rows[by_request], ends[:-1])
 
     def merge(self, first: list[PartSums], second: list[PartSums]) -> list[PartSums]:
         """Sums of two batches."""
@@ -154,7 +139,6 @@ class NeighbourTask:
         leaf_of_center = self.criterion.leaf_of_center
         if leaf_of_center is None:
             leaf_of_center = np.full(len(batch.starts) - 1, -1, dtype=np.int32)
-        used = np.unique(features)
         found = np.full((len(nodes) + 1, 2), np.inf)
         found[-1] = -np.inf
         find_neighbours(
@@ -162,8 +146,8 @@ class NeighbourTask:
             labels=batch.labels,
             members=(self.kind, leaf_of_center),
             request_of_leaf=requests_by_leaf(nodes, self.routing),
-            columns=batch.values(used),
-            slot=np.append(np.searchsorted(used, features), 0).astype(np.uint64),
+            columns=batch.columns,
+            feature=np.append(features, 0).astype(np.uint64),
             threshold=np.append(thresholds, 0.0),
             out=found,
         )

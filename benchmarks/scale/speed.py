@@ -8,6 +8,7 @@ in use before the fit.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -129,6 +130,7 @@ def measure(settings: Settings) -> None:
                     continue
                 if not path.exists():
                     write_file(path, n_rows)
+                    os.sync()  # writing it must not slow down the cases
                 print(f"scale: {n_rows:,} rows, {name}", flush=True)
                 store.add([{**case, **_ask(path, name)}])
 

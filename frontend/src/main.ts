@@ -6,28 +6,23 @@ import { defineClusterColors } from "./shared/colors";
 import { h } from "./shared/dom";
 import { onPrint } from "./shared/printing";
 import { rememberSource } from "./shared/save-copy";
+import { setLanguage, t } from "./texts";
 import { treeHeader } from "./tree/header";
 import { treeSections } from "./tree/page";
 import { TreeState } from "./tree/state";
 import type { RegionsPayload, TreePayload } from "./types";
 
-/** Texts of the links at the top, by section. */
-const LINK_TEXTS: Record<string, string> = {
-  tree: "Tree",
-  clusters: "Clusters",
-  plot: "Scatter plot",
-  row: "Explain a row",
-  data: "Data",
-  measures: "Quality",
-  copy: "Export",
-  provenance: "Parameters",
-};
+/** The noun for rows if none was given. */
+const DEFAULT_ROWS = "rows";
 
 function start(): void {
   rememberSource();
   const page = document.getElementById("page")!;
   const reportId = page.dataset.id ?? "";
   const data: TreePayload | RegionsPayload = JSON.parse(document.getElementById("payload")!.textContent!);
+  setLanguage(data.language);
+  if (data.rowsAre === DEFAULT_ROWS) data.rowsAre = t.rowsDefault;
+  if (data.reference !== null) data.reference = t.reference(data.reference);
   // A non-breaking hyphen keeps "k-means" on one line.
   if (data.reference !== null) data.reference = data.reference.replace(/^k-/, "k\u2011");
   defineClusterColors(data.clusters);
@@ -43,14 +38,14 @@ function start(): void {
 
 function showPage(page: HTMLElement, header: HTMLElement, sections: HTMLElement[]): void {
   const links = sections.map((section) =>
-    h("a", { href: `#${section.id}` }, section.dataset.short ?? LINK_TEXTS[section.id] ?? section.id),
+    h("a", { href: `#${section.id}` }, section.dataset.short ?? t.links[section.id] ?? section.id),
   );
   page.append(
-    h("a", { class: "skip", href: "#main" }, "Skip to the report"),
+    h("a", { class: "skip", href: "#main" }, t.skip),
     header,
-    h("nav", { "aria-label": "Sections of the report" }, ...links),
+    h("nav", { "aria-label": t.sections }, ...links),
     h("main", { id: "main", tabindex: -1 }, ...sections),
-    h("footer", {}, "Created with pellucid. This file works offline and sends no data."),
+    h("footer", {}, t.footer),
   );
 }
 

@@ -79,6 +79,8 @@ export interface TreeNode {
   cluster?: number;
   purity?: number | null;
   conditions?: number;
+  /** Only in splits: rows of each cluster below, by bin of the column. */
+  histogram?: [cluster: number, counts: number[]][];
 }
 
 export interface TreeMeasures {
@@ -124,7 +126,9 @@ export interface Rule {
 
 export interface Tree {
   /** How an alternative tree was found; null for the tree of the model. */
-  origin: string | null;
+  kind: string | null;
+  /** The depth penalty of a shorter tree, or the number of leaves (of a longer tree: that of its further leaves). */
+  amount: number | null;
   nodes: TreeNode[];
   measures: TreeMeasures;
   /** The rules of each cluster, one per leaf, largest leaf first. */
@@ -157,14 +161,52 @@ export interface ClusterNumber {
   chosen: boolean;
 }
 
+/** What is known about a column of the table. */
+export interface ColumnFacts {
+  name: string;
+  role: "number" | "category" | "date" | "profile" | "label" | "ignored";
+  /** Why the column is ignored. */
+  reason: string | null;
+  /** How the column was scaled for the clustering. */
+  scale: string | null;
+  /** Number of missing values; null if they were not counted. */
+  missing: number | null;
+  /** The number that replaces missing values. */
+  filled: number | null;
+  /** Number of different values; null if they were not counted. */
+  values: number | null;
+  skew: number | null;
+  /** Number of values far beyond the quartiles. */
+  extreme: number | null;
+}
+
+/** What is known about the table that was clustered. */
+export interface TableFacts {
+  rowsRead: number;
+  rowsUsed: number;
+  dropped: { reason: string; rows: number }[];
+  columns: ColumnFacts[];
+  /** Number of columns that are not in `columns`. */
+  furtherColumns: number;
+  /** Pairs of columns with the same values. */
+  duplicates: [string, string][];
+  /** Pairs of columns with their coefficient of correlation. */
+  correlated: [string, string, number][];
+  silhouette: number | null;
+  stability: number | null;
+}
+
 /** What was done to the data; part of both payloads. */
 export interface DataNotes {
+  table: TableFacts | null;
   decisions: string[];
   warnings: string[];
   numberOfClusters: ClusterNumber[];
 }
 
 export interface TreePayload extends DataNotes {
+  /** "en" or "de". */
+  language: string;
   format: number;
   title: string | null;
   method: string | null;
@@ -181,12 +223,14 @@ export interface TreePayload extends DataNotes {
   /** What the model minimizes: "kmeans" or "kmedians". */
   objective: string;
   sqlDialects: Record<string, SqlDialect>;
+  /** The model for `pellucid predict`, as to_json writes it; null if it is too long. */
+  model: { clusters: (string | number | boolean | null)[] } | null;
   /** The tree of the model and its alternatives, from short rules to high agreement. */
   trees: Tree[];
   /** Position of the tree of the model in `trees`. */
   own: number;
-  /** Sentences that say how the alternative trees were found. */
-  steps: string;
+  /** The kinds of the alternative trees, and the number of rows that were searched if these are not all. */
+  steps: { kinds: string[]; sample: number | null };
   /** Values of the rows of the scatter plot, by column. */
   points: { rows: number; values: (number | null)[][] };
   trends: TimeSeries | null;
@@ -245,6 +289,7 @@ export interface Level {
 }
 
 export interface RegionsPayload extends DataNotes {
+  language: string;
   kind: "regions";
   title: string | null;
   method: string;

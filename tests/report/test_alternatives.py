@@ -55,14 +55,14 @@ def test_trees_go_from_short_rules_to_a_close_copy(data):
 def test_shorter_trees_are_those_of_exshallow(data, model, iris):
     path = ExShallow().path(iris, model.reference_labels_)
     known = {short(point.npc) for point in path}
-    shorter = [t for t in data["trees"] if (t["origin"] or "").startswith("depth penalty")]
+    shorter = [t for t in data["trees"] if t["kind"] == "shorter"]
     assert shorter
     assert {tree["measures"]["costRatio"] for tree in shorter} <= known
 
 
 def test_longer_trees_expand_the_models_own(data, model):
     root = (model.tree_.feature[0], model.tree_.threshold[0])
-    longer = [t for t in data["trees"] if "more lea" in (t["origin"] or "")]
+    longer = [t for t in data["trees"] if t["kind"] == "longer"]
     assert longer
     for tree in longer:
         first = tree["nodes"][0]
@@ -70,15 +70,15 @@ def test_longer_trees_expand_the_models_own(data, model):
             model.feature_names_in_[root[0]],
             root[1],
         )
-        assert f"{tree['measures']['leaves'] - model.n_leaves_} more" in tree["origin"]
+        assert tree["measures"]["leaves"] - model.n_leaves_ == tree["amount"]
 
 
 def test_exkmc_shows_how_it_grew(iris):
     model = ExKMC(3, n_leaves=6, random_state=0).fit(iris)
     data = payload(model, iris)
-    grown = [t for t in data["trees"] if (t["origin"] or "").startswith("your model with")]
+    grown = [t for t in data["trees"] if t["kind"] == "stage"]
     assert grown
-    assert "your model with fewer leaves" in data["steps"]
+    assert "stage" in data["steps"]["kinds"]
     for tree in grown:
         stage = next(t for t in model.staged_trees() if t.n_leaves == tree["measures"]["leaves"])
         assert [n["rows"] for n in tree["nodes"]] == [
@@ -90,12 +90,12 @@ def test_only_what_is_asked_for_is_shown(model, iris, data):
     alone = payload(model, iris, trade_off=None)
     own = data["trees"][data["own"]]
     assert [tree["rules"] for tree in alone["trees"]] == [own["rules"]]
-    assert (alone["own"], alone["steps"]) == (0, "")
+    assert (alone["own"], alone["steps"]["kinds"]) == (0, [])
     path = ExShallow().path(iris, model.reference_labels_)
     given_ones = payload(model, iris, trade_off=path)
-    costs = {t["measures"]["costRatio"] for t in given_ones["trees"] if t["origin"]}
+    costs = {t["measures"]["costRatio"] for t in given_ones["trees"] if t["kind"]}
     assert costs <= {short(p.npc) for p in path}
-    assert given_ones["steps"] == "The trees were given with the model."
+    assert given_ones["steps"] == {"kinds": ["given"], "sample": None}
     with pytest.raises(TypeError, match="trade_off is 3; it must be 'auto', None"):
         report_html(model, iris, trade_off=3)
 
@@ -108,7 +108,7 @@ def test_of_many_rows_a_sample_is_looked_at_and_all_are_measured(monkeypatch, is
     monkeypatch.setattr(alternatives, "MANY_VALUES", 0)
     rows = sparse.csc_array(X) if is_sparse else X
     found = alternatives.other_trees(model, rows, model.reference_labels_)
-    assert found.note == "The search used 500 of the rows; the measures are of all rows."
+    assert found.n_searched == 500
     assert len(found.trees) > 1
     for one in found.trees:
         wanted = normalized_partition_cost(X, one.tree.predict(X), model.reference_labels_)

@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import re
 
+import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
+import pellucid
 from pellucid import IMM, EOPClassifier
 from pellucid.report import report_html, write_report
+from pellucid.table_explainer.table_facts import describe_table
 
 NOTES = {
     "decisions": ["ignored CustomerID: looks like an ID", "dropped 3 of 153 rows"],
@@ -29,10 +33,10 @@ def iris():
 def test_the_page_lists_what_was_done_to_the_data(open_page, iris, tmp_path):
     model = IMM(3, random_state=0).fit(iris.data)
     page = open_page(write_report(tmp_path / "r.html", model, iris.data, **NOTES))
-    assert page.locator("#data li").all_inner_texts() == NOTES["decisions"]
+    assert page.locator("#data .decisions li").all_text_contents() == NOTES["decisions"]
     assert NOTES["warnings"][0] in page.locator("header .warnings").inner_text()
-    table = page.locator("#data table")
-    heads = ["clusters", "score", "smallest cluster", "stability", "agreement"]
+    table = page.locator("#data table").last
+    heads = ["clusters", "silhouette", "smallest cluster", "stability", "agreement"]
     assert table.locator("th").all_inner_texts() == heads
     assert table.locator("tr.chosen td").all_inner_texts() == [
         "3 (chosen)",
@@ -48,14 +52,48 @@ def test_the_page_lists_what_was_done_to_the_data(open_page, iris, tmp_path):
 def test_pages_of_regions_have_it_too(open_page, iris, tmp_path):
     model = EOPClassifier(random_state=0).fit(iris.data, iris.target)
     page = open_page(write_report(tmp_path / "r.html", model, iris.data, **NOTES))
-    assert page.locator("#data li").count() == 2
+    assert page.locator("#data .decisions li").count() == 2
     assert page.locator(".warnings").count() == 1
 
 
-def test_nothing_is_shown_if_there_is_nothing_to_show(open_page, iris, tmp_path):
-    model = IMM(3, random_state=0).fit(iris.data)
-    page = open_page(write_report(tmp_path / "r.html", model, iris.data))
-    assert page.locator("#data").count() == page.locator(".warnings").count() == 0
+def test_a_table_without_notes_is_described_by_its_columns(open_page, iris, tmp_path):
+    table = iris.data.assign(copy=iris.data["petal width (cm)"])
+    model = IMM(3, random_state=0).fit(table)
+    page = open_page(write_report(tmp_path / "r.html", model, table))
+    assert page.locator(".warnings").count() == page.locator("#data .decisions li").count() == 0
+    text = page.locator("#data").inner_text().replace("\u00a0", " ")
+    assert "petal width (cm) = copy" in text
+    assert "petal length (cm) and petal width (cm) (0.96)" in text
+    assert page.locator("#data dt").all_inner_texts() == [
+        "150\nrows read",
+        "150\nrows used",
+        "5\ncolumns used",
+    ]
+
+
+def test_the_table_of_a_file_is_described_with_what_was_done_to_it(tmp_path):
+    random = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {
+            "id": [f"row {i}" for i in range(200)],
+            "size": np.append(random.normal(size=199), 3.0),
+            "spent": random.lognormal(3, 1.5, 200),
+            "kind": random.choice(["a", "b"], 200),
+            "one": 1,
+        }
+    )
+    table.loc[:4, "size"] = np.nan
+    found = pellucid.explain(table, k=2, outliers="keep", verbose=False)
+    facts = describe_table(found.fitted)
+    columns = {column.name: column for column in facts.columns}
+    assert (facts.n_read, facts.n_used, facts.dropped["gaps"]) == (200, 195, 5)
+    assert (columns["id"].role, columns["one"].reason) == ("ignored", "constant")
+    assert (columns["spent"].scale, columns["kind"].scale) == ("log", "category")
+    assert columns["size"].missing == 5
+    assert columns["spent"].skew > 2
+    html = found.report(tmp_path / "r.html").read_text(encoding="utf-8")
+    data = json.loads(re.search(r'id="payload">(.*?)</script>', html, re.S).group(1))
+    assert data["table"] == facts.describe()
 
 
 def test_other_names_of_the_keys_are_read(iris):

@@ -128,8 +128,7 @@ def test_the_slider_changes_tree_rules_and_measures(open_page, file):
             sql = sql.replace(label_mark(position), label)
         assert page.locator("pre").nth(1).inner_text() == sql
         said = page.locator("#trade-off-text").inner_text()
-        assert (tree["origin"] or "your model") in said
-        assert (tree["origin"] is None) == (index == data["own"])
+        assert ("(your model)" in said) == (tree["kind"] is None) == (index == data["own"])
         seen.add("\n".join(rules))
     assert len(seen) == len(data["trees"])
 

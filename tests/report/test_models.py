@@ -50,7 +50,7 @@ def test_every_tree_has_a_report(name, iris, tmp_path):
     assert [c["rows"] for c in own["clusters"]] == [rule.n_samples for rule in model.rules_]
     assert data["made"]["model"] == name
     assert len(data["trees"]) > 1
-    assert [i for i, tree in enumerate(data["trees"]) if tree["origin"] is None] == [data["own"]]
+    assert [i for i, tree in enumerate(data["trees"]) if tree["kind"] is None] == [data["own"]]
     assert data["steps"]
 
 

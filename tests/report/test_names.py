@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_wine
 
-from pellucid import Explanation, ExShallow
+from pellucid import Explanation, ExShallow, from_json
 from pellucid.export.sql_dialects import DIALECTS
-from pellucid.report import report_html, write_report
+from pellucid.report import read_cluster_names, report_html, write_report
 
 LONG = "Young people with a low income who save a lot of it"
 
@@ -79,18 +79,24 @@ def test_a_saved_copy_has_the_names(open_page, model, wine, tmp_path):
     name = "Dry <b>& 'strong'</b>"
     page.get_by_label("Name of cluster 0").fill(name)
     with page.expect_download() as download:
-        page.get_by_role("button", name="Save a copy of this page").click()
+        page.get_by_role("button", name="Save a copy with these names").click()
     assert download.value.suggested_filename == "r-named.html"
     copy = tmp_path / "copy.html"
     download.value.save_as(copy)
+    assert read_cluster_names(copy) == {"0": name, "1": None, "2": None}
     other = open_page(copy)
+    with other.expect_download() as model_file:
+        other.get_by_role("button", name="Model with these names").click()
+    named = Explanation.of(model).rename_clusters({0: name, 1: "Cluster 1", 2: "Cluster 2"})
+    restored = from_json(model_file.value.path())
+    assert restored.predict(wine).tolist() == named.predict(wine).tolist()
     assert other.get_by_label("Name of cluster 0").input_value() == name
     assert name in other.locator("#tree").inner_text()
     assert other.locator("h1").inner_text() == page.locator("h1").inner_text()
     # It can be named again and saved again.
     other.get_by_label("Name of cluster 1").fill("Other")
     with other.expect_download() as again:
-        other.get_by_role("button", name="Save a copy of this page").click()
+        other.get_by_role("button", name="Save a copy with these names").click()
     again.value.save_as(tmp_path / "third.html")
     third = open_page(tmp_path / "third.html")
     assert [third.get_by_label(f"Name of cluster {i}").input_value() for i in range(3)] == [

@@ -6,6 +6,8 @@
 import type { Counterfactual } from "../shared/row-result";
 import type { Level, NumberColumn, RegionPart, RegionsPayload, Row } from "../types";
 import { canEvaluate, levelValues, predict, withLevelValues } from "./predict";
+import { formatThreshold } from "../shared/column-format";
+import { t } from "../texts";
 
 interface Candidate extends Counterfactual {
   changedColumns: number;
@@ -18,9 +20,15 @@ const MAX_TARGETS = 30;
 const BISECTION_STEPS = 30;
 
 /** One counterfactual for each other cluster that is found. Few changed columns come first; ties go to the nearest. */
-export function findCounterfactuals(data: RegionsPayload, row: Row, currentCluster: number | null): Counterfactual[] {
+export function findCounterfactuals(
+  data: RegionsPayload,
+  row: Row,
+  currentCluster: number | null,
+  fixed: ReadonlySet<number>,
+): Counterfactual[] {
   const best = new Map<number, Candidate>();
   const consider = (level: Level, values: number[], cluster: number, isExact: boolean) => {
+    if (level.columns.some((c, i) => fixed.has(c) && values[i] !== row.get(c))) return;
     if (predict(data, withLevelValues(level, row, values)).cluster !== cluster) return;
     const candidate = { cluster, ...describeChange(data, level, row, values, isExact) };
     const known = best.get(cluster);
@@ -34,10 +42,15 @@ export function findCounterfactuals(data: RegionsPayload, row: Row, currentClust
       const hasBox = level.pieces.some((part) => part.answer === cluster && part.bounds);
       if (cluster === currentCluster || hasBox) return;
       for (const target of nearestTargets(data, level, row, cluster))
-        consider(level, moveToward(data, level, row, target, cluster), cluster, false);
+        consider(level, moveToward(data, level, row, holdFixed(level, row, target, fixed), cluster), cluster, false);
     });
   }
   return [...best.values()].sort(compare);
+}
+
+/** The target with the values of the row in the columns that do not change. */
+function holdFixed(level: Level, row: Row, target: number[], fixed: ReadonlySet<number>): number[] {
+  return level.columns.map((c, i) => (fixed.has(c) ? row.get(c)! : target[i]));
 }
 
 function compare(a: Candidate, b: Candidate): number {
@@ -99,15 +112,17 @@ function describeChange(
   const changes = level.columns.flatMap((c, i) => {
     const [from, to] = [row.get(c)!, values[i]];
     if (to === from) return [];
-    const { name } = data.columns[c];
-    if (!isExact) return [`${name} ${to} instead of ${from}`];
+    const column = data.columns[c] as NumberColumn;
+    const { name } = column;
+    const number = (value: number) => formatThreshold(column, value);
+    if (!isExact) return [t.insteadOf(`${name} ${number(to)}`, number(from))];
     // A larger value is the next number above the lower bound of a box.
     return to > from
-      ? [`${name} above ${nextBelow(to)} instead of ${from}`]
-      : [`${name} ${to} or less instead of ${from}`];
+      ? [t.insteadOf(t.above(name, number(nextBelow(to))), number(from))]
+      : [t.insteadOf(t.orLessThan(name, number(to)), number(from))];
   });
   return {
-    text: changes.join(" and "),
+    text: changes.join(t.and),
     changedColumns: changes.length,
     distance: distance(data, level, row, values),
   };

@@ -3,7 +3,7 @@
 import { clusterColor } from "../shared/colors";
 import { isBinary } from "../shared/column-distribution";
 import { h, section, setStyle, svg } from "../shared/dom";
-import { formatCount, formatPercent, displayRule, pluralize } from "../shared/format";
+import { formatCount, formatPercent, displayRule } from "../shared/format";
 import {
   clamp,
   columnTicks,
@@ -20,10 +20,12 @@ import {
   type Scale,
   type Tick,
 } from "../shared/plot";
+import { pictureButtons } from "../shared/picture";
 import { clusterBadge } from "../shared/row-result";
 import type { Column, Level } from "../types";
 import { levelValues, predict } from "./predict";
 import type { RegionsState } from "./state";
+import { t } from "../texts";
 
 const MAX_HEIGHT = 460;
 /** A plot of one column is lower; its vertical axis has no meaning and goes from 0 to 1. */
@@ -37,30 +39,28 @@ export function levelSections(state: RegionsState): HTMLElement[] {
   return state.data.levels.map((level, i) => {
     const element = section(
       `level-${i + 1}`,
-      `Level ${i + 1}: ${state.levelName(i)}`,
+      t.levelTitle(i + 1, state.levelName(i)),
       h("p", { class: "note" }, levelSummary(level)),
       h("div", { class: "two-columns level" }, levelPlot(state, level, i), regionList(state, level)),
     );
-    element.dataset.short = `Level ${i + 1}`;
+    element.dataset.short = t.level(i + 1);
     return element;
   });
 }
 
 function levelSummary(level: Level): string {
   const { reached, answered, error, heldOutError } = level;
-  const verb = reached === 1 ? "reaches" : "reach";
-  let text = `${pluralize(reached, "row")} ${verb} this level; ${formatCount(answered)} fall in a region.`;
-  if (answered < reached) text += ` The other ${formatCount(reached - answered)} (grey) are left for the next level.`;
-  if (error !== null) text += ` Errors: ${formatPercent(error)} (training)`;
-  if (error !== null && heldOutError !== null) text += `, ${formatPercent(heldOutError)} (held-out)`;
-  return error === null ? text : `${text}.`;
+  let text = t.reachLevel(reached, formatCount(reached), formatCount(answered));
+  if (answered < reached) text += t.leftForNext(formatCount(reached - answered));
+  if (error === null) return text;
+  return text + t.levelErrors(formatPercent(error), heldOutError === null ? null : formatPercent(heldOutError));
 }
 
 function levelPlot(state: RegionsState, level: Level, levelIndex: number): HTMLElement {
   const { data, names } = state;
   const columnNames = level.columns.map((c) => data.columns[c].name);
   if (columnNames.length > 2)
-    return h("p", {}, `This level uses ${state.levelName(levelIndex)}. More than two columns cannot be plotted.`);
+    return h("p", {}, t.tooManyColumns(state.levelName(levelIndex)));
   const hasOneColumn = columnNames.length === 1;
   const rowMarker = svg("g", {});
   let drawRowMarker = () => {};
@@ -77,7 +77,7 @@ function levelPlot(state: RegionsState, level: Level, levelIndex: number): HTMLE
     const filledPath = (className: string, d: string, fill: string) =>
       setStyle(svg("path", { class: className, d }), { fill });
     const markers = rowMarkers(level, data.clusters.length, x, y);
-    element.setAttribute("aria-label", `Rows by ${columnNames.join(" and ")}, with the regions of this level`);
+    element.setAttribute("aria-label", t.levelPlotLabel(columnNames.join(t.and)));
     element.replaceChildren(
       ...drawAxes(
         { scale: x, ticks: xTicks, title: columnNames[0] },
@@ -116,7 +116,7 @@ function levelPlot(state: RegionsState, level: Level, levelIndex: number): HTMLE
       return [h("span", { class: "legend-entry" }, legendMarker(c, clusterColor(c)), ` ${names.displayName(c)}`)];
     });
     if (level.answered < level.reached)
-      entries.push(h("span", { class: "legend-entry" }, legendMarker(0, NO_REGION_COLOR), " in no region"));
+      entries.push(h("span", { class: "legend-entry" }, legendMarker(0, NO_REGION_COLOR), ` ${t.inNoRegion}`));
     legend.replaceChildren(...entries);
   };
   state.on("highlight", plot.redraw);
@@ -124,13 +124,15 @@ function levelPlot(state: RegionsState, level: Level, levelIndex: number): HTMLE
   names.onChange(drawLegend);
   plot.redraw();
   drawLegend();
-  return h("figure", {}, plot.element, legend);
+  const figure = h("figure", {}, plot.element, legend);
+  figure.append(h("div", { class: "toolbar picture-toolbar" }, pictureButtons(`level-${levelIndex + 1}`, figure)));
+  return figure;
 }
 
 /** "no" and "yes" for a column that says whether a row has a category. */
 function levelTicks(column: Column, range: Range, count: number): Tick[] {
   if (column.kind === "category") return [];
-  if (isBinary(column) && column.name.includes(" is ")) return [[0, "no"], [1, "yes"]];
+  if (isBinary(column) && column.name.includes(" is ")) return [[0, t.no], [1, t.yes]];
   return columnTicks(column, range, count, null);
 }
 
@@ -195,8 +197,8 @@ function regionList(state: RegionsState, level: Level): HTMLElement {
   const draw = () =>
     list.replaceChildren(
       ...level.pieces.map(({ answer, text, rows, purity }) => {
-        const purityText = purity === null ? "" : `, ${formatPercent(purity)} correct`;
-        const size = h("span", { class: "region-size" }, `${pluralize(rows, "row")}${purityText}`);
+        const purityText = purity === null ? null : formatPercent(purity);
+        const size = h("span", { class: "region-size" }, t.rowsCorrect(rows, formatCount(rows), purityText));
         return h("li", {}, clusterBadge(state.names, answer), ` ${displayRule(text)} `, size);
       }),
     );

@@ -5,7 +5,7 @@ import { distributionLegend } from "../shared/column-distribution";
 import { copyButton, textBox, textBoxHeader } from "../shared/copy";
 import { dataSection, warningBox } from "../shared/data-panel";
 import { h, section } from "../shared/dom";
-import { formatCount, formatPercent, formatRows, displayRule } from "../shared/format";
+import { formatCount, formatFixed, formatPercent, formatRows, displayRule } from "../shared/format";
 import { measureItems, type Measure } from "../shared/measure-list";
 import { namesToolbar } from "../shared/names-toolbar";
 import { drawSizeBar, pageHeader } from "../shared/page-header";
@@ -13,6 +13,7 @@ import { provenanceSection } from "../shared/provenance";
 import { levelSections } from "./levels";
 import { rowSection } from "./row-explanation";
 import type { RegionsState } from "./state";
+import { t } from "../texts";
 
 export function regionsHeader(state: RegionsState): HTMLElement {
   const { data, names } = state;
@@ -27,21 +28,20 @@ export function regionsHeader(state: RegionsState): HTMLElement {
   names.onChange(draw);
   draw();
   const n = data.clusters.length;
-  const headline = `${formatCount(n)} ${n === 1 ? names.noun : state.pluralNoun} of ${formatRows(data.rows, data.rowsAre)}`;
+  const headline = t.headline(t.clusterCount(n, formatCount(n), names.noun), formatRows(data.rows, data.rowsAre));
   return pageHeader(data.title, headline, h("p", { class: "summary" }, summaryText(state)), warningBox(data), sizeBar);
 }
 
-function summaryText({ data, names, pluralNoun }: RegionsState): string {
+function summaryText({ data, names }: RegionsState): string {
   const { levels, leftover, measures, rows, rowsAre, answered } = data;
   const share = (n: number) => formatPercent(n / Math.max(rows, 1));
-  let assignment = "are not assigned";
-  if (leftover.byNeighbours) assignment = "are assigned by a vote of their neighbours";
-  else if (leftover.answer !== null) assignment = `are assigned to ${names.defaultName(leftover.answer)}`;
-  if (!levels.length) return `No region separates the ${pluralNoun}, so all ${rowsAre} ${assignment}.`;
-  const levelCount = levels.length === 1 ? "One level of regions locates" : `${formatCount(levels.length)} levels of regions locate`;
-  const correct = measures.error === null ? "" : ` (${formatPercent(1 - measures.error)} of them correctly)`;
-  const text = `${levelCount} the ${pluralNoun}. ${share(answered)} of the ${rowsAre} fall in a region${correct}`;
-  return answered < rows ? `${text}; the other ${share(rows - answered)} ${assignment}.` : `${text}.`;
+  let assignment = t.notAssigned;
+  if (leftover.byNeighbours) assignment = t.byNeighbours;
+  else if (leftover.answer !== null) assignment = t.assignedTo(names.defaultName(leftover.answer));
+  if (!levels.length) return t.noRegions(names.noun, rowsAre, assignment);
+  const correct = measures.error === null ? null : formatPercent(1 - measures.error);
+  const text = t.levelsLocate(levels.length, formatCount(levels.length), names.noun, share(answered), rowsAre, correct);
+  return answered < rows ? `${text}${t.theOthers(share(rows - answered), assignment)}.` : `${text}.`;
 }
 
 export function regionsSections(state: RegionsState): HTMLElement[] {
@@ -49,7 +49,7 @@ export function regionsSections(state: RegionsState): HTMLElement[] {
     ...levelSections(state),
     clusterCardsSection(state),
     rowSection(state),
-    dataSection(state.data),
+    dataSection(state.data, null),
     measuresSection(state),
     copyLevelsSection(state),
     provenanceSection(state.data.made),
@@ -60,14 +60,14 @@ function clusterCardsSection(state: RegionsState): HTMLElement {
   const { data, names } = state;
   return section(
     "clusters",
-    `The ${state.pluralNoun}`,
+    t.clustersTitle(names.noun),
     h(
       "p",
       { class: "note" },
-      "Regions are numbered by level; a row belongs to the first region that contains it.",
+      t.regionsNote,
     ),
     namesToolbar(names),
-    distributionLegend(names.noun, "boundary of a region", data.rowsAre),
+    distributionLegend(names.noun, t.regionBoundary, data.rowsAre),
     h("div", { class: "cards" }, ...data.clusters.map((_, c) => regionsClusterCard(state, c))),
   );
 }
@@ -81,9 +81,9 @@ function regionsClusterCard(state: RegionsState, cluster: number): HTMLElement {
   const rule = h(
     "div",
     { class: "rule" },
-    items.length ? h("ol", {}, ...items) : `There is no region for this ${names.noun}.`,
+    items.length ? h("ol", {}, ...items) : t.noRegionFor(names.noun),
   );
-  const text = parts.map(({ number, part }) => `${number}. ${part.text}`).join("\n") || "no region";
+  const text = parts.map(({ number, part }) => `${number}. ${part.text}`).join("\n") || t.noRegion;
   return clusterCard({
     names,
     cluster,
@@ -96,7 +96,7 @@ function regionsClusterCard(state: RegionsState, cluster: number): HTMLElement {
       h(
         "div",
         { class: "toolbar" },
-        copyButton("Copy regions", () => `${names.displayName(cluster)}:\n${text}`),
+        copyButton(t.copyRegions, () => `${names.displayName(cluster)}:\n${text}`),
       ),
     ],
     ruleColumns: new Set(parts.flatMap(({ level }) => level.columns)),
@@ -114,48 +114,48 @@ function measuresSection({ data, names }: RegionsState): HTMLElement {
   const measures: Measure[] = [
     [
       formatPercent(coverage),
-      "of the training rows in a region",
-      "For the other rows, no region with a low enough error was found.",
+      t.coverageName,
+      t.coverageText,
     ],
   ];
   if (error !== null)
     measures.push([
       formatPercent(error),
-      "error rate on training rows",
-      `Share of the training rows in a region that get the wrong ${names.noun}.`,
+      t.errorName,
+      t.errorText(names.noun),
     ]);
   if (heldOutError !== null)
     measures.push([
       formatPercent(heldOutError),
-      "error rate on held-out rows",
-      "The same for rows that were not used to find the regions. Expect this error rate for new rows.",
+      t.heldOutName,
+      t.heldOutText,
     ]);
   measures.push(
     [
       String(data.levels.length),
-      data.levels.length === 1 ? "level" : "levels",
-      "Levels are checked in order until a region contains the row.",
+      t.levelsName(data.levels.length),
+      t.levelsText,
     ],
     [
-      effort.toFixed(2),
-      "comparisons per row",
-      "Average effort to assign a row. Each region that is checked counts once for each of its columns.",
+      formatFixed(effort, 2),
+      t.effortName,
+      t.effortText,
     ],
     [
-      `${columns} of ${data.columnsInData}`,
-      "columns used",
-      "Columns that the levels use. The other columns are ignored.",
+      t.partOf(String(columns), formatCount(data.columnsInData)),
+      t.columnsUsedName,
+      t.levelColumnsText,
     ],
   );
   return section(
     "measures",
-    "How good is this explanation?",
+    t.measuresTitle,
     h("dl", { class: "measures" }, ...measureItems(measures)),
   );
 }
 
 function copyLevelsSection({ data }: RegionsState): HTMLElement {
-  const text = textBox("The levels as text");
+  const text = textBox(t.levelsAsText);
   text.textContent = data.rules;
-  return section("copy", "Export", textBoxHeader("All levels", "Copy levels", text), text);
+  return section("copy", t.exportTitle, textBoxHeader(t.allLevels, t.copyLevels, text), text);
 }

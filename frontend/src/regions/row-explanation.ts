@@ -1,14 +1,15 @@
-// "Explain a row" for regions: the levels that the row passes, its cluster, and changes that lead to other clusters.
+// t.rowTitle for regions: the levels that the row passes, its cluster, and changes that lead to other clusters.
 
 import { formatThreshold } from "../shared/column-format";
 import { h, replaceContent, section } from "../shared/dom";
 import { formatPercent } from "../shared/format";
-import { ROW_HINT, ROW_NOTE, RowForm } from "../shared/row-form";
+import { RowForm } from "../shared/row-form";
 import { counterfactualList, predictedCluster } from "../shared/row-result";
 import type { NumberColumn, Row } from "../types";
 import { findCounterfactuals } from "./counterfactuals";
 import { canEvaluate, predict, type Prediction } from "./predict";
 import type { RegionsState } from "./state";
+import { t } from "../texts";
 
 export function rowSection(state: RegionsState): HTMLElement {
   const { data, names } = state;
@@ -23,7 +24,7 @@ export function rowSection(state: RegionsState): HTMLElement {
   function explain(): void {
     const { row, error } = form.read();
     if (error !== null) {
-      result.replaceChildren(h("p", { class: "note" }, error || ROW_HINT));
+      result.replaceChildren(h("p", { class: "note" }, error || t.rowHint));
       state.setRow(null);
       return;
     }
@@ -33,8 +34,14 @@ export function rowSection(state: RegionsState): HTMLElement {
       result,
       resultLine(prediction),
       h("ol", { class: "steps" }, ...levelSteps(row, prediction)),
-      !prediction.isUnknown && counterfactualList(names, findCounterfactuals(data, row, prediction.cluster)),
+      !prediction.isUnknown && counterfactuals(row, prediction.cluster),
     );
+  }
+
+  function counterfactuals(row: Row, cluster: number | null): HTMLElement | null {
+    const find = (fixed: ReadonlySet<number>) => findCounterfactuals(data, row, cluster, fixed);
+    const reachable = form.fixed.size ? find(new Set()).map((found) => found.cluster) : [];
+    return counterfactualList(names, find(form.fixed), reachable);
   }
 
   function resultLine({ cluster, isUnknown }: Prediction): HTMLElement {
@@ -42,7 +49,7 @@ export function rowSection(state: RegionsState): HTMLElement {
     return h(
       "p",
       { class: "verdict" },
-      isUnknown ? "This page cannot assign the row." : `The row is not assigned to a ${names.noun}.`,
+      isUnknown ? t.cannotAssign : t.rowNotAssigned(names.noun),
     );
   }
 
@@ -51,25 +58,23 @@ export function rowSection(state: RegionsState): HTMLElement {
     const last = prediction.level < 0 ? data.levels.length - 1 : prediction.level;
     const lines = data.levels.slice(0, last + 1).map((level, i) => {
       const values = level.columns.map((c) => `${data.columns[c].name} ${formatThreshold(data.columns[c] as NumberColumn, row.get(c)!)}`).join(", ");
-      const outcome = i === prediction.level ? levelOutcome(prediction) : "in no region";
-      return h("li", {}, `Level ${i + 1} (${values}): `, h("strong", {}, outcome));
+      const outcome = i === prediction.level ? levelOutcome(prediction) : t.inNoRegion;
+      return h("li", {}, t.levelStep(i + 1, values), h("strong", {}, outcome));
     });
     if (prediction.level < 0) lines.push(h("li", {}, leftoverText()));
     return lines;
   }
 
   function levelOutcome({ level, region, cluster, isUnknown }: Prediction): string {
-    if (isUnknown) return "this level needs training rows that are not in this page; use model.explain(row) in Python";
+    if (isUnknown) return t.needsTrainingRows;
     const part = data.levels[level].pieces.find((piece) => piece.region === region && piece.answer === cluster);
-    return part ? part.text : "in a region, but in a part of it without training rows";
+    return part ? part.text : t.partWithoutRows;
   }
 
   function leftoverText(): string {
     const { answer, purity } = data.leftover;
-    if (answer === null) return `No region contains the row, so it is not assigned to a ${names.noun}.`;
-    const name = names.displayName(answer);
-    const reason = `${formatPercent(purity)} of the training rows in no region belong to ${name}`;
-    return `No region contains the row. It is assigned to ${name}, because ${reason}.`;
+    if (answer === null) return t.noRegionNotAssigned(names.noun);
+    return t.noRegionAssigned(names.displayName(answer), formatPercent(purity));
   }
 
   form.setColumns([...new Set(data.levels.flatMap((level) => level.columns))]);
@@ -77,14 +82,14 @@ export function rowSection(state: RegionsState): HTMLElement {
   form.setExamples(data.facts, names);
   form.selectLargest(data.facts);
   explain();
-  const markerNote = data.levels.length ? " A cross marks the row in the plots above." : "";
+  const markerNote = data.levels.length ? t.crossNote : "";
   const limitation = data.levels.every(canEvaluate)
     ? ""
-    : " This page cannot evaluate levels that compare a row with training rows.";
+    : t.limitationNote;
   return section(
     "row",
-    "Explain a row",
-    h("p", { class: "note" }, `${ROW_NOTE}${markerNote}${limitation}`),
+    t.rowTitle,
+    h("p", { class: "note" }, `${t.rowNote}${markerNote}${limitation}`),
     h("div", { class: "two-columns" }, form.element, result),
   );
 }

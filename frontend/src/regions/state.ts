@@ -2,6 +2,7 @@
 
 import { ClusterNames } from "../shared/cluster-names";
 import type { RegionsPayload, Row } from "../types";
+import { t } from "../texts";
 
 type Topic = "highlight" | "row";
 
@@ -19,11 +20,6 @@ export class RegionsState {
   ) {
     // Labels without a reference clustering are called classes.
     this.names = new ClusterNames(data.clusters, reportId, data.reference === null ? "class" : "cluster");
-  }
-
-  /** "clusters" or "classes". */
-  get pluralNoun(): string {
-    return this.names.noun === "class" ? "classes" : "clusters";
   }
 
   /** Calls the listener when the topic changes. */
@@ -47,6 +43,6 @@ export class RegionsState {
 
   /** The names of the columns of a level. */
   levelName(i: number): string {
-    return this.data.levels[i].columns.map((c) => this.data.columns[c].name).join(" and ");
+    return this.data.levels[i].columns.map((c) => this.data.columns[c].name).join(t.and);
   }
 }

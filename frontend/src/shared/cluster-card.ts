@@ -6,7 +6,8 @@ import { clusterStyle } from "./colors";
 import { columnDistribution } from "./column-distribution";
 import { formatIn } from "./column-format";
 import { h, setStyle } from "./dom";
-import { formatPercent, formatRows, pluralize } from "./format";
+import { formatCount, formatPercent, formatRows } from "./format";
+import { t } from "../texts";
 
 /** Number of columns that are shown without a click. */
 const VISIBLE_COLUMNS = 4;
@@ -70,14 +71,14 @@ export function clusterCard(options: ClusterCardOptions): HTMLElement {
     clusterSize(statistics.rows, totalRows, rowsAre),
     options.rule,
     ...options.belowRule,
-    hasRows && order.length > 0 && h("h3", {}, `How it differs from other ${rowsAre}`),
+    hasRows && order.length > 0 && h("h3", {}, t.howItDiffers(rowsAre)),
     hasRows && distributions(order.slice(0, VISIBLE_COLUMNS)),
     hasRows &&
       order.length > VISIBLE_COLUMNS &&
       h(
         "details",
         { class: "more" },
-        h("summary", {}, pluralize(order.length - VISIBLE_COLUMNS, "more column")),
+        h("summary", {}, t.moreColumns(order.length - VISIBLE_COLUMNS, formatCount(order.length - VISIBLE_COLUMNS))),
         distributions(order.slice(VISIBLE_COLUMNS)),
       ),
     statistics.typical.length > 0 && typicalRows(options, order.slice(0, TABLE_COLUMNS)),
@@ -92,7 +93,7 @@ function nameInput(names: ClusterNames, cluster: number): HTMLElement {
     rows: 1,
     placeholder: names.defaultName(cluster),
     maxlength: 80,
-    "aria-label": `Name of ${names.noun} ${names.clusters[cluster].label}`,
+    "aria-label": t.nameOf(names.clusters[cluster].label, names.noun),
     autocomplete: "off",
     spellcheck: "false",
   });
@@ -101,6 +102,11 @@ function nameInput(names: ClusterNames, cluster: number): HTMLElement {
     setStyle(input, { height: "auto" });
     if (input.scrollHeight) setStyle(input, { height: `${input.scrollHeight + 2}px` });
   };
+  names.onChange(() => {
+    if (document.activeElement === input) return;
+    input.value = names.customName(cluster);
+    fitHeight();
+  });
   input.addEventListener("input", () => {
     input.value = input.value.replace(/\s*\n\s*/g, " ");
     names.rename(cluster, input.value);
@@ -127,7 +133,7 @@ function clusterSize(rows: number, totalRows: number, rowsAre: string): HTMLElem
     "p",
     { class: "size" },
     h("strong", {}, formatRows(rows, rowsAre)),
-    ` · ${formatPercent(share)} of all ${rowsAre}`,
+    ` · ${t.shareOfAll(formatPercent(share), rowsAre)}`,
     bar,
   );
 }
@@ -148,12 +154,12 @@ function typicalRows({ names, cluster, statistics, columns }: ClusterCardOptions
   const cell = (value: number | string | null, column: Column) =>
     typeof value === "number" && column.kind === "number"
       ? h("td", { class: "number" }, formatIn(column, value))
-      : h("td", {}, value ?? "missing");
-  const label = `Typical rows of ${names.noun} ${names.clusters[cluster].label}`;
+      : h("td", {}, value ?? t.missing);
+  const label = t.typicalRowsOf(names.clusters[cluster].label, names.noun);
   return h(
     "details",
     {},
-    h("summary", {}, "Typical rows"),
+    h("summary", {}, t.typicalRows),
     h(
       "div",
       { class: "scroll", tabindex: 0, role: "region", "aria-label": label },

@@ -1,6 +1,7 @@
 // Names of the clusters. The reader can change them; the browser stores the changes.
 
 import type { Cluster } from "../types";
+import { t, type Noun } from "../texts";
 
 export class ClusterNames {
   /** Names that the reader has entered, by label. */
@@ -12,7 +13,7 @@ export class ClusterNames {
   constructor(
     readonly clusters: Cluster[],
     reportId: string,
-    readonly noun: "cluster" | "class" = "cluster",
+    readonly noun: Noun = "cluster",
   ) {
     this.storageKey = `pellucid-names-${reportId}`;
     try {
@@ -35,7 +36,7 @@ export class ClusterNames {
   /** "Cluster 2" or "Class 2"; a label of several letters is a name by itself. */
   defaultName(cluster: number): string {
     if (this.isLabelName(cluster)) return this.clusters[cluster].label;
-    return `${this.noun === "class" ? "Class" : "Cluster"} ${this.clusters[cluster].label}`;
+    return t.cluster(this.clusters[cluster].label, this.noun);
   }
 
   /** Whether the label is a name by itself. */
@@ -54,9 +55,26 @@ export class ClusterNames {
   }
 
   rename(cluster: number, name: string): void {
+    this.setName(cluster, name);
+    this.store();
+  }
+
+  /** Gives every cluster without a name the suggested one. */
+  useSuggested(): void {
+    this.clusters.forEach(({ suggested }, c) => {
+      if (suggested && !this.customName(c)) this.setName(c, suggested);
+    });
+    this.store();
+  }
+
+  /** An empty name removes the name that the reader has entered. */
+  private setName(cluster: number, name: string): void {
     const { label } = this.clusters[cluster];
     if (name.trim()) this.customNames[label] = name.trim();
     else delete this.customNames[label];
+  }
+
+  private store(): void {
     try {
       localStorage.setItem(this.storageKey, JSON.stringify(this.customNames));
     } catch {

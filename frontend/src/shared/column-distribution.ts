@@ -3,8 +3,9 @@
 import type { CategoryColumn, ClusterStatistics, Column, NumberColumn } from "../types";
 import { formatRounded, isDate } from "./column-format";
 import { h, setStyle, svg } from "./dom";
-import { formatPercent, pluralize } from "./format";
+import { formatCount, formatNumber, formatPercent } from "./format";
 import { axisPosition, hasSeparateIntegers, thresholdPosition } from "./plot";
+import { t, type Noun } from "../texts";
 
 const WIDTH = 240;
 const HEIGHT = 46;
@@ -40,14 +41,14 @@ export function columnDistribution(
 }
 
 /** The legend of the histograms in the cards. */
-export function distributionLegend(noun: string, thresholdText: string, rowsAre: string): HTMLElement {
+export function distributionLegend(noun: Noun, thresholdText: string, rowsAre: string): HTMLElement {
   const symbol = (...parts: SVGElement[]) =>
     svg("svg", { viewBox: "0 0 26 16", width: 26, height: 16, "aria-hidden": "true" }, ...parts);
   return h(
     "div",
     { class: "distribution-legend" },
-    h("span", {}, symbol(svg("path", { class: "legend-in-cluster", d: "M2 16V7h7V2h8v14Z" })), `${rowsAre} of the ${noun}`),
-    h("span", {}, symbol(svg("path", { class: "legend-in-all", d: "M2 12h7V5h8v5h7" })), `all ${rowsAre}`),
+    h("span", {}, symbol(svg("path", { class: "legend-in-cluster", d: "M2 16V7h7V2h8v14Z" })), t.rowsOfThe(rowsAre, noun)),
+    h("span", {}, symbol(svg("path", { class: "legend-in-all", d: "M2 12h7V5h8v5h7" })), t.allRows(rowsAre)),
     h("span", {}, symbol(svg("path", { class: "threshold", d: "M13 0V16" })), thresholdText),
   );
 }
@@ -62,15 +63,20 @@ function describeNumbers(
   const [inCluster, inOthers] = means;
   // The mean of zeros and ones is a share.
   if (isBinary(column) && inCluster !== null && inOthers !== null)
-    return `${formatPercent(inCluster)} here, ${formatPercent(inOthers)} in other rows`;
+    return t.hereAndOthers(formatPercent(inCluster), formatPercent(inOthers));
   const size = Math.abs(difference);
-  const degree = size < 0.6 ? "slightly " : size < 1.5 ? "" : "much ";
-  const [more, less] = isDate(column) || column.format.kind === "year" ? ["later", "earlier"] : ["higher", "lower"];
   // Averages of skewed columns can differ a lot although the difference in standard deviations is small.
   const ratio = inCluster && inOthers && inCluster * inOthers > 0 ? inCluster / inOthers : 1;
   const isSimilar = size < 0.2 && Math.max(ratio, 1 / ratio) < 1.25;
-  const comparison = isSimilar ? "about the same" : `${degree}${difference > 0 ? more : less}`;
-  return `${comparison}: average ${formatRounded(column, inCluster)}, other rows ${formatRounded(column, inOthers)}`;
+  const comparison = isSimilar ? t.aboutSame : compareWord(column, difference);
+  return t.averages(comparison, formatRounded(column, inCluster), formatRounded(column, inOthers));
+}
+
+/** "much higher", "slightly earlier"; `difference` is in standard deviations. */
+export function compareWord(column: NumberColumn, difference: number): string {
+  const size = Math.abs(difference);
+  const isTime = isDate(column) || column.format.kind === "year";
+  return t.comparison(size < 0.6 ? "slight" : size < 1.5 ? "clear" : "large", difference > 0, isTime);
 }
 
 /** Whether all values are 0 or 1. */
@@ -87,10 +93,10 @@ function describeCategories(column: CategoryColumn, counts: number[], rows: numb
   column.values.forEach((_, v) => {
     if (inCluster(v) - inOthers(v) > (best < 0 ? 0 : inCluster(best) - inOthers(best))) best = v;
   });
-  if (best < 0) return "same as in other rows";
+  if (best < 0) return t.sameAsOthers;
   const ratio = inOthers(best) > 0 ? inCluster(best) / inOthers(best) : 0;
-  const ratioText = ratio > 1.5 ? `, ${Number(ratio.toPrecision(2))} times as often` : "";
-  const shares = `${formatPercent(inCluster(best))} here, ${formatPercent(inOthers(best))} in other rows`;
+  const ratioText = ratio > 1.5 ? t.timesAsOften(formatNumber(Number(ratio.toPrecision(2)))) : "";
+  const shares = t.hereAndOthers(formatPercent(inCluster(best)), formatPercent(inOthers(best)));
   return `${column.values[best]}: ${shares}${ratioText}`;
 }
 
@@ -130,7 +136,7 @@ function histogram(column: NumberColumn, counts: number[], thresholds: number[])
     return h("div", { class: "chart" }, chart, h("div", { class: "bin-labels" }, ...labels));
   }
   const [first, last] = axisEnds(column);
-  const scaleNote = unit === null ? null : h("span", { class: "scale-note" }, "log scale");
+  const scaleNote = unit === null ? null : h("span", { class: "scale-note" }, t.logScale);
   return h(
     "div",
     { class: "chart" },
@@ -148,7 +154,10 @@ function axisEnds(column: NumberColumn): [string, string] {
   const isHighInLastBin = high > edges[edges.length - 2] && high < last;
   const start = formatRounded(column, isLowInFirstBin ? low : whole ? Math.ceil(edges[0]) : edges[0]);
   const end = formatRounded(column, isHighInLastBin ? high : whole ? Math.floor(last) : last);
-  return [beyond[0] ? `${start} or less` : start, beyond[1] ? `${end} or more` : end];
+  return [
+    beyond[0] ? t.orLess(start, formatRounded(column, low)) : start,
+    beyond[1] ? t.orMore(end, formatRounded(column, high)) : end,
+  ];
 }
 
 type Categories = Pick<CategoryColumn, "values" | "others" | "all">;
@@ -156,13 +165,13 @@ type Categories = Pick<CategoryColumn, "values" | "others" | "all">;
 /** A column of zeros and ones has two categories. */
 function asCategories(column: Column): Categories {
   if (column.kind === "category") return column;
-  const values = column.name.includes(" is ") ? ["no", "yes"] : ["0", "1"];
+  const values = column.name.includes(" is ") ? [t.no, t.yes] : ["0", "1"];
   return { values, others: 0, all: column.all };
 }
 
 /** One bar per category, with a mark at the share in all rows. */
 function categoryBars(column: Categories, counts: number[], totalRows: number, rows: number): Element {
-  const label = (v: number) => (v < column.values.length ? column.values[v] : pluralize(column.others, "other"));
+  const label = (v: number) => (v < column.values.length ? column.values[v] : t.others(column.others, formatCount(column.others)));
   const inCluster = (v: number) => counts[v] / Math.max(rows, 1);
   const inAll = (v: number) => column.all[v] / Math.max(totalRows, 1);
   const largest = (v: number) => Math.max(inCluster(v), inAll(v));
@@ -170,7 +179,7 @@ function categoryBars(column: Categories, counts: number[], totalRows: number, r
     .map((_, v) => v)
     .sort((a, b) => largest(b) - largest(a))
     .slice(0, MAX_CATEGORIES);
-  const description = (v: number) => `${formatPercent(inCluster(v))} here, ${formatPercent(inAll(v))} of all rows`;
+  const description = (v: number) => t.hereAndAll(formatPercent(inCluster(v)), formatPercent(inAll(v)));
   return h(
     "div",
     { class: "chart categories" },

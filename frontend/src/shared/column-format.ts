@@ -1,6 +1,7 @@
 // Values of a column as text, and text as values.
 
 import type { NumberColumn } from "../types";
+import { t } from "../texts";
 import { formatExactly, formatNumber, formatValue } from "./format";
 
 const DAY = 86_400_000;
@@ -45,10 +46,28 @@ export function parseIn(column: NumberColumn, text: string): number {
   const { prefix = "", suffix = "" } = column.format;
   let number = text.trim().replace(/[\s'’_]/g, "").replace("−", "-");
   for (const unit of [prefix.trim(), suffix.trim(), "$", "€", "£", "%"]) if (unit) number = number.replace(unit, "");
-  // Commas separate thousands; a single comma before other than three digits is a decimal comma.
-  if (/^-?\d{1,3}(,\d{3})+(\.\d+)?$/.test(number)) number = number.replace(/,/g, "");
-  else if (/^-?\d*,\d+$/.test(number)) number = number.replace(",", ".");
-  return number === "" ? NaN : Number(number);
+  return number === "" ? NaN : t.locale.decimal === "," ? parseWithComma(column, number) : parseWithPoint(number);
+}
+
+/** Commas separate thousands; a single comma before other than three digits is a decimal comma. */
+function parseWithPoint(number: string): number {
+  if (/^-?\d{1,3}(,\d{3})+(\.\d+)?$/.test(number)) return Number(number.replace(/,/g, ""));
+  return Number(/^-?\d*,\d+$/.test(number) ? number.replace(",", ".") : number);
+}
+
+/** Points separate thousands. "1.500" can also be a number with a decimal point: the range of the column decides. */
+function parseWithComma(column: NumberColumn, number: string): number {
+  if (/^-?\d*(\.\d{3})*,\d+$/.test(number)) return Number(number.replace(/\./g, "").replace(",", "."));
+  if (/^-?\d{1,3}(\.\d{3}){2,}$/.test(number)) return Number(number.replace(/\./g, ""));
+  if (!/^-?[1-9]\d{0,2}\.\d{3}$/.test(number)) return Number(number);
+  const isInRange = (value: number) => value >= column.low && value <= column.high;
+  const [grouped, plain] = [Number(number.replace(".", "")), Number(number)];
+  return isInRange(plain) && !isInRange(grouped) ? plain : grouped;
+}
+
+/** A number as the reader would type it. */
+export function editableText(value: number): string {
+  return String(value).replace(".", t.locale.decimal);
 }
 
 function parseDay(text: string): number {

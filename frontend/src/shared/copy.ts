@@ -1,6 +1,7 @@
 // Copying text to the clipboard.
 
 import { h } from "./dom";
+import { t } from "../texts";
 
 /** How long a button confirms that it has copied, in milliseconds. */
 const CONFIRMATION_TIME = 1600;
@@ -12,8 +13,8 @@ export function copyButton(label: string, text: () => string): HTMLButtonElement
   button.append(status);
   button.addEventListener("click", async () => {
     const isCopied = await copyToClipboard(text());
-    button.firstChild!.textContent = isCopied ? "Copied" : "Could not copy";
-    status.textContent = isCopied ? "copied" : "could not copy";
+    button.firstChild!.textContent = isCopied ? t.copied : t.notCopied;
+    status.textContent = isCopied ? t.copied : t.notCopied;
     setTimeout(() => {
       button.firstChild!.textContent = label;
       status.textContent = "";

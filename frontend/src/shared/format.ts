@@ -1,28 +1,27 @@
 // Numbers, categories and rules as text.
 
 import type { CategoryColumn } from "../types";
+import { t } from "../texts";
 
-/** A category that the training data do not contain. */
-export const OTHER_CATEGORY = "another value";
+/** A whole number with separated thousands. */
+export const formatCount = (n: number): string =>
+  n.toLocaleString("en-GB", { useGrouping: true }).replace(/,/g, t.locale.group);
 
-export const formatCount = (n: number): string => n.toLocaleString("en-GB");
-
-/** "1 row", "2 rows". */
-export function pluralize(n: number, singular: string, plural = `${singular}s`): string {
-  return `${formatCount(n)} ${n === 1 ? singular : plural}`;
-}
+/** A number with a fixed number of decimals. */
+export const formatFixed = (value: number, digits: number): string =>
+  value.toFixed(digits).replace(".", t.locale.decimal);
 
 /** "12,430 customers"; a single row is always called "row". */
 export function formatRows(n: number, rowsPlural: string): string {
-  return n === 1 ? "1 row" : `${formatCount(n)} ${rowsPlural}`;
+  return n === 1 ? t.row : `${formatCount(n)} ${rowsPlural}`;
 }
 
 export function formatPercent(share: number): string {
   const value = 100 * share;
   if (value === 0 || value === 100) return `${value}\u00a0%`;
-  if (value < 0.1) return "under 0.1\u00a0%";
-  if (value > 99.9) return "over 99.9\u00a0%";
-  return `${value < 10 || value > 90 ? value.toFixed(1) : Math.round(value)}\u00a0%`;
+  if (value < 0.1) return t.under(`${formatFixed(0.1, 1)}\u00a0%`);
+  if (value > 99.9) return t.over(`${formatFixed(99.9, 1)}\u00a0%`);
+  return `${value < 10 || value > 90 ? formatFixed(value, 1) : Math.round(value)}\u00a0%`;
 }
 
 /** A number with about three digits. */
@@ -30,7 +29,7 @@ export function formatNumber(value: number | null | undefined): string {
   if (value === null || value === undefined) return "–";
   if (value === 0) return "0"; // not "-0"
   const size = Math.abs(value);
-  if (size < 1e-4 || size >= 1e12) return value.toExponential(2);
+  if (size < 1e-4 || size >= 1e12) return value.toExponential(2).replace(".", t.locale.decimal);
   const digits = size >= 100 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 3 };
   return groupDigits(value.toLocaleString("en-GB", { ...digits, useGrouping: false }));
 }
@@ -38,7 +37,7 @@ export function formatNumber(value: number | null | undefined): string {
 /** A value of the data in full, without digits that come from floating-point rounding. */
 export function formatValue(value: number): string {
   const size = Math.abs(value);
-  if (size !== 0 && (size < 1e-4 || size >= 1e15)) return value.toPrecision(6);
+  if (size !== 0 && (size < 1e-4 || size >= 1e15)) return value.toPrecision(6).replace(".", t.locale.decimal);
   const options = { maximumSignificantDigits: 15, maximumFractionDigits: 4, useGrouping: false };
   return groupDigits(value.toLocaleString("en-GB", options as Intl.NumberFormatOptions));
 }
@@ -48,15 +47,20 @@ export function formatExactly(value: number): string {
   return groupDigits(String(value));
 }
 
-/** Separates thousands in numbers of five or more digits before the decimal point: "1950", but "19,500". */
+/**
+ * A number in the notation of the language, from one with a decimal point. Thousands are separated in numbers of five
+ * or more digits before the decimal point: "1950", but "19,500".
+ */
 export function groupDigits(number: string): string {
   const [, start, digits, rest] = /^(\D*)(\d+)(.*)$/.exec(number) ?? [];
-  if (digits === undefined || digits.length < 5 || rest.startsWith("e")) return number;
-  return `${start}${digits.replace(/\B(?=(\d{3})+$)/g, ",")}${rest}`;
+  if (digits === undefined) return number;
+  const isGrouped = digits.length >= 5 && !rest.startsWith("e");
+  const whole = isGrouped ? digits.replace(/\B(?=(\d{3})+$)/g, t.locale.group) : digits;
+  return `${start}${whole}${rest.replace(/^\.(?=\d)/, t.locale.decimal)}`;
 }
 
 export function categoryName(column: CategoryColumn, position: number): string {
-  return column.values[position] ?? OTHER_CATEGORY;
+  return column.values[position] ?? t.anotherValue;
 }
 
 /** A rule with thousands separators, and without line breaks between a comparison sign and its number. */
@@ -72,8 +76,8 @@ export function displayRule(rule: string): string {
 /** The cost of a tree compared with the reference, as part of a sentence. */
 export function describeCost(ratio: number): string {
   const change = 100 * (ratio - 1);
-  if (isNoChange(change)) return "at the same cost";
-  return `at ${formatChange(change)}\u00a0% ${change > 0 ? "higher" : "lower"} cost`;
+  if (isNoChange(change)) return t.sameCost;
+  return t.costChange(`${formatChange(change)}\u00a0%`, change > 0);
 }
 
 /** The same as a signed number: "+3.2 %". */
@@ -89,5 +93,5 @@ function isNoChange(percent: number): boolean {
 
 function formatChange(percent: number): string {
   const size = Math.abs(percent);
-  return size < 10 ? size.toFixed(1) : formatCount(Math.round(size));
+  return size < 10 ? formatFixed(size, 1) : formatCount(Math.round(size));
 }

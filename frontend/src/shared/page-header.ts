@@ -4,6 +4,7 @@ import type { ClusterNames } from "./cluster-names";
 import { clusterStyle } from "./colors";
 import { h, setStyle } from "./dom";
 import { formatPercent, formatRows } from "./format";
+import { t } from "../texts";
 
 /** Smallest share of a bar segment that has a text. */
 const MIN_TEXT_SHARE = 0.03;
@@ -20,7 +21,7 @@ export function pageHeader(
   return h(
     "header",
     { class: "page-header" },
-    h("p", { class: "report-title" }, title ?? "Clusters explained"),
+    h("p", { class: "report-title" }, title ?? t.clustersExplained),
     h("h1", {}, headline),
     summary,
     warnings ?? "",

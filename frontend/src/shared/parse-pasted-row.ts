@@ -3,6 +3,7 @@
 // Cells are separated by tabs, semicolons or commas. A header line is optional.
 
 import type { DataColumns } from "../types";
+import { t } from "../texts";
 
 export interface PastedRow {
   /** Text of the cells, by column. */
@@ -28,16 +29,14 @@ export function parsePastedRow(text: string, data: DataColumns, wanted: number[]
   else if (first.length === data.dataNames.length) assign(data.dataNames, first);
   else if (first.length === wanted.length) wanted.forEach((c, i) => values.set(c, first[i]));
   if (!values.size) {
-    const found = first.length === 1 ? "1 value" : `${first.length} values`;
     const names = wanted.map((c) => data.columns[c].name).join(", ");
-    const whole = data.dataNames.length ? `, or a whole row of ${data.dataNames.length} values` : "";
-    const message = `Found ${found}. Paste the ${wanted.length} values of ${names} in this order${whole}. With a header line, any order works.`;
+    const message = t.foundValues(first.length, wanted.length, names, data.dataNames.length);
     return { values, message };
   }
   const missing = wanted.filter((c) => !values.has(c)).map((c) => data.columns[c].name);
   return {
     values,
-    message: missing.length ? `No value found for: ${missing.join(", ")}.` : "Values copied into the form.",
+    message: missing.length ? t.noValueFor(missing.join(", ")) : t.valuesCopied,
   };
 }
 

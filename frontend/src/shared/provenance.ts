@@ -1,6 +1,7 @@
 // The section with the parameters and versions that produced the report.
 
 import { h, section } from "./dom";
+import { t } from "../texts";
 
 export function provenanceSection(entries: Record<string, string>): HTMLElement {
   const rows = Object.entries(entries).map(([name, value]) =>
@@ -9,8 +10,8 @@ export function provenanceSection(entries: Record<string, string>): HTMLElement 
   const table = h("table", { class: "provenance" }, h("tbody", {}, ...rows));
   return section(
     "provenance",
-    "How this report was created",
-    h("p", { class: "note" }, "The same data, parameters and versions always give the same file."),
-    h("details", {}, h("summary", {}, "Parameters and versions"), table),
+    t.provenanceTitle,
+    h("p", { class: "note" }, t.provenanceNote),
+    h("details", {}, h("summary", {}, t.parameters), table),
   );
 }

@@ -2,13 +2,13 @@
 
 import type { ClusterStatistics, DataColumns, NumberColumn, Row } from "../types";
 import type { ClusterNames } from "./cluster-names";
-import { formatIn, isDate, parseIn } from "./column-format";
+import { editableText, formatIn, isDate, parseIn } from "./column-format";
 import { h } from "./dom";
-import { OTHER_CATEGORY } from "./format";
 import { parsePastedRow } from "./parse-pasted-row";
+import { t } from "../texts";
 
-export const ROW_NOTE = "Your input stays in this page and is not sent anywhere.";
-export const ROW_HINT = "Enter the values of a row, or start from a typical row.";
+/** The category of a missing value in the payload. */
+const MISSING = "missing";
 
 /** A row that the reader can start from. */
 interface Example {
@@ -21,17 +21,20 @@ export class RowForm {
   readonly element: HTMLElement;
   private readonly fields = h("div", { class: "fields" });
   private readonly exampleSelect = h("select", {});
-  private readonly exampleField = h("label", { class: "field" }, h("span", {}, "Start from"), this.exampleSelect);
+  private readonly exampleField = h("label", { class: "field" }, h("span", {}, t.startFrom), this.exampleSelect);
   private readonly inputs = new Map<number, HTMLInputElement | HTMLSelectElement>();
   /** Text of inputs that were removed, by column. It is restored when the column is shown again. */
   private readonly removedText = new Map<number, string>();
   private examples: Example[] = [];
+  /** Columns whose values must not change. */
+  readonly fixed = new Set<number>();
+  private readonly fixedBoxes = h("div", { class: "fixed-columns" });
 
   constructor(
     private readonly data: DataColumns,
     private readonly onChange: () => void,
   ) {
-    const pasteArea = h("textarea", { rows: 2, placeholder: "with or without a header line", spellcheck: "false" });
+    const pasteArea = h("textarea", { rows: 2, placeholder: t.pasteHint, spellcheck: "false" });
     const status = h("p", { class: "note", role: "status" });
     pasteArea.addEventListener("input", () => {
       const { values, message } = parsePastedRow(pasteArea.value, data, [...this.inputs.keys()]);
@@ -46,8 +49,9 @@ export class RowForm {
     });
     const form = h("form", { class: "row-form", autocomplete: "off" }, this.fields);
     form.addEventListener("submit", (event: Event) => event.preventDefault());
-    const pasteField = h("label", { class: "field" }, h("span", {}, "Or paste a row from a table"), pasteArea);
-    this.element = h("div", {}, this.exampleField, form, pasteField, status);
+    const pasteField = h("label", { class: "field" }, h("span", {}, t.pasteRow), pasteArea);
+    const fixedField = h("fieldset", { class: "fixed-field" }, h("legend", {}, t.heldFixed), h("p", { class: "note small" }, t.heldFixedNote), this.fixedBoxes);
+    this.element = h("div", {}, this.exampleField, form, pasteField, status, fixedField);
   }
 
   /** Shows inputs for these columns. */
@@ -55,6 +59,7 @@ export class RowForm {
     for (const [c, input] of this.inputs) this.removedText.set(c, input.value);
     this.inputs.clear();
     this.fields.replaceChildren(...columns.map((c) => this.createField(c)));
+    this.fixedBoxes.replaceChildren(...columns.map((c) => this.createFixedBox(c)));
   }
 
   /** Offers one typical row per cluster as a start. */
@@ -63,11 +68,11 @@ export class RowForm {
     const columns = [...this.inputs.keys()];
     this.examples = clusters
       .flatMap(({ typical }, c) =>
-        typical.length ? [{ label: `a typical row of ${names.displayName(c)}`, cluster: c, values: typical[0] }] : [],
+        typical.length ? [{ label: t.typicalRowOf(names.displayName(c)), cluster: c, values: typical[0] }] : [],
       )
       .filter(({ values }) => columns.every((c) => c < values.length));
     const options = this.examples.map(({ label }, i) => h("option", { value: i }, label));
-    this.exampleSelect.replaceChildren(h("option", { value: "" }, "choose…"), ...options);
+    this.exampleSelect.replaceChildren(h("option", { value: "" }, t.choose), ...options);
     this.exampleSelect.value = selected;
     if (this.exampleSelect.selectedIndex < 0) this.exampleSelect.value = "";
     this.exampleField.hidden = options.length === 0;
@@ -100,8 +105,8 @@ export class RowForm {
       else if (error === null)
         error =
           text === ""
-            ? `Enter a value for ${column.name}.`
-            : `${column.name}: “${text}” is not a ${describeInput(column as NumberColumn)}.`;
+            ? t.enterValue(column.name)
+            : (isDate(column as NumberColumn) ? t.notADate : t.notANumber)(column.name, text);
     }
     return { row, error: error !== null && this.isEmpty() ? "" : error };
   }
@@ -121,33 +126,39 @@ export class RowForm {
     return h("label", { class: "field" }, h("span", {}, column.name), input);
   }
 
+  private createFixedBox(c: number): HTMLElement {
+    const box = h("input", { type: "checkbox", checked: this.fixed.has(c) });
+    box.addEventListener("change", () => {
+      if (box.checked) this.fixed.add(c);
+      else this.fixed.delete(c);
+      this.onChange();
+    });
+    return h("label", { class: "check" }, box, ` ${this.data.columns[c].name}`);
+  }
+
   private setValue(c: number, value: string | number | null): void {
     const input = this.inputs.get(c);
     const column = this.data.columns[c];
     if (!input) return;
     if (column.kind === "number") {
-      const isNumber = typeof value === "number";
-      input.value = value === null ? "" : isNumber && isDate(column) ? formatIn(column, value) : String(value);
+      if (typeof value === "number") input.value = isDate(column) ? formatIn(column, value) : editableText(value);
+      else input.value = value ?? "";
     } else {
-      const position = column.values.indexOf(String(value ?? "missing"));
+      const position = column.values.indexOf(String(value ?? MISSING));
       input.value = String(position < 0 ? column.values.length : position);
     }
   }
 }
 
-function describeInput(column: NumberColumn): string {
-  return isDate(column) ? "date. Write dates like 2024-03-15" : "number. Write numbers like 12.5 or 1,000";
-}
-
 function numberInput(column: NumberColumn): HTMLInputElement {
   const { fill, low, high } = column;
   const placeholder =
-    fill === null ? `${formatIn(column, low)} to ${formatIn(column, high)}` : `if empty: ${formatIn(column, fill)}`;
+    fill === null ? t.fromTo(formatIn(column, low), formatIn(column, high)) : t.ifEmpty(formatIn(column, fill));
   return h("input", { type: "text", inputmode: isDate(column) ? "text" : "decimal", placeholder });
 }
 
 function categoryInput(values: string[]): HTMLSelectElement {
   const options = values.map((value, v) => h("option", { value: v }, value));
-  const empty = h("option", { value: "" }, "choose…");
-  return h("select", {}, empty, ...options, h("option", { value: values.length }, OTHER_CATEGORY));
+  const empty = h("option", { value: "" }, t.choose);
+  return h("select", {}, empty, ...options, h("option", { value: values.length }, t.anotherValue));
 }

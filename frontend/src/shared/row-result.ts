@@ -3,6 +3,7 @@
 import type { ClusterNames } from "./cluster-names";
 import { clusterStyle } from "./colors";
 import { h, setStyle } from "./dom";
+import { t } from "../texts";
 
 /** A change of the row that leads to another cluster. */
 export interface Counterfactual {
@@ -20,16 +21,23 @@ export function clusterBadge(names: ClusterNames, cluster: number): HTMLElement 
 
 /** "This row belongs to ...". The label is added for screen readers, because the reader may have changed the name. */
 export function predictedCluster(names: ClusterNames, cluster: number): HTMLElement {
-  const label = h("span", { class: "visually-hidden verdict-label" }, ` (label ${names.clusters[cluster].label})`);
-  return h("p", { class: "verdict" }, "This row belongs to ", clusterBadge(names, cluster), label, ".");
+  const label = h("span", { class: "visually-hidden verdict-label" }, t.label(names.clusters[cluster].label));
+  return h("p", { class: "verdict" }, t.belongsTo, clusterBadge(names, cluster), label, t.belongsToEnd);
 }
 
-export function counterfactualList(names: ClusterNames, counterfactuals: Counterfactual[]): HTMLElement | null {
-  if (!counterfactuals.length) return null;
+/** `reachable` are the clusters that some change of any column leads to. */
+export function counterfactualList(
+  names: ClusterNames,
+  counterfactuals: Counterfactual[],
+  reachable: number[] = [],
+): HTMLElement | null {
+  const found = new Set(counterfactuals.map(({ cluster }) => cluster));
+  const others = reachable.filter((cluster) => !found.has(cluster)).map((cluster) => names.displayName(cluster));
+  if (!counterfactuals.length && !others.length) return null;
   const item = ({ cluster, text }: Counterfactual) => h("li", {}, clusterBadge(names, cluster), ` ${text}`);
   const list = (part: Counterfactual[]) => h("ul", { class: "badge-list" }, ...part.map(item));
   const rest = counterfactuals.slice(MAX_VISIBLE);
-  const more = h("details", {}, h("summary", {}, `${rest.length} more`), list(rest));
-  const title = h("h3", {}, `Changes that would lead to another ${names.noun}`);
-  return h("div", {}, title, list(counterfactuals.slice(0, MAX_VISIBLE)), rest.length > 0 && more);
+  const more = h("details", {}, h("summary", {}, t.more(String(rest.length))), list(rest));
+  const title = h("h3", {}, t.changesTo(names.noun));
+  return h("div", {}, title, list(counterfactuals.slice(0, MAX_VISIBLE)), rest.length > 0 && more, others.length > 0 && h("p", { class: "note" }, t.unreachable(others.join(", "))));
 }

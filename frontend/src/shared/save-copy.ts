@@ -1,7 +1,7 @@
 // Saves the page as a new file that contains the names of the clusters.
 
 import type { ClusterNames } from "./cluster-names";
-import { h } from "./dom";
+import { pageName, saveFile } from "./download";
 
 /** The end of the start tag of the payload. */
 const PAYLOAD_START = 'id="payload">';
@@ -15,14 +15,7 @@ export function rememberSource(): void {
 }
 
 export function saveCopy(names: ClusterNames): void {
-  const blob = new Blob([pageWithNames(names)], { type: "text/html" });
-  const url = URL.createObjectURL(blob);
-  const fileName = decodeURIComponent(location.pathname.split("/").pop() ?? "").replace(/\.html?$/i, "") || "report";
-  const link = h("a", { href: url, download: `${fileName}-named.html` });
-  document.body.append(link);
-  link.click();
-  link.remove();
-  setTimeout(() => URL.revokeObjectURL(url), 1000);
+  saveFile(`${pageName()}-named.html`, "text/html", pageWithNames(names));
 }
 
 /** The source of the page with the names in its payload. */

@@ -4,7 +4,8 @@ import { clusterCard } from "../shared/cluster-card";
 import { distributionLegend } from "../shared/column-distribution";
 import { copyButton } from "../shared/copy";
 import { h, section } from "../shared/dom";
-import { displayRule, pluralize } from "../shared/format";
+import { displayRule, formatCount } from "../shared/format";
+import { pictureButtons } from "../shared/picture";
 import { namesToolbar } from "../shared/names-toolbar";
 import type { Rule } from "../types";
 import { overviewTable } from "./overview-table";
@@ -12,6 +13,7 @@ import { boundsAt, leavesOf, pathTo } from "./paths";
 import { ruleText } from "./rule-text";
 import type { TreeState } from "./state";
 import { timeSeriesChart } from "./time-series";
+import { t } from "../texts";
 
 /** Number of rules that are shown without a click. */
 const MAX_VISIBLE_RULES = 4;
@@ -23,10 +25,10 @@ export function clusterCardsSection(state: TreeState): HTMLElement {
   state.on(["tree"], draw);
   return section(
     "clusters",
-    "The clusters",
+    t.clustersTitle("cluster"),
     overviewTable(state),
     namesToolbar(state.names),
-    distributionLegend("cluster", "threshold in its rules", state.data.rowsAre),
+    distributionLegend("cluster", t.thresholdInRules, state.data.rowsAre),
     grid,
   );
 }
@@ -40,10 +42,10 @@ function treeClusterCard(state: TreeState, cluster: number): HTMLElement {
   const buttons = h(
     "div",
     { class: "toolbar" },
-    copyButton("Copy rule", () => `${state.clusterName(cluster)}: ${ruleText(rules)}`),
-    h("button", { type: "button", class: "secondary", click: () => showInTree(state, pathNodes) }, "Show in the tree"),
+    copyButton(t.copyRule, () => `${state.clusterName(cluster)}: ${ruleText(rules)}`),
+    h("button", { type: "button", class: "secondary", click: () => showInTree(state, pathNodes) }, t.showInTree),
   );
-  return clusterCard({
+  const card = clusterCard({
     names: state.names,
     cluster,
     statistics: tree.clusters[cluster],
@@ -59,6 +61,8 @@ function treeClusterCard(state: TreeState, cluster: number): HTMLElement {
     },
     onHover: (isHovered) => state.highlight(isHovered ? pathNodes : null),
   });
+  buttons.append(pictureButtons(`cluster-${cluster}`, card));
+  return card;
 }
 
 function showInTree(state: TreeState, nodes: number[]): void {
@@ -67,13 +71,13 @@ function showInTree(state: TreeState, nodes: number[]): void {
 }
 
 function ruleList(rules: Rule[]): HTMLElement {
-  if (!rules.length) return h("div", { class: "rule" }, "The tree has no leaf for this cluster.");
+  if (!rules.length) return h("div", { class: "rule" }, t.noLeaf);
   const item = (rule: Rule) => h("li", {}, ...conditionParts(rule));
   const visible = rules.slice(0, MAX_VISIBLE_RULES);
   const hidden = rules.slice(MAX_VISIBLE_RULES);
   const box = h("div", { class: "rule" }, h("ul", {}, ...visible.map(item)));
   if (hidden.length) {
-    const summary = h("summary", {}, `or ${pluralize(hidden.length, "more rule")}`);
+    const summary = h("summary", {}, t.moreRules(hidden.length, formatCount(hidden.length)));
     box.append(h("details", {}, summary, h("ul", {}, ...hidden.map(item))));
   }
   return box;
@@ -82,6 +86,6 @@ function ruleList(rules: Rule[]): HTMLElement {
 /** The conditions of a rule, joined by an "and" with its own style. */
 function conditionParts(rule: Rule): (Node | string)[] {
   return displayRule(rule.text)
-    .split(" and ")
-    .flatMap((condition, i) => (i === 0 ? [condition] : [h("span", { class: "and" }, " and "), condition]));
+    .split(t.and)
+    .flatMap((condition, i) => (i === 0 ? [condition] : [h("span", { class: "and" }, t.and), condition]));
 }

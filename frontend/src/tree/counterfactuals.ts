@@ -5,8 +5,10 @@ import { categoryName } from "../shared/format";
 import type { Counterfactual } from "../shared/row-result";
 import type { Column, Row, Tree } from "../types";
 import { boundsAt, type Bounds } from "./paths";
+import { t } from "../texts";
 
 interface Change {
+  column: number;
   text: string;
   /** In standard deviations; 1 for categories. */
   size: number;
@@ -19,22 +21,29 @@ interface Candidate {
 
 /**
  * One counterfactual for each other cluster, the easiest cluster first. Of all leaves of a cluster it
- * takes the one with the fewest changes; ties go to the smallest changes.
+ * takes the one with the fewest changes; ties go to the smallest changes. `fixed` columns do not change.
  */
-export function findCounterfactuals(tree: Tree, columns: Column[], row: Row, currentCluster: number): Counterfactual[] {
+export function findCounterfactuals(
+  tree: Tree,
+  columns: Column[],
+  row: Row,
+  currentCluster: number,
+  fixed: ReadonlySet<number>,
+): Counterfactual[] {
   const best = new Map<number, Candidate>();
   tree.nodes.forEach(({ cluster }, leaf) => {
     if (cluster === undefined || cluster === currentCluster) return;
     const boundsByColumn = boundsAt(tree, leaf);
     if (![...boundsByColumn.values()].every(isSatisfiable)) return;
-    const changes = [...boundsByColumn].flatMap(([c, bounds]) => requiredChange(columns[c], row.get(c)!, bounds) ?? []);
+    const changes = [...boundsByColumn].flatMap(([c, bounds]) => requiredChange(c, columns[c], row.get(c)!, bounds) ?? []);
+    if (changes.some(({ column }) => fixed.has(column))) return;
     const candidate = { cluster, changes };
     const known = best.get(cluster);
     if (!known || compare(candidate, known) < 0) best.set(cluster, candidate);
   });
   return [...best.values()]
     .sort(compare)
-    .map(({ cluster, changes }) => ({ cluster, text: changes.map(({ text }) => text).join(" and ") }));
+    .map(({ cluster, changes }) => ({ cluster, text: changes.map(({ text }) => text).join(t.and) }));
 }
 
 function compare(a: Candidate, b: Candidate): number {
@@ -48,27 +57,29 @@ function isSatisfiable(bounds: Bounds): boolean {
 }
 
 /** The change that a value needs to fulfil the bounds; null if it does already. */
-function requiredChange(column: Column, value: number, bounds: Bounds): Change | null {
+function requiredChange(c: number, column: Column, value: number, bounds: Bounds): Change | null {
   if (column.kind === "category") {
     const current = categoryName(column, value);
     if (bounds.is !== null && value !== bounds.is)
-      return { text: `${column.name} ${column.values[bounds.is]} instead of ${current}`, size: 1 };
+      return { column: c, text: t.insteadOf(`${column.name} ${column.values[bounds.is]}`, current), size: 1 };
     if (bounds.is === null && bounds.not.includes(value))
-      return { text: `${column.name} other than ${current}`, size: 1 };
+      return { column: c, text: t.otherThan(column.name, current), size: 1 };
     return null;
   }
   const scale = column.spread || 1;
   const threshold = (v: number) => formatThreshold(column, v);
   const hasBothBounds = Number.isFinite(bounds.above) && Number.isFinite(bounds.atMost);
   if (value <= bounds.above) {
-    const upTo = hasBothBounds ? ` (up to ${threshold(bounds.atMost)})` : "";
-    const text = `${column.name} above ${threshold(bounds.above)}${upTo} instead of ${formatIn(column, value)}`;
-    return { text, size: (bounds.above - value) / scale };
+    const change = hasBothBounds
+      ? t.aboveUpTo(column.name, threshold(bounds.above), threshold(bounds.atMost))
+      : t.above(column.name, threshold(bounds.above));
+    return { column: c, text: t.insteadOf(change, formatIn(column, value)), size: (bounds.above - value) / scale };
   }
   if (value > bounds.atMost) {
-    const butAbove = hasBothBounds ? ` (but above ${threshold(bounds.above)})` : "";
-    const text = `${column.name} ${threshold(bounds.atMost)} or less${butAbove} instead of ${formatIn(column, value)}`;
-    return { text, size: (value - bounds.atMost) / scale };
+    const change = hasBothBounds
+      ? t.orLessButAbove(column.name, threshold(bounds.atMost), threshold(bounds.above))
+      : t.orLessThan(column.name, threshold(bounds.atMost));
+    return { column: c, text: t.insteadOf(change, formatIn(column, value)), size: (value - bounds.atMost) / scale };
   }
   return null;
 }

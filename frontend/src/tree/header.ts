@@ -2,10 +2,11 @@
 
 import { warningBox } from "../shared/data-panel";
 import { h } from "../shared/dom";
-import { describeCost, formatCount, formatPercent, formatRows, pluralize } from "../shared/format";
+import { describeCost, formatCount, formatFixed, formatPercent, formatRows } from "../shared/format";
 import { drawSizeBar, pageHeader } from "../shared/page-header";
 import type { Tree, TreePayload } from "../types";
 import type { TreeState } from "./state";
+import { t } from "../texts";
 
 export function treeHeader(state: TreeState): HTMLElement {
   const { data } = state;
@@ -23,22 +24,25 @@ export function treeHeader(state: TreeState): HTMLElement {
   };
   draw();
   state.on(["tree", "names"], draw);
-  const headline = `${pluralize(data.clusters.length, "cluster")} of ${formatRows(data.rows, data.rowsAre)}`;
+  const headline = t.headline(
+    t.clusterCount(data.clusters.length, formatCount(data.clusters.length), "cluster"),
+    formatRows(data.rows, data.rowsAre),
+  );
   return pageHeader(data.title, headline, h("p", { class: "summary" }, ...summaries), warningBox(data), sizeBar);
 }
 
 function summaryText(data: TreePayload, tree: Tree): string {
   const { leaves, agreement, costRatio, columns, conditions } = tree.measures;
-  if (leaves === 1) return `All ${data.rowsAre} are in one cluster, so there is nothing to explain.`;
-  const questions = pluralize(leaves - 1, "yes/no question");
-  let text = `A decision tree with ${questions} describes these clusters. `;
+  if (leaves === 1) return t.oneCluster(data.rowsAre);
+  const questions = t.questions(leaves - 1, formatCount(leaves - 1));
+  let text = t.treeDescribes(questions);
   if (agreement !== null) {
-    const rows = agreement === 1 ? `all ${data.rowsAre}` : `${formatPercent(agreement)} of the ${data.rowsAre}`;
+    const rows = agreement === 1 ? t.allRows(data.rowsAre) : t.shareOfRows(formatPercent(agreement), data.rowsAre);
     const cost = costRatio === null ? "" : `, ${describeCost(costRatio)}`;
-    text = `This decision tree with ${questions} assigns ${rows} to the same clusters as ${data.reference}${cost}. `;
+    text = t.treeAssigns(questions, rows, data.reference, cost);
   }
   const empty = tree.clusters.filter((cluster) => cluster.rows === 0).length;
-  if (empty) text += `${formatCount(empty)} of its clusters ${empty === 1 ? "contains" : "contain"} no ${data.rowsAre}. `;
-  text += `It uses ${formatCount(columns)} of ${pluralize(data.columnsInData, "column")}. `;
-  return `${text}On average, ${conditions.toFixed(1)} conditions explain the cluster of a row.`;
+  if (empty) text += t.emptyClusters(empty, formatCount(empty), data.rowsAre);
+  text += t.columnsOf(formatCount(columns), data.columnsInData, formatCount(data.columnsInData));
+  return `${text}${t.averageConditions(formatFixed(conditions, 1))}`;
 }

@@ -26,6 +26,8 @@ export interface Layout {
   isOutline: boolean;
   /** Whether the questions of the outline take two lines. */
   isNarrow: boolean;
+  /** Whether the questions contain histograms. */
+  hasHistograms: boolean;
 }
 
 /** A node that is not hidden by a collapsed ancestor. */
@@ -52,10 +54,15 @@ const MIN_LINK_WIDTH = 1.5;
 const MAX_LINK_WIDTH = 44;
 const MAX_OUTLINE_LINK_WIDTH = 10;
 const MAX_INDENT = 22;
+/** Space for the histogram of a question. */
+const HISTOGRAM_HEIGHT = 36;
 /** Up to this width, the questions of the outline take two lines. */
 const NARROW_WIDTH = 700;
 
-/** `collapsed` are the splits whose children are hidden. */
+/**
+ * `collapsed` are the splits whose children are hidden. `wantsHistograms` is null if the reader has not decided: only
+ * the horizontal layout then has histograms, because the outline is that of large trees and narrow pages.
+ */
 export function layoutTree(
   tree: Tree,
   columns: Column[],
@@ -63,6 +70,7 @@ export function layoutTree(
   clusterNames: string[],
   width: number,
   isPrinted = false,
+  wantsHistograms: boolean | null = null,
 ): Layout {
   const visible = visibleNodes(tree, collapsed);
   const leafWidth = isPrinted ? PRINTED_LEAF_WIDTH : LEAF_WIDTH;
@@ -72,11 +80,18 @@ export function layoutTree(
   // The longest word should fit into a split.
   const wordWidth = longestText(names.flatMap((name) => name.split(" "))) + SPLIT_PADDING;
   if (levelDistance < Math.max(MIN_LEVEL_DISTANCE, Math.min(wordWidth, MAX_SPLIT_WIDTH) + GAP))
-    return outlineLayout(tree, visible, width, isPrinted);
+    return outlineLayout(tree, collapsed, visible, width, isPrinted, wantsHistograms ?? false);
   const splitWidth = Math.min(levelDistance - GAP, MAX_SPLIT_WIDTH);
   const hasTwoLines =
     longestText(names) > splitWidth - SPLIT_PADDING || longestText(clusterNames) > leafWidth - LEAF_PADDING;
-  return horizontalLayout(tree, collapsed, visible, { levelDistance, width, leafWidth, splitWidth, hasTwoLines });
+  return horizontalLayout(tree, collapsed, visible, {
+    levelDistance,
+    width,
+    leafWidth,
+    splitWidth,
+    hasTwoLines,
+    hasHistograms: wantsHistograms ?? true,
+  });
 }
 
 /** In preorder: parents before their children, "yes" before "no". */
@@ -109,13 +124,14 @@ interface HorizontalSizes {
   splitWidth: number;
   /** Whether column names may take two lines. */
   hasTwoLines: boolean;
+  hasHistograms: boolean;
 }
 
 function horizontalLayout(
   tree: Tree,
   collapsed: Set<number>,
   visible: VisibleNode[],
-  { levelDistance, width, leafWidth, splitWidth, hasTwoLines }: HorizontalSizes,
+  { levelDistance, width, leafWidth, splitWidth, hasTwoLines, hasHistograms }: HorizontalSizes,
 ): Layout {
   const hasNoVisibleChildren = (i: number) => tree.nodes[i].left === undefined || collapsed.has(i);
   const terminal = visible.filter(({ i }) => hasNoVisibleChildren(i));
@@ -135,7 +151,8 @@ function horizontalLayout(
       x: depth * levelDistance,
       y: y.get(i)!,
       width: isLeaf ? leafWidth : splitWidth,
-      height,
+      // A split with visible children has at least the space of two leaves.
+      height: hasNoVisibleChildren(i) || !hasHistograms ? height : height + HISTOGRAM_HEIGHT,
       depth,
       linkPath: "",
       linkWidth: Math.max(MIN_LINK_WIDTH, linkWidth(tree, i, MAX_LINK_WIDTH)),
@@ -155,21 +172,33 @@ function horizontalLayout(
       child.linkPath = `M${startX - 1} ${startY} C${middleX} ${startY} ${middleX} ${child.y} ${child.x + 1} ${child.y}`;
     }
   }
-  return { nodes, width, height: lineHeight * terminal.length + 4, isOutline: false, isNarrow: false };
+  return { nodes, width, height: lineHeight * terminal.length + 4, isOutline: false, isNarrow: false, hasHistograms };
 }
 
-function outlineLayout(tree: Tree, visible: VisibleNode[], width: number, isPrinted: boolean): Layout {
+function outlineLayout(
+  tree: Tree,
+  collapsed: Set<number>,
+  visible: VisibleNode[],
+  width: number,
+  isPrinted: boolean,
+  hasHistograms: boolean,
+): Layout {
   const isNarrow = !isPrinted && width <= NARROW_WIDTH;
   const height = isPrinted ? 30 : isNarrow ? 52 : 36;
-  const lineHeight = height + (isPrinted ? 4 : 6);
+  const gap = isPrinted ? 4 : 6;
   const indent = Math.min(MAX_INDENT, (0.3 * width) / Math.max(maxDepth(visible), 1));
   const nodes = new Map<number, NodeBox>();
-  visible.forEach(({ i, depth }, line) => {
+  let bottom = 0;
+  visible.forEach(({ i, depth }) => {
+    const isOpenSplit = tree.nodes[i].left !== undefined && !collapsed.has(i);
+    const ownHeight = height + (hasHistograms && isOpenSplit ? HISTOGRAM_HEIGHT : 0);
+    const top = bottom + gap / 2;
+    bottom = top + ownHeight + gap / 2;
     nodes.set(i, {
       x: depth * indent,
-      y: lineHeight * (line + 0.5),
+      y: top + ownHeight / 2,
       width: width - depth * indent,
-      height,
+      height: ownHeight,
       depth,
       linkPath: "",
       linkWidth: Math.max(MIN_LINK_WIDTH, Math.min(indent * 0.6, linkWidth(tree, i, MAX_OUTLINE_LINK_WIDTH))),
@@ -180,8 +209,8 @@ function outlineLayout(tree: Tree, visible: VisibleNode[], width: number, isPrin
     for (const childIndex of [tree.nodes[i].left, tree.nodes[i].right]) {
       const child = childIndex === undefined ? undefined : nodes.get(childIndex);
       if (!child) continue;
-      child.linkPath = `M${parent.x + indent / 2} ${parent.y + height / 2} V${child.y} H${child.x}`;
+      child.linkPath = `M${parent.x + indent / 2} ${parent.y + parent.height / 2} V${child.y} H${child.x}`;
     }
   }
-  return { nodes, width, height: lineHeight * visible.length, isOutline: true, isNarrow };
+  return { nodes, width, height: bottom, isOutline: true, isNarrow, hasHistograms };
 }

@@ -1,16 +1,17 @@
 // The measures of the selected tree.
 
 import { h, section } from "../shared/dom";
-import { formatCostChange, formatPercent } from "../shared/format";
+import { formatCostChange, formatCount, formatFixed, formatPercent } from "../shared/format";
 import { measureItems, type Measure } from "../shared/measure-list";
 import type { TreeState } from "./state";
+import { t } from "../texts";
 
 export function measuresSection(state: TreeState): HTMLElement {
   const list = h("dl", { class: "measures" });
   const draw = () => list.replaceChildren(...measureItems(treeMeasures(state)));
   draw();
   state.on(["tree"], draw);
-  return section("measures", "How good is this explanation?", list);
+  return section("measures", t.measuresTitle, list);
 }
 
 function treeMeasures(state: TreeState): Measure[] {
@@ -20,40 +21,32 @@ function treeMeasures(state: TreeState): Measure[] {
   if (agreement !== null)
     measures.push([
       formatPercent(agreement),
-      `agreement with ${reference}`,
-      `Share of ${rowsAre} that have the same cluster in the tree and in ${reference}.`,
+      t.agreementName(reference),
+      t.agreementText(rowsAre, reference),
     ]);
   if (costRatio !== null)
     measures.push([
       formatCostChange(costRatio),
-      `cost compared with ${reference}`,
-      costText(state.data.objective),
+      t.costCompared(reference),
+      t.costText(state.data.objective),
     ]);
   measures.push(
     [
-      conditions.toFixed(2),
-      "conditions per row",
-      "Average conditions per rule, without redundant ones.",
+      formatFixed(conditions, 2),
+      t.conditionsName,
+      t.conditionsText,
     ],
     [
-      questions.toFixed(2),
-      "questions per row",
-      `Average number of questions that the tree asks about a row. The maximum is ${mostQuestions}.`,
+      formatFixed(questions, 2),
+      t.questionsName,
+      t.questionsText(String(mostQuestions)),
     ],
-    [String(leaves), "leaves", "End points of the tree. A cluster with several leaves is described by several rules."],
+    [String(leaves), t.leavesName, t.leavesText],
     [
-      `${columns} of ${columnsInData}`,
-      "columns used",
-      "Columns that occur in the questions of the tree. The tree ignores the other columns.",
+      t.partOf(String(columns), formatCount(columnsInData)),
+      t.columnsUsedName,
+      t.columnsUsedText,
     ],
   );
   return measures;
-}
-
-function costText(objective: string): string {
-  const distance =
-    objective === "kmedians"
-      ? "the absolute differences between the rows and the median of their cluster"
-      : "the squared distances of the rows from the mean of their cluster";
-  return `The cost is the sum of ${distance}, in the columns of the model. The lower it is, the more similar the rows of a cluster are.`;
 }

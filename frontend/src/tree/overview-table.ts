@@ -3,9 +3,12 @@
 import { clusterBadge } from "../shared/row-result";
 import { formatRounded } from "../shared/column-format";
 import { h, setStyle } from "../shared/dom";
-import { formatPercent, formatRows } from "../shared/format";
+import { csvButton, tableRows } from "../shared/download";
+import { pictureButtons } from "../shared/picture";
+import { formatFixed, formatPercent, formatRows } from "../shared/format";
 import type { ClusterStatistics, Column, Tree } from "../types";
 import type { TreeState } from "./state";
+import { t } from "../texts";
 
 /** Differences above this many standard deviations have the same colour. */
 const MAX_DIFFERENCE = 3;
@@ -29,15 +32,15 @@ export function overviewTable(state: TreeState): HTMLElement {
     const order = orderedColumns(data.columns, state.tree);
     const shown = isComplete ? order : order.slice(0, VISIBLE_COLUMNS);
     more.hidden = order.length <= VISIBLE_COLUMNS;
-    more.textContent = isComplete ? "Show fewer columns" : `Show all ${order.length} columns`;
+    more.textContent = isComplete ? t.showFewer : t.showMore(String(order.length));
     const heads = data.clusters.map((_, c) => h("th", { scope: "col" }, h("a", { href: `#card-${c}` }, clusterBadge(state.names, c))));
     const sizes = state.tree.clusters.map(({ rows }) => h("td", {}, formatPercent(rows / Math.max(data.rows, 1))));
     table.replaceChildren(
-      h("thead", {}, h("tr", {}, h("td", {}), h("th", { scope: "col" }, `all ${data.rowsAre}`), ...heads)),
+      h("thead", {}, h("tr", {}, h("td", {}), h("th", { scope: "col" }, t.allRows(data.rowsAre)), ...heads)),
       h(
         "tbody",
         {},
-        h("tr", {}, h("th", { scope: "row" }, `share of ${data.rowsAre}`), h("td", {}, formatRows(data.rows, data.rowsAre)), ...sizes),
+        h("tr", {}, h("th", { scope: "row" }, t.shareRow(data.rowsAre)), h("td", {}, formatRows(data.rows, data.rowsAre)), ...sizes),
         ...shown.map((i) => columnRow(data.columns[i], i, state.tree.clusters)),
       ),
     );
@@ -54,13 +57,13 @@ export function overviewTable(state: TreeState): HTMLElement {
     h(
       "p",
       { class: "note" },
-      `Averages of numbers and most frequent categories. The stronger the colour, the more the cluster differs from the other ${data.rowsAre}: `,
-      setStyle(h("span", { class: "swatch" }, "higher"), { background: shade(0.6 * MAX_DIFFERENCE) }),
+      t.overviewNote(data.rowsAre),
+      setStyle(h("span", { class: "swatch" }, t.higher), { background: shade(0.6 * MAX_DIFFERENCE) }),
       " ",
-      setStyle(h("span", { class: "swatch" }, "lower"), { background: shade(-0.6 * MAX_DIFFERENCE) }),
+      setStyle(h("span", { class: "swatch" }, t.lower), { background: shade(-0.6 * MAX_DIFFERENCE) }),
     ),
-    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Overview of the clusters" }, table),
-    more,
+    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": t.overviewLabel }, table),
+    h("div", { class: "toolbar" }, more, csvButton("overview", () => tableRows(table)), pictureButtons("overview", table)),
   );
 }
 
@@ -104,13 +107,12 @@ function clusterCell(column: Column, i: number, { rows, apart, means, counts }: 
 function mostFrequent(values: string[], counts: number[]): { text: string; position: number } {
   const total = counts.reduce((a, b) => a + b, 0);
   const position = counts.indexOf(Math.max(...counts));
-  return { text: `${values[position] ?? "other"} ${formatPercent(counts[position] / Math.max(total, 1))}`, position };
+  return { text: `${values[position] ?? t.other} (${formatPercent(counts[position] / Math.max(total, 1))})`, position };
 }
 
 function describeDifference(difference: number | null): string | null {
   if (difference === null) return null;
-  const size = Math.abs(difference).toFixed(1);
-  return `${size} standard deviations ${difference < 0 ? "below" : "above"} the other rows`;
+  return t.deviation(formatFixed(Math.abs(difference), 1), difference < 0);
 }
 
 /** Blue for higher, orange for lower. */

@@ -3,6 +3,7 @@
 import { dataSection } from "../shared/data-panel";
 import { provenanceSection } from "../shared/provenance";
 import { clusterCardsSection } from "./cluster-cards";
+import { compareSection } from "./compare-clusters";
 import { copyRulesSection } from "./copy-rules";
 import { measuresSection } from "./measures";
 import { rowSection } from "./row-explanation";
@@ -15,9 +16,13 @@ export function treeSections(state: TreeState): HTMLElement[] {
   return [
     treeSection(state, tradeOffSlider(state)),
     clusterCardsSection(state),
+    compareSection(state),
     scatterPlotSection(state),
     rowSection(state),
-    dataSection(state.data),
+    dataSection(state.data, {
+      agreement: state.data.trees[state.data.own].measures.agreement,
+      reference: state.data.reference,
+    }),
     measuresSection(state),
     copyRulesSection(state),
     provenanceSection(state.data.made),

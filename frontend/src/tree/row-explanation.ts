@@ -1,15 +1,16 @@
-// "Explain a row" for a tree: the path of the row, its cluster, and changes that lead to other clusters.
+// t.rowTitle for a tree: the path of the row, its cluster, and changes that lead to other clusters.
 
 import { formatIn } from "../shared/column-format";
 import { h, replaceContent, section } from "../shared/dom";
 import { categoryName } from "../shared/format";
-import { ROW_HINT, ROW_NOTE, RowForm } from "../shared/row-form";
+import { RowForm } from "../shared/row-form";
 import { counterfactualList, predictedCluster } from "../shared/row-result";
 import type { Row } from "../types";
 import { findCounterfactuals } from "./counterfactuals";
 import { answerTo, questionText } from "./node-text";
 import { decisionPath, splitColumns } from "./paths";
 import type { TreeState } from "./state";
+import { t } from "../texts";
 
 export function rowSection(state: TreeState): HTMLElement {
   const { data } = state;
@@ -37,7 +38,7 @@ export function rowSection(state: TreeState): HTMLElement {
     const { row, error } = form.read();
     const pin = (nodes: number[] | null) => isEntered && state.pin(nodes);
     if (error !== null) {
-      result.replaceChildren(h("p", { class: "note" }, error || ROW_HINT));
+      result.replaceChildren(h("p", { class: "note" }, error || t.rowHint));
       pin(null);
       return;
     }
@@ -50,9 +51,15 @@ export function rowSection(state: TreeState): HTMLElement {
       predictedCluster(state.names, cluster),
       hasSplits
         ? h("ol", { class: "steps" }, ...path.slice(0, -1).map((node, i) => pathStep(node, path[i + 1], row)))
-        : h("p", { class: "note" }, "The tree has no questions. Every row is in the same cluster."),
-      counterfactualList(state.names, findCounterfactuals(tree, data.columns, row, cluster)),
+        : h("p", { class: "note" }, t.noQuestions),
+      counterfactuals(row, cluster),
     );
+  }
+
+  function counterfactuals(row: Row, cluster: number): HTMLElement | null {
+    const find = (fixed: ReadonlySet<number>) => findCounterfactuals(state.tree, data.columns, row, cluster, fixed);
+    const reachable = form.fixed.size ? find(new Set()).map((found) => found.cluster) : [];
+    return counterfactualList(state.names, find(form.fixed), reachable);
   }
 
   /** One question with the answer of the row. */
@@ -62,7 +69,7 @@ export function rowSection(state: TreeState): HTMLElement {
     const value = row.get(split.column!)!;
     const valueText = column.kind === "number" ? formatIn(column, value) : categoryName(column, value);
     const answer = answerTo(split, split.left === next);
-    return h("li", {}, `${questionText(split, data.columns)} `, h("strong", {}, answer), `, the value is ${valueText}`);
+    return h("li", {}, `${questionText(split, data.columns)} `, h("strong", {}, answer), t.theValueIs(valueText));
   }
 
   state.on(["tree"], updateForm);
@@ -73,8 +80,8 @@ export function rowSection(state: TreeState): HTMLElement {
   updateForm();
   return section(
     "row",
-    "Explain a row",
-    h("p", { class: "note" }, ROW_NOTE),
+    t.rowTitle,
+    h("p", { class: "note" }, t.rowNote),
     h("div", { class: "two-columns" }, form.element, result),
   );
 }

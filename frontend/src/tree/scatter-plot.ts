@@ -3,7 +3,8 @@
 import { clusterColor } from "../shared/colors";
 import { formatIn, formatRounded } from "../shared/column-format";
 import { h, replaceContent, section, setStyle, svg } from "../shared/dom";
-import { categoryName, formatCount, pluralize } from "../shared/format";
+import { categoryName, formatCount } from "../shared/format";
+import { pictureButtons } from "../shared/picture";
 import {
   axisPosition,
   axisValue,
@@ -25,6 +26,7 @@ import {
   type Tick,
 } from "../shared/plot";
 import { screenOnly } from "../shared/printing";
+import { t } from "../texts";
 import type { Column } from "../types";
 import { separatingColumns } from "./separating-columns";
 import type { TreeState } from "./state";
@@ -36,6 +38,12 @@ const HOVER_DISTANCE = 14;
 const MAX_TICK_LENGTH = 14;
 /** Number of columns in the description of a row. */
 const MAX_HOVER_COLUMNS = 8;
+/** Share of an axis that one step of zooming removes or adds. */
+const ZOOM_STEP = 0.5;
+/** A rectangle that is smaller than this, in pixels, is a click and not a part to zoom in. */
+const MIN_ZOOM_PIXELS = 10;
+/** Size of the arrow of a row beyond the axes. */
+const ARROW = 5;
 
 /** A row with the position of its mark in the plot. */
 interface Mark {
@@ -43,9 +51,17 @@ interface Mark {
   cluster: number;
   x: number;
   y: number;
-  /** Whether the row lies beyond the axes, so that its mark is an arrow at the edge. */
-  isBeyond: boolean;
+  /** The direction of the arrow of a row that lies beyond the axes: -1, 0 or 1 on both axes. */
+  beyond: [number, number];
 }
+
+/** The part of the plot that is shown, as shares of both axes. */
+interface Window {
+  x: Range;
+  y: Range;
+}
+
+const FULL: Window = { x: { low: 0, high: 1 }, y: { low: 0, high: 1 } };
 
 /** Null if the report contains no rows to draw. */
 export function scatterPlotSection(state: TreeState): HTMLElement | null {
@@ -53,18 +69,20 @@ export function scatterPlotSection(state: TreeState): HTMLElement | null {
   const shown = data.columns.flatMap((column, i) => (column.shown ? [i] : []));
   if (!data.points.rows || !shown.length) return null;
   const [firstX, firstY] = separatingColumns(data, shown);
+  let zoom = FULL;
+  let scales: { x: Scale; y: Scale } | null = null;
   const axisChoice = (label: string, selected: number) => {
     const options = shown.map((i) => h("option", { value: i, selected: i === selected }, data.columns[i].name));
     const select = h("select", {}, ...options);
     const logBox = h("input", { type: "checkbox", checked: true });
-    const logField = h("label", { class: "check" }, logBox, " log scale");
+    const logField = h("label", { class: "check" }, logBox, ` ${t.logScale}`);
     const unit = () => (logBox.checked ? unitOf(data.columns[Number(select.value)]) : null);
-    const update = () => logField.classList.toggle("invisible", unitOf(data.columns[Number(select.value)]) === null);
+    const update = () => (logField.classList.toggle("invisible", unitOf(data.columns[Number(select.value)]) === null), (zoom = FULL));
     for (const input of [select, logBox]) input.addEventListener("change", () => (update(), draw()));
     update();
     return { select, unit, fields: [h("label", { class: "field" }, h("span", {}, label), select), logField] };
   };
-  const [xChoice, yChoice] = [axisChoice("Horizontal axis", firstX), axisChoice("Vertical axis", firstY)];
+  const [xChoice, yChoice] = [axisChoice(t.horizontalAxis, firstX), axisChoice(t.verticalAxis, firstY)];
   const legend = h("div", { class: "legend" });
   const beyondNote = h("p", { class: "note small" });
   const tooltip = h("div", { class: "tooltip", hidden: true });
@@ -76,11 +94,13 @@ export function scatterPlotSection(state: TreeState): HTMLElement | null {
     const [xIndex, yIndex] = [Number(xChoice.select.value), Number(yChoice.select.value)];
     const [xColumn, yColumn] = [data.columns[xIndex], data.columns[yIndex]];
     const [xUnit, yUnit] = [xChoice.unit(), yChoice.unit()];
-    const [xRange, yRange] = [columnRange(xColumn, xUnit), columnRange(yColumn, yUnit)];
+    const xRange = zoomedRange(columnRange(xColumn, xUnit), zoom.x, xUnit);
+    const yRange = zoomedRange(columnRange(yColumn, yUnit), zoom.y, yUnit);
     const yTicks = ticksOf(yColumn, yRange, 6, yUnit).map(([v, label]): Tick => [v, truncate(label, MAX_TICK_LENGTH)]);
     const x = xScale(xRange, width, xUnit, leftPadding(yTicks));
     const y = yScale(yRange, height, yUnit);
-    const title = (column: Column, unit: number | null) => (unit === null ? column.name : `${column.name} (log scale)`);
+    const title = (column: Column, unit: number | null) => (unit === null ? column.name : t.withLogScale(column.name));
+    scales = { x, y };
     marks = placeMarks(xIndex, yIndex, x, y);
     element.setAttribute("aria-label", plotLabel(xColumn, yColumn));
     element.replaceChildren(
@@ -91,11 +111,14 @@ export function scatterPlotSection(state: TreeState): HTMLElement | null {
         height,
       ),
       ...drawRows(),
+      ...(zoom === FULL ? arrowLabels(xIndex, yIndex, width) : []),
       ...thresholdLines(state, xIndex, yIndex, xRange, yRange).map(([x1, y1, x2, y2]) =>
         svg("path", { class: "threshold", d: `M${x.toPixel(x1)} ${y.toPixel(y1)}L${x.toPixel(x2)} ${y.toPixel(y2)}` }),
       ),
     );
-    beyondNote.textContent = describeBeyond(xIndex, yIndex, xRange, yRange);
+    beyondNote.textContent = zoom === FULL ? describeBeyond(xIndex, yIndex, xRange, yRange) : describeZoom(x, y, xIndex, yIndex);
+    resetButton.disabled = zoom === FULL;
+    zoomOutButton.disabled = zoom === FULL;
   });
 
   function placeMarks(xIndex: number, yIndex: number, x: Scale, y: Scale): Mark[] {
@@ -105,8 +128,10 @@ export function scatterPlotSection(state: TreeState): HTMLElement | null {
       if (xValue === null || yValue === null) return [];
       const xJittered = xValue + jitter(data.columns[xIndex], 2 * row);
       const yJittered = yValue + jitter(data.columns[yIndex], 2 * row + 1);
-      const isBeyond = clamp(xJittered, x) !== xJittered || clamp(yJittered, y) !== yJittered;
-      return [{ row, cluster, x: x.toPixel(clamp(xJittered, x)), y: y.toPixel(clamp(yJittered, y)), isBeyond }];
+      const beyond: [number, number] = [sideOf(xJittered, x), sideOf(yJittered, y)];
+      // A part of the plot shows only the rows in it.
+      if (zoom !== FULL && (beyond[0] || beyond[1])) return [];
+      return [{ row, cluster, x: x.toPixel(clamp(xJittered, x)), y: y.toPixel(clamp(yJittered, y)), beyond }];
     });
   }
 
@@ -116,12 +141,56 @@ export function scatterPlotSection(state: TreeState): HTMLElement | null {
     return data.clusters.flatMap((_, c) => {
       const isDimmed = selectedCluster !== null && selectedCluster !== c;
       const own = marks.filter(({ cluster }) => cluster === c);
-      const paths = (isBeyond: boolean) =>
-        own.filter((mark) => mark.isBeyond === isBeyond).map((mark) => markerPath(c, mark.x, mark.y, isBeyond ? 4.6 : size));
-      const inside = svg("path", { class: `row-markers${isDimmed ? " dimmed" : ""}`, d: paths(false).join("") });
-      const beyond = svg("path", { class: `row-markers beyond${isDimmed ? " dimmed" : ""}`, d: paths(true).join("") });
-      return [setStyle(inside, { fill: clusterColor(c) }), setStyle(beyond, { stroke: clusterColor(c) })];
+      const inside = own.filter((mark) => !isBeyond(mark)).map((mark) => markerPath(c, mark.x, mark.y, size));
+      const arrows = own.filter(isBeyond).map(arrowPath);
+      const path = (className: string, parts: string[]) =>
+        setStyle(svg("path", { class: `${className}${isDimmed ? " dimmed" : ""}`, d: parts.join("") }), {
+          fill: clusterColor(c),
+        });
+      return [path("row-markers", inside), path("row-markers beyond", arrows)];
     });
+  }
+
+  /** The values of rows beyond the axes, beside their arrows, where there is space. */
+  function arrowLabels(xIndex: number, yIndex: number, width: number): SVGElement[] {
+    const placed: { left: number; right: number; y: number }[] = [];
+    const value = (mark: Mark, axis: 0 | 1) => data.points.values[axis ? yIndex : xIndex][mark.row]!;
+    // The most extreme rows have their labels first.
+    const order = marks.filter(isBeyond).sort((a, b) => extremeness(b) - extremeness(a));
+    function extremeness(mark: Mark): number {
+      return Math.max(...([0, 1] as const).map((axis) => (mark.beyond[axis] ? distanceOutside(axis ? yIndex : xIndex, value(mark, axis)) : 0)));
+    }
+    return order.flatMap((mark) => {
+      const texts = ([0, 1] as const).flatMap((axis) => {
+        const column = data.columns[axis ? yIndex : xIndex];
+        return mark.beyond[axis] && column.kind === "number" ? [formatRounded(column, value(mark, axis))] : [];
+      });
+      const text = texts.join(", ");
+      const isLeft = mark.x > width / 2;
+      const length = 7 * text.length;
+      const x = mark.x + (isLeft ? -10 : 10);
+      const box = { left: isLeft ? x - length : x, right: isLeft ? x : x + length, y: mark.y };
+      const isFree = placed.every((other) => Math.abs(other.y - box.y) > 13 || other.left > box.right || other.right < box.left);
+      if (!isFree) return [];
+      placed.push(box);
+      return [svg("text", { class: "arrow-label", x, y: mark.y + 4, "text-anchor": isLeft ? "end" : "start" }, text)];
+    });
+  }
+
+  /** How far a value lies beyond the axis of its column, in lengths of the axis. */
+  function distanceOutside(i: number, value: number): number {
+    const column = data.columns[i];
+    if (column.kind === "category") return 0;
+    const { low, high } = columnRange(column, null);
+    return Math.max(low - value, value - high) / (high - low || 1);
+  }
+
+  function describeZoom(x: Scale, y: Scale, xIndex: number, yIndex: number): string {
+    const [xs, ys] = [data.points.values[xIndex], data.points.values[yIndex]];
+    const isOutside = (row: number) =>
+      xs[row] !== null && ys[row] !== null && (sideOf(xs[row]!, x) !== 0 || sideOf(ys[row]!, y) !== 0);
+    const n = xs.filter((_, row) => isOutside(row)).length;
+    return t.zoomNote(formatCount(n));
   }
 
   /** How many of the drawn rows lie beyond the axes, and how far. */
@@ -135,13 +204,13 @@ export function scatterPlotSection(state: TreeState): HTMLElement | null {
       const above = values.filter((v) => v > range.high);
       const texts = [];
       if (below.length)
-        texts.push(`${pluralize(below.length, "row")} below (down to ${formatRounded(column, Math.min(...below))})`);
+        texts.push(t.rowsBelow(below.length, formatCount(below.length), formatRounded(column, Math.min(...below))));
       if (above.length)
-        texts.push(`${pluralize(above.length, "row")} above (up to ${formatRounded(column, Math.max(...above))})`);
+        texts.push(t.rowsAbove(above.length, formatCount(above.length), formatRounded(column, Math.max(...above))));
       return texts.length ? [`${column.name}: ${texts.join(", ")}`] : [];
     });
     if (!parts.length) return "";
-    return `Rings at the edge are rows beyond the axis. ${parts.join("; ")}.`;
+    return t.beyondNote(parts.join("; "));
   }
 
   function drawLegend(): void {
@@ -168,11 +237,91 @@ export function scatterPlotSection(state: TreeState): HTMLElement | null {
     drawLegend();
   }
 
-  /** Describes the row at the pointer. */
-  function onPointerMove(event: PointerEvent): void {
+  /** The position of the pointer in the coordinates of the plot. */
+  function pointerPosition(event: PointerEvent): { x: number; y: number; scale: number; box: DOMRect } {
     const box = plot.element.getBoundingClientRect();
     const scale = plot.element.viewBox.baseVal.width / box.width;
-    const [x, y] = [(event.clientX - box.left) * scale, (event.clientY - box.top) * scale];
+    return { x: (event.clientX - box.left) * scale, y: (event.clientY - box.top) * scale, scale, box };
+  }
+
+  function setZoom(next: Window): void {
+    const isFull = [next.x, next.y].every(({ low, high }) => low <= 0 && high >= 1);
+    zoom = isFull ? FULL : next;
+    draw();
+  }
+
+  /** Changes the length of both axes by a factor and keeps their centers. */
+  function scaleZoom(factor: number): void {
+    const scaled = ({ low, high }: Range): Range => {
+      const length = Math.min((high - low) * factor, 1);
+      const start = Math.min(Math.max((low + high - length) / 2, 0), 1 - length);
+      return { low: start, high: start + length };
+    };
+    setZoom({ x: scaled(zoom.x), y: scaled(zoom.y) });
+  }
+
+  /** Moves the part that is shown by shares of its size. */
+  function pan(dx: number, dy: number): void {
+    const moved = ({ low, high }: Range, by: number): Range => {
+      const start = Math.min(Math.max(low + by * (high - low), 0), 1 - (high - low));
+      return { low: start, high: start + (high - low) };
+    };
+    if (zoom !== FULL) setZoom({ x: moved(zoom.x, dx), y: moved(zoom.y, dy) });
+  }
+
+  let dragStart: { x: number; y: number } | null = null;
+  const selection = svg("rect", { class: "zoom-selection" });
+
+  function onPointerDown(event: PointerEvent): void {
+    // On touch screens, dragging scrolls the page.
+    if (event.pointerType !== "mouse" || event.button !== 0) return;
+    dragStart = pointerPosition(event);
+    plot.element.setPointerCapture(event.pointerId);
+    event.preventDefault();
+  }
+
+  function drawSelection(event: PointerEvent): void {
+    const { x, y } = pointerPosition(event);
+    const box = { x: Math.min(x, dragStart!.x), y: Math.min(y, dragStart!.y), width: Math.abs(x - dragStart!.x), height: Math.abs(y - dragStart!.y) };
+    for (const [name, value] of Object.entries(box)) selection.setAttribute(name, String(value));
+    plot.element.append(selection);
+  }
+
+  function onPointerUp(event: PointerEvent): void {
+    if (!dragStart || !scales) return;
+    const { x, y } = pointerPosition(event);
+    const start = dragStart;
+    dragStart = null;
+    selection.remove();
+    if (Math.abs(x - start.x) < MIN_ZOOM_PIXELS || Math.abs(y - start.y) < MIN_ZOOM_PIXELS) return;
+    const part = (from: number, to: number, { low, high, toPixel }: Scale, current: Range): Range => {
+      const [first, last] = [toPixel(low), toPixel(high)];
+      const shares = [from, to].map((pixel) => clamp((pixel - first) / (last - first), { low: 0, high: 1 })).sort((a, b) => a - b);
+      return { low: current.low + shares[0] * (current.high - current.low), high: current.low + shares[1] * (current.high - current.low) };
+    };
+    setZoom({ x: part(start.x, x, scales.x, zoom.x), y: part(start.y, y, scales.y, zoom.y) });
+  }
+
+  /** The keys + and - zoom, 0 shows the whole plot, the arrow keys move the part that is shown. */
+  function onKeyDown(event: KeyboardEvent): void {
+    const steps: Record<string, [number, number]> = {
+      ArrowLeft: [-0.25, 0],
+      ArrowRight: [0.25, 0],
+      ArrowUp: [0, 0.25],
+      ArrowDown: [0, -0.25],
+    };
+    if (event.key === "+") scaleZoom(ZOOM_STEP);
+    else if (event.key === "-") scaleZoom(1 / ZOOM_STEP);
+    else if (event.key === "0") setZoom(FULL);
+    else if (event.key in steps && zoom !== FULL) pan(...steps[event.key]);
+    else return;
+    event.preventDefault();
+  }
+
+  /** Describes the row at the pointer. */
+  function onPointerMove(event: PointerEvent): void {
+    if (dragStart) return drawSelection(event);
+    const { x, y, scale, box } = pointerPosition(event);
     let nearest: Mark | null = null;
     let best = HOVER_DISTANCE;
     for (const mark of marks) {
@@ -202,30 +351,41 @@ export function scatterPlotSection(state: TreeState): HTMLElement | null {
     return h("table", {}, h("tbody", {}, ...lines));
   }
 
+  const zoomButton = (label: string, click: () => void) => h("button", { type: "button", class: "secondary", click }, label);
+  const zoomInButton = zoomButton(t.zoomIn, () => scaleZoom(ZOOM_STEP));
+  const zoomOutButton = zoomButton(t.zoomOut, () => scaleZoom(1 / ZOOM_STEP));
+  const resetButton = zoomButton(t.resetZoom, () => setZoom(FULL));
+  plot.element.setAttribute("tabindex", "0");
+  plot.element.addEventListener("pointerdown", onPointerDown);
+  plot.element.addEventListener("pointerup", onPointerUp);
+  plot.element.addEventListener("dblclick", () => setZoom(FULL));
+  plot.element.addEventListener("keydown", onKeyDown);
   plot.element.addEventListener("pointermove", onPointerMove);
   plot.element.addEventListener("pointerleave", () => (tooltip.hidden = true));
   state.on(["tree", "names"], draw);
   draw();
+  const figure = h("figure", { class: "with-tooltip" }, plot.element, tooltip, beyondNote, legend);
   const sampleNote =
     data.points.rows < data.rows
-      ? ` The plot shows ${formatCount(data.points.rows)} of ${formatCount(data.rows)} rows.`
+      ? t.plotSample(formatCount(data.points.rows), formatCount(data.rows))
       : "";
   return section(
     "plot",
-    "Scatter plot",
+    t.plotTitle,
     h(
       "p",
       { class: "note" },
-      `Each mark is one row. Dashed lines are thresholds of the tree in these two columns.${sampleNote} `,
-      screenOnly("Hover a mark to see the row. Click a cluster to highlight it."),
+      `${t.plotNote}${sampleNote} `,
+      screenOnly(t.plotHint),
     ),
     h("div", { class: "toolbar" }, ...xChoice.fields, ...yChoice.fields),
-    h("figure", { class: "with-tooltip" }, plot.element, tooltip, beyondNote, legend),
+    figure,
+    h("div", { class: "toolbar picture-toolbar" }, zoomInButton, zoomOutButton, resetButton, pictureButtons("scatter", figure)),
   );
 }
 
 function plotLabel(x: Column, y: Column): string {
-  return `Rows by ${x.name} and ${y.name}, coloured by cluster, with the thresholds of the tree`;
+  return t.plotLabel(x.name, y.name);
 }
 
 function unitOf(column: Column): number | null {
@@ -233,7 +393,7 @@ function unitOf(column: Column): number | null {
 }
 
 function valueText(column: Column, value: number | null): string {
-  if (value === null) return "missing";
+  if (value === null) return t.missing;
   return column.kind === "number" ? formatIn(column, value) : categoryName(column, value);
 }
 
@@ -247,10 +407,37 @@ function columnRange(column: Column, unit: number | null): Range {
   return { low: axisValue(low - margin, unit), high: axisValue(high + margin, unit) };
 }
 
+/** A part of an axis. */
+function zoomedRange(range: Range, part: Range, unit: number | null): Range {
+  if (part.low <= 0 && part.high >= 1) return range;
+  const [start, end] = [axisPosition(range.low, unit), axisPosition(range.high, unit)];
+  const at = (share: number) => axisValue(start + share * (end - start), unit);
+  return { low: at(part.low), high: at(part.high) };
+}
+
+/** -1 below the range, 1 above it, 0 in it. */
+function sideOf(value: number, { low, high }: Range): number {
+  return value < low ? -1 : value > high ? 1 : 0;
+}
+
+function isBeyond({ beyond }: Mark): boolean {
+  return beyond[0] !== 0 || beyond[1] !== 0;
+}
+
+/** A triangle that points in the direction of a row beyond the axes. */
+function arrowPath({ x, y, beyond: [dx, dy] }: Mark): string {
+  const length = Math.hypot(dx, dy);
+  // Pixels grow downwards.
+  const [ux, uy] = [dx / length, -dy / length];
+  const p = (along: number, across: number) =>
+    `${(x + along * ux - across * uy).toFixed(1)} ${(y + along * uy + across * ux).toFixed(1)}`;
+  return `M${p(ARROW, 0)}L${p(-ARROW, ARROW)}L${p(-ARROW, -ARROW)}Z`;
+}
+
 function ticksOf(column: Column, range: Range, count: number, unit: number | null): Tick[] {
   if (column.kind === "number") return columnTicks(column, range, Math.max(count, 2), unit);
-  const labels = [...column.values, ...(column.others ? ["other"] : [])];
-  return labels.map((label, v) => [v, label]);
+  const labels = [...column.values, ...(column.others ? [t.other] : [])];
+  return labels.map((label, v): Tick => [v, label]).filter(([v]) => v >= range.low && v <= range.high);
 }
 
 type Line = [x1: number, y1: number, x2: number, y2: number];

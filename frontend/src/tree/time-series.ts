@@ -3,6 +3,7 @@
 import { h, svg } from "../shared/dom";
 import { formatNumber } from "../shared/format";
 import type { TimeSeries } from "../types";
+import { t } from "../texts";
 
 const WIDTH = 240;
 const HEIGHT = 90;
@@ -36,21 +37,20 @@ export function timeSeriesChart(series: TimeSeries, cluster: number): HTMLElemen
     const upperEdge = high.map((v, i) => `L${x(i)} ${y(v!)}`).reverse();
     bandPath = `${linePath(low)}${upperEdge.join("")}Z`;
   }
-  const label = `Time series of the cluster from ${series.first} to ${series.last}`;
+  const label = t.seriesLabel(series.first, series.last);
   const chart = svg(
     "svg",
     { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "img", "aria-label": label },
     bandPath !== "" && svg("path", { d: bandPath, class: "quartile-band" }),
     svg("path", { d: linePath(medoid), class: "medoid" }),
   );
-  const bandText = bandPath ? " Band: the middle half of the cluster at each time." : "";
-  const range = `Vertical axis: ${formatNumber(min)} to ${formatNumber(max)}.`;
+  const note = t.seriesNote(formatNumber(min), formatNumber(max), bandPath !== "");
   return h(
     "div",
     { class: "time-series" },
-    h("h3", {}, "Trend"),
+    h("h3", {}, t.trend),
     chart,
     h("div", { class: "axis-ends" }, h("span", {}, series.first), h("span", {}, series.last)),
-    h("p", { class: "note small" }, `Line: the most central series of the cluster.${bandText} ${range}`),
+    h("p", { class: "note small" }, note),
   );
 }

@@ -1,9 +1,11 @@
 // The slider that selects a tree between short rules and high agreement with the reference.
 
 import { h, replaceContent, svg } from "../shared/dom";
-import { formatCostChange, formatNumber, formatPercent } from "../shared/format";
-import type { TreeMeasures } from "../types";
+import { pictureButtons } from "../shared/picture";
+import { formatCostChange, formatCount, formatFixed, formatNumber, formatPercent } from "../shared/format";
+import type { Tree, TreeMeasures, TreePayload } from "../types";
 import type { TreeState } from "./state";
+import { t } from "../texts";
 
 const WIDTH = 340;
 const HEIGHT = 150;
@@ -25,17 +27,17 @@ export function tradeOffSlider(state: TreeState): HTMLElement | null {
   });
   const modelTick = h("datalist", { id: "trade-off-model" }, h("option", { value: data.own }));
   const description = h("p", { id: "trade-off-text", class: "slider-text" });
-  const resetButton = h("button", { type: "button", class: "secondary" }, "Back to your model");
+  const resetButton = h("button", { type: "button", class: "secondary" }, t.backToModel);
   const chart = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "trade-off", "aria-hidden": "true" });
 
   function draw(): void {
     const isModelTree = state.treeIndex === data.own;
-    const { measures, origin } = state.tree;
-    const parts = [`${measures.conditions.toFixed(2)} conditions per row`];
-    if (measures.costRatio !== null) parts.push(`cost ${formatCostChange(measures.costRatio)}`);
+    const { measures } = state.tree;
+    const parts = [t.conditionsPerRow(formatFixed(measures.conditions, 2))];
+    if (measures.costRatio !== null) parts.push(t.cost(formatCostChange(measures.costRatio)));
     if (measures.agreement !== null)
-      parts.push(`${formatPercent(measures.agreement)} agreement with ${data.reference}`);
-    const title = `Tree ${state.treeIndex + 1} of ${data.trees.length} (${isModelTree ? "your model" : origin})`;
+      parts.push(t.agreementWith(formatPercent(measures.agreement), data.reference));
+    const title = t.treeOf(state.treeIndex + 1, data.trees.length, originText(state.tree));
     replaceContent(description, h("strong", {}, title), h("br"), `${parts.join(", ")}.`);
     slider.setAttribute("aria-valuetext", `${title}: ${parts.join(", ")}`);
     slider.value = String(state.treeIndex);
@@ -51,11 +53,11 @@ export function tradeOffSlider(state: TreeState): HTMLElement | null {
   });
   state.on(["tree"], draw);
   draw();
-  const ends = [h("span", {}, "← shorter rules"), h("span", {}, `closer to ${data.reference} →`)];
-  const omission = `Left out: trees that are longer and no closer to ${data.reference} than another, and trees with less than 75\u00a0% agreement.`;
+  const ends = [h("span", {}, t.shorterRules), h("span", {}, t.closerTo(data.reference))];
+  const omission = t.omittedTrees(data.reference, formatPercent(0.75));
   return h(
     "div",
-    { class: "slider", role: "group", "aria-label": "Trade-off between short rules and a close match" },
+    { class: "slider", role: "group", "aria-label": t.tradeOffLabel },
     h(
       "div",
       {},
@@ -65,9 +67,20 @@ export function tradeOffSlider(state: TreeState): HTMLElement | null {
       description,
       resetButton,
     ),
-    chart,
-    data.steps !== "" && h("p", { class: "slider-note" }, `${data.steps} ${omission}`),
+    h("figure", {}, chart, pictureButtons("trade-off", chart)),
+    data.steps.kinds.length > 0 && h("p", { class: "slider-note" }, `${stepsText(data)} ${omission}`),
   );
+}
+
+/** Where a tree comes from. */
+function originText({ kind, amount }: Tree): string {
+  return kind === null ? t.yourModel : t.origins[kind](formatNumber(amount));
+}
+
+function stepsText({ steps }: TreePayload): string {
+  const sentences = steps.kinds.map((kind) => t.kinds[kind]);
+  if (steps.sample !== null) sentences.push(t.searchSample(formatCount(steps.sample)));
+  return sentences.join(" ");
 }
 
 /** One value per tree: the lower, the closer the tree is to the reference. */
@@ -81,10 +94,10 @@ interface Loss {
 function lossOf(trees: TreeMeasures[]): Loss | null {
   const costs = trees.map((measures) => measures.costRatio);
   if (costs.every((cost) => cost !== null))
-    return { name: "cost", values: costs as number[], format: formatCostChange };
+    return { name: t.costName, values: costs as number[], format: formatCostChange };
   const agreements = trees.map((measures) => measures.agreement);
   if (agreements.some((share) => share === null)) return null;
-  return { name: "rows in another cluster", values: agreements.map((share) => 1 - share!), format: formatPercent };
+  return { name: t.rowsInAnotherCluster, values: agreements.map((share) => 1 - share!), format: formatPercent };
 }
 
 /** Draws the loss of all trees against their conditions per row. */
@@ -102,7 +115,7 @@ function drawChart(chart: SVGElement, { data, treeIndex }: TreeState): void {
   const y = scale(low, high, HEIGHT - PADDING.bottom - 8, PADDING.top + 8);
   // More digits if both ends would have the same text.
   const formatX = (value: number) =>
-    formatNumber(left) === formatNumber(right) ? value.toFixed(3) : formatNumber(value);
+    formatNumber(left) === formatNumber(right) ? formatFixed(value, 3) : formatNumber(value);
   const xLabel = (value: number) =>
     svg("text", { x: x(value), y: HEIGHT - PADDING.bottom + 15, "text-anchor": "middle" }, formatX(value));
   const yLabel = (value: number) =>
@@ -125,7 +138,7 @@ function drawChart(chart: SVGElement, { data, treeIndex }: TreeState): void {
     svg(
       "text",
       { x: (PADDING.left + WIDTH - PADDING.right) / 2, y: HEIGHT - 5, "text-anchor": "middle" },
-      `${loss.name} (up) and conditions per row (across)`,
+      t.tradeOffAxes(loss.name),
     ),
     svg("path", { class: "line", d: line }),
     svg("circle", { cx: x(xs[data.own]), cy: y(ys[data.own]), r: 9.5, class: "model-ring" }),

@@ -4,12 +4,14 @@ import { clusterColor } from "../shared/colors";
 import { h, section, setStyle, svg } from "../shared/dom";
 import { formatPercent, formatRows } from "../shared/format";
 import { onPrint, PRINT_PAGE } from "../shared/printing";
+import { pictureButtons } from "../shared/picture";
+import { splitHistogram } from "./split-histogram";
 import { layoutTree, type NodeBox } from "./layout";
 import { answerTo, describeNode, questionParts, questionText } from "./node-text";
 import { childrenOf, clustersBelow, parentNodes, pathTo } from "./paths";
 import type { TreeState } from "./state";
+import { t } from "../texts";
 
-const HINT = "Hover a node to see which rows reach it. The arrow keys work, too.";
 /** Width of the tree before it is part of the page. */
 const DEFAULT_WIDTH = 900;
 
@@ -17,19 +19,23 @@ const DEFAULT_WIDTH = 900;
 export function treeSection(state: TreeState, slider: HTMLElement | null): HTMLElement {
   const { data } = state;
   const links = svg("svg", { class: "links", "aria-hidden": "true" });
-  const items = h("div", { class: "tree-items", role: "tree", "aria-label": "Decision tree" });
+  const items = h("div", { class: "tree-items", role: "tree", "aria-label": t.treeLabel });
   const canvas = h("div", { class: "tree" }, links, items);
-  const description = h("p", { class: "detail", role: "status" }, HINT);
-  const collapseButton = h("button", { type: "button", class: "secondary" }, "Collapse all");
+  const description = h("p", { class: "detail", role: "status" }, t.treeHint);
+  const collapseButton = h("button", { type: "button", class: "secondary" }, t.collapseAll);
   const clearButton = h(
     "button",
     { type: "button", class: "secondary invisible", click: () => state.pin(null) },
-    "Clear highlight",
+    t.clearHighlight,
   );
   const collapsed = new Set<number>();
   /** The node that gets the focus when the reader tabs into the tree. */
   let focusedNode = 0;
   let isPrinted = false;
+  let wantsHistograms: boolean | null = null;
+  const hasHistograms = data.trees.some(({ nodes }) => nodes.some(({ histogram }) => histogram?.length));
+  const histogramBox = h("input", { type: "checkbox" });
+  const histogramField = h("label", { class: "check" }, histogramBox, ` ${t.showDistributions}`);
   let elements = new Map<number, HTMLElement>();
 
   function draw(): void {
@@ -37,7 +43,17 @@ export function treeSection(state: TreeState, slider: HTMLElement | null): HTMLE
     const parents = parentNodes(tree);
     const width = isPrinted ? PRINT_PAGE.width : canvas.clientWidth || DEFAULT_WIDTH;
     const clusterNames = data.clusters.map((_, c) => state.clusterName(c));
-    const layout = layoutTree(tree, data.columns, collapsed, clusterNames, width, isPrinted);
+    const layout = layoutTree(
+      tree,
+      data.columns,
+      collapsed,
+      clusterNames,
+      width,
+      isPrinted,
+      hasHistograms ? wantsHistograms : false,
+    );
+    histogramBox.checked = layout.hasHistograms;
+    canvas.classList.toggle("with-histograms", layout.hasHistograms);
     canvas.classList.toggle("outline", layout.isOutline);
     canvas.classList.toggle("narrow", layout.isNarrow);
     canvas.classList.toggle("multi-page", isPrinted && layout.height > PRINT_PAGE.height);
@@ -46,12 +62,12 @@ export function treeSection(state: TreeState, slider: HTMLElement | null): HTMLE
     links.setAttribute("height", String(layout.height));
     const hadFocus = items.contains(document.activeElement);
     if (!layout.nodes.has(focusedNode)) focusedNode = 0;
-    elements = new Map([...layout.nodes].map(([i, box]) => [i, createNode(i, box, parents[i])]));
+    elements = new Map([...layout.nodes].map(([i, box]) => [i, createNode(i, box, parents[i], layout.hasHistograms)]));
     links.replaceChildren(...[...layout.nodes].flatMap(([i, box]) => (i > 0 ? [createLink(i, box)] : [])));
     items.replaceChildren(...elements.values());
     if (hadFocus) elements.get(focusedNode)?.focus();
     collapseButton.hidden = tree.nodes.length === 1;
-    collapseButton.textContent = collapsed.size ? "Expand all" : "Collapse all";
+    collapseButton.textContent = collapsed.size ? t.expandAll : t.collapseAll;
     updateHighlight();
   }
 
@@ -62,7 +78,7 @@ export function treeSection(state: TreeState, slider: HTMLElement | null): HTMLE
     return setStyle(path, { stroke: cluster === undefined ? "var(--neutral)" : clusterColor(cluster) });
   }
 
-  function createNode(i: number, box: NodeBox, parent: number): HTMLElement {
+  function createNode(i: number, box: NodeBox, parent: number, showsHistogram: boolean): HTMLElement {
     const { tree } = state;
     const node = tree.nodes[i];
     const isLeaf = node.cluster !== undefined;
@@ -94,6 +110,7 @@ export function treeSection(state: TreeState, slider: HTMLElement | null): HTMLE
       ...textParts.map((part) => h("span", { class: "text" }, part)),
       h("span", { class: "row-share" }, h("span", { class: "rows" }, `${rows} · `), share),
       !isLeaf && h("span", { class: "collapse-sign" }, collapsed.has(i) ? "+" : "−"),
+      !isLeaf && showsHistogram && !collapsed.has(i) && splitHistogram(node, data.columns[node.column!]),
       !isLeaf && clusterStrip(i),
     );
     if (isLeaf) setStyle(element, { "--cluster": clusterColor(node.cluster!) });
@@ -117,7 +134,7 @@ export function treeSection(state: TreeState, slider: HTMLElement | null): HTMLE
   /** Highlights the path to a node and describes the node; null ends both. */
   function pointAt(i: number | null): void {
     state.highlight(i === null ? null : pathTo(state.tree, i));
-    description.textContent = i === null ? HINT : describeNode(state, i);
+    description.textContent = i === null ? t.treeHint : describeNode(state, i);
   }
 
   function onFocus(i: number): void {
@@ -186,6 +203,10 @@ export function treeSection(state: TreeState, slider: HTMLElement | null): HTMLE
     draw();
   }
 
+  histogramBox.addEventListener("change", () => {
+    wantsHistograms = histogramBox.checked;
+    draw();
+  });
   collapseButton.addEventListener("click", () => {
     if (collapsed.size) collapsed.clear();
     else state.tree.nodes.forEach((node, i) => node.left !== undefined && collapsed.add(i));
@@ -194,7 +215,7 @@ export function treeSection(state: TreeState, slider: HTMLElement | null): HTMLE
   state.on(["tree"], () => {
     collapsed.clear();
     focusedNode = 0;
-    description.textContent = HINT;
+    description.textContent = t.treeHint;
     draw();
   });
   state.on(["names"], draw);
@@ -212,16 +233,14 @@ export function treeSection(state: TreeState, slider: HTMLElement | null): HTMLE
 
   return section(
     "tree",
-    "The decision tree",
+    t.treeTitle,
     h(
       "p",
       { class: "note" },
-      "Every row starts at the first question and follows its answers until it reaches a leaf, which gives its cluster. ",
-      "The wider a connection, the more rows follow it. ",
-      "The coloured strip in a question shows which clusters are still possible.",
+      t.treeNote,
     ),
     slider,
-    h("div", { class: "toolbar" }, clearButton, collapseButton),
+    h("div", { class: "toolbar" }, hasHistograms && histogramField, clearButton, collapseButton, pictureButtons("tree", canvas)),
     canvas,
     description,
   );

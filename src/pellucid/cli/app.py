@@ -96,6 +96,7 @@ def explain_command(
     title: opt.Title = None,
     rows: opt.RowsWord = "rows",
     no_rows: opt.NoRows = False,
+    language: opt.Language = opt.LanguageName.en,
     seed: opt.Seed = 0,
     memory: opt.Memory = None,
     as_json: opt.Json = False,
@@ -133,7 +134,9 @@ def explain_command(
             method=name,
             options=options,
             names=names,
-            appearance=Appearance(as_json, dialect, bom, title, rows, no_rows, keep_formulas),
+            appearance=Appearance(
+                as_json, dialect, bom, title, rows, no_rows, language.value, keep_formulas
+            ),
             seed=seed,
             memory=memory,
             profile=profile,
@@ -287,6 +290,7 @@ def xclusters_command(
     trends: series.Trends = None,
     model: opt.Model = None,
     report: opt.Report = None,
+    language: opt.Language = opt.LanguageName.en,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
@@ -340,6 +344,7 @@ def xclusters_command(
             trends=trends,
             model_file=model,
             report=report,
+            language=language.value,
             as_json=as_json,
         )
 
@@ -368,6 +373,7 @@ def regions_command(
     dialect: opt.Dialect = "standard",
     model: opt.Model = None,
     report: opt.Report = None,
+    language: opt.Language = opt.LanguageName.en,
     seed: opt.Seed = 0,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
@@ -392,6 +398,7 @@ def regions_command(
             bom=bom,
             keep_formulas=keep_formulas,
             dialect=dialect,
+            language=language.value,
             seed=seed,
             as_json=as_json,
             reading=table.reading(),

@@ -32,6 +32,8 @@ from pellucid.cli.writing import (
     write_rows,
     write_text,
 )
+from pellucid.explanation.rules import label_text
+from pellucid.report import read_cluster_names
 from pellucid.table_explainer.arguments import MethodOptions
 from pellucid.table_explainer.explainer import TableExplanation, explain_source
 from pellucid.table_explainer.number_of_clusters import NumberScore
@@ -61,6 +63,7 @@ class Appearance:
     title: str | None = None
     rows: str = "rows"
     no_rows: bool = False
+    language: str = "en"
     keep_formulas: bool = False
 
 
@@ -124,7 +127,9 @@ def explain(
 
 
 def _read_names(path: str, found: TableExplanation) -> dict[Any, str]:
-    """Names of clusters from a table with the columns cluster and name."""
+    """Names of clusters from a table with the columns cluster and name, or from a report."""
+    if Path(path).suffix.lower() in (".html", ".htm"):
+        return _names_of_report(path, found)
     table = read_source(Path(path), ReadingOptions()).table
     if table.width < 2:
         raise InputError(
@@ -144,6 +149,29 @@ def _read_names(path: str, found: TableExplanation) -> dict[Any, str]:
         if value is not None:
             names[clusters[key]] = value
     return names
+
+
+def _names_of_report(path: str, found: TableExplanation) -> dict[Any, str]:
+    """Names from a report of the same number of clusters.
+
+    The labels of a report whose clusters were renamed are names.
+    """
+    try:
+        named = read_cluster_names(path)
+    except ValueError as error:
+        raise InputError(f"--names: {error}", hint="use a table with cluster and name") from None
+    clusters = found.explanation.cluster_names_.tolist()
+    if len(named) != len(clusters):
+        raise InputError(
+            f"--names: {path} has {len(named)} clusters, but there are {len(clusters)}",
+            hint=f"-k {len(named)} gives as many",
+        )
+    has_own_labels = all(label_text(cluster) in named for cluster in clusters)
+    if has_own_labels:
+        chosen = {cluster: named[label_text(cluster)] for cluster in clusters}
+    else:
+        chosen = dict(zip(clusters, (name or label for label, name in named.items())))
+    return {cluster: name for cluster, name in chosen.items() if name is not None}
 
 
 def _write(
@@ -181,6 +209,7 @@ def _write(
                 title=appearance.title,
                 rows=appearance.rows,
                 no_rows=appearance.no_rows,
+                language=appearance.language,
             )
         written.append(("the report", targets.report))
     return written

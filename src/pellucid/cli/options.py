@@ -402,8 +402,8 @@ Names = Annotated[
     str | None,
     option(
         metavar="FILE|suggested",
-        text="Names of the clusters: a table with the columns cluster and name, or suggested. The "
-        "names reach all files.",
+        text="Names of the clusters: a table with the columns cluster and name, a report that was "
+        "saved with names, or suggested. The names reach all files.",
         group=FILES,
         readable=False,
     ),
@@ -420,6 +420,24 @@ RowsWord = Annotated[
     ),
 ]
 NoRows = Annotated[bool, flag("--no-rows", text="Keep single rows out of the report.", group=FILES)]
+
+
+class LanguageName(StrEnum):
+    """Languages of reports."""
+
+    en = "en"
+    de = "de"
+
+
+Language = Annotated[
+    LanguageName,
+    option(
+        metavar="en|de",
+        text="Language of the report.",
+        group=FILES,
+        show_default=True,
+    ),
+]
 TreePicture = Annotated[
     Path | None, file_option("IMAGE", "A plot of the tree: .png, .svg, .pdf or .dot.")
 ]

@@ -37,6 +37,7 @@ def regions(
     bom: bool = False,
     keep_formulas: bool = False,
     dialect: str = "standard",
+    language: str = "en",
     as_json: bool = False,
     **data: Any,
 ) -> None:
@@ -98,7 +99,13 @@ def regions(
     if (report := targets.get("report")) is not None:
         title = Path(prepared.source.name).name
         with replacing(report) as unfinished:
-            found.model.report(unfinished, table, title=title, reference=clustering.name)
+            found.model.report(
+                unfinished,
+                table,
+                title=title,
+                reference=clustering.name,
+                language=language,
+            )
         notice(f"wrote the report to {report}; open it in a browser")
 
 

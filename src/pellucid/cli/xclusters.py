@@ -95,6 +95,7 @@ def xclusters(
     trends: Path | None,
     model_file: Path | None,
     report: Path | None = None,
+    language: str = "en",
     as_json: bool,
 ) -> None:
     """Cluster the series of a table such that its other columns explain them.
@@ -145,7 +146,12 @@ def xclusters(
         title = Path(source.name).name
         with replacing(report) as unfinished:
             model.report(
-                unfinished, found.explained_by, series=series, title=title, rows="entities"
+                unfinished,
+                found.explained_by,
+                series=series,
+                title=title,
+                rows="entities" if language == "en" else "Reihen",
+                language=language,
             )
     _show(model, found, as_json)
     for path, what in (

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid._utils.rule_words import rule_words
 from pellucid.tables.column_formats import PLAIN, ColumnFormat, format_number
 from pellucid.tables.encoding import CategorySet, Indicator
 
@@ -78,7 +79,7 @@ def conditions_text(conditions: Sequence[Condition], union: CategorySet | None =
             texts += [] if union.holds_always else [union.text]
         else:
             texts.append(_join(bounds))
-    return " and ".join(texts) or "always"
+    return f" {rule_words().and_} ".join(texts) or rule_words().always
 
 
 def group_by_category(
@@ -134,5 +135,6 @@ def _join(bounds: list[Condition]) -> str:
         return column_format.condition(name, **limits)
     categories = _category_set(bounds)
     if not categories.is_excluded and not categories.values:
-        return " and ".join(map(str, bounds))  # no row can reach the leaf
+        # No row can reach the leaf.
+        return f" {rule_words().and_} ".join(map(str, bounds))
     return categories.text

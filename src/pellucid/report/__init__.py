@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 from pellucid._utils.lazy import lazy_attributes
 
 if TYPE_CHECKING:
+    from pellucid.report.reading import read_cluster_names
     from pellucid.report.writing import report_html, write_report
 
 __all__ = [
+    "read_cluster_names",
     "report_html",
     "write_report",
 ]
@@ -17,6 +19,7 @@ __all__ = [
 __getattr__, __dir__, _ = lazy_attributes(
     __name__,
     {
+        "read_cluster_names": "reading",
         "report_html": "writing",
         "write_report": "writing",
     },

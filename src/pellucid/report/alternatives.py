@@ -23,14 +23,10 @@ FEWEST_ROWS = 500
 MOST_FITS = 40
 """Penalties that are tried for the shorter trees."""
 
-KINDS = {
-    "shorter": "Trees to the left are grown with a higher depth penalty (ExShallow).",
-    "longer": "Trees to the right split your model's leaves further (ExKMC).",
-    "stage": "Other trees are your model with fewer leaves.",
-    "pruned": "Trees to the left are your model without its least important splits.",
-    "given": "The trees were given with the model.",
-}
-"""A sentence about each kind of tree."""
+KINDS = ("shorter", "longer", "stage", "pruned", "given")
+"""Kinds of other trees: grown with a depth penalty, the model with more leaves, a stage of the
+model, the model with fewer leaves, given.
+"""
 
 
 @dataclass(frozen=True)
@@ -42,15 +38,16 @@ class AlternativeTree:
     tree : ThresholdTree
     kind : str
         One of `KINDS`.
-    origin : str
-        Where it comes from, in a few words.
+    amount : float
+        The depth penalty of a shorter or given tree; the number of further leaves of a longer
+        tree; the number of leaves of any other tree.
     cost_ratio : float or None
         What its clusters cost against those of the reference, if known.
     """
 
     tree: ThresholdTree
     kind: str
-    origin: str
+    amount: float
     cost_ratio: float | None = None
 
 
@@ -61,12 +58,12 @@ class AlternativeTrees:
     Attributes
     ----------
     trees : list of AlternativeTree
-    note : str
-        A sentence about all of them, if any.
+    n_searched : int or None
+        Number of rows on which they were looked for; None for all rows.
     """
 
     trees: list[AlternativeTree]
-    note: str = ""
+    n_searched: int | None = None
 
 
 def other_trees(model: Any, X: Any, reference: np.ndarray) -> AlternativeTrees:
@@ -108,10 +105,8 @@ def other_trees(model: Any, X: Any, reference: np.ndarray) -> AlternativeTrees:
         ratio = cost / wanted if wanted > 0 else (1.0 if cost == 0 else None)
         return replace(one, cost_ratio=ratio)
 
-    note = ""
-    if len(rows) < len(known):
-        note = f"The search used {len(rows):,} of the rows; the measures are of all rows."
-    return AlternativeTrees([measured(one) for one in found], note)
+    n_searched = len(rows) if len(rows) < len(known) else None
+    return AlternativeTrees([measured(one) for one in found], n_searched)
 
 
 class _PartitionCost:
@@ -137,7 +132,7 @@ def _shorter(model: Any, X: Any, labels: np.ndarray) -> Iterator[AlternativeTree
 
     path = ExShallow(**_how(model)).path(X, labels, max_fits=MOST_FITS)
     for point in path:
-        yield AlternativeTree(point.tree, "shorter", f"depth penalty {point.penalty:g}")
+        yield AlternativeTree(point.tree, "shorter", float(point.penalty))
 
 
 def _longer(model: Any, X: Any, labels: np.ndarray) -> Iterator[AlternativeTree]:
@@ -148,8 +143,7 @@ def _longer(model: Any, X: Any, labels: np.ndarray) -> Iterator[AlternativeTree]
     for tree in grown.staged_trees():
         n_more = tree.n_leaves - model.tree_.n_leaves
         if n_more > 0:
-            origin = f"your model with {n_more} more {'leaf' if n_more == 1 else 'leaves'}"
-            yield AlternativeTree(tree, "longer", origin)
+            yield AlternativeTree(tree, "longer", n_more)
 
 
 def _how(model: Any) -> dict[str, Any]:
@@ -164,10 +158,4 @@ def _objective(model: Any) -> str:
 
 def _stages(model: Any) -> Iterator[AlternativeTree]:
     for tree in model.staged_trees():
-        origin = f"your model with {in_leaves(tree.n_leaves)}"
-        yield AlternativeTree(tree, "stage", origin)
-
-
-def in_leaves(n: int) -> str:
-    """A number of leaves with its noun."""
-    return "1 leaf" if n == 1 else f"{n} leaves"
+        yield AlternativeTree(tree, "stage", tree.n_leaves)

@@ -8,6 +8,7 @@ from typing import Any
 
 from pellucid.report.columns import clipped
 from pellucid.report.profiles import short
+from pellucid.report.table_facts import TableFacts
 
 _KEYS = {
     "k": ("k", "n_clusters"),
@@ -33,17 +34,21 @@ class DataNotes:
         Sentences.
     number_of_clusters : sequence of mappings
         One per number of clusters that was tried.
+    table : TableFacts or None
+        The table that was clustered; None if nothing is known.
     """
 
     decisions: Sequence[str] = ()
     warnings: Sequence[str] = ()
     number_of_clusters: Sequence[Mapping[str, Any]] = field(default=(), repr=False)
+    table: TableFacts | None = None
 
     def describe(self) -> dict[str, Any]:
         """The notes for the page."""
         return {
             "decisions": [_sentence(text) for text in self.decisions],
             "warnings": [_sentence(text) for text in self.warnings],
+            "table": None if self.table is None else self.table.describe(),
             "numberOfClusters": [_number_of_clusters(row) for row in self.number_of_clusters],
         }
 

@@ -32,7 +32,7 @@ class Choice:
 
     trees: list[TreeCandidate]
     own: int
-    steps: str
+    steps: dict[str, Any]
 
 
 class Subject:
@@ -110,7 +110,7 @@ class Subject:
         source: AlternativeTree | None = None,
     ) -> TreeCandidate:
         tree = counted(tree, leaf)
-        how = {} if source is None else {"kind": source.kind, "origin": source.origin}
+        how = {} if source is None else {"kind": source.kind, "amount": source.amount}
         if self.reference is None:
             return TreeCandidate(tree, leaf, ratio, **how)
         known = agreement_and_purity(tree, leaf, self.reference)
@@ -171,16 +171,14 @@ class Subject:
         return pruned_trees(self.explanation.tree_, self.leaf, self.reference)
 
 
-def _steps(found: AlternativeTrees, kinds: set[str | None]) -> str:
-    """Description of the trees of the slider."""
-    sentences = [sentence for kind, sentence in KINDS.items() if kind in kinds]
-    return " ".join([*sentences, found.note]).strip() if sentences else ""
+def _steps(found: AlternativeTrees, kinds: set[str | None]) -> dict[str, Any]:
+    """Kinds of the trees of the slider, and the number of rows that were searched."""
+    shown = [kind for kind in KINDS if kind in kinds]
+    return {"kinds": shown, "sample": found.n_searched if shown else None}
 
 
 def _as_alternative(point: TradeOffPoint) -> AlternativeTree:
-    return AlternativeTree(
-        point.tree, "given", f"depth penalty {point.penalty:g}", float(point.npc)
-    )
+    return AlternativeTree(point.tree, "given", float(point.penalty), float(point.npc))
 
 
 def same_questions(one: ThresholdTree, other: ThresholdTree) -> bool:

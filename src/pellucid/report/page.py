@@ -9,10 +9,12 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
+from pellucid._utils.rule_words import rule_words
+
 _ESCAPES = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026"}
 
 _TEMPLATE = """<!doctype html>
-<html lang="en">
+<html lang="{language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -27,7 +29,7 @@ form-action 'none'; style-src '{style_hash}'; script-src '{script_hash}'; img-sr
 <body>
 <noscript>
 <h1>{title}</h1>
-<p>Scripts are off, so this page shows the rules only.</p>
+<p>{no_scripts}</p>
 <dl>{rules}</dl>
 </noscript>
 <div id="page" data-id="{identity}"></div>
@@ -38,17 +40,36 @@ form-action 'none'; style-src '{style_hash}'; script-src '{script_hash}'; img-sr
 """
 
 
-def render(payload: dict[str, Any]) -> str:
+_TEXTS = {
+    "en": {
+        "title": "{n} clusters explained",
+        "no_scripts": "Scripts are off, so this page shows the rules only.",
+        "cluster": "Cluster {name}",
+    },
+    "de": {
+        "title": "{n} Cluster, erklärt",
+        "no_scripts": "Skripte sind abgeschaltet; diese Seite zeigt nur die Regeln.",
+        "cluster": "Cluster {name}",
+    },
+}
+"""Texts outside the script. All others are in frontend/src/texts."""
+
+
+def render(payload: dict[str, Any], language: str = "en") -> str:
     """The whole page. The same payload gives the same text."""
+    payload = {"language": language, **payload}
+    texts = _TEXTS[language]
     data = json.dumps(payload, allow_nan=False, separators=(",", ":")).translate(_ESCAPES)
     style, script = _shipped("page.css"), _shipped("page.js")
     return _TEMPLATE.format(
-        title=escape(payload["title"] or f"{len(payload['clusters'])} clusters explained"),
+        title=escape(payload["title"] or texts["title"].format(n=len(payload["clusters"]))),
+        language=language,
+        no_scripts=texts["no_scripts"],
         style=style,
         script=script,
         style_hash=_hash(style),
         script_hash=_hash(script),
-        rules=_rules(payload),
+        rules=_rules(payload, texts),
         identity=hashlib.sha256(data.encode()).hexdigest()[:16],
         payload=data,
     )
@@ -63,7 +84,7 @@ def _hash(text: str) -> str:
     return f"sha256-{base64.b64encode(digest).decode()}"
 
 
-def _rules(payload: dict[str, Any]) -> str:
+def _rules(payload: dict[str, Any], texts: dict[str, str]) -> str:
     """The rules of the model's own tree, for readers without scripts."""
     lines = []
     if "levels" in payload:
@@ -72,7 +93,9 @@ def _rules(payload: dict[str, Any]) -> str:
     else:
         rules = payload["trees"][payload["own"]]["rules"]
     for cluster, ways in zip(payload["clusters"], rules):
-        words = " or ".join(f"({w['text']})" if len(ways) > 1 else w["text"] for w in ways)
-        name, rule = escape(cluster["label"]), escape(words or "never")
-        lines.append(f"<dt>Cluster {name}</dt><dd>{rule}</dd>")
+        words = f" {rule_words().or_} ".join(
+            f"({w['text']})" if len(ways) > 1 else w["text"] for w in ways
+        )
+        name, rule = escape(cluster["label"]), escape(words or rule_words().never)
+        lines.append(f"<dt>{texts['cluster'].format(name=name)}</dt><dd>{rule}</dd>")
     return "".join(lines)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,17 @@ from pellucid.report.privacy import hide_small, notes_without_values, without_ro
 from pellucid.report.profiles import Profile
 from pellucid.report.provenance import describe_making, reference_word
 from pellucid.report.sample import sample_rows, values_of
+from pellucid.report.split_histograms import split_histograms
+from pellucid.report.table_facts import find_table_facts
 from pellucid.report.trees import TreeCandidate, describe_dialects, describe_tree
 from pellucid.report.trends import describe_trends
 
 _MOST_CHARACTERS = 1_200_000
 """Length of all trees of a page together."""
+
+
+_LONGEST_MODEL = 300_000
+"""Length of the model file in a page, at the most."""
 
 
 def make_payload(
@@ -48,14 +55,22 @@ def make_payload(
     is_private = not max_points and not n_typical
     columns = _columns(table, explanation, choice, n_clusters, is_private)
     notes = notes_without_values(notes) if is_private else notes
+    if notes.table is None:
+        notes = replace(notes, table=find_table_facts(table))
+    profiles = {p.column.name: p for p in columns.profiles}
     values = {p.column.name: p.column.values for p in columns.profiles if not p.is_number}
     points = sample_rows(choice.trees[choice.own].position, n_clusters, max_points)
 
     def describe(candidate: TreeCandidate) -> dict[str, Any]:
         position = candidate.position
         facts = cluster_facts(position, n_clusters, columns.shown, n_typical)
+        described = describe_tree(candidate, explanation, columns.place, values)
+        names = explanation.tree_columns_
+        histograms = split_histograms(candidate, names, profiles, is_private=is_private)
+        for split, histogram in histograms.items():
+            described["nodes"][split]["histogram"] = histogram
         return {
-            **describe_tree(candidate, explanation, columns.place, values),
+            **described,
             "clusters": hide_small(facts) if is_private else facts,
             "points": position[points].tolist(),
         }
@@ -74,10 +89,11 @@ def make_payload(
         "columns": columns.describe(used, lambda profile: _fill(explanation, profile)),
         "dataNames": data_names(table.names),
         "objective": getattr(subject.fitted, "objective", "kmeans"),
+        "model": _model(explanation),
         "sqlDialects": describe_dialects(explanation.cluster_names_.tolist()),
         "trees": trees,
         "own": own,
-        "steps": choice.steps if len(trees) > 1 else "",
+        "steps": choice.steps if len(trees) > 1 else {"kinds": [], "sample": None},
         "points": {
             "rows": len(points),
             "values": [values_of(p, points) for p in columns.shown],
@@ -88,6 +104,15 @@ def make_payload(
         "made": {**describe_making(subject.fitted, explanation.method_), **(made or {})},
         **notes.describe(),
     }
+
+
+def _model(explanation: Any) -> dict[str, Any] | None:
+    """The model file as a dictionary; None if it cannot be written or is too long."""
+    try:
+        model = explanation.to_dict()
+        return model if _length(model) <= _LONGEST_MODEL else None
+    except (TypeError, ValueError):
+        return None
 
 
 def _columns(

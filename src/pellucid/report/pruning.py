@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pellucid.report.alternatives import AlternativeTree, AlternativeTrees, in_leaves
+from pellucid.report.alternatives import AlternativeTree, AlternativeTrees
 from pellucid.tree import ThresholdTree, TreeBuilder
 
 
@@ -47,8 +47,7 @@ def pruned_trees(tree: ThresholdTree, leaf: np.ndarray, reference: np.ndarray) -
         ends[node] = int(counts[node].argmax())
         if not clusters <= set(ends.values()):
             break
-        origin = f"your model with {in_leaves(len(ends))}"
-        found.append(AlternativeTree(_cut_back(tree, ends), "pruned", origin))
+        found.append(AlternativeTree(_cut_back(tree, ends), "pruned", len(ends)))
     return AlternativeTrees(found)
 
 

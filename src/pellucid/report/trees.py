@@ -40,9 +40,10 @@ class TreeCandidate:
         What it costs, and how many rows it puts where the reference does, if known.
     purity : dict of int to float
         By leaf, if known.
-    kind, origin : str or None
-        What kind of other tree it is, and where it comes from, in a few words; None if it is
-        the model's own.
+    kind : str or None
+        What kind of other tree it is; None if it is the model's own.
+    amount : float or None
+        As in :class:`~pellucid.report.alternatives.AlternativeTree`.
     """
 
     tree: ThresholdTree
@@ -51,7 +52,7 @@ class TreeCandidate:
     agreement: float | None = None
     purity: dict[int, float] | None = None
     kind: str | None = None
-    origin: str | None = None
+    amount: float | None = None
 
     @property
     def position(self) -> np.ndarray:
@@ -146,7 +147,8 @@ def describe_tree(
         nodes[rule.leaf]["rule"] = rule.text
         nodes[rule.leaf]["conditions"] = len(rule.conditions)
     return {
-        "origin": candidate.origin,
+        "kind": candidate.kind,
+        "amount": _known(candidate.amount),
         "nodes": nodes,
         "measures": {
             "costRatio": _known(candidate.cost_ratio),

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from pellucid._utils.files import replacing
+from pellucid._utils.rule_words import LANGUAGES, rules_in
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.rules import column_names
 from pellucid.report.cluster_names import Names
@@ -17,6 +18,7 @@ from pellucid.report.data_notes import DataNotes
 from pellucid.report.model_view import Subject
 from pellucid.report.page import render
 from pellucid.report.payload import make_payload
+from pellucid.report.table_facts import TableFacts
 from pellucid.tables.frames import as_table
 
 
@@ -39,9 +41,13 @@ def report_html(
     number_of_clusters: Sequence[Mapping[str, Any]] = (),
     cluster_names: Mapping[Any, str] | None = None,
     suggested_names: Sequence[str] = (),
+    table: TableFacts | None = None,
     no_rows: bool = False,
+    language: Literal["en", "de"] = "en",
 ) -> str:
     """The report as a string; the parameters are those of :func:`write_report`."""
+    if language not in LANGUAGES:
+        raise ValueError(f"language is {language!r}; the languages are {', '.join(LANGUAGES)}")
     shown = {
         "title": title,
         "rows": rows,
@@ -50,17 +56,19 @@ def report_html(
         "n_typical": 0 if no_rows else n_typical,
         "made": made,
         "cluster_names": Names(cluster_names or {}, suggested_names),
-        "notes": DataNotes(decisions, warnings, number_of_clusters),
+        "notes": DataNotes(decisions, warnings, number_of_clusters, table),
     }
     if hasattr(model, "levels_"):
         from pellucid.report.regions import make_regions_payload
 
-        return render(make_regions_payload(model, X, **shown))
+        with rules_in(language):
+            return render(make_regions_payload(model, X, **shown), language)
     explanation = Explanation.of(model, feature_names=_new_names(model, X))
     fitted = model if fitted is None and not isinstance(model, Explanation) else fitted
     subject = Subject(explanation, fitted, X)
-    payload = make_payload(subject, X, trade_off=trade_off, series=series, times=times, **shown)
-    return render(payload)
+    with rules_in(language):
+        payload = make_payload(subject, X, trade_off=trade_off, series=series, times=times, **shown)
+        return render(payload, language)
 
 
 def _new_names(model: Any, X: Any) -> list[str] | None:
@@ -130,6 +138,11 @@ def write_report(path: str | PathLike, model: Any, X: Any, **options: Any) -> Pa
         Names of some or all clusters, which the reader can change.
     suggested_names : sequence of str
         A short description per cluster, such as "high income, low spending".
+    table : TableFacts, optional
+        What is known about the table that was clustered; :func:`pellucid.explain` and the command
+        line fill it in. Without it, the page describes the columns of `X`.
+    language : {"en", "de"}, default="en"
+        Language of the page and of its rules. `decisions` and `warnings` are shown as they are.
     no_rows : bool, default=False
         Whether the page contains no value of a row, as with ``max_points=0, n_typical=0``: also no
         extremes, no rare categories and no statistics of clusters of fewer than 10 rows.

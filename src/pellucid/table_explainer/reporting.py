@@ -13,6 +13,7 @@ from pellucid.report import write_report
 from pellucid.report.alternatives import AlternativeTrees, other_trees
 from pellucid.table_explainer.fitting import FittedTable
 from pellucid.table_explainer.profiles import with_profile
+from pellucid.table_explainer.table_facts import describe_table
 
 
 def write_table_report(
@@ -49,6 +50,7 @@ def write_table_report(
         trade_off=_trade_off(fitted) if hasattr(fitted.model, "labels_") else None,
         made={"data": name, "rows": f"{fitted.n_rows:,}"},
         number_of_clusters=_numbers(fitted),
+        table=describe_table(fitted),
         **options,
     )
 
@@ -78,4 +80,4 @@ def _trade_off(fitted: FittedTable) -> AlternativeTrees:
     if not prepared.is_scaled:
         return found
     restated = [replace(o, tree=prepared.restate(o.tree)[0]) for o in found.trees]
-    return AlternativeTrees(restated, found.note)
+    return AlternativeTrees(restated, found.n_searched)

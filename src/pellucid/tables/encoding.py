@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid._utils.rule_words import rule_words
 from pellucid.tables.columns import Columns, is_numeric
 
 
@@ -129,8 +130,9 @@ class CategorySet:
         text = _excluded_text(self.column, listed)
         if None not in allowed:
             return text
-        negation = text.removeprefix(f"{self.column} ").removeprefix("is ")
-        return f"{self.column} is missing or {negation}"
+        say = rule_words()
+        negation = text.removeprefix(f"{self.column} ").removeprefix(f"{say.is_} ")
+        return f"{self.column} {say.is_} {say.missing} {say.or_} {negation}"
 
 
 class Encoding:
@@ -280,20 +282,22 @@ def _word(value: Any) -> str:
 
 
 def _included_text(column: str, values: list) -> str:
+    say = rule_words()
     if not values:
-        return f"{column} is nothing"
+        return f"{column} {say.is_} {say.nothing}"
     words = [_word(value) for value in values]
-    listed = " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
-    return f"{column} {'=' if _are_numbers(values) else 'is'} {listed}"
+    listed = f" {say.or_} ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+    return f"{column} {'=' if _are_numbers(values) else say.is_} {listed}"
 
 
 def _excluded_text(column: str, values: list) -> str:
+    say = rule_words()
     if not values:
-        return f"{column} is anything"
+        return f"{column} {say.is_} {say.anything}"
     if len(values) > 1:
-        return f"{column} is none of {', '.join(map(_word, values))}"
+        return f"{column} {say.is_} {say.none_of} {', '.join(map(_word, values))}"
     word = _word(values[0])
-    return f"{column} ≠ {word}" if _are_numbers(values) else f"{column} is not {word}"
+    return f"{column} ≠ {word}" if _are_numbers(values) else f"{column} {say.is_not} {word}"
 
 
 def _are_numbers(values: list) -> bool:

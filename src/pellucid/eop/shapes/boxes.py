@@ -7,6 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
+from pellucid._utils.rule_words import rule_words
 from pellucid.eop.shapes.base import Rows, ShapeFinder
 from pellucid.eop.shapes.regions import Regions
 from pellucid.explanation.conditions import format_number
@@ -98,7 +99,7 @@ def describe_box(lower: np.ndarray, upper: np.ndarray, names: Sequence[str | Ind
     '13.5 < x1 ≤ 25 and 0.4 < x7 ≤ 1.3'
     """
     parts = [describe_interval(*ends) for ends in zip(lower, upper, names)]
-    return " and ".join(filter(None, parts)) or EVERYWHERE
+    return f" {rule_words().and_} ".join(filter(None, parts)) or EVERYWHERE
 
 
 class BoxFinder(ShapeFinder):

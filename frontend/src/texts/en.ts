@@ -1,0 +1,425 @@
+// All texts of the page in English. A translation is one file with the same keys (see de.ts).
+//
+// Numbers in the arguments are already formatted, except those that decide between singular and plural (`n`).
+
+/** What a group of rows is called. */
+export type Noun = "cluster" | "class";
+
+const plural = (n: number, one: string, many = `${one}s`) => (n === 1 ? one : many);
+const plurals: Record<Noun, string> = { cluster: "clusters", class: "classes" };
+
+export const english = {
+  locale: { code: "en", decimal: ".", group: "," },
+
+  // words
+  yes: "yes",
+  no: "no",
+  and: " and ",
+  or: " or ",
+  missing: "missing",
+  other: "other",
+  anotherValue: "another value",
+  higher: "higher",
+  lower: "lower",
+  choose: "choose…",
+  rowsDefault: "rows",
+  row: "1 row",
+  cluster: (label: string, noun: Noun) => `${noun === "class" ? "Class" : "Cluster"} ${label}`,
+  clusterCount: (n: number, count: string, noun: Noun) => `${count} ${n === 1 ? noun : plurals[noun]}`,
+  others: (n: number, count: string) => `${count} ${plural(n, "other")}`,
+  more: (count: string) => `${count} more`,
+  under: (percent: string) => `under ${percent}`,
+  over: (percent: string) => `over ${percent}`,
+  reference: (name: string) => name,
+  clustersExplained: "Clusters explained",
+  showMore: (count: string) => `Show all ${count} columns`,
+  showFewer: "Show fewer columns",
+
+  // frame of the page
+  skip: "Skip to the report",
+  sections: "Sections of the report",
+  footer: "Created with pellucid. This file works offline and sends no data.",
+  links: {
+    tree: "Tree",
+    clusters: "Clusters",
+    compare: "Compare",
+    plot: "Scatter plot",
+    row: "Explain a row",
+    data: "Data",
+    measures: "Quality",
+    copy: "Export",
+    provenance: "Parameters",
+  } as Record<string, string>,
+
+  // header
+  headline: (clusters: string, rows: string) => `${clusters} of ${rows}`,
+  oneCluster: (rowsAre: string) => `All ${rowsAre} are in one cluster, so there is nothing to explain.`,
+  questions: (n: number, count: string) => `${count} ${plural(n, "yes/no question")}`,
+  treeDescribes: (questions: string) => `A decision tree with ${questions} describes these clusters. `,
+  allRows: (rowsAre: string) => `all ${rowsAre}`,
+  shareOfRows: (share: string, rowsAre: string) => `${share} of the ${rowsAre}`,
+  treeAssigns: (questions: string, rows: string, reference: string, cost: string) =>
+    `This decision tree with ${questions} assigns ${rows} to the same clusters as ${reference}${cost}. `,
+  emptyClusters: (n: number, count: string, rowsAre: string) =>
+    `${count} of its clusters ${plural(n, "contains", "contain")} no ${rowsAre}. `,
+  columnsOf: (used: string, n: number, count: string) => `It uses ${used} of ${count} ${plural(n, "column")}. `,
+  averageConditions: (count: string) => `On average, ${count} conditions explain the cluster of a row.`,
+  sameCost: "at the same cost",
+  costChange: (size: string, isHigher: boolean) => `at ${size} ${isHigher ? "higher" : "lower"} cost`,
+  warnings: (n: number, count: string) => (n === 1 ? "Warning" : `${count} warnings`),
+
+  // tree
+  treeTitle: "The decision tree",
+  treeLabel: "Decision tree",
+  treeNote:
+    "Every row starts at the first question and follows its answers until it reaches a leaf, which gives its cluster. The wider a connection, the more rows follow it. The coloured strip in a question shows which clusters are still possible.",
+  treeHint: "Hover a node to see which rows reach it. The arrow keys work, too.",
+  collapseAll: "Collapse all",
+  expandAll: "Expand all",
+  clearHighlight: "Clear highlight",
+  showDistributions: "Show distributions in the questions",
+  distributionOf: (column: string) => `Distribution of ${column} in the rows that reach the question, coloured by cluster`,
+  nodeAll: (rows: string) => `all ${rows}`,
+  nodeWith: (rows: string, conditions: string) => `${rows} with ${conditions}`,
+  nodePurity: (share: string, reference: string) => `${share} of them have the same cluster in ${reference}. `,
+  nodeClick: "Click or press Enter to see the cluster.",
+  allStart: (rows: string) => `All ${rows} start here.`,
+  rowsReach: (rows: string, conditions: string) => `${rows} reach this question: those with ${conditions}.`,
+  theirClusters: (list: string) => `Their clusters: ${list}.`,
+
+  // trade-off
+  shorterRules: "← shorter rules",
+  closerTo: (reference: string) => `closer to ${reference} →`,
+  tradeOffLabel: "Trade-off between short rules and a close match",
+  backToModel: "Back to your model",
+  conditionsPerRow: (count: string) => `${count} conditions per row`,
+  cost: (change: string) => `cost ${change}`,
+  agreementWith: (share: string, reference: string) => `${share} agreement with ${reference}`,
+  treeOf: (i: number, n: number, origin: string) => `Tree ${i} of ${n} (${origin})`,
+  yourModel: "your model",
+  origins: {
+    shorter: (penalty: string) => `depth penalty ${penalty}`,
+    given: (penalty: string) => `depth penalty ${penalty}`,
+    longer: (n: string) => `your model with ${n} more ${n === "1" ? "leaf" : "leaves"}`,
+    stage: (n: string) => `your model with ${n} ${n === "1" ? "leaf" : "leaves"}`,
+    pruned: (n: string) => `your model with ${n} ${n === "1" ? "leaf" : "leaves"}`,
+  } as Record<string, (amount: string) => string>,
+  kinds: {
+    shorter: "Trees to the left are grown with a higher depth penalty (ExShallow).",
+    longer: "Trees to the right split your model's leaves further (ExKMC).",
+    stage: "Other trees are your model with fewer leaves.",
+    pruned: "Trees to the left are your model without its least important splits.",
+    given: "The trees were given with the model.",
+  } as Record<string, string>,
+  searchSample: (rows: string) => `The search used ${rows} of the rows; the measures are of all rows.`,
+  omittedTrees: (reference: string, share: string) =>
+    `Left out: trees that are longer and no closer to ${reference} than another, and trees with less than ${share} agreement.`,
+  costName: "cost",
+  rowsInAnotherCluster: "rows in another cluster",
+  tradeOffAxes: (loss: string) => `${loss} by conditions per row`,
+
+  // clusters
+  clustersTitle: (noun: Noun) => `The ${plurals[noun]}`,
+  overviewLabel: "Overview of the clusters",
+  overviewNote: (rowsAre: string) =>
+    `Averages of numbers and most frequent categories. The stronger the colour, the more the cluster differs from the other ${rowsAre}: `,
+  shareRow: (rowsAre: string) => `share of ${rowsAre}`,
+  deviation: (size: string, isBelow: boolean) => `${size} standard deviations ${isBelow ? "below" : "above"} the other rows`,
+  namesNote: "Click a name to edit it. This browser stores it; a saved copy contains it.",
+  saveCopy: "Save a copy with these names",
+  suggestedNames: "Use the suggested names",
+  nameOf: (label: string, noun: Noun) => `Name of ${noun} ${label}`,
+  shareOfAll: (share: string, rowsAre: string) => `${share} of all ${rowsAre}`,
+  howItDiffers: (rowsAre: string) => `How it differs from other ${rowsAre}`,
+  moreColumns: (n: number, count: string) => `${count} ${plural(n, "more column")}`,
+  typicalRows: "Typical rows",
+  typicalRowsOf: (label: string, noun: Noun) => `Typical rows of ${noun} ${label}`,
+  copyRule: "Copy rule",
+  showInTree: "Show in the tree",
+  noLeaf: "The tree has no leaf for this cluster.",
+  noRule: "no rule",
+  moreRules: (n: number, count: string) => `or ${count} ${plural(n, "more rule")}`,
+
+  // distributions
+  rowsOfThe: (rowsAre: string, noun: Noun) => `${rowsAre} of the ${noun}`,
+  thresholdInRules: "threshold in its rules",
+  hereAndOthers: (here: string, others: string) => `${here} here, ${others} in other rows`,
+  hereAndAll: (here: string, all: string) => `${here} here, ${all} of all rows`,
+  aboutSame: "about the same",
+  comparison: (size: "slight" | "clear" | "large", isMore: boolean, isTime: boolean) =>
+    `${{ slight: "slightly ", clear: "", large: "much " }[size]}${isTime ? (isMore ? "later" : "earlier") : isMore ? "higher" : "lower"}`,
+  averages: (comparison: string, here: string, others: string) => `${comparison}: average ${here}, other rows ${others}`,
+  sameAsOthers: "same as in other rows",
+  timesAsOften: (times: string) => `, ${times} times as often`,
+  logScale: "log scale",
+  orLess: (value: string, lowest: string) => `${value} or less (down to ${lowest})`,
+  orMore: (value: string, highest: string) => `${value} or more (up to ${highest})`,
+
+  // time series
+  trend: "Trend",
+  seriesLabel: (first: string, last: string) => `Time series of the cluster from ${first} to ${last}`,
+  seriesNote: (low: string, high: string, hasBand: boolean) =>
+    `Line: the most central series of the cluster.${hasBand ? " Band: the middle half of the cluster at each time." : ""} Vertical axis: ${low} to ${high}.`,
+
+  // comparison
+  compareTitle: "Compare two clusters",
+  compareNote:
+    "The largest differences first. The effect size is the difference of the averages in standard deviations of all rows: below 0.5 is small, above 0.8 is large. For categories it is the difference of the shares.",
+  compareFirst: "First cluster",
+  compareSecond: "Second cluster",
+  compareSizes: (first: string, firstRows: string, second: string, secondRows: string) =>
+    `${first} has ${firstRows}, ${second} has ${secondRows}.`,
+  separatedBy: (question: string, yes: string, no: string) => `The tree separates them by the question “${question}”: yes for ${yes}, no for ${no}.`,
+  separatedBySeveral: (questions: string) => `The tree separates parts of them by: ${questions}.`,
+  compareNumbers: (column: string, first: string, comparison: string, firstMean: string, second: string, secondMean: string) =>
+    `${column}: ${first} is ${comparison} (average ${firstMean}) than ${second} (average ${secondMean})`,
+  compareCategories: (column: string, value: string, first: string, firstShare: string, second: string, secondShare: string) =>
+    `${column}: “${value}” is ${firstShare} of ${first} and ${secondShare} of ${second}`,
+  effectSize: (size: string) => `effect size ${size}`,
+  points: (size: string) => `${size} percentage points`,
+  similarColumns: (columns: string) => `Similar in: ${columns}.`,
+  noDifference: "The two clusters are similar in all columns of this page.",
+
+  // scatter plot
+  plotTitle: "Scatter plot",
+  plotNote: "Each mark is one row. Dashed lines are thresholds of the tree in these two columns.",
+  plotSample: (shown: string, all: string) => ` The plot shows ${shown} of ${all} rows.`,
+  plotHint: "Hover a mark to see the row. Click a cluster to highlight it. Drag with the mouse to zoom in.",
+  plotLabel: (x: string, y: string) => `Rows by ${x} and ${y}, coloured by cluster, with the thresholds of the tree`,
+  horizontalAxis: "Horizontal axis",
+  verticalAxis: "Vertical axis",
+  withLogScale: (name: string) => `${name} (log scale)`,
+  zoomIn: "Zoom in",
+  zoomOut: "Zoom out",
+  resetZoom: "Reset zoom",
+  rowsBelow: (n: number, count: string, lowest: string) => `${count} ${plural(n, "row")} below (down to ${lowest})`,
+  rowsAbove: (n: number, count: string, highest: string) => `${count} ${plural(n, "row")} above (up to ${highest})`,
+  beyondNote: (list: string) => `Arrows at the edge are rows beyond the axis. ${list}.`,
+  zoomNote: (count: string) => `${count} rows lie outside this part of the plot.`,
+
+  // explain a row
+  rowTitle: "Explain a row",
+  rowNote: "Your input stays in this page and is not sent anywhere.",
+  rowHint: "Enter the values of a row, or start from a typical row.",
+  startFrom: "Start from",
+  typicalRowOf: (name: string) => `a typical row of ${name}`,
+  pasteRow: "Or paste a row from a table",
+  pasteHint: "with or without a header line",
+  enterValue: (column: string) => `Enter a value for ${column}.`,
+  notANumber: (column: string, text: string) => `${column}: “${text}” is not a number. Write numbers like 12.5 or 1,000.`,
+  notADate: (column: string, text: string) => `${column}: “${text}” is not a date. Write dates like 2024-03-15.`,
+  fromTo: (low: string, high: string) => `${low} to ${high}`,
+  ifEmpty: (value: string) => `if empty: ${value}`,
+  foundValues: (n: number, wanted: number, names: string, whole: number) =>
+    `Found ${n} ${plural(n, "value")}. Paste the ${wanted} values of ${names} in this order${whole ? `, or a whole row of ${whole} values` : ""}. With a header line, any order works.`,
+  noValueFor: (names: string) => `No value found for: ${names}.`,
+  valuesCopied: "Values copied into the form.",
+  belongsTo: "This row belongs to ",
+  belongsToEnd: ".",
+  label: (label: string) => ` (label ${label})`,
+  changesTo: (noun: Noun) => `Changes that would lead to another ${noun}`,
+  insteadOf: (change: string, value: string) => `${change} instead of ${value}`,
+  above: (column: string, bound: string) => `${column} above ${bound}`,
+  aboveUpTo: (column: string, bound: string, upTo: string) => `${column} above ${bound} (up to ${upTo})`,
+  orLessThan: (column: string, bound: string) => `${column} ${bound} or less`,
+  orLessButAbove: (column: string, bound: string, above: string) => `${column} ${bound} or less (but above ${above})`,
+  otherThan: (column: string, value: string) => `${column} other than ${value}`,
+  heldFixed: "Hold fixed",
+  heldFixedNote: "Columns that cannot change, such as an age:",
+  unreachable: (list: string) => `Not reachable without changing the fixed columns: ${list}.`,
+  noQuestions: "The tree has no questions. Every row is in the same cluster.",
+  theValueIs: (value: string) => `, the value is ${value}`,
+
+  // data
+  dataTitle: "Data and decisions",
+  dataNote: "What was done to the table before and during clustering.",
+  rowsRead: "rows read",
+  rowsUsed: "rows used",
+  rowsDropped: "rows left out",
+  dropReasons: {
+    gaps: (count: string) => `${count} with missing numbers`,
+    outliers: (count: string) => `${count} far from all others (outliers)`,
+    labels: (count: string) => `${count} without a label`,
+  } as Record<string, (count: string) => string>,
+  columnsUsed: "columns used",
+  columnsIgnored: "columns ignored",
+  valuesFilled: "missing values filled in",
+  verdictAgreement: "agreement",
+  verdictSeparation: "separation",
+  agreementVerdict: (share: string, level: "high" | "medium" | "low", reference: string) =>
+    ({
+      high: `The rules describe the clusters of ${reference} almost exactly: ${share} of the rows get the same cluster.`,
+      medium: `The rules describe the clusters of ${reference} well: ${share} of the rows get the same cluster.`,
+      low: `The rules describe the clusters of ${reference} poorly: only ${share} of the rows get the same cluster. More leaves may help.`,
+    })[level],
+  separationVerdict: (score: string, level: "high" | "medium" | "low") =>
+    ({
+      high: `The clusters are clearly separated (silhouette score ${score}; 1 is perfect).`,
+      medium: `The clusters are separated, with some overlap (silhouette score ${score}; 1 is perfect).`,
+      low: `The clusters overlap (silhouette score ${score}; below 0.25 is weak). Treat their borders as arbitrary.`,
+    })[level],
+  stabilityVerdict: (score: string, isStable: boolean) =>
+    isStable
+      ? `Other samples of the rows give almost the same clusters (stability ${score}; 1 is perfect).`
+      : `Other samples of the rows give other clusters (stability ${score}; 1 is perfect). Do not rely on single rows.`,
+  columnsTable: "All columns",
+  columnHeads: {
+    column: "column",
+    role: "use",
+    scale: "scale",
+    missing: "missing",
+    values: "different values",
+    skew: "skewness",
+    extreme: "extreme values",
+  },
+  roles: {
+    number: "number",
+    category: "category",
+    date: "date",
+    profile: "profile only",
+    label: "label",
+    ignored: "ignored",
+  } as Record<string, string>,
+  ignoredBecause: {
+    identifier: "looks like an ID",
+    code: "looks like a code",
+    constant: "only one value",
+    "near constant": "almost all values are the same",
+    missing: "most values are missing",
+    gaps: "many values are missing",
+    text: "text with many different values",
+    time: "times of day",
+    nested: "lists or structures",
+    excluded: "not requested",
+  } as Record<string, string>,
+  scales: {
+    standard: "standardized",
+    log: "logarithmic",
+    robust: "by quartiles",
+    rank: "ranks",
+    none: "as it is",
+    category: "categories",
+  } as Record<string, string>,
+  filledWith: (count: string, value: string) => `${count}, filled with ${value}`,
+  columnNotes: {
+    extreme: "Extreme values are more than three interquartile ranges beyond the quartiles.",
+  },
+  duplicates: (list: string) => `Columns with the same values: ${list}. They count twice in the clustering.`,
+  correlated: (list: string) => `Highly correlated columns: ${list}. Together they have more weight than one column.`,
+  sameAs: (first: string, second: string) => `${first} = ${second}`,
+  correlation: (first: string, second: string, value: string) => `${first} and ${second} (${value})`,
+  skewed: (list: string) => `Skewed columns: ${list}. Their averages are far from their medians.`,
+  log: "All decisions, as they were printed",
+  numberTitle: "Number of clusters",
+  whyNumber: (k: string, score: string, stability: string) =>
+    `${k} clusters were chosen: silhouette score ${score}, stability ${stability}. The smallest number that is almost the best is chosen; two clusters only if they are clearly better than all others.`,
+  givenNumber: (k: string) => `${k} clusters were requested.`,
+  numberHeads: {
+    clusters: "clusters",
+    score: "silhouette",
+    smallest: "smallest cluster",
+    stability: "stability",
+    agreement: "agreement",
+  },
+  chosen: " (chosen)",
+  scoreByNumber: "silhouette by number of clusters",
+
+  // measures
+  measuresTitle: "How good is this explanation?",
+  agreementName: (reference: string) => `agreement with ${reference}`,
+  agreementText: (rowsAre: string, reference: string) =>
+    `Share of ${rowsAre} that have the same cluster in the tree and in ${reference}.`,
+  costCompared: (reference: string) => `cost compared with ${reference}`,
+  costText: (objective: string) =>
+    `The cost is the sum of ${
+      objective === "kmedians"
+        ? "the absolute differences between the rows and the median of their cluster"
+        : "the squared distances of the rows from the mean of their cluster"
+    }, in the columns of the model. The lower it is, the more similar the rows of a cluster are.`,
+  conditionsName: "conditions per row",
+  conditionsText: "Average conditions per rule, without redundant ones.",
+  questionsName: "questions per row",
+  questionsText: (most: string) => `Average number of questions that the tree asks about a row. The maximum is ${most}.`,
+  leavesName: "leaves",
+  leavesText: "End points of the tree. A cluster with several leaves is described by several rules.",
+  partOf: (part: string, whole: string) => `${part} of ${whole}`,
+  columnsUsedName: "columns used",
+  columnsUsedText: "Columns that occur in the questions of the tree. The tree ignores the other columns.",
+
+  // export
+  exportTitle: "Export",
+  allRules: "All rules",
+  copyRules: "Copy rules",
+  theRules: "The rules",
+  treeAsSql: "The tree as SQL",
+  copySql: "Copy SQL",
+  dialect: "dialect",
+  sqlOfModelOnly: "This report contains SQL for your model only.",
+  downloads: "Downloads",
+  downloadModel: "Model with these names (JSON)",
+  downloadModelNote: "pellucid predict reads the model.",
+  downloadRules: "Rules (CSV)",
+  downloadStatistics: "Statistics of the clusters (CSV)",
+  downloadCsv: "Download as CSV",
+  downloadAs: (format: string) => `Download as ${format}`,
+  copied: "Copied",
+  notCopied: "Could not copy",
+
+  // provenance
+  provenanceTitle: "How this report was created",
+  provenanceNote: "The same data, parameters and versions always give the same file.",
+  parameters: "Parameters and versions",
+
+  // regions
+  level: (n: number) => `Level ${n}`,
+  levelTitle: (n: number, columns: string) => `Level ${n}: ${columns}`,
+  reachLevel: (n: number, count: string, answered: string) =>
+    `${count} ${plural(n, "row")} ${plural(n, "reaches", "reach")} this level; ${answered} fall in a region.`,
+  leftForNext: (count: string) => ` The other ${count} (grey) are left for the next level.`,
+  levelErrors: (training: string, heldOut: string | null) =>
+    ` Errors: ${training} (training)${heldOut === null ? "" : `, ${heldOut} (held-out)`}.`,
+  tooManyColumns: (columns: string) => `This level uses ${columns}. More than two columns cannot be plotted.`,
+  levelPlotLabel: (columns: string) => `Rows by ${columns}, with the regions of this level`,
+  inNoRegion: "in no region",
+  rowsCorrect: (n: number, count: string, share: string | null) =>
+    `${count} ${plural(n, "row")}${share === null ? "" : `, ${share} correct`}`,
+  notAssigned: "are not assigned",
+  byNeighbours: "are assigned by a vote of their neighbours",
+  assignedTo: (name: string) => `are assigned to ${name}`,
+  noRegions: (noun: Noun, rowsAre: string, assignment: string) =>
+    `No region separates the ${plurals[noun]}, so all ${rowsAre} ${assignment}.`,
+  levelsLocate: (n: number, count: string, noun: Noun, share: string, rowsAre: string, correct: string | null) =>
+    `${n === 1 ? "One level of regions locates" : `${count} levels of regions locate`} the ${plurals[noun]}. ${share} of the ${rowsAre} fall in a region${correct === null ? "" : ` (${correct} of them correctly)`}`,
+  theOthers: (share: string, assignment: string) => `; the other ${share} ${assignment}`,
+  regionsNote: "Regions are numbered by level; a row belongs to the first region that contains it.",
+  regionBoundary: "boundary of a region",
+  noRegionFor: (noun: Noun) => `There is no region for this ${noun}.`,
+  noRegion: "no region",
+  copyRegions: "Copy regions",
+  coverageName: "of the training rows in a region",
+  coverageText: "For the other rows, no region with a low enough error was found.",
+  errorName: "error rate on training rows",
+  errorText: (noun: Noun) => `Share of the training rows in a region that get the wrong ${noun}.`,
+  heldOutName: "error rate on held-out rows",
+  heldOutText: "The same for rows that were not used to find the regions. Expect this error rate for new rows.",
+  levelsName: (n: number) => plural(n, "level"),
+  levelsText: "Levels are checked in order until a region contains the row.",
+  effortName: "comparisons per row",
+  effortText: "Average effort to assign a row. Each region that is checked counts once for each of its columns.",
+  levelColumnsText: "Columns that the levels use. The other columns are ignored.",
+  levelsAsText: "The levels as text",
+  allLevels: "All levels",
+  copyLevels: "Copy levels",
+  cannotAssign: "This page cannot assign the row.",
+  rowNotAssigned: (noun: Noun) => `The row is not assigned to a ${noun}.`,
+  levelStep: (n: number, values: string) => `Level ${n} (${values}): `,
+  needsTrainingRows: "this level needs training rows that are not in this page; use model.explain(row) in Python",
+  partWithoutRows: "in a region, but in a part of it without training rows",
+  noRegionNotAssigned: (noun: Noun) => `No region contains the row, so it is not assigned to a ${noun}.`,
+  noRegionAssigned: (name: string, share: string) =>
+    `No region contains the row. It is assigned to ${name}, because ${share} of the training rows in no region belong to ${name}.`,
+  crossNote: " A cross marks the row in the plots above.",
+  limitationNote: " This page cannot evaluate levels that compare a row with training rows.",
+};
+
+export type Texts = typeof english;

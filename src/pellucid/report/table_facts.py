@@ -1,0 +1,245 @@
+"""Facts about the table that was clustered: rows, columns, gaps, skewness, related columns."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pellucid.report.columns import CategoryColumn, Table, clipped
+from pellucid.report.profiles import short
+
+MOST_COLUMNS = 200
+"""Columns with facts; of more, the number is shown."""
+
+MANY_CELLS = 50_000_000
+"""Cells of a table above which numbers are described by a sample of the rows."""
+
+_SAMPLE = 100_000
+_FENCE = 3.0
+"""Interquartile ranges beyond the quartiles from which on a value is extreme."""
+
+_CORRELATED = 0.9
+"""Absolute correlation from which on two columns are called highly correlated."""
+
+_MOST_PAIRS = 30
+
+
+@dataclass(frozen=True)
+class ColumnFacts:
+    """What is known about a column.
+
+    Attributes
+    ----------
+    name : str
+    role : {"number", "category", "date", "profile", "label", "ignored"}
+    reason : str or None
+        Why the column is ignored.
+    scale : str or None
+        How it was scaled for the clustering.
+    missing : int or None
+        Number of missing values; None if they were not counted.
+    filled : float or None
+        The number that replaces missing values.
+    n_values : int or None
+        Number of different values.
+    skew : float or None
+    n_extreme : int or None
+        Number of values far beyond the quartiles.
+    """
+
+    name: str
+    role: str
+    reason: str | None = None
+    scale: str | None = None
+    missing: int | None = None
+    filled: float | None = None
+    n_values: int | None = None
+    skew: float | None = None
+    n_extreme: int | None = None
+
+    def describe(self) -> dict[str, Any]:
+        """The facts for the page."""
+        return {
+            "name": clipped(self.name) or "(no name)",
+            "role": self.role,
+            "reason": self.reason,
+            "scale": self.scale,
+            "missing": self.missing,
+            "filled": None if self.filled is None else short(self.filled),
+            "values": self.n_values,
+            "skew": None if self.skew is None else short(self.skew, 3),
+            "extreme": self.n_extreme,
+        }
+
+
+@dataclass(frozen=True)
+class TableFacts:
+    """What is known about the table that was clustered.
+
+    Attributes
+    ----------
+    n_read, n_used : int
+        Rows of the table, and those of them that were clustered.
+    dropped : mapping of str to int
+        Rows that were not clustered, by reason: ``"gaps"``, ``"outliers"`` or ``"labels"``.
+    columns : sequence of ColumnFacts
+    n_further : int
+        Number of columns that are not in `columns`.
+    duplicates : sequence of (str, str)
+        Pairs of columns with the same values.
+    correlated : sequence of (str, str, float)
+        Pairs of columns with a high correlation.
+    silhouette, stability : float or None
+        Separation and stability of the clusters.
+    """
+
+    n_read: int
+    n_used: int
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    columns: Sequence[ColumnFacts] = ()
+    n_further: int = 0
+    duplicates: Sequence[tuple[str, str]] = ()
+    correlated: Sequence[tuple[str, str, float]] = ()
+    silhouette: float | None = None
+    stability: float | None = None
+
+    def describe(self) -> dict[str, Any]:
+        """The facts for the page."""
+        return {
+            "rowsRead": self.n_read,
+            "rowsUsed": self.n_used,
+            "dropped": [{"reason": why, "rows": n} for why, n in self.dropped.items() if n],
+            "columns": [column.describe() for column in self.columns],
+            "furtherColumns": self.n_further,
+            "duplicates": [[clipped(a), clipped(b)] for a, b in self.duplicates],
+            "correlated": [[clipped(a), clipped(b), short(r, 3)] for a, b, r in self.correlated],
+            "silhouette": _known(self.silhouette),
+            "stability": _known(self.stability),
+        }
+
+
+def _known(value: float | None) -> float | int | None:
+    return None if value is None else short(float(value), 3)
+
+
+def find_table_facts(table: Table) -> TableFacts:
+    """Facts about a table of which all rows were used, without knowledge of its preparation."""
+    names = table.names[:MOST_COLUMNS]
+    rows = sampled_rows(table.n_rows, len(names))
+    columns, numbers = [], {}
+    for name in names:
+        column = table.read(name)
+        if isinstance(column, CategoryColumn):
+            n_values = len(set(column.codes.tolist()) - {len(column.values)}) + column.n_others
+            columns.append(ColumnFacts(name, "category", n_values=n_values))
+            continue
+        values = column.numbers
+        numbers[name] = values if rows is None else values[rows]
+        is_date = column.format is not None and column.format.is_date
+        columns.append(
+            ColumnFacts(
+                name,
+                "date" if is_date else "number",
+                missing=int(np.isnan(values).sum()),
+                **describe_numbers(numbers[name], is_sample=rows is not None),
+            )
+        )
+    return TableFacts(
+        n_read=table.n_rows,
+        n_used=table.n_rows,
+        columns=columns,
+        n_further=len(table.names) - len(names),
+        **related_columns(numbers),
+    )
+
+
+def sampled_rows(n_rows: int, n_columns: int) -> np.ndarray | None:
+    """Rows by which the numbers of a large table are described; None for all rows."""
+    if n_rows * n_columns <= MANY_CELLS or n_rows <= _SAMPLE:
+        return None
+    return np.linspace(0, n_rows - 1, _SAMPLE).astype(np.intp)
+
+
+def describe_numbers(values: np.ndarray, *, is_sample: bool = False) -> dict[str, Any]:
+    """Skewness, and the numbers of different and of extreme values, which need all rows.
+
+    Parameters
+    ----------
+    values : ndarray
+        NaN where a number is missing.
+    is_sample : bool, default=False
+        Whether these are only some of the rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pellucid.report.table_facts import describe_numbers
+    >>> describe_numbers(np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 90.0]))["n_extreme"]
+    1
+    """
+    present = values[np.isfinite(values)]
+    if len(present) == 0:
+        return {"n_values": 0}
+    deviation = present - present.mean()
+    spread = float(deviation.std())
+    skew = 0.0 if spread == 0 else float(np.mean((deviation / spread) ** 3))
+    if is_sample:
+        return {"skew": skew}
+    low, high = np.quantile(present, [0.25, 0.75])
+    far = _FENCE * (high - low)
+    is_extreme = (present < low - far) | (present > high + far) if far > 0 else np.zeros(1, bool)
+    return {
+        "skew": skew,
+        "n_values": len(np.unique(present)),
+        "n_extreme": int(is_extreme.sum()),
+    }
+
+
+def related_columns(numbers: Mapping[str, np.ndarray]) -> dict[str, list]:
+    """Pairs of columns with the same values, and pairs with a high correlation.
+
+    Parameters
+    ----------
+    numbers : mapping of str to ndarray
+        Columns of numbers, all of the same length; NaN where a number is missing.
+    """
+    first_with: dict[bytes, str] = {}
+    duplicates = []
+    for name, values in numbers.items():
+        digest = hashlib.blake2b((values + 0.0).tobytes(), digest_size=16).digest()
+        known = first_with.setdefault(digest, name)
+        if known != name:
+            duplicates.append((known, name))
+    names = list(first_with.values())
+    correlated = _correlated({name: numbers[name] for name in names})
+    return {"duplicates": duplicates[:_MOST_PAIRS], "correlated": correlated}
+
+
+def _correlated(numbers: Mapping[str, np.ndarray]) -> list[tuple[str, str, float]]:
+    """Pairs of columns by their correlation, highest first; missing values are the mean."""
+    names = list(numbers)
+    if len(names) < 2 or len(numbers[names[0]]) < 3:
+        return []
+    step = max(1, len(numbers[names[0]]) // 20_000)
+    centred = []
+    for name in names:
+        values = numbers[name][::step]
+        there = np.isfinite(values)
+        mean = values[there].mean() if there.any() else 0.0
+        centred.append(np.where(there, values - mean, 0.0))
+    matrix = np.array(centred)
+    largest = np.abs(matrix).max(axis=1, keepdims=True)
+    matrix /= np.where(largest > 0, largest, 1.0)
+    length = np.sqrt((matrix**2).sum(axis=1, keepdims=True))
+    matrix /= np.where(length > 0, length, 1.0)
+    table = matrix @ matrix.T
+    found = [
+        (names[i], names[j], float(np.clip(table[i, j], -1, 1)))
+        for i, j in zip(*np.triu_indices(len(names), 1))
+        if abs(table[i, j]) >= _CORRELATED
+    ]
+    return sorted(found, key=lambda pair: -abs(pair[2]))[:_MOST_PAIRS]

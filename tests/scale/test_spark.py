@@ -178,3 +178,19 @@ def test_wrong_parameters(arguments, message, spark):
     X, centers = blobs()
     with pytest.raises(ValueError, match=message):
         Explainer(centers=centers, **arguments).fit(frame_of(spark, X))
+
+
+def test_models_of_spark_ml_are_references(spark):
+    from pyspark.ml.clustering import KMeans
+    from pyspark.ml.linalg import Vectors
+
+    X, _ = blobs()
+    X = X[:60]
+    frame = spark.createDataFrame([(Vectors.dense(row),) for row in X.tolist()], ["features"])
+    estimator = KMeans(k=3, seed=0, maxIter=2)
+    with pytest.raises(ValueError, match=r"not a fitted model; pass reference.fit\(frame\)"):
+        pellucid.IMM(reference=estimator).fit(X)
+    model = estimator.fit(frame.coalesce(1))
+    rows = model.transform(frame).select("prediction").collect()
+    found = pellucid.IMM(reference=model).fit(X)
+    np.testing.assert_array_equal(found.reference_labels_, [row[0] for row in rows])

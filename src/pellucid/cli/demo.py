@@ -33,16 +33,16 @@ def demo(folder: Path) -> None:
     picture = folder / DEMO_PICTURE
     wine = load_wine()
     frame = pl.DataFrame(wine.data, schema=list(wine.feature_names))
-    pipeline = make_pipeline(StandardScaler(), ExplainableKMeans(N_CLUSTERS, random_state=0))
-    scaler, model = pipeline.fit(frame)
-    explanation = explain_pipeline(pipeline, frame)
-    standardized = scaler.transform(frame)
-
+    # Before the fit, which compiles loops when it is the first one.
     show_line(
         f"k-means finds {N_CLUSTERS} clusters in the {frame.height} wines of scikit-learn's wine "
         f"data, by {frame.width} standardized measurements.\n"
         "ExplainableKMeans explains them by thresholds in the original units:"
     )
+    pipeline = make_pipeline(StandardScaler(), ExplainableKMeans(N_CLUSTERS, random_state=0))
+    scaler, model = pipeline.fit(frame)
+    explanation = explain_pipeline(pipeline, frame)
+    standardized = scaler.transform(frame)
     show_rules(explanation.rules_)
     agreement = metrics.reference_agreement(model.labels_, model.reference_labels_)
     show_measures(

@@ -61,7 +61,12 @@ class BaseThresholdTree(
 
     _parameter_constraints: dict = {
         "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
-        "reference": ["array-like", HasMethods("fit"), HasMethods("predict"), None],
+        # `train` is the `fit` of faiss.
+        "reference": [
+            "array-like",
+            *(HasMethods(name) for name in ("fit", "predict", "train")),
+            None,
+        ],
         "noise": [StrOptions({"group", "drop"})],
         "threshold_style": [StrOptions({"round", "midpoint", "data"})],
         "n_jobs": [Integral, None],

@@ -18,6 +18,7 @@ from pellucid._core.data.dataset import Dataset
 from pellucid._core.data.medians import MedianDataset
 from pellucid._utils.numeric_domain import refuse_large
 from pellucid.reference.kmedians import cluster_by_medians
+from pellucid.reference.other_libraries import read_other_library
 from pellucid.tables.frames import as_table
 
 DEFAULT_N_CLUSTERS = 8
@@ -89,7 +90,10 @@ def find_reference(
         data.require_domain()
         k = DEFAULT_N_CLUSTERS if n_clusters is None else n_clusters
         return _default_reference(data, k, random_state)
-    if hasattr(reference, "fit") or hasattr(reference, "predict"):
+    if (labeled := read_other_library(reference, data.X)) is not None:
+        data.require_domain()
+        found = _from_labeled_rows(*labeled, data, noise)
+    elif hasattr(reference, "fit") or hasattr(reference, "predict"):
         found = _from_estimator(reference, data, noise, original_X)
     else:
         is_frame = hasattr(reference, "columns") and not isinstance(reference, np.ndarray)
@@ -237,10 +241,10 @@ def _from_estimator(estimator, data: Dataset, noise, original_X) -> Reference:
     else:
         # An estimator of other features, such as principal components, still has labels.
         width = getattr(estimator, "n_features_in_", X.shape[1])
-        can_predict = hasattr(estimator, "predict") and width == X.shape[1]
+        can_predict = _can_predict(estimator) and width == X.shape[1]
         if not can_predict and width == X.shape[1]:
             _check_column_names(getattr(estimator, "feature_names_in_", None), table)
-    labels = None if can_predict else getattr(estimator, "labels_", None)
+    labels = None if can_predict else _own_labels(estimator)
     centers = getattr(estimator, "cluster_centers_", None)
     has_centers = centers is not None and np.shape(centers)[1:] == (X.shape[1],)
     if labels is None or len(labels) != X.shape[0]:
@@ -253,13 +257,27 @@ def _from_estimator(estimator, data: Dataset, noise, original_X) -> Reference:
                 "fit as y"
             )
         labels = _predict(estimator, X, table)
-    labels = np.asarray(labels)
-    if not has_centers:
-        return _from_given_labels("the reference", labels, data, noise)
-    k = len(centers)
+    return _from_labeled_rows(np.asarray(labels), centers if has_centers else None, data, noise)
+
+
+def _from_labeled_rows(labels: np.ndarray, centers: Any, data: Dataset, noise: str) -> Reference:
+    """The reference of labels, with the centers of their clusters if they are known."""
+    k = 0 if centers is None else len(centers)
     if labels.dtype.kind not in "iu" or labels.min() < 0 or labels.max() >= k:
         return _from_given_labels("the reference", labels, data, noise)
     return Reference(_read_centers(centers), labels.astype(np.intp), list(range(k)))
+
+
+def _can_predict(estimator: Any) -> bool:
+    """Whether `predict` needs nothing but X; that of KPrototypes needs the categorical columns."""
+    predict = getattr(estimator, "predict", None)
+    return predict is not None and "categorical" not in inspect.signature(predict).parameters
+
+
+def _own_labels(estimator: Any) -> np.ndarray | None:
+    """The labels of the rows of `fit`, also if they are a lazy array of Dask."""
+    labels = getattr(estimator, "labels_", None)
+    return None if labels is None else np.asarray(labels)
 
 
 def _predict(estimator, X, table) -> np.ndarray:

@@ -14,7 +14,7 @@ import pellucid
 ROOT = Path(__file__).parent.parent
 DOCS, EXAMPLES = ROOT / "docs", ROOT / "examples"
 SCRIPTS = sorted(EXAMPLES.glob("*/*.py"))
-FAST = ("plot_7_why_not_cart", "plot_3_partition")
+FAST = ("plot_7_why_not_cart", "plot_3_partition", "plot_1_own_criterion")
 """Examples that the tests execute; `make docs` executes all."""
 
 PACKAGES = (
@@ -116,6 +116,13 @@ def test_anchors_of_links_exist(page):
     text = (DOCS / f"{page}.md").read_text("utf-8")
     for target, anchor in re.findall(r"\]\(([\w/]*(?:\.md)?)#([\w-]+)\)", text):
         assert anchor in anchors(DOCS / (target or f"{page}.md")), f"{target}#{anchor}"
+
+
+def test_the_gallery_has_examples_of_all_sections():
+    assert len(SCRIPTS) >= 20
+    assert {script.parent for script in SCRIPTS} == {
+        header.parent for header in EXAMPLES.glob("*/GALLERY_HEADER.rst")
+    }
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)

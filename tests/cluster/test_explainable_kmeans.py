@@ -8,6 +8,8 @@ from scipy import sparse
 from sklearn.datasets import load_iris, make_blobs
 
 from pellucid import IMM, ExGreedy, ExKMC, ExplainableKMeans, ExShallow
+from pellucid._core.refine import portfolio
+from pellucid._core.refine.polish import polish_tree
 from pellucid._core.refine.portfolio import EFFORTS
 from pellucid.explanation.rules import path_conditions, simplify
 from pellucid.metrics import weighted_average_explanation_size
@@ -61,6 +63,19 @@ def test_more_leaves_do_not_raise_the_cost(blobs, centers):
     assert set(many.labels_) == set(range(6))
     expanded = ExKMC(reference=centers, n_leaves=12).fit(blobs)
     assert many.inertia_ <= expanded.inertia_ * (1 + 1e-12)
+
+
+def test_few_of_the_start_trees_are_polished_if_the_depth_is_limited(blobs, centers, monkeypatch):
+    polished = []
+
+    def polish(tree, *args, **kwargs):
+        polished.append(tree)
+        return polish_tree(tree, *args, **kwargs)
+
+    monkeypatch.setattr(portfolio, "polish_tree", polish)
+    ExplainableKMeans(reference=centers, max_depth=4).fit(blobs)
+    n_trees = EFFORTS["balanced"].n_polished + 1  # and the one of the local search
+    assert 0 < len(polished) <= 2 * n_trees  # again without rounds if a tree gets too deep
 
 
 def test_max_depth_is_respected(blobs, centers):

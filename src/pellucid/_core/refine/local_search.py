@@ -40,8 +40,11 @@ _N_ROUNDS = 5
 _DEPTH_PENALTIES = (0.0, 0.01, 0.03, 0.1)
 """Depth penalties of the trees that are regrown."""
 
+_LIMITED_PENALTIES = (0.0, 0.1, 0.3, 1.0)
+"""The same, if depth or conditions are limited."""
+
 SHALLOW_PENALTIES = (0.1, 0.3, 1.0, 3.0, 10.0)
-"""Depth penalties that are also tried if depth or conditions are limited."""
+"""Depth penalties of further start trees, if depth or conditions are limited."""
 
 _START_TEMPERATURE = 0.003
 """Part of the cost by which a step may raise it at first."""
@@ -157,7 +160,7 @@ class LocalSearch:
             return []
         self._regrown_at = self.between_ss
         problem = self.data.with_centers(self.best.arrays.sums[self.best.leaves()])
-        penalties = _DEPTH_PENALTIES + SHALLOW_PENALTIES * self.limits.limits_depth
+        penalties = _LIMITED_PENALTIES if self.limits.limits_depth else _DEPTH_PENALTIES
         growths = [
             grow(InducedCost(problem, penalty), "greedy", "midpoint", Progress("", 1, 0))
             for penalty in penalties

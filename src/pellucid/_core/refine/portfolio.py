@@ -43,10 +43,9 @@ class SearchBudget:
     max_beam_size : float
         Size of a problem up to which beam search is used.
     max_deep_size : float
-        Size up to which the best tree is polished deeply.
+        Size up to which the best tree is polished deeply, unless its depth is limited.
     n_polished, max_polish_size : int, float
-        With more leaves than clusters, how many of the cheapest trees are polished; half as many
-        above this size.
+        How many of the cheapest trees are polished; half as many above this size.
     search_work, search_work_per_value : float
         Work of the local search in about nanoseconds: a constant, plus so much per row, column and
         cluster. None if both are 0.
@@ -93,7 +92,7 @@ EFFORTS = {
     "balanced": SearchBudget(
         beam=BeamSearch(10, 5),
         max_beam_size=2e7,
-        max_deep_size=4e5,
+        max_deep_size=2.5e6,
         n_polished=3,
         max_polish_size=5e6,
         search_work=3e8,
@@ -145,19 +144,21 @@ class Portfolio:
             Whether only the cost counts. Then trees can be compared before they are polished, and
             a local search can start from them.
         """
-        problem, budget = self.problem, self.budget
-        starts, has_more_leaves = list(self._starts()), self.limits.n_leaves > problem.n_clusters
-        if only_cost and has_more_leaves and not self.limits.limits_depth:
-            starts = sorted(starts, key=self._cost)[: self._n_polished()]
-        elif only_cost and not has_more_leaves and budget.search_work > 0:
-            small = searchable(problem)
-            found = None if small is None else self._search(starts, small)
-            if found is not None and small is problem and not self.limits.limits_depth:
-                return min(self._polish(found.tree), key=rank)
+        problem, budget, limits = self.problem, self.budget, self.limits
+        starts = list(self._starts())
+        if only_cost:
+            found = None
+            if limits.n_leaves == problem.n_clusters and budget.search_work > 0:
+                small = searchable(problem)
+                found = None if small is None else self._search(starts, small)
+                if found is not None and small is problem and not limits.limits_depth:
+                    return min(self._polish(found.tree), key=rank)
+            starts = sorted(starts, key=self._rank)[: self._n_polished()]
             starts = starts if found is None else [found, *starts]
         candidates = (polished for start in starts for polished in self._polish(start.tree))
         best = min(candidates, key=rank, default=None)
-        if best is None or self._polish_size > budget.max_deep_size:
+        is_small = self._polish_size <= budget.max_deep_size
+        if best is None or not is_small or limits.limits_depth:
             return best
         return min([best, *self._polish(best.tree, deep=True)], key=rank)
 
@@ -175,11 +176,12 @@ class Portfolio:
         n, is_small = self.budget.n_polished, self._polish_size <= self.budget.max_polish_size
         return n if is_small else -(-n // 2)
 
-    def _cost(self, start: StartTree) -> float:
-        """The k-means cost of a tree."""
+    def _rank(self, start: StartTree) -> tuple[bool, float]:
+        """Whether a tree exceeds the limits, and its k-means cost."""
         data, labels = self.problem.data, start.tree.cluster[start.leaf]
         centers = data.group_centers(labels, self.problem.n_clusters)
-        return data.cost(labels, np.nan_to_num(centers))
+        cost = data.cost(labels, np.nan_to_num(centers))
+        return not self.limits.allows(start.tree), cost
 
     def _starts(self) -> Iterator[StartTree]:
         """Different trees, with all leaves that the limits allow if they are of use."""

@@ -57,7 +57,13 @@ class BaselineTree(BaseReferenceTree):
         self._builder = growth.builder
 
     def staged_trees(self) -> Iterator[ThresholdTree]:
-        """The trees with one leaf, two leaves, and so on up to `tree_` before polish."""
+        """The trees with one leaf, two leaves, and so on up to `tree_` before polish.
+
+        Yields
+        ------
+        ThresholdTree
+            The tree with one more leaf than the one before.
+        """
         check_is_fitted(self)
         for n_splits in range(len(self._builder.splits) + 1):
             yield self._builder.build(n_splits)

@@ -133,6 +133,7 @@ class BaseThresholdTree(
         Returns
         -------
         self
+            The fitted estimator.
         """
         for name in _SOMETIMES_SET:
             self.__dict__.pop(name, None)
@@ -230,7 +231,22 @@ class BaseThresholdTree(
         )
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
-        """Grow the tree and return the cluster of each row; parameters as in `fit`."""
+        """Grow the tree and return the cluster of each row; parameters as in `fit`.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame
+            As in `fit`.
+        y : array-like of shape (n_samples,), default=None
+            Labels to explain, as in `fit`.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Cluster of each row, `labels_`.
+        """
         return self.fit(X, y, sample_weight=sample_weight).labels_
 
     @contextmanager
@@ -309,7 +325,18 @@ class BaseThresholdTree(
         return getattr(self, "feature_names_in_", None)
 
     def apply(self, X: Any) -> np.ndarray:
-        """Node number of the leaf that each row reaches."""
+        """Node number of the leaf that each row reaches.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Numbers of nodes of `tree_`.
+        """
         self._require_tree()
         return self._leaf_values(X, np.arange(self.tree_.node_count))
 
@@ -319,6 +346,7 @@ class BaseThresholdTree(
         Parameters
         ----------
         X : array-like, sparse matrix, data frame of shape (n_samples, n_features), or Scan
+            Rows with the columns of `fit`.
 
         Returns
         -------
@@ -350,7 +378,22 @@ class BaseThresholdTree(
         return read_X(self, X, reset=False)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Minus the cost of `X` to `cluster_centers_`, each row in its cluster of the tree."""
+        """Minus the cost of `X` to `cluster_centers_`, each row in its cluster of the tree.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows with the columns of `fit`.
+        y : ignored
+            Not used; present for scikit-learn's interface.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            Minus the cost; higher is better.
+        """
         check_is_fitted(self)
         numbers = read_X(self, X, reset=False)
         weight = read_sample_weight(sample_weight, numbers.shape[0])
@@ -363,6 +406,7 @@ class BaseThresholdTree(
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features), optional
+            Rows to explain. Default: the clusters are described.
 
         Returns
         -------

@@ -39,7 +39,7 @@ class ExKMC(BaseReferenceTree):
     ----------
     {n_clusters}
     n_leaves : int, default=None
-        k' of the paper: the largest number of leaves. None: 2k. The tree has exactly this many
+        Largest number of leaves, k' of the paper. None: 2k. The tree has exactly this many
         unless no further split lowers the cost.
     base : {"imm"}, None, estimator or ThresholdTree, default="imm"
         The tree to expand: that of :class:`~pellucid.IMM` with the same `threshold_style`, a
@@ -174,6 +174,12 @@ class ExKMC(BaseReferenceTree):
         self.surrogate_costs_ = units * unit
 
     def staged_trees(self) -> Iterator[ThresholdTree]:
-        """The nested trees of this fit, from the base tree to `tree_` before it was polished."""
+        """The nested trees of this fit, from the base tree to `tree_` before it was polished.
+
+        Yields
+        ------
+        ThresholdTree
+            The tree with one more leaf than the one before.
+        """
         check_is_fitted(self)
         yield from map(self._builder.build, self._stages)

@@ -42,7 +42,7 @@ _AUTO_PENALTY = 0.03
 
 @common_parameters
 class ExplainableKMeans(BaseThresholdTree):
-    """k-means with clusters that are the leaves of a small threshold tree, of least cost found.
+    """A k-means with clusters that are the leaves of a threshold tree, of least cost found.
 
     Grows trees by several methods, improves them, and keeps the one of least k-means cost within
     `n_leaves`, `max_depth` and `max_conditions`. The clusters are those of the tree: similar to the

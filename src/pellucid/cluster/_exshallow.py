@@ -32,7 +32,7 @@ class ExShallow(BaseReferenceTree):
     ----------
     {n_clusters}
     depth_penalty : float, default=0.03
-        λ of the paper: the fraction of a node's cost that one split less per row is worth. 0 is
+        Fraction of a node's cost that one split less per row is worth, λ of the paper. 0 is
         ExGreedy.
     search : {"greedy", "beam"} or BeamSearch, default="greedy"
         One tree, cut by cut, or many side by side: ``"beam"`` is
@@ -133,9 +133,11 @@ class ExShallow(BaseReferenceTree):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows, as in `fit`.
         y : array-like of shape (n_samples,), default=None
             Labels to explain, as in `fit`.
         sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
         penalties : array-like of float, optional
             Penalties to start with; the range is from the least to the greatest. Default: 0, 0.03
             and 1.

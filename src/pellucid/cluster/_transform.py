@@ -21,6 +21,7 @@ class CenterDistanceMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows with the columns of `fit`.
 
         Returns
         -------

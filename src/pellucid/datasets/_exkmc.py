@@ -38,10 +38,12 @@ def make_synthetic_1(
     outlier : float, default=1000.0
         Value of the outliers in the first column.
     random_state : int, RandomState instance or None, default=None
+        Seed of the random numbers.
 
     Returns
     -------
     X : ndarray of shape (n_samples, n_features), float64
+        Rows and their clusters.
     y : ndarray of shape (n_samples,), int
         0 for the outliers, 1 for rows of ones, 2 for rows of zeros.
 
@@ -98,10 +100,12 @@ def make_synthetic_2(
     n_features : int, default=1000
         Number of columns, and of rows in each cluster.
     random_state : int, RandomState instance or None, default=None
+        Seed of the random numbers.
 
     Returns
     -------
     X : ndarray of shape (n_clusters * n_features, n_features), float64
+        Rows and their clusters.
     y : ndarray of shape (n_clusters * n_features,), int
         Codeword of each row.
 

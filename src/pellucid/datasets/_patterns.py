@@ -56,7 +56,9 @@ def make_eop_patterns(
     Parameters
     ----------
     n_samples : int, default=3000
+        Number of rows.
     n_features : int, default=10
+        Number of columns.
     pattern_dims : sequence of int, default=(4, 3, 3, 2, 2, 2, 2)
         Number of columns of each pattern.
     background : float, default=0.1
@@ -64,12 +66,14 @@ def make_eop_patterns(
     width : tuple of float, default=(0.03, 0.1)
         Smallest and largest standard deviation along the randomly rotated axes of a Gaussian.
     random_state : int, RandomState instance or None, default=None
+        Seed of the random numbers.
     return_patterns : bool, default=False
         Whether to return the patterns too.
 
     Returns
     -------
     X : ndarray of shape (n_samples, n_features), float64
+        Rows and their classes.
     y : ndarray of shape (n_samples,), int
         0 or 1. With at least two patterns, both classes have patterns.
     pattern : ndarray of shape (n_samples,), int
@@ -177,10 +181,12 @@ def make_xor_triangles(
         Distance of the triangles from the common corner, along the diagonal. The sides of the
         squares have length 1.
     random_state : int, RandomState instance or None, default=None
+        Seed of the random numbers.
 
     Returns
     -------
     X : ndarray of shape (n_samples, 2), float64
+        Rows and their classes.
     y : ndarray of shape (n_samples,), int
         1 in the squares [0, 1]² and [1, 2]², 0 in the triangles between them.
 
@@ -227,12 +233,16 @@ def make_three_features(
     Parameters
     ----------
     n_samples : int, default=1000
+        Number of rows.
     random_state : int, RandomState instance or None, default=None
+        Seed of the random numbers.
 
     Returns
     -------
     X : ndarray of shape (n_samples, 3), float64
+        Rows and their classes.
     y : ndarray of shape (n_samples,), int
+        Rows and their classes.
 
     Notes
     -----

@@ -95,6 +95,7 @@ def make_card_trends(
         Window length of the moving average in weeks; 13 weeks are the 90 days of the paper. 1 is
         no average.
     random_state : int, RandomState instance or None, default=None
+        Seed of the random numbers.
 
     Returns
     -------

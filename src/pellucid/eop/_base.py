@@ -100,6 +100,7 @@ class BaseEOP(RegionExportMixin, ReportMixin, ClassifierMixin, BaseEstimator):
         Returns
         -------
         self
+            The fitted classifier.
         """
         validate_parameters(self)
         if self.leftover == "neighbours" and self.regions != "nonparametric":
@@ -258,6 +259,11 @@ class BaseEOP(RegionExportMixin, ReportMixin, ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> np.ndarray:
         """Predict the class of each row by the first level with a region that contains it.
 
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows with the columns of `fit`.
+
         Returns
         -------
         ndarray of shape (n_samples,)
@@ -275,6 +281,11 @@ class BaseEOP(RegionExportMixin, ReportMixin, ClassifierMixin, BaseEstimator):
         the class frequencies of the uncovered training rows; with ``leftover="neighbours"``, of
         those with the same prediction.
 
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows with the columns of `fit`.
+
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
@@ -288,15 +299,32 @@ class BaseEOP(RegionExportMixin, ReportMixin, ClassifierMixin, BaseEstimator):
         return shares
 
     def abstained(self, X: Any) -> np.ndarray:
-        """Whether each row is in no region."""
+        """Whether each row is in no region.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), bool
+            True for rows in no region.
+        """
         return self._find_answers(X).level < 0
 
     def apply(self, X: Any) -> np.ndarray:
         """Indices of the level and the region that contain each row; -1 for rows in no region.
 
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows with the columns of `fit`.
+
         Returns
         -------
         ndarray of shape (n_samples, 2), int
+            The level and the region of each row.
         """
         found = self._find_answers(X)
         return np.column_stack([found.level, found.region])
@@ -307,6 +335,7 @@ class BaseEOP(RegionExportMixin, ReportMixin, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features), optional
+            Rows to explain. Default: the levels are described.
 
         Returns
         -------

@@ -75,6 +75,11 @@ def _rows(number: float) -> str:
 class ClusterRegions(RegionExportMixin, RuleList):
     """The regions of all clusters, sorted by label; prints as text.
 
+    Parameters
+    ----------
+    clusters : sequence of ClusterDescription
+        The clusters.
+
     Attributes
     ----------
     model : EOPClassifier
@@ -102,15 +107,18 @@ def explain_clusters(
     Parameters
     ----------
     X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        Rows; a data frame may have columns of text.
     labels : array-like of shape (n_samples,), or a fitted clusterer
         Cluster label of each row; a fitted clusterer provides its `labels_`.
     noise : {"drop", "group"}, default="drop"
         How to treat rows with the label -1: ignore them, or describe them as a cluster.
     sample_weight : array-like of shape (n_samples,), optional
+        Weights of the rows.
     max_error : float, default=0.05
         Maximum fraction of rows of other clusters in a region (ε). It holds for all regions on
         the rows of X, unless ``strict=False`` is among the parameters.
     random_state : int, RandomState instance or None, default=0
+        Seed of the random numbers.
     columns : sequence of str or Indicator, optional
         Descriptions of the columns of X, if some are indicators of categories. A data frame with
         columns of text is encoded, and needs none.

@@ -101,7 +101,13 @@ class EOPExplanation:
         return self.level < 0
 
     def to_dict(self) -> dict[str, Any]:
-        """All attributes as plain data."""
+        """All attributes as plain data.
+
+        Returns
+        -------
+        dict
+            The explanation as plain values.
+        """
         return asdict(self)
 
     def __str__(self) -> str:

@@ -55,6 +55,7 @@ class RegionList(RegionExportMixin):
     Parameters
     ----------
     levels : sequence of ListLevel
+        The levels, in order.
     names : sequence of str or Indicator
         Description of each column of the levels.
     classes : sequence
@@ -137,7 +138,7 @@ class RegionList(RegionExportMixin):
         ----------
         model : EOPClassifier, ATEOPClassifier, ClusterRegions or RegionList
             With boxes, polyhedra or ellipses, and stumps as base classifiers.
-        names, columns
+        names, columns : sequence, optional
             See :class:`RegionList`. Default: those of the model.
         **more
             Further parameters of :class:`RegionList`: `fill`, `formats` and `reading`.
@@ -180,7 +181,13 @@ class RegionList(RegionExportMixin):
         return [self.names_[f] for f in self.used_features]
 
     def pieces(self) -> list[AnswerRegion]:
-        """All regions, each divided by predicted cluster, in the order of the levels."""
+        """All regions, each divided by predicted cluster, in the order of the levels.
+
+        Returns
+        -------
+        list of AnswerRegion
+            The parts of the regions.
+        """
         return [
             piece
             for index, level in enumerate(self.levels_)
@@ -196,7 +203,18 @@ class RegionList(RegionExportMixin):
         return find_answers(self.levels_, numbers)
 
     def apply(self, X: Any) -> np.ndarray:
-        """Indices of the level and the region that contain each row; -1 for rows in no region."""
+        """Indices of the level and the region that contain each row; -1 for rows in no region.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_samples, n_features)
+            Rows, as in `predict`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2), int
+            Level and region of each row.
+        """
         found = self._answers(X)
         return np.column_stack([found.level, found.region])
 
@@ -207,6 +225,11 @@ class RegionList(RegionExportMixin):
         ----------
         X : data frame or array-like of shape (n_samples, n_features)
             A data frame needs only the columns that the regions use.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Clusters.
         """
         answer = self._answers(X).answer
         if self.default_ is not None:
@@ -214,7 +237,18 @@ class RegionList(RegionExportMixin):
         return np.append(self.classes_.astype(object), None)[answer]
 
     def describe(self, X: Any) -> list[str]:
-        """Level and text of the region that contains each row."""
+        """Level and text of the region that contains each row.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_samples, n_features)
+            Rows, as in `predict`.
+
+        Returns
+        -------
+        list of str
+            A text per row.
+        """
         found = self._answers(X)
         texts = {(p.level, p.region, p.answer): region_text(p) for p in self.pieces()}
         bare = [level.regions.describe(self._texts(level)) for level in self.levels_]

@@ -14,16 +14,24 @@ from pellucid.eop.problem import RegionProblem, project
 
 @dataclass(frozen=True)
 class UncoveredRows:
-    """How rows in no region are classified."""
+    """How rows in no region are classified.
+
+    Attributes
+    ----------
+    answer : object
+        The class that all of them get; None if they get none or different classes.
+    share : float
+        Fraction of the training weight in no region.
+    purity : float
+        Fraction of the training rows in no region for which the prediction is correct.
+    by_neighbours : bool
+        Whether each row gets the prediction of the closest level.
+    """
 
     answer: Any
-    """The class that all of them get; None if they get none or different classes."""
     share: float
-    """Fraction of the training weight in no region."""
     purity: float
-    """Fraction of the training rows in no region for which the prediction is correct."""
     by_neighbours: bool = False
-    """Whether each row gets the prediction of the closest level."""
 
     def __str__(self) -> str:
         if self.by_neighbours:

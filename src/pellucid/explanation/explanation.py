@@ -38,6 +38,7 @@ class Explanation(ExportMixin):
     Parameters
     ----------
     tree : ThresholdTree
+        The tree.
     names : sequence of str or Indicator, optional
         Description of each column of the tree. Default: ``x0, x1, ...``.
     clusters : sequence, optional
@@ -151,6 +152,7 @@ class Explanation(ExportMixin):
         Parameters
         ----------
         model : fitted estimator of this package, Explanation or ThresholdTree
+            A fitted tree model, an :class:`~pellucid.Explanation` or a tree.
         feature_names : sequence of str or Indicator, optional
             Other descriptions of the columns than those seen in `fit`.
         """
@@ -215,7 +217,18 @@ class Explanation(ExportMixin):
         return self.to_html()
 
     def apply(self, X: Any) -> np.ndarray:
-        """Node number of the leaf that each row reaches."""
+        """Node number of the leaf that each row reaches.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_samples, n_features)
+            Rows, as in `predict`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Numbers of nodes of the tree.
+        """
         return self.input_columns.tree.apply(self.input_columns.read(X))
 
     def predict(self, X: Any) -> np.ndarray:
@@ -244,6 +257,7 @@ class Explanation(ExportMixin):
         Parameters
         ----------
         X : data frame, array-like or sparse matrix, optional
+            Rows to explain. Default: the clusters are described.
 
         Returns
         -------

@@ -28,11 +28,17 @@ class ReportMixin:
         Parameters
         ----------
         path : path-like
+            The file.
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features), optional
             The rows to show. Default: those of `fit`, if they are still in memory; estimators do
             not store them.
         **options
             Options of :func:`pellucid.report.write_report`.
+
+        Returns
+        -------
+        Path
+            The file.
         """
         from sklearn.utils.validation import check_is_fitted
 
@@ -50,13 +56,30 @@ class RegionExportMixin:
     """Exports of a decision list of regions as methods."""
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain lists and dictionaries, in the form of `to_json`."""
+        """As plain lists and dictionaries, in the form of `to_json`.
+
+        Returns
+        -------
+        dict
+            Lists, dictionaries, texts and numbers.
+        """
         from pellucid.export.region_json import regions_to_dict
 
         return regions_to_dict(self)
 
     def to_json(self, *, indent: int | None = None) -> str:
-        """As JSON, which :func:`pellucid.from_json` reads: see `pellucid.export.region_json`."""
+        """As JSON, which :func:`pellucid.from_json` reads: see `pellucid.export.region_json`.
+
+        Parameters
+        ----------
+        indent : int, optional
+            Spaces per level. Default: all in one line.
+
+        Returns
+        -------
+        str
+            The JSON text.
+        """
         from pellucid.export.region_json import regions_to_json
 
         return regions_to_json(self, indent=indent)
@@ -68,7 +91,22 @@ class RegionExportMixin:
         table: str | Sequence[str] | None = None,
         column: str = "cluster",
     ) -> str:
-        """As an SQL expression: see :func:`pellucid.export.region_sql.regions_to_sql`."""
+        """As an SQL expression: see :func:`pellucid.export.region_sql.regions_to_sql`.
+
+        Parameters
+        ----------
+        dialect : str, default="standard"
+            Name of the SQL dialect.
+        table : str or sequence of str, optional
+            Table to query. Default: only the expression.
+        column : str, default="cluster"
+            Name of the new column.
+
+        Returns
+        -------
+        str
+            The SQL text.
+        """
         from pellucid.export.region_sql import regions_to_sql
 
         return regions_to_sql(self, dialect=dialect, table=table, column=column)
@@ -88,6 +126,7 @@ class PlotTreeMixin:
         Returns
         -------
         matplotlib Axes
+            The axes with the tree.
         """
         from sklearn.utils.validation import check_is_fitted
 
@@ -101,7 +140,18 @@ class ExportMixin(ReportMixin):
     """The functions of :mod:`pellucid.export` as methods of the same names."""
 
     def to_dict(self, *, feature_names: Sequence[str | Indicator] | None = None) -> dict[str, Any]:
-        """As plain lists and dictionaries: see :func:`pellucid.export.to_dict`."""
+        """As plain lists and dictionaries: see :func:`pellucid.export.to_dict`.
+
+        Parameters
+        ----------
+        feature_names : sequence of str, optional
+            Names of the columns. Default: those of the model.
+
+        Returns
+        -------
+        dict
+            Lists, dictionaries, texts and numbers.
+        """
         from pellucid.export import to_dict
 
         return to_dict(self, feature_names=feature_names)
@@ -112,7 +162,20 @@ class ExportMixin(ReportMixin):
         feature_names: Sequence[str | Indicator] | None = None,
         indent: int | None = None,
     ) -> str:
-        """As JSON, which :func:`pellucid.from_json` reads: see :func:`pellucid.export.to_json`."""
+        """As JSON, which :func:`pellucid.from_json` reads: see :func:`pellucid.export.to_json`.
+
+        Parameters
+        ----------
+        feature_names : sequence of str, optional
+            Names of the columns. Default: those of the model.
+        indent : int, optional
+            Spaces per level. Default: all in one line.
+
+        Returns
+        -------
+        str
+            The JSON text.
+        """
         from pellucid.export import to_json
 
         return to_json(self, feature_names=feature_names, indent=indent)
@@ -125,7 +188,24 @@ class ExportMixin(ReportMixin):
         column: str = "cluster",
         feature_names: Sequence[str | Indicator] | None = None,
     ) -> str:
-        """As an SQL expression, or a query: see :func:`pellucid.export.to_sql`."""
+        """As an SQL expression, or a query: see :func:`pellucid.export.to_sql`.
+
+        Parameters
+        ----------
+        dialect : str, default="standard"
+            Name of the SQL dialect.
+        table : str or sequence of str, optional
+            Table to query. Default: only the expression.
+        column : str, default="cluster"
+            Name of the new column.
+        feature_names : sequence of str, optional
+            Names of the columns. Default: those of the model.
+
+        Returns
+        -------
+        str
+            The SQL text.
+        """
         from pellucid.export import to_sql
 
         return to_sql(
@@ -138,19 +218,54 @@ class ExportMixin(ReportMixin):
         name: str = "cluster_of",
         feature_names: Sequence[str | Indicator] | None = None,
     ) -> str:
-        """As the source of a Python function: see :func:`pellucid.export.to_python`."""
+        """As the source of a Python function: see :func:`pellucid.export.to_python`.
+
+        Parameters
+        ----------
+        name : str, default="cluster_of"
+            Name of the function.
+        feature_names : sequence of str, optional
+            Names of the columns. Default: those of the model.
+
+        Returns
+        -------
+        str
+            The source.
+        """
         from pellucid.export import to_python
 
         return to_python(self, name=name, feature_names=feature_names)
 
     def to_dot(self, *, feature_names: Sequence[str | Indicator] | None = None) -> str:
-        """As a graph for Graphviz: see :func:`pellucid.export.to_dot`."""
+        """As a graph for Graphviz: see :func:`pellucid.export.to_dot`.
+
+        Parameters
+        ----------
+        feature_names : sequence of str, optional
+            Names of the columns. Default: those of the model.
+
+        Returns
+        -------
+        str
+            The text in the DOT language.
+        """
         from pellucid.export import to_dot
 
         return to_dot(self, feature_names=feature_names)
 
     def to_mermaid(self, *, feature_names: Sequence[str | Indicator] | None = None) -> str:
-        """As a flowchart for Mermaid: see :func:`pellucid.export.to_mermaid`."""
+        """As a flowchart for Mermaid: see :func:`pellucid.export.to_mermaid`.
+
+        Parameters
+        ----------
+        feature_names : sequence of str, optional
+            Names of the columns. Default: those of the model.
+
+        Returns
+        -------
+        str
+            The text of the flowchart.
+        """
         from pellucid.export import to_mermaid
 
         return to_mermaid(self, feature_names=feature_names)
@@ -161,7 +276,20 @@ class ExportMixin(ReportMixin):
         kind: FrameKind | None = None,
         feature_names: Sequence[str | Indicator] | None = None,
     ) -> Any:
-        """As a table with a row for each node: see :func:`pellucid.export.to_frame`."""
+        """As a table with a row for each node: see :func:`pellucid.export.to_frame`.
+
+        Parameters
+        ----------
+        kind : {"pandas", "polars", "pyarrow"}, optional
+            Package of the table.
+        feature_names : sequence of str, optional
+            Names of the columns. Default: those of the model.
+
+        Returns
+        -------
+        data frame
+            The nodes.
+        """
         from pellucid.export import to_frame
 
         return to_frame(self, kind=kind, feature_names=feature_names)
@@ -173,7 +301,22 @@ class ExportMixin(ReportMixin):
         dtype: FloatType = "float64",
         feature_names: Sequence[str | Indicator] | None = None,
     ) -> Any:
-        """As an ONNX model: see :func:`pellucid.export.to_onnx`."""
+        """As an ONNX model: see :func:`pellucid.export.to_onnx`.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features), optional
+            Rows that keep their clusters with ``dtype="float32"``.
+        dtype : {"float64", "float32"}, default="float64"
+            Type of the input.
+        feature_names : sequence of str, optional
+            Names of the columns. Default: those of the model.
+
+        Returns
+        -------
+        onnx.ModelProto
+            The model.
+        """
         from pellucid.export import to_onnx
 
         return to_onnx(self, X, dtype=dtype, feature_names=feature_names)
@@ -185,13 +328,39 @@ class ExportMixin(ReportMixin):
         dtype: FloatType = "float64",
         feature_names: Sequence[str | Indicator] | None = None,
     ) -> DecisionTreeClassifier:
-        """As a fitted decision tree of scikit-learn: see :func:`pellucid.export.to_sklearn`."""
+        """As a fitted decision tree of scikit-learn: see :func:`pellucid.export.to_sklearn`.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features), optional
+            Rows that keep their clusters.
+        dtype : {"float64", "float32"}, default="float64"
+            Type of the input.
+        feature_names : sequence of str, optional
+            Names of the columns. Default: those of the model.
+
+        Returns
+        -------
+        DecisionTreeClassifier
+            The fitted classifier.
+        """
         from pellucid.export import to_sklearn
 
         return to_sklearn(self, X, dtype=dtype, feature_names=feature_names)
 
     def to_html(self, *, feature_names: Sequence[str | Indicator] | None = None) -> str:
-        """As a piece of HTML, which notebooks show: see :func:`pellucid.export.to_html`."""
+        """As a piece of HTML, which notebooks show: see :func:`pellucid.export.to_html`.
+
+        Parameters
+        ----------
+        feature_names : sequence of str, optional
+            Names of the columns. Default: those of the model.
+
+        Returns
+        -------
+        str
+            The HTML text.
+        """
         from pellucid.export import to_html
 
         return to_html(self, feature_names=feature_names)

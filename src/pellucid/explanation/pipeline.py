@@ -38,6 +38,7 @@ def explain_pipeline(pipeline: Any, X: Any = None) -> Explanation:
     Returns
     -------
     Explanation
+        The tree in the columns of the input table.
 
     Raises
     ------

@@ -18,20 +18,31 @@ Formats = Mapping[str, ColumnFormat]
 
 @dataclass(frozen=True)
 class Rule:
-    """The conditions that define one leaf, without redundant ones."""
+    """The conditions that define one leaf, without redundant ones.
+
+    Attributes
+    ----------
+    leaf : int
+        Node number of the leaf.
+    cluster : object
+        Label of the cluster, as in the reference clustering.
+    conditions : tuple of Condition
+        The conditions; all must hold.
+    n_samples : int
+        Number of training rows in the leaf.
+    share : float
+        Fraction of all training rows, by weight.
+    purity : float
+        Fraction of the leaf's rows, by weight, that are in this cluster of the reference; NaN if
+        the leaf is empty.
+    """
 
     leaf: int
     cluster: Any
-    """Label of the cluster, as in the reference clustering."""
     conditions: tuple[Condition, ...]
     n_samples: int
-    """Number of training rows in the leaf."""
     share: float
-    """Fraction of all training rows, by weight."""
     purity: float
-    """Fraction of the leaf's rows, by weight, that are in this cluster of the reference; NaN if
-    the leaf is empty.
-    """
 
     @property
     def text(self) -> str:
@@ -57,7 +68,22 @@ class Alternative(NamedTuple):
 
 @dataclass(frozen=True)
 class ClusterRule:
-    """The rule of a cluster: the rules of its leaves, joined by "or"."""
+    """The rule of a cluster: the rules of its leaves, joined by "or".
+
+    Attributes
+    ----------
+    cluster : object
+        Label of the cluster.
+    rules : tuple of Rule
+        The rules of the leaves.
+    n_samples : int
+        Number of training rows in these leaves.
+    share : float
+        Fraction of all training rows, by weight.
+    purity : float
+        Fraction of these rows, by weight, that are in this cluster of the reference; NaN if there
+        are none.
+    """
 
     cluster: Any
     rules: tuple[Rule, ...]
@@ -99,7 +125,13 @@ class ClusterRule:
 
 
 class RuleList(Sequence):
-    """A sequence of rules, such as those of all clusters; prints as text."""
+    """A sequence of rules, such as those of all clusters; prints as text.
+
+    Parameters
+    ----------
+    rules : sequence
+        Rules, or explanations of rows.
+    """
 
     def __init__(self, rules: Sequence) -> None:
         self._rules = tuple(rules)
@@ -118,12 +150,21 @@ class RuleList(Sequence):
 
 @dataclass(frozen=True)
 class RowExplanation:
-    """The rule and the path of one row."""
+    """The rule and the path of one row.
+
+    Attributes
+    ----------
+    row : int
+        Position of the row.
+    rule : Rule
+        The rule of its leaf.
+    path : tuple of (Condition, float)
+        The condition of every split on the path, with the row's value.
+    """
 
     row: int
     rule: Rule
     path: tuple[tuple[Condition, float], ...]
-    """The condition of every split on the path, with the row's value."""
 
     @property
     def cluster(self) -> Any:

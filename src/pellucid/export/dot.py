@@ -16,12 +16,14 @@ def to_dot(model: Any, *, feature_names: Sequence[str | Indicator] | None = None
     Parameters
     ----------
     model : fitted estimator of this package, Explanation or ThresholdTree
+        A fitted tree model, an :class:`~pellucid.Explanation` or a tree.
     feature_names : sequence of str or Indicator, optional
         Names of the columns; those seen in `fit`, or ``x0, x1, ...``, when left out.
 
     Returns
     -------
     str
+        The text in the DOT language.
 
     Examples
     --------

@@ -28,6 +28,7 @@ def to_frame(
     Parameters
     ----------
     model : fitted estimator of this package, Explanation or ThresholdTree
+        A fitted tree model, an :class:`~pellucid.Explanation` or a tree.
     kind : {"pandas", "polars", "dict"}, optional
         Type of the result; a dictionary holds one array per column. The default is a pandas
         data frame if pandas is already imported, else a polars one if polars is installed,

@@ -80,12 +80,14 @@ def to_dict(
     Parameters
     ----------
     model : fitted estimator of this package, Explanation or ThresholdTree
+        A fitted tree model, an :class:`~pellucid.Explanation` or a tree.
     feature_names : sequence of str or Indicator, optional
         Names of the columns; those seen in `fit`, or ``x0, x1, ...``, when left out.
 
     Returns
     -------
     dict
+        Lists, dictionaries, texts and numbers.
 
     Examples
     --------
@@ -128,6 +130,7 @@ def to_json(
     Parameters
     ----------
     model : fitted estimator of this package, Explanation or ThresholdTree
+        A fitted tree model, an :class:`~pellucid.Explanation` or a tree.
     feature_names : sequence of str or Indicator, optional
         Names of the columns; those seen in `fit`, or ``x0, x1, ...``, when left out.
     indent : int, optional
@@ -221,7 +224,18 @@ def from_json(
 
 
 def from_dict(document: dict[str, Any]) -> Explanation | RegionList:
-    """Restore the explanation that `to_dict` wrote, with the checks of `from_json`."""
+    """Restore the explanation that `to_dict` wrote, with the checks of `from_json`.
+
+    Parameters
+    ----------
+    document : dict
+        What :func:`to_dict` returns.
+
+    Returns
+    -------
+    Explanation or RegionList
+        The model.
+    """
     try:
         if isinstance(document, dict) and document.get("format") == REGIONS_FORMAT:
             from importlib import import_module

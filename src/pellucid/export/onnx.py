@@ -39,6 +39,7 @@ def to_onnx(
     Parameters
     ----------
     model : fitted estimator of this package, Explanation or ThresholdTree
+        A fitted tree model, an :class:`~pellucid.Explanation` or a tree.
     X : data frame, array-like or sparse matrix, optional
         Rows whose clusters must not change with ``dtype="float32"``; usually the training rows.
     dtype : {"float64", "float32"}, default="float64"

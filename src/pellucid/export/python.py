@@ -37,6 +37,7 @@ def to_python(
     Parameters
     ----------
     model : fitted estimator of this package, Explanation or ThresholdTree
+        A fitted tree model, an :class:`~pellucid.Explanation` or a tree.
     name : str, default="cluster_of"
         Name of the function.
     feature_names : sequence of str or Indicator, optional
@@ -45,6 +46,7 @@ def to_python(
     Returns
     -------
     str
+        The source of the function.
 
     Examples
     --------

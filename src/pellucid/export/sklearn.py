@@ -41,6 +41,7 @@ def to_sklearn(
     Parameters
     ----------
     model : fitted estimator of this package, Explanation or ThresholdTree
+        A fitted tree model, an :class:`~pellucid.Explanation` or a tree.
     X : data frame, array-like or sparse matrix, optional
         Rows that must keep their cluster; usually the training rows.
     dtype : {"float64", "float32"}, default="float64"

@@ -33,6 +33,7 @@ def to_sql(
     Parameters
     ----------
     model : fitted estimator of this package, Explanation or ThresholdTree
+        A fitted tree model, an :class:`~pellucid.Explanation` or a tree.
     dialect : {"standard", "bigquery", "duckdb", "mssql", "mysql", "postgres", "snowflake", \
             "spark", "sqlite"}, default="standard"
         The database that will run the query.
@@ -47,6 +48,7 @@ def to_sql(
     Returns
     -------
     str
+        The SQL text.
 
     Notes
     -----

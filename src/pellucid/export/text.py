@@ -17,12 +17,14 @@ def export_text(model: Any, *, feature_names: Sequence[str | Indicator] | None =
     Parameters
     ----------
     model : fitted estimator of this package, or ThresholdTree
+        A fitted tree model, an :class:`~pellucid.Explanation` or a tree.
     feature_names : sequence of str or Indicator, optional
         Names of the columns; those seen in `fit`, or ``x0, x1, ...``, when left out.
 
     Returns
     -------
     str
+        The tree as text.
 
     Examples
     --------

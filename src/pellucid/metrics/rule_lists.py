@@ -43,6 +43,11 @@ class LevelMeasures(NamedTuple):
         """Sum of each measure over the levels, weighted by their support.
 
         Levels that cover no row do not count, and rows that no level covers add nothing.
+
+        Returns
+        -------
+        dict of str to float
+            The sum, by name of the measure.
         """
         used = self.support > 0
         names = self._fields[1:]
@@ -60,10 +65,12 @@ def level_measures(level: Any, correct: Any, *, sample_weight: Any = None) -> Le
         Whether the classifier of each level is correct on each row, including rows that other
         levels cover. For a tree, whether the row is of the leaf's class.
     sample_weight : array-like of shape (n_samples,), optional
+        Weights of the rows.
 
     Returns
     -------
     LevelMeasures
+        The measures of each level.
 
     References
     ----------
@@ -136,6 +143,12 @@ def eop_complexity(
         Cost of the classification itself. The paper uses 1 for nonparametric regions and 0 for
         boxes.
     sample_weight : array-like of shape (n_samples,), optional
+        Weights of the rows.
+
+    Returns
+    -------
+    float
+        The mean complexity of a prediction.
 
     References
     ----------
@@ -180,6 +193,11 @@ def cart_complexity(model: Any) -> int:
     ----------
     model : fitted decision tree of scikit-learn, estimator of this package, or tree of either
         Anything with ``node_count``, or with a ``tree_`` that has one.
+
+    Returns
+    -------
+    int
+        The complexity.
 
     Examples
     --------

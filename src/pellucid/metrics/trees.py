@@ -22,16 +22,23 @@ from pellucid.tree.sizes import conditions_per_leaf, mean_over_leaves
 
 
 def kmeans_cost(X: Any, labels: Any, *, sample_weight: Any = None) -> float:
-    r"""k-means cost of a partition, :math:`\sum_i w_i \lVert x_i - \mu_{c(i)} \rVert_2^2`.
+    r"""Cost of a partition by k-means, :math:`\sum_i w_i \lVert x_i - \mu_{c(i)} \rVert_2^2`.
 
     :math:`\mu_c` is the weighted mean of the rows of cluster :math:`c`.
 
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n_samples, n_features)
+        Rows.
     labels : array-like of shape (n_samples,)
         Cluster of each row, of any type.
     sample_weight : array-like of shape (n_samples,), optional
+        Weights of the rows.
+
+    Returns
+    -------
+    float
+        The cost.
 
     Examples
     --------
@@ -43,16 +50,23 @@ def kmeans_cost(X: Any, labels: Any, *, sample_weight: Any = None) -> float:
 
 
 def kmedians_cost(X: Any, labels: Any, *, sample_weight: Any = None) -> float:
-    r"""k-medians cost of a partition, :math:`\sum_i w_i \lVert x_i - m_{c(i)} \rVert_1`.
+    r"""Cost of a partition by k-medians, :math:`\sum_i w_i \lVert x_i - m_{c(i)} \rVert_1`.
 
     :math:`m_c` is the coordinate-wise weighted (lower) median of the rows of cluster :math:`c`.
 
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n_samples, n_features)
+        Rows.
     labels : array-like of shape (n_samples,)
         Cluster of each row, of any type.
     sample_weight : array-like of shape (n_samples,), optional
+        Weights of the rows.
+
+    Returns
+    -------
+    float
+        The cost.
 
     Examples
     --------
@@ -73,11 +87,19 @@ def surrogate_cost(
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n_samples, n_features)
+        Rows.
     labels : array-like of int, shape (n_samples,)
         Position of each row's center in `centers`.
     centers : array-like of shape (n_clusters, n_features)
+        Reference centers.
     sample_weight : array-like of shape (n_samples,), optional
+        Weights of the rows.
     objective : {"kmeans", "kmedians"}, default="kmeans"
+
+    Returns
+    -------
+    float
+        The cost.
 
     Examples
     --------
@@ -114,9 +136,18 @@ def normalized_partition_cost(
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n_samples, n_features)
+        Rows.
     labels, reference_labels : array-like of shape (n_samples,)
+        Cluster of each row in the reference.
+        Cluster of each row.
     sample_weight : array-like of shape (n_samples,), optional
+        Weights of the rows.
     objective : {"kmeans", "kmedians"}, default="kmeans"
+
+    Returns
+    -------
+    float
+        The ratio; 1 if both cost the same.
 
     References
     ----------
@@ -147,10 +178,16 @@ def weighted_average_depth(
     Parameters
     ----------
     tree : ThresholdTree
+        The tree.
     X : array-like or sparse matrix of shape (n_samples, n_features), optional
         Rows to average over. Default: the training rows.
     sample_weight : array-like of shape (n_samples,), optional
         Weights of the rows of `X`.
+
+    Returns
+    -------
+    float
+        The mean depth.
     """
     return _average_over_leaves(tree, tree.depth[tree.leaves], X, sample_weight)
 
@@ -170,6 +207,7 @@ def weighted_average_explanation_size(
     Parameters
     ----------
     tree : ThresholdTree
+        The tree.
     X : array-like or sparse matrix of shape (n_samples, n_features), optional
         Rows to average over. Default: the training rows.
     sample_weight : array-like of shape (n_samples,), optional
@@ -177,6 +215,11 @@ def weighted_average_explanation_size(
     feature_names : sequence of str or Indicator, optional
         Descriptions of the columns. A rule that includes a category of a column does not need
         the conditions that exclude its other categories.
+
+    Returns
+    -------
+    float
+        The mean number of conditions.
     """
     if feature_names is None:
         sizes = conditions_per_leaf(tree)
@@ -194,6 +237,12 @@ def reference_agreement(labels: Any, reference_labels: Any, *, sample_weight: An
     labels, reference_labels : array-like of shape (n_samples,)
         Labels of any type; clusters are matched one to one.
     sample_weight : array-like of shape (n_samples,), optional
+        Weights of the rows.
+
+    Returns
+    -------
+    float
+        A share between 0 and 1.
 
     Examples
     --------

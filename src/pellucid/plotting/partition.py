@@ -42,6 +42,7 @@ def plot_partition(
     Parameters
     ----------
     model : fitted estimator
+        A fitted tree model, an :class:`~pellucid.Explanation` or a tree.
     X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
         Rows to draw; at most 5,000, evenly spaced.
     features : pair of int or str, optional
@@ -54,6 +55,7 @@ def plot_partition(
     Returns
     -------
     matplotlib Axes
+        The axes of the plot.
 
     Examples
     --------

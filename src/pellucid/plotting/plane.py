@@ -28,12 +28,14 @@ def plot_search(model: Any, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     model : fitted XClusters
+        A fitted :class:`~pellucid.XClusters`.
     ax : matplotlib Axes, optional
         Where to draw; a new figure when left out.
 
     Returns
     -------
     matplotlib Axes
+        The axes of the plot.
 
     Examples
     --------

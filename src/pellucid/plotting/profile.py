@@ -70,6 +70,7 @@ def plot_profile(
     Parameters
     ----------
     model : fitted estimator
+        A fitted tree model, an :class:`~pellucid.Explanation` or a tree.
     X : array-like or data frame of shape (n_samples, n_features)
         Rows to describe, such as those it was fitted on.
     cluster : label, optional
@@ -84,6 +85,7 @@ def plot_profile(
     Returns
     -------
     matplotlib Axes
+        The axes of the plot.
 
     Examples
     --------

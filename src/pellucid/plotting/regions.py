@@ -44,6 +44,7 @@ def plot_level(
     Parameters
     ----------
     model : fitted EOPClassifier or ATEOPClassifier
+        A fitted EOP classifier.
     X : array-like or data frame of shape (n_samples, n_features)
         Rows to show: those of the training, or others.
     y : array-like of shape (n_samples,)
@@ -58,6 +59,7 @@ def plot_level(
     Returns
     -------
     matplotlib Axes
+        The axes of the plot.
 
     Examples
     --------
@@ -102,6 +104,7 @@ def plot_calibration(
     Parameters
     ----------
     model : fitted EOPClassifier or ATEOPClassifier
+        A fitted EOP classifier.
     X : array-like or data frame of shape (n_samples, n_features)
         The training rows, or others.
     y : array-like of shape (n_samples,)
@@ -116,6 +119,7 @@ def plot_calibration(
     Returns
     -------
     ndarray of two matplotlib Axes
+        The axes of the plot.
 
     Examples
     --------
@@ -164,6 +168,7 @@ def plot_row(
     Parameters
     ----------
     model : fitted EOPClassifier or ATEOPClassifier
+        A fitted EOP classifier.
     row : array-like of shape (n_features,), or data frame of one row
         The row to explain.
     X : array-like or data frame of shape (n_samples, n_features)
@@ -178,6 +183,7 @@ def plot_row(
     Returns
     -------
     matplotlib Axes
+        The axes of the plot.
 
     Examples
     --------

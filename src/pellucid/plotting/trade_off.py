@@ -58,6 +58,7 @@ def plot_trade_off(
     Returns
     -------
     matplotlib Axes
+        The axes of the plot.
 
     Examples
     --------
@@ -102,6 +103,7 @@ def plot_comparison(
     Returns
     -------
     matplotlib Axes
+        The axes of the plot.
 
     Examples
     --------

@@ -40,6 +40,7 @@ def plot_tree(
     Parameters
     ----------
     model : fitted estimator of this package, or ThresholdTree
+        A fitted tree model, an :class:`~pellucid.Explanation` or a tree.
     feature_names : sequence of str or Indicator, optional
         Names of the columns; those seen in `fit`, or ``x0, x1, ...``, when left out.
     ax : matplotlib Axes, optional
@@ -49,6 +50,7 @@ def plot_tree(
     Returns
     -------
     matplotlib Axes
+        The axes of the plot.
 
     Examples
     --------

@@ -43,6 +43,7 @@ def plot_trends(
     Parameters
     ----------
     model : fitted XClusters
+        A fitted :class:`~pellucid.XClusters`.
     series : SeriesTable, array of shape (n_samples, n_times), or list of 1-D arrays
         The series that the model was fitted on, row by row.
     times : array of shape (n_times,), or list of 1-D arrays, optional
@@ -56,6 +57,7 @@ def plot_trends(
     Returns
     -------
     matplotlib Figure
+        The figure, with an axes per cluster.
 
     Examples
     --------

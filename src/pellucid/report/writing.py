@@ -45,7 +45,13 @@ def report_html(
     no_rows: bool = False,
     language: Literal["en", "de"] = "en",
 ) -> str:
-    """The report as a string; the parameters are those of :func:`write_report`."""
+    """The report as a string; the parameters are those of :func:`write_report`.
+
+    Returns
+    -------
+    str
+        The HTML text.
+    """
     if language not in LANGUAGES:
         raise ValueError(f"language is {language!r}; the languages are {', '.join(LANGUAGES)}")
     shown = {
@@ -90,6 +96,7 @@ def write_report(path: str | PathLike, model: Any, X: Any, **options: Any) -> Pa
     Parameters
     ----------
     path : path-like
+        The file.
     model : fitted estimator of this package, Explanation or ThresholdTree
         Of EOP models the page shows the levels and their regions; `fitted`, `trade_off`,
         `series` and `times` are not for them.
@@ -150,6 +157,7 @@ def write_report(path: str | PathLike, model: Any, X: Any, **options: Any) -> Pa
     Returns
     -------
     Path
+        The file.
 
     Examples
     --------

@@ -222,6 +222,7 @@ def scan(
     Returns
     -------
     BatchScan
+        What `fit` and `predict` take in place of rows.
 
     Examples
     --------

@@ -108,7 +108,13 @@ class TableExplanation:
         return self._labels(self.assignment())
 
     def assignment(self) -> Assignment:
-        """The leaf of each row of the table, also of rows that were not clustered."""
+        """The leaf of each row of the table, also of rows that were not clustered.
+
+        Returns
+        -------
+        Assignment
+            The leaf of each row, and whether it is known.
+        """
         return assign_rows(self.explanation, self.fitted.prepared.source)
 
     def predict(self, table: Any) -> np.ndarray:
@@ -148,6 +154,11 @@ class TableExplanation:
         ----------
         names : dict or "suggested"
             Name by cluster, for some or all clusters; ``"suggested"`` takes `suggested_names`.
+
+        Returns
+        -------
+        TableExplanation
+            A copy with the names.
         """
         if isinstance(names, str):
             if names != "suggested":
@@ -157,7 +168,20 @@ class TableExplanation:
         return replace(self, explanation=self.explanation.rename_clusters(dict(names)))
 
     def report(self, path: str | PathLike, **options: Any) -> Path:
-        """Write a report: one HTML file. `options` are those of `write_report`."""
+        """Write a report: one HTML file. `options` are those of `write_report`.
+
+        Parameters
+        ----------
+        path : path-like
+            The file.
+        **options
+            Options of :func:`pellucid.report.write_report`.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
         from pellucid.table_explainer.reporting import write_table_report
 
         return write_table_report(
@@ -171,15 +195,48 @@ class TableExplanation:
         )
 
     def to_sql(self, **options: Any) -> str:
-        """The clusters as an SQL expression; see :func:`pellucid.export.to_sql`."""
+        """The clusters as an SQL expression; see :func:`pellucid.export.to_sql`.
+
+        Parameters
+        ----------
+        **options
+            Options of :func:`pellucid.export.to_sql`.
+
+        Returns
+        -------
+        str
+            The SQL text.
+        """
         return self.explanation.to_sql(**options)
 
     def to_json(self, **options: Any) -> str:
-        """The model as JSON; :func:`pellucid.from_json` and ``pellucid predict`` read it."""
+        """The model as JSON; :func:`pellucid.from_json` and ``pellucid predict`` read it.
+
+        Parameters
+        ----------
+        **options
+            Options of :func:`pellucid.export.to_json`.
+
+        Returns
+        -------
+        str
+            The JSON text.
+        """
         return self.explanation.to_json(**options)
 
     def plot(self, **options: Any) -> Any:
-        """Plot the tree; see :func:`pellucid.plot_tree`."""
+        """Plot the tree; see :func:`pellucid.plot_tree`.
+
+        Parameters
+        ----------
+        **options
+            Options of :func:`pellucid.plot_tree`.
+
+        Returns
+        -------
+        matplotlib Axes
+            The axes with the tree.
+        """
         from pellucid.plotting import plot_tree
 
         return plot_tree(self.explanation, **options)
@@ -265,6 +322,7 @@ def explain(
     Returns
     -------
     TableExplanation
+        The rules, the decisions and the warnings.
 
     Examples
     --------

@@ -32,7 +32,9 @@ class TreeBuilder:
     Attributes
     ----------
     n_features : int
+        Number of columns.
     nodes : list of node records
+        All nodes, inner nodes and leaves.
     splits : list of int
         Nodes that were split, in this order.
     """
@@ -43,7 +45,13 @@ class TreeBuilder:
 
     @classmethod
     def from_tree(cls, tree: ThresholdTree) -> TreeBuilder:
-        """A builder that continues from `tree`, with the same node numbers."""
+        """A builder that continues from `tree`, with the same node numbers.
+
+        Parameters
+        ----------
+        tree : ThresholdTree
+            The tree.
+        """
         nodes = [
             _BuilderNode(*node)
             for node in zip(
@@ -62,7 +70,22 @@ class TreeBuilder:
         return [number for number, node in enumerate(self.nodes) if node.left == LEAF]
 
     def split(self, node: int, *, feature: int, threshold: float) -> tuple[int, int]:
-        """Split a leaf; returns the numbers of its two new children."""
+        """Split a leaf; returns the numbers of its two new children.
+
+        Parameters
+        ----------
+        node : int
+            Number of the node.
+        feature : int
+            Column of the split.
+        threshold : float
+            Rows with values of at most this go left.
+
+        Returns
+        -------
+        tuple of int
+            Numbers of the left and of the right child.
+        """
         parent = self.nodes[node]
         if parent.left != LEAF:
             raise ValueError(f"node {node} has already been split")
@@ -79,15 +102,44 @@ class TreeBuilder:
         del self.nodes[-2:]
 
     def set_cluster(self, node: int, cluster: int) -> None:
-        """Set the cluster of the node, which counts while it is a leaf."""
+        """Set the cluster of the node, which counts while it is a leaf.
+
+        Parameters
+        ----------
+        node : int
+            Number of the node.
+        cluster : int
+            The cluster.
+        """
         self.nodes[node].cluster = int(cluster)
 
     def set_counts(self, node: int, n_samples: int, weight: float) -> None:
-        """Set the number of training rows that reach the node, and their total weight."""
+        """Set the number of training rows that reach the node, and their total weight.
+
+        Parameters
+        ----------
+        node : int
+            Number of the node.
+        n_samples : int
+            Number of training rows that reach the node.
+        weight : float
+            Total weight of these rows.
+        """
         self.nodes[node].n_samples, self.nodes[node].weight = int(n_samples), float(weight)
 
     def preorder(self, n_splits: int | None = None) -> list[int]:
-        """Nodes after the first `n_splits` splits, in preorder, as the built tree numbers them."""
+        """Nodes after the first `n_splits` splits, in preorder, as the built tree numbers them.
+
+        Parameters
+        ----------
+        n_splits : int, optional
+            Number of splits to apply. Default: all.
+
+        Returns
+        -------
+        list of int
+            Numbers of the nodes.
+        """
         inner = set(self.splits[:n_splits])
         order, stack = [], [0]
         while stack:
@@ -98,7 +150,18 @@ class TreeBuilder:
         return order
 
     def build(self, n_splits: int | None = None) -> ThresholdTree:
-        """The tree after the first `n_splits` splits (all of them by default)."""
+        """The tree after the first `n_splits` splits (all of them by default).
+
+        Parameters
+        ----------
+        n_splits : int, optional
+            Number of splits to apply. Default: all.
+
+        Returns
+        -------
+        ThresholdTree
+            The tree.
+        """
         inner = set(self.splits[:n_splits])
         order = self.preorder(n_splits)
         number = {node: i for i, node in enumerate(order)}

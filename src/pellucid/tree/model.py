@@ -21,12 +21,24 @@ class TreeModelMixin:
         """`X` as the matrix that `tree_` takes."""
 
     def get_depth(self) -> int:
-        """Depth of the tree: the number of splits on the longest path."""
+        """Depth of the tree: the number of splits on the longest path.
+
+        Returns
+        -------
+        int
+            The depth.
+        """
         check_is_fitted(self)
         return self.tree_.max_depth
 
     def get_n_leaves(self) -> int:
-        """Number of leaves of the tree."""
+        """Number of leaves of the tree.
+
+        Returns
+        -------
+        int
+            The number of leaves.
+        """
         check_is_fitted(self)
         return self.tree_.n_leaves
 
@@ -36,6 +48,7 @@ class TreeModelMixin:
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows with the columns of `fit`.
 
         Returns
         -------

@@ -34,6 +34,13 @@ class ThresholdTree:
 
     Trees are made by :class:`TreeBuilder` and are immutable: the arrays are read-only.
 
+    Parameters
+    ----------
+    n_features : int
+        Number of columns.
+    **arrays
+        The arrays below, by their names.
+
     Attributes
     ----------
     feature : ndarray of shape (node_count,), intp
@@ -116,7 +123,20 @@ class ThresholdTree:
         )
 
     def replace(self, *, n_features: int | None = None, **arrays: np.ndarray) -> ThresholdTree:
-        """A copy with another number of columns, or with other arrays by their names."""
+        """A copy with another number of columns, or with other arrays by their names.
+
+        Parameters
+        ----------
+        n_features : int, optional
+            Number of columns. Default: the same.
+        **arrays
+            Other arrays, by their names.
+
+        Returns
+        -------
+        ThresholdTree
+            The copy.
+        """
         kept = {name: getattr(self, name) for name in _ARRAYS}
         n_features = self.n_features if n_features is None else n_features
         return ThresholdTree(n_features=n_features, **{**kept, **arrays})
@@ -165,11 +185,23 @@ class ThresholdTree:
         Returns
         -------
         ndarray of shape (n_samples,), intp
+            Numbers of nodes.
         """
         return self.leaf_values(X, np.arange(self.node_count))[0]
 
     def predict(self, X: Any) -> np.ndarray:
-        """Cluster of each row of `X`, as integers."""
+        """Cluster of each row of `X`, as integers.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), intp
+            Clusters.
+        """
         return self.leaf_values(X, self.cluster)[0]
 
     def leaf_values(
@@ -185,6 +217,7 @@ class ThresholdTree:
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows.
         values : ndarray of shape (node_count,)
             A value per node; those of inner nodes are not used.
         check : bool, default=False
@@ -195,6 +228,7 @@ class ThresholdTree:
         Returns
         -------
         found : ndarray of shape (n_samples,)
+            The values.
         is_finite : bool
             False if `check` is true and `X` holds NaN or an infinity in any column.
         """
@@ -211,6 +245,11 @@ class ThresholdTree:
 
     def decision_path(self, X: Any) -> sparse.csr_array:
         """Nodes that each row of `X` passes, as an indicator matrix.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows.
 
         Returns
         -------
@@ -233,7 +272,18 @@ class ThresholdTree:
         return sparse.csr_array(entries, shape=(len(leaf), self.node_count))
 
     def path(self, node: int) -> list[tuple[int, bool]]:
-        """Splits from the root to `node`: pairs of (inner node, whether the path goes left)."""
+        """Splits from the root to `node`: pairs of (inner node, whether the path goes left).
+
+        Parameters
+        ----------
+        node : int
+            Number of the node.
+
+        Returns
+        -------
+        list of tuple of (int, bool)
+            The splits, from the root on.
+        """
         if not 0 <= node < self.node_count:
             raise IndexError(f"there is no node {node}; nodes are 0 .. {self.node_count - 1}")
         steps, at = [], 0
@@ -245,7 +295,18 @@ class ThresholdTree:
         return steps
 
     def rows_by_node(self, X: Any) -> Iterator[tuple[int, np.ndarray]]:
-        """Each node with the rows of a dense or canonical CSC matrix that reach it, in preorder."""
+        """Each node with the rows of a dense or canonical CSC matrix that reach it, in preorder.
+
+        Parameters
+        ----------
+        X : ndarray or csc_array of shape (n_samples, n_features)
+            Rows.
+
+        Yields
+        ------
+        tuple of (int, ndarray)
+            The node, and the indices of its rows.
+        """
         reached = {0: np.arange(X.shape[0])}
         for node in range(self.node_count):
             rows = reached.pop(node)

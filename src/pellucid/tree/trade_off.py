@@ -41,7 +41,18 @@ class TradeOffPoint:
     n_leaves: int
 
     def dominates(self, other: TradeOffPoint) -> bool:
-        """Whether no measure of this tree is worse than the other's, and one is better."""
+        """Whether no measure of this tree is worse than the other's, and one is better.
+
+        Parameters
+        ----------
+        other : TradeOffPoint
+            The other tree.
+
+        Returns
+        -------
+        bool
+            True if this tree is at least as good in all measures and better in one.
+        """
         ours, theirs = (self.cost, self.waes, self.wad), (other.cost, other.waes, other.wad)
         return ours != theirs and all(a <= b for a, b in zip(ours, theirs))
 
@@ -52,6 +63,7 @@ class TradeOff(Sequence):
     Parameters
     ----------
     points : iterable of TradeOffPoint
+        The trees.
     is_complete : bool
         Whether every penalty in the searched range gives one of the points; otherwise the search
         stopped early.
@@ -83,6 +95,11 @@ class TradeOff(Sequence):
 
         A point dominates another if it is no worse in cost, WAES and WAD and better in one. Of
         points that are equal in all three, the one with the least penalty is kept.
+
+        Returns
+        -------
+        TradeOff
+            The trees that no other dominates.
         """
         kept: list[TradeOffPoint] = []
         for point in self._points:  # sorted: a point comes after those that dominate it
@@ -93,7 +110,13 @@ class TradeOff(Sequence):
         return TradeOff(kept, self.is_complete)
 
     def to_pandas(self) -> Any:
-        """A pandas data frame with one row per point."""
+        """A pandas data frame with one row per point.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row per tree.
+        """
         import pandas as pd
 
         columns = ("penalty", "cost", "npc", "waes", "wad", "n_leaves", "tree")

@@ -87,7 +87,18 @@ class ExplainedClusters(TreeModelMixin, EstimatorExportMixin, ClusterMixin, Base
         self.rules_ = cluster_rules(self._leaf_rules, names)
 
     def apply(self, X: Any) -> np.ndarray:
-        """Index of the leaf that each row reaches, from its explanation features."""
+        """Index of the leaf that each row reaches, from its explanation features.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows with the columns of `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Numbers of nodes of `tree_`.
+        """
         encoded = self._encode(X)
         return self.tree_.apply(encoded)
 
@@ -103,6 +114,7 @@ class ExplainedClusters(TreeModelMixin, EstimatorExportMixin, ClusterMixin, Base
         Returns
         -------
         ndarray of shape (n_samples,)
+            Clusters.
         """
         encoded = self._encode(X)
         return self.tree_.predict(encoded)
@@ -119,6 +131,7 @@ class ExplainedClusters(TreeModelMixin, EstimatorExportMixin, ClusterMixin, Base
         Returns
         -------
         ndarray of shape (n_samples,)
+            Clusters.
         """
         check_is_fitted(self)
         metric = self.accuracy_distance

@@ -32,7 +32,7 @@ _SPARSE_METRICS = ("euclidean", "manhattan", "cosine")
 
 
 class KMedoids(ClusterMixin, BaseEstimator):
-    """k-medoids clustering by FasterPAM: each cluster is represented by one of its rows.
+    """Clustering by k-medoids (FasterPAM): each cluster is represented by one of its rows.
 
     The loss is the weighted sum of the distances of the rows to their medoids. A medoid is swapped
     for another row as long as this lowers the loss. The distance matrix of all rows is kept in
@@ -83,7 +83,7 @@ class KMedoids(ClusterMixin, BaseEstimator):
 
     See Also
     --------
-    pellucid.xclusters.k_medoids : k-medoids on a distance matrix, as a function.
+    pellucid.xclusters.k_medoids : The same on a distance matrix, as a function.
 
     References
     ----------
@@ -144,12 +144,14 @@ class KMedoids(ClusterMixin, BaseEstimator):
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
             Data, a distance matrix for "precomputed", or a list of series for "dtw".
         y : ignored
+            Not used; present for scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), optional
             An integer weight w counts as w copies of the row. Rows of weight 0 are ignored.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         from pellucid.xclusters.distances.pairwise import column_ranges, pairwise
         from pellucid.xclusters.distinct_rows import order_by_values
@@ -204,6 +206,7 @@ class KMedoids(ClusterMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_new,), int64
+            Clusters.
         """
         from pellucid.xclusters.distances.pairwise import between
 

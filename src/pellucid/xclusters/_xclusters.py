@@ -341,6 +341,7 @@ class XClusters(ExplainedClusters):
             alone, which may be series of different lengths for ``"dtw"``. If `accuracy_distance`
             is "precomputed": the distance matrix.
         y : ignored
+            Not used; present for scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), optional
             An integer weight w counts as w copies of the row. Rows of weight 0 are ignored. With
             ``weights="f1"``, weights only apply to the accuracy of the tree.
@@ -353,6 +354,7 @@ class XClusters(ExplainedClusters):
         Returns
         -------
         self
+            The fitted estimator.
         """
         validate_parameters(self)
         k_range = read_k_range(self.k_range)

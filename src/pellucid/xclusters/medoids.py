@@ -67,6 +67,7 @@ def k_medoids(
         Symmetric, nonnegative, with zeros on the diagonal. float32 and float64 in C or Fortran
         order are not copied.
     n_clusters : int
+        Number of clusters.
     weights : array-like of shape (n_samples,), optional
         An integer weight w counts as w copies of the row. Rows of weight 0 are ignored, but get a
         label.
@@ -90,6 +91,7 @@ def k_medoids(
     Returns
     -------
     Medoids
+        Medoids, labels and loss.
 
     Examples
     --------

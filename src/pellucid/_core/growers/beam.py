@@ -52,16 +52,35 @@ class BeamSearch:
         Parameters
         ----------
         criterion : Criterion
+            How splits are rated.
         threshold_style : {"round", "midpoint", "data"}
         progress : Progress
             One step per round.
+
+        Returns
+        -------
+        GrowthResult
+            The tree, and the leaf of each row.
         """
         pool = NodePool(criterion, threshold_style, self.n_candidates)
         pool.add(criterion.root())
         return pool.build(self.search(pool, progress))
 
     def search(self, pool: NodePool, progress: Progress) -> PartialTree:
-        """The best tree that is found from the root of a pool."""
+        """The best tree that is found from the root of a pool.
+
+        Parameters
+        ----------
+        pool : NodePool
+            Nodes that partial trees share.
+        progress : Progress
+            One step per round.
+
+        Returns
+        -------
+        PartialTree
+            The finished tree of least loss.
+        """
         greedy = PartialTree(0.0, frozenset(), (pool.nodes[0],))
         beam, finished = [greedy], []
         while beam:

@@ -40,13 +40,18 @@ def check_matrix(
     Parameters
     ----------
     distances : array-like of shape (n, n)
-        float32 and float64 matrices without negative entries are returned unchanged.
+        The matrix. float32 and float64 matrices without negative entries are returned unchanged.
     n : int, optional
         Required number of rows.
     name : str
         Name of the matrix in error messages.
     n_jobs : int, optional
         Number of threads; None uses all processors.
+
+    Returns
+    -------
+    ndarray of shape (n, n)
+        The matrix.
     """
     matrix = _read(distances, n, name)
     with ThreadPool(count_threads(n_jobs)) as pool:
@@ -88,6 +93,13 @@ def save_matrix(path: str | os.PathLike, distances: np.ndarray) -> None:
 
     The file is written under a temporary name and then renamed, so that an interrupted run leaves
     no partial file.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    distances : ndarray of shape (n, n)
+        Distance matrix.
     """
     path = _npy(path)
     if not path.parent.is_dir():
@@ -107,8 +119,14 @@ def load_matrix(path: str | os.PathLike, *, mmap: bool = False) -> np.ndarray:
     Parameters
     ----------
     path : path
+        The file.
     mmap : bool, default=False
         Whether to memory-map the file instead of reading it.
+
+    Returns
+    -------
+    ndarray of shape (n, n)
+        The matrix.
     """
     path = _npy(path)
     if not path.exists():

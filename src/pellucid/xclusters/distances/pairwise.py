@@ -138,6 +138,9 @@ def between(
     X, Y : as for `pairwise`
         With "precomputed", `X` is the matrix, and only the length of `Y` is used.
     metric, window, n_jobs : as for `pairwise`
+        Number of threads, see :func:`pairwise`.
+        Window of dynamic time warping, see :func:`pairwise`.
+        The distance, see :func:`pairwise`.
     ranges : array of shape (n_features,), optional
         Ranges of the columns for "gower", usually `column_ranges` of the training rows. None uses
         the ranges of `X` and `Y` together.
@@ -145,6 +148,7 @@ def between(
     Returns
     -------
     ndarray of shape (n_rows_of_X, n_rows_of_Y), float64
+        Distances.
     """
     if isinstance(metric, str) and metric == "precomputed":
         return _check_rectangle(X, Y)

@@ -178,7 +178,7 @@ def series_from_wide(
     entity : str or sequence of str, optional
         Columns that describe an entity, the explanation features. None selects all columns that
         are not in `times`.
-    aggregate, moving_average, interpolate, fill_value, coverage, frequency, relative
+    aggregate, moving_average, interpolate, fill_value, coverage, frequency, relative : optional
         As in :func:`series_from_long`.
 
     Returns

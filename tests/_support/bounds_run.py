@@ -33,6 +33,7 @@ from pellucid import (
 from pellucid._utils.numeric_domain import MAX_VALUE, MIN_SPREAD
 from pellucid.baselines import CARTExplainer, KDTreeExplainer
 from pellucid.tree.kernels import route_sparse
+from pellucid.xclusters.distances.pairwise import pairwise
 
 STORES = (np.asarray, sparse.csc_array)
 
@@ -116,6 +117,9 @@ def fit_others(random: np.random.Generator) -> None:
     few = many[:200]
     check(OptimalTree(reference=few[:6]).fit(few), few)
     KMedoids(8, metric="precomputed").fit(np.abs(few[:, 0, None] - few[:, 0]))
+    series = [X[:n, 0] for n in (1, 2, 7, 60)]
+    for window in (None, 0, 3):
+        assert np.isfinite(pairwise(series, "dtw", window=window)).all()
 
 
 def fit_regions(random: np.random.Generator) -> None:

@@ -22,6 +22,8 @@ def import_graph(folder: Path) -> dict[str, list[str]]:
         targets = []
         for target in _IMPORT.findall(module.read_text(encoding="utf-8")):
             path = (module.parent / f"{target.removesuffix('.ts')}.ts").resolve()
+            folder_index = (module.parent / target / "index.ts").resolve()
+            path = folder_index if folder_index.is_file() else path
             assert path.is_file(), f"{module.name} imports {target}, which does not exist"
             targets.append(path.relative_to(folder.resolve()).as_posix())
         graph[module.relative_to(folder).as_posix()] = targets

@@ -7,13 +7,24 @@ what came out.
 from __future__ import annotations
 
 from benchmarks import jobs
-from benchmarks.eop import ateop, claims, patterns, published, real, speed, synthetic, xor
+from benchmarks.eop import (
+    against_cart,
+    ateop,
+    claims,
+    patterns,
+    published,
+    real,
+    speed,
+    synthetic,
+    xor,
+)
 from benchmarks.page import Section
 from benchmarks.settings import Settings
 
 PARTS = {
     "synthetic": synthetic,
     "real": real,
+    "cart": against_cart,
     "ateop": ateop,
     "patterns": patterns,
     "xor": xor,

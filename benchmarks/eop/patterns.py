@@ -48,7 +48,7 @@ def _measure(number: int, quick: bool) -> list[dict]:
     from pellucid import EOPClassifier
 
     X, y, pattern, patterns = sets.generate(number, quick)
-    model = EOPClassifier(max_error=0.1, random_state=0, n_jobs=2).fit(X, y)
+    model = EOPClassifier("stump", max_error=0.1, random_state=0, n_jobs=2).fit(X, y)
     level = model.apply(X)[:, 0]
     found = []
     for one in range(-1, len(patterns)):

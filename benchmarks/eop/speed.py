@@ -37,7 +37,12 @@ _PAIRS = {
 }
 TASKS = {
     **_PAIRS,
-    "sampled": Task("1,000 projections drawn; stumps, boxes", 2000, 10_000, {"projections": 1000}),
+    "sampled": Task(
+        "1,000 projections drawn; stumps, boxes",
+        2000,
+        10_000,
+        {"base": "stump", "projections": 1000},
+    ),
 }
 
 

@@ -147,7 +147,7 @@ def fits_of_form(name: str) -> Iterator[Callable[[], Any]]:
 def fits_of_other_estimators() -> Iterator[Callable[[], Any]]:
     """Fits of estimators that have loops of their own."""
     X, y = _rows(), np.arange(_N_ROWS) % 3
-    for base in ("stump", "linear_svm"):
+    for base in ("constant", "stump", "linear_svm"):
         regions = eop.EOPClassifier(base, random_state=0)
         yield lambda regions=regions: regions.fit(X, y).predict(X)
     for metric in ("euclidean", "manhattan", "cosine"):

@@ -126,7 +126,7 @@ def fit_regions(random: np.random.Generator) -> None:
     """Classifiers by regions, on ordinary and extreme numbers with weights."""
     for turn, X in enumerate(tables(random)):
         y, weight = random.integers(0, 3, len(X)), random.integers(1, 4, len(X))
-        base = ("stump", "linear_svm")[turn % 2]
+        base = ("stump", "linear_svm", "constant")[turn % 3]
         model = EOPClassifier(base, n_jobs=1 + turn % 2, random_state=0)
         model.fit(X, y, sample_weight=weight if turn % 3 else None).predict(X)
 

@@ -49,7 +49,7 @@ def test_every_prediction_is_explained(iris, base, regions):
 
 def test_bounds_of_stumps_in_boxes_determine_the_prediction(iris):
     X, y = iris
-    model = EOPClassifier(random_state=0).fit(X, y)
+    model = EOPClassifier("stump", random_state=0).fit(X, y)
     answers, where = model.predict(X), model.apply(X)
     pieces = [piece for rule in model.explain()[:-1] for piece in rule.pieces]
     for piece in pieces:
@@ -67,12 +67,12 @@ def test_bounds_of_stumps_in_boxes_determine_the_prediction(iris):
 
 def test_levels_as_text(iris):
     X, y = iris
-    model = EOPClassifier(random_state=0).fit(X, y)
+    model = EOPClassifier("stump", random_state=0).fit(X, y)
     lines = str(model.explain()).splitlines()
     assert lines[0].startswith("level 1, petal length (cm): 63.3 % of the rows, 0.0 % wrong (held")
     assert lines[1] == "    petal length (cm) ≤ 2: setosa (50 rows, 100.0 % of them setosa)"
     assert lines[-1].startswith("in no region: versicolor (1.3 % of the rows, ")
-    plain = EOPClassifier(random_state=0).fit(X.to_numpy(), y)
+    plain = EOPClassifier("stump", random_state=0).fit(X.to_numpy(), y)
     assert "x2 ≤ 2: setosa" in str(plain.explain())
     mixed = EOPClassifier("linear_svm", regions="nonparametric", random_state=0).fit(X, y)
     assert "\n        where the linear classifier predicts setosa: setosa (" in str(mixed.explain())
@@ -100,8 +100,7 @@ def test_clusters_of_a_fitted_clusterer_and_noise():
     assert (dense.labels_ == -1).any()
     names = [description.cluster for description in explain_clusters(X, dense)]
     assert names == sorted(set(dense.labels_) - {-1})
-    with pytest.warns(UserWarning, match="class 'far' has too few rows"):
-        with_noise = explain_clusters(X, [*y_strings(dense.labels_[:-1]), "far"], noise="group")
+    with_noise = explain_clusters(X, [*y_strings(dense.labels_[:-1]), "far"], noise="group")
     assert "far" in [description.cluster for description in with_noise]
     with pytest.raises(ValueError, match="noise='out' must be 'drop' or 'group'"):
         explain_clusters(X, dense, noise="out")

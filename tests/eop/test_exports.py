@@ -52,7 +52,7 @@ def run_sql(table: pd.DataFrame, regions: RegionList, dialect: str) -> list:
 def test_sql_and_json_give_the_clusters_of_predict(shape, load, dialect):
     data = load(as_frame=True)
     X, y = data.data, data.target_names[data.target]
-    model = EOPClassifier(regions=shape, random_state=0).fit(X, y)
+    model = EOPClassifier("stump", regions=shape, random_state=0).fit(X, y)
     regions = RegionList.of(model)
     random = np.random.default_rng(0)
     new = X.sample(300, replace=True, random_state=0) * random.normal(1, 0.1, (300, X.shape[1]))
@@ -103,7 +103,7 @@ def test_missing_numbers_have_no_cluster_in_sql_unless_they_are_filled():
 
 def test_rows_in_no_region_have_no_cluster_if_the_model_abstains():
     X, y = load_iris(return_X_y=True, as_frame=True)
-    model = EOPClassifier(random_state=0, leftover="abstain", max_levels=1).fit(X, y)
+    model = EOPClassifier("stump", random_state=0, leftover="abstain", max_levels=1).fit(X, y)
     regions = RegionList.of(model)
     uncovered = model.abstained(X)
     assert uncovered.any()
@@ -117,7 +117,7 @@ def test_rows_in_no_region_have_no_cluster_if_the_model_abstains():
 
 def test_what_cannot_be_exported_says_what_can():
     X, y = load_iris(return_X_y=True)
-    model = EOPClassifier(regions="nonparametric", random_state=0).fit(X, y)
+    model = EOPClassifier("stump", regions="nonparametric", random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="use boxes, polyhedra or ellipses"):
         model.to_sql()
     model = EOPClassifier("logistic", random_state=0).fit(X, y)
@@ -165,7 +165,7 @@ def change(document, path, value):
 )
 def test_wrong_documents_are_refused_with_the_place(path, value, message):
     X, y = load_iris(return_X_y=True, as_frame=True)
-    model = EOPClassifier(random_state=0, complexity_penalty=0).fit(X, y)
+    model = EOPClassifier("stump", random_state=0, complexity_penalty=0).fit(X, y)
     document = model.to_dict()
     two = next(i for i, level in enumerate(document["levels"]) if len(level["features"]) == 2)
     document["levels"] = document["levels"][two:]
@@ -176,7 +176,7 @@ def test_wrong_documents_are_refused_with_the_place(path, value, message):
 
 def test_a_matrix_must_be_an_ellipse():
     X, y = load_iris(return_X_y=True, as_frame=True)
-    model = EOPClassifier(regions="ellipse", random_state=0, max_dim=2).fit(X, y)
+    model = EOPClassifier("stump", regions="ellipse", random_state=0, max_dim=2).fit(X, y)
     document = model.to_dict()
     region = document["levels"][0]["regions"][0]
     region["matrix"] = [[-1.0] * len(row) for row in region["matrix"]]
@@ -193,8 +193,8 @@ def test_strict_regions_keep_the_limit_on_the_training_rows(shape, max_error):
     X = random.normal(size=(500, 3))
     y = (X[:, 0] + 0.8 * random.normal(size=500) > 0).astype(int) + 2 * (X[:, 1] > 1)
     options = {"max_error": max_error, "regions": shape, "random_state": 0}
-    relaxed = EOPClassifier(**options).fit(X, y)
-    strict = EOPClassifier(**options, strict=True).fit(X, y)
+    relaxed = EOPClassifier("stump", **options).fit(X, y)
+    strict = EOPClassifier("stump", **options, strict=True).fit(X, y)
 
     def errors(model):
         return [1 - p.purity for rule in model.explain()[:-1] for p in rule.pieces if p.support]
@@ -206,3 +206,37 @@ def test_strict_regions_keep_the_limit_on_the_training_rows(shape, max_error):
     for level in range(strict.n_levels_):
         rows = found[:, 0] == level
         assert (strict.predict(X[rows]) != y[rows]).mean() <= max_error + 1e-9
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_python_gives_the_clusters_of_predict(shape):
+    table, labels = animals()
+    found = explain_clusters(table, labels, regions=shape)
+    space: dict = {}
+    exec(found.to_python(name="cluster"), space)
+    rows = table.astype(object).where(table.notna(), None).to_dict("records")
+    wanted = RegionList.of(found).predict(table).tolist()
+    assert [space["cluster"](row) for row in rows] == wanted
+    with pytest.raises(ValueError, match="column 'bill' holds None"):
+        space["cluster"]({**rows[0], "bill": None})
+    with pytest.raises(ValueError, match="not a valid function name"):
+        found.to_python(name="not a name")
+
+
+def test_frame_has_a_row_for_each_region_and_the_rest():
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    model = EOPClassifier(max_error=0.1, complexity_penalty=0.01, random_state=0).fit(X, y)
+    frame = model.to_frame(kind="pandas")
+    pieces = RegionList.of(model).pieces()
+    assert len(frame) == len(pieces) + 1
+    assert frame["rows"].sum() == pytest.approx(len(X))
+    assert frame["share"].sum() == pytest.approx(1)
+    for piece, row in zip(pieces, frame.to_dict("records")):
+        assert (row["cluster"], row["purity"]) == (piece.answer, piece.purity)
+        inside = np.ones(len(X), dtype=bool)
+        for i in range(1, len(piece.features) + 1):
+            values = X[row[f"column_{i}"]]
+            inside &= (values > row[f"above_{i}"]) & (values <= row[f"at_most_{i}"])
+        assert inside.sum() >= piece.support
+    assert frame["rule"].iloc[-1] == "in no region"
+    assert model.to_frame(kind="polars").height == len(frame)

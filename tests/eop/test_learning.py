@@ -19,7 +19,9 @@ from pellucid.eop.problem import project
 MODELS = [
     EOPClassifier("stump", regions="box"),
     EOPClassifier("linear_svm", regions="nonparametric", leftover="abstain"),
-    EOPClassifier(regions="nonparametric", leftover="neighbours", relax=0.2, max_error=0.05),
+    EOPClassifier(
+        "stump", regions="nonparametric", leftover="neighbours", relax=0.2, max_error=0.05
+    ),
     EOPClassifier("knn", regions="ellipse", n_bootstraps=3, relax=False, leftover="abstain"),
     EOPClassifier("logistic", regions="polyhedron", choose="error", n_candidates=2),
     EOPClassifier(DecisionTreeClassifier(max_depth=2, random_state=0), projections=4),
@@ -104,7 +106,7 @@ def test_level_attributes_are_consistent(model, patterns, fitted):
     model = fitted(model)
     reached = np.arange(len(X))
     held = np.isin(np.arange(len(X)), model.calibration_rows_)
-    assert held.mean() == pytest.approx(model.calibration, abs=0.01)
+    assert held.mean() == pytest.approx(model._calibration, abs=0.01)
     for level in model.levels_:
         assert (level.reached == reached).all()
         assert np.isin(level.covered, reached).all()
@@ -156,7 +158,7 @@ def test_regions_are_found_for_an_xor_pattern():
     random = np.random.RandomState(0)
     X = random.normal(size=(2000, 12))
     y = X[:, 3] * X[:, 7] > 0
-    model = EOPClassifier(random_state=0).fit(X, y)
+    model = EOPClassifier("stump", random_state=0).fit(X, y)
     assert model.levels_[0].features == (3, 7)
     assert model.score(X, y) > 0.9
     assert model.predict(X).dtype == bool
@@ -179,7 +181,7 @@ def test_integer_weight_equals_repeated_rows_without_calibration(patterns):
 def test_fractional_weights_and_their_multiples_agree(patterns):
     X, y, test, _ = patterns
     weight = np.random.RandomState(1).uniform(0.1, 3, len(X))
-    model = EOPClassifier(random_state=0)
+    model = EOPClassifier("stump", random_state=0)
     a = clone(model).fit(X, y, sample_weight=weight)
     b = clone(model).fit(X, y, sample_weight=4 * weight)
     assert [level.features for level in a.levels_] == [level.features for level in b.levels_]
@@ -199,14 +201,18 @@ def test_more_classes_than_two(patterns):
 @pytest.mark.parametrize("choose", ["error", "coverage"])
 def test_complexity_penalty_reduces_the_number_of_columns(choose, patterns):
     X, y, _, _ = patterns
-    model = EOPClassifier(complexity_penalty=1.0, choose=choose, n_candidates=4, random_state=0)
+    model = EOPClassifier(
+        "stump", complexity_penalty=1.0, choose=choose, n_candidates=4, random_state=0
+    )
     model.fit(X, y)
     assert all(len(level.features) == 1 for level in model.levels_)
 
 
 def test_max_levels_and_max_dim(patterns):
     X, y, _, _ = patterns
-    model = EOPClassifier(max_levels=1, max_dim=3, projections=30, random_state=0).fit(X, y)
+    model = EOPClassifier("stump", max_levels=1, max_dim=3, projections=30, random_state=0).fit(
+        X, y
+    )
     assert model.n_levels_ == 1
     assert len(model.levels_[0].features) <= 3
 
@@ -268,7 +274,12 @@ def test_leftover_neighbours_without_regions_is_the_most_frequent_class():
     random = np.random.RandomState(0)
     X, y = random.normal(size=(200, 3)), np.append(random.randint(0, 2, 190), [1] * 10)
     model = EOPClassifier(
-        regions="nonparametric", leftover="neighbours", relax=False, max_error=0.0, random_state=0
+        "stump",
+        regions="nonparametric",
+        leftover="neighbours",
+        relax=False,
+        max_error=0.0,
+        random_state=0,
     )
     with pytest.warns(ConvergenceWarning, match="no region was found .* most frequent class"):
         model.fit(X, y)
@@ -279,13 +290,13 @@ def test_leftover_neighbours_without_regions_is_the_most_frequent_class():
 def test_leftover_neighbours_requires_nonparametric_regions(patterns):
     X, y, _, _ = patterns
     with pytest.raises(ValueError, match=r'requires regions="nonparametric"; got regions=\'box\''):
-        EOPClassifier(leftover="neighbours").fit(X, y)
+        EOPClassifier("stump", leftover="neighbours").fit(X, y)
 
 
 @pytest.mark.parametrize("regions", ["box", "nonparametric"])
 def test_max_error_is_not_relaxed_beyond_relax(patterns, regions):
     X, y, _, _ = patterns
-    model = EOPClassifier(regions=regions, max_error=0.05, random_state=0)
+    model = EOPClassifier("stump", regions=regions, max_error=0.05, random_state=0)
 
     def allowed(relax):
         fitted = clone(model).set_params(relax=relax).fit(X, y)
@@ -307,7 +318,7 @@ def test_too_strict_max_error_warns_with_the_coverage():
     random = np.random.RandomState(0)
     X = random.uniform(size=(400, 2))
     y = np.where(X[:, 0] < 0.4, 0, random.randint(0, 2, 400))
-    strict = EOPClassifier(max_error=0.02, relax=False, random_state=0)
+    strict = EOPClassifier("stump", max_error=0.02, relax=False, random_state=0)
     text = (
         r"max_error=0.02: 1 levels cover (3|4)\d\.\d % of the training rows; uncovered rows get the"
     )
@@ -371,16 +382,16 @@ def test_confidence_bound_is_exact(n, k, is_reliable):
 
 def test_constant_columns_only():
     with pytest.warns(ConvergenceWarning, match="all columns are constant"):
-        model = EOPClassifier(calibration=0).fit(np.ones((6, 2)), [0, 1, 1, 1, 0, 1])
+        model = EOPClassifier("stump", calibration=0).fit(np.ones((6, 2)), [0, 1, 1, 1, 0, 1])
     assert (model.predict(np.ones((2, 2))) == 1).all()
 
 
 def test_one_column_and_duplicated_columns():
     X = np.linspace(0, 1, 100)[:, None]
     y = X[:, 0] > 0.3
-    alone = EOPClassifier(random_state=0).fit(X, y)
+    alone = EOPClassifier("stump", random_state=0).fit(X, y)
     assert alone.levels_[0].features == (0,)
-    twice = EOPClassifier(random_state=0).fit(np.hstack([X, X, np.zeros_like(X)]), y)
+    twice = EOPClassifier("stump", random_state=0).fit(np.hstack([X, X, np.zeros_like(X)]), y)
     assert [level.features for level in twice.levels_] == [lv.features for lv in alone.levels_]
 
 
@@ -390,7 +401,7 @@ def test_class_without_held_out_rows_is_named():
     with pytest.warns(
         UserWarning, match="class 'rare' has too few rows for a calibration split; its"
     ):
-        EOPClassifier(random_state=0).fit(X, y)
+        EOPClassifier("stump", random_state=0).fit(X, y)
 
 
 class FailingClassifier(ClassifierMixin, BaseEstimator):
@@ -443,8 +454,8 @@ def test_nan_raises_an_error_with_its_position(patterns):
     bad = X.copy()
     bad[7, 2] = np.nan
     with pytest.raises(ValueError, match="NaN: column 2, first at row 7"):
-        EOPClassifier().fit(bad, y)
-    model = EOPClassifier(random_state=0).fit(X, y)
+        EOPClassifier("stump").fit(bad, y)
+    model = EOPClassifier("stump", random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="NaN: column 2, first at row 7"):
         model.predict(bad)
 
@@ -476,7 +487,7 @@ def test_interrupt_keeps_the_levels_found_so_far(patterns):
 
 def test_progress_is_printed(patterns, capsys):
     X, y, _, _ = patterns
-    EOPClassifier(random_state=0, verbose=1, max_levels=2).fit(X, y)
+    EOPClassifier("stump", random_state=0, verbose=1, max_levels=2).fit(X, y)
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 2
     assert lines[0].startswith("EOPClassifier: level 1: columns ")
@@ -484,6 +495,6 @@ def test_progress_is_printed(patterns, capsys):
 
 def test_one_class_is_predicted_everywhere():
     X = np.random.RandomState(0).normal(size=(50, 2))
-    model = EOPClassifier(random_state=0).fit(X, ["only"] * 50)
+    model = EOPClassifier("stump", random_state=0).fit(X, ["only"] * 50)
     assert (model.predict(X) == "only").all()
     assert model.coverage_ == 1

@@ -21,11 +21,11 @@ def test_values_beyond_the_domain_are_refused(estimator):
 
 def test_weights_below_the_smallest_that_counts_are_zero():
     weight = np.r_[np.ones(20), np.full(10, 1e-25)]
-    model = EOPClassifier(random_state=0).fit(X, Y, sample_weight=weight)
-    other = EOPClassifier(random_state=0).fit(X[:20], Y[:20])
+    model = EOPClassifier("stump", random_state=0).fit(X, Y, sample_weight=weight)
+    other = EOPClassifier("stump", random_state=0).fit(X[:20], Y[:20])
     np.testing.assert_array_equal(model.predict(X), other.predict(X))
 
 
 def test_tiny_weights_are_refused():
     with pytest.raises(ValueError, match="sample_weight"):
-        EOPClassifier().fit(X, Y, sample_weight=np.full(30, 5e-324))
+        EOPClassifier("stump").fit(X, Y, sample_weight=np.full(30, 5e-324))

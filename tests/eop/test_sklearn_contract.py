@@ -12,11 +12,14 @@ from pellucid import ATEOPClassifier, EOPClassifier
 
 CLASSIFIERS = [
     EOPClassifier(),
-    EOPClassifier(regions="nonparametric", leftover="neighbours", relax=0.2, calibration=0),
+    EOPClassifier(
+        "stump", regions="nonparametric", leftover="neighbours", relax=0.2, calibration=0
+    ),
     ATEOPClassifier(),
 ]
 if EXTENDED:
     CLASSIFIERS += [
+        EOPClassifier("stump"),
         EOPClassifier("linear_svm", regions="nonparametric", calibration=0),
         EOPClassifier("knn", regions="ellipse", calibration=0.2, n_bootstraps=3),
         EOPClassifier(RidgeClassifier(), regions="polyhedron", projections=4, n_bootstraps=2),

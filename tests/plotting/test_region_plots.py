@@ -126,7 +126,7 @@ def test_the_shade_is_where_the_regions_are(models, data):
 
 def test_one_column_is_drawn_as_a_strip(data):
     X, y = data
-    model = EOPClassifier(max_dim=1, random_state=0).fit(X, y)
+    model = EOPClassifier("stump", max_dim=1, random_state=0).fit(X, y)
     ax = plot_level(model, X, y)
     assert ax.get_yticks().tolist() == []
     assert len(lines(ax)) == len(model.levels_[0].regions)
@@ -168,7 +168,7 @@ def test_a_row_is_shown_in_the_level_that_answers_it(models, data, shape):
 def test_a_row_that_no_region_holds_is_said_to_be_so(data):
     X, y = data
     with pytest.warns(ConvergenceWarning):
-        model = EOPClassifier(max_error=0.05, relax=False, random_state=0).fit(X, y)
+        model = EOPClassifier("stump", max_error=0.05, relax=False, random_state=0).fit(X, y)
     outside = np.flatnonzero(model.apply(X)[:, 0] < 0)
     assert len(outside)
     assert "no region holds this row" in plot_row(model, X[outside[0]], X, y).get_title()
@@ -211,4 +211,20 @@ def test_errors_say_what_is_wrong(models, data):
     with pytest.raises(ValueError, match="row has 2 rows"):
         plot_row(model, X[:2], X, y)
     with pytest.raises(NotFittedError):
-        plot_level(EOPClassifier(), X, y)
+        plot_level(EOPClassifier("stump"), X, y)
+
+
+def test_levels_side_by_side_and_scores():
+    from sklearn.datasets import load_iris
+
+    from pellucid.plotting import plot_score_map
+
+    X, y = load_iris(return_X_y=True)
+    model = EOPClassifier(max_error=0.1, complexity_penalty=0.01, random_state=0).fit(X, y)
+    axes = model.plot(X, y, n_levels=2)
+    assert len(axes) == 2
+    with pytest.raises(ValueError, match="regions without scores"):
+        plot_score_map(model, X, y)
+    scored = EOPClassifier("stump", regions="nonparametric", random_state=0, max_levels=1)
+    ax = plot_score_map(scored.fit(X, y), X, y)
+    assert len(ax.collections) >= 2

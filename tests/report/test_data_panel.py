@@ -50,7 +50,7 @@ def test_the_page_lists_what_was_done_to_the_data(open_page, iris, tmp_path):
 
 
 def test_pages_of_regions_have_it_too(open_page, iris, tmp_path):
-    model = EOPClassifier(random_state=0).fit(iris.data, iris.target)
+    model = EOPClassifier("stump", random_state=0).fit(iris.data, iris.target)
     page = open_page(write_report(tmp_path / "r.html", model, iris.data, **NOTES))
     assert page.locator("#data .decisions li").count() == 2
     assert page.locator(".warnings").count() == 1

@@ -102,7 +102,7 @@ def test_the_rows_of_fit_need_not_be_named_while_they_are_there(iris, trends, tm
     wanted = model.report(tmp_path / "one.html", iris).read_bytes()
     assert model.report(tmp_path / "two.html").read_bytes() == wanted
 
-    regions = pellucid.EOPClassifier(random_state=0).fit(iris, np.repeat([0, 1, 2], 50))
+    regions = pellucid.EOPClassifier("stump", random_state=0).fit(iris, np.repeat([0, 1, 2], 50))
     wanted = regions.report(tmp_path / "one.html", iris).read_bytes()
     assert regions.report(tmp_path / "two.html").read_bytes() == wanted
 

@@ -25,7 +25,7 @@ def files(tmp_path_factory):
     return {
         "small": IMM(3, random_state=0).fit(wine.data).report(folder / "s.html", wine.data),
         "large": ExKMC(12, n_leaves=30, random_state=0).fit(noise).report(folder / "l.html", noise),
-        "regions": EOPClassifier(random_state=0)
+        "regions": EOPClassifier("stump", random_state=0)
         .fit(iris.data, iris.target)
         .report(folder / "r.html", iris.data),
     }

@@ -83,10 +83,12 @@ def test_regions(tmp_path):
     data = table()[["income", "age", "height"]]
     labels = np.where(data["age"] > 52, "old", "young")
     labels[[6, 9]] = "tiny"
-    model = EOPClassifier(random_state=0, max_dim=2).fit(data, labels)
+    model = EOPClassifier("stump", random_state=0, max_dim=2).fit(data, labels)
     text = write_report(tmp_path / "report.html", model, data, no_rows=True).read_text()
     assert secrets_in(text) == []
-    corners = EOPClassifier(regions="polyhedron", random_state=0, max_dim=2).fit(data, labels)
+    corners = EOPClassifier("stump", regions="polyhedron", random_state=0, max_dim=2).fit(
+        data, labels
+    )
     with pytest.raises(ValueError, match="corners of the regions are training rows"):
         write_report(tmp_path / "corners.html", corners, data, no_rows=True)
 

@@ -63,7 +63,7 @@ def test_what_is_said_of_a_class_is_true_of_its_rows(regions_file, iris):
 
 
 def test_sparse_rows_are_read_like_others(iris, classes):
-    model = EOPClassifier(random_state=0).fit(iris.to_numpy(), classes)
+    model = EOPClassifier("stump", random_state=0).fit(iris.to_numpy(), classes)
     wanted = report_html(model, iris.to_numpy())
     assert report_html(model, sparse.csr_array(iris.to_numpy())) == wanted
 
@@ -117,7 +117,9 @@ def test_what_would_have_to_change_leads_there(kind, base, shape, leftover, tmp_
 def test_a_model_without_regions_says_so(tmp_path, open_page):
     random = np.random.default_rng(0)
     X, y = random.normal(size=(200, 3)), random.integers(0, 2, 200)
-    model = EOPClassifier(relax=False, max_error=0.0, min_support=0.5, random_state=0).fit(X, y)
+    model = EOPClassifier("stump", relax=False, max_error=0.0, min_support=0.5, random_state=0).fit(
+        X, y
+    )
     assert model.n_levels_ == 0
     page = open_page(model.report(tmp_path / "r.html"))
     text = page.locator(".summary").inner_text()

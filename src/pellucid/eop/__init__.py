@@ -3,5 +3,15 @@
 from pellucid.eop._ateop import ATEOPClassifier
 from pellucid.eop._classifier import EOPClassifier
 from pellucid.eop.clusters import explain_clusters
+from pellucid.eop.shapes.base import Rows, ShapeFinder
+from pellucid.eop.shapes.regions import Finder, Regions
 
-__all__ = ["ATEOPClassifier", "EOPClassifier", "explain_clusters"]
+__all__ = [
+    "ATEOPClassifier",
+    "EOPClassifier",
+    "Finder",
+    "Regions",
+    "Rows",
+    "ShapeFinder",
+    "explain_clusters",
+]

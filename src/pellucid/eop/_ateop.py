@@ -13,6 +13,7 @@ from pellucid.eop._base import BaseEOP
 from pellucid.eop._docs import common_parameters
 from pellucid.eop.ateop_learner import ATEOPLearner
 from pellucid.eop.learning import Settings
+from pellucid.eop.shapes.regions import Finder
 
 
 @common_parameters
@@ -85,7 +86,8 @@ class ATEOPClassifier(BaseEOP):
         self,
         base: Any = "stump",
         *,
-        regions: RegionShape = "box",
+        base_penalty: float = 1.0,
+        regions: RegionShape | type[Finder] = "box",
         max_error: float = 0.1,
         min_support: float = 0.03,
         confidence: float = 0.9,
@@ -101,6 +103,7 @@ class ATEOPClassifier(BaseEOP):
         verbose: int = 0,
     ) -> None:
         self.base = base
+        self.base_penalty = base_penalty
         self.regions = regions
         self.max_error = max_error
         self.min_support = min_support

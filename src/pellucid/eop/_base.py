@@ -21,6 +21,7 @@ from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import HasMethods, Interval, StrOptions, validate_parameters
 from pellucid._utils.threads import ThreadPool, count_threads
 from pellucid._utils.training_data import store_training_data
+from pellucid.eop._stages import StagesMixin
 from pellucid.eop.calibration import hold_out
 from pellucid.eop.decision_list import (
     LevelAnswers,
@@ -43,8 +44,13 @@ from pellucid.eop.registry import (
 )
 from pellucid.eop.shapes.boxes import BoxFinder
 from pellucid.eop.shapes.regions import Finder
-from pellucid.eop.uncovered_rows import UncoveredRows, answer_all, count_uncovered_answers
-from pellucid.explanation.mixins import RegionExportMixin, ReportMixin
+from pellucid.eop.uncovered_rows import (
+    UncoveredRows,
+    answer_all,
+    count_uncovered_answers,
+    describe_classes,
+)
+from pellucid.explanation.mixins import PlotRegionsMixin, RegionExportMixin, ReportMixin
 from pellucid.explanation.rules import RuleList, default_names
 from pellucid.tables.encoding import Indicator
 from pellucid.tables.validation import read_sample_weight, read_X
@@ -53,7 +59,9 @@ if TYPE_CHECKING:
     from typing import Self
 
 
-class BaseEOP(RegionExportMixin, ReportMixin, ClassifierMixin, BaseEstimator):
+class BaseEOP(
+    StagesMixin, PlotRegionsMixin, RegionExportMixin, ReportMixin, ClassifierMixin, BaseEstimator
+):
     """Base class of the classifiers that predict by regions in projections.
 
     A subclass defines the level search by `_learner` and `_settings`.
@@ -61,7 +69,8 @@ class BaseEOP(RegionExportMixin, ReportMixin, ClassifierMixin, BaseEstimator):
 
     _parameter_constraints: dict = {
         "base": [StrOptions(set(BASES)), HasMethods(["fit", "predict"])],
-        "regions": [StrOptions(set(SHAPES))],
+        "base_penalty": [Interval(Real, 0, None, closed="neither")],
+        "regions": [StrOptions(set(SHAPES)), HasMethods(["find"])],
         "max_error": [Interval(Real, 0, 1, closed="left")],
         "min_support": [Interval(Real, 0, 1, closed="left")],
         "complexity_penalty": [Interval(Real, 0, None, closed="left")],
@@ -113,7 +122,7 @@ class BaseEOP(RegionExportMixin, ReportMixin, ClassifierMixin, BaseEstimator):
         y = read_classes(self, y, numbers)
         # Weights that are too small to count are 0.
         counted = Weights.of(read_sample_weight(sample_weight, numbers.shape[0])).values
-        weight = as_repetitions(counted)
+        weight, self._weight_unit = as_repetitions(counted)
         weighted = np.flatnonzero(weight > 0)
         if len(weighted) < len(weight):
             rows = numbers.tocsr() if sparse.issparse(numbers) else numbers
@@ -124,38 +133,53 @@ class BaseEOP(RegionExportMixin, ReportMixin, ClassifierMixin, BaseEstimator):
             problem = RegionProblem(
                 numbers, codes.ravel(), len(self.classes_), Weights.of(weight[weighted]), pool
             )
-            fitted, held = hold_out(problem.y, problem.n_classes, self.calibration, random)
+            fitted, held = hold_out(problem.y, problem.n_classes, self._calibration, random)
             self._warn_small_classes(problem.y, held)
             subsets = list_projections(
                 problem.useful_features, self.max_dim, self.projections, random
             )
-            base = make_base(self.base, problem)
-            learned = self._learner(
-                problem,
-                base,
-                self._finders(),
-                subsets,
-                fitted,
-                held,
-                self._settings(),
-                Progress(type(self).__name__, 1, self.verbose),
-                random,
+            base = make_base(self.base, problem, self.base_penalty)
+            self._choose(problem, base, subsets, random)
+            learned = self._make_learner(
+                problem, base, subsets, fitted, held, self._settings(), random
             ).learn()
             self._store(problem, learned, weighted, held)
         store_training_data(self, X=X)
         self._warn_if_incomplete(learned, base.failure)
+        self._warn_uncovered_classes()
         return self
 
-    def _finders(self) -> tuple[Finder, Finder]:
+    @property
+    def _calibration(self) -> float:
+        """Fraction of the rows to hold out."""
+        return self.calibration
+
+    def _choose(
+        self, problem: RegionProblem, base: Any, subsets: list[np.ndarray], random: Any
+    ) -> None:
+        """Choose parameters that are not given by the user; none by default."""
+
+    def _make_learner(
+        self, problem: RegionProblem, base: Any, subsets: list, fitted, held, settings, random
+    ) -> Learner:
+        """The level search on some rows."""
+        progress = Progress(type(self).__name__, 1, self.verbose)
+        finders = self._finders(settings.max_error)
+        return self._learner(
+            problem, base, finders, subsets, fitted, held, settings, progress, random
+        )
+
+    def _finders(self, max_error: float) -> tuple[Finder, Finder]:
         """The search for regions, and the one for projections with a column of zeros and ones.
 
         On such a column only an interval can be described. Rows that are classified by their
         neighbors require nonparametric regions at all levels.
         """
-        finder = SHAPES[self.regions](self.n_bootstraps, self.max_error)
+        shape = SHAPES[self.regions] if isinstance(self.regions, str) else self.regions
+        finder = shape(self.n_bootstraps, max_error)
         if self.leftover == "neighbours":
             return finder, finder
-        return finder, BoxFinder(self.n_bootstraps, self.max_error)
+        return finder, BoxFinder(self.n_bootstraps, max_error)
 
     def _store(
         self,
@@ -189,20 +213,42 @@ class BaseEOP(RegionExportMixin, ReportMixin, ClassifierMixin, BaseEstimator):
             problem, learned.uncovered, learned.uncovered_answer
         )
         self._total = float(problem.weights.values.sum())
+        self._class_weight = np.bincount(
+            problem.y, problem.weights.values, minlength=problem.n_classes
+        )
         self.abstain_label_ = free_label(self.classes_)
+        answered = {self._leftover_answer} if self.leftover == "majority" else set()
+        for level in self.levels_:
+            answered.update(np.flatnonzero(level.counts.sum(axis=(0, 2))).tolist())
+        self.uncovered_classes_ = np.delete(self.classes_, sorted(answered))
+        pieces = [piece for rule in self.explain()[:-1] for piece in rule.pieces]
+        self.n_inequalities_ = sum(piece.n_inequalities for piece in pieces)
 
     def _warn_small_classes(self, y: np.ndarray, held: np.ndarray) -> None:
         """Warn if classes have no rows in the calibration split."""
-        if not self.calibration:
+        if not len(held):
             return
         missing = np.setdiff1d(np.arange(len(self.classes_)), y[held])
         if len(missing):
-            names = ", ".join(repr(name) for name in self.classes_[missing[:3]].tolist())
-            names += " and others" if len(missing) > 3 else ""
-            subject = f"class {names} has" if len(missing) == 1 else f"classes {names} have"
+            names = describe_classes(self.classes_[missing].tolist())
+            subject = f"{names} {'has' if len(missing) == 1 else 'have'}"
             warnings.warn(
                 f"{subject} too few rows for a calibration split; "
                 f"{'its' if len(missing) == 1 else 'their'} regions are not validated",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def _warn_uncovered_classes(self) -> None:
+        """Warn if no region predicts a class."""
+        names = self.uncovered_classes_.tolist()
+        is_cut = self.max_levels is not None and self.n_levels_ >= self.max_levels
+        if names and self.levels_ and self.leftover != "abstain" and not is_cut:
+            warnings.warn(
+                f"no region predicts {describe_classes(names)} ({len(names)} of "
+                f"{len(self.classes_)} classes), so {'its' if len(names) == 1 else 'their'} rows "
+                "are never answered correctly; decrease min_support or complexity_penalty, or "
+                "increase max_error",
                 UserWarning,
                 stacklevel=3,
             )
@@ -346,7 +392,7 @@ class BaseEOP(RegionExportMixin, ReportMixin, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         rules: list[LevelRule] = level_rules(
-            self.levels_, self._column_names, self.classes_, self._total
+            self.levels_, self._column_names, self.classes_, self._total, self._weight_unit
         )
         leftover = self._describe_uncovered()
         if X is None:
@@ -362,13 +408,14 @@ class BaseEOP(RegionExportMixin, ReportMixin, ClassifierMixin, BaseEstimator):
         return getattr(self, "columns_", None) or names
 
     def _describe_uncovered(self) -> UncoveredRows:
+        missing = tuple(self.uncovered_classes_.tolist()) if self.levels_ else ()
         if self._uses_neighbors:
             counts = self._leftover_counts
             accuracy = float(np.trace(counts) / counts.sum()) if counts.any() else float("nan")
-            return UncoveredRows(None, self.leftover_share_, accuracy, by_neighbours=True)
+            return UncoveredRows(None, self.leftover_share_, accuracy, missing, by_neighbours=True)
         answer = None if self.leftover == "abstain" else self.classes_[self._leftover_answer]
         purity = float(self.leftover_shares_[self._leftover_answer])
-        return UncoveredRows(answer, self.leftover_share_, purity)
+        return UncoveredRows(answer, self.leftover_share_, purity, missing)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

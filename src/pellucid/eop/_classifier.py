@@ -5,12 +5,24 @@ from __future__ import annotations
 from numbers import Real
 from typing import Any, Literal
 
+import numpy as np
+
 from pellucid._utils.options import RegionShape
 from pellucid._utils.sklearn_compat import Interval, StrOptions
 from pellucid.eop._base import BaseEOP
 from pellucid.eop._docs import common_parameters
+from pellucid.eop.calibration import hold_out
+from pellucid.eop.choosing import MAX_ERRORS, choose_parameters, penalties_of
+from pellucid.eop.class_learner import ClassLearner
 from pellucid.eop.eop_learner import EOPLearner
 from pellucid.eop.learning import Settings
+from pellucid.eop.shapes.regions import Finder
+
+CALIBRATION = 0.3
+"""Fraction of each class that is held out, unless parameters are cross-validated."""
+
+MIN_ROWS = 30
+"""With fewer rows there is no cross-validation."""
 
 
 @common_parameters
@@ -25,52 +37,66 @@ class EOPClassifier(BaseEOP):
     Each level is learned from the rows that earlier levels do not cover. The base classifier is
     fitted on every projection, and one projection is selected. Regions are searched in which at
     most a fraction `max_error` of the rows is misclassified. Held-out rows recalibrate or delete
-    these regions. The covered rows are then removed.
+    these regions. The covered rows are then removed. With ``base="constant"``, regions that gain
+    less than `complexity_penalty` per inequality are removed at the end.
 
     Parameters
     ----------
     {first}
-    max_error : float, default=0.1
-        Maximum error rate inside a region (ε).
-    complexity_penalty : float, default=0.01
-        Penalty per column of a projection (η): the score of a projection is
-        error + η · (number of columns).
+    max_error : float or "auto", default="auto"
+        Maximum error rate inside a region (ε). "auto": 0.1 or 0.3, by cross-validation (with
+        another base than "constant", or fewer than 30 rows: 0.1).
+    complexity_penalty : float or "auto", default="auto"
+        Penalty for complexity (η). With ``base="constant"``: fraction of the rows that each
+        inequality of a region must gain. With others: penalty per column, so that the score of a
+        projection is error + η · (number of columns). "auto": by 3-fold cross-validation, the
+        simplest list whose accuracy is within one standard error of the highest (with another
+        base, or fewer than 30 rows: 0.01).
     {common}
     choose : {"both", "error", "coverage"}, default="both"
         How projections are ranked. "error": by the error of their classifier, as in the paper.
         "coverage": by the fraction of rows in those cells of a coarse grid in which errors are
         rare, an estimate of how much regions can cover. "both": alternate between the two
-        rankings. Each column adds the penalty η.
+        rankings. Each column adds the penalty η. Not used with ``base="constant"``, which ranks
+        projections and classes by the best box on a coarse grid.
     n_candidates : int or None, default=8
         Number of top-ranked projections in which regions are searched (None: all). The projection
         whose regions cover the most held-out rows, minus the penalty for its columns, is
-        selected. The paper uses 1.
+        selected (with ``base="constant"``: the region with the largest net support, minus the
+        penalty for its inequalities). The paper uses 1.
     leftover : {"majority", "neighbours", "abstain"}, default="majority"
         Prediction for rows in no region. "majority": the most frequent class of such rows.
         "neighbours" (only with nonparametric regions): the prediction of the level at which the
         row has the highest score, although it is below the threshold. "abstain": no prediction.
         In all three cases, `apply` and `abstained` report that the row is in no region.
     relax : bool or float, default=True
-        Whether to multiply ε by 1.5 until a region is found. If False, the search stops when no
-        region is found. The search also stops when predicting the most frequent class of the
-        remaining rows has an error of at most ε. A float is the largest ε that is allowed.
+        Whether to multiply ε by 1.5, up to 0.5, until a region is found. If False, the search
+        stops when no region is found. The search also stops when predicting the most frequent
+        class of the remaining rows has an error of at most ε. A float is the largest ε that is
+        allowed.
     strict : bool, default=False
         Whether all regions must satisfy `max_error` on the training rows, per predicted class.
-        Regions that do not, because ε was relaxed or because regions overlap, are dropped.
-    min_support : float, default=0.03
-        Minimum fraction of the training rows (α) that each level must cover. Each box, polyhedron
-        or ellipse must cover this fraction too.
+        Regions that do not, because ε was relaxed or because regions overlap, are dropped. If
+        False, regions in which a predicted class has less than half of the rows are dropped.
+    min_support : float, default=0.1
+        Minimum support of a region (α), as a fraction of the rows of its class that earlier
+        levels do not cover; of the rarest class, if a region predicts several.
     max_levels : int, default=None
         Maximum number of levels.
-    calibration : float, default=0.3
+    calibration : float or "auto", default="auto"
         Fraction of each class that is held out for calibration. Regions without held-out rows, or
         with a held-out error above ε, are deleted. The others are shrunk or grown to fit all
-        rows. 0 disables calibration.
+        rows. 0 disables calibration. "auto": 0 if ε or η is chosen by cross-validation, else 0.3.
     {last}
 
     Attributes
     ----------
     {attributes}
+    max_error_, complexity_penalty_ : float
+        ε and η, as given or chosen.
+    cv_results_ : list of ParameterChoice
+        Cross-validated accuracy and number of inequalities for each ε and η that was tried, the
+        chosen pair first.
 
     Notes
     -----
@@ -93,36 +119,36 @@ class EOPClassifier(BaseEOP):
     >>> X, y = iris.data, iris.target_names[iris.target]
     >>> model = EOPClassifier(random_state=0).fit(X, y)
     >>> print(model.explain())
-    level 1, petal length (cm): 63.3 % of the rows, 0.0 % wrong (held-out rows: 3.4 %)
-        petal length (cm) ≤ 2: setosa (50 rows, 100.0 % of them setosa)
-        2 < petal length (cm) ≤ 4.75: versicolor (45 rows, 97.8 % of them versicolor)
-    level 2, petal width (cm): 30.7 % of the rows, 3.0 % wrong (held-out rows: 0.0 %)
-        petal width (cm) > 1.75: virginica (46 rows, 97.8 % of them virginica)
-    level 3, sepal length (cm) and petal length (cm): 4.7 % of the rows, 0.0 % wrong ...
-        sepal length (cm) > 6 and petal length (cm) ≤ 5: versicolor (4 rows, ...
-        sepal length (cm) > 6 and petal length (cm) > 5: virginica (3 rows, ...
-    in no region: versicolor (1.3 % of the rows, 50.0 % of such rows are versicolor)
+    level 1: petal width (cm) ≤ 0.8: setosa (33.3 % of the rows; 50 rows, 100.0 % of them setosa)
+    level 2: petal length (cm) ≤ 4.95 and petal width (cm) ≤ 1.65: versicolor (31.3 % of the ...
+    in no region: virginica (35.3 % of the rows, 94.3 % of such rows are virginica)
     >>> print(model.explain(X[60:61]))
-    row 0: class versicolor because 2 < petal length (cm) ≤ 4.75 (45 rows, 97.8 % of them ...
+    row 0: class versicolor because it is in no earlier region, and petal length (cm) ≤ 4.95 and ...
     """
 
     _parameter_constraints: dict = {
         **BaseEOP._parameter_constraints,
         "choose": [StrOptions({"both", "error", "coverage"})],
         "leftover": [StrOptions({"majority", "neighbours", "abstain"})],
+        "max_error": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="left")],
+        "calibration": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="left")],
+        "complexity_penalty": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "relax": ["boolean", Interval(Real, 0, 1, closed="both")],
         "strict": ["boolean"],
     }
 
-    _learner = EOPLearner
+    @property
+    def _learner(self) -> type[EOPLearner]:
+        return ClassLearner if _is_constant(self.base) else EOPLearner
 
     def __init__(
         self,
-        base: Any = "stump",
+        base: Any = "constant",
         *,
-        regions: RegionShape = "box",
-        max_error: float = 0.1,
-        complexity_penalty: float = 0.01,
+        base_penalty: float = 1.0,
+        regions: RegionShape | type[Finder] = "box",
+        max_error: float | Literal["auto"] = "auto",
+        complexity_penalty: float | Literal["auto"] = "auto",
         max_dim: int = 2,
         projections: int | Literal["all"] = "all",
         choose: Literal["both", "error", "coverage"] = "both",
@@ -130,15 +156,16 @@ class EOPClassifier(BaseEOP):
         leftover: Literal["majority", "neighbours", "abstain"] = "majority",
         relax: bool | float = True,
         strict: bool = False,
-        min_support: float = 0.03,
+        min_support: float = 0.1,
         max_levels: int | None = None,
-        calibration: float = 0.3,
+        calibration: float | Literal["auto"] = "auto",
         n_bootstraps: int = 0,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
         self.base = base
+        self.base_penalty = base_penalty
         self.regions = regions
         self.max_error = max_error
         self.complexity_penalty = complexity_penalty
@@ -157,17 +184,61 @@ class EOPClassifier(BaseEOP):
         self.random_state = random_state
         self.verbose = verbose
 
+    @property
+    def _is_cross_validated(self) -> bool:
+        """Whether ε or η is chosen by cross-validation."""
+        is_class_list = _is_constant(self.base) and self.regions != "nonparametric"
+        return is_class_list and "auto" in (self.max_error, self.complexity_penalty)
+
+    @property
+    def _calibration(self) -> float:
+        if self.calibration != "auto":
+            return self.calibration
+        return 0.0 if self._is_cross_validated else CALIBRATION
+
+    def _choose(self, problem, base, subsets, random) -> None:
+        """Set `max_error_` and `complexity_penalty_`, by cross-validation if they are "auto"."""
+        error, penalty = self.max_error, self.complexity_penalty
+        self.cv_results_ = []
+        if not self._is_cross_validated or len(problem.y) < MIN_ROWS:
+            self.max_error_ = MAX_ERRORS[0] if error == "auto" else error
+            self.complexity_penalty_ = 0.01 if penalty == "auto" else penalty
+            return
+        n_rows = problem.weights.values.sum()
+
+        def make_learner(rows, max_error, penalty, random):
+            held = rows[hold_out(problem.y[rows], problem.n_classes, self._calibration, random)[1]]
+            fitted = np.setdiff1d(rows, held)
+            self.max_error_, self.complexity_penalty_ = max_error, penalty
+            settings = self._settings()
+            return self._make_learner(problem, base, subsets, fitted, held, settings, random)
+
+        self.cv_results_ = choose_parameters(
+            make_learner,
+            problem,
+            MAX_ERRORS if error == "auto" else [error],
+            penalties_of(n_rows) if penalty == "auto" else [penalty],
+            int(random.randint(2**31 - 1)),
+        )
+        self.max_error_ = self.cv_results_[0].max_error
+        self.complexity_penalty_ = self.cv_results_[0].complexity_penalty
+
     def _uncovered_hint(self) -> str:
         return "" if self.relax else "Increase max_error or set relax=True."
 
     def _settings(self) -> Settings:
         return Settings(
-            max_error=self.max_error,
-            complexity_penalty=self.complexity_penalty,
+            max_error=self.max_error_,
+            complexity_penalty=self.complexity_penalty_,
             n_candidates=self.n_candidates,
             min_support=self.min_support,
             max_levels=self.max_levels,
             relax=float(self.relax),
             choose=self.choose,
             is_strict=self.strict,
+            has_default=not self.strict and self.leftover != "abstain",
         )
+
+
+def _is_constant(base: Any) -> bool:
+    return isinstance(base, str) and base == "constant"

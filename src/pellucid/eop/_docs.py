@@ -16,19 +16,25 @@ def common_parameters(cls: _Classifier) -> _Classifier:
 
 
 _TEXTS = {
-    "first": """base : {"stump", "linear_svm", "logistic", "knn"} or classifier, default="stump"
-        Classifier that is fitted on each projection. "stump" is the single threshold with the
-        smallest error. "linear_svm" (squared hinge loss) and "logistic" are one-vs-rest linear
-        models with C = 1 on standardized columns. "knn" uses 5 neighbors on standardized columns
-        and leave-one-out predictions for the training rows. Any other classifier is cloned and
-        fitted on the unscaled columns; its training predictions come from 3-fold
+    "first": """base : {"constant", "stump", "linear_svm", "logistic", "knn"} or classifier
+        Classifier that is fitted on each projection. "constant" (default of EOPClassifier) always
+        predicts one class: each level is then one region with mostly rows of this class, and all
+        projections and classes compete for it. "stump" (default of ATEOPClassifier) is the single
+        threshold with the smallest error. "linear_svm" (squared hinge loss) and "logistic" are
+        one-vs-rest linear models on standardized columns. "knn" uses 5 neighbors on standardized
+        columns and leave-one-out predictions for the training rows. Any other classifier is cloned
+        and fitted on the unscaled columns; its training predictions come from 3-fold
         cross-validation. Projections on which it cannot be fitted are skipped and counted.
-    regions : {"box", "nonparametric", "polyhedron", "ellipse"}, default="box"
+    base_penalty : float, default=1.0
+        Regularization of "linear_svm" and "logistic" (λ): the weight of the l2 penalty relative
+        to the losses, 1 / C in scikit-learn. Other classifiers have their own parameters.
+    regions : {"box", "nonparametric", "polyhedron", "ellipse"} or class, default="box"
         Shape of the regions. "box": one interval per column, with rounded ends. "polyhedron":
         convex hulls. "nonparametric": points whose score is at least a threshold t. The score of
         a point p is Σ w_i·[n_i is correctly classified] / Σ w_i over its m nearest training rows
         n_i, with w_i = 1 / d(p, n_i). The threshold starts at t = 1 - ε, and m = ⌈1 / ε⌉ for
-        the initial ε; m stays the same (at most 50) when ε is relaxed.""",
+        the initial ε; m stays the same (at most 50) when ε is relaxed. Own shapes: a subclass of
+        :class:`~pellucid.eop.ShapeFinder` or :class:`~pellucid.eop.Finder`.""",
     "common": """max_dim : int, default=2
         Maximum number of columns in a projection.
     projections : "all" or int, default="all"
@@ -58,6 +64,11 @@ _TEXTS = {
     complexity_ : float
         Expected number of regions that a row is tested against, each multiplied by its number of
         columns. For nonparametric regions: expected number of neighbors times columns, plus 1.
+    n_inequalities_ : int
+        Number of inequalities that ``explain()`` prints.
+    uncovered_classes_ : ndarray
+        Classes that are never predicted, because no region with enough support and purity was
+        found. A warning names them.
     classes_ : ndarray of shape (n_classes,)
         Sorted class labels.
     calibration_rows_ : ndarray of int

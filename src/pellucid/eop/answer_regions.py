@@ -10,7 +10,7 @@ import numpy as np
 
 from pellucid.eop.classifiers.stumps import Stump
 from pellucid.eop.decision_list import Level
-from pellucid.eop.shapes.boxes import Boxes, describe_box
+from pellucid.eop.shapes.boxes import EVERYWHERE, Boxes, describe_box
 from pellucid.tables.encoding import Indicator
 
 
@@ -39,6 +39,10 @@ class AnswerRegion:
         The support as a fraction of the weight of all training rows.
     purity : float
         Fraction of the training rows in this part that belong to the class.
+    has_weights : bool
+        Whether the support is a sum of fractional weights instead of a number of rows.
+    n_inequalities : int
+        Number of inequalities in the text.
     """
 
     level: int
@@ -51,6 +55,8 @@ class AnswerRegion:
     support: float
     share: float
     purity: float
+    has_weights: bool = False
+    n_inequalities: int = 0
 
     def __str__(self) -> str:
         return f"{self.text}: {self.answer} ({self.figures})"
@@ -65,11 +71,49 @@ class AnswerRegion:
         """Support and purity as text."""
         if not self.support:
             return "no training rows"
-        return f"{self.support:,.10g} rows, {100 * self.purity:.1f} % of them {self.answer}"
+        size = describe_support(self.support, self.has_weights)
+        whole = "it" if self.has_weights else "them"
+        return f"{size}, {100 * self.purity:.1f} % of {whole} {self.answer}"
+
+    @property
+    def is_first(self) -> bool:
+        """Whether no other region is tested before it."""
+        return self.level == 0 and self.region == 0
+
+
+def region_text(region: AnswerRegion) -> str:
+    """Text of a region; after the first level, "everywhere" becomes "everywhere else"."""
+    is_rest = region.level > 0 and region.text == EVERYWHERE
+    return f"{region.text} else" if is_rest else region.text
+
+
+def describe_support(support: float, has_weights: bool) -> str:
+    """A number of rows, or a sum of fractional weights, as text.
+
+    Examples
+    --------
+    >>> from pellucid.eop.answer_regions import describe_support
+    >>> describe_support(13.0, False), describe_support(1881.7234, True)
+    ('13 rows', 'weight 1,881.72')
+    """
+    if has_weights:
+        return f"weight {support:,.6g}"
+    return f"{support:,.10g} row{'s' * (support != 1)}"
+
+
+def has_fractional_weights(levels: Sequence[Any]) -> bool:
+    """Whether the training rows in any level have fractional weights."""
+    return any((level.counts != np.rint(level.counts)).any() for level in levels)
 
 
 def answer_regions(
-    index: int, level: Level, names: Sequence[str | Indicator], classes: np.ndarray, total: float
+    index: int,
+    level: Level,
+    names: Sequence[str | Indicator],
+    classes: np.ndarray,
+    total: float,
+    unit: float = 1.0,
+    has_weights: bool = False,
 ) -> list[AnswerRegion]:
     """The regions of a level, each divided by predicted class.
 
@@ -83,6 +127,10 @@ def answer_regions(
     classes : ndarray
     total : float
         Weight of all training rows.
+    unit : float
+        Weight, as given by the user, that counts as 1.
+    has_weights : bool
+        Whether weights are fractional.
     """
     described = [names[f] for f in level.features]
     columns = [str(name) for name in described]
@@ -109,12 +157,21 @@ def answer_regions(
                     where=where,
                     condition=condition,
                     bounds=bounds,
-                    support=float(weight[answer]),
+                    support=float(weight[answer] * unit),
                     share=float(weight[answer] / total),
                     purity=float(level.counts[region, answer, answer] / weight[answer]),
+                    has_weights=has_weights,
+                    n_inequalities=_n_inequalities(level, region, bounds, bool(condition)),
                 )
             )
     return pieces
+
+
+def _n_inequalities(level: Level, region: int, bounds: dict, has_condition: bool) -> int:
+    """Finite ends of a box, facets of other shapes, and one for the classifier."""
+    ends = [end for pair in bounds.values() for end in pair]
+    n = int(np.isfinite(ends).sum()) if bounds else int(level.regions.n_facets[region])
+    return n + has_condition
 
 
 def _bounds(level: Level, region: int, answer: int, names: list[str]) -> dict:

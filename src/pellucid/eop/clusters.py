@@ -10,8 +10,7 @@ import numpy as np
 
 from pellucid._utils.options import Noise
 from pellucid.eop._classifier import EOPClassifier
-from pellucid.eop.answer_regions import AnswerRegion
-from pellucid.eop.region_list import region_text
+from pellucid.eop.answer_regions import AnswerRegion, describe_support, region_text
 from pellucid.explanation.mixins import RegionExportMixin
 from pellucid.explanation.rules import RuleList
 from pellucid.tables.encoding import Encoding, Indicator
@@ -44,12 +43,13 @@ class ClusterDescription:
     regions: tuple[AnswerRegion, ...]
 
     def __str__(self) -> str:
-        size = _rows(self.n_samples)
+        size = describe_support(self.n_samples, False)
         if self.n_assigned != self.n_samples:
             size += f", {self.n_assigned:,} assigned"
         head = f"cluster {self.cluster} ({size}): {self._extent}"
         lines = [
-            f"    {region.level + 1}. {region_text(region)} ({_rows(region.support)}, "
+            f"    {region.level + 1}. {region_text(region)} ("
+            f"{describe_support(region.support, region.has_weights)}, "
             f"{100 * region.purity:.1f} % pure)"
             for region in self.regions
         ]
@@ -66,10 +66,6 @@ class ClusterDescription:
             share = "over 99.9 %"
         share = "all" if self.coverage == 1 else share
         return f"one region contains {share}" if n == 1 else f"{n} regions contain {share}"
-
-
-def _rows(number: float) -> str:
-    return f"{number:,.10g} row{'s' * (number != 1)}"
 
 
 class ClusterRegions(RegionExportMixin, RuleList):
@@ -139,12 +135,12 @@ def explain_clusters(
     >>> kmeans = KMeans(3, n_init=10, random_state=0).fit(X)
     >>> print(explain_clusters(X, kmeans))
     cluster 0 (62 rows): 2 regions contain all
-        1. sepal length (cm) ≤ 6.45 and 2 < petal length (cm) ≤ 5.2 (55 rows, 100.0 % pure)
-        2. petal length (cm) ≤ 4.85 (7 rows, 100.0 % pure)
+        2. sepal length (cm) ≤ 6.45 and petal length (cm) ≤ 5.2 (55 rows, 100.0 % pure)
+        4. everywhere else (7 rows, 100.0 % pure)
     cluster 1 (50 rows): one region contains all
-        1. sepal length (cm) ≤ 6.45 and petal length (cm) ≤ 2 (50 rows, 100.0 % pure)
+        1. petal width (cm) ≤ 0.8 (50 rows, 100.0 % pure)
     cluster 2 (38 rows): one region contains all
-        2. petal length (cm) > 4.85 (38 rows, 100.0 % pure)
+        3. petal length (cm) > 4.85 (38 rows, 100.0 % pure)
     """
     labels = np.asarray(getattr(labels, "labels_", labels))
     if noise not in ("drop", "group"):
@@ -158,7 +154,7 @@ def explain_clusters(
         weight = np.where(is_clustered, weight, 0.0)
     if columns is None:
         X, columns = _encoded(X)
-    parameters = {"strict": True, **parameters}
+    parameters = {"strict": True, "complexity_penalty": 0.001, "calibration": 0, **parameters}
     model = EOPClassifier(max_error=max_error, random_state=random_state, **parameters)
     model.fit(X, labels, sample_weight=weight)
     model.columns_ = None if columns is None else list(columns)

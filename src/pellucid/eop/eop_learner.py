@@ -14,6 +14,10 @@ RELAX_BY = 1.5
 """Factor on ε when no region is found."""
 
 
+MAX_RELAXED = 0.5
+"""Largest ε to which it is relaxed: at least half of the rows of a region are of its class."""
+
+
 class EOPLearner(Learner):
     """Algorithm 1: select a projection by its score, find its regions, relax ε if necessary."""
 
@@ -38,12 +42,12 @@ class EOPLearner(Learner):
         self, candidate: ProjectionCandidate, max_error: float, seed: int
     ) -> RegionSearchResult:
         found = super()._regions(candidate, max_error, seed)
-        return self._without_impure(candidate, found) if self.settings.is_strict else found
+        return self._without_impure(candidate, found)
 
     def _without_impure(
         self, candidate: ProjectionCandidate, found: RegionSearchResult
     ) -> RegionSearchResult:
-        """Drop regions in which an answer has an error above the ε of the user.
+        """Drop regions in which a class has an error above the limit of `purity_limit`.
 
         All training rows count, also those that are held out. A region may get rows of a dropped
         one, so this is repeated.
@@ -60,7 +64,7 @@ class EOPLearner(Learner):
             inside = which >= 0
             total = np.bincount(group[inside], units[inside], n_groups)
             wrong = np.bincount(group[inside], (units * is_wrong)[inside], n_groups)
-            is_pure = is_error_allowed(wrong, total, self.settings.max_error)
+            is_pure = is_error_allowed(wrong, total, self.settings.purity_limit)
             is_pure = is_pure.reshape(len(kept), -1).all(axis=1)
             if is_pure.all():
                 break
@@ -80,8 +84,9 @@ class EOPLearner(Learner):
         largest = self.problem.class_units(self.rows).max()
         majority_error = 1 - largest / self.problem.total(self.rows)
         max_errors = [max_error]
-        while max_errors[-1] < majority_error:
-            relaxed = min(max_errors[-1] * RELAX_BY, 1.0) if max_errors[-1] > 0 else 0.01
+        while max_errors[-1] < min(majority_error, MAX_RELAXED):
+            relaxed = max_errors[-1] * RELAX_BY if max_errors[-1] > 0 else 0.01
+            relaxed = min(relaxed, MAX_RELAXED)
             if relaxed > settings.relax:
                 break
             max_errors.append(relaxed)

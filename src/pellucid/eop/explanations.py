@@ -8,10 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.eop.answer_regions import AnswerRegion, answer_regions
+from pellucid.eop.answer_regions import (
+    AnswerRegion,
+    answer_regions,
+    has_fractional_weights,
+    region_text,
+)
 from pellucid.eop.decision_list import Level, LevelAnswers
 from pellucid.eop.problem import project
+from pellucid.eop.shapes.boxes import EVERYWHERE
 from pellucid.eop.uncovered_rows import UncoveredRows, closest_level
+
+EARLIER = "it is in no earlier region"
+"""Condition of all regions after the first."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +50,18 @@ class LevelRule:
         held = (
             ""
             if np.isnan(self.held_out_error)
-            else f" (held-out rows: {100 * self.held_out_error:.1f} %)"
+            else f"held-out rows: {100 * self.held_out_error:.1f} % wrong"
         )
+        if len(self.pieces) == 1 and not self.pieces[0].condition:
+            piece = self.pieces[0]
+            return (
+                f"level {self.level + 1}: {region_text(piece)}: {piece.answer} "
+                f"({100 * self.coverage:.1f} % of the rows; {piece.figures}"
+                f"{f'; {held}' if held else ''})"
+            )
         head = (
             f"level {self.level + 1}, {' and '.join(self.names)}: {100 * self.coverage:.1f} % of "
-            f"the rows, {100 * self.error:.1f} % wrong{held}"
+            f"the rows, {100 * self.error:.1f} % wrong{f' ({held})' if held else ''}"
         )
         lines, region = [head], -1
         for piece in self.pieces:
@@ -115,15 +131,27 @@ class EOPExplanation:
         return f"row {self.row}: {answer} because {self.text}"
 
 
+def _with_earlier(piece: AnswerRegion, text: str) -> str:
+    """Text of a region with the condition that no earlier region contains the row."""
+    if piece.is_first:
+        return text
+    return EARLIER if text == EVERYWHERE else f"{EARLIER}, and {text}"
+
+
 def level_rules(
-    levels: Sequence[Level], names: Sequence[str], classes: np.ndarray, total: float
+    levels: Sequence[Level],
+    names: Sequence[str],
+    classes: np.ndarray,
+    total: float,
+    unit: float = 1.0,
 ) -> list[LevelRule]:
     """Describe all levels; see `answer_regions` for the parameters."""
+    has_weights = unit != 1.0 or has_fractional_weights(levels)
     return [
         LevelRule(
             level=index,
             names=tuple(str(names[f]) for f in level.features),
-            pieces=tuple(answer_regions(index, level, names, classes, total)),
+            pieces=tuple(answer_regions(index, level, names, classes, total, unit, has_weights)),
             coverage=level.coverage,
             error=level.error,
             held_out_error=level.held_out_error,
@@ -191,7 +219,7 @@ def explain_rows(
                 bounds=bounds,
                 support=piece.support,
                 purity=piece.purity,
-                text=f"{text} ({piece.figures})",
+                text=f"{_with_earlier(piece, text)} ({piece.figures})",
             )
     return explanations
 

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pellucid._utils.interrupt import Interrupt
 from pellucid._utils.progress import Progress
+from pellucid.eop.class_scan import scan_classes
 from pellucid.eop.classifiers.base import BaseClassifier, FittedClassifier
+from pellucid.eop.classifiers.constant import ConstantBase
 from pellucid.eop.decision_list import Level
-from pellucid.eop.problem import ProjectionView, RegionProblem, project
-from pellucid.eop.scan import Scan, scan_projections
+from pellucid.eop.problem import ProjectionView, RegionProblem, is_error_allowed, project
+from pellucid.eop.scan import scan_projections
 from pellucid.eop.shapes.regions import Calibration, Finder, RegionSearchResult
+
+MIN_ROWS = 3
+"""Rows that a region of the rarest class needs at least."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,12 @@ class Settings:
     choose: str
     confidence: float = 0.0
     is_strict: bool = False
+    has_default: bool = True
+
+    @property
+    def purity_limit(self) -> float:
+        """Largest error of a class in a region: ε if strict, else one half."""
+        return self.max_error if self.is_strict else max(self.max_error, 0.5)
 
 
 @dataclass
@@ -111,6 +122,7 @@ class Learner:
         self.problem, self.base, self.finders = problem, base, finders
         self.subsets, self.settings = subsets, settings
         self.rows, self.held = fitted, held
+        self._all_rows, self._all_held = fitted, held
         self.progress, self.random = progress, random
         self.total, self.fitted_total = problem.units.sum(), problem.total(fitted)
         self.held_total = problem.total(held)
@@ -141,16 +153,91 @@ class Learner:
         has_no_input = not len(self.rows) or not any(map(len, self.subsets))
         return has_no_input or self._has_max_levels() or self.interrupt.requested
 
+    @property
+    def all_rows(self) -> np.ndarray:
+        """Training and held-out rows, those that levels cover too."""
+        return np.sort(np.concatenate([self._all_rows, self._all_held]))
+
+    def keep(self, position: np.ndarray) -> None:
+        """Keep only some regions, and assign the rows to the levels again.
+
+        Regions with less than the required purity among the rows that they then get are removed
+        too.
+
+        Parameters
+        ----------
+        position : ndarray of shape (n_kept, 2), int
+            Level and region of those to keep.
+        """
+        learned = self.learned
+        levels = learned.levels
+        kept = [np.sort(position[position[:, 0] == i, 1]) for i in range(len(levels))]
+        if all(len(k) == len(level.regions) for k, level in zip(kept, levels)):
+            return
+        used = [step for step in learned.history if step.is_used]
+        others = [step for step in learned.history if not step.is_used]
+        while True:
+            self.rows, self.held = self._all_rows, self._all_held
+            learned.levels, learned.history = [], list(others)
+            learned.level[:] = learned.region[:] = -1
+            origin = []
+            for index, (level, regions) in enumerate(zip(levels, kept)):
+                if len(regions) and len(self.rows):
+                    self._add_again(level, regions, used[index])
+                    origin.append(index)
+            impure = [
+                (index, region)
+                for index, level in zip(origin, learned.levels)
+                for region in np.flatnonzero(self._is_impure(level.counts))
+            ]
+            if not impure:
+                break
+            for index, region in reversed(impure):
+                kept[index] = np.delete(kept[index], region)
+        learned.uncovered = np.sort(np.concatenate([self.rows, self.held]))
+
+    def _add_again(self, level: Level, regions: np.ndarray, step: Calibration) -> None:
+        """Append a level of an earlier search with some of its regions."""
+        after = level.regions
+        if len(regions) < len(after):
+            after = after.take(regions)
+        P = project(self.problem.X, level.features, self.rows)
+        fitted = FittedClassifier(level.classifier, level.classifier.predict(P))
+        candidate = self._view(level.features, fitted)
+        which = after.which(candidate.view.P)
+        if not (which >= 0).any():
+            return
+        held_which = after.which(candidate.view.held_P)
+        found = RegionSearchResult(
+            step.before,
+            after,
+            which,
+            held_which,
+            step.deleted,
+            step.held_out_rows,
+            step.held_out_error,
+        )
+        self._add(candidate, found, level.max_error)
+
+    def _is_impure(self, counts: np.ndarray) -> np.ndarray:
+        """Whether each region has a class with a lower purity than allowed."""
+        total = counts.sum(axis=2)
+        correct = np.diagonal(counts, axis1=1, axis2=2)
+        allowed = is_error_allowed(total - correct, total, self.settings.purity_limit)
+        return ~allowed.all(axis=1)
+
     def _next_level(self) -> tuple[ProjectionCandidate, RegionSearchResult, float] | None:
         """Candidate, regions and ε of the next level, or None if none is found."""
         raise NotImplementedError
 
-    def _candidate(self, features: tuple[int, ...]) -> ProjectionCandidate | None:
+    def _candidate(self, choice: tuple) -> ProjectionCandidate | None:
         """Fit the base classifier on one projection; None if it cannot be fitted."""
+        fitted = self.base.fit(self.rows, *choice)
+        return None if fitted is None else self._view(choice[0], fitted)
+
+    def _view(self, features: tuple[int, ...], fitted: FittedClassifier) -> ProjectionCandidate:
+        """Project the remaining rows, with the predictions of a classifier."""
         problem, rows, held = self.problem, self.rows, self.held
-        fitted = self.base.fit(rows, features)
-        if fitted is None:
-            return None
         held_P = project(problem.X, features, held)
         held_answers = fitted.classifier.predict(held_P) if len(held) else np.empty(0, np.int64)
         view = ProjectionView(
@@ -162,21 +249,38 @@ class Learner:
             held_units=problem.units[held],
             scale=problem.scales[1][list(features)],
             units_per_weight=problem.weights.units_per_weight,
-            min_units=self.settings.min_support * self.fitted_total,
+            **self._limits(fitted.answers),
         )
         return ProjectionCandidate(features, fitted, held_answers, view)
 
-    def _scan(self, max_errors: list[float]) -> Scan | None:
-        """Scan all projections of the remaining rows and count failed fits."""
-        scan = scan_projections(
-            self.base, self.rows, self.subsets, max_errors, lambda: self.interrupt.requested
-        )
+    def _limits(self, answers: np.ndarray) -> dict[str, float]:
+        """Limits of the regions: α of the rows of the rarest predicted class, and others."""
+        weights = self.problem.class_units(self.rows)[np.unique(answers)]
+        rarest = float(weights[weights > 0].min(initial=int(self.fitted_total)))
+        rows = rarest / self.problem.weights.units_per_weight
+        return {
+            "min_units": self.settings.min_support * rarest,
+            "max_required_rows": max(rows / 3, MIN_ROWS),
+        }
+
+    def _scan(self, max_errors: list[float]) -> Any:
+        """Scan all projections of the remaining rows and count failed fits; None if stopped."""
+        problem, rows, subsets = self.problem, self.rows, self.subsets
+        scan: Any
+        if isinstance(self.base, ConstantBase):
+            total = problem.total(self.all_rows)
+            scan = scan_classes(problem, rows, subsets, max_errors[0], total, self._should_stop)
+        else:
+            scan = scan_projections(self.base, rows, subsets, max_errors, self._should_stop)
         if scan is not None:
             self.learned.n_tried += sum(map(len, self.subsets))
             self.learned.n_skipped += scan.n_failed
         return scan
 
-    def _best_candidates(self, scan: Scan, max_error_index: int) -> list[ProjectionCandidate]:
+    def _should_stop(self) -> bool:
+        return self.interrupt.requested
+
+    def _best_candidates(self, scan: Any, max_error_index: int) -> list[ProjectionCandidate]:
         """The `n_candidates` top-ranked projections with fitted classifiers."""
         settings = self.settings
         ranked = scan.ranked(settings.complexity_penalty, settings.choose, max_error_index)
@@ -209,7 +313,7 @@ class Learner:
         """
         view = candidate.view
         covered = view.units[found.which >= 0].sum()
-        if covered < max(self.settings.min_support * self.fitted_total, 1):
+        if covered < max(view.min_units, 1):
             return -1.0
         if not view.has_held_out:
             return covered / self.fitted_total

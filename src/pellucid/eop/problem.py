@@ -148,7 +148,13 @@ class ProjectionView:
     units_per_weight : float
         Units in a weight of 1.
     min_units : float
-        Minimum weight of a region in units (α times the training weight).
+        Minimum weight of a region in units (α times the weight of its class).
+    facet_units : float
+        Weight, in units, by which each inequality of a region has to increase its surplus.
+    max_regions : int
+        Maximum number of regions.
+    max_required_rows : float
+        A region needs ⌈1 / ε⌉ rows, but never more than this number.
     """
 
     P: np.ndarray
@@ -160,6 +166,9 @@ class ProjectionView:
     scale: np.ndarray
     units_per_weight: float
     min_units: float = 0.0
+    facet_units: float = 0.0
+    max_regions: int = 20
+    max_required_rows: float = np.inf
 
     def without_held_out(self) -> ProjectionView:
         """The same view without held-out rows."""

@@ -9,10 +9,15 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.eop.answer_regions import AnswerRegion, answer_regions
+from pellucid.eop.answer_regions import (
+    AnswerRegion,
+    answer_regions,
+    has_fractional_weights,
+    region_text,
+)
 from pellucid.eop.classifiers.stumps import Stump
 from pellucid.eop.decision_list import LevelAnswers, find_answers
-from pellucid.eop.shapes.boxes import EVERYWHERE, Boxes
+from pellucid.eop.shapes.boxes import Boxes
 from pellucid.eop.shapes.ellipses import Ellipses
 from pellucid.eop.shapes.polyhedra import Polyhedra
 from pellucid.eop.shapes.regions import Regions
@@ -44,6 +49,27 @@ class ListLevel:
     classifier: Stump
     regions: Regions
     counts: np.ndarray
+
+    def branches(self, region: int) -> list[tuple[int, np.ndarray, np.ndarray]]:
+        """Cluster, lower and upper ends of each side of the stump in a region.
+
+        The ends are those of a box, cut at the threshold; for other shapes, only the threshold.
+        """
+        infinite = np.full(self.regions.dim, np.inf)
+        lower, upper = self.regions.box_bounds(region) or (-infinite, infinite)
+        stump = self.classifier
+        if stump.at_most == stump.above:
+            return [(stump.at_most, lower, upper)]
+        at, branches = stump.position, []
+        for answer, is_upper in ((stump.at_most, True), (stump.above, False)):
+            low, high = lower.copy(), upper.copy()
+            if is_upper:
+                high[at] = min(high[at], stump.threshold)
+            else:
+                low[at] = max(low[at], stump.threshold)
+            if low[at] < high[at]:
+                branches.append((answer, low, high))
+        return branches
 
 
 class RegionList(RegionExportMixin):
@@ -91,7 +117,7 @@ class RegionList(RegionExportMixin):
     >>> regions.predict(X[:2])
     array([0, 0])
     >>> regions.describe(X[:1])
-    ['1. petal length (cm) ≤ 2']
+    ['1. petal width (cm) ≤ 0.8']
     """
 
     def __init__(
@@ -158,14 +184,15 @@ class RegionList(RegionExportMixin):
                     f"base={model.base!r} cannot be exported; only base='stump' can be"
                 )
         levels = [
-            ListLevel(e.features, _finite(e.classifier), e.regions, e.counts) for e in model.levels_
+            ListLevel(e.features, _finite(e.classifier), e.regions, e.counts * model._weight_unit)
+            for e in model.levels_
         ]
         return cls(
             levels,
             names=list(model._column_names if names is None else names),
             classes=model.classes_,
             default=None if model.leftover == "abstain" else model._leftover_answer,
-            total=model._total,
+            total=model._total * model._weight_unit,
             columns=columns,
             **more,
         )
@@ -188,11 +215,17 @@ class RegionList(RegionExportMixin):
         list of AnswerRegion
             The parts of the regions.
         """
+        has_weights = has_fractional_weights(self.levels_)
         return [
             piece
             for index, level in enumerate(self.levels_)
             for piece in answer_regions(
-                index, level, self.names_, self.classes_, self.total_ or 1.0
+                index,
+                level,
+                self.names_,
+                self.classes_,
+                self.total_ or 1.0,
+                has_weights=has_weights,
             )
         ]
 
@@ -268,12 +301,6 @@ class RegionList(RegionExportMixin):
     def __repr__(self) -> str:
         n = sum(len(level.regions) for level in self.levels_)
         return f"RegionList(n_levels={len(self.levels_)}, n_regions={n})"
-
-
-def region_text(region: AnswerRegion) -> str:
-    """Text of a region; after the first level, "everywhere" becomes "everywhere else"."""
-    is_rest = region.level > 0 and region.text == EVERYWHERE
-    return f"{region.text} else" if is_rest else region.text
 
 
 def _finite(stump: Stump) -> Stump:

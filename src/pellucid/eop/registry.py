@@ -10,6 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length
 
 from pellucid.eop.classifiers.base import BaseClassifier
+from pellucid.eop.classifiers.constant import ConstantBase
 from pellucid.eop.classifiers.linear import LinearBase
 from pellucid.eop.classifiers.neighbors import KNNBase
 from pellucid.eop.classifiers.sklearn_base import SklearnBase
@@ -27,17 +28,21 @@ SHAPES = {
     "ellipse": EllipseFinder,
 }
 
-BASES = {
+BASES: dict[str, Any] = {
+    "constant": ConstantBase,
     "stump": StumpBase,
-    "linear_svm": lambda problem: LinearBase(problem, "squared_hinge"),
-    "logistic": lambda problem: LinearBase(problem, "logistic"),
+    "linear_svm": "squared_hinge",
+    "logistic": "logistic",
     "knn": KNNBase,
 }
 
 
-def make_base(base: Any, problem: RegionProblem) -> BaseClassifier:
-    """Create the base classifier for a name or an estimator."""
-    return BASES[base](problem) if isinstance(base, str) else SklearnBase(problem, base)
+def make_base(base: Any, problem: RegionProblem, penalty: float = 1.0) -> BaseClassifier:
+    """Create the base classifier for a name or an estimator; `penalty` is λ of linear ones."""
+    if not isinstance(base, str):
+        return SklearnBase(problem, base)
+    kind = BASES[base]
+    return LinearBase(problem, kind, 1 / penalty) if isinstance(kind, str) else kind(problem)
 
 
 def read_classes(estimator: Any, y: Any, X) -> np.ndarray:
@@ -55,11 +60,15 @@ def read_classes(estimator: Any, y: Any, X) -> np.ndarray:
     return y
 
 
-def as_repetitions(weight: np.ndarray) -> np.ndarray:
-    """Return integer weights unchanged and scale other weights to a mean of 1."""
+def as_repetitions(weight: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return integer weights unchanged and scale other weights to a mean of 1.
+
+    The second result is the given weight that counts as 1.
+    """
     if (weight == np.rint(weight)).all():
-        return weight
-    return weight * (np.count_nonzero(weight) / weight.sum())
+        return weight, 1.0
+    unit = float(weight.sum() / np.count_nonzero(weight))
+    return weight * (np.count_nonzero(weight) / weight.sum()), unit
 
 
 def free_label(classes: np.ndarray) -> Any:

@@ -17,8 +17,8 @@ _BLOCK = 32
 
 _ROWS_PER_CELL = 30
 _MAX_BINS = 32
-_STEPS = 2**10
-"""ε is rounded down to a multiple of 1 / _STEPS, so that integers can be summed."""
+STEPS = 2**10
+"""ε is rounded down to a multiple of 1 / STEPS, so that integers can be summed."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Scan:
 
     def ranked(
         self, penalty: float, choose: str, max_error_index: int = 0
-    ) -> Iterator[tuple[int, ...]]:
+    ) -> Iterator[tuple[tuple[int, ...]]]:
         """Projections, best first. Ties go to fewer columns, then to earlier columns.
 
         Parameters
@@ -75,7 +75,7 @@ class Scan:
         order = np.lexsort((keys[0] + penalties, keys[1] + penalties))
         for position in order.tolist():
             if error[position] < np.inf:
-                yield projections[position]
+                yield (projections[position],)
 
 
 def scan_projections(
@@ -110,11 +110,11 @@ def scan_projections(
     position = np.zeros(problem.n_features, dtype=np.int64)
     position[features] = np.arange(len(features))
     y, units, total = problem.y[rows], problem.units[rows], problem.total(rows)
-    gains = np.array([min(max(int(e * _STEPS), 1), _STEPS - 1) for e in max_errors])
+    gains = np.array([min(max(int(e * STEPS), 1), STEPS - 1) for e in max_errors])
     wrong = [np.empty(len(s), dtype=np.int64) for s in subsets]
     potential = [np.empty((len(gains), len(s)), dtype=np.int64) for s in subsets]
     n_bins = [_n_bins(total / problem.weights.units_per_weight, s.shape[1]) for s in subsets]
-    codes = {n: _codes(problem, rows, features, n) for n in set(n_bins)}
+    codes = {n: bin_codes(problem, rows, features, n) for n in set(n_bins)}
 
     def work(task: tuple[int, int]) -> None:
         if should_stop():
@@ -129,7 +129,7 @@ def scan_projections(
             subsets=position[subsets[size][block]],
             n_bins=n_bins[size],
             gains=gains,
-            losses=_STEPS - gains,
+            losses=STEPS - gains,
             wrong=wrong[size][block],
             potential=potential[size][:, block],
         )
@@ -150,7 +150,7 @@ def _n_bins(weight: float, dim: int) -> int:
     return int(np.clip((weight / _ROWS_PER_CELL) ** (1 / dim), 2, _MAX_BINS))
 
 
-def _codes(
+def bin_codes(
     problem: RegionProblem, rows: np.ndarray, features: np.ndarray, n_bins: int
 ) -> np.ndarray:
     """Bin of every row in every column; all bins have about the same weight."""

@@ -24,6 +24,8 @@ class UncoveredRows:
         Fraction of the training weight in no region.
     purity : float
         Fraction of the training rows in no region for which the prediction is correct.
+    missing : tuple
+        Classes that no region predicts.
     by_neighbours : bool
         Whether each row gets the prediction of the closest level.
     """
@@ -31,9 +33,16 @@ class UncoveredRows:
     answer: Any
     share: float
     purity: float
+    missing: tuple = ()
     by_neighbours: bool = False
 
     def __str__(self) -> str:
+        if not self.missing:
+            return self._answer_text
+        return f"{self._answer_text}\nno region predicts {describe_classes(self.missing, None)}"
+
+    @property
+    def _answer_text(self) -> str:
         if self.by_neighbours:
             figures = "no training rows"
             if self.share:
@@ -48,6 +57,21 @@ class UncoveredRows:
             rows = "such rows" if self.share else "all rows"
             figures += f", {100 * self.purity:.1f} % of {rows} are {self.answer}"
         return f"in no region: {answer} ({figures})"
+
+
+def describe_classes(names: Sequence[Any], limit: int | None = 3) -> str:
+    """Names of classes as text, at most `limit` of them.
+
+    Examples
+    --------
+    >>> from pellucid.eop.uncovered_rows import describe_classes
+    >>> describe_classes(["a", "b", "c", "d"])
+    "classes 'a', 'b', 'c' and others"
+    """
+    text = ", ".join(map(repr, list(names)[:limit]))
+    if limit is not None and len(names) > limit:
+        text += " and others"
+    return f"class {text}" if len(names) == 1 else f"classes {text}"
 
 
 def closest_level(levels: Sequence[Level], X, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -111,6 +111,65 @@ class RegionExportMixin:
 
         return regions_to_sql(self, dialect=dialect, table=table, column=column)
 
+    def to_python(self, *, name: str = "cluster_of") -> str:
+        """As the source of a function: see `pellucid.export.region_python`.
+
+        Parameters
+        ----------
+        name : str, default="cluster_of"
+            Name of the function.
+
+        Returns
+        -------
+        str
+            Source of the function.
+        """
+        from pellucid.export.region_python import regions_to_python
+
+        return regions_to_python(self, name=name)
+
+    def to_frame(self, *, kind: FrameKind | None = None) -> Any:
+        """As a table with a row for each region: see `pellucid.export.region_frame`.
+
+        Parameters
+        ----------
+        kind : {"pandas", "polars", "dict"}, optional
+            Type of the result. Default: a library that is there.
+
+        Returns
+        -------
+        data frame or dict of str to ndarray
+            One row per region and predicted cluster.
+        """
+        from pellucid.export.region_frame import regions_to_frame
+
+        return regions_to_frame(self, kind=kind)
+
+
+class PlotRegionsMixin:
+    """The plot of the levels as a method."""
+
+    def plot(self, X: Any, y: Any, *, n_levels: int = 4) -> Any:
+        """Draw the first levels side by side; see :func:`pellucid.plotting.plot_level`.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows to show.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        n_levels : int, default=4
+            Maximum number of levels.
+
+        Returns
+        -------
+        ndarray of matplotlib Axes
+            One per level.
+        """
+        from pellucid.plotting.regions import plot_levels
+
+        return plot_levels(self, X, y, n_levels=n_levels)
+
 
 class PlotTreeMixin:
     """The plot of the tree as a method."""

@@ -55,9 +55,19 @@ def to_frame(
     >>> frame["condition"]
     array(['', 'x0 ≤ 5', 'x0 > 5'], dtype='<U6')
     """
+    check_kind(kind)
+    return make_frame(_columns(Explanation.of(model, feature_names=feature_names)), kind)
+
+
+def check_kind(kind: str | None) -> None:
+    """Fail if there is no such kind of data frame."""
     if kind is not None and kind not in KINDS:
         raise ValueError(f"kind is {kind!r}; it can be {', '.join(map(repr, KINDS))}")
-    table = _columns(Explanation.of(model, feature_names=feature_names))
+
+
+def make_frame(table: dict[str, np.ndarray], kind: str | None) -> Any:
+    """A data frame of the given kind, or of a library that is there."""
+    check_kind(kind)
     library = _library() if kind is None else kind
     if library == "dict":
         return table

@@ -10,7 +10,7 @@ import numpy as np
 
 from pellucid.explanation.explanation import Explanation
 from pellucid.export._values import plain_value
-from pellucid.tables.column_formats import PLAIN
+from pellucid.tables.column_formats import PLAIN, ColumnFormat
 from pellucid.tables.encoding import Indicator
 from pellucid.tree import ThresholdTree
 
@@ -67,17 +67,31 @@ def to_python(
         return 2
     <BLANKLINE>
     """
-    if not name.isidentifier() or keyword.iskeyword(name) or name in _USED_NAMES:
-        raise ValueError(f"name is {name!r}, which is not a valid function name")
+    check_function_name(name)
     explanation = Explanation.of(model, feature_names=feature_names)
     labels = [plain_value(label, "a cluster") for label in explanation.cluster_names_.tolist()]
     encoding = explanation.input_columns.encoding
     plain = [n for n, c in zip(encoding.input_names, encoding.is_categorical) if not c]
-    formats = {n: explanation.formats_.get(n, PLAIN) for n in plain}
-    numbers = [n for n in plain if not formats[n].is_date]
-    dates = {n: f.date_format or "%Y-%m-%d" for n, f in formats.items() if f.is_date}
     fill = {n: v for n, v in explanation.fill_.items() if n in encoding.input_names}
-    lines = [f"def {name}(row):"]
+    lines = [f"def {name}(row):", *read_statements(plain, explanation.formats_, fill)]
+    answers = [repr(labels[cluster]) for cluster in explanation.tree_.cluster.tolist()]
+    return "\n".join(lines + _statements(explanation, answers)) + "\n"
+
+
+def check_function_name(name: str) -> None:
+    """Fail if a function cannot have this name."""
+    if not name.isidentifier() or keyword.iskeyword(name) or name in _USED_NAMES:
+        raise ValueError(f"name is {name!r}, which is not a valid function name")
+
+
+def read_statements(
+    columns: Sequence[str], formats: dict[str, ColumnFormat], fill: dict[str, Any]
+) -> list[str]:
+    """Statements that fill missing values and read the numeric columns as numbers."""
+    known = {n: formats.get(n, PLAIN) for n in columns}
+    numbers = [n for n in columns if not known[n].is_date]
+    dates = {n: f.date_format or "%Y-%m-%d" for n, f in known.items() if f.is_date}
+    lines: list[str] = []
     if fill:
         lines += _indented(_FILL.replace("VALUES", repr(fill)))
     if numbers:
@@ -86,8 +100,7 @@ def to_python(
     if dates:
         lines += [] if numbers else [f"{_INDENT}number = {{}}"]
         lines += _indented(_DATES.replace("FORMATS", repr(dates)))
-    answers = [repr(labels[cluster]) for cluster in explanation.tree_.cluster.tolist()]
-    return "\n".join(lines + _statements(explanation, answers)) + "\n"
+    return lines
 
 
 def _indented(text: str) -> list[str]:
@@ -145,7 +158,7 @@ def _statements(explanation: Explanation, answers: list[str]) -> list[str]:
         described = explanation.tree_columns_[tree.feature[node]]
         if isinstance(described, Indicator):
             # Left of an indicator is where the category does not hold.
-            condition = _is(described, not takes_left)
+            condition = is_category(described, not takes_left)
         else:
             sign = "<=" if takes_left else ">"
             condition = f"number[{described!r}] {sign} {float(tree.threshold[node])!r}"
@@ -155,7 +168,8 @@ def _statements(explanation: Explanation, answers: list[str]) -> list[str]:
     return lines
 
 
-def _is(described: Indicator, holds: bool) -> str:
+def is_category(described: Indicator, holds: bool) -> str:
+    """Whether a category holds, as a condition."""
     read = f"row[{described.column!r}]"
     if described.value is None:
         none = f"{read} is None or {read} != {read}"

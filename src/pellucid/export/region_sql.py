@@ -55,10 +55,9 @@ def regions_to_sql(
     >>> model = EOPClassifier(random_state=0, max_levels=1).fit(X, y)
     >>> print(model.to_sql())
     CASE
-        WHEN "petal length (cm)" IS NULL THEN NULL
-        WHEN "petal length (cm)" <= 2 THEN 0
-        WHEN "petal length (cm)" > 2 AND "petal length (cm)" <= 4.75e0 THEN 1
-        ELSE 2
+        WHEN "petal width (cm)" IS NULL THEN NULL
+        WHEN "petal width (cm)" <= 0.8e0 THEN 0
+        ELSE 1
     END
     """
     if dialect not in DIALECTS:
@@ -115,33 +114,20 @@ class _RegionWriter:
 
     def _branches(self, level: ListLevel, region: int) -> list[tuple[int, list[str]]]:
         """Clusters and conditions of one region: one branch per side of the stump."""
-        stump, shape = level.classifier, level.regions
+        shape = level.regions
         names = [self.regions.names_[f] for f in level.features]
-        infinite = np.full(level.regions.dim, np.inf)
-        lower, upper = (-infinite, infinite.copy())
         others: list[str] = []
-        if isinstance(shape, Boxes):
-            lower, upper = shape.box_bounds(region)
-        else:
+        if not isinstance(shape, Boxes):
             self._refuse_dates(names)
         if isinstance(shape, Ellipses):
             others = [self._ellipse(names, shape.center[region], shape.shape[region])]
         elif isinstance(shape, Polyhedra):
             facets = zip(shape.equations[region].tolist(), shape.tolerance(region).tolist())
             others = [self._facet(names, facet, tolerance) for facet, tolerance in facets]
-        if stump.at_most == stump.above:
-            return [(stump.at_most, self._interval(names, lower, upper) + others)]
-        branches = []
-        at, cut = stump.position, stump.threshold
-        for answer, is_upper in ((stump.at_most, True), (stump.above, False)):
-            low, high = lower.copy(), upper.copy()
-            if is_upper:
-                high[at] = min(high[at], cut)
-            else:
-                low[at] = max(low[at], cut)
-            if low[at] < high[at]:
-                branches.append((answer, self._interval(names, low, high) + others))
-        return branches
+        return [
+            (answer, self._interval(names, lower, upper) + others)
+            for answer, lower, upper in level.branches(region)
+        ]
 
     def _interval(self, names: list, lower: np.ndarray, upper: np.ndarray) -> list[str]:
         tests = []

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from pellucid.plotting.partition import plot_partition
     from pellucid.plotting.plane import plot_search
     from pellucid.plotting.profile import plot_profile
-    from pellucid.plotting.regions import plot_calibration, plot_level, plot_row
+    from pellucid.plotting.regions import plot_calibration, plot_level, plot_row, plot_score_map
     from pellucid.plotting.trade_off import plot_comparison, plot_trade_off
     from pellucid.plotting.tree import plot_tree
     from pellucid.plotting.trends import plot_trends
@@ -22,6 +22,7 @@ __all__ = [
     "plot_partition",
     "plot_profile",
     "plot_row",
+    "plot_score_map",
     "plot_search",
     "plot_trade_off",
     "plot_tree",
@@ -35,6 +36,7 @@ _MODULES = {
     "plot_partition": "partition",
     "plot_profile": "profile",
     "plot_row": "regions",
+    "plot_score_map": "regions",
     "plot_search": "plane",
     "plot_trade_off": "trade_off",
     "plot_tree": "tree",

@@ -17,6 +17,22 @@ _FAINT, _STRONG = 0.10, 0.22
 Window = list[tuple[float, float]]
 
 
+def draw_scores(ax, regions: Any, window: Window) -> None:
+    """Fill the axes with the scores of nonparametric regions, with a line at their threshold."""
+    axes = [np.linspace(low, high, _GRID // 2) for low, high in window]
+    if len(window) == 1:
+        axes.append(np.array([0.0, 1.0]))
+    first, second = np.meshgrid(*axes)
+    P = np.column_stack([first.ravel(), second.ravel()])[:, : len(window)]
+    score = regions.score(P).reshape(first.shape)
+    shown = ax.pcolormesh(
+        first, second, score, cmap="coolwarm", vmin=0, vmax=1, shading="nearest", zorder=0
+    )
+    ax.figure.colorbar(shown, ax=ax, label="share of correct neighbors")
+    if score.min() < regions.threshold <= score.max():
+        ax.contour(first, second, score, levels=[regions.threshold], colors=INK, linewidths=1)
+
+
 def shade_answers(ax, classifier: Any, regions: Any, window: Window, strong: int | None) -> None:
     """Fill the regions with the color of the predicted class.
 

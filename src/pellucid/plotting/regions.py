@@ -12,7 +12,14 @@ import numpy as np
 from pellucid.eop.classifiers.stumps import Stump
 from pellucid.eop.shapes.boxes import Boxes
 from pellucid.plotting.palette import cluster_color
-from pellucid.plotting.region_shapes import DELETED, INK, PASSED_ON, draw_regions, shade_answers
+from pellucid.plotting.region_shapes import (
+    DELETED,
+    INK,
+    PASSED_ON,
+    draw_regions,
+    draw_scores,
+    shade_answers,
+)
 from pellucid.tables.encoding import Indicator
 
 if TYPE_CHECKING:
@@ -83,6 +90,62 @@ def plot_level(
         f"answered, {wrong:,} wrongly",
         fontsize=10,
     )
+    return ax
+
+
+def plot_levels(model: Any, X: Any, y: Any, *, n_levels: int = 4) -> np.ndarray:
+    """Draw the first levels of a fitted EOP model side by side; see `plot_level`."""
+    import matplotlib.pyplot as plt
+    from sklearn.utils.validation import check_is_fitted
+
+    check_is_fitted(model)
+    n = min(n_levels, len(model.levels_))
+    if not n:
+        raise ValueError("this model has no levels, so there is nothing to plot")
+    axes = plt.subplots(1, n, figsize=(4.8 * n, 4.6), layout="constrained", squeeze=False)[1][0]
+    for level, ax in enumerate(axes):
+        plot_level(model, X, y, level, ax=ax)
+    return axes
+
+
+def plot_score_map(
+    model: Any,
+    X: Any,
+    y: Any,
+    level: int = 0,
+    *,
+    feature_names: Sequence[str] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the scores of a level with nonparametric regions, as in figure 2 of the EOP paper.
+
+    The score of a place is the fraction of the nearest training rows that the classifier of the
+    level classifies correctly, weighted by 1 / distance. Rows that it classifies correctly are
+    marked by +, others by o. The line is the threshold of the region.
+
+    Parameters
+    ----------
+    model : fitted EOPClassifier or ATEOPClassifier with ``regions="nonparametric"``
+    X, y, level, feature_names, ax
+        As in :func:`plot_level`.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    scene = _Scene(model, X, y, level, feature_names)
+    regions = scene.level.regions
+    if regions.kind != "nonparametric":
+        raise ValueError(f"level {level} has regions without scores; fit with nonparametric ones")
+    ax = _new_axes(scene.dim) if ax is None else ax
+    draw_scores(ax, regions, _window(scene.P))
+    height = _heights(len(scene.y)) if scene.dim == 1 else scene.P[:, 1]
+    for rows, marker in ((~scene.misses, "+"), (scene.misses, "o")):
+        style = {"s": 14, "linewidths": 0.8, "zorder": 3, "marker": marker}
+        face = {"facecolor": "none", "edgecolor": INK} if marker == "o" else {"color": INK}
+        ax.scatter(scene.P[rows, 0], height[rows], **style, **face)
+    scene._dress(ax, _window(scene.P))
+    ax.set_title(f"level {level + 1}: share of correct neighbors", fontsize=10)
     return ax
 
 

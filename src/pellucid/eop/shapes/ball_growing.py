@@ -43,13 +43,13 @@ def grow_from_seeds(rows: Rows, gains: np.ndarray, random) -> tuple[np.ndarray, 
     candidates = np.flatnonzero(gains > 0)
     best, best_value = None, 0
     for seed in random.permutation(candidates)[:_SEEDS]:
-        grown, value = _grow(rows, gains, seed)
+        grown, value = grow(rows, gains, seed)
         if value > best_value:
             best, best_value = grown, value
     return best
 
 
-def _grow(rows: Rows, gains: np.ndarray, seed: int):
+def grow(rows: Rows, gains: np.ndarray, seed: int):
     """The ellipse grown from one seed, and its surplus."""
     center, shape = rows.P[seed], np.diag(1 / rows.scale**2)
     best, best_value = None, 0

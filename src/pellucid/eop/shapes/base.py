@@ -12,9 +12,6 @@ import numpy as np
 from pellucid.eop.problem import ProjectionView, is_error_allowed
 from pellucid.eop.shapes.regions import Finder, Regions, RegionSearchResult
 
-MAX_REGIONS = 20
-"""Maximum number of regions in one projection."""
-
 _MAX_BITS = 61
 """Sums of gains stay below 2**_MAX_BITS."""
 
@@ -45,25 +42,76 @@ class ShapeFinder(Finder):
 
     Regions without held-out rows, or with a held-out error above ε, are deleted. The others are
     shrunk or grown to the largest surplus on training and held-out rows together.
+
+    A subclass defines a shape of its own: `grow`, `fit` and `join`, and a subclass of
+    :class:`Regions` with `which`, `take`, `describe` and `costs`. It is passed as `regions` to an
+    EOP classifier.
+
+    Examples
+    --------
+    Regions that are everything below one end in the first column of a projection:
+
+    >>> import numpy as np
+    >>> from pellucid import EOPClassifier
+    >>> from pellucid.eop import Regions, ShapeFinder
+    >>> class Below(Regions):
+    ...     kind = "below"
+    ...     def __init__(self, ends, dim):
+    ...         self.ends, self.dim = np.asarray(ends, dtype=float), dim
+    ...     def __len__(self):
+    ...         return len(self.ends)
+    ...     def which(self, P):
+    ...         inside = P[:, :1] <= self.ends
+    ...         return np.where(inside.any(axis=1), inside.argmax(axis=1), -1) if len(self) else (
+    ...             np.full(len(P), -1))
+    ...     def take(self, kept):
+    ...         return Below(self.ends[kept], self.dim)
+    ...     def describe(self, names):
+    ...         return [f"{names[0]} below {end:g}" for end in self.ends]
+    ...     @property
+    ...     def costs(self):
+    ...         return np.ones(len(self))
+    >>> class BelowFinder(ShapeFinder):
+    ...     def grow(self, rows, gains, random):
+    ...         order = np.argsort(rows.P[:, 0], kind="stable")
+    ...         sums = np.cumsum(gains[order])
+    ...         best = int(np.argmax(sums))
+    ...         end = rows.P[order[best], 0]
+    ...         return Below([end], rows.P.shape[1]) if sums[best] > 0 else None
+    ...     def fit(self, region, rows, gains):
+    ...         return self.grow(rows, gains, None) or region
+    ...     def join(self, regions, dim):
+    ...         return Below([end for region in regions for end in region.ends], dim)
+    >>> X, y = [[float(i)] for i in range(40)], ["a"] * 20 + ["b"] * 20
+    >>> model = EOPClassifier(regions=BelowFinder, max_error=0.1, complexity_penalty=0.01)
+    >>> print(model.set_params(calibration=0).fit(X, y).explain())
+    level 1: x0 below 19: a (50.0 % of the rows; 20 rows, 100.0 % of them a)
+    in no region: b (50.0 % of the rows, 100.0 % of such rows are b)
     """
 
     @abstractmethod
-    def _grow(self, rows: Rows, gains: np.ndarray, random: np.random.RandomState) -> Regions | None:
+    def grow(self, rows: Rows, gains: np.ndarray, random: np.random.RandomState) -> Regions | None:
         """Grow one region with a large surplus; None if no region has a positive surplus."""
 
     @abstractmethod
-    def _fit(self, region: Regions, rows: Rows, gains: np.ndarray) -> Regions:
+    def fit(self, region: Regions, rows: Rows, gains: np.ndarray) -> Regions:
         """Shrink or grow the region to a larger surplus."""
 
     @abstractmethod
-    def _join(self, regions: Sequence[Regions], dim: int) -> Regions:
+    def join(self, regions: Sequence[Regions], dim: int) -> Regions:
         """Combine regions into one object."""
 
-    def _median(self, regions: Sequence[Regions]) -> Regions:
+    def drop_facets(
+        self, region: Regions, rows: Rows, gains: np.ndarray, penalty: float
+    ) -> Regions:
+        """Remove inequalities that increase the surplus by at most `penalty`; none by default."""
+        return region
+
+    def median(self, regions: Sequence[Regions]) -> Regions:
         """The median of several variants of a region; the first variant by default."""
         return regions[0]
 
-    def _finish(self, region: Regions, rows: Rows) -> Regions:
+    def finish(self, region: Regions, rows: Rows) -> Regions:
         """Simplify the boundary of a region without changing which rows it contains."""
         return region
 
@@ -74,7 +122,7 @@ class ShapeFinder(Finder):
         random = np.random.RandomState(seed)
         rows = _rows(view.P, view.correct, view.units, max_error, view.scale)
         grown = self._cover(rows, max_error, view, random)
-        before = self._join([self._finish(region, rows) for region in grown], view.P.shape[1])
+        before = self.join([self.finish(region, rows) for region in grown], view.P.shape[1])
         none = np.empty(0, dtype=np.int64)
         if not view.has_held_out:
             return RegionSearchResult(before, before, before.which(view.P), none)
@@ -87,11 +135,13 @@ class ShapeFinder(Finder):
             errors.append(wrong / weight if weight else np.nan)
             if weight > 0 and is_error_allowed(wrong, weight, held_max_error):
                 region = self._recalibrate(region, rows, held, both, held_max_error, random)
+                penalty = view.facet_units * both.gain
+                region = self.drop_facets(region, both, both.gains, penalty) if penalty else region
                 recalibrated.append(region)
             else:
                 recalibrated.append(None)
-        after = self._join(
-            [self._finish(region, both) for region in recalibrated if region is not None],
+        after = self.join(
+            [self.finish(region, both) for region in recalibrated if region is not None],
             view.P.shape[1],
         )
         return RegionSearchResult(
@@ -108,17 +158,21 @@ class ShapeFinder(Finder):
 
     def _cover(self, rows: Rows, max_error: float, view: ProjectionView, random) -> list[Regions]:
         """Grow regions in turn until no further region has enough weight."""
-        min_units = max(
-            ceil(1 / max(max_error, 1e-2) - 1e-9) * view.units_per_weight, view.min_units
-        )
+        n_rows = min(ceil(1 / max(max_error, 1e-2) - 1e-9), view.max_required_rows)
+        min_units = max(n_rows * view.units_per_weight, view.min_units)
+        penalty = view.facet_units * rows.gain
         gains, regions = rows.gains.copy(), []
         uncovered = rows.correct.copy()
-        while len(regions) < MAX_REGIONS and rows.units[uncovered].sum() >= min_units:
-            region = self._grow(rows, gains, random)
+        while len(regions) < view.max_regions and rows.units[uncovered].sum() >= min_units:
+            region = self.grow(rows, gains, random)
             if region is None:
                 break
+            if penalty:
+                region = self.drop_facets(region, rows, gains, penalty)
             newly_covered = region.contains(rows.P) & uncovered
             if rows.units[newly_covered].sum() < min_units:
+                break
+            if gains[region.contains(rows.P)].sum() < penalty * region.n_facets.sum():
                 break
             regions.append(region)
             gains[newly_covered] = 0
@@ -132,13 +186,13 @@ class ShapeFinder(Finder):
 
         The error is checked on the training rows and on the held-out rows.
         """
-        fitted = self._fit(region, both, both.gains)
+        fitted = self.fit(region, both, both.gains)
         if self.n_bootstraps:
             bootstraps = []
             for _ in range(self.n_bootstraps):
                 multiplicity = random.poisson(1.0, len(both.units))
-                bootstraps.append(self._fit(region, both, both.gains * multiplicity))
-            fitted = self._median(bootstraps)
+                bootstraps.append(self.fit(region, both, both.gains * multiplicity))
+            fitted = self.median(bootstraps)
         for sample in (held, rows):
             weight, wrong = _weight_inside(fitted, sample)
             if not weight or not is_error_allowed(wrong, weight, held_max_error):

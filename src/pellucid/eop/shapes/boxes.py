@@ -60,6 +60,11 @@ class Boxes(Regions):
         return self.lower[region].copy(), self.upper[region].copy()
 
     @property
+    def n_facets(self) -> np.ndarray:
+        """Number of finite ends of each box."""
+        return (np.isfinite(self.lower).astype(int) + np.isfinite(self.upper)).sum(axis=1)
+
+    @property
     def costs(self) -> np.ndarray:
         """Number of columns with a finite end."""
         return (np.isfinite(self.lower) | np.isfinite(self.upper)).sum(axis=1).astype(float)
@@ -111,7 +116,7 @@ class BoxFinder(ShapeFinder):
     over all values. With one column, this optimization alone is exact.
     """
 
-    def _grow(self, rows, gains, random):
+    def grow(self, rows, gains, random):
         from pellucid.eop.kernels.boxes import improve_box
 
         columns, orders = _sorted_columns(rows.P)
@@ -156,7 +161,7 @@ class BoxFinder(ShapeFinder):
             neighbors = rows.P[np.argsort(distance, kind="stable")[:_SEED_NEIGHBORS]]
             yield neighbors.min(axis=0), neighbors.max(axis=0)
 
-    def _fit(self, region, rows, gains):
+    def fit(self, region, rows, gains):
         from pellucid.eop.kernels.boxes import improve_box
 
         inside = region.contains(rows.P)
@@ -167,20 +172,41 @@ class BoxFinder(ShapeFinder):
         improve_box(columns, orders, gains, lower, upper)
         return _open_below(lower, upper)
 
-    def _median(self, regions):
+    def median(self, regions):
         """Median of each end."""
         ends = [np.stack([getattr(r, side)[0] for r in regions]) for side in ("lower", "upper")]
         return Boxes(*(np.sort(e, axis=0)[len(e) // 2] for e in ends))
 
-    def _join(self, regions, dim):
+    def join(self, regions, dim):
         if not regions:
             return Boxes(np.empty((0, dim)), np.empty((0, dim)))
         return Boxes(
             *(np.concatenate([getattr(r, s) for r in regions]) for s in ("lower", "upper"))
         )
 
-    def _finish(self, region, rows):
+    def drop_facets(self, region, rows, gains, penalty):
+        return drop_ends(region, rows.P, gains, penalty)
+
+    def finish(self, region, rows):
         return round_box(region, rows.P)
+
+
+def drop_ends(box: Boxes, P: np.ndarray, gains: np.ndarray, penalty: float) -> Boxes:
+    """Remove ends, one by one, while the sum of gains decreases by at most `penalty` each."""
+    lower, upper = box.lower[0].copy(), box.upper[0].copy()
+    ends = [(side, a) for a in range(box.dim) for side in (lower, upper)]
+    holds = np.array([P[:, a] > end[a] if end is lower else P[:, a] <= end[a] for end, a in ends])
+    finite = [i for i, (end, a) in enumerate(ends) if np.isfinite(end[a])]
+    total = gains[holds.all(axis=0)].sum()
+    while finite:
+        without = [gains[holds[[j for j in finite if j != i]].all(axis=0)].sum() for i in finite]
+        best = int(np.argmax(without))
+        if without[best] + penalty < total:
+            break
+        total = without[best]
+        end, a = ends[finite.pop(best)]
+        end[a] = -np.inf if end is lower else np.inf
+    return Boxes(lower, upper)
 
 
 def round_box(box: Boxes, P: np.ndarray) -> Boxes:

@@ -65,20 +65,20 @@ class Ellipses(Regions):
 class EllipseFinder(ShapeFinder):
     """Find ellipses that are grown from seeds (see `grow_from_seeds`)."""
 
-    def _grow(self, rows, gains, random):
+    def grow(self, rows, gains, random):
         grown = grow_from_seeds(rows, gains, random)
         return None if grown is None else Ellipses(grown[0][None], grown[1][None])
 
-    def _fit(self, region, rows, gains):
+    def fit(self, region, rows, gains):
         (center, shape), value = best_radius(rows.P, gains, region.center[0], region.shape[0])
         return Ellipses(center[None], shape[None]) if value > 0 else region
 
-    def _median(self, regions):
+    def median(self, regions):
         """The ellipse of median size."""
         sizes = [np.linalg.det(region.shape[0]) for region in regions]
         return regions[int(np.argsort(sizes, kind="stable")[len(sizes) // 2])]
 
-    def _join(self, regions, dim):
+    def join(self, regions, dim):
         if not regions:
             return Ellipses(np.empty((0, dim)), np.empty((0, dim, dim)))
         return Ellipses(

@@ -105,7 +105,7 @@ class Polyhedra(Regions):
 class PolyhedronFinder(ShapeFinder):
     """Find convex hulls of the correctly classified rows in ellipses grown from seeds."""
 
-    def _grow(self, rows, gains, random):
+    def grow(self, rows, gains, random):
         grown = grow_from_seeds(rows, gains, random)
         if grown is None:
             return None
@@ -118,18 +118,18 @@ class PolyhedronFinder(ShapeFinder):
                 best, best_value = hull, value
         return best
 
-    def _fit(self, region, rows, gains):
+    def fit(self, region, rows, gains):
         scaled = [region.scaled(factor) for factor in _FACTORS]
         surplus = [gains[polyhedron.contains(rows.P)].sum() for polyhedron in scaled]
         # Ties go to the smallest change.
         order = np.lexsort((np.abs(_FACTORS - 1), -np.array(surplus)))
         return scaled[int(order[0])]
 
-    def _median(self, regions):
+    def median(self, regions):
         """The polyhedron of median size."""
         sizes = [np.ptp(region.vertices[0], axis=0).prod() for region in regions]
         return regions[int(np.argsort(sizes, kind="stable")[len(sizes) // 2])]
 
-    def _join(self, regions, dim):
+    def join(self, regions, dim):
         vertices = [v for region in regions for v in region.vertices]
         return Polyhedra(vertices, [e for region in regions for e in region.equations], dim)

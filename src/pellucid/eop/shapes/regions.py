@@ -86,6 +86,11 @@ class Regions(ABC):
         return None
 
     @property
+    def n_facets(self) -> np.ndarray:
+        """Number of inequalities of each region; by default two per column."""
+        return np.full(len(self), 2 * self.dim, dtype=np.int64)
+
+    @property
     @abstractmethod
     def costs(self) -> np.ndarray:
         """Complexity of the membership test of each region, as defined in the EOP paper."""

@@ -1,0 +1,103 @@
+"""Choose ε and η by cross-validation on the training rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from pellucid.eop.class_learner import ClassLearner
+from pellucid.eop.problem import RegionProblem
+from pellucid.eop.pruning import FlatList
+
+MAX_ERRORS = (0.1, 0.3)
+"""Values of ε that are tried."""
+
+MAX_PENALTY = 0.02
+"""Largest η that is tried; the smallest is half a row, and each is twice the one before."""
+
+_N_FOLDS = 3
+
+
+class ParameterChoice(NamedTuple):
+    """ε and η with their result."""
+
+    max_error: float
+    complexity_penalty: float
+    accuracy: float
+    """Cross-validated accuracy."""
+    n_inequalities: float
+    """Mean over the folds."""
+
+
+def penalties_of(n_rows: float) -> list[float]:
+    """Values of η for a number of rows: half a row per inequality, one row, two rows, ..."""
+    smallest = min(0.5 / max(n_rows, 1.0), MAX_PENALTY)
+    n = int(np.floor(np.log2(MAX_PENALTY / smallest))) + 1
+    return [smallest * 2**i for i in range(n)]
+
+
+def choose_parameters(
+    make_learner: Callable[[np.ndarray, float, float, np.random.RandomState], ClassLearner],
+    problem: RegionProblem,
+    max_errors: Sequence[float],
+    penalties: Sequence[float],
+    seed: int,
+) -> list[ParameterChoice]:
+    """Cross-validate all pairs of ε and η; the first result is the best.
+
+    For each fold and ε one list is grown, with the smallest η, and pruned with each η. The best
+    pair is the simplest one, by the number of inequalities, whose accuracy is within one standard
+    error of the highest.
+
+    Parameters
+    ----------
+    make_learner : callable
+        Takes rows, ε, η and a random state, and makes a learner of these rows.
+    problem : RegionProblem
+    max_errors, penalties : sequence of float
+        Values of ε and η, the latter in ascending order.
+    seed : int
+        Seed of the folds.
+    """
+    weight = problem.weight(np.arange(len(problem.y)))
+    shape = (len(max_errors), len(penalties))
+    right, size = np.zeros(shape), np.zeros(shape)
+    fold_of_row = _folds(problem.y, np.random.RandomState(seed))
+    for fold in range(_N_FOLDS):
+        train, test = (np.flatnonzero(part) for part in (fold_of_row != fold, fold_of_row == fold))
+        if not len(train) or not len(test):
+            continue
+        for i, max_error in enumerate(max_errors):
+            random = np.random.RandomState(seed)
+            learner = make_learner(train, max_error, penalties[0], random)
+            levels = learner.grow().levels
+            if learner.interrupt.requested:
+                return [ParameterChoice(max_error, penalties[0], np.nan, np.nan)]
+            grown = FlatList.of(levels, problem, train, learner.settings.has_default)
+            tested = FlatList.of(levels, problem, test)
+            total, kept = problem.total(train), None
+            for j, penalty in enumerate(penalties):
+                kept = grown.pruned(penalty * total, kept)
+                answer = tested.predict(kept, grown.default(kept))
+                right[i, j] += weight[test] @ (answer == problem.y[test])
+                size[i, j] += grown.n_facets[kept].sum() / _N_FOLDS
+    accuracy = right / weight.sum()
+    choices = [
+        ParameterChoice(e, p, float(accuracy[i, j]), float(size[i, j]))
+        for i, e in enumerate(max_errors)
+        for j, p in enumerate(penalties)
+    ]
+    best = max(choice.accuracy for choice in choices)
+    least = best - np.sqrt(best * (1 - best) / weight.sum())
+    return sorted(choices, key=lambda c: (c.accuracy < least, c.n_inequalities, -c.accuracy))
+
+
+def _folds(y: np.ndarray, random: np.random.RandomState) -> np.ndarray:
+    """Fold of each row, stratified by class."""
+    order = random.permutation(len(y))
+    order = order[np.argsort(y[order], kind="stable")]
+    fold = np.empty(len(y), dtype=np.int64)
+    fold[order] = np.arange(len(y)) % _N_FOLDS
+    return fold

@@ -1,0 +1,110 @@
+"""EOP with one class per level: boxes of all classes compete, then the list is pruned."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pellucid.eop.class_scan import ClassScan, scan_classes
+from pellucid.eop.eop_learner import EOPLearner
+from pellucid.eop.learning import MIN_ROWS, LearningResult, ProjectionCandidate
+from pellucid.eop.pruning import FlatList
+from pellucid.eop.shapes.regions import RegionSearchResult
+
+_RESCAN_AT = 0.9
+"""All projections are scanned again when less than this share of the rows is left."""
+
+_N_RESCANNED = 64
+"""Projections that are scanned for each level."""
+
+
+class ClassLearner(EOPLearner):
+    """All projections and classes compete for the region with the largest net support.
+
+    The net support of a region is C - (1 - ε) / ε · W minus η · (number of inequalities) times
+    the weight of all rows, where C and W are the weights of its rows of the class and of its
+    other rows. ε is relaxed when no net support is positive. At the end, regions whose removal
+    costs less than η per inequality are removed.
+    """
+
+    _last_scan: tuple[float, int, ClassScan] | None = None
+
+    def grow(self) -> LearningResult:
+        """Find all levels, without pruning."""
+        return super().learn()
+
+    def learn(self) -> LearningResult:
+        """Find all levels, then prune them."""
+        learned = self.grow()
+        if all(level.regions.scores is None for level in learned.levels):
+            rows = self.all_rows
+            flat = FlatList.of(learned.levels, self.problem, rows, self.settings.has_default)
+            facet_units = self.settings.complexity_penalty * self.problem.total(rows)
+            self.keep(flat.position[flat.pruned(facet_units)])
+        return self.learned
+
+    def _scan(self, max_errors: list[float]):
+        """Scan all projections, or, if few rows were covered since then, only the best ones.
+
+        The surplus of a projection changes little when few rows are removed, so that projections
+        that were far behind need not be scanned again.
+        """
+        max_error, n_rows = max_errors[0], len(self.rows)
+        last = self._last_scan
+        if last is None or last[0] != max_error or n_rows < _RESCAN_AT * last[1]:
+            scan = super()._scan(max_errors)
+            self._last_scan = None if scan is None else (max_error, n_rows, scan)
+            return scan
+        scan = last[2]
+        best = scan.best_projections(self.settings.complexity_penalty, _N_RESCANNED)
+        total = self.problem.total(self.all_rows)
+        subsets = [s[b] for s, b in zip(scan.subsets, best)]
+        again = scan_classes(self.problem, self.rows, subsets, max_error, total, self._should_stop)
+        if again is None:
+            return None
+        for surplus, rows, new in zip(scan.surplus, best, again.surplus):
+            surplus[rows] = new
+        return scan
+
+    def _next_level(self):
+        seed = int(self.random.randint(2**31 - 1))
+        for max_error in self._max_errors():
+            scan = self._scan([max_error])
+            candidates = [] if scan is None else self._best_candidates(scan, 0)
+            if self.interrupt.requested:
+                return None
+            found = self._best(candidates, max_error, seed) if candidates else None
+            if found is not None:
+                return *found, max_error
+        return None
+
+    def _limits(self, answers: np.ndarray) -> dict[str, float]:
+        facet_units = self.settings.complexity_penalty * self.problem.total(self.all_rows)
+        return {
+            **super()._limits(answers),
+            "facet_units": facet_units,
+            "max_regions": 1,
+            "max_required_rows": MIN_ROWS,
+        }
+
+    def _best(self, candidates: list[ProjectionCandidate], max_error: float, seed: int):
+        """The candidate with the largest net support, or None if none is positive."""
+        results = self._find(candidates, max_error, seed)
+        net = [self._net_support(c, f, max_error) for c, f in zip(candidates, results)]
+        best = int(np.argmax(net))
+        if net[best] <= 0:
+            self._record(candidates[0], results[0], max_error, is_used=False)
+            return None
+        return candidates[best], results[best]
+
+    def _net_support(
+        self, candidate: ProjectionCandidate, found: RegionSearchResult, max_error: float
+    ) -> float:
+        view = candidate.view
+        if self._coverage(candidate, found) < 0:
+            return -np.inf
+        inside = np.concatenate([found.which >= 0, found.held_which >= 0])
+        units = np.concatenate([view.units, view.held_units])
+        correct = np.concatenate([view.correct, view.held_correct])
+        right, wrong = (units[inside & part].sum() for part in (correct, ~correct))
+        odds = (1 - max_error) / max(max_error, 1e-3)
+        return float(right - odds * wrong - view.facet_units * found.after.n_facets.sum())

@@ -105,7 +105,7 @@ function verdicts(table: TableFacts | null, quality: Quality | null): string[] {
     found.push(
       t.agreementVerdict(
         formatPercent(quality.agreement),
-        level(quality.agreement, HIGH_AGREEMENT, LOW_AGREEMENT),
+        quality.agreement === 1 ? "exact" : level(quality.agreement, HIGH_AGREEMENT, LOW_AGREEMENT),
         quality.reference,
       ),
     );

@@ -10,6 +10,8 @@ const SKIPPED = ".visually-hidden, button, .toolbar, .picture-buttons, .screen-o
 const SHAPE_PROPERTIES = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "fill-opacity", "vector-effect"];
 const TEXT_PROPERTIES = ["font-family", "font-size", "font-weight", "text-anchor"];
 const MARGIN = 12;
+/** Average width of a bold letter, in font sizes. */
+const LETTER_WIDTH = 0.6;
 /** Pixels of a PNG file per pixel of the page. */
 const PNG_SCALE = 2;
 
@@ -71,7 +73,7 @@ function copyElement(element: Element, origin: Origin): SVGElement[] {
   if (element.matches(SKIPPED) || style.display === "none" || style.visibility === "hidden") return [];
   if (element instanceof SVGSVGElement) return [copySvg(element, origin)];
   const parts = [copyBox(element, style, origin), copyMark(element, origin)].filter((part) => part !== null);
-  if (element instanceof HTMLTextAreaElement) return [...parts, copyInput(element, style, origin)];
+  if (element instanceof HTMLTextAreaElement) return [...parts, ...copyInput(element, style, origin)];
   for (const child of element.childNodes) {
     if (child instanceof Element) parts.push(...copyElement(child, origin));
     else if (child instanceof Text) parts.push(...copyText(child, style, origin));
@@ -153,12 +155,15 @@ function textElement(text: string, x: number, baseline: number, style: CSSStyleD
 /** One text element per line. The browser has broken the lines, so the words are compared by their positions. */
 function copyText(node: Text, style: CSSStyleDeclaration, origin: Origin): SVGElement[] {
   const range = document.createRange();
+  // The page cuts off lines of texts that are too long.
+  const parent = node.parentElement!.getBoundingClientRect();
+  const end = style.overflow === "visible" ? Infinity : parent.bottom + 2;
   const lines: { text: string; box: DOMRect }[] = [];
   for (const match of node.data.matchAll(/\S+/g)) {
     range.setStart(node, match.index);
     range.setEnd(node, match.index + match[0].length);
     const box = range.getBoundingClientRect();
-    if (!box.width) continue;
+    if (!box.width || box.bottom > end) continue;
     const line = lines[lines.length - 1];
     if (line && Math.abs(line.box.top - box.top) < box.height / 2) line.text += ` ${match[0]}`;
     else lines.push({ text: match[0], box });
@@ -168,8 +173,18 @@ function copyText(node: Text, style: CSSStyleDeclaration, origin: Origin): SVGEl
   );
 }
 
-function copyInput(area: HTMLTextAreaElement, style: CSSStyleDeclaration, origin: Origin): SVGElement {
+/** The text of an input. Its lines are broken by the average width of a letter. */
+function copyInput(area: HTMLTextAreaElement, style: CSSStyleDeclaration, origin: Origin): SVGElement[] {
   const box = area.getBoundingClientRect();
   const size = parseFloat(style.fontSize);
-  return textElement(area.value || area.placeholder, box.left - origin.x + 6, box.top - origin.y + 4 + size, style);
+  const maxLength = (box.width - 12) / (LETTER_WIDTH * size);
+  const lines: string[] = [""];
+  for (const word of (area.value || area.placeholder).split(/\s+/)) {
+    const last = lines.length - 1;
+    if (lines[last] && lines[last].length + word.length >= maxLength) lines.push(word);
+    else lines[last] += `${lines[last] && " "}${word}`;
+  }
+  return lines.map((line, i) =>
+    textElement(line, box.left - origin.x + 6, box.top - origin.y + 4 + size * (1 + 1.3 * i), style),
+  );
 }

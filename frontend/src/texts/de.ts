@@ -102,10 +102,10 @@ export const german: Texts = {
     pruned: (n) => `Ihr Modell mit ${n} ${n === "1" ? "Blatt" : "Blättern"}`,
   },
   kinds: {
-    shorter: "Bäume links davon sind mit einer höheren Tiefenstrafe gewachsen (ExShallow).",
-    longer: "Bäume rechts davon teilen die Blätter Ihres Modells weiter (ExKMC).",
+    shorter: "Bäume mit einer Tiefenstrafe stammen von ExShallow.",
+    longer: "Bäume mit mehr Blättern teilen die Blätter Ihres Modells weiter (ExKMC).",
     stage: "Die anderen Bäume sind Ihr Modell mit weniger Blättern.",
-    pruned: "Bäume links davon sind Ihr Modell ohne seine unwichtigsten Fragen.",
+    pruned: "Bäume mit weniger Blättern sind Ihr Modell ohne seine unwichtigsten Fragen.",
     given: "Die Bäume wurden mit dem Modell angegeben.",
   },
   searchSample: (rows) => `Gesucht wurde auf ${rows} der Zeilen; die Maße gelten für alle Zeilen.`,
@@ -238,6 +238,7 @@ export const german: Texts = {
   verdictSeparation: "Trennung",
   agreementVerdict: (share, level, reference) =>
     ({
+      exact: `Die Regeln beschreiben die Cluster von ${reference} genau: alle Zeilen erhalten denselben Cluster.`,
       high: `Die Regeln beschreiben die Cluster von ${reference} fast genau: ${share} der Zeilen erhalten denselben Cluster.`,
       medium: `Die Regeln beschreiben die Cluster von ${reference} gut: ${share} der Zeilen erhalten denselben Cluster.`,
       low: `Die Regeln beschreiben die Cluster von ${reference} schlecht: nur ${share} der Zeilen erhalten denselben Cluster. Mehr Blätter können helfen.`,

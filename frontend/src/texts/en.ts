@@ -105,10 +105,10 @@ export const english = {
     pruned: (n: string) => `your model with ${n} ${n === "1" ? "leaf" : "leaves"}`,
   } as Record<string, (amount: string) => string>,
   kinds: {
-    shorter: "Trees to the left are grown with a higher depth penalty (ExShallow).",
-    longer: "Trees to the right split your model's leaves further (ExKMC).",
+    shorter: "Trees with a depth penalty are grown by ExShallow.",
+    longer: "Trees with more leaves split the leaves of your model further (ExKMC).",
     stage: "Other trees are your model with fewer leaves.",
-    pruned: "Trees to the left are your model without its least important splits.",
+    pruned: "Trees with fewer leaves are your model without its least important splits.",
     given: "The trees were given with the model.",
   } as Record<string, string>,
   searchSample: (rows: string) => `The search used ${rows} of the rows; the measures are of all rows.`,
@@ -246,8 +246,9 @@ export const english = {
   valuesFilled: "missing values filled in",
   verdictAgreement: "agreement",
   verdictSeparation: "separation",
-  agreementVerdict: (share: string, level: "high" | "medium" | "low", reference: string) =>
+  agreementVerdict: (share: string, level: "exact" | "high" | "medium" | "low", reference: string) =>
     ({
+      exact: `The rules describe the clusters of ${reference} exactly: all rows get the same cluster.`,
       high: `The rules describe the clusters of ${reference} almost exactly: ${share} of the rows get the same cluster.`,
       medium: `The rules describe the clusters of ${reference} well: ${share} of the rows get the same cluster.`,
       low: `The rules describe the clusters of ${reference} poorly: only ${share} of the rows get the same cluster. More leaves may help.`,

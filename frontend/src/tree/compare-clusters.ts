@@ -151,7 +151,9 @@ function describeShares(
   if (!first.rows || !second.rows || !first.counts[i].some((n) => n > 0) || !second.counts[i].some((n) => n > 0)) return null;
   const share = ({ counts, rows }: ClusterStatistics, v: number) => counts[i][v] / rows;
   const gap = (v: number) => share(first, v) - share(second, v);
-  const best = values.reduce((found, _, v) => (Math.abs(gap(v)) > Math.abs(gap(found)) ? v : found), values.length - 1);
+  // Ties go to the category that is more frequent in the first cluster.
+  const weight = (v: number) => Math.abs(gap(v)) + (gap(v) > 0 ? 1e-9 : 0);
+  const best = values.reduce((found, _, v) => (weight(v) > weight(found) ? v : found), 0);
   const sentence = t.compareCategories(
     name,
     values[best],

@@ -9,6 +9,8 @@ import { t } from "../texts";
 
 const WIDTH = 340;
 const HEIGHT = 150;
+/** Agreement of the trees of the slider, unless that of the model is lower; as in report/model_view.py. */
+const MIN_AGREEMENT = 0.75;
 const PADDING = { left: 62, right: 14, top: 10, bottom: 36 };
 
 /** Null if there is only one tree. */
@@ -54,7 +56,7 @@ export function tradeOffSlider(state: TreeState): HTMLElement | null {
   state.on(["tree"], draw);
   draw();
   const ends = [h("span", {}, t.shorterRules), h("span", {}, t.closerTo(data.reference))];
-  const omission = t.omittedTrees(data.reference, formatPercent(0.75));
+  const omission = t.omittedTrees(data.reference, formatPercent(Math.min(MIN_AGREEMENT, data.trees[data.own].measures.agreement ?? 1)));
   return h(
     "div",
     { class: "slider", role: "group", "aria-label": t.tradeOffLabel },

@@ -22,7 +22,7 @@ from pellucid.report.table_facts import find_table_facts
 from pellucid.report.trees import TreeCandidate, describe_dialects, describe_tree
 from pellucid.report.trends import describe_trends
 
-_MOST_CHARACTERS = 1_200_000
+_MOST_CHARACTERS = 600_000
 """Length of all trees of a page together."""
 
 
@@ -56,7 +56,7 @@ def make_payload(
     columns = _columns(table, explanation, choice, n_clusters, is_private)
     notes = notes_without_values(notes) if is_private else notes
     if notes.table is None:
-        notes = replace(notes, table=find_table_facts(table))
+        notes = replace(notes, table=find_table_facts(table.names, table.read, table.n_rows))
     profiles = {p.column.name: p for p in columns.profiles}
     values = {p.column.name: p.column.values for p in columns.profiles if not p.is_number}
     points = sample_rows(choice.trees[choice.own].position, n_clusters, max_points)

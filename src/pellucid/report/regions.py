@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from pellucid.report.provenance import describe_making
 from pellucid.report.region_tests import describe_classifier, describe_regions, ends_of
 from pellucid.report.sample import sample_rows
 from pellucid.report.shading import shade
+from pellucid.report.table_facts import find_table_facts
 from pellucid.tables.validation import read_X
 from pellucid.tree.predictor import column_values
 
@@ -72,6 +74,8 @@ def make_regions_payload(
         read = without_rows(read, lambda name: ())
         notes = notes_without_values(notes)
         numbers = np.nan_to_num(np.column_stack([read(name).numbers for name in names]))
+    if notes.table is None:
+        notes = replace(notes, table=find_table_facts(names, read_column, n_rows))
     columns = choose_columns(
         names, read, used, position, n_classes + 1, _cuts(rules[: len(model.levels_)])
     )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from pellucid.report.columns import CategoryColumn, Table, clipped
+from pellucid.report.columns import CategoryColumn, Column, clipped
 from pellucid.report.profiles import short
 
 MOST_COLUMNS = 200
@@ -126,13 +126,24 @@ def _known(value: float | None) -> float | int | None:
     return None if value is None else short(float(value), 3)
 
 
-def find_table_facts(table: Table) -> TableFacts:
-    """Facts about a table of which all rows were used, without knowledge of its preparation."""
-    names = table.names[:MOST_COLUMNS]
-    rows = sampled_rows(table.n_rows, len(names))
+def find_table_facts(
+    all_names: Sequence[str], read: Callable[[str], Column], n_rows: int
+) -> TableFacts:
+    """Facts about a table of which all rows were used, without knowledge of its preparation.
+
+    Parameters
+    ----------
+    all_names : sequence of str
+        Names of the columns.
+    read : callable
+        Gives a column by its name.
+    n_rows : int
+    """
+    names = all_names[:MOST_COLUMNS]
+    rows = sampled_rows(n_rows, len(names))
     columns, numbers = [], {}
     for name in names:
-        column = table.read(name)
+        column = read(name)
         if isinstance(column, CategoryColumn):
             n_values = len(set(column.codes.tolist()) - {len(column.values)}) + column.n_others
             columns.append(ColumnFacts(name, "category", n_values=n_values))
@@ -149,10 +160,10 @@ def find_table_facts(table: Table) -> TableFacts:
             )
         )
     return TableFacts(
-        n_read=table.n_rows,
-        n_used=table.n_rows,
+        n_read=n_rows,
+        n_used=n_rows,
         columns=columns,
-        n_further=len(table.names) - len(names),
+        n_further=len(all_names) - len(names),
         **related_columns(numbers),
     )
 

@@ -141,7 +141,7 @@ class _PlottedFeature:
             )
             getattr(axis.axes, f"set_{which}scale")("function", functions=functions)
             axis.set_ticks(_log_ticks(self.limits, unit))
-            axis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,g}"))
+            axis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,.12g}"))
         elif self.is_jittered:
             axis.set_major_locator(MaxNLocator(integer=True))
         getattr(axis.axes, f"set_{which}lim")(*self.limits)

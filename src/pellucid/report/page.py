@@ -10,6 +10,7 @@ from importlib.resources import files
 from typing import Any
 
 from pellucid._utils.rule_words import rule_words
+from pellucid.report.columns import clipped
 
 _ESCAPES = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026"}
 
@@ -39,6 +40,9 @@ form-action 'none'; style-src '{style_hash}'; script-src '{script_hash}'; img-sr
 </html>
 """
 
+
+_LONGEST_RULE = 5000
+"""Characters of a rule that are shown without scripts."""
 
 _TEXTS = {
     "en": {
@@ -96,6 +100,7 @@ def _rules(payload: dict[str, Any], texts: dict[str, str]) -> str:
         words = f" {rule_words().or_} ".join(
             f"({w['text']})" if len(ways) > 1 else w["text"] for w in ways
         )
-        name, rule = escape(cluster["label"]), escape(words or rule_words().never)
+        name = escape(cluster["label"])
+        rule = escape(clipped(words, _LONGEST_RULE) or rule_words().never)
         lines.append(f"<dt>{texts['cluster'].format(name=name)}</dt><dd>{rule}</dd>")
     return "".join(lines)

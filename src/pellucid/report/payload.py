@@ -89,7 +89,8 @@ def make_payload(
         "columns": columns.describe(used, lambda profile: _fill(explanation, profile)),
         "dataNames": data_names(table.names),
         "objective": getattr(subject.fitted, "objective", "kmeans"),
-        "model": _model(explanation),
+        # The model file lists all categories, also rare ones.
+        "model": None if is_private else _model(explanation),
         "sqlDialects": describe_dialects(explanation.cluster_names_.tolist()),
         "trees": trees,
         "own": own,

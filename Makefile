@@ -8,7 +8,7 @@ BENCH ?= speed --quick
 MINUTES ?= 10
 FIRST_SEED ?= 0
 
-.PHONY: demo test test-extended test-quick coverage test-bounds fuzz browser servers spark lint format bench docs report report-check clean
+.PHONY: demo test test-extended test-quick test-lowest coverage test-bounds fuzz browser servers spark lint format bench docs report report-check clean
 
 demo: $(DEMO)
 	$(BIN)/pellucid demo --output demo-output
@@ -23,6 +23,20 @@ test-extended: $(READY) browser servers spark
 # Without the tests that are marked slow.
 test-quick: $(READY)
 	$(BIN)/python -m pytest tests -n auto --dist worksteal -m "not slow"
+
+# A selection of tests with the lowest declared versions of all packages, and with pandas 2.
+LOWEST := .venv-lowest
+LOWEST_TESTS := tests/cluster/test_inputs.py tests/cluster/test_tree_methods.py tests/tree tests/explanation \
+  tests/export tests/tables tests/reference tests/cli/test_explain.py tests/cli/test_demo.py tests/test_extras.py
+test-lowest: $(LOWEST)/.ready
+	NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST)/cache $(LOWEST)/bin/python -m pytest -n auto -m "not slow" $(LOWEST_TESTS) \
+	  --deselect "tests/tables/test_hostile_files.py::test_a_command_prints_one_line_and_a_hint[deep.jsonl]"
+
+$(LOWEST)/.ready: pyproject.toml tests/lowest.txt
+	$(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check --constraint tests/lowest.txt \
+	  --editable ".[cli,dask,excel,onnx,plot,scale,xclusters]" pandas duckdb hypothesis pytest pytest-timeout pytest-xdist
+	touch $@
 
 # The tests, and the share of the package's statements that they run; compiled loops are not counted.
 coverage: $(READY) browser servers spark
@@ -107,5 +121,5 @@ $(READY): $(DEMO)
 	touch $(READY)
 
 clean:
-	rm -rf $(VENV) frontend/node_modules demo-output docs/_build docs/gallery docs/api/generated docs/api/backreferences .bounds-cache benchmarks/quick dist build .pytest_cache .ruff_cache .hypothesis .coverage
+	rm -rf $(VENV) $(LOWEST) frontend/node_modules demo-output docs/_build docs/gallery docs/api/generated docs/api/backreferences .bounds-cache benchmarks/quick dist build .pytest_cache .ruff_cache .hypothesis .coverage
 	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +

@@ -34,11 +34,25 @@ def test_the_recipe_has_the_requirements_of_the_package():
     recipe, metadata = read_yaml("recipe/recipe.yaml"), project()
     run = recipe["requirements"]["run"]
     assert run[0] == f"python {metadata['requires-python']}" == recipe["requirements"]["host"][0]
-    assert run[1:] == [conda_requirement(text) for text in metadata["dependencies"]]
+    # A conda package has no extras; it has the command, so that it needs the packages of `cli`.
+    needed = metadata["dependencies"] + metadata["optional-dependencies"]["cli"]
+    assert run[1:] == [conda_requirement(text) for text in needed]
     assert recipe["context"]["version"] == __version__
     (entry,) = recipe["build"]["python"]["entry_points"]
     assert entry == f"pellucid = {metadata['scripts']['pellucid']}"
     assert recipe["about"]["license"] == metadata["license"]
+
+
+def test_the_lowest_versions_that_are_tested_are_the_declared_ones():
+    metadata = project()
+    lines = (ROOT / "tests/lowest.txt").read_text().splitlines()
+    pinned = dict(line.split("==") for line in lines if not line.startswith("#"))
+    requirements = sum(metadata["optional-dependencies"].values(), metadata["dependencies"])
+    declared = [re.fullmatch(r"([\w-]+)(?:\[\w+\])?>=([\d.]+)", each) for each in requirements]
+    floors = dict(each.groups() for each in declared if each is not None)
+    for name, version in pinned.items():
+        assert version == floors[name] or version == f"{floors[name]}.0", name
+    assert {re.split(">=", each)[0] for each in metadata["dependencies"]} <= set(pinned)
 
 
 def test_the_citation_is_of_this_version():
@@ -55,7 +69,7 @@ def test_the_workflow_tests_the_declared_versions():
     assert jobs["test"]["strategy"]["matrix"]["python"] == [v for v in declared if "." in v]
     commands = [step["run"] for job in jobs.values() for step in job["steps"] if "run" in step]
     targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
-    assert commands == ["make test", "make lint"]
+    assert commands == ["make test", "make test-lowest", "make lint"]
     assert {"test", "lint", "coverage"} <= set(targets)
 
 

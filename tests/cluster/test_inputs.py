@@ -2,12 +2,14 @@
 
 import pickle
 import warnings
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import sklearn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -448,3 +450,47 @@ def test_verbose_reports_each_cut(blobs, capsys):
     assert capsys.readouterr().err.splitlines()[-1] == "ExKMC: splits: 4 of 4"
     IMM(3, random_state=0).fit(blobs)
     assert capsys.readouterr().err == ""
+
+
+def test_columns_of_any_numeric_type_give_the_same_tree():
+    numbers = np.random.default_rng(0).integers(0, 9, 40)
+    other = np.random.default_rng(1).normal(size=40)
+    expected = IMM(3, random_state=0).fit(np.column_stack([numbers, other])).labels_
+    columns = [
+        pd.array(numbers, dtype="Int64"),
+        pd.Series(numbers).astype("int64[pyarrow]"),
+        numbers.astype(object),
+        [Decimal(int(value)) for value in numbers],
+        pd.arrays.SparseArray(numbers.astype(float)),
+    ]
+    for column in columns:
+        found = IMM(3, random_state=0).fit(pd.DataFrame({"a": column, "b": other}))
+        np.testing.assert_array_equal(found.labels_, expected)
+
+
+@pytest.mark.parametrize(
+    ("column", "remedy"),
+    [
+        (pd.Categorical(["a", "b", "a"]), "encode it first"),
+        (pd.to_datetime(["2020-01-01", "2020-01-02", "2020-01-03"]), "the days since"),
+        (pd.to_timedelta([1, 2, 3], unit="D"), "the days since"),
+        (np.array(["1", 2, 3], dtype=object), "encode it first"),
+        (np.array([[], 2, 3], dtype=object), "encode it first"),
+    ],
+    ids=["category", "date", "duration", "text", "list"],
+)
+def test_other_columns_are_named_with_a_remedy(column, remedy):
+    message = f"column 'b' is not numeric .*{remedy}.* pellucid.explain"
+    with pytest.raises(ValueError, match=message):
+        IMM(2).fit(pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": column}))
+
+
+def test_sample_weight_is_routed_and_transform_has_the_output_that_is_set():
+    X, weight = np.arange(12.0).reshape(6, 2) ** 2, np.arange(1, 7)
+    with sklearn.config_context(enable_metadata_routing=True):
+        steps = StandardScaler().set_fit_request(sample_weight=False), IMM(2, random_state=0)
+        steps[1].set_fit_request(sample_weight=True)
+        pipeline = make_pipeline(*steps).fit(X, sample_weight=weight)
+    assert pipeline[-1].tree_.weighted_n_node_samples[0] == weight.sum()
+    found = pipeline[-1].set_output(transform="pandas").transform(X)
+    assert found.columns.tolist() == ["imm0", "imm1"]

@@ -4,7 +4,6 @@ import json
 import sys
 
 import numpy as np
-import onnxruntime
 import pandas as pd
 import pytest
 from hypothesis import given, settings
@@ -22,6 +21,8 @@ from pellucid import IMM, ExKMC, Explanation
 from pellucid.export import to_onnx
 from pellucid.tables.encoding import Encoding, Indicator
 from pellucid.tree import TreeBuilder
+
+onnxruntime = pytest.importorskip("onnxruntime")
 
 
 def run(model, feeds):

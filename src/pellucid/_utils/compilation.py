@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from threading import Lock
+from typing import Any
 
 from numba import njit
 from numba.core import event
@@ -14,6 +15,9 @@ from numba.core.compiler import Flags
 
 from pellucid._utils.code_cache import CodeCache
 from pellucid._utils.progress import report_newest
+
+_Loop = Callable[..., Any]
+_Decorator = Callable[[_Loop], _Loop]
 
 _LONG = 1.0
 """Seconds of compilation after which progress mentions it."""
@@ -84,7 +88,7 @@ class _ComparableFlags(Flags):
         return self is other or (isinstance(other, Flags) and self._values == other._values)
 
 
-def _cached_njit(*, makes_arrays: bool = False, **options: object) -> Callable:
+def _cached_njit(*, makes_arrays: bool = False, **options: object) -> _Decorator:
     """Make a decorator that compiles without the interpreter lock and caches the machine code.
 
     Without a writable folder, each process compiles anew. Array expressions are not rewritten,
@@ -93,7 +97,7 @@ def _cached_njit(*, makes_arrays: bool = False, **options: object) -> Callable:
     skipped = {"no_rewrites": True, "_nrt": makes_arrays}
     options = {"nogil": True, "error_model": "numpy", **skipped, **options}
 
-    def compile_loop(function: Callable) -> Callable:
+    def compile_loop(function: _Loop) -> _Loop:
         dispatcher = njit(**options)(function)
         with suppress(AttributeError):  # an internal name of Numba; without it, all works as well
             dispatcher._compiler._customize_flags = _ComparableFlags

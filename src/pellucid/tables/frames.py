@@ -88,18 +88,42 @@ def with_names(X: Any, table):
 
 
 def table_to_array(table) -> np.ndarray:
-    """A table of any numeric types as an array, converted column by column."""
+    """A table of any numeric types as an array, converted column by column.
+
+    Objects that are numbers, such as `Decimal`, and sparse columns of pandas are numeric too.
+    """
     import narwhals as nw
 
-    for name, dtype in table.schema.items():
-        if not (dtype.is_numeric() or dtype == nw.Boolean):
-            raise ValueError(
-                f"column {name!r} is not numeric (its type is {dtype}); drop it, or encode it "
-                "first, for example with sklearn.preprocessing.OneHotEncoder"
-            )
     single = all(dtype == nw.Float32 for dtype in table.schema.values())
     array = np.empty(table.shape, dtype=np.float32 if single else np.float64, order="F")
-    for position, name in enumerate(table.columns):
-        column = table.get_column(name).cast(nw.Float32 if single else nw.Float64)
-        array[:, position] = column.to_numpy()
+    for position, (name, dtype) in enumerate(table.schema.items()):
+        column = table.get_column(name)
+        if dtype.is_numeric() or dtype == nw.Boolean:
+            array[:, position] = column.cast(nw.Float32 if single else nw.Float64).to_numpy()
+            continue
+        numbers = _numbers_of_objects(column) if dtype in (nw.Object, nw.Unknown) else None
+        if numbers is None:
+            raise ValueError(
+                f"column {name!r} is not numeric (its type is {dtype}); drop it, or "
+                f"{_remedy(dtype)}; for tables of mixed columns use pellucid.explain"
+            )
+        array[:, position] = numbers
     return array
+
+
+def _numbers_of_objects(column: Any) -> np.ndarray | None:
+    """The values of a column as float64, or None unless all are numbers or missing."""
+    values = np.asarray(column.to_native())
+    if values.dtype == object and any(isinstance(value, (str, bytes)) for value in values):
+        return None
+    try:
+        return values.astype(np.float64) if values.dtype.kind in "Ofiub" else None
+    except (TypeError, ValueError):
+        return None
+
+
+def _remedy(dtype: Any) -> str:
+    """How to make numbers of a column."""
+    if dtype.is_temporal():
+        return "convert it to a number first, for example to the days since its first value"
+    return "encode it first, for example with sklearn.preprocessing.OneHotEncoder"

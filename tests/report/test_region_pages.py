@@ -32,7 +32,7 @@ def classes():
 
 @pytest.fixture(scope="module")
 def regions_file(iris, tmp_path_factory):
-    model = explain_clusters(iris, np.repeat([0, 1, 2], 50)).model
+    model = explain_clusters(iris, np.repeat([0, 1, 2], 50), base="stump").model
     path = tmp_path_factory.mktemp("report") / "regions.html"
     return model, model.report(path, iris, title="Iris", reference="the species")
 

@@ -82,6 +82,7 @@ servers:
 
 # The documentation site, in docs/_build/html. All examples are executed, and warnings are errors.
 docs: $(VENV)/.docs-ready
+	rm -rf docs/api/generated
 	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 

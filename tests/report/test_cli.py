@@ -125,3 +125,18 @@ def test_series_have_a_report(tmp_path):
     assert data["rows"] == 24
     assert (data["trends"]["first"], data["trends"]["last"]) == ("2024-01-01", "2024-01-10")
     assert all(len(course["medoid"]) == 10 for course in data["trends"]["clusters"])
+
+
+def test_names_of_a_report_reach_the_next_run(data, folder):
+    text = (folder / "r.html").read_text(encoding="utf-8")
+    assert text.count('"label":"2","name":null') == 1
+    named = folder / "named.html"
+    named.write_text(text.replace('"label":"2","name":null', '"label":"2","name":"savers"'))
+    result = run("-k", 5, "--names", named, "--sql", folder / "s.sql", "--language", "de")
+    assert result.exit_code == 0
+    sql = (folder / "s.sql").read_text(encoding="utf-8")
+    assert "'savers'" in sql
+    assert "THEN '3'" in sql or "THEN 3" in sql
+    other = run("-k", 4, "--names", named)
+    assert other.exit_code != 0
+    assert "has 5 clusters, but there are 4" in other.output

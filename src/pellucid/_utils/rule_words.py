@@ -13,7 +13,7 @@ LANGUAGES = ("en", "de")
 
 @dataclass(frozen=True)
 class RuleWords:
-    """Words between the names, the values and the signs of rules."""
+    """Words between the names, the values and the signs of rules, and of suggested names."""
 
     and_: str = "and"
     or_: str = "or"
@@ -26,6 +26,12 @@ class RuleWords:
     anything: str = "anything"
     always: str = "always"
     never: str = "never"
+    low: str = "low {}"
+    high: str = "high {}"
+    early: str = "early {}"
+    late: str = "late {}"
+    no: str = "no {}"
+    average: str = "average"
 
 
 _WORDS = {
@@ -42,6 +48,12 @@ _WORDS = {
         anything="beliebig",
         always="immer",
         never="nie",
+        low="{} niedrig",
+        high="{} hoch",
+        early="{} früh",
+        late="{} spät",
+        no="{} nein",
+        average="durchschnittlich",
     ),
 }
 

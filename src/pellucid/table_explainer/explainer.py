@@ -14,6 +14,7 @@ import numpy as np
 
 from pellucid._utils.notices import UsageError, notice, notices_to, option
 from pellucid._utils.options import Effort, Objective
+from pellucid._utils.rule_words import rules_in
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.rules import RuleList
 from pellucid.table_explainer.arguments import METHODS, MethodOptions, check_method, read_number
@@ -184,13 +185,18 @@ class TableExplanation:
         """
         from pellucid.table_explainer.reporting import write_table_report
 
+        suggested = [] if self.is_renamed else self.suggested_names
+        # Rows that were read in batches have no labels.
+        if suggested and options.get("language") == "de" and hasattr(self.model, "labels_"):
+            with rules_in("de"):
+                suggested = _suggested_names(self.fitted)
         return write_table_report(
             Path(path),
             self.fitted,
             self.explanation,
             decisions=self.decisions,
             warnings=self.warnings,
-            suggested_names=[] if self.is_renamed else self.suggested_names,
+            suggested_names=suggested,
             **options,
         )
 
@@ -396,10 +402,15 @@ def explain_source(
     if outliers == "auto" and number is None:
         fitted = _without_small_clusters(fitted, name, options, seed)
     report_number(fitted.clustering)
+    names = _suggested_names(fitted)
+    return TableExplanation(fitted, fitted.explanation, [], find_problems(fitted), names)
+
+
+def _suggested_names(fitted: FittedTable) -> list[str]:
+    """A description of each cluster, in the current language."""
     position = {name: i for i, name in enumerate(fitted.model.cluster_names_.tolist())}
     shown = np.array([position[label] for label in fitted.model.labels_.tolist()])
-    names = suggest_names(prepared, shown, len(position))
-    return TableExplanation(fitted, fitted.explanation, [], find_problems(fitted), names)
+    return suggest_names(fitted.prepared, shown, len(position))
 
 
 def _fit(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from pellucid._utils.rule_words import rule_words
 from pellucid.table_explainer.preparing import PreparedTable
 from pellucid.tables.encoding import Indicator
 
@@ -57,7 +58,7 @@ def suggest_names(prepared: PreparedTable, labels: np.ndarray, n_clusters: int) 
 
 
 def _joined(words: Sequence[str], n_words: int) -> str:
-    return ", ".join(words[:n_words]) or "average"
+    return ", ".join(words[:n_words]) or rule_words().average
 
 
 def _descriptions(prepared: PreparedTable, mine: np.ndarray) -> list[str]:
@@ -76,8 +77,9 @@ def _descriptions(prepared: PreparedTable, mine: np.ndarray) -> list[str]:
             spread = float(values.std()) or 1.0
             strength = float(values[mine].mean() - values.mean()) / spread
             is_clear = abs(strength) >= _CLEAR
-            low, high = ("early", "late") if _is_time(prepared, name) else ("low", "high")
-            key, text = name, f"{high if strength > 0 else low} {plain_name(name)}"
+            say = rule_words()
+            low, high = (say.early, say.late) if _is_time(prepared, name) else (say.low, say.high)
+            key, text = name, (high if strength > 0 else low).format(plain_name(name))
         if is_clear and abs(strength) > found.get(key, (0.0, ""))[0]:
             found[key] = (abs(strength), text)
     return [text for _, text in sorted(found.values(), key=lambda pair: -pair[0])]
@@ -95,7 +97,7 @@ def _category_text(name: Indicator) -> str:
     if word.casefold() in ("yes", "true") or (is_flag and word == "1"):
         return plain_name(name.column)
     if word.casefold() in ("no", "false") or (is_flag and word == "0"):
-        return f"no {plain_name(name.column)}"
+        return rule_words().no.format(plain_name(name.column))
     is_clear = len(word) > 2 and any(c.isalpha() for c in word) and word.casefold() not in _VAGUE
     return word if is_clear else f"{plain_name(name.column)} {word}"
 

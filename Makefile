@@ -24,13 +24,14 @@ test-extended: $(READY) browser servers spark
 test-quick: $(READY)
 	$(BIN)/python -m pytest tests -n auto --dist worksteal -m "not slow"
 
-# A selection of tests with the lowest declared versions of all packages, and with pandas 2.
+# A selection of tests with the lowest declared versions of all packages, and with pandas 2. Old versions of
+# polars end the process on JSON of thousands of levels, so that hostile files are left out.
 LOWEST := .venv-lowest
 LOWEST_TESTS := tests/cluster/test_inputs.py tests/cluster/test_tree_methods.py tests/tree tests/explanation \
   tests/export tests/tables tests/reference tests/cli/test_explain.py tests/cli/test_demo.py tests/test_extras.py
 test-lowest: $(LOWEST)/.ready
 	NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST)/cache $(LOWEST)/bin/python -m pytest -n auto -m "not slow" $(LOWEST_TESTS) \
-	  --deselect "tests/tables/test_hostile_files.py::test_a_command_prints_one_line_and_a_hint[deep.jsonl]"
+	  --ignore tests/tables/test_hostile_files.py
 
 $(LOWEST)/.ready: pyproject.toml tests/lowest.txt
 	$(PYTHON) -m venv $(LOWEST)

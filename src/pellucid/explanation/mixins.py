@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class ReportMixin:
     """The report as a method of every fitted model."""
 
-    def report(self, path: str | PathLike, X: Any = None, **options: Any) -> Path:
+    def report(self, path: str | PathLike[str], X: Any = None, **options: Any) -> Path:
         """Write a report, one HTML file: see :func:`pellucid.report.write_report`.
 
         Parameters

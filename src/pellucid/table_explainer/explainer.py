@@ -168,7 +168,7 @@ class TableExplanation:
             names = dict(zip(clusters, self.suggested_names))
         return replace(self, explanation=self.explanation.rename_clusters(dict(names)))
 
-    def report(self, path: str | PathLike, **options: Any) -> Path:
+    def report(self, path: str | PathLike[str], **options: Any) -> Path:
         """Write a report: one HTML file. `options` are those of `write_report`.
 
         Parameters

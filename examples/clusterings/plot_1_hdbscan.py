@@ -30,5 +30,5 @@ fig, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained", sharey=Tru
 colors = np.array(["C0", "C1", "C2", "C3", "lightgrey"])
 axes[0].scatter(*X.T, c=colors[labels], s=10)
 axes[0].set_title("HDBSCAN, noise in grey")
-plot_partition(model, X, ax=axes[1])
+plot_partition(model, X, features=(0, 1), ax=axes[1])
 axes[1].set_title("tree")

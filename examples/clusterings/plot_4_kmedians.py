@@ -19,6 +19,6 @@ X = np.vstack([X, np.random.default_rng(0).normal([38, 3], 2, (12, 2))])
 fig, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained", sharey=True)
 for ax, objective in zip(axes, ("kmeans", "kmedians")):
     model = ExGreedy(3, objective=objective, random_state=0).fit(X)
-    plot_partition(model, X, ax=ax, feature_names=["x", "y"])
+    plot_partition(model, X, features=(0, 1), ax=ax, feature_names=["x", "y"])
     ax.set_title(objective)
     print(f"{objective}: rows per cluster {np.bincount(model.labels_).tolist()}")

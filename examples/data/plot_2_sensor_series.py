@@ -32,4 +32,4 @@ print(model.explain())
 # %%
 # The trend of each cluster, with its rule:
 
-plot_trends(model, load, times=hours, label="hour")
+plot_trends(model, load, times=hours, label="load")

@@ -48,7 +48,7 @@ kmeans = KMeans(6, n_init=10, random_state=0).fit(X)
 fig, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained", sharey=True)
 for ax, Method in zip(axes, (IMM, WidestGapTree)):
     model = Method(reference=kmeans).fit(X)
-    plot_partition(model, X, ax=ax, feature_names=["x", "y"])
+    plot_partition(model, X, features=(0, 1), ax=ax, feature_names=["x", "y"])
     cost = model.inertia_ / model.reference_inertia_
     ax.set_title(f"{Method.__name__}: cost {cost:.3f}, depth {model.get_depth()}")
 

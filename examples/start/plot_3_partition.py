@@ -20,7 +20,7 @@ model = ExplainableKMeans(reference=kmeans, random_state=0).fit(X)
 fig, axes = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained", sharey=True)
 axes[0].scatter(*X.T, c=kmeans.labels_, cmap="tab10", vmax=9, s=10)
 axes[0].set_title("k-means")
-plot_partition(model, X, feature_names=["x", "y"], ax=axes[1])
+plot_partition(model, X, features=(0, 1), feature_names=["x", "y"], ax=axes[1])
 axes[1].set_title(f"tree, cost compared with k-means {model.score(X) / kmeans.score(X):.3f}")
 
 # %%

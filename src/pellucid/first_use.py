@@ -113,7 +113,7 @@ def fits_of_form(name: str) -> Iterator[Callable[[], Any]]:
     few, many = (FORMS[name](_rows(n)) for n in (_N_ROWS, _N_MANY_ROWS))
     centers = _rows()[:_N_CLUSTERS]
     more_leaves = {"n_leaves": _N_CLUSTERS + 3}
-    options: list[tuple[type, dict]] = [
+    options: list[tuple[type[Any], dict[Any, Any]]] = [
         (cluster.IMM, {}),
         (cluster.EMN, {"search": BeamSearch(2, 2)}),
         (cluster.BSIMM, {}),

@@ -87,7 +87,7 @@ class _ExplainerWriter(MLWriter):
 class _ExplainerReader(MLReader):
     """Loads what `_ExplainerWriter` saved."""
 
-    def __init__(self, of: type) -> None:
+    def __init__(self, of: type[Any]) -> None:
         super().__init__()
         self._of = of
 

@@ -30,7 +30,7 @@ class CodeFiles(IndexDataCacheFile):
         overloads[key] = name
         self._save_index(overloads)
 
-    def _load_index(self) -> dict:
+    def _load_index(self) -> dict[Any, Any]:
         # A damaged index is an empty one, whatever the error that reading it gives.
         try:
             return super()._load_index()

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, lru_cache
 from importlib import import_module
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import joblib
 from threadpoolctl import threadpool_limits
@@ -38,9 +38,9 @@ class WorkQueue(Generic[_Result]):
         The results in the order of the items.
     """
 
-    def __init__(self, work: Callable[..., _Result], items: Sequence) -> None:
+    def __init__(self, work: Callable[..., _Result], items: Sequence[Any]) -> None:
         self._work, self._waiting = work, deque(enumerate(items))
-        self.results: list = [None] * len(items)
+        self.results: list[Any] = [None] * len(items)
 
     def process(self) -> None:
         """Process items until none is left; an error stops all threads after their item."""
@@ -80,7 +80,7 @@ class ThreadPool:
             self._executor.shutdown(wait=False)
             self._executor = None
 
-    def map(self, work: Callable[..., _Result], items: Sequence) -> list[_Result]:
+    def map(self, work: Callable[..., _Result], items: Sequence[Any]) -> list[_Result]:
         """``work(item)`` for all items; the results are in the order of the items."""
         if len(items) < 2 or not self.is_parallel:
             return [work(item) for item in items]

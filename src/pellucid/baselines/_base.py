@@ -18,7 +18,7 @@ from pellucid.tree.rounding import ThresholdStyle
 class BaselineTree(BaseReferenceTree):
     """Base of the baselines, which all grow leaf by leaf up to `n_leaves`."""
 
-    _parameter_constraints: dict = {
+    _parameter_constraints: dict[Any, Any] = {
         **BaseReferenceTree._parameter_constraints,
         "n_leaves": [Interval(Integral, 1, None, closed="left"), None],
     }

@@ -59,7 +59,7 @@ class BaseThresholdTree(
     A subclass implements `_grow`.
     """
 
-    _parameter_constraints: dict = {
+    _parameter_constraints: dict[Any, Any] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
         # `train` is the `fit` of faiss.
         "reference": [

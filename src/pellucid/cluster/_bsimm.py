@@ -58,7 +58,7 @@ class BSIMM(BaseReferenceTree):
     True
     """
 
-    _parameter_constraints: dict = {
+    _parameter_constraints: dict[Any, Any] = {
         **BaseReferenceTree._parameter_constraints,
         "beam_width": [Interval(Integral, 1, None, closed="left")],
         "n_candidates": [Interval(Integral, 1, None, closed="left")],

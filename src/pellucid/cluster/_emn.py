@@ -50,7 +50,7 @@ class EMN(BaseReferenceTree):
     [9, 4]
     """
 
-    _parameter_constraints: dict = {
+    _parameter_constraints: dict[Any, Any] = {
         **BaseReferenceTree._parameter_constraints,
         "search": SEARCH,
     }

@@ -56,7 +56,7 @@ class ExGreedy(BaseReferenceTree):
         62 rows (34.8 %, 100.0 % pure)
     """
 
-    _parameter_constraints: dict = {
+    _parameter_constraints: dict[Any, Any] = {
         **BaseReferenceTree._parameter_constraints,
         "search": SEARCH,
     }

@@ -67,7 +67,7 @@ class ExKMC(BaseReferenceTree):
     [3, 4, 5]
     """
 
-    _parameter_constraints: dict = {
+    _parameter_constraints: dict[Any, Any] = {
         **BaseReferenceTree._parameter_constraints,
         "n_leaves": [Interval(Integral, 1, None, closed="left"), None],
         "base": [StrOptions({"imm"}), BaseThresholdTree, ThresholdTree, None],
@@ -166,7 +166,7 @@ class ExKMC(BaseReferenceTree):
         final = sum(map(SurrogateCost(problem).cost, growth.leaves.values()))
         self._store_stages(growth.builder, growth.gains, final, problem.cost_unit)
 
-    def _store_stages(self, builder: Any, gains: list, final: int, unit: float) -> None:
+    def _store_stages(self, builder: Any, gains: list[Any], final: int, unit: float) -> None:
         n_base = len(builder.splits) - len(gains)
         self._builder, self._stages = builder, range(n_base, len(builder.splits) + 1)
         # Whole units, so the steps back from the final cost are exact.

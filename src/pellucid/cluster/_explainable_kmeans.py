@@ -116,7 +116,7 @@ class ExplainableKMeans(BaseThresholdTree):
     True
     """
 
-    _parameter_constraints: dict = {
+    _parameter_constraints: dict[Any, Any] = {
         **BaseThresholdTree._parameter_constraints,
         "n_leaves": [Interval(Integral, 1, None, closed="left"), None],
         "depth_penalty": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],

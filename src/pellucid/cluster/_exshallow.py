@@ -66,7 +66,7 @@ class ExShallow(BaseReferenceTree):
         62 rows (34.8 %, 100.0 % pure)
     """
 
-    _parameter_constraints: dict = {
+    _parameter_constraints: dict[Any, Any] = {
         **BaseReferenceTree._parameter_constraints,
         "depth_penalty": [Interval(Real, 0, None, closed="left")],
         "search": SEARCH,

@@ -104,7 +104,7 @@ class ExShallowSearch(BaseReferenceTree):
     (True, True)
     """
 
-    _parameter_constraints: dict = {
+    _parameter_constraints: dict[Any, Any] = {
         **BaseReferenceTree._parameter_constraints,
         "goal_cost": [Interval(Real, 0, None, closed="neither"), BaseThresholdTree, None],
         "goal_size": [Interval(Real, 0, None, closed="left"), BaseThresholdTree, None],

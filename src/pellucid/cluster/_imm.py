@@ -60,7 +60,7 @@ class IMM(BaseReferenceTree):
     1.024
     """
 
-    _parameter_constraints: dict = {
+    _parameter_constraints: dict[Any, Any] = {
         **BaseReferenceTree._parameter_constraints,
         "search": SEARCH,
     }

@@ -63,7 +63,7 @@ class OptimalTree(PolishableTree):
     13
     """
 
-    _parameter_constraints: dict = {
+    _parameter_constraints: dict[Any, Any] = {
         **PolishableTree._parameter_constraints,
         "criterion": [StrOptions({"mistakes", "surrogate"})],
         "time_limit": [Interval(Real, 0, None, closed="left"), None],

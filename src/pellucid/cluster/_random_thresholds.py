@@ -84,7 +84,7 @@ class RandomThresholds(BaseReferenceTree):
     array([1.04, 1.04, 1.11, 1.58, 2.06])
     """
 
-    _parameter_constraints: dict = {
+    _parameter_constraints: dict[Any, Any] = {
         **BaseReferenceTree._parameter_constraints,
         "method": [StrOptions({"makarychev-shan", "gamlath"})],
         "n_draws": [Interval(Integral, 1, None, closed="left")],

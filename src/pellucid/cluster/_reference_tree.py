@@ -27,7 +27,7 @@ Search = Literal["greedy", "beam"] | BeamSearch
 class PolishableTree(BaseThresholdTree):
     """Base of the estimators whose finished tree may be improved by local search: `polish`."""
 
-    _parameter_constraints: dict = {
+    _parameter_constraints: dict[Any, Any] = {
         **BaseThresholdTree._parameter_constraints,
         "polish": ["boolean", StrOptions({"deep"})],
     }
@@ -59,7 +59,7 @@ class PolishableTree(BaseThresholdTree):
 class BaseReferenceTree(PolishableTree):
     """Base of the estimators that approximate a reference under either objective."""
 
-    _parameter_constraints: dict = {
+    _parameter_constraints: dict[Any, Any] = {
         **PolishableTree._parameter_constraints,
         "objective": [StrOptions(set(OBJECTIVES))],
     }

@@ -66,7 +66,7 @@ class SpEx(BaseReferenceTree):
         34 rows (22.7 %, 100.0 % pure)
     """
 
-    _parameter_constraints: dict = {
+    _parameter_constraints: dict[Any, Any] = {
         **BaseReferenceTree._parameter_constraints,
         "n_leaves": [Interval(Integral, 1, None, closed="left"), None],
     }

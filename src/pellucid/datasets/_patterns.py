@@ -44,7 +44,7 @@ def make_eop_patterns(
     width: tuple[float, float] = (0.03, 0.1),
     random_state: Any = None,
     return_patterns: bool = False,
-) -> tuple:
+) -> tuple[Any, ...]:
     """Two classes of Gaussian patterns, each in a few columns, and uniform background rows.
 
     The background is uniform in the unit cube, and its classes are drawn with probability 1/2, so

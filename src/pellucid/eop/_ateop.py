@@ -75,7 +75,7 @@ class ATEOPClassifier(BaseEOP):
     accuracy: 0.982
     """
 
-    _parameter_constraints: dict = {
+    _parameter_constraints: dict[Any, Any] = {
         **BaseEOP._parameter_constraints,
         "confidence": [Interval(Real, 0, 1, closed="left")],
     }

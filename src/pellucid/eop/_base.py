@@ -67,7 +67,7 @@ class BaseEOP(
     A subclass defines the level search by `_learner` and `_settings`.
     """
 
-    _parameter_constraints: dict = {
+    _parameter_constraints: dict[Any, Any] = {
         "base": [StrOptions(set(BASES)), HasMethods(["fit", "predict"])],
         "base_penalty": [Interval(Real, 0, None, closed="neither")],
         "regions": [StrOptions(set(SHAPES)), HasMethods(["find"])],
@@ -160,7 +160,7 @@ class BaseEOP(
         """Choose parameters that are not given by the user; none by default."""
 
     def _make_learner(
-        self, problem: RegionProblem, base: Any, subsets: list, fitted, held, settings, random
+        self, problem: RegionProblem, base: Any, subsets: list[Any], fitted, held, settings, random
     ) -> Learner:
         """The level search on some rows."""
         progress = Progress(type(self).__name__, 1, self.verbose)

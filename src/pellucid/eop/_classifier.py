@@ -126,7 +126,7 @@ class EOPClassifier(BaseEOP):
     row 0: class versicolor because it is in no earlier region, and petal length (cm) ≤ 4.95 and ...
     """
 
-    _parameter_constraints: dict = {
+    _parameter_constraints: dict[Any, Any] = {
         **BaseEOP._parameter_constraints,
         "choose": [StrOptions({"both", "error", "coverage"})],
         "leftover": [StrOptions({"majority", "neighbours", "abstain"})],

@@ -167,14 +167,14 @@ def answer_regions(
     return pieces
 
 
-def _n_inequalities(level: Level, region: int, bounds: dict, has_condition: bool) -> int:
+def _n_inequalities(level: Level, region: int, bounds: dict[Any, Any], has_condition: bool) -> int:
     """Finite ends of a box, facets of other shapes, and one for the classifier."""
     ends = [end for pair in bounds.values() for end in pair]
     n = int(np.isfinite(ends).sum()) if bounds else int(level.regions.n_facets[region])
     return n + has_condition
 
 
-def _bounds(level: Level, region: int, answer: int, names: list[str]) -> dict:
+def _bounds(level: Level, region: int, answer: int, names: list[str]) -> dict[Any, Any]:
     """Ends of a box, cut at the threshold of a stump to the side that predicts the answer."""
     box = level.regions.box_bounds(region)
     if box is None:

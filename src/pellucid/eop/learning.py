@@ -230,7 +230,7 @@ class Learner:
         """Candidate, regions and ε of the next level, or None if none is found."""
         raise NotImplementedError
 
-    def _candidate(self, choice: tuple) -> ProjectionCandidate | None:
+    def _candidate(self, choice: tuple[Any, ...]) -> ProjectionCandidate | None:
         """Fit the base classifier on one projection; None if it cannot be fitted."""
         fitted = self.base.fit(self.rows, *choice)
         return None if fitted is None else self._view(choice[0], fitted)

@@ -125,7 +125,7 @@ class RegionList(RegionExportMixin):
         levels: Sequence[ListLevel],
         *,
         names: Sequence[str | Indicator],
-        classes: Sequence,
+        classes: Sequence[Any],
         default: int | None,
         total: float,
         columns: Sequence[str] | None = None,
@@ -294,7 +294,7 @@ class RegionList(RegionExportMixin):
             described.append(f"{level + 1}. {texts.get(key) or bare[level][region]}")
         return described
 
-    def _texts(self, level: ListLevel) -> list:
+    def _texts(self, level: ListLevel) -> list[Any]:
         names = [self.names_[f] for f in level.features]
         return names if isinstance(level.regions, Boxes) else [str(name) for name in names]
 

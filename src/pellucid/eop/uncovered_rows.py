@@ -33,7 +33,7 @@ class UncoveredRows:
     answer: Any
     share: float
     purity: float
-    missing: tuple = ()
+    missing: tuple[Any, ...] = ()
     by_neighbours: bool = False
 
     def __str__(self) -> str:

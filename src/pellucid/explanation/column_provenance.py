@@ -41,11 +41,11 @@ class ColumnSource:
     """
 
     column: int
-    category: tuple = ()
+    category: tuple[Any, ...] = ()
     maps: tuple[MonotoneMap, ...] = ()
     fill: Any = None
     problem: str = ""
-    categories: tuple = ()
+    categories: tuple[Any, ...] = ()
 
     @property
     def is_plain(self) -> bool:

@@ -104,7 +104,7 @@ class Explanation(ExportMixin):
         tree: ThresholdTree,
         *,
         names: Sequence[str | Indicator] | None = None,
-        clusters: Sequence | None = None,
+        clusters: Sequence[Any] | None = None,
         purity: dict[int, float] | None = None,
         columns: Sequence[str] | None = None,
         fill: dict[str, Any] | None = None,
@@ -197,7 +197,7 @@ class Explanation(ExportMixin):
     def __hash__(self) -> int:
         return hash(self.tree_)
 
-    def _names_and_purity(self) -> tuple:
+    def _names_and_purity(self) -> tuple[Any, ...]:
         purity = [None if rule.purity != rule.purity else rule.purity for rule in self._leaf_rules]
         names = getattr(self, "feature_names_in_", None)
         return (
@@ -389,7 +389,7 @@ def _check_names(names: list[str | Indicator], columns: list[str]) -> None:
             raise ValueError(f"the tree uses {name!r}, which is not among the columns")
 
 
-def _renamed(labels: list, names: Mapping[Any, Any]) -> list:
+def _renamed(labels: list[Any], names: Mapping[Any, Any]) -> list[Any]:
     """Labels with some of them replaced."""
     place = {label_text(label): i for i, label in enumerate(labels)}
     place |= {label: i for i, label in enumerate(labels)}

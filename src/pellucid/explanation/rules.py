@@ -133,7 +133,7 @@ class RuleList(Sequence):
         Rules, or explanations of rows.
     """
 
-    def __init__(self, rules: Sequence) -> None:
+    def __init__(self, rules: Sequence[Any]) -> None:
         self._rules = tuple(rules)
 
     def __getitem__(self, index):
@@ -276,7 +276,7 @@ def leaf_rules(
     tree: ThresholdTree,
     *,
     feature_names: Sequence[str | Indicator] | None = None,
-    labels: Sequence | None = None,
+    labels: Sequence[Any] | None = None,
     purity: dict[int, float] | None = None,
     formats: Formats | None = None,
 ) -> list[Rule]:
@@ -332,7 +332,7 @@ def _leaf_conditions(
             paths[child] = (*paths[node], condition)
 
 
-def cluster_rules(rules: Sequence[Rule], labels: Sequence) -> RuleList:
+def cluster_rules(rules: Sequence[Rule], labels: Sequence[Any]) -> RuleList:
     """Rules of the leaves grouped by cluster, one entry for each of `labels`."""
     return RuleList(
         [_cluster_rule([r for r in rules if r.cluster == label], label) for label in labels]

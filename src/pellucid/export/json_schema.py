@@ -126,7 +126,9 @@ def _check_columns(columns: list[str] | None, n_columns: int) -> None:
         raise wrong("n_columns", n_columns, f"{len(columns)}, the number of columns")
 
 
-def _categories(categories: dict[str, list], columns: list[str] | None) -> dict[str, tuple]:
+def _categories(
+    categories: dict[str, list[Any]], columns: list[str] | None
+) -> dict[str, tuple[Any, ...]]:
     known = set(columns or ())
     for column, values in categories.items():
         place = f"categories.{column}"
@@ -139,7 +141,7 @@ def _categories(categories: dict[str, list], columns: list[str] | None) -> dict[
     return {column: tuple(values) for column, values in categories.items()}
 
 
-def _formats(formats: dict[str, dict], columns: list[str]) -> dict[str, ColumnFormat]:
+def _formats(formats: dict[str, dict[Any, Any]], columns: list[str]) -> dict[str, ColumnFormat]:
     known, found = set(columns), {}
     for column, written in formats.items():
         place = f"formats.{column}"
@@ -153,7 +155,7 @@ def _formats(formats: dict[str, dict], columns: list[str]) -> dict[str, ColumnFo
 
 
 def _features(
-    features: list | None, columns: list[str] | None, categories: dict[str, tuple]
+    features: list[Any] | None, columns: list[str] | None, categories: dict[str, tuple[Any, ...]]
 ) -> list[str | Indicator] | None:
     if features is None:
         if categories:
@@ -187,7 +189,9 @@ def _features(
     return _with_pairs(names, {column: tuple(listed[column]) for column in pairs})
 
 
-def _with_pairs(names: list[str | Indicator], values: dict[str, tuple]) -> list[str | Indicator]:
+def _with_pairs(
+    names: list[str | Indicator], values: dict[str, tuple[Any, ...]]
+) -> list[str | Indicator]:
     """Features of columns that have exactly the two categories of their indicators."""
     return [
         replace(name, categories=values[name.column])
@@ -215,7 +219,7 @@ def _fill(
     return fill
 
 
-def _clusters(clusters: list) -> list:
+def _clusters(clusters: list[Any]) -> list[Any]:
     if len(clusters) > MAX_CLUSTERS:
         raise ValueError(
             f"not an explanation: clusters has {len(clusters):,} labels, expected at most "
@@ -241,7 +245,7 @@ def _clusters(clusters: list) -> list:
 
 
 def _tree(
-    nodes: list[dict], names: list[str | Indicator | None], n_clusters: int
+    nodes: list[dict[Any, Any]], names: list[str | Indicator | None], n_clusters: int
 ) -> tuple[ThresholdTree, dict[int, float]]:
     n = len(nodes)
     arrays = {
@@ -299,7 +303,7 @@ def _check_preorder(left: np.ndarray, right: np.ndarray) -> None:
         raise ValueError(f"not an explanation: nodes[{expected}] is not a child of any node")
 
 
-def _once(values: list, place: str) -> None:
+def _once(values: list[Any], place: str) -> None:
     seen = set()
     for i, value in enumerate(values):
         if value in seen:

@@ -238,7 +238,7 @@ class _Graph:
         ]
 
 
-def _labels(onnx: Any, names: np.ndarray) -> tuple[dict[str, list], int]:
+def _labels(onnx: Any, names: np.ndarray) -> tuple[dict[str, list[Any]], int]:
     """The labels as an attribute, and their type.
 
     Runtimes treat models of one or two classes specially. Unused labels, which no leaf has, make

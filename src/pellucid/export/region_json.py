@@ -186,12 +186,12 @@ def _region(regions: Regions, i: int) -> dict[str, Any]:
     return {"vertices": regions.vertices[i].tolist(), "facets": regions.equations[i].tolist()}
 
 
-def _counts(counts: np.ndarray) -> list[list]:
+def _counts(counts: np.ndarray) -> list[list[Any]]:
     pairs = np.argwhere(counts > 0).tolist()
     return [[answer, true, float(counts[answer, true])] for answer, true in pairs]
 
 
-def _read_level(level: dict, place: str, names: list, n_clusters: int) -> ListLevel:
+def _read_level(level: dict[Any, Any], place: str, names: list[Any], n_clusters: int) -> ListLevel:
     features = level["features"]
     for i, feature in enumerate(features):
         schema._whole(feature, f"{place}.features[{i}]", 0, len(names) - 1)
@@ -237,7 +237,7 @@ def _read_level(level: dict, place: str, names: list, n_clusters: int) -> ListLe
     return ListLevel(tuple(features), classifier, regions, counts)
 
 
-def _read_ends(values: list, place: str, dim: int) -> np.ndarray:
+def _read_ends(values: list[Any], place: str, dim: int) -> np.ndarray:
     """Numbers, with NaN for null."""
     if len(values) != dim:
         raise wrong(place, values, f"{dim} numbers or null")
@@ -249,17 +249,17 @@ def _read_ends(values: list, place: str, dim: int) -> np.ndarray:
     )
 
 
-def _read_numbers(values: list, place: str, dim: int) -> np.ndarray:
+def _read_numbers(values: list[Any], place: str, dim: int) -> np.ndarray:
     if len(values) != dim:
         raise wrong(place, values, f"{dim} numbers")
     return np.array([schema._number(value, f"{place}[{i}]") for i, value in enumerate(values)])
 
 
-def _read_rows(values: list, place: str, dim: int) -> np.ndarray:
+def _read_rows(values: list[Any], place: str, dim: int) -> np.ndarray:
     return np.array([_read_numbers(row, f"{place}[{i}]", dim) for i, row in enumerate(values)])
 
 
-def _read_matrix(values: list, place: str, dim: int) -> np.ndarray:
+def _read_matrix(values: list[Any], place: str, dim: int) -> np.ndarray:
     expected = f"a symmetric, positive definite matrix of {dim} rows"
     if len(values) != dim or dim > MAX_DIM:
         raise wrong(place, values, expected if dim <= MAX_DIM else f"at most {MAX_DIM} rows")
@@ -271,7 +271,7 @@ def _read_matrix(values: list, place: str, dim: int) -> np.ndarray:
     return rows
 
 
-def _read_facets(values: list, place: str, dim: int) -> np.ndarray:
+def _read_facets(values: list[Any], place: str, dim: int) -> np.ndarray:
     return _read_rows(values, place, dim + 1)
 
 

@@ -94,7 +94,7 @@ def _tests(
     return tests
 
 
-def _ellipse(names: list, center: np.ndarray, matrix: np.ndarray) -> str:
+def _ellipse(names: list[Any], center: np.ndarray, matrix: np.ndarray) -> str:
     parts = [f"(number[{n!r}] - {c!r})" for n, c in zip(names, center.tolist())]
     sums = [
         f"({' + '.join(f'{a!r} * {part}' for a, part in zip(column, parts))}) * {other}"
@@ -103,7 +103,7 @@ def _ellipse(names: list, center: np.ndarray, matrix: np.ndarray) -> str:
     return f"{' + '.join(sums)} <= 1"
 
 
-def _facet(names: list, facet: list[float], tolerance: float) -> str:
+def _facet(names: list[Any], facet: list[float], tolerance: float) -> str:
     *normal, offset = facet
     terms = [f"{a!r} * number[{name!r}]" for a, name in zip(normal, names)]
     return f"{' + '.join(terms)} + {offset!r} <= {tolerance!r}"

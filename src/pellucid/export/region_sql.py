@@ -105,7 +105,7 @@ class _RegionWriter:
             return f"CASE WHEN {dialect.always} THEN {default} END"
         return "\n    ".join(["CASE", *lines, f"ELSE {default}"]) + "\nEND"
 
-    def _refuse_dates(self, names: list) -> None:
+    def _refuse_dates(self, names: list[Any]) -> None:
         for name in names:
             if not isinstance(name, Indicator) and self._format(name).is_date:
                 raise ValueError(
@@ -129,7 +129,7 @@ class _RegionWriter:
             for answer, lower, upper in level.branches(region)
         ]
 
-    def _interval(self, names: list, lower: np.ndarray, upper: np.ndarray) -> list[str]:
+    def _interval(self, names: list[Any], lower: np.ndarray, upper: np.ndarray) -> list[str]:
         tests = []
         for name, low, high in zip(names, lower.tolist(), upper.tolist()):
             column = self._column(name)
@@ -148,7 +148,7 @@ class _RegionWriter:
                 tests.append(f"{column} <= {self._literal(name, high)}")
         return tests
 
-    def _ellipse(self, names: list, center: np.ndarray, shape: np.ndarray) -> str:
+    def _ellipse(self, names: list[Any], center: np.ndarray, shape: np.ndarray) -> str:
         parts = [f"({self._column(n)} - {self._float(c)})" for n, c in zip(names, center.tolist())]
         terms = [
             f"({' + '.join(self._times(shape[i, j], parts[i]) for i in range(len(parts)))})"
@@ -157,7 +157,7 @@ class _RegionWriter:
         ]
         return f"{' + '.join(terms)} <= 1"
 
-    def _facet(self, names: list, facet: list[float], tolerance: float) -> str:
+    def _facet(self, names: list[Any], facet: list[float], tolerance: float) -> str:
         *normal, offset = facet
         terms = [self._times(a, self._column(name)) for a, name in zip(normal, names)]
         return f"{' + '.join(terms)} + {self._float(offset)} <= {self._float(tolerance)}"

@@ -140,7 +140,7 @@ class _Writer:
 
     def conditions(self, rule: Rule) -> str:
         """All conditions of a leaf, grouped by column, the lower bound first."""
-        parts: dict[tuple, list[Condition]] = {}
+        parts: dict[tuple[Any, ...], list[Condition]] = {}
         for condition in rule.conditions:
             name = condition.name
             key = (name.column, condition.is_upper) if isinstance(name, Indicator) else (name,)

@@ -28,7 +28,7 @@ def plot_partition(
     model: Any,
     X: Any,
     *,
-    features: tuple | None = None,
+    features: tuple[Any, ...] | None = None,
     feature_names: Sequence[str | Indicator] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
@@ -165,7 +165,7 @@ def _main_features(tree: ThresholdTree) -> tuple[int, int]:
     return (int(order[0]), int(order[1])) if len(order) > 1 else (0, 0)
 
 
-def _positions(features: tuple, names: list) -> tuple[int, int]:
+def _positions(features: tuple[Any, ...], names: list[Any]) -> tuple[int, int]:
     if len(features) != 2:
         raise ValueError(f"features must be two columns, got {len(features)}")
     words = [str(name) for name in names]

@@ -19,7 +19,7 @@ _LARGEST = 3.0
 """Differences above this many standard deviations have the same color."""
 
 
-def standardized_differences(X: Any, labels: np.ndarray, clusters: Sequence) -> np.ndarray:
+def standardized_differences(X: Any, labels: np.ndarray, clusters: Sequence[Any]) -> np.ndarray:
     """Mean in the cluster less mean of all other rows, in standard deviations of all rows.
 
     Parameters

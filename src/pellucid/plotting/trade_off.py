@@ -249,18 +249,18 @@ def _free_place(points, i, size, distance, taken, lines, corners) -> np.ndarray 
     return None
 
 
-def _overlap(one: tuple, other: tuple) -> bool:
+def _overlap(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
     return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
-def _is_inside(point: np.ndarray, box: tuple, margin: float = 4.0) -> bool:
+def _is_inside(point: np.ndarray, box: tuple[Any, ...], margin: float = 4.0) -> bool:
     return bool(
         box[0] - margin < point[0] < box[2] + margin
         and box[1] - margin < point[1] < box[3] + margin
     )
 
 
-def _crosses(line: tuple[np.ndarray, np.ndarray], box: tuple) -> bool:
+def _crosses(line: tuple[np.ndarray, np.ndarray], box: tuple[Any, ...]) -> bool:
     """Whether a straight line meets a box."""
     start, end = line
     return any(_is_inside(start + t * (end - start), box, 0.0) for t in np.linspace(0, 1, 40))

@@ -43,7 +43,7 @@ class Reference:
 
     centers: np.ndarray
     labels: np.ndarray
-    names: list
+    names: list[Any]
 
 
 def find_reference(

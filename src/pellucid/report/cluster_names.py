@@ -26,7 +26,7 @@ class Names:
     given: Mapping[Any, str] = field(default_factory=dict)
     suggested: Sequence[str] = ()
 
-    def describe(self, labels: list) -> list[dict[str, Any]]:
+    def describe(self, labels: list[Any]) -> list[dict[str, Any]]:
         """The clusters for the page.
 
         Parameters

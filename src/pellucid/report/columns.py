@@ -77,7 +77,7 @@ class Table:
             self._place = {name: i for i, name in enumerate(names)}
             self.n_rows = self._X.shape[0]
         self.names = list(self._place)
-        self._asked_values: dict[str, list] = {}
+        self._asked_values: dict[str, list[Any]] = {}
         self._plain: set[str] = set()
         for described in explanation.tree_columns_:
             if isinstance(described, Indicator):
@@ -99,7 +99,9 @@ class Table:
             rows[name] += int(tree.n_node_samples[node])
         return [name for name, _ in rows.most_common()]
 
-    def cuts(self, trees: Iterable[ThresholdTree], described: list[str | Indicator]) -> dict:
+    def cuts(
+        self, trees: Iterable[ThresholdTree], described: list[str | Indicator]
+    ) -> dict[Any, Any]:
         """Thresholds of some trees, by column of numbers."""
         found: dict[str, set[float]] = {}
         for tree in trees:
@@ -109,7 +111,7 @@ class Table:
                     found.setdefault(name, set()).add(float(tree.threshold[node]))
         return {name: sorted(values) for name, values in found.items()}
 
-    def asked_values(self, name: str) -> list:
+    def asked_values(self, name: str) -> list[Any]:
         """Categories of a column that trees ask about; `ask` collects them."""
         return self._asked_values.get(name, [])
 

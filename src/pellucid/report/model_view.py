@@ -208,7 +208,7 @@ def _once(candidates: list[TreeCandidate], sizes: dict[int, float]) -> list[Tree
     return [c for c in candidates if seen[sizes[id(c)], _cost(c)] is c]
 
 
-def _spread(candidates: list, most: int) -> list:
+def _spread(candidates: list[Any], most: int) -> list[Any]:
     """At most `n` items of a list, evenly spaced, with both ends."""
     if len(candidates) <= most:
         return candidates

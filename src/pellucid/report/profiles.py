@@ -119,7 +119,7 @@ class Profile:
         return np.where(np.abs(means) < 1e-12 * (abs(self.mean) + self.spread), 0.0, means)
 
     def differences(
-        self, cluster: np.ndarray, n_clusters: int, means: tuple | None = None
+        self, cluster: np.ndarray, n_clusters: int, means: tuple[Any, ...] | None = None
     ) -> np.ndarray:
         """How far each cluster is from the rest.
 

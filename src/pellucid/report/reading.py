@@ -11,7 +11,7 @@ _PAYLOAD = re.compile(r'<script type="application/json" id="payload">(.*?)</scri
 _MOST_BYTES = 50_000_000
 
 
-def read_cluster_names(path: str | PathLike) -> dict[str, str | None]:
+def read_cluster_names(path: str | PathLike[str]) -> dict[str, str | None]:
     """Names of the clusters in a report, also in a copy that was saved with other names.
 
     Parameters

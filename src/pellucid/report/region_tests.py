@@ -66,7 +66,7 @@ def describe_classifier(classifier: Any) -> dict[str, Any] | None:
     return None
 
 
-def ends_of(bounds: dict[str, tuple[float, float]], names: Sequence[str]) -> list | None:
+def ends_of(bounds: dict[str, tuple[float, float]], names: Sequence[str]) -> list[Any] | None:
     """Ends of a box in each column; None where it has no such shape."""
     return [_ends(bounds[name]) for name in names] if bounds else None
 

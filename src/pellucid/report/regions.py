@@ -209,7 +209,7 @@ class _View:
             "bounds": ends_of(piece.bounds, names),
         }
 
-    def _outlines(self, regions: Any, window: list, pieces: Any) -> list[dict[str, Any]]:
+    def _outlines(self, regions: Any, window: list[Any], pieces: Any) -> list[dict[str, Any]]:
         """Lines around the regions, with their answer where there is only one."""
         if len(window) > 2:
             return []

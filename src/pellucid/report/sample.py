@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from pellucid.report.columns import word
@@ -27,7 +29,7 @@ def sample_rows(cluster: np.ndarray, n_clusters: int, most: int) -> np.ndarray:
     return np.sort(np.concatenate([kept, rest]))
 
 
-def values_of(profile: Profile, rows: np.ndarray, *, digits: int = 5) -> list:
+def values_of(profile: Profile, rows: np.ndarray, *, digits: int = 5) -> list[Any]:
     """Values of some rows of a column: numbers, or positions of categories."""
     if profile.is_number:
         return [short(v, digits) for v in profile.column.numbers[rows].tolist()]
@@ -62,7 +64,7 @@ def typical_rows(
     return found
 
 
-def written_row(profiles: list[Profile], row: int) -> list:
+def written_row(profiles: list[Profile], row: int) -> list[Any]:
     """One row for display: rounded numbers and names of categories."""
     cells = []
     for profile in profiles:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,7 @@ def split_histograms(
     profiles: Mapping[str, Profile],
     *,
     is_private: bool = False,
-) -> dict[int, list]:
+) -> dict[int, list[Any]]:
     """For each split, the rows of each cluster below it by bin of the column of the split.
 
     Parameters

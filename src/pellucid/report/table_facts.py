@@ -210,7 +210,7 @@ def describe_numbers(values: np.ndarray, *, is_sample: bool = False) -> dict[str
     }
 
 
-def related_columns(numbers: Mapping[str, np.ndarray]) -> dict[str, list]:
+def related_columns(numbers: Mapping[str, np.ndarray]) -> dict[str, list[Any]]:
     """Pairs of columns with the same values, and pairs with a high correlation.
 
     Parameters

@@ -71,7 +71,7 @@ def counted(tree: ThresholdTree, leaf: np.ndarray) -> ThresholdTree:
 
 
 def with_tree(
-    explanation: Explanation, tree: ThresholdTree, clusters: list | None = None
+    explanation: Explanation, tree: ThresholdTree, clusters: list[Any] | None = None
 ) -> Explanation:
     """An explanation in the same words with another tree, and other labels if given."""
     columns = getattr(explanation, "feature_names_in_", None)
@@ -103,7 +103,7 @@ def describe_tree(
     candidate: TreeCandidate,
     explanation: Explanation,
     places: dict[str, int],
-    values: dict[str, list],
+    values: dict[str, list[Any]],
 ) -> dict[str, Any]:
     """A tree for the page.
 
@@ -203,7 +203,7 @@ def label_mark(cluster: int) -> str:
     return f"\ue000{cluster}\ue001"
 
 
-def describe_dialects(labels: list) -> dict[str, dict[str, Any]]:
+def describe_dialects(labels: list[Any]) -> dict[str, dict[str, Any]]:
     """How each dialect of SQL writes the labels and other strings."""
     try:
         return {

@@ -42,7 +42,7 @@ def describe_trends(model: Any, series: Any, times: Any = None) -> dict[str, Any
     return {"first": _moment(first), "last": _moment(last), "clusters": clusters}
 
 
-def _thinned(line: np.ndarray, n_times: int) -> list:
+def _thinned(line: np.ndarray, n_times: int) -> list[Any]:
     step = max(1, -(-n_times // _MOST_TIMES))
     return [short(value, 4) for value in line[::step].tolist()]
 

@@ -86,7 +86,7 @@ def _new_names(model: Any, X: Any) -> list[str] | None:
     return [str(name) for name in table.columns] if table.shape[1] == n_features else None
 
 
-def write_report(path: str | PathLike, model: Any, X: Any, **options: Any) -> Path:
+def write_report(path: str | PathLike[str], model: Any, X: Any, **options: Any) -> Path:
     """Write a report: one HTML file that explains the clusters and needs nothing else.
 
     It opens from the disk without a network, prints, and holds no more of the data than counts,

@@ -161,7 +161,7 @@ class PoolHistogramTask:
             found[number] = out
         return found
 
-    def merge(self, first: dict, second: dict) -> dict[int, np.ndarray]:
+    def merge(self, first: dict[Any, Any], second: dict[Any, Any]) -> dict[int, np.ndarray]:
         """Weights of two batches."""
         return {number: first[number] + second[number] for number in first}
 

@@ -39,7 +39,7 @@ class WeightTask:
         are_integers = bool((weight == np.rint(weight)).all())
         return are_ones, are_integers, float(weight.sum()), float(weight.max(initial=0.0))
 
-    def merge(self, first: tuple, second: tuple) -> tuple:
+    def merge(self, first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
         """Of two batches."""
         total, largest = first[2] + second[2], max(first[3], second[3])
         return first[0] and second[0], first[1] and second[1], total, largest
@@ -193,7 +193,9 @@ class MomentTask:
             moments_of_some(columns, rows, leaf[rows].astype(np.int32), weight, self.origins),
         )
 
-    def merge(self, first: tuple, second: tuple) -> tuple[GroupMoments, GroupMoments]:
+    def merge(
+        self, first: tuple[Any, ...], second: tuple[Any, ...]
+    ) -> tuple[GroupMoments, GroupMoments]:
         """Those of two batches."""
         return first[0].plus(second[0]), first[1].plus(second[1])
 

@@ -74,7 +74,9 @@ class LocalPartitions(Partitions):
         """Merged results over all batches, a few of which are in memory at a time."""
         return merge_all(task, self._results(task, self._batches()))
 
-    def _results(self, work: Callable, items: Iterable, per_thread: int = 1) -> Iterator:
+    def _results(
+        self, work: Callable[..., Any], items: Iterable[Any], per_thread: int = 1
+    ) -> Iterator[Any]:
         """``work(item)`` for all items, in their order; some items per thread at a time."""
         for group in in_groups(items, per_thread * self._pool.n_threads):
             yield from self._pool.map(work, group)
@@ -87,7 +89,7 @@ class LocalPartitions(Partitions):
         """There is nothing to remove."""
 
 
-def merge_all(task: Task, results: Iterable) -> Any:
+def merge_all(task: Task, results: Iterable[Any]) -> Any:
     """The merged results of a task; None if there are none."""
     merged = None
     for result in results:
@@ -95,9 +97,9 @@ def merge_all(task: Task, results: Iterable) -> Any:
     return merged
 
 
-def in_groups(items: Iterable, size: int) -> Iterator[list]:
+def in_groups(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
     """Lists of `size` items, the last one perhaps shorter."""
-    group: list = []
+    group: list[Any] = []
     for item in items:
         group.append(item)
         if len(group) == size:
@@ -107,7 +109,7 @@ def in_groups(items: Iterable, size: int) -> Iterator[list]:
         yield group
 
 
-def read_ahead(items: Iterable, size: int) -> Iterator:
+def read_ahead(items: Iterable[Any], size: int) -> Iterator[Any]:
     """The same items; a thread takes the next ones from the source while one is used."""
     iterator = iter(items)
     with ThreadPoolExecutor(1) as executor:

@@ -133,7 +133,7 @@ class LabelNamesTask:
 
     column: str
 
-    def __call__(self, raw: RawBatch) -> tuple[np.ndarray, tuple]:
+    def __call__(self, raw: RawBatch) -> tuple[np.ndarray, tuple[Any, ...]]:
         """Labels and largest values of one batch."""
         require_domain(raw)
         return np.unique(as_labels(raw, self.column)), _largest(raw)
@@ -150,7 +150,9 @@ def _largest(raw: RawBatch) -> tuple[np.ndarray, LargestWeight]:
     return largest.astype(np.float64), LargestWeight.of(weight)
 
 
-def _merge_largest(first: tuple, second: tuple) -> tuple[np.ndarray, LargestWeight]:
+def _merge_largest(
+    first: tuple[Any, ...], second: tuple[Any, ...]
+) -> tuple[np.ndarray, LargestWeight]:
     return np.maximum(first[0], second[0]), first[1].merge(second[1])
 
 
@@ -187,7 +189,7 @@ class ScanReference:
 
     centers: np.ndarray
     find_labels: Any
-    names: list
+    names: list[Any]
 
 
 def of_column(partitions: Partitions, scan: Any, noise: str) -> ScanReference:
@@ -236,7 +238,9 @@ class LargestTask:
         require_domain(raw)
         return _largest(raw)
 
-    def merge(self, first: tuple, second: tuple) -> tuple[np.ndarray, LargestWeight]:
+    def merge(
+        self, first: tuple[Any, ...], second: tuple[Any, ...]
+    ) -> tuple[np.ndarray, LargestWeight]:
         """Largest values of two batches."""
         return _merge_largest(first, second)
 

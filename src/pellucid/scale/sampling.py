@@ -125,7 +125,7 @@ class GatheredRows(NamedTuple):
     """
 
     n_rows: int
-    parts: list | None
+    parts: list[Any] | None
 
     def arrays(self) -> list[np.ndarray | None]:
         """Values, weights and labels, in the order of the partitions."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -57,7 +57,7 @@ class TreeSumsTask:
             found.append((units, GroupSums.of(X, leaf, batch.weights.values, n, self.terms)))
         return found
 
-    def merge(self, first: list, second: list) -> list[tuple[np.ndarray, GroupSums]]:
+    def merge(self, first: list[Any], second: list[Any]) -> list[tuple[np.ndarray, GroupSums]]:
         """Those of two batches."""
         return [(a[0] + b[0], a[1].merge(b[1])) for a, b in zip(first, second)]
 

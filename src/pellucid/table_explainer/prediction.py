@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -165,7 +165,7 @@ def _column(source: TableSource, name: str, model: str) -> pl.Series:
 
 
 def _is_category(
-    source: TableSource, column: pl.Series, name: Indicator, categories: list
+    source: TableSource, column: pl.Series, name: Indicator, categories: list[Any]
 ) -> np.ndarray:
     """1 where a column has the category of an indicator, and 0 elsewhere."""
     column = as_category(column)

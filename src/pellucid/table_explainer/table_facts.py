@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -38,7 +39,7 @@ def describe_table(fitted: FittedTable) -> TableFacts:
     for name in names:
         role, reason = _role(prepared, name)
         column = table[name]
-        facts: dict = {}
+        facts: dict[Any, Any] = {}
         if role in ("number", "date"):
             values = as_number(column).fill_null(np.nan).to_numpy()
             numbers[name] = values if rows is None else values[rows]

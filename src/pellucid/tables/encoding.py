@@ -34,7 +34,7 @@ class Indicator:
     column: str
     value: Any
     """The category; None for a missing value."""
-    categories: tuple = field(default=(), compare=False, repr=False)
+    categories: tuple[Any, ...] = field(default=(), compare=False, repr=False)
     """All known categories of the column; empty if they are not known."""
 
     @property
@@ -69,10 +69,10 @@ class CategorySet:
     """
 
     column: str
-    values: frozenset
+    values: frozenset[Any]
     is_excluded: bool
     """Whether `values` are those that the column does not have."""
-    categories: tuple = field(default=(), compare=False, repr=False)
+    categories: tuple[Any, ...] = field(default=(), compare=False, repr=False)
     """All known categories of the column; empty if they are not known."""
 
     @classmethod
@@ -160,7 +160,7 @@ class Encoding:
     array([[41.,  0.,  1.]])
     """
 
-    def __init__(self, input_names: Sequence[str], categories: Sequence[list | None]) -> None:
+    def __init__(self, input_names: Sequence[str], categories: Sequence[list[Any] | None]) -> None:
         self.input_names = list(input_names)
         self._categories = list(categories)
         self.names: list[str | Indicator] = []
@@ -168,7 +168,7 @@ class Encoding:
             self.names += [name] if values is None else _indicators_of(name, values)
 
     @classmethod
-    def fit(cls, table: Any, categorical: Iterable | None = None) -> Encoding:
+    def fit(cls, table: Any, categorical: Iterable[Any] | None = None) -> Encoding:
         """Learn the categories of a table.
 
         Parameters
@@ -229,7 +229,7 @@ class Encoding:
         return found
 
 
-def _positions(names: list[str], wanted: Iterable | None) -> set[int]:
+def _positions(names: list[str], wanted: Iterable[Any] | None) -> set[int]:
     found = set()
     for column in () if wanted is None else wanted:
         if isinstance(column, str):
@@ -258,19 +258,19 @@ def as_category(value: Any) -> Any:
     return value if isinstance(value, Hashable) else str(value)
 
 
-def _categories(column: np.ndarray) -> list:
+def _categories(column: np.ndarray) -> list[Any]:
     found = {as_category(value) for value in set(column.tolist())}
     return sorted(found, key=_rank)
 
 
-def _rank(value: Any) -> tuple:
+def _rank(value: Any) -> tuple[Any, ...]:
     """Sort key: numbers by value, then all others by their text; missing last."""
     if isinstance(value, Number):
         return (0, value, "")
     return (2 if value is None else 1, 0, str(value))
 
 
-def _indicators_of(name: str, values: list) -> list[Indicator]:
+def _indicators_of(name: str, values: list[Any]) -> list[Indicator]:
     categories = tuple(values)
     return [Indicator(name, value, categories) for value in values]
 
@@ -281,7 +281,7 @@ def _word(value: Any) -> str:
     return "missing" if value is None else str(value)
 
 
-def _included_text(column: str, values: list) -> str:
+def _included_text(column: str, values: list[Any]) -> str:
     say = rule_words()
     if not values:
         return f"{column} {say.is_} {say.nothing}"
@@ -290,7 +290,7 @@ def _included_text(column: str, values: list) -> str:
     return f"{column} {'=' if _are_numbers(values) else say.is_} {listed}"
 
 
-def _excluded_text(column: str, values: list) -> str:
+def _excluded_text(column: str, values: list[Any]) -> str:
     say = rule_words()
     if not values:
         return f"{column} {say.is_} {say.anything}"
@@ -300,7 +300,7 @@ def _excluded_text(column: str, values: list) -> str:
     return f"{column} ≠ {word}" if _are_numbers(values) else f"{column} {say.is_not} {word}"
 
 
-def _are_numbers(values: list) -> bool:
+def _are_numbers(values: list[Any]) -> bool:
     """Whether the first of some categories is a number, and all others that are not missing."""
     return values[0] is not None and all(
         isinstance(value, Number) and not isinstance(value, bool)
@@ -309,7 +309,7 @@ def _are_numbers(values: list) -> bool:
     )
 
 
-def _indicators(column: np.ndarray, values: list) -> list[np.ndarray]:
+def _indicators(column: np.ndarray, values: list[Any]) -> list[np.ndarray]:
     position = {value: i for i, value in enumerate(values)}
     cells = column.tolist()
     # There are few distinct values; each is converted once.

@@ -13,7 +13,7 @@ from sklearn.utils.validation import validate_data
 class PlainTable(NamedTuple):
     """Column names and values of a numeric table."""
 
-    names: list
+    names: list[Any]
     numbers: np.ndarray
 
 
@@ -71,7 +71,7 @@ class _Names:
     def __dataframe__(self) -> _Names:
         return self
 
-    def column_names(self) -> list:
+    def column_names(self) -> list[Any]:
         """Names of the columns."""
         return self._names
 

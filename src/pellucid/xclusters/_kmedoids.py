@@ -101,7 +101,7 @@ class KMedoids(ClusterMixin, BaseEstimator):
     array([0, 1])
     """
 
-    _parameter_constraints: dict = {
+    _parameter_constraints: dict[Any, Any] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "metric": [
             StrOptions({*METRICS, *SCIPY_METRICS, *SCIPY_BOOLEAN_METRICS}),

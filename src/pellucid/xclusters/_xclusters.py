@@ -246,7 +246,7 @@ class XClusters(ExplainedClusters):
     array([0, 2])
     """
 
-    _parameter_constraints: dict = {
+    _parameter_constraints: dict[Any, Any] = {
         "accuracy_features": [str, Integral, "array-like", None],
         "explanation_features": [str, Integral, "array-like", None],
         "k_range": ["array-like"],
@@ -283,7 +283,7 @@ class XClusters(ExplainedClusters):
         accuracy_distance: Any = "euclidean",
         explanation_distance: Any = "auto",
         window: int | None = None,
-        categorical: Iterable | None = None,
+        categorical: Iterable[Any] | None = None,
         tree_accuracy: float = 0.9,
         tree_measure: Literal["f1", "accuracy"] = "f1",
         weights: Literal["all", "f1"] = "all",

@@ -235,6 +235,6 @@ class KMedoidsStarts:
         )
 
 
-def _pair_distance(pair: tuple[int, float], k: int, alpha: float) -> tuple:
+def _pair_distance(pair: tuple[int, float], k: int, alpha: float) -> tuple[Any, ...]:
     """Sort key: difference in k first, because k changes a clustering more than α does."""
     return abs(pair[0] - k), abs(pair[1] - alpha), pair

@@ -221,7 +221,9 @@ class MedoidSearch:
         swap = next(swaps, None)
         return None if swap is None else (int(swap[0]), int(swap[1]))
 
-    def _map_blocks(self, work: Callable[[tuple[int, int]], Any], begin: int, end: int) -> list:
+    def _map_blocks(
+        self, work: Callable[[tuple[int, int]], Any], begin: int, end: int
+    ) -> list[Any]:
         """Apply `work` to blocks of begin .. end, in parallel if there are several."""
         blocks = self.pool.blocks(end - begin, max(1, _CHUNK // len(self.D)))
         return self.pool.map(work, [(begin + a, begin + b) for a, b in blocks])

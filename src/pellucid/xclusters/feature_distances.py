@@ -19,7 +19,7 @@ NUMERIC_METRICS = (
 """Distances that are only defined for numbers."""
 
 
-def accuracy_data(accuracy: Any, metric: str | Callable) -> Any:
+def accuracy_data(accuracy: Any, metric: str | Callable[..., Any]) -> Any:
     """Accuracy features as input of `pairwise`; unchanged if they are not a table."""
     if not isinstance(accuracy, Columns):
         return accuracy
@@ -28,7 +28,9 @@ def accuracy_data(accuracy: Any, metric: str | Callable) -> Any:
     return as_objects(accuracy)
 
 
-def explanation_data(explanation: Columns, encoding: Encoding, metric: str | Callable) -> Any:
+def explanation_data(
+    explanation: Columns, encoding: Encoding, metric: str | Callable[..., Any]
+) -> Any:
     """Explanation features as input of `pairwise`; one-hot encoded for numeric distances."""
     if metric in NUMERIC_METRICS:
         return encoding.transform(explanation)
@@ -40,7 +42,9 @@ def explanation_data(explanation: Columns, encoding: Encoding, metric: str | Cal
     return objects
 
 
-def explanation_metric(metric: str | Callable, encoding: Encoding) -> str | Callable:
+def explanation_metric(
+    metric: str | Callable[..., Any], encoding: Encoding
+) -> str | Callable[..., Any]:
     """Replace "auto" by "jaccard" (only categories) or "gower"."""
     if isinstance(metric, str) and metric == "auto":
         return "jaccard" if all(encoding.is_categorical) else "gower"

@@ -15,7 +15,7 @@ class Column(NamedTuple):
     """Values of one column, and whether they are numeric."""
 
     name: str
-    values: list | np.ndarray
+    values: list[Any] | np.ndarray
     is_numeric: bool
 
 
@@ -84,7 +84,7 @@ def read_series(X: Any, name: str) -> np.ndarray | list[np.ndarray]:
     return series
 
 
-def read_objects(X: Any, name: str) -> list:
+def read_objects(X: Any, name: str) -> list[Any]:
     """Read the rows as arguments of a callable distance: arrays, or the items of a list."""
     if isinstance(X, (list, tuple)):
         items = list(X)
@@ -155,7 +155,7 @@ def is_missing(value: Any) -> bool:
     return isinstance(value, (float, np.floating)) and value != value
 
 
-def _values(column: Any) -> list | np.ndarray:
+def _values(column: Any) -> list[Any] | np.ndarray:
     import narwhals as nw
 
     if column.dtype.is_numeric():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -39,8 +39,8 @@ class CutCache:
 
     penalties: list[float] = field(default_factory=list)
     splits: list[Split | None] = field(default_factory=list)
-    _lines: dict[tuple | None, _Line] = field(default_factory=dict)
-    _children: dict[tuple | None, tuple[CutCache, CutCache]] = field(default_factory=dict)
+    _lines: dict[tuple[Any, ...] | None, _Line] = field(default_factory=dict)
+    _children: dict[tuple[Any, ...] | None, tuple[CutCache, CutCache]] = field(default_factory=dict)
 
     @property
     def n_searches(self) -> int:

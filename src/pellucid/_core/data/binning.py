@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -289,7 +289,7 @@ def _dense_codes(X, edges, n_edges, has_all, grid, is_mixed, pool) -> tuple[np.n
     return codes, np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32)
 
 
-def _code_type(edges: np.ndarray) -> type:
+def _code_type(edges: np.ndarray) -> type[Any]:
     return np.uint8 if edges.shape[1] <= 256 else np.uint16
 
 
@@ -315,7 +315,7 @@ def _find_edges(X, centers: np.ndarray, width: int, pool: ThreadPool):
     return edges, has_all, CellGrid(low, scale)
 
 
-def _dense_samples(X: np.ndarray, pool: ThreadPool) -> tuple[Callable, Sequence]:
+def _dense_samples(X: np.ndarray, pool: ThreadPool) -> tuple[Callable[..., Any], Sequence[Any]]:
     """A function that samples columns, each sorted, with their lengths; and blocks of columns."""
     evenly = slice(None, None, -(-X.shape[0] // _MAX_SAMPLE))
 
@@ -327,7 +327,7 @@ def _dense_samples(X: np.ndarray, pool: ThreadPool) -> tuple[Callable, Sequence]
     return sample, [slice(*block) for block in pool.blocks(X.shape[1], _MIN_TASK_COLUMNS)]
 
 
-def _sparse_samples(X) -> tuple[Callable, Sequence]:
+def _sparse_samples(X) -> tuple[Callable[..., Any], Sequence[Any]]:
     """The same for a CSC matrix: evenly spaced stored entries, and 0 for all others."""
     stored = np.diff(X.indptr)
     steps = -(-np.maximum(stored, 1) // _MAX_SAMPLE)

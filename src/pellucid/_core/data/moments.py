@@ -9,7 +9,7 @@ more than rounding errors can, the squared differences are summed in the order o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -239,7 +239,9 @@ def nearest_centers(X, centers: np.ndarray, pool: ThreadPool) -> np.ndarray:
     return labels
 
 
-def _dense_nearest(X, begin, end, centers, half_squares, error, labels) -> Iterator[tuple]:
+def _dense_nearest(
+    X, begin, end, centers, half_squares, error, labels
+) -> Iterator[tuple[Any, ...]]:
     """Set the labels of blocks of rows, -1 if the scores do not decide; yields rows and values."""
     from pellucid._core.kernels.dataset import dense_nearest
 
@@ -252,7 +254,9 @@ def _dense_nearest(X, begin, end, centers, half_squares, error, labels) -> Itera
         yield rows, part
 
 
-def _sparse_nearest(X, begin, end, centers, half_squares, error, labels) -> Iterator[tuple]:
+def _sparse_nearest(
+    X, begin, end, centers, half_squares, error, labels
+) -> Iterator[tuple[Any, ...]]:
     """The same for CSR rows."""
     from pellucid._core.kernels.dataset import pick_nearest
 

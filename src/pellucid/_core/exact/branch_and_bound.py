@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from time import monotonic
+from typing import Any
 
 import numpy as np
 
@@ -72,7 +73,7 @@ class BranchAndBound:
         self.table, self.deadline, self._clock = table, deadline, clock
         self.root, self.fixed_cost = table.root()
         table.bound_by_pairs(self.root)
-        self.incumbent: tuple[int, list | None] = (upper, None)
+        self.incumbent: tuple[int, list[Any] | None] = (upper, None)
         self._path: list[tuple[Subproblem, int]] = []
         self._interrupt = Interrupt()
         self._n_trials = self._next_trial = 0
@@ -195,7 +196,7 @@ class BranchAndBound:
         table, before = self.table, self.table.n_listings
         root_is_solved = self.root.is_solved
         base_weight, lower_weight = _TRIAL_WEIGHTS[self._n_trials % len(_TRIAL_WEIGHTS)]
-        tree: list = []
+        tree: list[Any] = []
         cost, stack = self.fixed_cost, [self.root]
         while stack:
             subproblem = stack.pop()

@@ -104,7 +104,7 @@ class BeamSearch:
             for position, leaf in enumerate(tree.leaves)
             for rank, (loss, _) in enumerate(leaf.candidates)
         ]
-        chosen: dict[frozenset, PartialTree] = {}
+        chosen: dict[frozenset[Any], PartialTree] = {}
         # A tree can be reached by any order of its splits, so equal trees are skipped.
         for loss, rank, order, position in _ascending(successors):
             tree = beam[order]
@@ -116,7 +116,7 @@ class BeamSearch:
         return list(chosen.values())
 
 
-def _ascending(items: list) -> Iterator:
+def _ascending(items: list[Any]) -> Iterator[Any]:
     """The items in ascending order, sorted only as far as they are used."""
     heapq.heapify(items)
     while items:

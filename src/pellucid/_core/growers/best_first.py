@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from typing import Any
 
 from pellucid._core.criteria.base import Criterion
 from pellucid._core.criteria.column_search import Split
@@ -39,7 +40,7 @@ def grow_best_first(
     tree = GrowingTree(criterion, threshold_style, start, name_all=True)
     # Entries are bounds before they are splits. Ties go to the bound, so that a split is made only
     # when no leaf that has not been searched could hold a better one.
-    heap: list = []
+    heap: list[Any] = []
 
     def consider(number: int) -> None:
         bound = criterion.gain_bound(tree.leaves[number])
@@ -68,7 +69,7 @@ def grow_best_first(
     return tree.result()
 
 
-def _next_to_search(heap: list, tree: GrowingTree, n_splits: int) -> list[int]:
+def _next_to_search(heap: list[Any], tree: GrowingTree, n_splits: int) -> list[int]:
     """Take the leaf of the largest bound off the heap; if it is too small for all threads, also
     others that are as small and would be among the next `n_splits` if they gained their bounds.
 

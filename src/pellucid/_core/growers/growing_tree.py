@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -43,7 +43,7 @@ class GrowthResult:
     """
 
     builder: TreeBuilder
-    gains: list
+    gains: list[Any]
     leaves: dict[int, Node]
 
     @cached_property
@@ -105,7 +105,7 @@ class GrowingTree:
         self.criterion = criterion
         self.threshold_style = threshold_style
         self.name_all = name_all
-        self.gains: list = []
+        self.gains: list[Any] = []
         self._split_rows: list[NodeRows] = []
         problem, root = criterion.problem, criterion.root()
         if start is None:

@@ -6,6 +6,7 @@ The loops, and the statistics that they maintain, are in `pellucid._core.kernels
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -286,7 +287,7 @@ class LocalSearchTree(ArrayTree):
     def rule_sizes(self) -> tuple[int, int]:
         """Splits on the longest path, and conditions in the longest rule of a leaf."""
         feature, depth = self.arrays.feature.tolist(), {self.root: 0}
-        conditions: dict[int, frozenset] = {self.root: frozenset()}
+        conditions: dict[int, frozenset[Any]] = {self.root: frozenset()}
         for node in self.inner():
             for child, is_left in zip(self.children(node), (True, False)):
                 depth[child] = depth[node] + 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -134,7 +135,9 @@ class Portfolio:
     threshold_style: ThresholdStyle
     progress: Progress
 
-    def best(self, rank: Callable[[Polished], tuple], *, only_cost: bool) -> Polished | None:
+    def best(
+        self, rank: Callable[[Polished], tuple[Any, ...]], *, only_cost: bool
+    ) -> Polished | None:
         """The polished tree of lowest rank within the limits; ties go to the first.
 
         Parameters
@@ -198,7 +201,7 @@ class Portfolio:
         problem, budget, style = self.problem, self.budget, self.threshold_style
         silent = Progress("", 1, 0)
         criteria = [InducedCost(problem, self.depth_penalty)]
-        searches: list = ["greedy"]
+        searches: list[Any] = ["greedy"]
         if budget.beam is not None:
             criteria += [InducedCost(problem, 0.0), Mistakes(problem)]
         if budget.uses_beam(problem):

@@ -6,6 +6,7 @@ import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -83,7 +84,7 @@ class _ErrorsOf:
     def __enter__(self) -> None:
         return None
 
-    def __exit__(self, kind: type | None, error: BaseException | None, trace: object) -> None:
+    def __exit__(self, kind: type[Any] | None, error: BaseException | None, trace: object) -> None:
         if isinstance(error, (pl.exceptions.PolarsError, OSError)):
             why = next(iter(str(error).splitlines()), type(error).__name__)
             raise InputError(f"{self.name} cannot be read: {why}") from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -91,7 +91,7 @@ class _Parser:
     known_markers: tuple[str, ...]
     parsed: dict[str, pl.Series] = field(default_factory=dict)
     formats: dict[str, ColumnFormat] = field(default_factory=dict)
-    strays: dict[tuple, list[str]] = field(default_factory=lambda: defaultdict(list))
+    strays: dict[tuple[Any, ...], list[str]] = field(default_factory=lambda: defaultdict(list))
     decorated: list[str] = field(default_factory=list)
     dates: list[str] = field(default_factory=list)
     codes: list[str] = field(default_factory=list)

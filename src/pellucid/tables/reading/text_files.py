@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import polars as pl
 import polars.selectors as cs
@@ -88,7 +89,7 @@ def _try_numbers(layout: TextTable, options: ReadingOptions) -> pl.DataFrame | N
     return None
 
 
-def _read_typed(content: bytes, separator: str, dtypes: list | None = None) -> pl.DataFrame:
+def _read_typed(content: bytes, separator: str, dtypes: list[Any] | None = None) -> pl.DataFrame:
     """The table with the types of its first rows; an error if a later row does not fit."""
     return read_fields(
         content, separator, infer_schema_length=_SAMPLE_ROWS, schema_overrides=dtypes

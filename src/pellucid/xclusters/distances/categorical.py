@@ -37,7 +37,7 @@ class _CategoricalDistance(Distance):
     """A distance with a common encoding of the categories of all rows that are read."""
 
     def __init__(self) -> None:
-        self._codes: list[dict] = []
+        self._codes: list[dict[Any, Any]] = []
 
     def _encode(self, columns: list[Column], name: str) -> np.ndarray:
         """Encode the values of each column by consecutive integers."""

@@ -49,7 +49,7 @@ class Distance(ABC):
         n_columns = max(1, len(others))
         return max(1, min(_ENTRIES // n_columns, -(-len(rows) // (4 * n_threads)))), n_columns
 
-    def threads(self, n_threads: int) -> AbstractContextManager:
+    def threads(self, n_threads: int) -> AbstractContextManager[Any]:
         """Context that limits the distance's own threads."""
         return nullcontext()
 
@@ -210,13 +210,13 @@ class CallableDistance(Distance):
         self.function = function
         self.name = getattr(function, "__name__", "function")
 
-    def read(self, X: Any, name: str) -> list:
+    def read(self, X: Any, name: str) -> list[Any]:
         return read_objects(X, name)
 
     def tile_shape(self, rows: Any, others: Any, n_threads: int) -> tuple[int, int]:
         return 1, max(1, len(others))
 
-    def tile(self, rows: list, others: list, tile: Tile, *, same: bool) -> np.ndarray:
+    def tile(self, rows: list[Any], others: list[Any], tile: Tile, *, same: bool) -> np.ndarray:
         top, bottom, left, right = tile
         distances = np.zeros((bottom - top, right - left))
         for i in range(top, bottom):

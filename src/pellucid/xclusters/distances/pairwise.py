@@ -214,7 +214,7 @@ def _compute_tiles(
     others: Any,
     same: bool,
     pool: ThreadPool,
-    work: Callable,
+    work: Callable[..., Any],
     progress: Progress,
 ) -> None:
     """Compute the tiles in batches, with progress and Ctrl-C checks in between."""

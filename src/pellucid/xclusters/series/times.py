@@ -130,7 +130,7 @@ def as_numbers(times: np.ndarray) -> np.ndarray:
     return times.astype(np.float64)
 
 
-def _read_text(values: list, name: str) -> np.ndarray:
+def _read_text(values: list[Any], name: str) -> np.ndarray:
     """Convert text or date objects to datetime64; each distinct value is parsed once."""
     distinct: dict[Any, int] = {}
     codes = [distinct.setdefault(value, len(distinct)) for value in values]

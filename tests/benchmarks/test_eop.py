@@ -252,3 +252,23 @@ def test_what_cannot_be_run_is_refused(tmp_path, capsys):
     assert "choose from synthetic, real" in capsys.readouterr().err
     assert main(["eop", "--targets", str(tmp_path), "--output", output]) == 2
     assert "no eop_table1_vs_boosting.csv" in capsys.readouterr().err
+
+
+def test_inequalities_and_tests_are_counted_alike(tmp_path):
+    from benchmarks.eop import against_cart, ten_sets
+    from benchmarks.settings import Settings
+    from pellucid import EOPClassifier
+
+    assert len(set(ten_sets.TEN)) == 10
+    assert ten_sets.names(None) == ["wine", "breast_cancer", "digits"]
+    X = np.repeat([[0.0], [1.0], [2.0]], 20, axis=0)
+    y = np.repeat(["a", "b", "a"], 20)
+    split = sets.Split(X, y, X, y)
+    tree = against_cart._tree(split)
+    assert (tree["nodes"], tree["inequalities"], tree["accuracy"]) == (5, 2, 1.0)
+    assert tree["tests"] == pytest.approx(5 / 3)
+    model = EOPClassifier(max_error=0.1, complexity_penalty=0.01, calibration=0)
+    found = against_cart._list(split, model)
+    assert (found["accuracy"], found["inequalities"], found["classes"]) == (1.0, 2, 2)
+    assert found["tests"] == pytest.approx(5 / 3)
+    assert against_cart.sections(Settings(output=tmp_path)) == []

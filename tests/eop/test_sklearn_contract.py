@@ -1,7 +1,5 @@
 """The EOP classifiers pass scikit-learn's estimator checks."""
 
-import inspect
-
 import pytest
 from sklearn.linear_model import RidgeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -45,7 +43,8 @@ def expected_failures(estimator):
 
 def test_every_classifier_is_checked():
     public = {getattr(pellucid.eop, name) for name in pellucid.eop.__all__}
-    assert {thing for thing in public if inspect.isclass(thing)} == set(map(type, CLASSIFIERS))
+    classifiers = {thing for thing in public if hasattr(thing, "predict")}
+    assert classifiers == set(map(type, CLASSIFIERS))
 
 
 @parametrize_with_checks(CLASSIFIERS, expected_failed_checks=expected_failures)

@@ -14,7 +14,7 @@ import pellucid
 ROOT = Path(__file__).parent.parent
 DOCS, EXAMPLES = ROOT / "docs", ROOT / "examples"
 SCRIPTS = sorted(EXAMPLES.glob("*/*.py"))
-FAST = ("plot_7_why_not_cart", "plot_3_partition", "plot_1_own_criterion")
+FAST = ("plot_7_why_not_cart", "plot_1_own_criterion", "plot_2_own_region_shape")
 """Examples that the tests execute; `make docs` executes all."""
 
 PACKAGES = (

@@ -55,16 +55,19 @@ class Discs(Regions):
 class DiscFinder(ShapeFinder):
     """Tries discs around some rows, and the best radius of each."""
 
-    def _grow(self, rows, gains, random):
+    def grow(self, rows, gains, random):
+        """A disc with a large surplus, or None."""
         seeds = random.permutation(np.flatnonzero(gains > 0))[:40]
         discs = [self._best_radius(rows.P[seed], rows.P, gains) for seed in seeds]
         surplus, disc = max(discs, key=lambda pair: pair[0], default=(0, None))
         return disc if surplus > 0 else None
 
-    def _fit(self, region, rows, gains):
+    def fit(self, region, rows, gains):
+        """The same center with the best radius."""
         return self._best_radius(region.centers[0], rows.P, gains)[1]
 
-    def _join(self, regions, dim):
+    def join(self, regions, dim):
+        """Several discs as one object."""
         centers = [region.centers[0] for region in regions]
         return Discs(centers, [region.radii[0] for region in regions], dim)
 
@@ -77,16 +80,8 @@ class DiscFinder(ShapeFinder):
         return sums[best], Discs(center, distances[order[best]], P.shape[1])
 
 
-class DiscClassifier(EOPClassifier):
-    """EOP with discs."""
-
-    def _finders(self):
-        finder = DiscFinder(self.n_bootstraps, self.max_error)
-        return finder, finder
-
-
 X, y = make_blobs(300, centers=[[0, 0], [4, 0], [2, 3]], cluster_std=0.8, random_state=0)
-model = DiscClassifier(max_dim=2, max_levels=3, random_state=0).fit(X, y)
+model = EOPClassifier(regions=DiscFinder, max_levels=3, random_state=0).fit(X, y)
 print(model.explain())
 
 # %%

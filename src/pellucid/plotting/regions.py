@@ -125,13 +125,23 @@ def plot_score_map(
 
     Parameters
     ----------
-    model : fitted EOPClassifier or ATEOPClassifier with ``regions="nonparametric"``
-    X, y, level, feature_names, ax
-        As in :func:`plot_level`.
+    model : EOPClassifier or ATEOPClassifier
+        Fitted with ``regions="nonparametric"``.
+    X : array-like or data frame of shape (n_samples, n_features)
+        Rows to draw.
+    y : array-like of shape (n_samples,)
+        Their classes.
+    level : int, default=0
+        Number of the level, from 0.
+    feature_names : sequence of str, optional
+        Names of the columns.
+    ax : matplotlib Axes, optional
+        Where to draw; new axes by default.
 
     Returns
     -------
     matplotlib Axes
+        The axes with the picture.
     """
     scene = _Scene(model, X, y, level, feature_names)
     regions = scene.level.regions

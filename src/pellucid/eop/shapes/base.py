@@ -17,7 +17,21 @@ _MAX_BITS = 61
 
 
 class Rows(NamedTuple):
-    """Rows of a projection with the integers that stand for ε (gain) and 1 - ε (loss)."""
+    """Rows of a projection with the integers that stand for ε (gain) and 1 - ε (loss).
+
+    Attributes
+    ----------
+    P : ndarray of shape (n_rows, dim)
+        Values of the projection.
+    correct : ndarray of shape (n_rows,), bool
+        Whether the classifier of the level classifies each row correctly.
+    units : ndarray of shape (n_rows,), int64
+        Weights, as integers.
+    gain, loss : int
+        ε and 1 - ε, as integers.
+    scale : ndarray of shape (dim,)
+        Spread of each column.
+    """
 
     P: np.ndarray
     correct: np.ndarray
@@ -46,6 +60,13 @@ class ShapeFinder(Finder):
     A subclass defines a shape of its own: `grow`, `fit` and `join`, and a subclass of
     :class:`Regions` with `which`, `take`, `describe` and `costs`. It is passed as `regions` to an
     EOP classifier.
+
+    Parameters
+    ----------
+    n_bootstraps : int, default=0
+        Number of bootstrap samples for robust boundaries; 0 uses none.
+    max_error : float, default=1.0
+        Initial ε, before it is relaxed.
 
     Examples
     --------
@@ -91,34 +112,120 @@ class ShapeFinder(Finder):
 
     @abstractmethod
     def grow(self, rows: Rows, gains: np.ndarray, random: np.random.RandomState) -> Regions | None:
-        """Grow one region with a large surplus; None if no region has a positive surplus."""
+        """Grow one region with a large surplus; None if no region has a positive surplus.
+
+        Parameters
+        ----------
+        rows : Rows
+            The rows of the projection.
+        gains : ndarray of shape (n_rows,), int64
+            Gain per row.
+        random : numpy.random.RandomState
+            Source of random numbers.
+        """
 
     @abstractmethod
     def fit(self, region: Regions, rows: Rows, gains: np.ndarray) -> Regions:
-        """Shrink or grow the region to a larger surplus."""
+        """Shrink or grow the region to a larger surplus.
+
+        Parameters
+        ----------
+        region : Regions
+            One region.
+        rows : Rows
+            The rows of the projection.
+        gains : ndarray of shape (n_rows,), int64
+            Gain per row.
+        """
 
     @abstractmethod
     def join(self, regions: Sequence[Regions], dim: int) -> Regions:
-        """Combine regions into one object."""
+        """Combine regions into one object.
+
+        Parameters
+        ----------
+        regions : sequence of Regions
+            The regions, one per object.
+        dim : int
+            Number of columns of the projection.
+        """
 
     def drop_facets(
         self, region: Regions, rows: Rows, gains: np.ndarray, penalty: float
     ) -> Regions:
-        """Remove inequalities that increase the surplus by at most `penalty`; none by default."""
+        """Remove inequalities that increase the surplus by at most `penalty`; none by default.
+
+        Parameters
+        ----------
+        region : Regions
+            One region.
+        rows : Rows
+            The rows of the projection.
+        gains : ndarray of shape (n_rows,), int64
+            Gain per row.
+        penalty : float
+            Surplus that an inequality must add.
+
+        Returns
+        -------
+        Regions
+            The region without these inequalities.
+        """
         return region
 
     def median(self, regions: Sequence[Regions]) -> Regions:
-        """The median of several variants of a region; the first variant by default."""
+        """The median of several variants of a region; the first variant by default.
+
+        Parameters
+        ----------
+        regions : sequence of Regions
+            Variants of one region.
+
+        Returns
+        -------
+        Regions
+            The median.
+        """
         return regions[0]
 
     def finish(self, region: Regions, rows: Rows) -> Regions:
-        """Simplify the boundary of a region without changing which rows it contains."""
+        """Simplify the boundary of a region without changing which rows it contains.
+
+        Parameters
+        ----------
+        region : Regions
+            One region.
+        rows : Rows
+            The rows of the projection.
+
+        Returns
+        -------
+        Regions
+            The simplified region.
+        """
         return region
 
     def find(
         self, view: ProjectionView, max_error: float, held_max_error: float, seed: int
     ) -> RegionSearchResult:
-        """See `Finder.find`."""
+        """Find regions in which the classifier of a view is accurate.
+
+        Parameters
+        ----------
+        view : ProjectionView
+            Rows of a projection, and which of them are classified correctly.
+        max_error : float
+            Maximum error rate in a region on the training rows (ε).
+        held_max_error : float
+            Maximum error rate in a region on the held-out rows.
+        seed : int
+            Seed of the random numbers.
+
+        Returns
+        -------
+        RegionSearchResult
+            The regions, and the region of each row.
+        """
         random = np.random.RandomState(seed)
         rows = _rows(view.P, view.correct, view.units, max_error, view.scale)
         grown = self._cover(rows, max_error, view, random)

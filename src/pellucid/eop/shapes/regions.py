@@ -51,18 +51,52 @@ class Regions(ABC):
 
     @abstractmethod
     def which(self, P: np.ndarray) -> np.ndarray:
-        """Index of the first region that contains each row of `P`, or -1."""
+        """Index of the first region that contains each row of `P`, or -1.
+
+        Parameters
+        ----------
+        P : ndarray of shape (n_rows, dim)
+            Values of the projection.
+        """
 
     def contains(self, P: np.ndarray) -> np.ndarray:
-        """Whether any region contains each row of `P`."""
+        """Whether any region contains each row of `P`.
+
+        Parameters
+        ----------
+        P : ndarray of shape (n_rows, dim)
+            Values of the projection.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), bool
+            True for rows inside.
+        """
         return self.which(P) >= 0
 
     @abstractmethod
     def take(self, kept: np.ndarray) -> Regions:
-        """Only the regions with the given indices, in this order."""
+        """Only the regions with the given indices, in this order.
+
+        Parameters
+        ----------
+        kept : ndarray of int
+            Indices of the regions.
+        """
 
     def first(self, k: int) -> Regions:
-        """Only the first `k` regions."""
+        """Only the first `k` regions.
+
+        Parameters
+        ----------
+        k : int
+            Number of regions.
+
+        Returns
+        -------
+        Regions
+            The first regions; all of them if they are fewer.
+        """
         return self.take(np.arange(min(k, len(self))))
 
     @abstractmethod
@@ -76,13 +110,27 @@ class Regions(ABC):
         """
 
     def box_bounds(self, region: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """Lower and upper ends of a region that is a box; None for other shapes."""
+        """Lower and upper ends of a region that is a box; None for other shapes.
+
+        Parameters
+        ----------
+        region : int
+            Index of the region.
+        """
         return None
 
     def explain_points(
         self, P: np.ndarray, names: Sequence[str]
     ) -> list[tuple[dict[str, tuple[float, float]], str]] | None:
-        """Bounds and text that explain each row of `P`; None if `describe` is sufficient."""
+        """Bounds and text that explain each row of `P`; None if `describe` is sufficient.
+
+        Parameters
+        ----------
+        P : ndarray of shape (n_rows, dim)
+            Values of the projection.
+        names : sequence of str
+            Names of the columns of the projection.
+        """
         return None
 
     @property
@@ -177,6 +225,7 @@ class Finder(ABC):
         Parameters
         ----------
         view : ProjectionView
+            Rows of a projection, and which of them are classified correctly.
         max_error : float
             Maximum error rate in a region on the training rows (ε).
         held_max_error : float

@@ -16,6 +16,7 @@ from pellucid._core.growers.beam import BeamSearch
 from pellucid._core.kernels.dataset import dense_costs
 from pellucid._utils.progress import Progress
 from pellucid.scale.scan import scan
+from pellucid.xclusters.distances.pairwise import pairwise
 
 _N_ROWS, _N_MANY_ROWS, _N_CLUSTERS = 60, 5000, 4
 
@@ -157,6 +158,7 @@ def fits_of_other_estimators() -> Iterator[Callable[[], Any]]:
             yield lambda medoids=medoids, rows=rows: medoids.fit(rows).predict(rows)
     distances = np.abs(X[:, :1] - X[:, 0])
     yield lambda: xclusters.KMedoids(_N_CLUSTERS, metric="precomputed").fit(distances)
+    yield lambda: pairwise(X, "dtw")
 
 
 def fits_of_scans() -> Iterator[Callable[[], Any]]:

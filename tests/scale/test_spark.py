@@ -60,8 +60,8 @@ def test_same_tree_with_weights(spark):
     X, centers = blobs()
     weights = random.random(len(X))
     data = pellucid.scan(frame_of(spark, X, weights), weight="w")
-    on_spark = ExShallow(reference=centers).fit(data)
-    assert_same_tree(on_spark, ExShallow(reference=centers).fit(X, sample_weight=weights))
+    on_spark = pellucid.EMN(reference=centers).fit(data)
+    assert_same_tree(on_spark, pellucid.EMN(reference=centers).fit(X, sample_weight=weights))
 
 
 def blobs():

@@ -123,6 +123,7 @@ COMPILED_LOOPS = (
     "pellucid._core.kernels",
     "pellucid.eop.kernels",
     "pellucid.scale.column_kernels",
+    "pellucid.scale.induced_kernels",
     "pellucid.scale.kernels",
     "pellucid.tree.kernels",
     "pellucid.xclusters.kernels",

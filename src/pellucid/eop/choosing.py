@@ -95,7 +95,10 @@ def choose_parameters(
 
 
 def _folds(y: np.ndarray, random: np.random.RandomState) -> np.ndarray:
-    """Fold of each row, stratified by class."""
+    """Fold of each row, stratified by class.
+
+    `StratifiedKFold` of scikit-learn refuses, or warns of, classes with fewer rows than folds.
+    """
     order = random.permutation(len(y))
     order = order[np.argsort(y[order], kind="stable")]
     fold = np.empty(len(y), dtype=np.int64)

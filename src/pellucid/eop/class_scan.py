@@ -35,7 +35,11 @@ class ClassScan:
 
     subsets: list[np.ndarray]
     surplus: list[np.ndarray]
-    n_failed: int = 0
+
+    @property
+    def n_failed(self) -> int:
+        """Number of projections without a classifier: none, since no classifier is fitted."""
+        return 0
 
     def best_projections(self, penalty: float, n: int) -> list[np.ndarray]:
         """Indices, by size, of the `n` projections with the largest values for any class."""

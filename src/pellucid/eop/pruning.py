@@ -1,4 +1,4 @@
-"""Remove regions of a decision list that do not pay for their inequalities."""
+"""Remove regions of a decision list that correct too few rows for their inequalities."""
 
 from __future__ import annotations
 
@@ -117,12 +117,11 @@ class FlatList:
         first, _ = self._first_two(kept)
         return self._answer(kept, first, default)
 
-    def default(self, kept: np.ndarray, first: np.ndarray | None = None) -> int:
+    def default(self, kept: np.ndarray) -> int:
         """The most frequent class of the rows in no region; of all rows, if there are none."""
         if not self.has_default:
             return -1
-        if first is None:
-            first, _ = self._first_two(kept)
+        first, _ = self._first_two(kept)
         rest = first == len(kept)
         rest = rest if rest.any() else np.ones(len(rest), dtype=bool)
         return int(np.bincount(self.y[rest], self.units[rest], self.n_classes).argmax())

@@ -1,7 +1,7 @@
 """Dynamic time warping.
 
 The loop is our own, compiled with Numba like all others: dtaidistance, the usual library, has no
-wheels for Linux on ARM and needs a C compiler there. Distances are the same to the last bit.
+wheels for Linux on ARM and needs a C compiler there.
 """
 
 from __future__ import annotations

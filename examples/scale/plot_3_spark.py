@@ -6,7 +6,9 @@ Spark
 so that the tree is that of all rows. It needs ``pip install "pellucid[spark]"`` and Java.
 """
 
+import os
 import shutil
+import sys
 from importlib.util import find_spec
 
 from sklearn.cluster import KMeans
@@ -23,7 +25,9 @@ if find_spec("pyspark") and shutil.which("java"):
 
     from pellucid.spark import Explainer
 
-    spark = SparkSession.builder.master("local[1]").getOrCreate()
+    os.environ["PYSPARK_PYTHON"] = sys.executable  # workers use the Python of this environment
+    settings = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
+    spark = SparkSession.builder.master("local[1]").config(map=settings).getOrCreate()
     frame = spark.createDataFrame(wine)
     spark_model = Explainer(method="imm", inputCols=columns, centers=centers).fit(frame)
     model = spark_model.explanation

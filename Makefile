@@ -3,10 +3,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEMO := $(VENV)/.demo
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 BENCH ?= speed --quick
 MINUTES ?= 10
 FIRST_SEED ?= 0
+
+# Packages are installed without bytecode, so that set-up is short. Python writes it for what is imported;
+# without it, each of the processes of the tests would compile NumPy, SciPy and scikit-learn anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test test-extended test-quick test-lowest coverage test-bounds fuzz browser servers spark lint format bench docs report report-check clean
 
@@ -111,11 +115,11 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks $(BENCH)
 
 # One environment serves every target; it is updated when the requirements change. The demo needs
-# few packages, so that it starts soon: Python compiles what is imported, and nothing else.
+# few packages, so that it starts soon.
 $(DEMO): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	@echo "Installing NumPy, SciPy, scikit-learn, Numba, polars and matplotlib ..."
-	$(PIP) --no-compile --editable ".[cli,plot]"
+	$(PIP) --editable ".[cli,plot]"
 	touch $(DEMO)
 
 $(READY): $(DEMO)

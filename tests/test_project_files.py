@@ -1,6 +1,9 @@
 """Files in the root agree with the package: versions, requirements, targets."""
 
+import os
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -93,3 +96,15 @@ def test_links_of_files_in_the_root_exist():
     for name in ("CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "SECURITY.md"):
         for target in re.findall(r"\]\(([^)#]+)", (ROOT / name).read_text(encoding="utf-8")):
             assert "://" in target or (ROOT / target).exists(), target
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+def test_targets_write_the_bytecode_of_packages_that_are_installed_without():
+    rule = 'shown: ; @echo "[$$PYTHONDONTWRITEBYTECODE] $(PIP)"'
+    command = ["make", "--no-print-directory", "--eval", rule, "shown"]
+    surroundings = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    printed = subprocess.run(
+        command, cwd=ROOT, env=surroundings, text=True, capture_output=True, check=True
+    ).stdout
+    assert printed.startswith("[] ")
+    assert "--no-compile" in printed

@@ -274,3 +274,20 @@ def test_a_new_fit_removes_attributes_of_the_last_one():
     model.fit(X)
     assert len(model.labels_) == 300
     assert not hasattr(model, "scan_gap_")
+
+
+@pytest.mark.parametrize("kind", ["path", "file"])
+def test_what_was_read_does_not_stay_in_memory(kind, tmp_path):
+    from pellucid.scale.queries import open_source
+
+    n_rows, path = 2**20, tmp_path / "rows.parquet"
+    values = np.random.default_rng(0).normal(size=n_rows)
+    table = pa.table({"x": values, "y": values[::-1]})
+    pq.write_table(table, path, row_group_size=n_rows // 16, use_dictionary=False)
+    del table
+    source = open_source(path if kind == "path" else pq.ParquetFile(path, pre_buffer=True))
+    before, largest = pa.total_allocated_bytes(), 0
+    for chunk in source.read(["x", "y"], n_rows // 64):
+        largest = max(largest, pa.total_allocated_bytes() - before)
+        assert chunk.n_rows
+    assert 0 < largest < path.stat().st_size / 3

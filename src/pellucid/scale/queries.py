@@ -98,8 +98,22 @@ class ParquetFileSource(ArrowReaderSource):
         super().__init__(file, file.schema_arrow)
 
     def batches(self, columns: list[str], n_rows: int) -> Iterable[Any]:
-        """Batches from the first row on."""
-        return self._native.iter_batches(batch_size=n_rows, columns=columns)
+        """Batches from the first row on.
+
+        A file that was opened with `pre_buffer` keeps all row groups that one call reads.
+        """
+        for groups in self._groups(n_rows):
+            yield from self._native.iter_batches(n_rows, row_groups=groups, columns=columns)
+
+    def _groups(self, n_rows: int) -> Iterator[list[int]]:
+        """Numbers of neighbouring row groups that together have at least `n_rows` rows."""
+        metadata, groups, n_found = self._native.metadata, [], 0
+        for group in range(metadata.num_row_groups):
+            groups.append(group)
+            n_found += metadata.row_group(group).num_rows
+            if n_found >= n_rows or group == metadata.num_row_groups - 1:
+                yield groups
+                groups, n_found = [], 0
 
     def predict(self, predictor: Any) -> Any:
         """A RecordBatchReader with the column of clusters."""

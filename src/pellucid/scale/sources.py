@@ -25,6 +25,9 @@ _SAMPLE_CHUNK_ROWS = 2**16
 _SAMPLED_CHUNKS = 16
 """Chunks and row groups of which a sample consists, at least."""
 
+_BUFFER_BYTES = 2**20
+"""Bytes per column that are read at a time."""
+
 PREDICTED_ROWS = 2**16
 """Rows whose clusters are found at a time."""
 
@@ -108,7 +111,8 @@ class ParquetSource(Source):
 
     def _open(self, path: Path) -> Any:
         try:
-            return self._parquet.ParquetFile(path)
+            # By default all that was read stays in memory as long as the file is open.
+            return self._parquet.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER_BYTES)
         except Exception as error:
             reason = str(error).splitlines()[0]
             raise InputError(f"{path} is not a readable Parquet file: {reason}") from None

@@ -54,7 +54,7 @@ def test_bounds_and_tolerance_hold_for_monotone_d_and_n(tables, trade_off, toler
     assert found.objective == objective[lookup.ks.index(found.k), lookup.column(found.alpha)]
     assert found.objective <= objective.min() + tolerance + 1e-12
     assert found.lower <= objective.min() + 1e-12
-    least = min(b.lower for b in found.blocks if not b.fate.startswith("split"))
+    least = min(b.lower for b in found.blocks if b.fate in ("pruned", "finished"))
     assert found.lower == min(least, found.objective)
     assert found.is_complete
     for block in found.blocks:
@@ -63,7 +63,7 @@ def test_bounds_and_tolerance_hold_for_monotone_d_and_n(tables, trade_off, toler
         inside = objective[ks, alphas]
         assert block.lower <= inside.min() + 1e-12
         assert block.upper >= inside.min()
-        assert block.upper in inside
+        assert block.upper in inside or (block.upper == np.inf and block.fate == "pruned")
         width = block.alpha2 - block.alpha1
         assert block.fate != "finished" or (block.k1 == block.k2 and width <= 0.01)
     assert len(lookup.pairs) == len(set(lookup.pairs))
@@ -74,7 +74,7 @@ def test_bounds_and_tolerance_hold_for_monotone_d_and_n(tables, trade_off, toler
 def test_every_pair_is_evaluated_or_in_an_unsplit_block(tables):
     lookup = Lookup(*tables)
     found = branch_and_bound(lookup, lookup.ks, tolerance=0.1)
-    left = [block for block in found.blocks if not block.fate.startswith("split")]
+    left = [block for block in found.blocks if block.fate in ("pruned", "finished")]
     for k in lookup.ks:
         for alpha in np.linspace(0, 1, 41):
             assert (k, alpha) in lookup.pairs or any(
@@ -94,7 +94,7 @@ def test_every_pair_is_evaluated_or_in_an_unsplit_block(tables):
 )
 def test_k_is_split_at_the_middle_value_of_the_paper(ks, parts):
     first, last = ks[0], ks[-1]
-    found = branch_and_bound(lambda k, alpha: (last - k, k - first), ks, tolerance=0, ties="k")
+    found = branch_and_bound(lambda k, alpha: (last - k, k - first), ks, tolerance=0, reduce=False)
     root, *others = [block[:4] for block in found.blocks if block.alpha2 - block.alpha1 == 1]
     assert root == (first, 0.0, last, 1.0)
     assert sorted((k1, k2) for k1, _, k2, _ in others) == parts
@@ -177,7 +177,7 @@ def test_running_example_of_the_paper():
         (4, 0.5): (0.3, 0.5),
         (8, 0.5): (0.3, 0.7),
     }
-    options = {"tolerance": 0.1, "ties": "k"}
+    options = {"tolerance": 0.1, "reduce": False}
     found = branch_and_bound(lambda *pair: known.pop(pair), range(1, 9), **options)
     assert not known
     assert (found.k, found.alpha, found.objective) == (1, 1.0, 0.4)
@@ -193,6 +193,18 @@ def test_running_example_of_the_paper():
     assert b5[:4] == (4, 0.5, 8, 1.0)
     assert [b.lower for b in (b4, b5)] == pytest.approx([0.5, 0.5])
     assert [b.fate for b in (b4, b5)] == ["pruned", "pruned"]
+
+
+def test_reduction_removes_values_of_k_and_saves_evaluations():
+    """D falls steeply at k = 6, so that smaller k are pruned as soon as D of one is known."""
+
+    def parts(k, alpha):
+        return float(k < 6) + 0.3 * alpha, (k - 3) / 16 + 0.2 * (1 - alpha)
+
+    found, plain = (branch_and_bound(parts, range(3, 12), reduce=r) for r in (True, False))
+    assert any(block.fate == "reduced" for block in found.blocks)
+    assert len({b[:4] for b in found.blocks}) < len({b[:4] for b in plain.blocks})
+    assert (found.k, found.objective) == (plain.k, plain.objective)
 
 
 @pytest.mark.parametrize("max_pairs", [0, 2, 3, 5, 11, 1000])

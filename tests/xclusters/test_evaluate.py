@@ -183,6 +183,11 @@ def test_local_refinement_reaches_the_minimum():
     objective(8, 0.5)
     refine_locally(objective, objective.known, KS, lambda: len(objective.known) >= 4)
     assert len(objective.known) == 4
+    objective = CachedObjective(surface)
+    for i in range(62):  # of at most a third of 9 · 21 pairs
+        objective(3 + i % 9, 0.5 + i / 1000)
+    refine_locally(objective, objective.known, KS, lambda: False)
+    assert len(objective.known) == 63
 
 
 def test_bayesian_search_is_good_and_repeatable():

@@ -108,7 +108,8 @@ def test_fitted_attributes_are_consistent(model):
     assert distortion == pytest.approx(model.distortion_)
     first = model.bounds_[0]
     assert tuple(first)[:4] == (2, 0.0, 6, 1.0)
-    assert set(model.bounds_["fate"]) <= {"split by k", "split by alpha", "pruned", "finished"}
+    fates = {"split by k", "split by alpha", "reduced", "pruned", "finished"}
+    assert set(model.bounds_["fate"]) <= fates
 
 
 def test_grid_search_is_hardly_better(model):

@@ -89,7 +89,7 @@ def _draw_blocks(ax: Axes, model: Any) -> bool:
     bounds = getattr(model, "bounds_", None)
     if bounds is None or not len(bounds["fate"]):
         return False
-    last = [not str(fate).startswith("split") for fate in bounds["fate"]]
+    last = [str(fate) in ("pruned", "finished") for fate in bounds["fate"]]
     columns = [np.asarray(bounds[name])[last] for name in _BLOCK]
     excess = np.clip(columns[-2] - model.objective_, 0, None)
     depth = excess / max(excess.max(initial=0.0), np.finfo(float).tiny)

@@ -146,9 +146,9 @@ class XClusters(ExplainedClusters):
         this wide. α is continuous, so that branch and bound may find a better pair than the grid.
     refine : bool, default=True
         Whether to evaluate the neighbors of the best pairs after branch and bound. This is not in
-        the paper. It adds α = 0 with every k and at most a tenth of the number of pairs of the
-        grid, until a third of that number is evaluated. It improves the result if D and N are not
-        monotone.
+        the paper. It adds α = 0 with every k and then at most a tenth of the number of pairs of
+        the grid, until a third of that number is evaluated. It improves the result if D and N are
+        not monotone.
     max_evaluations : int, default=None
         Maximum number of pairs to evaluate; at least the two pairs that normalize D and N.
     n_jobs : int, default=None
@@ -187,8 +187,9 @@ class XClusters(ExplainedClusters):
         `normalised_distortion`, `normalised_nodes`, `objective`, `accuracy`.
     bounds_ : structured array
         Blocks of branch and bound, in the order of processing: `k1`, `alpha1`, `k2`, `alpha2`,
-        `lower`, `upper` and `fate`: "split by k", "split by alpha", "pruned", or "finished" (one
-        k, and at most `alpha_tol` wide). Empty for other searches.
+        `lower`, `upper` and `fate`: "split by k", "split by alpha", "reduced" (to fewer values of
+        k), "pruned", or "finished" (one k, and at most `alpha_tol` wide). `upper` is infinite if
+        no corner is evaluated. Empty for other searches.
     lower_bound_ : float
         Lower bound of the objective over all pairs whose tree is accurate enough, if D and N are
         monotone; NaN for other searches. The objective is more than `tolerance` above it only if

@@ -127,9 +127,9 @@ def refine_locally(
     close to one that is almost as good. Neighbors differ by one step in k, one or two steps in α,
     or one step in both. Pairs within 3 % of the best objective are refined, best first. Then the
     step in α is halved as long as it is larger than `alpha_tol`. At most a tenth of the number of
-    pairs of a grid with the first step is added, and none if a third of that number is already
-    evaluated. α = 0 is tried with every k first, so that the result is not worse than clustering
-    first and explaining afterwards.
+    pairs of a grid with the first step is added. α = 0 is tried with every k first, so that the
+    result is not worse than clustering first and explaining afterwards. The refinement ends when
+    a third of the number of pairs of the grid is evaluated.
 
     Parameters
     ----------
@@ -142,12 +142,13 @@ def refine_locally(
     alpha_step, alpha_tol : float
         First step in α, and the distance within which two values of α are the same.
     """
+    n_grid = len(ks) * (np.ceil(1 / alpha_step - 1e-9) + 1)
+    most = int(n_grid * MAX_EVALUATED + 1e-9)
     for k in ks:
-        if (k, 0.0) not in known and stop():
+        if (k, 0.0) not in known and (len(known) >= most or stop()):
             return
         objective(k, 0.0)
-    n_grid = len(ks) * (np.ceil(1 / alpha_step - 1e-9) + 1)
-    max_known = min(len(known) + int(n_grid * MAX_REFINED + 1e-9), int(n_grid * MAX_EVALUATED))
+    max_known = min(len(known) + int(n_grid * MAX_REFINED + 1e-9), most)
     step = alpha_step
     while True:
         for pair in _neighbors_of_near_best(objective, known, ks, step, alpha_tol):

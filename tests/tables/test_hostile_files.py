@@ -22,6 +22,7 @@ from pellucid.cli.app import app
 from pellucid.tables.reading import read_source
 from pellucid.tables.reading.headers import distinct_names
 from pellucid.tables.reading.limits import MAX_COLUMNS
+from pellucid.tables.reading.typed_files import read_typed
 
 MAX_SECONDS, MAX_GROWTH = 10, 500
 """Seconds of the processor and megabytes for each file."""
@@ -110,9 +111,9 @@ FILES = {
     ),
     "magic.parquet": (lambda: b"PAR1" + b"\xff" * 1000 + b"PAR1", "cannot be read"),
     "magic.feather": (lambda: b"ARROW1\0\0" + b"\xff" * 1000 + b"ARROW1", "cannot be read"),
-    "deep.json": (lambda: b"[" * 10**6, "is a JSON list, but not of objects"),
-    "deep_values.json": (lambda: b'[{"a":' + b"[" * 10**5 + b"]" * 10**5 + b"}]", "be read: Depth"),
-    "deep.jsonl": (lambda: b'{"a":' * 10**5 + b"1" + b"}" * 10**5, "cannot be read: Depth"),
+    "deep.json": (lambda: b"[" * 10**6, "more than 100 levels"),
+    "deep_values.json": (lambda: b'[{"a":' + b"[" * 10**5 + b"]" * 10**5 + b"}]", "100 levels"),
+    "deep.jsonl": (lambda: b'{"a":' * 10**5 + b"1" + b"}" * 10**5, "more than 100 levels"),
     "keys.jsonl": (
         lambda: b"{" + b",".join(b'"k%d":1' % i for i in range(10**6)) + b"}\n",
         "columns, of which at most 100,000 can be read",
@@ -237,3 +238,10 @@ def test_a_command_prints_one_line_and_a_hint(name, tmp_path):
 
 def test_the_limit_of_columns_is_that_of_the_documentation():
     assert MAX_COLUMNS == 100_000
+
+
+def test_brackets_in_text_are_not_levels_of_json(tmp_path):
+    text = '[{[ " \\ ' * 200
+    path = tmp_path / "text.json"
+    path.write_text(json.dumps([{"a": text, "b": {"c": [1]}}, {"a": "", "b": {"c": [2]}}]))
+    assert read_typed("text.json", path.read_bytes(), ".json", None)["a"].to_list() == [text, ""]

@@ -6,6 +6,7 @@ import io
 import re
 from collections import Counter
 
+import numpy as np
 import polars as pl
 
 from pellucid._utils.notices import InputError, notice, option
@@ -29,6 +30,11 @@ _BYTES_PER_VALUE = 8
 _CHUNK, _LONGEST_KEY = 1 << 20, 1000
 _FEW_KEYS = 1000
 _KEY = re.compile(rb'"([^"\\]{0,1000})"\s*:')
+_MAX_DEPTH = 100
+"""Levels of JSON; older versions of polars end the process on JSON of thousands of levels."""
+_STEPS = np.zeros(256, dtype=np.int32)
+_STEPS[list(b"[{")], _STEPS[list(b"]}")] = 1, -1
+_OTHER_SIGNS = bytes(set(range(256)) - set(b'[]{}"'))
 
 
 def read_typed(name: str, content: bytes, suffix: str, options: ReadingOptions) -> pl.DataFrame:
@@ -63,9 +69,26 @@ def _check_keys(name: str, content: bytes) -> None:
         check_bytes(name, _BYTES_PER_VALUE * len(keys) * content.count(b"{"))
 
 
+def _check_depth(name: str, content: bytes) -> None:
+    """Fail if objects and lists are nested in too many levels; brackets in text do not count."""
+    depth, n_quotes = 0, 0
+    text = content.replace(rb"\\", b"").replace(rb"\"", b"") if b"\\" in content else content
+    for begin in range(0, len(text), _CHUNK):
+        signs = text[begin : begin + _CHUNK].translate(None, _OTHER_SIGNS)
+        signs = np.frombuffer(b'""' + signs, np.uint8)
+        quotes = n_quotes + np.cumsum(signs == ord('"'))
+        depths = depth + np.cumsum(np.where(quotes % 2, 0, _STEPS[signs]))
+        if depths.max() > _MAX_DEPTH:
+            raise InputError(
+                f"{name} cannot be read: its lists or objects have more than {_MAX_DEPTH} levels"
+            )
+        depth, n_quotes = int(depths[-1]), int(quotes[-1])
+
+
 def _read_json(name: str, content: bytes) -> pl.DataFrame:
     content = content.removeprefix(b"\xef\xbb\xbf").strip()
     _check_keys(name, content)
+    _check_depth(name, content)
     if not content.startswith(b"["):
         return pl.read_ndjson(io.BytesIO(content), infer_schema_length=None)
     if not content[1:].lstrip().startswith(b"{"):

@@ -10,6 +10,7 @@ import matplotlib.pyplot as plt
 import pytest
 
 import pellucid
+from _support.sklearn_checks import expected_failures
 
 ROOT = Path(__file__).parent.parent
 DOCS, EXAMPLES = ROOT / "docs", ROOT / "examples"
@@ -149,3 +150,15 @@ def test_fast_examples_run(name, capsys):
     assert capsys.readouterr().out
     assert plt.get_fignums()
     plt.close("all")
+
+
+def test_the_page_of_scikit_learn_lists_the_checks_that_fail():
+    page = (DOCS / "scikit_learn.md").read_text("utf-8")
+    for estimator in (
+        pellucid.EOPClassifier(calibration=0.3),
+        pellucid.ATEOPClassifier(),
+        pellucid.KMedoids(init="k-medoids++", metric="precomputed"),
+    ):
+        for check, reason in expected_failures(estimator).items():
+            assert f"`{check}`" in page
+            assert reason in page

@@ -6,6 +6,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import pellucid.eop
 from _support.extended import EXTENDED
+from _support.sklearn_checks import expected_failures
 from pellucid import ATEOPClassifier, EOPClassifier
 
 CLASSIFIERS = [
@@ -23,22 +24,6 @@ if EXTENDED:
         EOPClassifier(RidgeClassifier(), regions="polyhedron", projections=4, n_bootstraps=2),
         ATEOPClassifier("logistic", max_error=0.2, leftover="majority"),
     ]
-DRAWS = "the calibration split draws rows regardless of their weight"
-WEIGHTS = (
-    "check_sample_weight_equivalence_on_dense_data",
-    "check_sample_weight_equivalence_on_sparse_data",
-)
-
-
-ABSTAINS = "rows without a reliable region are not classified"
-ANSWERED = ("check_classifiers_one_label", "check_classifiers_train")
-
-
-def expected_failures(estimator):
-    failures = dict.fromkeys(WEIGHTS, DRAWS) if estimator.calibration else {}
-    if estimator.leftover == "abstain":
-        failures |= dict.fromkeys(ANSWERED, ABSTAINS)
-    return failures
 
 
 def test_every_classifier_is_checked():

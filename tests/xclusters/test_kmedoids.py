@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from _support.references import WEIGHT_CHECKS
+from _support.sklearn_checks import expected_failures
 from pellucid import KMedoids
 from pellucid.xclusters import k_medoids, pairwise
 
@@ -22,16 +22,6 @@ ESTIMATORS = [
     KMedoids(metric="gower"),
     KMedoids(metric="dtw", window=2),
 ]
-
-
-def expected_failures(estimator):
-    if estimator.metric == "precomputed":
-        why = "the check passes data instead of distances"
-        return dict.fromkeys(("check_estimators_nan_inf", "check_clustering"), why)
-    if estimator.init == "k-medoids++":
-        why = "repeated rows change the random draws"
-        return {check.__name__: why for check in WEIGHT_CHECKS}
-    return {}
 
 
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)

@@ -20,6 +20,7 @@ copyright = author
 version = release = pellucid.__version__
 
 extensions = [
+    "mathml",
     "repository_pages",
     "myst_parser",
     "numpydoc",
@@ -64,6 +65,7 @@ sphinx_gallery_conf = {
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")
 
+html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = "Pellucid"
 html_static_path = ["_static"]

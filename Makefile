@@ -28,14 +28,12 @@ test-extended: $(READY) browser servers spark
 test-quick: $(READY)
 	$(BIN)/python -m pytest tests -n auto --dist worksteal -m "not slow"
 
-# A selection of tests with the lowest declared versions of all packages, and with pandas 2. Old versions of
-# polars end the process on JSON of thousands of levels, so that hostile files are left out.
+# A selection of tests with the lowest declared versions of all packages, and with pandas 2.
 LOWEST := .venv-lowest
 LOWEST_TESTS := tests/cluster/test_inputs.py tests/cluster/test_tree_methods.py tests/tree tests/explanation \
   tests/export tests/tables tests/reference tests/cli/test_explain.py tests/cli/test_demo.py tests/test_extras.py
 test-lowest: $(LOWEST)/.ready
-	NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST)/cache $(LOWEST)/bin/python -m pytest -n auto -m "not slow" $(LOWEST_TESTS) \
-	  --ignore tests/tables/test_hostile_files.py
+	NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST)/cache $(LOWEST)/bin/python -m pytest -n auto -m "not slow" $(LOWEST_TESTS)
 
 $(LOWEST)/.ready: pyproject.toml tests/lowest.txt
 	$(PYTHON) -m venv $(LOWEST)
@@ -106,6 +104,7 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python -m tests.typed
 
 format: $(READY)
 	$(BIN)/ruff check --fix .

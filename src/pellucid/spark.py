@@ -45,21 +45,23 @@ METHODS = {
 class _ExplainerParams(Params):
     """Parameters of the estimator and of its model."""
 
-    method = Param(
+    method: Any = Param(
         Params._dummy(), "method", f"one of {', '.join(METHODS)}", TypeConverters.toString
     )
-    inputCols = Param(
+    inputCols: Any = Param(
         Params._dummy(), "inputCols", "columns of numbers", TypeConverters.toListString
     )
-    predictionCol = Param(
+    predictionCol: Any = Param(
         Params._dummy(), "predictionCol", "column of the cluster", TypeConverters.toString
     )
-    labelCol = Param(
+    labelCol: Any = Param(
         Params._dummy(), "labelCol", "column of the labels to explain", TypeConverters.toString
     )
-    weightCol = Param(Params._dummy(), "weightCol", "column of weights", TypeConverters.toString)
-    centers = Param(Params._dummy(), "centers", "reference centers, as lists of numbers")
-    options = Param(Params._dummy(), "options", "further parameters of the method, by name")
+    weightCol: Any = Param(
+        Params._dummy(), "weightCol", "column of weights", TypeConverters.toString
+    )
+    centers: Any = Param(Params._dummy(), "centers", "reference centers, as lists of numbers")
+    options: Any = Param(Params._dummy(), "options", "further parameters of the method, by name")
 
     def _set_given(self, given: dict[str, Any]) -> None:
         if given.get("centers") is not None:

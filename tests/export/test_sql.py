@@ -329,3 +329,14 @@ def test_what_cannot_be_written_is_refused():
     ):
         with pytest.raises(ValueError, match=message):
             model.to_sql(feature_names=[f"{i}{bad}" for i in range(len(HOSTILE))])
+
+
+def test_parsers_of_all_dialects_read_the_query():
+    sqlglot = pytest.importorskip("sqlglot")
+    explanation = category_model()[0]
+    for dialect in DIALECTS:
+        read = {"standard": None, "mssql": "tsql"}.get(dialect, dialect)
+        parsed = sqlglot.parse_one(explanation.to_sql(dialect=dialect, table="rows"), read=read)
+        columns = {each.name for each in parsed.find_all(sqlglot.exp.Column)}
+        assert columns == {"age", "district", "zip", "member"}
+        assert [each.name for each in parsed.find_all(sqlglot.exp.Table)] == ["rows"]

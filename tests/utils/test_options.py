@@ -56,7 +56,9 @@ def test_options_of_exports():
 @pytest.mark.parametrize("path", LAZY, ids=lambda path: path.parent.name)
 def test_lazy_names_are_imported_for_type_checkers(path):
     tree = ast.parse(path.read_text())
-    guards = [n for n in tree.body if isinstance(n, ast.If) and n.test.id == "TYPE_CHECKING"]
+    guards = [
+        n for n in tree.body if isinstance(n, ast.If) and ast.unparse(n.test) == "TYPE_CHECKING"
+    ]
     static = {
         alias.name: node.module for guard in guards for node in guard.body for alias in node.names
     }

@@ -13,6 +13,8 @@ class Interrupt:
     Outside the main thread, or if another handler is installed, nothing changes.
     """
 
+    requested: bool
+
     def __init__(self) -> None:
         self.requested = False
         self._is_installed = False

@@ -11,8 +11,8 @@ from pellucid._utils.optional import is_missing, missing_package
 
 def lazy_attributes(
     package: str, modules: Mapping[str, str], requires: Mapping[str, str] | None = None
-) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """Make ``__getattr__``, ``__dir__`` and ``__all__`` of a package.
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Make ``__getattr__`` and ``__dir__`` of a package.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def lazy_attributes(
         return getattr(import_module(f"{package}.{modules[name]}"), name)
 
     names = sorted(modules)
-    return get, lambda: names, names
+    return get, lambda: names
 
 
 def _refusal(name: str, module: str) -> Callable[..., Any]:

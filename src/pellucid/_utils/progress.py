@@ -1,4 +1,8 @@
-"""Progress of long work: lines on standard error, or calls of a listener."""
+"""Progress of long work: lines on standard error, or calls of a listener.
+
+Bars at a terminal are drawn by rich (`pellucid.cli.progress`). tqdm would be one more package for a
+counter and a line of text.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +26,11 @@ class Progress:
     verbose : int or bool
         Whether to print reports on standard error.
     """
+
+    task: str
+    total: int
+    verbose: int | bool
+    done: int
 
     def __init__(self, task: str, total: int, verbose: int | bool) -> None:
         self.task, self.total, self.verbose = task, total, verbose

@@ -20,7 +20,7 @@ from pellucid.cli.table_options import TableOptions, reading_options, table_opti
 if TYPE_CHECKING:
     from pellucid.table_explainer.arguments import MethodOptions
 
-app = typer.Typer(
+app: typer.Typer = typer.Typer(
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"]},
     add_completion=True,

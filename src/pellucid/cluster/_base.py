@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid._core.criteria.problem import Problem
@@ -73,6 +74,20 @@ class BaseThresholdTree(
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+    feature_importances_: np.ndarray
+    scan_gap_: float
+    tree_: ThresholdTree
+    n_leaves_: int
+    cluster_names_: np.ndarray
+    cluster_centers_: np.ndarray
+    inertia_: float
+    labels_: np.ndarray
+    reference_centers_: np.ndarray
+    reference_labels_: np.ndarray
+    reference_inertia_: float
+    rules_: RuleList
 
     def __init__(
         self,
@@ -426,7 +441,7 @@ class BaseThresholdTree(
             self._names_in(),
         )
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]

@@ -72,6 +72,7 @@ class ExKMC(BaseReferenceTree):
         "n_leaves": [Interval(Integral, 1, None, closed="left"), None],
         "base": [StrOptions({"imm"}), BaseThresholdTree, ThresholdTree, None],
     }
+    surrogate_costs_: np.ndarray
 
     def __init__(
         self,

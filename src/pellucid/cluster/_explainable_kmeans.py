@@ -125,6 +125,7 @@ class ExplainableKMeans(BaseThresholdTree):
         "n_references": [Interval(Integral, 1, None, closed="left"), None],
         "effort": [StrOptions(set(EFFORTS))],
     }
+    n_trees_tried_: int
 
     def __init__(
         self,

@@ -20,7 +20,7 @@ from pellucid.cluster._reference_tree import BaseReferenceTree
 from pellucid.metrics import weighted_average_explanation_size
 from pellucid.tree import ThresholdTree
 from pellucid.tree.rounding import ThresholdStyle
-from pellucid.tree.trade_off import TradeOffPoint
+from pellucid.tree.trade_off import TradeOff, TradeOffPoint
 
 START = 0.03
 """Penalty at which the search starts."""
@@ -110,6 +110,10 @@ class ExShallowSearch(BaseReferenceTree):
         "goal_size": [Interval(Real, 0, None, closed="left"), BaseThresholdTree, None],
         "max_fits": [Interval(Integral, 1, None, closed="left")],
     }
+    best_depth_penalty_: float
+    reached_: bool
+    path_: TradeOff
+    n_fits_: int
 
     def __init__(
         self,

@@ -68,6 +68,10 @@ class OptimalTree(PolishableTree):
         "criterion": [StrOptions({"mistakes", "surrogate"})],
         "time_limit": [Interval(Real, 0, None, closed="left"), None],
     }
+    objective_: float
+    lower_bound_: float
+    optimal_: bool
+    gap_: float
 
     def __init__(
         self,

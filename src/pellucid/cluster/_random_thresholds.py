@@ -89,6 +89,7 @@ class RandomThresholds(BaseReferenceTree):
         "method": [StrOptions({"makarychev-shan", "gamlath"})],
         "n_draws": [Interval(Integral, 1, None, closed="left")],
     }
+    draw_costs_: np.ndarray
 
     def __init__(
         self,

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid._core.data.arrays import Weights
@@ -24,6 +24,7 @@ from pellucid._utils.training_data import store_training_data
 from pellucid.eop._stages import StagesMixin
 from pellucid.eop.calibration import hold_out
 from pellucid.eop.decision_list import (
+    Level,
     LevelAnswers,
     complexity,
     find_answers,
@@ -43,7 +44,7 @@ from pellucid.eop.registry import (
     read_classes,
 )
 from pellucid.eop.shapes.boxes import BoxFinder
-from pellucid.eop.shapes.regions import Finder
+from pellucid.eop.shapes.regions import Calibration, Finder
 from pellucid.eop.uncovered_rows import (
     UncoveredRows,
     answer_all,
@@ -87,6 +88,19 @@ class BaseEOP(
     }
 
     _learner: type[Learner]
+    classes_: np.ndarray
+    levels_: list[Level]
+    n_levels_: int
+    coverage_: float
+    complexity_: float
+    calibration_rows_: np.ndarray
+    history_: list[Calibration]
+    n_skipped_projections_: int
+    leftover_share_: float
+    leftover_shares_: np.ndarray | None
+    abstain_label_: Any
+    uncovered_classes_: np.ndarray
+    n_inequalities_: int
 
     def _settings(self) -> Settings:
         """Parameters of the level search."""
@@ -417,7 +431,7 @@ class BaseEOP(
         purity = float(self.leftover_shares_[self._leftover_answer])
         return UncoveredRows(answer, self.leftover_share_, purity, missing)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags

@@ -12,7 +12,7 @@ from pellucid._utils.sklearn_compat import Interval, StrOptions
 from pellucid.eop._base import BaseEOP
 from pellucid.eop._docs import common_parameters
 from pellucid.eop.calibration import hold_out
-from pellucid.eop.choosing import MAX_ERRORS, choose_parameters, penalties_of
+from pellucid.eop.choosing import MAX_ERRORS, ParameterChoice, choose_parameters, penalties_of
 from pellucid.eop.class_learner import ClassLearner
 from pellucid.eop.eop_learner import EOPLearner
 from pellucid.eop.learning import Settings
@@ -136,6 +136,7 @@ class EOPClassifier(BaseEOP):
         "relax": ["boolean", Interval(Real, 0, 1, closed="both")],
         "strict": ["boolean"],
     }
+    cv_results_: list[ParameterChoice]
 
     @property
     def _learner(self) -> type[EOPLearner]:

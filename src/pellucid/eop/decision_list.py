@@ -66,7 +66,7 @@ class LevelAnswers(NamedTuple):
     """Index of the predicted class, or -1."""
 
 
-def find_answers(levels: Sequence[Level], X) -> LevelAnswers:
+def find_answers(levels: Sequence[Level], X: Any) -> LevelAnswers:
     """Evaluate the levels in turn; each row is classified by the first that covers it.
 
     Parameters
@@ -92,7 +92,9 @@ def find_answers(levels: Sequence[Level], X) -> LevelAnswers:
     return answers
 
 
-def complexity(levels: Sequence[Level], level: np.ndarray, region: np.ndarray, weight) -> float:
+def complexity(
+    levels: Sequence[Level], level: np.ndarray, region: np.ndarray, weight: np.ndarray
+) -> float:
     """Expected complexity of a prediction, as defined in the EOP paper.
 
     Nonparametric regions: expected number of neighbors plus 1. Other regions: expected number of

@@ -164,7 +164,7 @@ def explain_rows(
     levels: Sequence[Level],
     rules: Sequence[LevelRule],
     leftover: UncoveredRows,
-    X,
+    X: Any,
     answers: LevelAnswers,
     classes: np.ndarray,
 ) -> list[EOPExplanation]:

@@ -107,6 +107,21 @@ class Learner:
     random : RandomState
     """
 
+    problem: RegionProblem
+    base: BaseClassifier
+    finders: tuple[Finder, Finder]
+    subsets: list[np.ndarray]
+    settings: Settings
+    progress: Progress
+    random: np.random.RandomState
+    total: int
+    fitted_total: int
+    held_total: int
+    learned: LearningResult
+    interrupt: Interrupt
+    rows: np.ndarray
+    held: np.ndarray
+
     def __init__(
         self,
         problem: RegionProblem,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -14,7 +15,7 @@ from pellucid._utils.threads import SERIAL, ThreadPool
 from pellucid.tree.predictor import column_values
 
 
-def project(X, features: Sequence[int], rows: np.ndarray | None = None) -> np.ndarray:
+def project(X: Any, features: Sequence[int], rows: np.ndarray | None = None) -> np.ndarray:
     """Select columns and rows of a dense or CSC matrix as a row-major float64 array."""
     rows = np.arange(X.shape[0]) if rows is None else rows
     P = np.empty((len(rows), len(features)))
@@ -23,7 +24,7 @@ def project(X, features: Sequence[int], rows: np.ndarray | None = None) -> np.nd
     return P
 
 
-def is_error_allowed(wrong, total, max_error: float):
+def is_error_allowed(wrong: Any, total: Any, max_error: float) -> Any:
     """Whether wrong / total is at most `max_error`, with a tolerance for rounding errors."""
     return wrong <= max_error * total * (1 + 1e-12)
 
@@ -41,8 +42,14 @@ class RegionProblem:
     pool : ThreadPool
     """
 
+    X: Any
+    y: np.ndarray
+    n_classes: int
+    weights: Weights
+    pool: ThreadPool
+
     def __init__(
-        self, X, y: np.ndarray, n_classes: int, weights: Weights, pool: ThreadPool = SERIAL
+        self, X: Any, y: np.ndarray, n_classes: int, weights: Weights, pool: ThreadPool = SERIAL
     ) -> None:
         # Fortran order, because columns are read one at a time.
         self.X = X if sparse.issparse(X) else np.asfortranarray(X)

@@ -120,6 +120,15 @@ class RegionList(RegionExportMixin):
     ['1. petal width (cm) ≤ 0.8']
     """
 
+    levels_: list[ListLevel]
+    names_: list[str | Indicator]
+    classes_: np.ndarray
+    default_: int | None
+    total_: float
+    feature_names_in_: np.ndarray
+    fill_: dict[str, Any]
+    formats_: dict[str, ColumnFormat]
+
     def __init__(
         self,
         levels: Sequence[ListLevel],

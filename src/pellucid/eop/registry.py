@@ -20,8 +20,9 @@ from pellucid.eop.shapes.boxes import BoxFinder
 from pellucid.eop.shapes.ellipses import EllipseFinder
 from pellucid.eop.shapes.nonparametric import NeighborFinder
 from pellucid.eop.shapes.polyhedra import PolyhedronFinder
+from pellucid.eop.shapes.regions import Finder
 
-SHAPES = {
+SHAPES: dict[str, type[Finder]] = {
     "nonparametric": NeighborFinder,
     "box": BoxFinder,
     "polyhedron": PolyhedronFinder,
@@ -45,7 +46,7 @@ def make_base(base: Any, problem: RegionProblem, penalty: float = 1.0) -> BaseCl
     return LinearBase(problem, kind, 1 / penalty) if isinstance(kind, str) else kind(problem)
 
 
-def read_classes(estimator: Any, y: Any, X) -> np.ndarray:
+def read_classes(estimator: Any, y: Any, X: Any) -> np.ndarray:
     """Validate the class labels."""
     if y is None:
         raise ValueError(

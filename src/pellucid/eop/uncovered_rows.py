@@ -74,7 +74,9 @@ def describe_classes(names: Sequence[Any], limit: int | None = 3) -> str:
     return f"class {text}" if len(names) == 1 else f"classes {text}"
 
 
-def closest_level(levels: Sequence[Level], X, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def closest_level(
+    levels: Sequence[Level], X: Any, rows: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Find the level at which each row has the highest score.
 
     Parameters
@@ -102,7 +104,9 @@ def closest_level(levels: Sequence[Level], X, rows: np.ndarray) -> tuple[np.ndar
     return closest, answer
 
 
-def answer_all(levels: Sequence[Level], X, found: LevelAnswers, answer: int | None) -> np.ndarray:
+def answer_all(
+    levels: Sequence[Level], X: Any, found: LevelAnswers, answer: int | None
+) -> np.ndarray:
     """Predicted class of every row, including those in no region.
 
     Parameters

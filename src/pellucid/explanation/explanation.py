@@ -99,6 +99,15 @@ class Explanation(ExportMixin):
     array([1, 0, 2])
     """
 
+    tree_columns_: list[str | Indicator]
+    feature_names_in_: np.ndarray
+    n_features_in_: int
+    n_leaves_: int
+    cluster_names_: np.ndarray
+    fill_: dict[str, Any]
+    formats_: dict[str, ColumnFormat]
+    rules_: RuleList
+
     def __init__(
         self,
         tree: ThresholdTree,

@@ -42,6 +42,10 @@ class InputColumns:
         The tree restricted to the encoded columns.
     """
 
+    encoding: Encoding
+    features: list[int]
+    tree: ThresholdTree
+
     def __init__(
         self,
         tree: ThresholdTree,

@@ -42,6 +42,9 @@ class TreeRestatement:
     3000.0
     """
 
+    tree: ThresholdTree
+    sources: list[ColumnSource]
+
     def __init__(self, tree: ThresholdTree, sources: list[ColumnSource]) -> None:
         self.tree, self.sources = tree, sources
         self.gaps: dict[int, tuple[float, float]] = {}

@@ -124,7 +124,7 @@ class ClusterRule:
         )
 
 
-class RuleList(Sequence):
+class RuleList(Sequence[Any]):
     """A sequence of rules, such as those of all clusters; prints as text.
 
     Parameters
@@ -136,7 +136,7 @@ class RuleList(Sequence):
     def __init__(self, rules: Sequence[Any]) -> None:
         self._rules = tuple(rules)
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: Any) -> Any:
         return self._rules[index]
 
     def __len__(self) -> int:

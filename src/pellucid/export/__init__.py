@@ -39,22 +39,24 @@ __all__ = [
     "to_sql",
 ]
 
-__getattr__, __dir__, _ = lazy_attributes(
-    __name__,
-    {
-        "export_text": "text",
-        "from_dict": "json",
-        "from_json": "json",
-        "from_sklearn": "sklearn",
-        "to_dict": "json",
-        "to_dot": "dot",
-        "to_frame": "frame",
-        "to_html": "html",
-        "to_json": "json",
-        "to_mermaid": "mermaid",
-        "to_onnx": "onnx",
-        "to_python": "python",
-        "to_sklearn": "sklearn",
-        "to_sql": "sql",
-    },
-)
+# Type checkers use the imports above, so that a wrong name is an error.
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_attributes(
+        __name__,
+        {
+            "export_text": "text",
+            "from_dict": "json",
+            "from_json": "json",
+            "from_sklearn": "sklearn",
+            "to_dict": "json",
+            "to_dot": "dot",
+            "to_frame": "frame",
+            "to_html": "html",
+            "to_json": "json",
+            "to_mermaid": "mermaid",
+            "to_onnx": "onnx",
+            "to_python": "python",
+            "to_sklearn": "sklearn",
+            "to_sql": "sql",
+        },
+    )

@@ -160,7 +160,7 @@ def to_json(
 
 
 def from_json(
-    source: str | bytes | os.PathLike, *, max_bytes: int = MAX_BYTES
+    source: str | bytes | os.PathLike[str], *, max_bytes: int = MAX_BYTES
 ) -> Explanation | RegionList:
     """Read a model that `to_json` wrote.
 

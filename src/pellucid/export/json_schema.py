@@ -1,4 +1,8 @@
-"""Checks of an explanation in JSON that its schema cannot state; every error names the place."""
+"""Checks of an explanation in JSON that its schema cannot state; every error names the place.
+
+`fastjsonschema` checks a document against the published schema. What is left here are relations
+between parts of the document, such as children that exist, which a JSON Schema cannot state.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Export to ONNX, for runtimes without Python."""
+"""Export to ONNX, for runtimes without Python.
+
+The graph is built with `onnx.helper`. skl2onnx converts only estimators that it knows, and compares
+in single precision; it converts the result of `to_sklearn`, also inside a pipeline.
+"""
 
 from __future__ import annotations
 

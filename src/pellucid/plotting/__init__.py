@@ -43,6 +43,8 @@ _MODULES = {
     "plot_trends": "trends",
 }
 
-__getattr__, __dir__, _ = lazy_attributes(
-    __name__, _MODULES, requires=dict.fromkeys(_MODULES, "matplotlib")
-)
+# Type checkers use the imports above, so that a wrong name is an error.
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_attributes(
+        __name__, _MODULES, requires=dict.fromkeys(_MODULES, "matplotlib")
+    )

@@ -17,7 +17,7 @@ _FAINT, _STRONG = 0.10, 0.22
 Window = list[tuple[float, float]]
 
 
-def draw_scores(ax, regions: Any, window: Window) -> None:
+def draw_scores(ax: Any, regions: Any, window: Window) -> None:
     """Fill the axes with the scores of nonparametric regions, with a line at their threshold."""
     axes = [np.linspace(low, high, _GRID // 2) for low, high in window]
     if len(window) == 1:
@@ -33,7 +33,9 @@ def draw_scores(ax, regions: Any, window: Window) -> None:
         ax.contour(first, second, score, levels=[regions.threshold], colors=INK, linewidths=1)
 
 
-def shade_answers(ax, classifier: Any, regions: Any, window: Window, strong: int | None) -> None:
+def shade_answers(
+    ax: Any, classifier: Any, regions: Any, window: Window, strong: int | None
+) -> None:
     """Fill the regions with the color of the predicted class.
 
     Parameters
@@ -75,7 +77,7 @@ def shade_answers(ax, classifier: Any, regions: Any, window: Window, strong: int
     )
 
 
-def draw_regions(ax, regions: Any, window: Window, deleted, strong: int | None) -> None:
+def draw_regions(ax: Any, regions: Any, window: Window, deleted: Any, strong: int | None) -> None:
     """Draw the outline of each region, dashed where it was deleted.
 
     Boxes, polyhedra and ellipses are drawn from their corners, vertices and axes; the edge of

@@ -1,4 +1,8 @@
-"""Layout of the plot of a tree, in ems: texts, boxes and lines."""
+"""Layout of the plot of a tree, in ems: texts, boxes and lines.
+
+Neither `sklearn.tree.plot_tree` nor Graphviz wraps long conditions to the width of a figure, and
+Graphviz is a program that must be installed.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The clustering that is explained: its centers, its labels, and the names of its clusters."""
+"""The clustering that is explained: its centers, its labels, and the names of its clusters.
+
+An estimator is explained by its own `labels_` or `predict`, and its columns are compared as
+scikit-learn does. The nearest center is used only for a bare array of centers.
+"""
 
 from __future__ import annotations
 

@@ -16,11 +16,13 @@ __all__ = [
     "write_report",
 ]
 
-__getattr__, __dir__, _ = lazy_attributes(
-    __name__,
-    {
-        "read_cluster_names": "reading",
-        "report_html": "writing",
-        "write_report": "writing",
-    },
-)
+# Type checkers use the imports above, so that a wrong name is an error.
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_attributes(
+        __name__,
+        {
+            "read_cluster_names": "reading",
+            "report_html": "writing",
+            "write_report": "writing",
+        },
+    )

@@ -59,6 +59,9 @@ class Table:
     explanation : Explanation
     """
 
+    n_rows: int
+    names: list[str]
+
     def __init__(self, X: Any, explanation: Explanation) -> None:
         known = getattr(explanation, "feature_names_in_", None)
         names = default_names(explanation.n_features_in_) if known is None else known.tolist()

@@ -55,6 +55,11 @@ class Subject:
         that the model was fitted on.
     """
 
+    explanation: Explanation
+    fitted: Any
+    leaf: np.ndarray
+    reference: np.ndarray | None
+
     def __init__(self, explanation: Explanation, fitted: Any, X: Any) -> None:
         self.explanation, self.fitted, self._X = explanation, fitted, X
         self.leaf = explanation.apply(X)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.plotting.axis_ranges import choose_axis
+from pellucid.plotting.axis_ranges import Axis, choose_axis
 from pellucid.report.columns import CategoryColumn, Column, NumberColumn, word
 from pellucid.tables.column_formats import ColumnFormat
 
@@ -29,6 +29,14 @@ class Profile:
         Bin of each row; -1 where a number is missing.
     n_bins : int
     """
+
+    is_number: bool
+    mean: float
+    spread: float
+    axis: Axis
+    edges: np.ndarray
+    n_bins: int
+    bin: np.ndarray
 
     def __init__(
         self, column: Column, cuts: Sequence[float] = (), cluster: np.ndarray | None = None

@@ -50,6 +50,12 @@ class Batch:
         Whether each bin may hold different values.
     """
 
+    columns: np.ndarray
+    starts: np.ndarray
+    weights: Weights
+    codes: np.ndarray
+    is_mixed: np.ndarray
+
     def __init__(
         self,
         columns: np.ndarray,

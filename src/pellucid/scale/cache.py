@@ -70,6 +70,8 @@ class _BatchState:
         A routing, and some rows by node; always in memory, since they are few.
     """
 
+    leaf: np.ndarray
+
     def __init__(self) -> None:
         self.routing: Any = None
         self.leaf = np.empty(0, dtype=np.int16)
@@ -89,6 +91,8 @@ class CachedBatch(Batch):
     encoder : Encoder
     state : _BatchState
     """
+
+    starts: np.ndarray
 
     def __init__(
         self,

@@ -28,6 +28,9 @@ class DaskSource(Source):
     data : dask.dataframe.DataFrame or dask.array.Array
     """
 
+    numeric: list[str]
+    others: list[str]
+
     def __init__(self, data: Any) -> None:
         self._data, self._is_array = data, not hasattr(data, "columns")
         if self._is_array:

@@ -44,6 +44,9 @@ class GrowingNodes:
     problem : ScaleProblem
     """
 
+    builder: TreeBuilder
+    leaves: dict[int, OpenNode]
+
     def __init__(self, problem: ScaleProblem) -> None:
         self.builder = TreeBuilder(problem.n_features)
         self.leaves = {0: OpenNode(0, np.arange(len(problem.centers)))}

@@ -51,6 +51,8 @@ class PartitionedInducedCost:
 
     has_passive_rows = False
     task = InducedCostTask
+    problem: ScaleProblem
+    depth_penalty: float
 
     def __init__(self, problem: ScaleProblem, depth_penalty: float = 0.0) -> None:
         self.problem, self.depth_penalty = problem, float(depth_penalty)

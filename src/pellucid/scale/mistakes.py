@@ -126,6 +126,8 @@ class PartitionedMistakes:
 
     has_passive_rows = True
     task = PartSumsTask
+    problem: ScaleProblem
+    balanced: bool
 
     def __init__(self, problem: ScaleProblem, balanced: bool = False) -> None:
         self.problem, self.balanced = problem, balanced

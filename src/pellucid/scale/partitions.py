@@ -44,13 +44,19 @@ class Partitions(ABC):
 class EncodedTask:
     """A task over encoded batches as one over raw batches."""
 
+    task: Task
+    encoder: Encoder
+
     def __init__(self, task: Task, encoder: Encoder) -> None:
         self.task, self.encoder = task, encoder
-        self.merge = task.merge
 
     def __call__(self, raw: RawBatch) -> Any:
         """The result of one batch."""
         return self.task(self.encoder.encode(raw))
+
+    def merge(self, first: Any, second: Any) -> Any:
+        """The result of two batches together."""
+        return self.task.merge(first, second)
 
 
 class LocalPartitions(Partitions):

@@ -31,6 +31,9 @@ class ArrowReaderSource(Source):
     schema : pyarrow.Schema
     """
 
+    numeric: list[str]
+    others: list[str]
+
     def __init__(self, native: Any, schema: Any) -> None:
         self._native, self._schema = native, schema
         self.numeric, self.others = split_arrow_names(schema)

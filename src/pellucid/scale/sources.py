@@ -97,6 +97,9 @@ class ParquetSource(Source):
         Whether the files are those of a pyarrow dataset.
     """
 
+    numeric: list[str]
+    others: list[str]
+
     def __init__(self, paths: Sequence[Path], is_dataset: bool = False) -> None:
         self._parquet = import_optional(
             "pyarrow.parquet", "scan of Parquet files", "scan(polars.scan_parquet(...))"
@@ -184,6 +187,9 @@ class FunctionSource(Source):
     ----------
     make : callable
     """
+
+    numeric: list[str]
+    others: list[str]
 
     def __init__(self, make: Callable[[], Iterable[Any]]) -> None:
         self._make = make

@@ -34,6 +34,9 @@ class SparkSource(Source):
     frame : pyspark.sql.DataFrame
     """
 
+    numeric: list[str]
+    others: list[str]
+
     def __init__(self, frame: Any) -> None:
         self._frame = frame
         types = dict(frame.dtypes)

@@ -115,7 +115,7 @@ class LossTask:
             found[number] = LeafSums(losses.sum(axis=0) + floor, np.array([floor]), sums)
         return found
 
-    def merge(self, first: dict[int, LeafSums], second: dict[int, LeafSums]):
+    def merge(self, first: dict[int, LeafSums], second: dict[int, LeafSums]) -> dict[int, LeafSums]:
         """Sums of two batches."""
         return {n: LeafSums(*(a + b for a, b in zip(first[n], second[n]))) for n in first}
 
@@ -127,6 +127,8 @@ class PartitionedSurrogateCost:
     ----------
     problem : ScaleProblem
     """
+
+    row_sums: LossRows
 
     def __init__(self, problem: ScaleProblem) -> None:
         self.problem = problem

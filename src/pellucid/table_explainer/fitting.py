@@ -13,6 +13,7 @@ from pellucid.explanation.explanation import Explanation
 from pellucid.table_explainer.arguments import METHODS, MethodOptions
 from pellucid.table_explainer.clustering import Clustering
 from pellucid.table_explainer.preparing import PreparedTable
+from pellucid.tables.encoding import Indicator
 from pellucid.tree import ThresholdTree
 
 
@@ -39,10 +40,25 @@ class FittedTable:
     old_leaf: dict[int, int]
 
     # Attributes that plots need, in the units of the table.
-    tree_ = property(lambda self: self.explanation.tree_)
-    tree_columns_ = property(lambda self: self.explanation.tree_columns_)
-    inertia_ = property(lambda self: self.model.inertia_)
-    reference_inertia_ = property(lambda self: self.model.reference_inertia_)
+    @property
+    def tree_(self) -> ThresholdTree:
+        """The tree in the units of the table."""
+        return self.explanation.tree_
+
+    @property
+    def tree_columns_(self) -> list[str | Indicator]:
+        """Columns of the tree."""
+        return self.explanation.tree_columns_
+
+    @property
+    def inertia_(self) -> float:
+        """Cost of the model."""
+        return self.model.inertia_
+
+    @property
+    def reference_inertia_(self) -> float:
+        """Cost of the reference."""
+        return self.model.reference_inertia_
 
     @property
     def n_rows(self) -> int:

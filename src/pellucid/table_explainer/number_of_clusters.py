@@ -10,6 +10,9 @@ the best is chosen. Two clusters are chosen only if their score is clearly highe
 because one threshold is seldom a useful segmentation. A k with a cluster of less than 1 % of the
 rows is not chosen; the rows of a cluster of 1 to 2 % are set apart afterwards. The choice does not
 depend on the random seed of the final clustering.
+
+The silhouette score is that of scikit-learn. kneed and yellowbrick find an elbow of the cost, which
+says nothing about stability.
 """
 
 from __future__ import annotations

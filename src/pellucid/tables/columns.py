@@ -20,6 +20,10 @@ class Columns:
         Whether the table itself has column names, so that columns are found by name.
     """
 
+    names: list[str]
+    values: list[np.ndarray]
+    are_named: bool
+
     def __init__(self, names: list[str], values: list[np.ndarray], are_named: bool) -> None:
         self.names, self.values, self.are_named = names, values, are_named
 

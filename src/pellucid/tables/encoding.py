@@ -160,6 +160,8 @@ class Encoding:
     array([[41.,  0.,  1.]])
     """
 
+    input_names: list[str]
+
     def __init__(self, input_names: Sequence[str], categories: Sequence[list[Any] | None]) -> None:
         self.input_names = list(input_names)
         self._categories = list(categories)

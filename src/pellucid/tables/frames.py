@@ -1,4 +1,8 @@
-"""Data frames as arrays of numbers."""
+"""Data frames as arrays of numbers.
+
+narwhals reads the data frames of all libraries. scikit-learn's `check_array` would read a table of
+mixed columns as objects; columns are therefore converted one by one, so that an error names one.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +47,7 @@ def read_plain_table(X: Any) -> PlainTable | None:
     return None
 
 
-def as_table(X: Any):
+def as_table(X: Any) -> Any:
     """`X` as a narwhals data frame, or None if it is not a data frame."""
     if isinstance(X, np.ndarray) or sparse.issparse(X):
         return None
@@ -65,7 +69,7 @@ def as_table(X: Any):
 class _Names:
     """The shape and the column names of a table, in a form that scikit-learn can read."""
 
-    def __init__(self, table) -> None:
+    def __init__(self, table: Any) -> None:
         self.shape, self._names = table.shape, table.columns
 
     def __dataframe__(self) -> _Names:
@@ -76,7 +80,7 @@ class _Names:
         return self._names
 
 
-def with_names(X: Any, table):
+def with_names(X: Any, table: Any) -> Any:
     """`X` itself, or a proxy if scikit-learn cannot read the column names of its type.
 
     Older versions read names by the data frame interchange protocol, which newer versions of
@@ -87,7 +91,7 @@ def with_names(X: Any, table):
     return X if hasattr(probe, "feature_names_in_") else _Names(table)
 
 
-def table_to_array(table) -> np.ndarray:
+def table_to_array(table: Any) -> np.ndarray:
     """A table of any numeric types as an array, converted column by column.
 
     Objects that are numbers, such as `Decimal`, and sparse columns of pandas are numeric too.

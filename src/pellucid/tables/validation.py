@@ -17,7 +17,7 @@ from pellucid.tables.frames import as_table, read_plain_table, table_to_array, w
 from pellucid.tree.predictor import canonical_csc
 
 
-def read_X(estimator: Any, X: Any, *, reset: bool, check: bool = True):
+def read_X(estimator: Any, X: Any, *, reset: bool, check: bool = True) -> Any:
     """`X` as a float array or CSC matrix of finite numbers, with width and names checked.
 
     Parameters
@@ -44,7 +44,7 @@ def read_X(estimator: Any, X: Any, *, reset: bool, check: bool = True):
     return numbers
 
 
-def read_rows(estimator: Any, X: Any):
+def read_rows(estimator: Any, X: Any) -> Any:
     """`X` for a fitted estimator, without a copy if possible, with width and names checked.
 
     Numbers are not checked to be finite; the caller does this while it reads them.
@@ -62,7 +62,7 @@ def read_rows(estimator: Any, X: Any):
     return _read_numbers(estimator, X, reset=False)
 
 
-def refuse_infinite(estimator: Any, X) -> None:
+def refuse_infinite(estimator: Any, X: Any) -> None:
     """Raise an error that names the first column of `X` with NaN or an infinity, and the row."""
     X = canonical_csc(X) if sparse.issparse(X) else X
     names = getattr(estimator, "feature_names_in_", None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 from pellucid.tree.threshold_tree import ThresholdTree
 
@@ -57,7 +57,7 @@ class TradeOffPoint:
         return ours != theirs and all(a <= b for a, b in zip(ours, theirs))
 
 
-class TradeOff(Sequence):
+class TradeOff(Sequence[TradeOffPoint]):
     """Trees of one clustering, shortest explanations first; prints as a table.
 
     Parameters
@@ -84,7 +84,13 @@ class TradeOff(Sequence):
         self._points = tuple(sorted(points, key=lambda p: (p.waes, p.wad, p.cost, p.penalty)))
         self.is_complete = is_complete
 
-    def __getitem__(self, index):
+    @overload
+    def __getitem__(self, index: int) -> TradeOffPoint: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[TradeOffPoint, ...]: ...
+
+    def __getitem__(self, index: Any) -> Any:
         return self._points[index]
 
     def __len__(self) -> int:

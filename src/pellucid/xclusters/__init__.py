@@ -34,20 +34,22 @@ __all__ = [
     "series_from_wide",
 ]
 
-__getattr__, __dir__, _ = lazy_attributes(
-    __name__,
-    {
-        "KMedoids": "_kmedoids",
-        "Medoids": "medoids",
-        "SeriesTable": "series.series",
-        "XClusters": "_xclusters",
-        "between": "distances.pairwise",
-        "check_matrix": "distances.pairwise",
-        "k_medoids": "medoids",
-        "load_matrix": "distances.pairwise",
-        "pairwise": "distances.pairwise",
-        "save_matrix": "distances.pairwise",
-        "series_from_long": "series.series",
-        "series_from_wide": "series.series",
-    },
-)
+# Type checkers use the imports above, so that a wrong name is an error.
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_attributes(
+        __name__,
+        {
+            "KMedoids": "_kmedoids",
+            "Medoids": "medoids",
+            "SeriesTable": "series.series",
+            "XClusters": "_xclusters",
+            "between": "distances.pairwise",
+            "check_matrix": "distances.pairwise",
+            "k_medoids": "medoids",
+            "load_matrix": "distances.pairwise",
+            "pairwise": "distances.pairwise",
+            "save_matrix": "distances.pairwise",
+            "series_from_long": "series.series",
+            "series_from_wide": "series.series",
+        },
+    )

@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.explanation.mixins import EstimatorExportMixin
 from pellucid.explanation.row_explanations import explain_rows, leaf_purity
 from pellucid.explanation.rules import RuleList, cluster_rules, leaf_rules
+from pellucid.tables.encoding import Indicator
 from pellucid.tree import ThresholdTree
 from pellucid.tree.importances import feature_importances
 from pellucid.tree.model import TreeModelMixin
@@ -24,6 +26,23 @@ from pellucid.xclusters.trees import relabel_clusters
 
 class ExplainedClusters(TreeModelMixin, EstimatorExportMixin, ClusterMixin, BaseEstimator):
     """Base class of :class:`~pellucid.XClusters` without parameters and `fit`."""
+
+    n_leaves_: int
+    feature_importances_: np.ndarray
+    tree_columns_: list[str | Indicator]
+    cluster_names_: np.ndarray
+    medoid_indices_: np.ndarray
+    best_k_: int
+    best_alpha_: float
+    distortion_: float
+    n_nodes_: int
+    objective_: float
+    accuracy_: float
+    evaluations_: np.ndarray
+    bounds_: np.ndarray
+    lower_bound_: float
+    converged_: bool
+    rules_: RuleList
 
     def _store(
         self,
@@ -184,7 +203,7 @@ class ExplainedClusters(TreeModelMixin, EstimatorExportMixin, ClusterMixin, Base
         columns = self._reader.explanation(self, X)
         return self.encoding_.transform(dates_as_days(columns, self.formats_))
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.categorical = True

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array
+from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pellucid._utils.numeric_domain import check_values
@@ -114,6 +114,11 @@ class KMedoids(ClusterMixin, BaseEstimator):
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
     }
+    medoid_indices_: np.ndarray
+    labels_: np.ndarray
+    inertia_: float
+    n_iter_: int
+    cluster_centers_: Any
 
     def __init__(
         self,
@@ -255,7 +260,7 @@ class KMedoids(ClusterMixin, BaseEstimator):
             check_values(numbers, getattr(self, "feature_names_in_", None))
         return numbers
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = tags.input_tags.positive_only = self.metric == "precomputed"
         tags.input_tags.sparse = self.metric in _SPARSE_METRICS

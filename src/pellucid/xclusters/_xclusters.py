@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from pellucid._utils.numeric_domain import MAX_VALUE
 from pellucid._utils.sklearn_compat import HasMethods, Interval, StrOptions, validate_parameters
 from pellucid._utils.training_data import store_training_data
+from pellucid.tables.column_formats import ColumnFormat
 from pellucid.tables.columns import Columns
 from pellucid.tables.encoding import Encoding
 from pellucid.tables.validation import read_sample_weight
@@ -272,6 +273,10 @@ class XClusters(ExplainedClusters):
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
+    accuracy_features_: list[str]
+    explanation_features_: list[str]
+    formats_: dict[str, ColumnFormat]
+    encoding_: Encoding
 
     def __init__(
         self,

@@ -59,6 +59,14 @@ class Evaluator:
         :class:`Evaluation` by (k, α), in the order of evaluation.
     """
 
+    mixture: Mixture
+    grower: TreeGrower
+    cluster: Clusterer
+    weight: np.ndarray
+    trade_off: float
+    scale_d: float
+    scale_n: float
+
     def __init__(
         self,
         mixture: Mixture,
@@ -144,7 +152,7 @@ class Evaluator:
         return np.array(rows, dtype=EVALUATION_FIELDS)
 
 
-EVALUATION_FIELDS = [
+EVALUATION_FIELDS: list[tuple[str, Any]] = [
     ("k", np.int64),
     ("alpha", np.float64),
     ("distortion", np.float64),
@@ -188,6 +196,11 @@ class KMedoidsStarts:
         depend on the order of evaluation. ``"neighbour"``: also from the medoids of the nearest
         pair that was clustered before.
     """
+
+    mixture: Mixture
+    weight: np.ndarray | None
+    init: str
+    n_jobs: int | None
 
     def __init__(
         self,

@@ -37,6 +37,12 @@ class FeatureReader:
         Whether a table of new rows must have exactly the columns of `fit`.
     """
 
+    indices: FeatureIndices
+    is_one_table: bool
+    is_strict: bool
+    accuracy_names: list[str]
+    explanation_names: list[str]
+
     def __init__(
         self,
         indices: FeatureIndices,

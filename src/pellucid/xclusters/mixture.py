@@ -32,6 +32,9 @@ class Mixture:
            [1., 0.]])
     """
 
+    accuracy: np.ndarray
+    explanation: np.ndarray
+
     def __init__(self, accuracy: np.ndarray, explanation: np.ndarray) -> None:
         self.accuracy, self.explanation = accuracy, explanation
         self._scales = _largest(accuracy), _largest(explanation)

@@ -24,7 +24,7 @@ from pellucid.xclusters.trees import ROUNDING, TreeGrower
 SEARCHES = ("branch-and-bound", "grid", "bayes", "two-step")
 STARTS = ("ends", "build", "neighbour")
 
-BOUND_FIELDS = [
+BOUND_FIELDS: list[tuple[str, Any]] = [
     ("k1", np.int64),
     ("alpha1", np.float64),
     ("k2", np.int64),

@@ -37,7 +37,9 @@ _STEPS = [(-1, 0), (1, 0), (0, -1), (0, 1), (0, -2), (0, 2), (-1, -1), (-1, 1), 
 """Offsets of the neighbors of a pair, in steps of k and α."""
 
 
-def grid_search(objective: Objective, ks: Sequence[int], alphas: Sequence[float], stop: Stop):
+def grid_search(
+    objective: Objective, ks: Sequence[int], alphas: Sequence[float], stop: Stop
+) -> None:
     """Evaluate every pair."""
     for k in ks:
         for alpha in alphas:

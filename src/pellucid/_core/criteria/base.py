@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -65,8 +65,8 @@ class SplitNode(NamedTuple):
     split: Split
     low: float
     high: float
-    left: Node
-    right: Node
+    left: Node[Any]
+    right: Node[Any]
 
 
 class InheritedHistogram(NamedTuple):

@@ -104,6 +104,8 @@ class ColumnSearch:
         As in `search_columns`.
     """
 
+    features: np.ndarray
+
     def __init__(
         self,
         found: np.ndarray,

@@ -42,6 +42,11 @@ class Problem:
         the first is smaller.
     """
 
+    data: Dataset
+    centers: np.ndarray
+    unit_from_labels: bool
+    labels: np.ndarray
+
     def __init__(
         self,
         data: Dataset,

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -49,15 +50,18 @@ class Dataset:
     """
 
     objective = "kmeans"
+    X: Any
+    weights: Weights
+    pool: ThreadPool
 
     def __init__(
-        self, X, weights: Weights, pool: ThreadPool = SERIAL, *, is_checked: bool = True
+        self, X: Any, weights: Weights, pool: ThreadPool = SERIAL, *, is_checked: bool = True
     ) -> None:
         self.X, self.weights, self.pool, self._is_checked = X, weights, pool, is_checked
         self._last_origin: tuple[np.ndarray, float] | None = None
 
     @cached_property
-    def rows(self):
+    def rows(self) -> Any:
         """The data with fast access to rows: CSR instead of CSC."""
         return self.X.tocsr() if sparse.issparse(self.X) else self.X
 

@@ -1,8 +1,12 @@
-"""Means of groups of rows from sums of integers, which depend on no order, storage or partition."""
+"""Means of groups of rows from sums of integers, which depend on no order, storage or partition.
+
+`math.fsum` is exact too, but it is a Python loop and its partial sums cannot be merged between
+partitions.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -131,7 +135,13 @@ class GroupSums(NamedTuple):
 
     @classmethod
     def of(
-        cls, X, labels, weight, n_groups: int, terms: Terms, pool: ThreadPool = SERIAL
+        cls,
+        X: Any,
+        labels: np.ndarray,
+        weight: np.ndarray,
+        n_groups: int,
+        terms: Terms,
+        pool: ThreadPool = SERIAL,
     ) -> GroupSums:
         """Sums of some rows; label -1 is in no group."""
         from pellucid._core.kernels.dataset import dense_sums, sparse_sums

@@ -122,12 +122,12 @@ def group_medians(
         starts = np.concatenate([[0], np.cumsum(np.bincount(groups, minlength=n_groups))])
         sorted_units = units[order]
 
-        def work(first: int) -> None:
+        def work_dense(first: int) -> None:
             block = slice(first, first + _BLOCK_COLUMNS)
             columns = np.array(X[:, block].take(order, axis=0).T, dtype=np.float64, order="C")
             dense_medians(columns, sorted_units, starts, first, medians)
 
-        pool.map(work, range(0, X.shape[1], _BLOCK_COLUMNS))
+        pool.map(work_dense, range(0, X.shape[1], _BLOCK_COLUMNS))
     return medians + 0.0  # the same bits whether -0 or 0 is stored
 
 

@@ -45,7 +45,7 @@ class BeamSearch:
     n_candidates: int = 10
 
     def grow(
-        self, criterion: Criterion, threshold_style: ThresholdStyle, progress: Progress
+        self, criterion: Criterion[Any], threshold_style: ThresholdStyle, progress: Progress
     ) -> GrowthResult:
         """Grow a tree of small total loss.
 
@@ -181,7 +181,7 @@ class NodePool:
     """Nodes of all partial trees; each is searched once, and divided once per split."""
 
     def __init__(
-        self, criterion: Criterion, threshold_style: ThresholdStyle, n_candidates: int
+        self, criterion: Criterion[Any], threshold_style: ThresholdStyle, n_candidates: int
     ) -> None:
         self.criterion = criterion
         self.threshold_style = threshold_style
@@ -189,7 +189,7 @@ class NodePool:
         self.nodes: list[PoolNode] = []
         self.reachable: set[int] = set()
 
-    def add(self, node: Node) -> PoolNode:
+    def add(self, node: Node[Any]) -> PoolNode:
         """Search a node for its best splits and add it."""
         splits = self.criterion.best_splits(node, self.n_candidates)
         candidates = [(self.criterion.loss(node, split), split) for split in splits]

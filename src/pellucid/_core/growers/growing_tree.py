@@ -44,7 +44,7 @@ class GrowthResult:
 
     builder: TreeBuilder
     gains: list[Any]
-    leaves: dict[int, Node]
+    leaves: dict[int, Node[Any]]
 
     @cached_property
     def leaf_of_rows(self) -> np.ndarray:
@@ -157,7 +157,7 @@ class GrowingTree:
             self.builder.set_cluster(number, self.criterion.cluster(self.leaves[number]))
 
 
-def set_counts(builder: TreeBuilder, leaves: dict[int, Node], weights: Weights) -> None:
+def set_counts(builder: TreeBuilder, leaves: dict[int, Node[Any]], weights: Weights) -> None:
     """Set rows and weight of all nodes, from those of the leaves; parents come before children."""
     counts: dict[int, tuple[int, float]] = {}
     for number in reversed(range(len(builder.nodes))):
@@ -180,7 +180,7 @@ def map_nodes(
     criterion: Criterion,
     work: Callable[[int], _Result],
     numbers: Sequence[int],
-    nodes: dict[int, Node],
+    nodes: dict[int, Node[Any]],
 ) -> list[_Result]:
     """``work(number)`` for some nodes, one after the other or concurrently.
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pellucid.eop.classifiers.base import BaseClassifier, FittedClassifier
-from pellucid.eop.problem import project
+from pellucid.eop.problem import RegionProblem, project
 
 
 @dataclass(frozen=True)
@@ -65,11 +65,13 @@ class LinearBase(BaseClassifier):
         Weight of the losses relative to the penalty, as in scikit-learn.
     """
 
-    def __init__(self, problem, loss: str, C: float = 1.0) -> None:
+    loss: str
+
+    def __init__(self, problem: RegionProblem, loss: str, C: float = 1.0) -> None:
         super().__init__(problem)
         self.loss, self.C = loss, C
 
-    def answers(self, rows, subsets):
+    def answers(self, rows: np.ndarray, subsets: np.ndarray) -> np.ndarray:
         """See `BaseClassifier.answers`."""
         from pellucid.eop.kernels.linear import linear_answers
 
@@ -78,7 +80,7 @@ class LinearBase(BaseClassifier):
         linear_answers(columns, local, coef, answers)
         return answers
 
-    def fit(self, rows, features):
+    def fit(self, rows: np.ndarray, features: tuple[int, ...]) -> FittedClassifier:
         """See `BaseClassifier.fit`."""
         mean, scale = (values[list(features)] for values in self.problem.scales)
         _, _, coef = self._solve(rows, np.array([features]))

@@ -36,6 +36,10 @@ class DistinctRows:
         Weight of each point.
     """
 
+    of_row: np.ndarray
+    points: np.ndarray
+    total: np.ndarray
+
     def __init__(self, Z: np.ndarray, weight: np.ndarray) -> None:
         from sklearn.neighbors import KDTree
 
@@ -103,7 +107,18 @@ class KNNClassifier:
         Columns are divided by these values before distances are computed.
     """
 
-    def __init__(self, P, y, weight, n_classes: int, scale, n_neighbors: int) -> None:
+    scale: np.ndarray
+    n_neighbors: int
+
+    def __init__(
+        self,
+        P: np.ndarray,
+        y: np.ndarray,
+        weight: np.ndarray,
+        n_classes: int,
+        scale: np.ndarray,
+        n_neighbors: int,
+    ) -> None:
         self.scale, self.n_neighbors = scale, n_neighbors
         self._rows = DistinctRows(P / scale, weight)
         self._is_class = y[:, None] == np.arange(n_classes)
@@ -134,11 +149,11 @@ class KNNClassifier:
 class KNNBase(BaseClassifier):
     """k-nearest neighbors; predictions for training rows are leave-one-out."""
 
-    def answers(self, rows, subsets):
+    def answers(self, rows: np.ndarray, subsets: np.ndarray) -> np.ndarray:
         """See `BaseClassifier.answers`."""
         return np.stack([self._make(rows, tuple(s)).leave_one_out() for s in subsets.tolist()])
 
-    def fit(self, rows, features):
+    def fit(self, rows: np.ndarray, features: tuple[int, ...]) -> FittedClassifier:
         """See `BaseClassifier.fit`."""
         classifier = self._make(rows, features)
         return FittedClassifier(classifier, classifier.leave_one_out())

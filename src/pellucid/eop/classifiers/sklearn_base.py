@@ -28,6 +28,8 @@ class SklearnBase(BaseClassifier):
     estimator : estimator with ``fit`` and ``predict``
     """
 
+    failure: str
+
     def __init__(self, problem: RegionProblem, estimator: Any) -> None:
         super().__init__(problem)
         self.estimator = estimator
@@ -38,7 +40,7 @@ class SklearnBase(BaseClassifier):
                 "or 'knn'"
             )
 
-    def answers(self, rows, subsets):
+    def answers(self, rows: np.ndarray, subsets: np.ndarray) -> np.ndarray:
         """See `BaseClassifier.answers`."""
         answers = np.empty((len(subsets), len(rows)), dtype=np.int64)
         for position, features in enumerate(subsets.tolist()):
@@ -46,7 +48,7 @@ class SklearnBase(BaseClassifier):
             answers[position] = FAILED if predicted is None else predicted
         return answers
 
-    def fit(self, rows, features):
+    def fit(self, rows: np.ndarray, features: tuple[int, ...]) -> FittedClassifier | None:
         """See `BaseClassifier.fit`."""
         P = project(self.problem.X, features, rows)
         answers, classifier = self._cross_validate(P, rows), self._fit(P, rows)

@@ -48,7 +48,7 @@ class Stump:
 class StumpBase(BaseClassifier):
     """The stump with the smallest error over the columns of the projection."""
 
-    def prepare(self, rows, features):
+    def prepare(self, rows: np.ndarray, features: np.ndarray) -> None:
         """Find the best stump of every column."""
         n = self.problem.n_features
         self._ends, self._classes = np.empty((n, 2)), np.empty((n, 2), dtype=np.int64)
@@ -61,7 +61,7 @@ class StumpBase(BaseClassifier):
 
         self.problem.pool.map(work, range(0, len(features), _BLOCK))
 
-    def answers(self, rows, subsets):
+    def answers(self, rows: np.ndarray, subsets: np.ndarray) -> np.ndarray:
         """See `BaseClassifier.answers`; uses the stumps of `prepare`."""
         best = np.take_along_axis(subsets, self._wrong[subsets].argmin(axis=1)[:, None], 1)[:, 0]
         answers = np.empty((len(subsets), len(rows)), dtype=np.int64)
@@ -70,7 +70,7 @@ class StumpBase(BaseClassifier):
             answers[position] = np.where(goes_left, *self._classes[feature])
         return answers
 
-    def fit(self, rows, features):
+    def fit(self, rows: np.ndarray, features: tuple[int, ...]) -> FittedClassifier:
         """See `BaseClassifier.fit`."""
         ends, classes, wrong = self._best_stumps(rows, np.array(features))
         best = int(np.argmin(wrong))

@@ -6,6 +6,9 @@ import numpy as np
 
 from pellucid.eop.shapes.base import Rows
 
+Ellipse = tuple[np.ndarray, np.ndarray]
+"""Center and shape matrix."""
+
 _MAX_ROUNDS = 8
 _SEEDS = 5
 
@@ -25,7 +28,7 @@ def distances(P: np.ndarray, center: np.ndarray, shape: np.ndarray) -> np.ndarra
     return ((difference @ shape) * difference).sum(axis=1)
 
 
-def grow_from_seeds(rows: Rows, gains: np.ndarray, random) -> tuple[np.ndarray, np.ndarray] | None:
+def grow_from_seeds(rows: Rows, gains: np.ndarray, random: np.random.RandomState) -> Ellipse | None:
     """Grow an ellipse from each of a few seeds and return the one with the largest surplus.
 
     Seeds are random rows that are correctly classified and not yet covered. The radius around a
@@ -49,7 +52,7 @@ def grow_from_seeds(rows: Rows, gains: np.ndarray, random) -> tuple[np.ndarray, 
     return best
 
 
-def grow(rows: Rows, gains: np.ndarray, seed: int):
+def grow(rows: Rows, gains: np.ndarray, seed: int) -> tuple[Ellipse | None, int]:
     """The ellipse grown from one seed, and its surplus."""
     center, shape = rows.P[seed], np.diag(1 / rows.scale**2)
     best, best_value = None, 0
@@ -68,7 +71,9 @@ def grow(rows: Rows, gains: np.ndarray, seed: int):
     return best, best_value
 
 
-def best_radius(P: np.ndarray, gains: np.ndarray, center: np.ndarray, shape: np.ndarray):
+def best_radius(
+    P: np.ndarray, gains: np.ndarray, center: np.ndarray, shape: np.ndarray
+) -> tuple[Ellipse, int]:
     """Scale an ellipse about its center to the size with the largest surplus.
 
     Returns

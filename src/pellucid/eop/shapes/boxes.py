@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -32,6 +33,9 @@ class Boxes(Regions):
     """
 
     kind = "box"
+    lower: np.ndarray
+    upper: np.ndarray
+    dim: int
 
     def __init__(self, lower: np.ndarray, upper: np.ndarray) -> None:
         self.lower, self.upper = np.atleast_2d(lower), np.atleast_2d(upper)
@@ -116,7 +120,8 @@ class BoxFinder(ShapeFinder):
     over all values. With one column, this optimization alone is exact.
     """
 
-    def grow(self, rows, gains, random):
+    def grow(self, rows: Rows, gains: np.ndarray, random: np.random.RandomState) -> Boxes | None:
+        """See `ShapeFinder.grow`."""
         from pellucid.eop.kernels.boxes import improve_box
 
         columns, orders = _sorted_columns(rows.P)
@@ -161,7 +166,8 @@ class BoxFinder(ShapeFinder):
             neighbors = rows.P[np.argsort(distance, kind="stable")[:_SEED_NEIGHBORS]]
             yield neighbors.min(axis=0), neighbors.max(axis=0)
 
-    def fit(self, region, rows, gains):
+    def fit(self, region: Any, rows: Rows, gains: np.ndarray) -> Boxes:
+        """See `ShapeFinder.fit`."""
         from pellucid.eop.kernels.boxes import improve_box
 
         inside = region.contains(rows.P)
@@ -172,22 +178,25 @@ class BoxFinder(ShapeFinder):
         improve_box(columns, orders, gains, lower, upper)
         return _open_below(lower, upper)
 
-    def median(self, regions):
+    def median(self, regions: Sequence[Any]) -> Boxes:
         """Median of each end."""
         ends = [np.stack([getattr(r, side)[0] for r in regions]) for side in ("lower", "upper")]
         return Boxes(*(np.sort(e, axis=0)[len(e) // 2] for e in ends))
 
-    def join(self, regions, dim):
+    def join(self, regions: Sequence[Any], dim: int) -> Boxes:
+        """See `ShapeFinder.join`."""
         if not regions:
             return Boxes(np.empty((0, dim)), np.empty((0, dim)))
         return Boxes(
             *(np.concatenate([getattr(r, s) for r in regions]) for s in ("lower", "upper"))
         )
 
-    def drop_facets(self, region, rows, gains, penalty):
+    def drop_facets(self, region: Any, rows: Rows, gains: np.ndarray, penalty: float) -> Boxes:
+        """See `ShapeFinder.drop_facets`."""
         return drop_ends(region, rows.P, gains, penalty)
 
-    def finish(self, region, rows):
+    def finish(self, region: Any, rows: Rows) -> Boxes:
+        """See `ShapeFinder.finish`."""
         return round_box(region, rows.P)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from pellucid.eop.shapes.ball_growing import best_radius, distances, grow_from_seeds
-from pellucid.eop.shapes.base import ShapeFinder
+from pellucid.eop.shapes.base import Rows, ShapeFinder
 from pellucid.eop.shapes.regions import Regions, short_number
 
 
@@ -21,6 +22,9 @@ class Ellipses(Regions):
     """
 
     kind = "ellipse"
+    center: np.ndarray
+    shape: np.ndarray
+    dim: int
 
     def __init__(self, center: np.ndarray, shape: np.ndarray) -> None:
         self.center, self.shape = center, shape
@@ -65,20 +69,23 @@ class Ellipses(Regions):
 class EllipseFinder(ShapeFinder):
     """Find ellipses that are grown from seeds (see `grow_from_seeds`)."""
 
-    def grow(self, rows, gains, random):
+    def grow(self, rows: Rows, gains: np.ndarray, random: np.random.RandomState) -> Ellipses | None:
+        """See `ShapeFinder.grow`."""
         grown = grow_from_seeds(rows, gains, random)
         return None if grown is None else Ellipses(grown[0][None], grown[1][None])
 
-    def fit(self, region, rows, gains):
+    def fit(self, region: Any, rows: Rows, gains: np.ndarray) -> Ellipses:
+        """See `ShapeFinder.fit`."""
         (center, shape), value = best_radius(rows.P, gains, region.center[0], region.shape[0])
         return Ellipses(center[None], shape[None]) if value > 0 else region
 
-    def median(self, regions):
+    def median(self, regions: Sequence[Any]) -> Ellipses:
         """The ellipse of median size."""
         sizes = [np.linalg.det(region.shape[0]) for region in regions]
         return regions[int(np.argsort(sizes, kind="stable")[len(sizes) // 2])]
 
-    def join(self, regions, dim):
+    def join(self, regions: Sequence[Any], dim: int) -> Ellipses:
+        """See `ShapeFinder.join`."""
         if not regions:
             return Ellipses(np.empty((0, dim)), np.empty((0, dim, dim)))
         return Ellipses(

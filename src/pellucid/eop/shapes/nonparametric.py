@@ -43,6 +43,13 @@ class NeighborRegion(Regions):
 
     kind = "nonparametric"
     classifier_cost = 1
+    points: np.ndarray
+    correct: np.ndarray
+    scale: np.ndarray
+    n_neighbors: int
+    threshold: float
+    dim: int
+    scores: np.ndarray
 
     def __init__(
         self,
@@ -103,7 +110,9 @@ class NeighborRegion(Regions):
             f"rows in {columns}, weighted by 1/distance, are correctly classified"
         ]
 
-    def explain_points(self, P: np.ndarray, names: Sequence[str]):
+    def explain_points(
+        self, P: np.ndarray, names: Sequence[str]
+    ) -> list[tuple[dict[str, tuple[float, float]], str]]:
         """See `Regions.explain_points`: bounding box and score of the neighbors of each row."""
         reasons = []
         for lower, upper, score in zip(*self.neighbor_bounds(P), self.score(P)):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from pellucid.eop.shapes.ball_growing import GROWTH_FACTORS, distances, grow_from_seeds
-from pellucid.eop.shapes.base import ShapeFinder
+from pellucid.eop.shapes.base import Rows, ShapeFinder
 from pellucid.eop.shapes.regions import Regions, describe_extent
 
 _FACTORS = np.array([0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.4])
@@ -26,6 +27,9 @@ class Polyhedra(Regions):
     """
 
     kind = "polyhedron"
+    vertices: list[np.ndarray]
+    equations: list[np.ndarray]
+    dim: int
 
     def __init__(self, vertices: list[np.ndarray], equations: list[np.ndarray], dim: int) -> None:
         self.vertices, self.equations, self.dim = vertices, equations, dim
@@ -105,7 +109,10 @@ class Polyhedra(Regions):
 class PolyhedronFinder(ShapeFinder):
     """Find convex hulls of the correctly classified rows in ellipses grown from seeds."""
 
-    def grow(self, rows, gains, random):
+    def grow(
+        self, rows: Rows, gains: np.ndarray, random: np.random.RandomState
+    ) -> Polyhedra | None:
+        """See `ShapeFinder.grow`."""
         grown = grow_from_seeds(rows, gains, random)
         if grown is None:
             return None
@@ -118,18 +125,20 @@ class PolyhedronFinder(ShapeFinder):
                 best, best_value = hull, value
         return best
 
-    def fit(self, region, rows, gains):
+    def fit(self, region: Any, rows: Rows, gains: np.ndarray) -> Polyhedra:
+        """See `ShapeFinder.fit`."""
         scaled = [region.scaled(factor) for factor in _FACTORS]
         surplus = [gains[polyhedron.contains(rows.P)].sum() for polyhedron in scaled]
         # Ties go to the smallest change.
         order = np.lexsort((np.abs(_FACTORS - 1), -np.array(surplus)))
         return scaled[int(order[0])]
 
-    def median(self, regions):
+    def median(self, regions: Sequence[Any]) -> Polyhedra:
         """The polyhedron of median size."""
         sizes = [np.ptp(region.vertices[0], axis=0).prod() for region in regions]
         return regions[int(np.argsort(sizes, kind="stable")[len(sizes) // 2])]
 
-    def join(self, regions, dim):
+    def join(self, regions: Sequence[Any], dim: int) -> Polyhedra:
+        """See `ShapeFinder.join`."""
         vertices = [v for region in regions for v in region.vertices]
         return Polyhedra(vertices, [e for region in regions for e in region.equations], dim)

@@ -213,6 +213,9 @@ class Finder(ABC):
         Initial ε, before it is relaxed.
     """
 
+    n_bootstraps: int
+    max_error: float
+
     def __init__(self, n_bootstraps: int = 0, max_error: float = 1.0) -> None:
         self.n_bootstraps, self.max_error = n_bootstraps, max_error
 

@@ -14,7 +14,7 @@ _TIME = (
 )
 _MONTH = r"[A-Za-z]{3,9}"
 
-SHAPES = {
+SHAPES: dict[str, tuple[str, ...]] = {
     **{
         rf"^\d{{4}}{mark}\d{{1,2}}{mark}\d{{1,2}}": (f"%Y{sign}%m{sign}%d",)
         for mark, sign in ((r"-", "-"), (r"/", "/"), (r"\.", "."))

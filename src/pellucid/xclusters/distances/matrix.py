@@ -88,7 +88,7 @@ def smallest_entry(D: np.ndarray, pool: ThreadPool = SERIAL) -> float:
     return float(np.min(pool.map(lambda block: D[slice(*block)].min(), blocks)))
 
 
-def save_matrix(path: str | os.PathLike, distances: np.ndarray) -> None:
+def save_matrix(path: str | os.PathLike[str], distances: np.ndarray) -> None:
     """Save a matrix to a ``.npy`` file.
 
     The file is written under a temporary name and then renamed, so that an interrupted run leaves
@@ -113,7 +113,7 @@ def save_matrix(path: str | os.PathLike, distances: np.ndarray) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def load_matrix(path: str | os.PathLike, *, mmap: bool = False) -> np.ndarray:
+def load_matrix(path: str | os.PathLike[str], *, mmap: bool = False) -> np.ndarray:
     """Load a matrix that was saved by `save_matrix`.
 
     Parameters
@@ -158,7 +158,7 @@ def _format_size(size: float) -> str:
     return f"{size:,.1f} TB"
 
 
-def _npy(path: str | os.PathLike) -> Path:
+def _npy(path: str | os.PathLike[str]) -> Path:
     """The path with the suffix ``.npy``."""
     path = Path(path)
     return path if path.suffix == ".npy" else path.with_name(path.name + ".npy")

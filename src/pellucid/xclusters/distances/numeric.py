@@ -109,13 +109,15 @@ class _NumericDistance(Distance):
 class Euclidean(_NumericDistance):
     """Square root of the sum of squared differences."""
 
-    name, scipy_name = "euclidean", "euclidean"
+    name: str = "euclidean"
+    scipy_name: str = "euclidean"
 
 
 class Manhattan(_NumericDistance):
     """Sum of absolute differences."""
 
-    name, scipy_name = "manhattan", "cityblock"
+    name: str = "manhattan"
+    scipy_name: str = "cityblock"
 
 
 class Cosine(_NumericDistance):
@@ -124,7 +126,8 @@ class Cosine(_NumericDistance):
     Rows of zeros have distance 0 from each other and 1 from all other rows.
     """
 
-    name, scipy_name = "cosine", "sqeuclidean"
+    name: str = "cosine"
+    scipy_name: str = "sqeuclidean"
 
     def read(self, X: Any, name: str) -> NumericRows:
         matrix = super().read(X, name).matrix
@@ -164,6 +167,8 @@ SCIPY_BOOLEAN_METRICS = ("dice", "rogerstanimoto", "russellrao", "sokalsneath", 
 
 class ScipyDistance(_NumericDistance):
     """A metric of `scipy.spatial.distance`, by its name there."""
+
+    scipy_name: str
 
     def __init__(self, name: str) -> None:
         super().__init__()
@@ -205,6 +210,7 @@ class CallableDistance(Distance):
     """A distance given by a function of two rows."""
 
     releases_gil = False
+    name: str
 
     def __init__(self, function: Callable[[Any, Any], float]) -> None:
         self.function = function

@@ -10,7 +10,7 @@ from pellucid.tables.frames import as_table
 from pellucid.xclusters.series.times import all_steps, to_steps
 
 
-def read_table(table: Any, columns: list[str], time: str, value: str):
+def read_table(table: Any, columns: list[str], time: str, value: str) -> Any:
     """Validate the columns; return the rows with a value as a narwhals table."""
     frame = as_table(table)
     if frame is None:
@@ -47,7 +47,7 @@ def read_table(table: Any, columns: list[str], time: str, value: str):
     return frame if known.all() else frame.filter(known.tolist())
 
 
-def read_entities(frame, columns: list[str]):
+def read_entities(frame: Any, columns: list[str]) -> tuple[Any, np.ndarray]:
     """The entities in sorted order, and the index of the entity of each row."""
     row, position = (_unused_name(columns, name) for name in ("row", "position"))
     entities = frame.select(columns).unique().sort(columns)

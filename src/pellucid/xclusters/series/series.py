@@ -305,7 +305,7 @@ class _RowLabels:
 class _EntityLabels:
     """Labels of the entities for error messages."""
 
-    def __init__(self, entities, columns: list[str]) -> None:
+    def __init__(self, entities: Any, columns: list[str]) -> None:
         self._entities, self._columns = entities, columns
 
     def __getitem__(self, row: int) -> str:

@@ -34,7 +34,7 @@ _FORMATS = (
 _DAYS_SINCE_MONDAY = 3
 
 
-def read_times(column) -> np.ndarray:
+def read_times(column: Any) -> np.ndarray:
     """Convert a narwhals column of dates, times, numbers or text to datetime64 or numbers."""
     import narwhals as nw
 

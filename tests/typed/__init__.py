@@ -1,0 +1,1 @@
+"""Types that users see, checked by mypy and pyright in `make lint`."""

@@ -45,11 +45,13 @@ def main() -> int:
         readme = Path(folder) / "readme_examples.py"
         blocks = _PYTHON.findall((ROOT / "README.md").read_text(encoding="utf-8"))
         readme.write_text("\n".join(blocks), encoding="utf-8")
-        users = [str(ROOT / "tests/typed/probes.py"), str(readme)]
-        # Without a project file, all rules of the standard mode apply to the code of users.
+        # Outside the repository, all rules of the standard mode apply, as they do for users.
+        probes = Path(folder) / "probes.py"
+        probes.write_text((ROOT / "tests/typed/probes.py").read_text(encoding="utf-8"))
         settings = Path(folder) / "pyrightconfig.json"
-        settings.write_text(json.dumps({"include": users, "extraPaths": [str(ROOT / "src")]}))
-        for command in (["mypy", *users], ["pyright", "-p", str(settings)], ["pyright"]):
+        settings.write_text(json.dumps({"extraPaths": [str(ROOT / "src")]}))
+        users = [str(probes), str(readme)]
+        for command in (["mypy", *users], ["pyright", "-p", folder], ["pyright"]):
             done = run(*command)
             if done.returncode:
                 failed = True

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import matplotlib
 import numpy as np
 import pytest
@@ -145,6 +147,19 @@ def test_the_legend_of_a_comparison_names_the_best_trade_offs(model):
     models = {"one": model, "the same": model}
     legend = plotting.plot_comparison(models).get_legend()
     assert [text.get_text() for text in legend.get_texts()] == ["best trade-offs", "others"]
+
+
+def test_a_very_costly_model_is_drawn_at_the_edge_with_its_cost(model):
+    costs = {"a": 1.1, "b": 1.2, "c": 1.3, "far": 90.0}
+    models = {
+        name: SimpleNamespace(tree_=model.tree_, inertia_=cost, reference_inertia_=1.0)
+        for name, cost in costs.items()
+    }
+    ax = plotting.plot_comparison(models, measure="n_leaves")
+    assert ax.get_ylim()[1] < 2
+    assert [line.get_marker() for line in ax.lines[1:]] == ["o", "o", "o", "^"]
+    assert "far (cost 90)" in {text.get_text() for text in ax.texts}
+    assert all(float(tick).is_integer() for tick in ax.get_xticks())
 
 
 def test_integers_are_jittered_and_thresholds_lie_between_them():

@@ -57,6 +57,16 @@ def overlaps(figure):
     ]
 
 
+def test_years_have_no_fractions_and_large_numbers_have_separators(card, model):
+    n_times = len(card.series[0])
+    years = np.arange(1990, 1990 + n_times)
+    figure = plot_trends(model, np.asarray(card.series), times=years)
+    ax = figure.axes[-1]
+    assert all(float(tick).is_integer() for tick in ax.get_xticks())
+    assert ax.xaxis.get_major_formatter()(1995.0) == "1995"
+    assert ax.yaxis.get_major_formatter()(2_000_000.0) == "2,000,000"
+
+
 def test_every_cluster_has_its_trends_its_medoid_and_its_rules(card, model):
     figure = plot_trends(model, card.series, times=card.times, label="spending")
     assert len(figure.axes) == model.best_k_

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 _FONT = 9.0
 """Font size of the names, in points."""
 
-_DISTANCES = (6.0, 18.0, 32.0, 48.0)
+_FAR = 4.0
+"""A model whose cost is so many times the median is drawn at the edge, with its cost."""
+
+_DISTANCES = (6.0, 18.0, 32.0, 48.0, 68.0, 92.0, 120.0)
 """Distances of a name from its point, in points."""
 
 _DIRECTIONS = tuple(
@@ -88,6 +91,7 @@ def plot_comparison(
     """Draw several explanations of one clustering as points: cost against length.
 
     The best trade-offs, which no other undercuts in both, are large, coloured and joined by a line.
+    A triangle at the top is a model of several times the cost, which is written beside it.
 
     Parameters
     ----------
@@ -123,6 +127,15 @@ def plot_comparison(
     x = [_length(model, measure) for model in models.values()]
     y = [model.inertia_ / model.reference_inertia_ for model in models.values()]
     edge = _frontier(x, y)
+    # A very costly model would press all others together.
+    far = [cost > _FAR * np.median(y) for cost in y]
+    near = [cost for cost, is_far in zip(y, far) if not is_far]
+    top = max(near) + 0.3 * (np.ptp(near) or 0.1)
+    names = [
+        f"{name} (cost {cost:,.3g})" if is_far else name
+        for name, cost, is_far in zip(models, y, far)
+    ]
+    y = [top if is_far else cost for cost, is_far in zip(y, far)]
     ax.plot(
         [x[i] for i in edge], [y[i] for i in edge], "-", color="#A3A9B0", linewidth=1.2, zorder=1
     )
@@ -131,13 +144,13 @@ def plot_comparison(
         ax.plot(
             x[position],
             y[position],
-            "o",
+            "^" if far[position] else "o",
             markersize=8 if best else 6,
             color=cluster_color(0) if best else "#777777",
             clip_on=False,
             zorder=3 if best else 2,
         )
-    _write_names(ax, x, y, list(models), curve=edge)
+    _write_names(ax, x, y, names, curve=edge)
     if len(edge) < len(x):
         # Outside the axes, where no point can be.
         handles = [_dot(8, cluster_color(0)), _dot(6, "#777777")]
@@ -184,6 +197,10 @@ def _prepared(ax: Axes | None, measure: str, reference: str) -> Axes:
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(color="#E6E6E6", linewidth=0.8)
     ax.set_axisbelow(True)
+    if measure == "n_leaves":
+        from matplotlib.ticker import MaxNLocator
+
+        ax.xaxis.set_major_locator(MaxNLocator(8, integer=True, min_n_ticks=1))
     return ax
 
 

@@ -248,5 +248,12 @@ def _finish(ax: Axes, moments: list[np.ndarray], label: str) -> None:
         locator = AutoDateLocator(minticks=3, maxticks=7)
         ax.xaxis.set_major_locator(locator)
         ax.xaxis.set_major_formatter(ConciseDateFormatter(locator))
+    elif all(np.asarray(moment).dtype.kind in "iu" for moment in moments):
+        # Years, and numbers of steps: no fractions and no separators.
+        from matplotlib.ticker import FormatStrFormatter, MaxNLocator
+
+        ax.xaxis.set_major_locator(MaxNLocator(7, integer=True, min_n_ticks=1))
+        ax.xaxis.set_major_formatter(FormatStrFormatter("%d"))
+    ax.yaxis.set_major_formatter(lambda value, _: f"{value:,.10g}")
     if label:
         figure.supylabel(label, x=0.012, fontsize=_FONT, color=_INK)

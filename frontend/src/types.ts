@@ -119,6 +119,11 @@ export interface SqlDialect {
   hasBackslashes: boolean;
 }
 
+/** A model for `pellucid predict`, as to_json writes it. */
+export interface ModelFile {
+  clusters: (string | number | boolean | null)[];
+}
+
 export interface Rule {
   text: string;
   rows: number;
@@ -224,7 +229,7 @@ export interface TreePayload extends DataNotes {
   objective: string;
   sqlDialects: Record<string, SqlDialect>;
   /** The model for `pellucid predict`, as to_json writes it; null if it is too long. */
-  model: { clusters: (string | number | boolean | null)[] } | null;
+  model: ModelFile | null;
   /** The tree of the model and its alternatives, from short rules to high agreement. */
   trees: Tree[];
   /** Position of the tree of the model in `trees`. */
@@ -311,6 +316,11 @@ export interface RegionsPayload extends DataNotes {
   measures: { coverage: number; error: number | null; heldOutError: number | null; effort: number };
   /** The text of all levels. */
   rules: string;
+  /** The model for `pellucid predict`; null if it cannot be written or is too long. */
+  model: ModelFile | null;
+  sqlDialects: Record<string, SqlDialect>;
+  /** SQL by dialect, as in a tree; empty if the regions cannot be written in SQL. */
+  sql: Record<string, string>;
   /** Parameters and versions. */
   made: Record<string, string>;
 }

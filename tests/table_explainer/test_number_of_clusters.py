@@ -113,14 +113,14 @@ def test_other_good_numbers_are_named():
     X = centers[np.arange(300) % 6] + rng.normal(0, 0.5, size=(300, 2))
     number = choose_number(X)
     assert {number.k, *number.others} >= {3, 6}
-    text = number.reason(0.8)
+    text = "; ".join(number.reasons(0.8))
     assert f"{number.others[0]} clusters are a good answer too" in text
 
 
 def test_few_different_rows():
     assert choose_number(np.zeros((20, 2))).k == 1
     number = ChosenNumber(1, ())
-    assert number.reason(float("nan")) == "there are too few different rows for more"
+    assert number.reasons(float("nan")) == ["there are too few different rows for more"]
 
 
 def test_two_groups_that_are_far_apart():

@@ -21,6 +21,7 @@ import {
   type Tick,
 } from "../shared/plot";
 import { pictureButtons } from "../shared/picture";
+import { PlotZoom } from "../shared/plot-zoom";
 import { clusterBadge } from "../shared/row-result";
 import type { Column, Level } from "../types";
 import { levelValues, predict } from "./predict";
@@ -30,6 +31,8 @@ import { t } from "../texts";
 const MAX_HEIGHT = 460;
 /** A plot of one column is lower; its vertical axis has no meaning and goes from 0 to 1. */
 const MAX_HEIGHT_ONE_COLUMN = 230;
+/** How far outside the plot corners of regions may lie, in lengths of the axis. */
+const MAX_LENGTHS = 1000;
 /** Share of the page width that a plot takes in print. */
 const PRINT_SHARE = 0.58;
 /** Colour of rows that lie in no region. */
@@ -67,10 +70,11 @@ function levelPlot(state: RegionsState, level: Level, levelIndex: number): HTMLE
   const maxHeight = hasOneColumn ? MAX_HEIGHT_ONE_COLUMN : MAX_HEIGHT;
   const plot = responsivePlot(maxHeight, PRINT_SHARE, (element, width, height) => {
     const [xWindow, yWindow] = [level.window[0], level.window[1] ?? [0, 1]];
-    const yRange = { low: yWindow[0], high: yWindow[1] };
+    const xRange = zoom.range("x", { low: xWindow[0], high: xWindow[1] });
+    const yRange = zoom.range("y", { low: yWindow[0], high: yWindow[1] });
     const yTicks = hasOneColumn ? [] : levelTicks(data.columns[level.columns[1]], yRange, 6);
-    const xTicks = levelTicks(data.columns[level.columns[0]], { low: xWindow[0], high: xWindow[1] }, width / 75);
-    const x = xScale({ low: xWindow[0], high: xWindow[1] }, width, null, leftPadding(yTicks));
+    const xTicks = levelTicks(data.columns[level.columns[0]], xRange, width / 75);
+    const x = xScale(xRange, width, null, leftPadding(yTicks));
     const y = yScale(yRange, height);
     const dimmed = (cluster: number | null) =>
       state.highlighted !== null && state.highlighted !== cluster ? " dimmed" : "";
@@ -86,29 +90,35 @@ function levelPlot(state: RegionsState, level: Level, levelIndex: number): HTMLE
         height,
       ),
       filledPath(`row-markers no-region${dimmed(null)}`, markers.noRegion, NO_REGION_COLOR),
-      ...gridPaths(level, x, y, data.clusters.length).map((d, c) =>
-        filledPath(`region-grid${dimmed(c)}`, d, clusterColor(c)),
+      clipped(
+        x,
+        y,
+        ...gridPaths(level, x, y, data.clusters.length).map((d, c) =>
+          filledPath(`region-grid${dimmed(c)}`, d, clusterColor(c)),
+        ),
+        ...boxPaths(level, x, y).map(([cluster, d]) =>
+          filledPath(`region-part${dimmed(cluster)}`, d, clusterColor(cluster)),
+        ),
+        ...level.outlines.map(({ answer, points }) => {
+          const corners = points.map(([px, py]) => `${pixel(px, x)} ${pixel(py, y)}`);
+          const [className, fill] =
+            answer === null ? ["region", "none"] : [`region${dimmed(answer)}`, clusterColor(answer)];
+          return filledPath(className, `M${corners.join("L")}Z`, fill);
+        }),
       ),
-      ...boxPaths(level, x, y).map(([cluster, d]) =>
-        filledPath(`region-part${dimmed(cluster)}`, d, clusterColor(cluster)),
-      ),
-      ...level.outlines.map(({ answer, points }) => {
-        const corners = points.map(([px, py]) => `${pixel(px, x)} ${pixel(py, y)}`);
-        const [className, fill] =
-          answer === null ? ["region", "none"] : [`region${dimmed(answer)}`, clusterColor(answer)];
-        return filledPath(className, `M${corners.join("L")}Z`, fill);
-      }),
       ...markers.clusters.map((d, c) => filledPath(`row-markers${dimmed(c)}`, d, clusterColor(c))),
       rowMarker,
     );
     drawRowMarker = () => {
       const values = enteredValues(state, level, levelIndex);
-      if (!values) return rowMarker.replaceChildren();
+      if (!values || (!zoom.isFull && isOutside(values, x, y))) return rowMarker.replaceChildren();
       const yValue = hasOneColumn ? 0.5 : clamp(values[1], y);
       rowMarker.replaceChildren(crosshair(x.toPixel(clamp(values[0], x)), y.toPixel(yValue)));
     };
     drawRowMarker();
+    zoom.drawn(x, y);
   });
+  const zoom = new PlotZoom(plot.element, plot.redraw, hasOneColumn ? ["x"] : ["x", "y"]);
   const legend = h("div", { class: "legend" });
   const drawLegend = () => {
     const entries = data.clusters.flatMap((_, c) => {
@@ -125,7 +135,7 @@ function levelPlot(state: RegionsState, level: Level, levelIndex: number): HTMLE
   plot.redraw();
   drawLegend();
   const figure = h("figure", {}, plot.element, legend);
-  figure.append(h("div", { class: "toolbar picture-toolbar" }, pictureButtons(`level-${levelIndex + 1}`, figure)));
+  figure.append(h("div", { class: "toolbar picture-toolbar" }, ...zoom.buttons, pictureButtons(`level-${levelIndex + 1}`, figure)));
   return figure;
 }
 
@@ -142,24 +152,42 @@ function rowMarkers(level: Level, nClusters: number, x: Scale, y: Scale): { clus
   const clusters = Array.from({ length: nClusters }, () => "");
   let noRegion = "";
   level.points.answers.forEach((cluster, i) => {
-    const [px, py] = [x.toPixel(xs[i]), y.toPixel(ys ? ys[i] : 0.5 + 0.8 * seededRandom(i))];
+    const [vx, vy] = [xs[i], ys ? ys[i] : 0.5 + 0.8 * seededRandom(i)];
+    if (vx < x.low || vx > x.high || vy < y.low || vy > y.high) return;
+    const [px, py] = [x.toPixel(vx), y.toPixel(vy)];
     if (cluster < 0) noRegion += markerPath(0, px, py, 2.4);
     else clusters[cluster] += markerPath(cluster, px, py, 3.3);
   });
   return { clusters, noRegion };
 }
 
+/** Whether the values of a row lie outside the part that is shown. */
+function isOutside(values: number[], x: Scale, y: Scale): boolean {
+  return [x, y].some(({ low, high }, axis) => axis < values.length && (values[axis] < low || values[axis] > high));
+}
+
+/** The pixel of a value. Values far outside the plot, such as the ends of open boxes, are moved nearer. */
 function pixel(value: number, scale: Scale): string {
-  return scale.toPixel(clamp(value, scale)).toFixed(1);
+  const far = MAX_LENGTHS * (scale.high - scale.low);
+  return scale.toPixel(clamp(value, { low: scale.low - far, high: scale.high + far })).toFixed(1);
+}
+
+/** Elements that are cut at the axes. */
+function clipped(x: Scale, y: Scale, ...children: SVGElement[]): SVGElement {
+  const [left, top] = [x.toPixel(x.low), y.toPixel(y.high)];
+  const [width, height] = [x.toPixel(x.high) - left, y.toPixel(y.low) - top];
+  return svg("svg", { x: left, y: top, width, height, viewBox: `${left} ${top} ${width} ${height}` }, ...children);
 }
 
 /** One path per cluster with its cells of the grid. Levels with a grid have regions without a simple shape. */
 function gridPaths(level: Level, x: Scale, y: Scale, nClusters: number): string[] {
   const paths = Array.from({ length: nClusters }, () => "");
+  // The grid covers the whole plot, also where only a part of it is shown.
+  const [xFull, yFull] = [level.window[0], level.window[1] ?? [0, 1]];
   level.shades?.forEach((runs, row, { length: nRows }) => {
-    const [bottom, top] = [row, row + 1].map((r) => y.toPixel(y.low + (r / nRows) * (y.high - y.low)).toFixed(1));
+    const [bottom, top] = [row, row + 1].map((r) => pixel(yFull[0] + (r / nRows) * (yFull[1] - yFull[0]), y));
     const nCells = runs.reduce((sum, v, i) => sum + (i % 2 ? v : 0), 0);
-    const cellStart = (cell: number) => x.toPixel(x.low + (cell / nCells) * (x.high - x.low)).toFixed(1);
+    const cellStart = (cell: number) => pixel(xFull[0] + (cell / nCells) * (xFull[1] - xFull[0]), x);
     let start = 0;
     for (let i = 0; i < runs.length; i += 2) {
       const [cluster, end] = [runs[i], start + runs[i + 1]];

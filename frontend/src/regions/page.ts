@@ -3,11 +3,15 @@
 import { clusterCard } from "../shared/cluster-card";
 import { distributionLegend } from "../shared/column-distribution";
 import { copyButton, textBox, textBoxHeader } from "../shared/copy";
+import { compareSection } from "../shared/compare-clusters";
 import { dataSection, warningBox } from "../shared/data-panel";
 import { h, section } from "../shared/dom";
+import { csvButton, type CsvCell } from "../shared/download";
+import { modelButton, sqlBox, statisticsButton } from "../shared/exports";
 import { formatCount, formatFixed, formatPercent, formatRows, displayRule } from "../shared/format";
 import { measureItems, type Measure } from "../shared/measure-list";
 import { namesToolbar } from "../shared/names-toolbar";
+import { overviewTable } from "../shared/overview-table";
 import { drawSizeBar, pageHeader } from "../shared/page-header";
 import { provenanceSection } from "../shared/provenance";
 import { levelSections } from "./levels";
@@ -48,6 +52,7 @@ export function regionsSections(state: RegionsState): HTMLElement[] {
   return [
     ...levelSections(state),
     clusterCardsSection(state),
+    compareSection(state.view),
     rowSection(state),
     dataSection(state.data, null),
     measuresSection(state),
@@ -66,6 +71,7 @@ function clusterCardsSection(state: RegionsState): HTMLElement {
       { class: "note" },
       t.regionsNote,
     ),
+    overviewTable(state.view),
     namesToolbar(names),
     distributionLegend(names.noun, t.regionBoundary, data.rowsAre),
     h("div", { class: "cards" }, ...data.clusters.map((_, c) => regionsClusterCard(state, c))),
@@ -154,8 +160,37 @@ function measuresSection({ data, names }: RegionsState): HTMLElement {
   );
 }
 
-function copyLevelsSection({ data }: RegionsState): HTMLElement {
+function copyLevelsSection(state: RegionsState): HTMLElement {
+  const { data, names } = state;
   const text = textBox(t.levelsAsText);
   text.textContent = data.rules;
-  return section("copy", t.exportTitle, textBoxHeader(t.allLevels, t.copyLevels, text), text);
+  return section(
+    "copy",
+    t.exportTitle,
+    textBoxHeader(t.allLevels, t.copyLevels, text),
+    text,
+    ...sqlBox({ data, names, sql: () => data.sql, onChange: (listener) => names.onChange(listener) }),
+    h("h3", {}, t.downloads),
+    h(
+      "div",
+      { class: "toolbar" },
+      modelButton(data.model, names),
+      csvButton("regions", () => regionsTable(state), t.downloadRegions),
+      statisticsButton(state.view),
+    ),
+  );
+}
+
+function regionsTable({ data, names }: RegionsState): CsvCell[][] {
+  const rows = data.levels.flatMap(({ pieces }, level) =>
+    pieces.map(({ answer, text, rows, purity }): CsvCell[] => [
+      level + 1,
+      data.clusters[answer].label,
+      names.customName(answer),
+      text,
+      rows,
+      purity,
+    ]),
+  );
+  return [["level", "cluster", "name", "region", "rows", "purity"], ...rows];
 }

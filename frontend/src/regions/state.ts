@@ -1,6 +1,7 @@
 // What the reader of a regions report has selected: a highlighted cluster, a row, names of clusters.
 
 import { ClusterNames } from "../shared/cluster-names";
+import type { ClusterView } from "../shared/cluster-view";
 import type { RegionsPayload, Row } from "../types";
 import { t } from "../texts";
 
@@ -39,6 +40,15 @@ export class RegionsState {
   setRow(row: Row | null): void {
     this.row = row;
     this.notify("row");
+  }
+
+  get view(): ClusterView {
+    return {
+      data: this.data,
+      names: this.names,
+      statistics: () => this.data.facts,
+      onChange: (listener) => this.names.onChange(listener),
+    };
   }
 
   /** The names of the columns of a level. */

@@ -7,6 +7,7 @@ import { columnDistribution } from "./column-distribution";
 import { formatIn } from "./column-format";
 import { h, setStyle } from "./dom";
 import { formatCount, formatPercent, formatRows } from "./format";
+import { pictureChoice } from "./picture";
 import { t } from "../texts";
 
 /** Number of columns that are shown without a click. */
@@ -39,12 +40,12 @@ export function clusterCard(options: ClusterCardOptions): HTMLElement {
   const { names, cluster, statistics, columns, totalRows, rowsAre, thresholds, onHover } = options;
   const hasRows = statistics.rows > 0;
   const order = orderedColumns(options);
-  const distributions = (part: number[]) =>
-    h(
-      "div",
-      { class: "distributions" },
-      ...part.map((i) => columnDistribution(columns[i], statistics, i, totalRows, thresholds(i))),
-    );
+  const pictures: [name: string, element: Element][] = [];
+  const distributions = (part: number[]) => {
+    const charts = part.map((i) => columnDistribution(columns[i], statistics, i, totalRows, thresholds(i)));
+    pictures.push(...charts.map((chart, position): [string, Element] => [columns[part[position]].name, chart]));
+    return h("div", { class: "distributions" }, ...charts);
+  };
   const card = h(
     "article",
     {
@@ -83,6 +84,7 @@ export function clusterCard(options: ClusterCardOptions): HTMLElement {
       ),
     statistics.typical.length > 0 && typicalRows(options, order.slice(0, TABLE_COLUMNS)),
   );
+  card.append(pictureChoice(`cluster-${names.clusters[cluster].label}`, [[t.wholeCard, card], ...pictures]));
   return setStyle(card, clusterStyle(cluster));
 }
 

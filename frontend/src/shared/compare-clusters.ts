@@ -1,24 +1,21 @@
 // Two clusters side by side: the largest differences as sentences with effect sizes and distributions.
 
-import { clusterColor } from "../shared/colors";
-import { compareWord, isBinary } from "../shared/column-distribution";
-import { formatRounded } from "../shared/column-format";
-import { h, replaceContent, section, setStyle, svg } from "../shared/dom";
-import { formatFixed, formatPercent, formatRows } from "../shared/format";
-import { axisPosition } from "../shared/plot";
-import { clusterBadge } from "../shared/row-result";
 import { t } from "../texts";
 import type { CategoryColumn, ClusterStatistics, Column, NumberColumn } from "../types";
-import { questionText } from "./node-text";
-import { childrenOf, leavesOf, pathTo } from "./paths";
-import type { TreeState } from "./state";
+import type { ClusterView } from "./cluster-view";
+import { clusterColor } from "./colors";
+import { compareWord, isBinary } from "./column-distribution";
+import { formatRounded } from "./column-format";
+import { h, replaceContent, section, setStyle, svg } from "./dom";
+import { formatFixed, formatPercent, formatRows } from "./format";
+import { pictureButtons } from "./picture";
+import { axisPosition } from "./plot";
+import { clusterBadge } from "./row-result";
 
 /** Number of differences that are shown. */
 const MAX_SHOWN = 6;
 /** Smallest effect size that is a difference. */
 const MIN_EFFECT = 0.2;
-/** Number of questions that are listed if clusters have several leaves. */
-const MAX_QUESTIONS = 3;
 const WIDTH = 240;
 const HEIGHT = 40;
 
@@ -30,9 +27,12 @@ interface Difference {
   effect: string;
 }
 
-/** Null if there is only one cluster. */
-export function compareSection(state: TreeState): HTMLElement | null {
-  const { data } = state;
+/** `separation` says how the model separates two clusters. Null if there is only one cluster. */
+export function compareSection(
+  view: ClusterView,
+  separation: (first: number, second: number) => string = () => "",
+): HTMLElement | null {
+  const { data, names } = view;
   if (data.clusters.length < 2) return null;
   const choice = (label: string) => {
     const select = h("select", {});
@@ -45,16 +45,16 @@ export function compareSection(state: TreeState): HTMLElement | null {
   function fill(): void {
     [first, second].forEach(({ select }, i) => {
       const selected = select.value || String(i);
-      select.replaceChildren(...data.clusters.map((_, c) => h("option", { value: c }, state.clusterName(c))));
+      select.replaceChildren(...data.clusters.map((_, c) => h("option", { value: c }, names.displayName(c))));
       select.value = selected;
     });
   }
 
   function draw(): void {
     const [a, b] = [Number(first.select.value), Number(second.select.value)];
-    const { clusters } = state.tree;
+    const clusters = view.statistics();
     const found = data.columns
-      .flatMap((column, i) => (column.shown ? [describe(state, column, i, a, b)] : []))
+      .flatMap((column, i) => (column.shown ? [describe(view, column, i, a, b)] : []))
       .filter((difference): difference is Difference => difference !== null)
       .sort((x, y) => y.size - x.size);
     const large = found.filter(({ size }) => size >= MIN_EFFECT).slice(0, MAX_SHOWN);
@@ -62,10 +62,10 @@ export function compareSection(state: TreeState): HTMLElement | null {
     const rows = (c: number) => formatRows(clusters[c].rows, data.rowsAre);
     replaceContent(
       result,
-      h("p", {}, clusterBadge(state.names, a), " ", clusterBadge(state.names, b)),
-      h("p", {}, `${t.compareSizes(state.clusterName(a), rows(a), state.clusterName(b), rows(b))} ${separation(state, a, b)}`),
+      h("p", {}, clusterBadge(names, a), " ", clusterBadge(names, b)),
+      h("p", {}, `${t.compareSizes(names.displayName(a), rows(a), names.displayName(b), rows(b))} ${separation(a, b)}`),
       large.length
-        ? h("ul", { class: "differences" }, ...large.map((difference) => item(state, difference, a, b)))
+        ? h("ul", { class: "differences" }, ...large.map((difference) => item(view, difference, a, b)))
         : h("p", { class: "note" }, t.noDifference),
       large.length > 0 && similar.length > 0 && h("p", { class: "note" }, t.similarColumns(similar.join(", "))),
     );
@@ -73,47 +73,22 @@ export function compareSection(state: TreeState): HTMLElement | null {
 
   fill();
   draw();
-  state.on(["names"], fill);
-  state.on(["tree", "names"], draw);
+  names.onChange(fill);
+  view.onChange(draw);
   return section(
     "compare",
     t.compareTitle,
     h("p", { class: "note" }, t.compareNote),
     h("div", { class: "toolbar" }, first.field, second.field),
     result,
+    h("div", { class: "toolbar picture-toolbar" }, pictureButtons("comparison", result)),
   );
 }
 
-/** The question of the tree at which two clusters part, or some of them if they have several leaves. */
-function separation(state: TreeState, a: number, b: number): string {
-  const { tree, data } = state;
-  const splits = new Map<number, [isFirstYes: boolean, pairs: number]>();
-  for (const one of leavesOf(tree, a)) {
-    const path = pathTo(tree, one);
-    for (const other of leavesOf(tree, b)) {
-      const otherPath = pathTo(tree, other);
-      const at = path.findIndex((node, i) => node !== otherPath[i]);
-      if (at < 1) continue;
-      const split = path[at - 1];
-      const isYes = childrenOf(tree.nodes[split])[0] === path[at];
-      splits.set(split, [isYes, (splits.get(split)?.[1] ?? 0) + 1]);
-    }
-  }
-  if (!splits.size) return "";
-  const names = [state.clusterName(a), state.clusterName(b)];
-  if (splits.size === 1) {
-    const [[split, [isFirstYes]]] = splits;
-    const [yes, no] = isFirstYes ? names : [names[1], names[0]];
-    return t.separatedBy(questionText(tree.nodes[split], data.columns), yes, no);
-  }
-  const order = [...splits].sort((x, y) => y[1][1] - x[1][1]).slice(0, MAX_QUESTIONS);
-  return t.separatedBySeveral(order.map(([split]) => `“${questionText(tree.nodes[split], data.columns)}”`).join(", "));
-}
-
 /** The difference of two clusters in a column; null if one of them has no values. */
-function describe(state: TreeState, column: Column, i: number, a: number, b: number): Difference | null {
-  const [first, second] = [state.tree.clusters[a], state.tree.clusters[b]];
-  const names: [string, string] = [state.clusterName(a), state.clusterName(b)];
+function describe({ names: clusterNames, statistics }: ClusterView, column: Column, i: number, a: number, b: number): Difference | null {
+  const [first, second] = [statistics()[a], statistics()[b]];
+  const names: [string, string] = [clusterNames.displayName(a), clusterNames.displayName(b)];
   if (column.kind === "category") return describeShares(column.name, column.values, i, first, second, names);
   if (isBinary(column)) return describeShares(column.name, ["0", "1"], i, first, second, names);
   return describeMeans(column, i, first, second, names);
@@ -166,12 +141,12 @@ function describeShares(
   return { column: i, size: 2 * size, sentence, effect: t.points(String(Math.round(100 * size))) };
 }
 
-function item(state: TreeState, { column, sentence, effect }: Difference, a: number, b: number): HTMLElement {
+function item(view: ClusterView, { column, sentence, effect }: Difference, a: number, b: number): HTMLElement {
   return h(
     "li",
     {},
     h("span", {}, `${sentence} (${effect}).`),
-    distributions(state.data.columns[column], column, state.tree.clusters, a, b),
+    distributions(view.data.columns[column], column, view.statistics(), a, b),
   );
 }
 

@@ -1,13 +1,13 @@
 // A table of all clusters and columns: means and most frequent categories, shaded by their difference.
 
-import { clusterBadge } from "../shared/row-result";
-import { formatRounded } from "../shared/column-format";
-import { h, setStyle } from "../shared/dom";
-import { csvButton, tableRows } from "../shared/download";
-import { pictureButtons } from "../shared/picture";
-import { formatFixed, formatPercent, formatRows } from "../shared/format";
-import type { ClusterStatistics, Column, Tree } from "../types";
-import type { TreeState } from "./state";
+import type { ClusterView } from "./cluster-view";
+import { formatRounded } from "./column-format";
+import { h, setStyle } from "./dom";
+import { csvButton, tableRows } from "./download";
+import { formatFixed, formatPercent, formatRows } from "./format";
+import { pictureButtons } from "./picture";
+import { clusterBadge } from "./row-result";
+import type { ClusterStatistics, Column } from "../types";
 import { t } from "../texts";
 
 /** Differences above this many standard deviations have the same colour. */
@@ -23,25 +23,26 @@ interface Cell {
   difference: number | null;
 }
 
-export function overviewTable(state: TreeState): HTMLElement {
-  const { data } = state;
+export function overviewTable(view: ClusterView): HTMLElement {
+  const { data, names } = view;
   const table = h("table", { class: "overview" });
   const more = h("button", { type: "button", class: "secondary" });
   let isComplete = false;
   const draw = () => {
-    const order = orderedColumns(data.columns, state.tree);
+    const clusters = view.statistics();
+    const order = orderedColumns(data.columns, clusters);
     const shown = isComplete ? order : order.slice(0, VISIBLE_COLUMNS);
     more.hidden = order.length <= VISIBLE_COLUMNS;
     more.textContent = isComplete ? t.showFewer : t.showMore(String(order.length));
-    const heads = data.clusters.map((_, c) => h("th", { scope: "col" }, h("a", { href: `#card-${c}` }, clusterBadge(state.names, c))));
-    const sizes = state.tree.clusters.map(({ rows }) => h("td", {}, formatPercent(rows / Math.max(data.rows, 1))));
+    const heads = data.clusters.map((_, c) => h("th", { scope: "col" }, h("a", { href: `#card-${c}` }, clusterBadge(names, c))));
+    const sizes = clusters.map(({ rows }) => h("td", {}, formatPercent(rows / Math.max(data.rows, 1))));
     table.replaceChildren(
       h("thead", {}, h("tr", {}, h("td", {}), h("th", { scope: "col" }, t.allRows(data.rowsAre)), ...heads)),
       h(
         "tbody",
         {},
         h("tr", {}, h("th", { scope: "row" }, t.shareRow(data.rowsAre)), h("td", {}, formatRows(data.rows, data.rowsAre)), ...sizes),
-        ...shown.map((i) => columnRow(data.columns[i], i, state.tree.clusters)),
+        ...shown.map((i) => columnRow(data.columns[i], i, clusters)),
       ),
     );
   };
@@ -49,7 +50,7 @@ export function overviewTable(state: TreeState): HTMLElement {
     isComplete = !isComplete;
     draw();
   });
-  state.on(["tree", "names"], draw);
+  view.onChange(draw);
   draw();
   return h(
     "div",
@@ -68,8 +69,8 @@ export function overviewTable(state: TreeState): HTMLElement {
 }
 
 /** The columns with the largest difference first. */
-function orderedColumns(columns: Column[], tree: Tree): number[] {
-  const size = (i: number) => Math.max(...tree.clusters.map(({ apart }) => Math.abs(apart[i] ?? 0)));
+function orderedColumns(columns: Column[], clusters: ClusterStatistics[]): number[] {
+  const size = (i: number) => Math.max(...clusters.map(({ apart }) => Math.abs(apart[i] ?? 0)));
   return columns.flatMap((column, i) => (column.shown ? [i] : [])).sort((a, b) => size(b) - size(a));
 }
 

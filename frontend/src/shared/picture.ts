@@ -32,8 +32,32 @@ export function pictureButtons(name: string, element: Element): HTMLElement {
   return h("span", { class: "picture-buttons" }, button("SVG"), button("PNG"));
 }
 
+/** A list of pictures to choose from, and buttons that save the selected one. */
+export function pictureChoice(name: string, pictures: [name: string, element: Element][]): HTMLElement {
+  const select = h("select", {}, ...pictures.map(([label], i) => h("option", { value: i }, label)));
+  const button = (format: "SVG" | "PNG") => {
+    const save = () => {
+      const i = Number(select.value);
+      savePicture(`${pageName()}-${name}${i ? `-${fileName(pictures[i][0])}` : ""}`, pictures[i][1], format);
+    };
+    const label = t.downloadAs(format);
+    return h("button", { type: "button", class: "secondary", "aria-label": label, title: label, click: save }, format);
+  };
+  return h(
+    "div",
+    { class: "toolbar picture-choice" },
+    h("label", { class: "field" }, h("span", {}, t.picture), select),
+    h("span", { class: "picture-buttons" }, button("SVG"), button("PNG")),
+  );
+}
+
+/** A text without the characters that a file name must not have. */
+function fileName(text: string): string {
+  return text.replace(/[^\p{L}\p{N}]+/gu, "-").slice(0, 60);
+}
+
 function savePicture(name: string, element: Element, format: "SVG" | "PNG"): void {
-  const picture = copyAsSvg(element);
+  const picture = withOpenDetails(element, () => copyAsSvg(element));
   const text = new XMLSerializer().serializeToString(picture);
   if (format === "SVG") return saveFile(`${name}.svg`, "image/svg+xml", text);
   const image = new Image();
@@ -45,6 +69,17 @@ function savePicture(name: string, element: Element, format: "SVG" | "PNG"): voi
     canvas.toBlob((blob) => blob && saveFile(`${name}.png`, "image/png", blob), "image/png");
   });
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+}
+
+/** Opens the details that contain an element, so that it has a size, while a function is called. */
+function withOpenDetails<T>(element: Element, work: () => T): T {
+  const closed: HTMLDetailsElement[] = [];
+  for (let details = element.closest("details"); details; details = details.parentElement?.closest("details") ?? null)
+    if (!details.open) closed.push(details);
+  for (const details of closed) details.open = true;
+  const result = work();
+  for (const details of closed) details.open = false;
+  return result;
 }
 
 /** A copy of an element as SVG, with the colours that it has now. */

@@ -5,7 +5,7 @@ import { t } from "../texts";
 
 export function provenanceSection(entries: Record<string, string>): HTMLElement {
   const rows = Object.entries(entries).map(([name, value]) =>
-    h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, value)),
+    h("tr", {}, h("th", { scope: "row" }, t.made[name] ?? name), h("td", {}, value)),
   );
   const table = h("table", { class: "provenance" }, h("tbody", {}, ...rows));
   return section(

@@ -1,6 +1,6 @@
 // Alle Texte der Seite auf Deutsch.
 
-import type { Noun, Texts } from "./en";
+import type { Noun, PythonTexts, Texts } from "./en";
 
 const plural = (n: number, one: string, many: string) => (n === 1 ? one : many);
 const isClass = (noun: Noun) => noun === "class";
@@ -20,6 +20,7 @@ export const german: Texts = {
   or: " oder ",
   missing: "fehlt",
   other: "andere",
+  quoted: (text) => `„${text}“`,
   anotherValue: "ein anderer Wert",
   higher: "höher",
   lower: "niedriger",
@@ -300,7 +301,7 @@ export const german: Texts = {
   sameAs: (first, second) => `${first} = ${second}`,
   correlation: (first, second, value) => `${first} und ${second} (${value})`,
   skewed: (list) => `Schiefe Spalten: ${list}. Ihre Mittelwerte liegen weit von ihren Medianen.`,
-  log: "Alle Entscheidungen, wie sie ausgegeben wurden (englisch)",
+  log: "Alle Entscheidungen",
   numberTitle: "Anzahl der Cluster",
   whyNumber: (k, score, stability) =>
     `${k} Cluster wurden gewählt: Silhouette ${score}, Stabilität ${stability}. Gewählt wird die kleinste Anzahl, die fast die beste ist; zwei Cluster nur, wenn sie deutlich besser sind als alle anderen.`,
@@ -339,22 +340,26 @@ export const german: Texts = {
   allRules: "Alle Regeln",
   copyRules: "Regeln kopieren",
   theRules: "Die Regeln",
-  treeAsSql: "Der Baum als SQL",
+  treeAsSql: "Die Cluster als SQL",
   copySql: "SQL kopieren",
   dialect: "Dialekt",
   sqlOfModelOnly: "Dieser Bericht enthält nur das SQL Ihres Modells.",
   downloads: "Herunterladen",
   downloadModel: "Modell mit diesen Namen (JSON)",
   downloadModelNote: "pellucid predict liest das Modell.",
+  downloadRegions: "Regionen (CSV)",
   downloadRules: "Regeln (CSV)",
   downloadStatistics: "Statistik der Cluster (CSV)",
   downloadCsv: "Als CSV herunterladen",
+  picture: "Bild",
+  wholeCard: "ganze Karte",
   downloadAs: (format) => `Als ${format} herunterladen`,
   copied: "Kopiert",
   notCopied: "Kopieren nicht möglich",
 
   provenanceTitle: "Wie dieser Bericht entstand",
   provenanceNote: "Dieselben Daten, Parameter und Versionen ergeben immer dieselbe Datei.",
+  made: { model: "Modell", data: "Daten", rows: "Zeilen" },
   parameters: "Parameter und Versionen",
 
   level: (n) => `Stufe ${n}`,
@@ -408,4 +413,177 @@ export const german: Texts = {
     `Keine Region enthält die Zeile. Sie wird ${name} zugeordnet, weil ${share} der Trainingszeilen in keiner Region zu ${name} gehören.`,
   crossNote: " Ein Kreuz markiert die Zeile in den Diagrammen oben.",
   limitationNote: " Diese Seite kann Stufen nicht auswerten, die eine Zeile mit Trainingszeilen vergleichen.",
+};
+
+/** Texte, die Python schreibt. */
+export const germanInPython: PythonTexts = {
+  rules: {
+    and_: "und",
+    or_: "oder",
+    is_: "ist",
+    is_not: "ist nicht",
+    not_: "nicht",
+    none_of: "keines von",
+    missing: "leer",
+    nothing: "nichts",
+    anything: "beliebig",
+    always: "immer",
+    never: "nie",
+    everywhere: "überall",
+    low: "{} niedrig",
+    high: "{} hoch",
+    early: "{} früh",
+    late: "{} spät",
+    no: "{} nein",
+    average: "durchschnittlich",
+  },
+
+  messages: {
+    pageTitle: "{n:Cluster|Cluster}, erklärt",
+    noScripts: "Skripte sind abgeschaltet; diese Seite zeigt nur die Regeln.",
+    clusterLabel: "Cluster {label}",
+
+    columnCount: "{column} {n}",
+    columnWithCount: "{column} ({n})",
+    noName: "(ohne Namen)",
+    notKnown: "nicht bekannt",
+    valuesOfShape: "{shape} Werte",
+
+    encoding: "als {encoding}-Text gelesen ({option} ändert das)",
+    shortHeader: "die Kopfzeile hat einen Namen weniger als die Zeilen Felder: die erste Spalte hat keinen",
+    noHeader: "die erste Zeile enthält Werte, keine Namen; die Spalten heißen x1, x2, ...",
+    renamedColumns: "Spalten mit gleichem Namen wurden umbenannt: {names}",
+    manyRenamedColumns: "Spalten mit gleichem Namen wurden umbenannt: {names}, ... ({n} insgesamt)",
+    decimalComma: "Zahlen haben ein Dezimalkomma ({option} ändert das)",
+    treatedAsMissing: "als fehlend behandelt: {spellings} in {columns} ({option} ändert das)",
+    blanksRemoved: "Leerzeichen um die Felder wurden entfernt",
+    readAsNumbers: "als Zahlen gelesen: {columns}",
+    numberExample: '{column} ("{text}" ist {value:.15g})',
+    unclearNumberExample: '{column} ("{text}" ist {value:.15g}; {option} liest es anders)',
+    keptAsText: "als Text behalten, weil die Ziffern Codes sind: {columns}",
+    readAsDates: "als Datum gelesen: {columns}",
+    dateOfInteger: "{column} ({text} ist {date})",
+    dateExample: '{column} ("{text}" ist {date})',
+    sameDateExample: '{column} ("{text}")',
+    dayFirstExample: '{column} ("{text}" ist {date}; angenommen: Tag vor Monat)',
+    monthFirstExample: '{column} ("{text}" ist {date}; angenommen: Monat vor Tag)',
+    notDates: "{columns}: {m?|je }{n:Wert ist|Werte sind} kein Datum ({examples}); als fehlend behandelt",
+    notNumbers: "{columns}: {m?|je }{n:Wert ist keine Zahl|Werte sind keine Zahlen} ({examples}); als fehlend behandelt",
+    notFinite:
+      "{columns}: {m?|je }{n:Wert ist keine endliche Zahl|Werte sind keine endlichen Zahlen} ({examples}); als fehlend behandelt",
+    blankLines: "{n:leere Zeile wurde|leere Zeilen wurden} übergangen",
+    longLines: "{n:Zeile endet|Zeilen enden} mit zusätzlichen leeren Feldern, die übergangen wurden",
+    separator: "Felder sind durch {separator} getrennt",
+    separatedByTabs: "Felder sind durch Tabulatoren getrennt",
+    separatedByBlanks: "Felder sind durch Leerzeichen getrennt",
+    titleLines: '{n?Zeile|Zeilen} {lines} übersprungen: ein Titel ("{text}") ({option} behält ihn)',
+    commentLines: '{n?Zeile|Zeilen} {lines} übersprungen: ein Kommentar ("{text}") ({option} behält ihn)',
+    lineRange: "{first} bis {last}",
+    sheet: "das Blatt {sheet} wurde gelesen; die Datei enthält auch {others}",
+    emptyLastColumn: "jede Zeile endet mit {separator}; die leere letzte Spalte wurde nicht verwendet",
+    inBatches:
+      "{file} braucht etwa {needed} Speicher, mehr als {limit}: die Datei wurde in Teilen gelesen ({option} ändert das)",
+
+    ignored: "nicht verwendet: {columns}: {reason}",
+    ignoredUnless: "nicht verwendet: {columns}: {reason} (verwenden mit {option})",
+    isIdentifier: "sieht wie eine Kennung aus",
+    isCode: "sieht wie ein Code aus, etwa eine Postleitzahl oder eine Telefonnummer",
+    isConstant: "nur ein Wert",
+    isNearConstant: "fast alle Werte sind gleich",
+    isMissing: "die meisten Werte fehlen",
+    isText: "Text mit vielen verschiedenen Werten",
+    isTextOf: "Text mit {n} verschiedenen Werten",
+    isTime: "Tageszeiten",
+    isNested: "Listen oder Strukturen",
+    ignoredGaps: "nicht verwendet: {column}: {share:.0%} der Werte fehlen (verwenden mit {option})",
+    categories: "als Kategorien behandelt: {columns} (weglassen mit {option})",
+    dates: "als Datum verwendet: {columns} (weglassen mit {option})",
+    fewValues: "als Zahlen behandelt, obwohl sie wenige Werte haben: {columns} ({option}, wenn es Codes sind)",
+    standardized: "Spalten vor dem Clustern standardisiert; Regeln bleiben in den ursprünglichen Einheiten ({option} ändert das)",
+    scaledByQuartiles:
+      "Spalten vor dem Clustern nach ihren Quartilen skaliert; Regeln bleiben in den ursprünglichen Einheiten ({option} ändert das)",
+    replacedByRanks:
+      "Spalten vor dem Clustern durch Ränge ersetzt; Regeln bleiben in den ursprünglichen Einheiten ({option} ändert das)",
+    logarithmic: "auf logarithmischer Skala geclustert, weil sie schief verteilt sind: {columns}",
+    allLogarithmic: "auf logarithmischer Skala geclustert, weil sie schief verteilt sind: alle Spalten",
+    noDatesInBatches: "weggelassen, weil Datumsspalten nicht in Teilen gelesen werden: {columns}",
+    onlyNumbersInBatches:
+      "weggelassen, weil nur Zahlenspalten in Teilen gelesen werden: {columns} ({option} liest die ganze Datei)",
+
+    noLabel: "{n:Zeile|Zeilen} ohne Wert in {column} weggelassen",
+    filled: "fehlende Zahlen in {n} von {rows:Zeile|Zeilen} durch den Median ersetzt: {columns} ({option} lässt die Zeilen weg)",
+    dropped: "{n} von {rows:Zeile|Zeilen} mit fehlenden Zahlen weggelassen ({columns}); {option} behält sie",
+    outliers:
+      "{n:Ausreißer|Ausreißer} getrennt, weit von allen anderen Zeilen entfernt: {rows} ({option} clustert {n?ihn|sie} mit)",
+    manyOutliers:
+      "{n:Ausreißer|Ausreißer} getrennt, weit von allen anderen Zeilen entfernt: {rows} und {more} weitere ({option} clustert sie mit)",
+    row: "Zeile {row}",
+    rowWithName: "Zeile {row} ({column} {value})",
+    sampleInBatches:
+      "Spalten und Cluster wurden mit einer Stichprobe von {n} der {rows:Zeile|Zeilen} gewählt, die ein Bericht zeigt; der Baum ist der aller Zeilen",
+
+    treeBy: "Baum mit {method} ({option} ändert das)",
+    treeByLabels: "Baum mit {method}, verwendet nur die Labels ({option} ändert das)",
+    fewerClusters: "{n} statt {k} Cluster, weil nur {n:Zeile|Zeilen} verschieden {n?ist|sind}",
+    chose: "{n:Cluster|Cluster} gewählt: {reasons:;} ({option} ändert das)",
+    tooFewRows: "für mehr gibt es zu wenige verschiedene Zeilen",
+    silhouette: "Silhouette {score:.2f} (1 ist ideal, unter {weak:g} ist schwach)",
+    otherScores: "andere {scores:;}",
+    score: "{k}: {score:.2f}",
+    otherNumbers: "auch {numbers:&} Cluster sind eine gute Antwort",
+    largestNumber: "{k} ist die größte untersuchte Anzahl ({option} untersucht mehr)",
+
+    lowAgreement:
+      "nur {share:.1%} der Zeilen erhalten durch die Regeln denselben Cluster wie bei {reference}; {leaves} erlaubt mehr Regeln",
+    lowAgreementOfColumns:
+      "nur {share:.1%} der Zeilen erhalten durch die Regeln denselben Cluster wie bei {reference}; {leaves} erlaubt mehr Regeln, {option} weniger Spalten",
+    noRule: "keine Regel führt zu Cluster {cluster}; {leaves} erlaubt mehr Regeln",
+    noRuleForRows: "keine Regel führt zu Cluster {cluster} ({rows:Zeile|Zeilen}); {leaves} erlaubt mehr Regeln",
+    smallCluster: "Cluster {cluster} hat nur {rows:Zeile|Zeilen} ({share:.1%}); ein kleineres {option} ist vielleicht besser",
+    overlap:
+      "die Cluster überlappen (Silhouette {score:.2f}, unter {weak:g} ist schwach); weniger Spalten ({option}) trennen sie vielleicht besser",
+    manyDropped: "{n} von {rows:Zeile|Zeilen} wurden wegen fehlender Zahlen nicht geclustert; {option} behält sie",
+    impureRegions:
+      "{n:Region enthält|Regionen enthalten} mehr Zeilen anderer Cluster, als {option} erlaubt; der größte Anteil ist {error:.1%}",
+
+    entities: "{n:Reihe|Reihen} mit {times} Zeitpunkten",
+    entitiesOfOwnTimes: "{n:Reihe|Reihen} mit verschieden vielen Zeitpunkten",
+    explainedBy: "erklärt durch {columns} (--entity wählt andere)",
+    wideTable:
+      "breite Tabelle: {n} Spalten, {first} bis {last}, sind Zeitpunkte (--times, oder --time und --value, ändern das)",
+    noValue: "{n:Zeile|Zeilen} ohne jeden Wert nicht verwendet",
+    notToExplain:
+      "zur Erklärung der Cluster nicht verwendet: {columns} (nur ein Wert, fehlende Zahlen, ein Datum oder mehr als {most} Texte; --entity wählt andere)",
+    onlyNames:
+      "{columns} {n?hat|haben} für jede Reihe einen anderen Wert; die Regeln zählen daher Namen auf (beschreibende Spalten mit --entity hinzufügen)",
+    notInRules: "nicht in den Regeln verwendet: {columns} {n?hat|haben} für jede Reihe einen anderen Wert (--id wählt andere)",
+    fewEntities: "nur {n} Reihen: {tried} Cluster werden untersucht (-k ändert das)",
+
+    everywhereElse: "überall sonst",
+    ellipse: "in der Ellipse um {columns}",
+    polyhedron: "in einem Polyeder mit {n} Ecken innerhalb von {box}",
+    neighbors:
+      "mindestens {percent:.4g} % der {n} nächsten Trainingszeilen in {columns}, gewichtet mit 1/Abstand, sind richtig zugeordnet",
+    where: "wo {condition}",
+    whereClassifier: "wo {classifier} {answer} vorhersagt",
+    whereLinear: "wo der lineare Klassifikator {answer} vorhersagt",
+    whereNeighbors: "wo die meisten der {n} nächsten Zeilen {answer} sind",
+    noTrainingRows: "keine Trainingszeilen",
+    weight: "Gewicht {weight:,.6g}",
+    rows: "{n:Zeile|Zeilen}",
+    rowsAre: "{rows}, davon {purity:.1%} {answer}",
+    weightIs: "{weight}, davon {purity:.1%} {answer}",
+    heldOut: "zurückgehaltene Zeilen: {error:.1%} falsch",
+    levelOfOne: "Stufe {level}: {region}: {answer} ({share:.1%} der Zeilen; {figures:;})",
+    levelHead: "Stufe {level}, {columns:&}: {share:.1%} der Zeilen, {error:.1%} falsch",
+    levelHeadHeldOut: "Stufe {level}, {columns:&}: {share:.1%} der Zeilen, {error:.1%} falsch ({heldOut})",
+    noRegionPredicts: "keine Region ergibt {n?Klasse|die Klassen} {names}",
+    uncovered: "in keiner Region: {answer} ({figures})",
+    closestLevel: "Klasse der Nachbarn in der nächsten Stufe",
+    noAnswer: "keine Antwort",
+    shareOfRows: "{share:.1%} der Zeilen",
+    suchRowsCorrect: "davon {purity:.1%} richtig",
+    suchRowsAre: "davon {purity:.1%} {answer}",
+    allRowsAre: "{purity:.1%} aller Zeilen sind {answer}",
+  },
 };

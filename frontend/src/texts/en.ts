@@ -18,6 +18,7 @@ export const english = {
   or: " or ",
   missing: "missing",
   other: "other",
+  quoted: (text: string) => `“${text}”`,
   anotherValue: "another value",
   higher: "higher",
   lower: "lower",
@@ -310,7 +311,7 @@ export const english = {
   sameAs: (first: string, second: string) => `${first} = ${second}`,
   correlation: (first: string, second: string, value: string) => `${first} and ${second} (${value})`,
   skewed: (list: string) => `Skewed columns: ${list}. Their averages are far from their medians.`,
-  log: "All decisions, as they were printed",
+  log: "All decisions",
   numberTitle: "Number of clusters",
   whyNumber: (k: string, score: string, stability: string) =>
     `${k} clusters were chosen: silhouette score ${score}, stability ${stability}. The smallest number that is almost the best is chosen; two clusters only if they are clearly better than all others.`,
@@ -352,16 +353,19 @@ export const english = {
   allRules: "All rules",
   copyRules: "Copy rules",
   theRules: "The rules",
-  treeAsSql: "The tree as SQL",
+  treeAsSql: "The clusters as SQL",
   copySql: "Copy SQL",
   dialect: "dialect",
   sqlOfModelOnly: "This report contains SQL for your model only.",
   downloads: "Downloads",
   downloadModel: "Model with these names (JSON)",
   downloadModelNote: "pellucid predict reads the model.",
+  downloadRegions: "Regions (CSV)",
   downloadRules: "Rules (CSV)",
   downloadStatistics: "Statistics of the clusters (CSV)",
   downloadCsv: "Download as CSV",
+  picture: "Picture",
+  wholeCard: "whole card",
   downloadAs: (format: string) => `Download as ${format}`,
   copied: "Copied",
   notCopied: "Could not copy",
@@ -369,6 +373,8 @@ export const english = {
   // provenance
   provenanceTitle: "How this report was created",
   provenanceNote: "The same data, parameters and versions always give the same file.",
+  /** Names of entries that are not parameters. */
+  made: { model: "model", data: "data", rows: "rows" } as Record<string, string>,
   parameters: "Parameters and versions",
 
   // regions
@@ -424,3 +430,184 @@ export const english = {
 };
 
 export type Texts = typeof english;
+
+/** Texts that Python writes: the build of the page copies them to src/pellucid/_utils/texts.json. */
+export const englishInPython = {
+  /** Words of rules and of suggested names. */
+  rules: {
+    and_: "and",
+    or_: "or",
+    is_: "is",
+    is_not: "is not",
+    not_: "not",
+    none_of: "none of",
+    missing: "missing",
+    nothing: "nothing",
+    anything: "anything",
+    always: "always",
+    never: "never",
+    everywhere: "everywhere",
+    low: "low {}",
+    high: "high {}",
+    early: "early {}",
+    late: "late {}",
+    no: "no {}",
+    average: "average",
+  },
+
+  /** Decisions and warnings. Their fields are described in src/pellucid/_utils/texts.py. */
+  messages: {
+    // the page without scripts, and single words
+    pageTitle: "{n:cluster|clusters} explained",
+    noScripts: "Scripts are off, so this page shows the rules only.",
+    clusterLabel: "Cluster {label}",
+    columnCount: "{column} {n}",
+    columnWithCount: "{column} ({n})",
+    noName: "(no name)",
+    notKnown: "not known",
+    valuesOfShape: "{shape} values",
+
+    // reading a file
+    encoding: "read as {encoding} text ({option} to change)",
+    shortHeader: "the header has one name less than the lines have fields: the first column has none",
+    noHeader: "the first line has values, not names; the columns are named x1, x2, ...",
+    renamedColumns: "columns with the same name are renamed: {names}",
+    manyRenamedColumns: "columns with the same name are renamed: {names}, ... ({n} in all)",
+    decimalComma: "numbers have a decimal comma ({option} to change)",
+    treatedAsMissing: "treated as missing: {spellings} in {columns} ({option} to change)",
+    blanksRemoved: "blanks around fields are removed",
+    readAsNumbers: "read as numbers: {columns}",
+    numberExample: '{column} ("{text}" is {value:.15g})',
+    unclearNumberExample: '{column} ("{text}" is {value:.15g}; {option} reads it differently)',
+    keptAsText: "kept as text, because the digits are codes: {columns}",
+    readAsDates: "read as dates: {columns}",
+    dateOfInteger: "{column} ({text} is {date})",
+    dateExample: '{column} ("{text}" is {date})',
+    sameDateExample: '{column} ("{text}")',
+    dayFirstExample: '{column} ("{text}" is {date}; day before month is assumed)',
+    monthFirstExample: '{column} ("{text}" is {date}; month before day is assumed)',
+    notDates: "{columns}: {n:value|values}{m?| each} {n?is|are} not {n?a date|dates} ({examples}); treated as missing",
+    notNumbers: "{columns}: {n:value|values}{m?| each} {n?is|are} not {n?a number|numbers} ({examples}); treated as missing",
+    notFinite:
+      "{columns}: {n:value|values}{m?| each} {n?is|are} not {n?a finite number|finite numbers} ({examples}); treated as missing",
+    blankLines: "{n:blank line is|blank lines are} ignored",
+    longLines: "{n:line ends|lines end} with additional empty fields, which are ignored",
+    separator: "fields are separated by {separator}",
+    separatedByTabs: "fields are separated by tabs",
+    separatedByBlanks: "fields are separated by blanks",
+    titleLines: '{n?line|lines} {lines} skipped: a title ("{text}") ({option} keeps it)',
+    commentLines: '{n?line|lines} {lines} skipped: a comment ("{text}") ({option} keeps it)',
+    lineRange: "{first} to {last}",
+    sheet: "sheet {sheet} is read; the file also has {others}",
+    emptyLastColumn: "every line ends with {separator}; the empty last column is ignored",
+    inBatches: "{file} takes about {needed} in memory, more than {limit}: it is read in batches ({option} to change)",
+
+    // columns
+    ignored: "ignored {columns}: {reason}",
+    ignoredUnless: "ignored {columns}: {reason} ({option} to use {n?it|them})",
+    isIdentifier: "looks like an ID",
+    isCode: "looks like a code, such as a postal code or a phone number",
+    isConstant: "only one value",
+    isNearConstant: "almost all values are the same",
+    isMissing: "most values are missing",
+    isText: "text with many different values",
+    isTextOf: "text with {n} different values",
+    isTime: "times of day",
+    isNested: "lists or structures",
+    ignoredGaps: "ignored {column}: {share:.0%} of its values are missing ({option} to use it)",
+    categories: "treated as categories: {columns} ({option} to ignore them)",
+    dates: "used as dates: {columns} ({option} to ignore them)",
+    fewValues: "treated as numbers although they have few values: {columns} ({option} if they are codes)",
+    standardized: "columns standardized before clustering; rules stay in the original units ({option} to change)",
+    scaledByQuartiles:
+      "columns scaled by their quartiles before clustering; rules stay in the original units ({option} to change)",
+    replacedByRanks: "columns replaced by ranks before clustering; rules stay in the original units ({option} to change)",
+    logarithmic: "clustered on a logarithmic scale, because they are skewed: {columns}",
+    allLogarithmic: "clustered on a logarithmic scale, because they are skewed: all columns",
+    noDatesInBatches: "left out, because dates are not read in batches: {columns}",
+    onlyNumbersInBatches:
+      "left out, because only columns of numbers are read in batches: {columns} ({option} to read the whole file)",
+
+    // rows
+    noLabel: "dropped {n:row|rows} without a value in {column}",
+    filled: "replaced missing numbers by the median in {n} of {rows:row|rows}: {columns} ({option} drops the rows)",
+    dropped: "dropped {n} of {rows:row|rows} with missing numbers ({columns}); {option} keeps them",
+    outliers:
+      "set apart {n:outlier|outliers}, because {n?it is|they are} far from all other rows: {rows} ({option} to cluster {n?it|them})",
+    manyOutliers:
+      "set apart {n:outlier|outliers}, because {n?it is|they are} far from all other rows: {rows} and {more} more ({option} to cluster them)",
+    row: "row {row}",
+    rowWithName: "row {row} ({column} {value})",
+    sampleInBatches:
+      "columns and clusters are chosen by a sample of {n} of {rows:row|rows}, which a report shows; the tree is that of all rows",
+
+    // clusters
+    treeBy: "tree by {method} ({option} to change)",
+    treeByLabels: "tree by {method}, which uses only the labels ({option} to change)",
+    fewerClusters:
+      "made {n:cluster|clusters} instead of {k}, because only {n:row|rows} {n?is|are} different",
+    chose: "chose {n:cluster|clusters}: {reasons:;} ({option} to change)",
+    tooFewRows: "there are too few different rows for more",
+    silhouette: "silhouette score {score:.2f} (1 is perfect, below {weak:g} is weak)",
+    otherScores: "others {scores}",
+    score: "{k}: {score:.2f}",
+    otherNumbers: "{numbers:&} clusters are a good answer too",
+    largestNumber: "{k} is the largest number tried ({option} tries more)",
+
+    // warnings
+    lowAgreement: "only {share:.1%} of the rows get the cluster of {reference} from the rules; {leaves} allows more rules",
+    lowAgreementOfColumns:
+      "only {share:.1%} of the rows get the cluster of {reference} from the rules; {leaves} allows more rules, {option} fewer columns",
+    noRule: "no rule leads to cluster {cluster}; {leaves} allows more rules",
+    noRuleForRows: "no rule leads to cluster {cluster} ({rows:row|rows}); {leaves} allows more rules",
+    smallCluster: "cluster {cluster} has only {rows:row|rows} ({share:.1%}); a smaller {option} may be better",
+    overlap:
+      "the clusters overlap (silhouette score {score:.2f}, below {weak:g} is weak); {option} with fewer columns may separate them better",
+    manyDropped: "{n} of {rows:row|rows} were not clustered because of missing numbers; {option} keeps them",
+    impureRegions:
+      "{n:region has|regions have} more rows of other clusters than {option} allows; the largest share is {error:.1%}",
+
+    // series
+    entities: "{n:entity|entities} with a series of {times} times",
+    entitiesOfOwnTimes: "{n:entity|entities} with a series of different numbers of times",
+    explainedBy: "explained by {columns} (use --entity to choose)",
+    wideTable: "wide table: {n} columns, {first} to {last}, are taken as times (use --times, or --time and --value, to change)",
+    noValue: "{n:row|rows} without any value ignored",
+    notToExplain:
+      "ignored to explain the clusters: {columns} (one value only, missing numbers, dates, or more than {most} texts; use --entity to choose)",
+    onlyNames:
+      "{columns} {n?has|have} a different value for each entity, so the rules list names (add columns that describe an entity to --entity)",
+    notInRules: "not used by the rules: {columns} {n?has|have} a different value for each entity (use --id to choose)",
+    fewEntities: "only {n} entities: {tried} clusters are tried (use -k to change)",
+
+    // regions
+    everywhereElse: "everywhere else",
+    ellipse: "in the ellipse around {columns}",
+    polyhedron: "in a polyhedron of {n} vertices within {box}",
+    neighbors:
+      "at least {percent:.4g} % of the {n} nearest training rows in {columns}, weighted by 1/distance, are correctly classified",
+    where: "where {condition}",
+    whereClassifier: "where {classifier} predicts {answer}",
+    whereLinear: "where the linear classifier predicts {answer}",
+    whereNeighbors: "where most of the {n} nearest rows are {answer}",
+    noTrainingRows: "no training rows",
+    weight: "weight {weight:,.6g}",
+    rows: "{n:row|rows}",
+    rowsAre: "{rows}, {purity:.1%} of them {answer}",
+    weightIs: "{weight}, {purity:.1%} of it {answer}",
+    heldOut: "held-out rows: {error:.1%} wrong",
+    levelOfOne: "level {level}: {region}: {answer} ({share:.1%} of the rows; {figures:;})",
+    levelHead: "level {level}, {columns:&}: {share:.1%} of the rows, {error:.1%} wrong",
+    levelHeadHeldOut: "level {level}, {columns:&}: {share:.1%} of the rows, {error:.1%} wrong ({heldOut})",
+    noRegionPredicts: "no region predicts {n?class|classes} {names}",
+    uncovered: "in no region: {answer} ({figures})",
+    closestLevel: "class of the closest level's neighbors",
+    noAnswer: "no answer",
+    shareOfRows: "{share:.1%} of the rows",
+    suchRowsCorrect: "{purity:.1%} of such rows correct",
+    suchRowsAre: "{purity:.1%} of such rows are {answer}",
+    allRowsAre: "{purity:.1%} of all rows are {answer}",
+  },
+};
+
+export type PythonTexts = typeof englishInPython;

@@ -5,10 +5,9 @@ import { distributionLegend } from "../shared/column-distribution";
 import { copyButton } from "../shared/copy";
 import { h, section } from "../shared/dom";
 import { displayRule, formatCount } from "../shared/format";
-import { pictureButtons } from "../shared/picture";
 import { namesToolbar } from "../shared/names-toolbar";
+import { overviewTable } from "../shared/overview-table";
 import type { Rule } from "../types";
-import { overviewTable } from "./overview-table";
 import { boundsAt, leavesOf, pathTo } from "./paths";
 import { ruleText } from "./rule-text";
 import type { TreeState } from "./state";
@@ -26,7 +25,7 @@ export function clusterCardsSection(state: TreeState): HTMLElement {
   return section(
     "clusters",
     t.clustersTitle("cluster"),
-    overviewTable(state),
+    overviewTable(state.view),
     namesToolbar(state.names),
     distributionLegend("cluster", t.thresholdInRules, state.data.rowsAre),
     grid,
@@ -45,7 +44,7 @@ function treeClusterCard(state: TreeState, cluster: number): HTMLElement {
     copyButton(t.copyRule, () => `${state.clusterName(cluster)}: ${ruleText(rules)}`),
     h("button", { type: "button", class: "secondary", click: () => showInTree(state, pathNodes) }, t.showInTree),
   );
-  const card = clusterCard({
+  return clusterCard({
     names: state.names,
     cluster,
     statistics: tree.clusters[cluster],
@@ -61,8 +60,6 @@ function treeClusterCard(state: TreeState, cluster: number): HTMLElement {
     },
     onHover: (isHovered) => state.highlight(isHovered ? pathNodes : null),
   });
-  buttons.append(pictureButtons(`cluster-${cluster}`, card));
-  return card;
 }
 
 function showInTree(state: TreeState, nodes: number[]): void {

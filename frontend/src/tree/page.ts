@@ -1,13 +1,14 @@
 // The page of a tree report.
 
+import { compareSection } from "../shared/compare-clusters";
 import { dataSection } from "../shared/data-panel";
 import { provenanceSection } from "../shared/provenance";
 import { clusterCardsSection } from "./cluster-cards";
-import { compareSection } from "./compare-clusters";
 import { copyRulesSection } from "./copy-rules";
 import { measuresSection } from "./measures";
 import { rowSection } from "./row-explanation";
 import { scatterPlotSection } from "./scatter-plot";
+import { separationText } from "./separation";
 import type { TreeState } from "./state";
 import { tradeOffSlider } from "./trade-off-slider";
 import { treeSection } from "./tree-view";
@@ -16,7 +17,7 @@ export function treeSections(state: TreeState): HTMLElement[] {
   return [
     treeSection(state, tradeOffSlider(state)),
     clusterCardsSection(state),
-    compareSection(state),
+    compareSection(state.view, (first, second) => separationText(state, first, second)),
     scatterPlotSection(state),
     rowSection(state),
     dataSection(state.data, {

@@ -25,6 +25,7 @@ import {
   type Scale,
   type Tick,
 } from "../shared/plot";
+import { PlotZoom } from "../shared/plot-zoom";
 import { screenOnly } from "../shared/printing";
 import { t } from "../texts";
 import type { Column } from "../types";
@@ -38,10 +39,6 @@ const HOVER_DISTANCE = 14;
 const MAX_TICK_LENGTH = 14;
 /** Number of columns in the description of a row. */
 const MAX_HOVER_COLUMNS = 8;
-/** Share of an axis that one step of zooming removes or adds. */
-const ZOOM_STEP = 0.5;
-/** A rectangle that is smaller than this, in pixels, is a click and not a part to zoom in. */
-const MIN_ZOOM_PIXELS = 10;
 /** Size of the arrow of a row beyond the axes. */
 const ARROW = 5;
 
@@ -55,30 +52,20 @@ interface Mark {
   beyond: [number, number];
 }
 
-/** The part of the plot that is shown, as shares of both axes. */
-interface Window {
-  x: Range;
-  y: Range;
-}
-
-const FULL: Window = { x: { low: 0, high: 1 }, y: { low: 0, high: 1 } };
-
 /** Null if the report contains no rows to draw. */
 export function scatterPlotSection(state: TreeState): HTMLElement | null {
   const { data } = state;
   const shown = data.columns.flatMap((column, i) => (column.shown ? [i] : []));
   if (!data.points.rows || !shown.length) return null;
   const [firstX, firstY] = separatingColumns(data, shown);
-  let zoom = FULL;
-  let scales: { x: Scale; y: Scale } | null = null;
   const axisChoice = (label: string, selected: number) => {
     const options = shown.map((i) => h("option", { value: i, selected: i === selected }, data.columns[i].name));
     const select = h("select", {}, ...options);
     const logBox = h("input", { type: "checkbox", checked: true });
     const logField = h("label", { class: "check" }, logBox, ` ${t.logScale}`);
     const unit = () => (logBox.checked ? unitOf(data.columns[Number(select.value)]) : null);
-    const update = () => (logField.classList.toggle("invisible", unitOf(data.columns[Number(select.value)]) === null), (zoom = FULL));
-    for (const input of [select, logBox]) input.addEventListener("change", () => (update(), draw()));
+    const update = () => logField.classList.toggle("invisible", unitOf(data.columns[Number(select.value)]) === null);
+    for (const input of [select, logBox]) input.addEventListener("change", () => (update(), zoom.reset(), draw()));
     update();
     return { select, unit, fields: [h("label", { class: "field" }, h("span", {}, label), select), logField] };
   };
@@ -94,13 +81,12 @@ export function scatterPlotSection(state: TreeState): HTMLElement | null {
     const [xIndex, yIndex] = [Number(xChoice.select.value), Number(yChoice.select.value)];
     const [xColumn, yColumn] = [data.columns[xIndex], data.columns[yIndex]];
     const [xUnit, yUnit] = [xChoice.unit(), yChoice.unit()];
-    const xRange = zoomedRange(columnRange(xColumn, xUnit), zoom.x, xUnit);
-    const yRange = zoomedRange(columnRange(yColumn, yUnit), zoom.y, yUnit);
+    const xRange = zoom.range("x", columnRange(xColumn, xUnit), xUnit);
+    const yRange = zoom.range("y", columnRange(yColumn, yUnit), yUnit);
     const yTicks = ticksOf(yColumn, yRange, 6, yUnit).map(([v, label]): Tick => [v, truncate(label, MAX_TICK_LENGTH)]);
     const x = xScale(xRange, width, xUnit, leftPadding(yTicks));
     const y = yScale(yRange, height, yUnit);
     const title = (column: Column, unit: number | null) => (unit === null ? column.name : t.withLogScale(column.name));
-    scales = { x, y };
     marks = placeMarks(xIndex, yIndex, x, y);
     element.setAttribute("aria-label", plotLabel(xColumn, yColumn));
     element.replaceChildren(
@@ -111,15 +97,15 @@ export function scatterPlotSection(state: TreeState): HTMLElement | null {
         height,
       ),
       ...drawRows(),
-      ...(zoom === FULL ? arrowLabels(xIndex, yIndex, width) : []),
+      ...(zoom.isFull ? arrowLabels(xIndex, yIndex, width) : []),
       ...thresholdLines(state, xIndex, yIndex, xRange, yRange).map(([x1, y1, x2, y2]) =>
         svg("path", { class: "threshold", d: `M${x.toPixel(x1)} ${y.toPixel(y1)}L${x.toPixel(x2)} ${y.toPixel(y2)}` }),
       ),
     );
-    beyondNote.textContent = zoom === FULL ? describeBeyond(xIndex, yIndex, xRange, yRange) : describeZoom(x, y, xIndex, yIndex);
-    resetButton.disabled = zoom === FULL;
-    zoomOutButton.disabled = zoom === FULL;
+    beyondNote.textContent = zoom.isFull ? describeBeyond(xIndex, yIndex, xRange, yRange) : describeZoom(x, y, xIndex, yIndex);
+    zoom.drawn(x, y);
   });
+  const zoom = new PlotZoom(plot.element, () => draw());
 
   function placeMarks(xIndex: number, yIndex: number, x: Scale, y: Scale): Mark[] {
     const [xs, ys] = [data.points.values[xIndex], data.points.values[yIndex]];
@@ -130,7 +116,7 @@ export function scatterPlotSection(state: TreeState): HTMLElement | null {
       const yJittered = yValue + jitter(data.columns[yIndex], 2 * row + 1);
       const beyond: [number, number] = [sideOf(xJittered, x), sideOf(yJittered, y)];
       // A part of the plot shows only the rows in it.
-      if (zoom !== FULL && (beyond[0] || beyond[1])) return [];
+      if (!zoom.isFull && (beyond[0] || beyond[1])) return [];
       return [{ row, cluster, x: x.toPixel(clamp(xJittered, x)), y: y.toPixel(clamp(yJittered, y)), beyond }];
     });
   }
@@ -237,91 +223,10 @@ export function scatterPlotSection(state: TreeState): HTMLElement | null {
     drawLegend();
   }
 
-  /** The position of the pointer in the coordinates of the plot. */
-  function pointerPosition(event: PointerEvent): { x: number; y: number; scale: number; box: DOMRect } {
-    const box = plot.element.getBoundingClientRect();
-    const scale = plot.element.viewBox.baseVal.width / box.width;
-    return { x: (event.clientX - box.left) * scale, y: (event.clientY - box.top) * scale, scale, box };
-  }
-
-  function setZoom(next: Window): void {
-    const isFull = [next.x, next.y].every(({ low, high }) => low <= 0 && high >= 1);
-    zoom = isFull ? FULL : next;
-    draw();
-  }
-
-  /** Changes the length of both axes by a factor and keeps their centers. */
-  function scaleZoom(factor: number): void {
-    const scaled = ({ low, high }: Range): Range => {
-      const length = Math.min((high - low) * factor, 1);
-      const start = Math.min(Math.max((low + high - length) / 2, 0), 1 - length);
-      return { low: start, high: start + length };
-    };
-    setZoom({ x: scaled(zoom.x), y: scaled(zoom.y) });
-  }
-
-  /** Moves the part that is shown by shares of its size. */
-  function pan(dx: number, dy: number): void {
-    const moved = ({ low, high }: Range, by: number): Range => {
-      const start = Math.min(Math.max(low + by * (high - low), 0), 1 - (high - low));
-      return { low: start, high: start + (high - low) };
-    };
-    if (zoom !== FULL) setZoom({ x: moved(zoom.x, dx), y: moved(zoom.y, dy) });
-  }
-
-  let dragStart: { x: number; y: number } | null = null;
-  const selection = svg("rect", { class: "zoom-selection" });
-
-  function onPointerDown(event: PointerEvent): void {
-    // On touch screens, dragging scrolls the page.
-    if (event.pointerType !== "mouse" || event.button !== 0) return;
-    dragStart = pointerPosition(event);
-    plot.element.setPointerCapture(event.pointerId);
-    event.preventDefault();
-  }
-
-  function drawSelection(event: PointerEvent): void {
-    const { x, y } = pointerPosition(event);
-    const box = { x: Math.min(x, dragStart!.x), y: Math.min(y, dragStart!.y), width: Math.abs(x - dragStart!.x), height: Math.abs(y - dragStart!.y) };
-    for (const [name, value] of Object.entries(box)) selection.setAttribute(name, String(value));
-    plot.element.append(selection);
-  }
-
-  function onPointerUp(event: PointerEvent): void {
-    if (!dragStart || !scales) return;
-    const { x, y } = pointerPosition(event);
-    const start = dragStart;
-    dragStart = null;
-    selection.remove();
-    if (Math.abs(x - start.x) < MIN_ZOOM_PIXELS || Math.abs(y - start.y) < MIN_ZOOM_PIXELS) return;
-    const part = (from: number, to: number, { low, high, toPixel }: Scale, current: Range): Range => {
-      const [first, last] = [toPixel(low), toPixel(high)];
-      const shares = [from, to].map((pixel) => clamp((pixel - first) / (last - first), { low: 0, high: 1 })).sort((a, b) => a - b);
-      return { low: current.low + shares[0] * (current.high - current.low), high: current.low + shares[1] * (current.high - current.low) };
-    };
-    setZoom({ x: part(start.x, x, scales.x, zoom.x), y: part(start.y, y, scales.y, zoom.y) });
-  }
-
-  /** The keys + and - zoom, 0 shows the whole plot, the arrow keys move the part that is shown. */
-  function onKeyDown(event: KeyboardEvent): void {
-    const steps: Record<string, [number, number]> = {
-      ArrowLeft: [-0.25, 0],
-      ArrowRight: [0.25, 0],
-      ArrowUp: [0, 0.25],
-      ArrowDown: [0, -0.25],
-    };
-    if (event.key === "+") scaleZoom(ZOOM_STEP);
-    else if (event.key === "-") scaleZoom(1 / ZOOM_STEP);
-    else if (event.key === "0") setZoom(FULL);
-    else if (event.key in steps && zoom !== FULL) pan(...steps[event.key]);
-    else return;
-    event.preventDefault();
-  }
-
   /** Describes the row at the pointer. */
   function onPointerMove(event: PointerEvent): void {
-    if (dragStart) return drawSelection(event);
-    const { x, y, scale, box } = pointerPosition(event);
+    if (zoom.isDragging) return;
+    const { x, y, scale, box } = zoom.position(event);
     let nearest: Mark | null = null;
     let best = HOVER_DISTANCE;
     for (const mark of marks) {
@@ -351,15 +256,6 @@ export function scatterPlotSection(state: TreeState): HTMLElement | null {
     return h("table", {}, h("tbody", {}, ...lines));
   }
 
-  const zoomButton = (label: string, click: () => void) => h("button", { type: "button", class: "secondary", click }, label);
-  const zoomInButton = zoomButton(t.zoomIn, () => scaleZoom(ZOOM_STEP));
-  const zoomOutButton = zoomButton(t.zoomOut, () => scaleZoom(1 / ZOOM_STEP));
-  const resetButton = zoomButton(t.resetZoom, () => setZoom(FULL));
-  plot.element.setAttribute("tabindex", "0");
-  plot.element.addEventListener("pointerdown", onPointerDown);
-  plot.element.addEventListener("pointerup", onPointerUp);
-  plot.element.addEventListener("dblclick", () => setZoom(FULL));
-  plot.element.addEventListener("keydown", onKeyDown);
   plot.element.addEventListener("pointermove", onPointerMove);
   plot.element.addEventListener("pointerleave", () => (tooltip.hidden = true));
   state.on(["tree", "names"], draw);
@@ -380,7 +276,7 @@ export function scatterPlotSection(state: TreeState): HTMLElement | null {
     ),
     h("div", { class: "toolbar" }, ...xChoice.fields, ...yChoice.fields),
     figure,
-    h("div", { class: "toolbar picture-toolbar" }, zoomInButton, zoomOutButton, resetButton, pictureButtons("scatter", figure)),
+    h("div", { class: "toolbar picture-toolbar" }, ...zoom.buttons, pictureButtons("scatter", figure)),
   );
 }
 
@@ -405,14 +301,6 @@ function columnRange(column: Column, unit: number | null): Range {
   const [low, high] = [column.edges[0], column.edges[column.edges.length - 1]].map((v) => axisPosition(v, unit));
   const margin = (high - low) * 0.04 || 0.5;
   return { low: axisValue(low - margin, unit), high: axisValue(high + margin, unit) };
-}
-
-/** A part of an axis. */
-function zoomedRange(range: Range, part: Range, unit: number | null): Range {
-  if (part.low <= 0 && part.high >= 1) return range;
-  const [start, end] = [axisPosition(range.low, unit), axisPosition(range.high, unit)];
-  const at = (share: number) => axisValue(start + share * (end - start), unit);
-  return { low: at(part.low), high: at(part.high) };
 }
 
 /** -1 below the range, 1 above it, 0 in it. */

@@ -1,6 +1,7 @@
 // What the reader of a tree report has selected: a tree, highlighted nodes, names of clusters.
 
 import { ClusterNames } from "../shared/cluster-names";
+import type { ClusterView } from "../shared/cluster-view";
 import type { Tree, TreePayload } from "../types";
 
 type Topic = "tree" | "highlight";
@@ -42,6 +43,15 @@ export class TreeState {
     this.treeIndex = index;
     this.highlighted = this.pinned = null;
     this.notify("tree");
+  }
+
+  get view(): ClusterView {
+    return {
+      data: this.data,
+      names: this.names,
+      statistics: () => this.tree.clusters,
+      onChange: (listener) => this.on(["tree", "names"], listener),
+    };
   }
 
   clusterName(cluster: number): string {

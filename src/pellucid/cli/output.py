@@ -90,7 +90,7 @@ def shown_notices() -> list[str]:
 
 
 def _show_notice(text: str) -> None:
-    _NOTICES.append(_one_line(text))
+    _NOTICES.append(text)
     if not is_quiet():
         show_line(_one_line(text), open_console(stderr=True), style="dim")
 

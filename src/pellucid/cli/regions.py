@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from pellucid._utils.notices import notice
+from pellucid._utils.notices import notice, option
+from pellucid._utils.texts import Message
 from pellucid.cli import CommandError, replacing
 from pellucid.cli.compare import read_clusters
-from pellucid.cli.output import show_line, show_measures
+from pellucid.cli.output import show_line, show_measures, shown_notices
 from pellucid.cli.progress import working
 from pellucid.cli.writing import CLUSTER, draw, write_text
 from pellucid.eop.region_list import RegionList, region_text
@@ -80,6 +81,7 @@ def regions(
             table, labels, max_error=max_error, regions=shape, random_state=seed, columns=names
         )
     _warn_about_errors(found, max_error)
+    decisions = shown_notices()
     agreement = float(np.mean(found.model.predict(table) == labels))
     if as_json:
         print(json.dumps([_plain(cluster) for cluster in found], indent=2, ensure_ascii=False))
@@ -87,7 +89,9 @@ def regions(
         _show(found, agreement)
     if (plot := targets.get("plot")) is not None:
         _draw(plot, found.model, table, labels)
-    if any(targets.get(name) is not None for name in ("output", "sql", "model")):
+    exported = None
+    is_exported = any(targets.get(name) is not None for name in ("output", "sql", "model"))
+    if is_exported or (targets.get("report") is not None and shape != "nonparametric"):
         exported = RegionList.of(
             found,
             columns=prepared.encoding.input_names,
@@ -105,6 +109,9 @@ def regions(
                 title=title,
                 reference=clustering.name,
                 language=language,
+                decisions=decisions,
+                warnings=_problems(found, max_error),
+                exported=exported,
             )
         notice(f"wrote the report to {report}; open it in a browser")
 
@@ -226,6 +233,16 @@ def _warn_about_errors(found: Any, max_error: float) -> None:
                     f"of other clusters, more than --max-error {max_error:g}",
                     stacklevel=2,
                 )
+
+
+def _problems(found: Any, max_error: float) -> list[Message]:
+    """A warning for a report with regions of more rows of other clusters than allowed."""
+    errors = [1 - region.purity for cluster in found for region in cluster.regions]
+    errors = [error for error in errors if error > max_error + 1e-9]
+    if not errors:
+        return []
+    shown = option("max_error", f"{max_error:g}")
+    return [Message("impureRegions", n=len(errors), error=max(errors), option=shown)]
 
 
 def _plain(cluster: Any) -> dict:

@@ -7,6 +7,7 @@ from typing import Any
 
 from pellucid._utils.memory import available_memory
 from pellucid._utils.notices import notice, option
+from pellucid._utils.texts import Message
 from pellucid.cli.progress import working
 from pellucid.scale.scan import read_memory
 from pellucid.table_explainer.explainer import TableExplanation
@@ -25,10 +26,8 @@ def limit_of(file: Path, memory: str | None) -> int | None:
     limit = read_memory(memory) if memory is not None else (available_memory() or 0) // 2
     if needed is None or not limit or needed <= limit:
         return None
-    notice(
-        f"{file} takes about {_written(needed)} in memory, more than {_written(limit)}: it is read "
-        f"in batches ({option('memory')} to change)"
-    )
+    sizes = {"needed": _written(needed), "limit": _written(limit)}
+    notice(Message("inBatches", file=str(file), **sizes, option=option("memory")))
     return limit
 
 

@@ -12,8 +12,9 @@ import numpy as np
 import polars as pl
 
 from pellucid._utils.notices import notice
+from pellucid._utils.texts import Message
 from pellucid.cli import CommandError, replacing
-from pellucid.cli.output import show_line, show_measures, show_rules
+from pellucid.cli.output import show_line, show_measures, show_rules, shown_notices
 from pellucid.cli.progress import working
 from pellucid.cli.writing import draw, draw_tree, write_text
 from pellucid.table_explainer.column_names import match_names, one_name
@@ -124,8 +125,8 @@ def xclusters(
     else:
         found = _read_long(source.table, columns, shape)
     series = found.series
-    n_times = len(series.times) if shape["coverage"] != "own" else "different numbers of"
-    notice(f"{count(len(series), 'entity', 'entities')} with a series of {n_times} times")
+    key = "entities" if shape["coverage"] != "own" else "entitiesOfOwnTimes"
+    notice(Message(key, n=len(series), times=f"{len(series.times)}"))
     model = XClusters(k_range=_range(k, len(series)), tree_measure="accuracy", **settings)
     with working("clusters"):
         model.fit(series.series, sample_weight=found.weights, explanation=found.explained_by)
@@ -152,6 +153,7 @@ def xclusters(
                 title=title,
                 rows="entities" if language == "en" else "Reihen",
                 language=language,
+                decisions=shown_notices(),
             )
     _show(model, found, as_json)
     for path, what in (
@@ -185,7 +187,7 @@ def _read_long(table: pl.DataFrame, columns: SeriesColumns, shape: dict) -> Enti
     series = series_from_long(table, entity=keys, time=time, value=value, **shape)
     explained_by = _explanation_columns(series.entities, names)
     if columns.entity is None:
-        notice(f"explained by {', '.join(explained_by.columns)} (use --entity to choose)")
+        notice(Message("explainedBy", columns=explained_by.columns))
     means = None
     if weight is not None:
         means = table.group_by(keys).agg(pl.col(weight).mean().alias("weight of an entity"))
@@ -210,10 +212,7 @@ def _read_wide(table: pl.DataFrame, columns: SeriesColumns, shape: dict) -> Enti
                 exit_code=2,
             )
         times, value = found.names, found.prefix.strip(" _-.")
-        notice(
-            f"wide table: {len(times)} columns, {times[0]} to {times[-1]}, are taken as times "
-            "(use --times, or --time and --value, to change)"
-        )
+        notice(Message("wideTable", n=len(times), first=times[0], last=times[-1]))
     for name in times:
         if name not in numeric:
             raise CommandError(f"--times: column {name!r} is not numeric")
@@ -230,14 +229,14 @@ def _read_wide(table: pl.DataFrame, columns: SeriesColumns, shape: dict) -> Enti
     values = pl.col(times).cast(pl.Float64)
     kept = table.filter(pl.any_horizontal(values.is_not_null() & values.is_not_nan()))
     if kept.height < table.height:
-        notice(f"{count(table.height - kept.height, 'row')} without any value ignored")
+        notice(Message("noValue", n=table.height - kept.height))
     described = list(dict.fromkeys([*named_by, *names]))
     series = series_from_wide(kept, times, entity=described, **shape)
     if columns.entity is None:
         names = _usable_columns(series.entities, names)
     explained_by = _explanation_columns(series.entities, names)
     if columns.entity is None:
-        notice(f"explained by {', '.join(explained_by.columns)} (use --entity to choose)")
+        notice(Message("explainedBy", columns=explained_by.columns))
     means = None if weight is None else kept[weight]
     return _weighted(series, explained_by, value or "value", columns, means)
 
@@ -273,10 +272,7 @@ def _usable_columns(entities: pl.DataFrame, names: list[str]) -> list[str]:
         is_text = is_category and MAX_CATEGORIES < n_different < len(column)
         (ignored if n_different == 1 or is_unusable or is_text else usable).append(name)
     if ignored:
-        notice(
-            f"ignored to explain the clusters: {', '.join(ignored)} (one value only, missing "
-            f"numbers, dates, or more than {MAX_CATEGORIES} texts; use --entity to choose)"
-        )
+        notice(Message("notToExplain", columns=ignored, most=MAX_CATEGORIES))
     return usable
 
 
@@ -289,21 +285,11 @@ def _explanation_columns(entities: pl.DataFrame, names: list[str]) -> pl.DataFra
         )
     identifiers = [name for name in names if _is_identifier(entities[name])]
     if len(identifiers) == len(names) and identifiers:
-        notice(
-            f"{_listed(identifiers, 'has', 'have')} a different value for each entity, so the "
-            "rules list names (add columns that describe an entity to --entity)"
-        )
+        notice(Message("onlyNames", columns=identifiers, n=len(identifiers)))
     elif identifiers:
-        notice(
-            f"not used by the rules: {_listed(identifiers, 'has', 'have')} a different value for "
-            "each entity (use --id to choose)"
-        )
+        notice(Message("notInRules", columns=identifiers, n=len(identifiers)))
         names = [name for name in names if name not in identifiers]
     return entities.select(names)
-
-
-def _listed(names: list[str], one: str, several: str) -> str:
-    return f"{', '.join(names)} {one if len(names) == 1 else several}"
 
 
 def _is_identifier(column: pl.Series) -> bool:
@@ -354,8 +340,8 @@ def _range(k: tuple[int, int] | None, n_entities: int) -> tuple[int, int]:
             )
         if n_entities > DEFAULT_RANGE[1]:
             return DEFAULT_RANGE
-        tried = "2" if n_entities == 3 else f"2 to {n_entities - 1}"
-        notice(f"only {n_entities} entities: {tried} clusters are tried (use -k to change)")
+        range_ = Message("lineRange", first="2", last=f"{n_entities - 1}")
+        notice(Message("fewEntities", n=n_entities, tried="2" if n_entities == 3 else range_))
         return 2, n_entities - 1
     if n_entities <= k[1]:
         raise CommandError(

@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from pellucid._utils.rule_words import rule_words
+from pellucid._utils.texts import say
 from pellucid.eop.classifiers.stumps import Stump
 from pellucid.eop.decision_list import Level
-from pellucid.eop.shapes.boxes import EVERYWHERE, Boxes, describe_box
+from pellucid.eop.shapes.boxes import Boxes, describe_box
 from pellucid.tables.encoding import Indicator
 
 
@@ -70,10 +72,11 @@ class AnswerRegion:
     def figures(self) -> str:
         """Support and purity as text."""
         if not self.support:
-            return "no training rows"
-        size = describe_support(self.support, self.has_weights)
-        whole = "it" if self.has_weights else "them"
-        return f"{size}, {100 * self.purity:.1f} % of {whole} {self.answer}"
+            return say("noTrainingRows")
+        values = {"purity": self.purity, "answer": str(self.answer)}
+        if self.has_weights:
+            return say("weightIs", weight=describe_support(self.support, True), **values)
+        return say("rowsAre", rows=describe_support(self.support, False), **values)
 
     @property
     def is_first(self) -> bool:
@@ -83,8 +86,8 @@ class AnswerRegion:
 
 def region_text(region: AnswerRegion) -> str:
     """Text of a region; after the first level, "everywhere" becomes "everywhere else"."""
-    is_rest = region.level > 0 and region.text == EVERYWHERE
-    return f"{region.text} else" if is_rest else region.text
+    is_rest = region.level > 0 and region.text == rule_words().everywhere
+    return say("everywhereElse") if is_rest else region.text
 
 
 def describe_support(support: float, has_weights: bool) -> str:
@@ -97,8 +100,8 @@ def describe_support(support: float, has_weights: bool) -> str:
     ('13 rows', 'weight 1,881.72')
     """
     if has_weights:
-        return f"weight {support:,.6g}"
-    return f"{support:,.10g} row{'s' * (support != 1)}"
+        return say("weight", weight=support)
+    return say("rows", n=round(support) if support == round(support) else support)
 
 
 def has_fractional_weights(levels: Sequence[Any]) -> bool:
@@ -196,4 +199,4 @@ def _classifier_condition(
     reason = getattr(classifier, "reason", None)
     if reason is not None:
         return reason(answer, names, classes)
-    return f"where {type(classifier).__name__} predicts {classes[answer]}"
+    return say("whereClassifier", classifier=type(classifier).__name__, answer=str(classes[answer]))

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from pellucid._utils.rule_words import rule_words
+from pellucid._utils.texts import say
 from pellucid.eop.answer_regions import (
     AnswerRegion,
     answer_regions,
@@ -16,7 +18,6 @@ from pellucid.eop.answer_regions import (
 )
 from pellucid.eop.decision_list import Level, LevelAnswers
 from pellucid.eop.problem import project
-from pellucid.eop.shapes.boxes import EVERYWHERE
 from pellucid.eop.uncovered_rows import UncoveredRows, closest_level
 
 EARLIER = "it is in no earlier region"
@@ -47,23 +48,16 @@ class LevelRule:
     held_out_error: float
 
     def __str__(self) -> str:
-        held = (
-            ""
-            if np.isnan(self.held_out_error)
-            else f"held-out rows: {100 * self.held_out_error:.1f} % wrong"
-        )
+        is_known = not np.isnan(self.held_out_error)
+        held_out = say("heldOut", error=self.held_out_error) if is_known else ""
+        values = {"level": self.level + 1, "share": self.coverage}
         if len(self.pieces) == 1 and not self.pieces[0].condition:
             piece = self.pieces[0]
-            return (
-                f"level {self.level + 1}: {region_text(piece)}: {piece.answer} "
-                f"({100 * self.coverage:.1f} % of the rows; {piece.figures}"
-                f"{f'; {held}' if held else ''})"
-            )
-        head = (
-            f"level {self.level + 1}, {' and '.join(self.names)}: {100 * self.coverage:.1f} % of "
-            f"the rows, {100 * self.error:.1f} % wrong{f' ({held})' if held else ''}"
-        )
-        lines, region = [head], -1
+            figures = [piece.figures, *([held_out] if is_known else [])]
+            values |= {"region": region_text(piece), "answer": str(piece.answer)}
+            return say("levelOfOne", figures=figures, **values)
+        values |= {"columns": self.names, "error": self.error, "heldOut": held_out}
+        lines, region = [say("levelHeadHeldOut" if is_known else "levelHead", **values)], -1
         for piece in self.pieces:
             if not piece.condition:
                 lines.append(f"    {piece}")
@@ -135,7 +129,7 @@ def _with_earlier(piece: AnswerRegion, text: str) -> str:
     """Text of a region with the condition that no earlier region contains the row."""
     if piece.is_first:
         return text
-    return EARLIER if text == EVERYWHERE else f"{EARLIER}, and {text}"
+    return EARLIER if text == rule_words().everywhere else f"{EARLIER}, and {text}"
 
 
 def level_rules(

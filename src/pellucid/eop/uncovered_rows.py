@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid._utils.texts import say
 from pellucid.eop.decision_list import Level, LevelAnswers
 from pellucid.eop.problem import RegionProblem, project
 
@@ -39,24 +40,23 @@ class UncoveredRows:
     def __str__(self) -> str:
         if not self.missing:
             return self._answer_text
-        return f"{self._answer_text}\nno region predicts {describe_classes(self.missing, None)}"
+        names = [repr(each) for each in self.missing]
+        return f"{self._answer_text}\n{say('noRegionPredicts', n=len(names), names=names)}"
 
     @property
     def _answer_text(self) -> str:
+        share = say("shareOfRows", share=self.share) if self.share else say("noTrainingRows")
+        figures = [share]
         if self.by_neighbours:
-            figures = "no training rows"
+            answer = say("closestLevel")
             if self.share:
-                figures = (
-                    f"{100 * self.share:.1f} % of the rows, "
-                    f"{100 * self.purity:.1f} % of such rows correct"
-                )
-            return f"in no region: class of the closest level's neighbors ({figures})"
-        answer = "no answer" if self.answer is None else f"{self.answer}"
-        figures = f"{100 * self.share:.1f} % of the rows" if self.share else "no training rows"
-        if self.answer is not None:
-            rows = "such rows" if self.share else "all rows"
-            figures += f", {100 * self.purity:.1f} % of {rows} are {self.answer}"
-        return f"in no region: {answer} ({figures})"
+                figures.append(say("suchRowsCorrect", purity=self.purity))
+        else:
+            answer = say("noAnswer") if self.answer is None else f"{self.answer}"
+            if self.answer is not None:
+                key = "suchRowsAre" if self.share else "allRowsAre"
+                figures.append(say(key, purity=self.purity, answer=answer))
+        return say("uncovered", answer=answer, figures=figures)
 
 
 def describe_classes(names: Sequence[Any], limit: int | None = 3) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, is_dataclass
 from typing import Any
 
+from pellucid._utils.texts import Message
 from pellucid.report.columns import clipped
 from pellucid.report.profiles import short
 from pellucid.report.table_facts import TableFacts
@@ -54,7 +55,8 @@ class DataNotes:
 
 
 def _sentence(text: Any) -> str:
-    return clipped(str(text).strip(), _LONGEST)
+    written = text.again() if isinstance(text, Message) else str(text)
+    return clipped(" ".join(written.split()), _LONGEST)
 
 
 def _number_of_clusters(row: Any) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from importlib.resources import files
 from typing import Any
 
 from pellucid._utils.rule_words import rule_words
+from pellucid._utils.texts import current_language, say
 from pellucid.report.columns import clipped
 
 _ESCAPES = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026"}
@@ -49,36 +50,22 @@ form-action 'none'; style-src '{style_hash}'; script-src '{script_hash}'; img-sr
 _LONGEST_RULE = 5000
 """Characters of a rule that are shown without scripts."""
 
-_TEXTS = {
-    "en": {
-        "title": "{n} clusters explained",
-        "no_scripts": "Scripts are off, so this page shows the rules only.",
-        "cluster": "Cluster {name}",
-    },
-    "de": {
-        "title": "{n} Cluster, erklärt",
-        "no_scripts": "Skripte sind abgeschaltet; diese Seite zeigt nur die Regeln.",
-        "cluster": "Cluster {name}",
-    },
-}
-"""Texts outside the script. All others are in frontend/src/texts."""
 
-
-def render(payload: dict[str, Any], language: str = "en") -> str:
-    """The whole page. The same payload gives the same text."""
+def render(payload: dict[str, Any]) -> str:
+    """The whole page in the current language. The same payload gives the same text."""
+    language = current_language()
     payload = {"language": language, **payload}
-    texts = _TEXTS[language]
     data = json.dumps(payload, allow_nan=False, separators=(",", ":")).translate(_ESCAPES)
     style, script = _shipped("page.css"), _shipped("page.js")
     return _TEMPLATE.format(
-        title=escape(payload["title"] or texts["title"].format(n=len(payload["clusters"]))),
+        title=escape(payload["title"] or say("pageTitle", n=len(payload["clusters"]))),
         language=language,
-        no_scripts=texts["no_scripts"],
+        no_scripts=say("noScripts"),
         style=style,
         script=script,
         style_hash=_hash(style),
         script_hash=_hash(script),
-        rules=_rules(payload, texts),
+        rules=_rules(payload),
         identity=hashlib.sha256(data.encode()).hexdigest()[:16],
         payload=data,
     )
@@ -93,7 +80,7 @@ def _hash(text: str) -> str:
     return f"sha256-{base64.b64encode(digest).decode()}"
 
 
-def _rules(payload: dict[str, Any], texts: dict[str, str]) -> str:
+def _rules(payload: dict[str, Any]) -> str:
     """The rules of the model's own tree, for readers without scripts."""
     lines = []
     if "levels" in payload:
@@ -105,7 +92,7 @@ def _rules(payload: dict[str, Any], texts: dict[str, str]) -> str:
         words = f" {rule_words().or_} ".join(
             f"({w['text']})" if len(ways) > 1 else w["text"] for w in ways
         )
-        name = escape(cluster["label"])
+        name = escape(say("clusterLabel", label=cluster["label"]))
         rule = escape(clipped(words, _LONGEST_RULE) or rule_words().never)
-        lines.append(f"<dt>{texts['cluster'].format(name=name)}</dt><dd>{rule}</dd>")
+        lines.append(f"<dt>{name}</dt><dd>{rule}</dd>")
     return "".join(lines)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid._utils.texts import say
 from pellucid.report.columns import clipped
 
 
@@ -33,7 +34,7 @@ def describe_making(fitted: Any, method: str | None) -> dict[str, str]:
 
     from pellucid._version import __version__
 
-    made = {"model": method or "not known"}
+    made = {"model": method or say("notKnown")}
     if hasattr(fitted, "get_params"):
         for name, value in fitted.get_params(deep=False).items():
             made[name] = _parameter(value)
@@ -47,7 +48,7 @@ def describe_making(fitted: Any, method: str | None) -> dict[str, str]:
 def _parameter(value: Any) -> str:
     """Short text of a parameter, without memory addresses."""
     if isinstance(value, (list, tuple)) or (np.ndim(value) and hasattr(value, "__len__")):
-        return f"{'×'.join(map(str, np.shape(value)))} values"
+        return say("valuesOfShape", shape="×".join(map(str, np.shape(value))))
     if isinstance(value, (str, int, float, bool, type(None), np.generic)):
         return clipped(str(value))
     if hasattr(value, "get_params"):

@@ -17,6 +17,7 @@ from pellucid.report.facts import choose_columns, cluster_facts, data_names
 from pellucid.report.privacy import hide_small, notes_without_values, without_rows
 from pellucid.report.profiles import short
 from pellucid.report.provenance import describe_making
+from pellucid.report.region_exports import describe_exports
 from pellucid.report.region_tests import describe_classifier, describe_regions, ends_of
 from pellucid.report.sample import sample_rows
 from pellucid.report.shading import shade
@@ -43,6 +44,7 @@ def make_regions_payload(
     made: dict[str, str] | None = None,
     notes: DataNotes | None = None,
     cluster_names: Names | None = None,
+    exported: Any = None,
 ) -> dict[str, Any]:
     """Payload of a fitted EOP model; parameters as in `write_report`.
 
@@ -110,6 +112,7 @@ def make_regions_payload(
         },
         "measures": _measures(model),
         "rules": _cut(str(rules)),
+        **describe_exports(None if is_private else exported or model),
         "made": {**describe_making(model, type(model).__name__), **(made or {})},
         **notes.describe(),
     }

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid._utils.texts import say
 from pellucid.report.columns import CategoryColumn, Column, clipped
 from pellucid.report.profiles import short
 
@@ -64,7 +65,7 @@ class ColumnFacts:
     def describe(self) -> dict[str, Any]:
         """The facts for the page."""
         return {
-            "name": clipped(self.name) or "(no name)",
+            "name": clipped(self.name) or say("noName"),
             "role": self.role,
             "reason": self.reason,
             "scale": self.scale,

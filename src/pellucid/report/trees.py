@@ -185,6 +185,11 @@ def _sql(tree: ThresholdTree, explanation: Explanation) -> dict[str, str]:
     """
     marks = [label_mark(i) for i in range(len(explanation.cluster_names_))]
     marked = with_tree(explanation, tree, marks)
+    return marked_sql(marked, marks)
+
+
+def marked_sql(marked: Any, marks: list[str]) -> dict[str, str]:
+    """SQL of a model whose labels are marks, by dialect, without the quotes of the marks."""
     found: dict[str, str] = {}
     try:
         for name, dialect in DIALECTS.items():

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from pellucid._utils.files import replacing
-from pellucid._utils.rule_words import LANGUAGES, rules_in
+from pellucid._utils.texts import LANGUAGES, texts_in
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.rules import column_names
 from pellucid.report.cluster_names import Names
@@ -42,6 +42,7 @@ def report_html(
     cluster_names: Mapping[Any, str] | None = None,
     suggested_names: Sequence[str] = (),
     table: TableFacts | None = None,
+    exported: Any = None,
     no_rows: bool = False,
     language: Literal["en", "de"] = "en",
 ) -> str:
@@ -67,14 +68,14 @@ def report_html(
     if hasattr(model, "levels_"):
         from pellucid.report.regions import make_regions_payload
 
-        with rules_in(language):
-            return render(make_regions_payload(model, X, **shown), language)
+        with texts_in(language):
+            return render(make_regions_payload(model, X, exported=exported, **shown))
     explanation = Explanation.of(model, feature_names=_new_names(model, X))
     fitted = model if fitted is None and not isinstance(model, Explanation) else fitted
     subject = Subject(explanation, fitted, X)
-    with rules_in(language):
+    with texts_in(language):
         payload = make_payload(subject, X, trade_off=trade_off, series=series, times=times, **shown)
-        return render(payload, language)
+        return render(payload)
 
 
 def _new_names(model: Any, X: Any) -> list[str] | None:
@@ -148,8 +149,12 @@ def write_report(path: str | PathLike[str], model: Any, X: Any, **options: Any) 
     table : TableFacts, optional
         What is known about the table that was clustered; :func:`pellucid.explain` and the command
         line fill it in. Without it, the page describes the columns of `X`.
+    exported : RegionList, optional
+        Of EOP models: the regions in the columns of a table, for the model file and the SQL of the
+        page. Default: those of `model`.
     language : {"en", "de"}, default="en"
-        Language of the page and of its rules. `decisions` and `warnings` are shown as they are.
+        Language of the page, its rules, and those `decisions` and `warnings` that this package
+        has written. Others are shown as they are.
     no_rows : bool, default=False
         Whether the page contains no value of a row, as with ``max_points=0, n_typical=0``: also no
         extremes, no rare categories and no statistics of clusters of fewer than 10 rows.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pellucid._utils.notices import option
+from pellucid._utils.texts import Message
 from pellucid.explanation.rules import ClusterRule
 from pellucid.table_explainer.fitting import FittedTable
 from pellucid.table_explainer.number_of_clusters import WEAK
 from pellucid.table_explainer.outliers import smallest_size
-from pellucid.table_explainer.wording import count, percent
 
 LOW_AGREEMENT = 0.8
 MANY_DROPPED = 0.1
@@ -33,13 +33,14 @@ def _agreement(fitted: FittedTable) -> list[str]:
     agreement = fitted.measures()["agreement"]
     if agreement >= LOW_AGREEMENT:
         return []
-    leaves = option("leaves", 2 * fitted.n_clusters)
-    help_text = f"{leaves} allows more rules"
-    if fitted.prepared.labels is None:
-        help_text += f", {option('columns')} fewer columns"
     return [
-        f"only {percent(agreement)} of the rows get the cluster of {fitted.clustering.name} from "
-        f"the rules; {help_text}"
+        Message(
+            "lowAgreementOfColumns" if fitted.prepared.labels is None else "lowAgreement",
+            share=agreement,
+            reference=fitted.clustering.name,
+            leaves=option("leaves", 2 * fitted.n_clusters),
+            option=option("columns"),
+        )
     ]
 
 
@@ -48,10 +49,13 @@ def _clusters_without_rule(fitted: FittedTable) -> list[str]:
     sizes = fitted.reference_sizes()
     for rule in fitted.explanation.rules_:
         if not rule.rules:
-            rows = f" ({count(sizes[rule.cluster], 'row')})" if rule.cluster in sizes else ""
             found.append(
-                f"no rule leads to cluster {rule.cluster}{rows}; "
-                f"{option('leaves', 2 * fitted.n_clusters)} allows more rules"
+                Message(
+                    "noRuleForRows" if rule.cluster in sizes else "noRule",
+                    cluster=str(rule.cluster),
+                    rows=sizes.get(rule.cluster),
+                    leaves=option("leaves", 2 * fitted.n_clusters),
+                )
             )
     return found
 
@@ -70,8 +74,13 @@ def _small_rules(fitted: FittedTable) -> list[ClusterRule]:
 
 def _small_clusters(fitted: FittedTable) -> list[str]:
     return [
-        f"cluster {rule.cluster} has only {count(rule.n_samples, 'row')} ({percent(rule.share)}); "
-        f"a smaller {option('k')} may be better"
+        Message(
+            "smallCluster",
+            cluster=str(rule.cluster),
+            rows=rule.n_samples,
+            share=rule.share,
+            option=option("k"),
+        )
         for rule in _small_rules(fitted)
     ]
 
@@ -81,17 +90,12 @@ def _separation(fitted: FittedTable) -> list[str]:
     is_few = fitted.n_rows < FEW_ROWS
     if fitted.prepared.labels is not None or is_few or not score < WEAK:
         return []
-    return [
-        f"the clusters overlap (silhouette score {score:.2f}, below {WEAK:g} is weak); "
-        f"{option('columns')} with fewer columns may separate them better"
-    ]
+    return [Message("overlap", score=score, weak=WEAK, option=option("columns"))]
 
 
 def _dropped_rows(fitted: FittedTable) -> list[str]:
     n_rows = fitted.n_table_rows
     if fitted.n_incomplete <= MANY_DROPPED * n_rows:
         return []
-    return [
-        f"{fitted.n_incomplete:,} of {count(n_rows, 'row')} were not clustered because of "
-        f"missing numbers; {option('missing', 'median')} keeps them"
-    ]
+    shown = option("missing", "median")
+    return [Message("manyDropped", n=fitted.n_incomplete, rows=n_rows, option=shown)]

@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_limits
 from pellucid._core.data.arrays import Weights
 from pellucid._core.data.medians import MedianDataset
 from pellucid._utils.notices import InputError, notice, option
+from pellucid._utils.texts import Message
 from pellucid.reference.kmedians import cluster_by_medians
 from pellucid.table_explainer.arguments import OUTLIERS, check_choice
 from pellucid.table_explainer.number_of_clusters import ChosenNumber, choose_number, silhouette
@@ -117,10 +118,7 @@ def cluster_rows(
     clustering = _cluster(prepared, k, seed, objective)
     if clustering.n_clusters < k:
         n_different = clustering.n_clusters
-        notice(
-            f"made {count(n_different, 'cluster')} instead of {k}, because only "
-            f"{count(n_different, 'row')} {'is' if n_different == 1 else 'are'} different"
-        )
+        notice(Message("fewerClusters", n=n_different, k=k))
         k = n_different
         clustering = _cluster(prepared, k, seed, objective)
     if number is not None and outliers == "auto":
@@ -134,10 +132,8 @@ def report_number(clustering: Clustering) -> None:
     """Report the chosen number of clusters, with the score of this clustering."""
     if (number := clustering.number) is None:
         return
-    notice(
-        f"chose {count(clustering.n_clusters, 'cluster')}: {number.reason(clustering.silhouette)} "
-        f"({option('k')} to change)"
-    )
+    reasons = number.reasons(clustering.silhouette)
+    notice(Message("chose", n=clustering.n_clusters, reasons=reasons, option=option("k")))
 
 
 def with_next_number(
@@ -203,22 +199,24 @@ def _set_apart(prepared: PreparedTable, positions: np.ndarray) -> PreparedTable:
     if not len(positions):
         return prepared
     rows = prepared.rows[positions]
-    shown = ", ".join(row_name(prepared, int(row)) for row in rows[:_SHOWN_OUTLIERS])
-    more = f" and {len(rows) - _SHOWN_OUTLIERS:,} more" if len(rows) > _SHOWN_OUTLIERS else ""
-    verb = "it is" if len(rows) == 1 else "they are"
+    more = len(rows) - _SHOWN_OUTLIERS
     notice(
-        f"set apart {count(len(rows), 'outlier')}, because {verb} far from all other rows: {shown}"
-        f"{more} ({option('outliers', 'keep')} to cluster {'it' if len(rows) == 1 else 'them'})"
+        Message(
+            "manyOutliers" if more > 0 else "outliers",
+            n=len(rows),
+            rows=[row_name(prepared, int(row)) for row in rows[:_SHOWN_OUTLIERS]],
+            more=more,
+            option=option("outliers", "keep"),
+        )
     )
     return prepared.without(positions)
 
 
-def row_name(prepared: PreparedTable, row: int) -> str:
+def row_name(prepared: PreparedTable, row: int) -> Message:
     """A row by its number, with its identifier if the table has one."""
-    text = f"row {row + 1:,}"
     for name, reason in prepared.roles.ignored.items():
         if reason in ("identifier", "text"):
             value = prepared.source.table[name][row]
             if value is not None and name.casefold() not in ("unnamed", "index"):
-                return f"{text} ({name} {value})"
-    return text
+                return Message("rowWithName", row=row + 1, column=name, value=str(value))
+    return Message("row", row=row + 1)

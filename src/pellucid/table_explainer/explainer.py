@@ -14,7 +14,7 @@ import numpy as np
 
 from pellucid._utils.notices import UsageError, notice, notices_to, option
 from pellucid._utils.options import Effort, Objective
-from pellucid._utils.rule_words import rules_in
+from pellucid._utils.texts import Message, texts_in
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.rules import RuleList
 from pellucid.table_explainer.arguments import METHODS, MethodOptions, check_method, read_number
@@ -188,7 +188,7 @@ class TableExplanation:
         suggested = [] if self.is_renamed else self.suggested_names
         # Rows that were read in batches have no labels.
         if suggested and options.get("language") == "de" and hasattr(self.model, "labels_"):
-            with rules_in("de"):
+            with texts_in("de"):
                 suggested = _suggested_names(self.fitted)
         return write_table_report(
             Path(path),
@@ -391,9 +391,7 @@ def explain_source(
     has_labels = preparation.get("labels") is not None
     name = check_method(method, options, number, has_labels)
     if has_labels and method is None:
-        notice(
-            f"tree by {METHODS[name]}, which uses only the labels ({option('method')} to change)"
-        )
+        notice(Message("treeByLabels", method=METHODS[name], option=option("method")))
     prepared = prepare(source, **preparation)
     prepared, clustering = cluster_rows(
         prepared, number, seed=seed, objective=options.objective, outliers=outliers

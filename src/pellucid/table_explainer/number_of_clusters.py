@@ -28,6 +28,7 @@ from threadpoolctl import threadpool_limits
 
 from pellucid._utils.notices import option
 from pellucid._utils.progress import Progress
+from pellucid._utils.texts import Message
 from pellucid.table_explainer.outliers import smallest_size
 
 LARGEST = 10
@@ -107,22 +108,20 @@ class ChosenNumber:
         chosen = _best(left)
         return replace(self, k=chosen.k, eligible=tuple(left), others=_others(left, chosen))
 
-    def reason(self, silhouette: float) -> str:
+    def reasons(self, silhouette: float) -> list[Message]:
         """Why the number was chosen; `silhouette` is that of the clustering that is shown."""
         if not self.scores:
-            return "there are too few different rows for more"
-        rest = [s for s in self.scores if s.k != self.k]
-        compared = ", ".join(f"{s.k}: {s.silhouette:.2f}" for s in rest)
-        text = f"silhouette score {silhouette:.2f} (1 is perfect, below {WEAK:g} is weak)"
-        if compared:
-            text += f"; others {compared}"
+            return [Message("tooFewRows")]
+        found = [Message("silhouette", score=silhouette, weak=WEAK)]
+        rest = [Message("score", k=s.k, score=s.silhouette) for s in self.scores if s.k != self.k]
+        if rest:
+            found.append(Message("otherScores", scores=rest))
         if self.others:
-            numbers = " and ".join(map(str, self.others))
-            text += f"; {numbers} clusters are a good answer too"
+            found.append(Message("otherNumbers", numbers=self.others))
         if self.k == self.largest:
             further = option("k", f"{self.k}-{2 * self.k}")
-            text += f"; {self.k} is the largest number tried ({further} tries more)"
-        return text
+            found.append(Message("largestNumber", k=self.k, option=further))
+        return found
 
 
 def largest_number(n_rows: int) -> int:

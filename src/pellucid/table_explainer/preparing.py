@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from pellucid._utils.notices import InputError, notice, option
+from pellucid._utils.texts import Message
 from pellucid.explanation.column_provenance import ColumnSource
 from pellucid.explanation.monotone_maps import MonotoneMap
 from pellucid.explanation.restate import TreeRestatement
@@ -186,7 +187,7 @@ def prepare(
     keep = pl.Series(np.ones(table.height, dtype=bool))
     if label_column is not None and (n := source.table[label_column].null_count()):
         keep = source.table[label_column].is_not_null()
-        notice(f"dropped {count(n, 'row')} without a value in {label_column!r}")
+        notice(Message("noLabel", n=n, column=repr(label_column)))
     table, complete, fill = _without_gaps(table, roles, missing)
     keep &= complete
     rows = np.flatnonzero(keep.to_numpy())
@@ -251,8 +252,8 @@ def _without_gaps(
         first = next(iter(gaps))
         row = (table[first].is_null().arg_max() or 0) + 1
         raise InputError(
-            f"{count(sum(gaps.values()), 'value')} missing ({_listed(gaps)}); the first in row "
-            f"{row}, column {first!r}",
+            f"{count(sum(gaps.values()), 'value')} missing ({', '.join(_counted(gaps))}); the "
+            f"first in row {row}, column {first!r}",
             hint=f"{option('missing', 'drop')} drops such rows, {option('missing', 'median')} "
             "fills in the median",
         )
@@ -263,19 +264,17 @@ def _without_gaps(
     if not gaps:
         return table, complete, {}
     incomplete = _incomplete(table, gaps)
+    counted = {
+        "n": int(incomplete.sum()),
+        "rows": table.height,
+        "columns": _counted(gaps),
+    }
     if missing == "median":
         fill = {name: _median(table[name], roles.formats[name]) for name in gaps}
-        notice(
-            f"replaced missing numbers by the median in {int(incomplete.sum()):,} of "
-            f"{count(table.height, 'row')}: {_listed(gaps)} ({option('missing', 'drop')} drops the "
-            "rows)"
-        )
+        notice(Message("filled", **counted, option=option("missing", "drop")))
         filled = (pl.col(name).fill_null(value) for name, value in fill.items())
         return table.with_columns(filled), complete, fill
-    notice(
-        f"dropped {int(incomplete.sum()):,} of {count(table.height, 'row')} with missing numbers "
-        f"({_listed(gaps)}); {option('missing', 'median')} keeps them"
-    )
+    notice(Message("dropped", **counted, option=option("missing", "median")))
     return table, ~incomplete, {}
 
 
@@ -297,10 +296,8 @@ def _without_sparse_columns(
         return table, gaps
     for name in sparse:
         roles.ignore(name, "gaps")
-        notice(
-            f"ignored {name}: {gaps[name] / table.height:.0%} of its values are missing "
-            f"({option('missing', 'median')} to use it)"
-        )
+        share, shown = gaps[name] / table.height, option("missing", "median")
+        notice(Message("ignoredGaps", column=name, share=share, option=shown))
     return table.drop(sparse), {name: n for name, n in gaps.items() if name not in sparse}
 
 
@@ -313,5 +310,5 @@ def _incomplete(table: pl.DataFrame, gaps: dict[str, int]) -> pl.Series:
     return table.select(pl.any_horizontal(pl.col(list(gaps)).is_null())).to_series()
 
 
-def _listed(gaps: dict[str, int]) -> str:
-    return ", ".join(f"{name} {n:,}" for name, n in gaps.items())
+def _counted(gaps: dict[str, int]) -> list[Message]:
+    return [Message("columnCount", column=name, n=n) for name, n in gaps.items()]

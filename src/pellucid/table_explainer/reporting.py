@@ -48,7 +48,7 @@ def write_table_report(
         reference=fitted.clustering.name,
         # The labels of rows that were read in batches are not stored.
         trade_off=_trade_off(fitted) if hasattr(fitted.model, "labels_") else None,
-        made={"data": name, "rows": f"{fitted.n_rows:,}"},
+        made={"data": name, "rows": str(fitted.n_rows)},
         number_of_clusters=_numbers(fitted),
         table=describe_table(fitted),
         **options,

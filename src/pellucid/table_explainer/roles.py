@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from pellucid._utils.notices import InputError, UsageError, notice, option
+from pellucid._utils.texts import Message
 from pellucid.table_explainer.column_names import listed, match_names
 from pellucid.tables.column_formats import ColumnFormat, Kind
 from pellucid.tables.reading import days
@@ -41,14 +42,14 @@ _YEAR = re.compile(rf"{_WORD}(?:year|yr|jahr|annee|año|ano|vintage)s?(?:[^a-z]|
 _YEARS = (1500, 2200)
 
 _REASONS = {
-    "identifier": "looks like an ID",
-    "code": "looks like a code, such as a postal code or a phone number",
-    "constant": "only one value",
-    "near constant": "almost all values are the same",
-    "missing": "most values are missing",
-    "text": "text with many different values",
-    "time": "times of day",
-    "nested": "lists or structures",
+    "identifier": Message("isIdentifier"),
+    "code": Message("isCode"),
+    "constant": Message("isConstant"),
+    "near constant": Message("isNearConstant"),
+    "missing": Message("isMissing"),
+    "text": Message("isText"),
+    "time": Message("isTime"),
+    "nested": Message("isNested"),
 }
 _REMEDIES = {
     "identifier": "columns",
@@ -351,26 +352,25 @@ def _report_ignored(table: pl.DataFrame, ignored: dict[str, str]) -> None:
     for reason, names in by_reason.items():
         why = _REASONS[reason]
         if reason == "text" and len(names) == 1:
-            why = f"text with {table[names[0]].n_unique():,} different values"
+            why = Message("isTextOf", n=table[names[0]].n_unique())
         remedy = _REMEDIES.get(reason)
-        it = "it" if len(names) == 1 else "them"
-        use = f" ({option(remedy)} to use {it})" if remedy else ""
-        notice(f"ignored {', '.join(names)}: {why}{use}")
+        if remedy is None:
+            notice(Message("ignored", columns=names, reason=why))
+        else:
+            shown = {"n": len(names), "option": option(remedy)}
+            notice(Message("ignoredUnless", columns=names, reason=why, **shown))
 
 
 def _report_used(table: pl.DataFrame, chosen: ColumnRoles, forced: list[str]) -> None:
     if guessed := [name for name in chosen.categories if name not in forced]:
-        notice(f"treated as categories: {', '.join(guessed)} ({option('exclude')} to ignore them)")
+        notice(Message("categories", columns=guessed, option=option("exclude")))
     dates = [name for name in chosen.numbers if chosen.formats[name].is_date]
     if dates:
-        notice(f"used as dates: {', '.join(dates)} ({option('exclude')} to ignore them)")
+        notice(Message("dates", columns=dates, option=option("exclude")))
     codes = [
         name
         for name in chosen.numbers
         if 2 < len(chosen.formats[name].values) <= 6 and table.height > 60
     ]
     if codes:
-        notice(
-            f"treated as numbers although they have few values: {', '.join(codes)} "
-            f"({option('categorical')} if they are codes)"
-        )
+        notice(Message("fewValues", columns=codes, option=option("categorical")))

@@ -13,6 +13,7 @@ from functools import partial
 import numpy as np
 
 from pellucid._utils.notices import notice, option
+from pellucid._utils.texts import Message
 from pellucid.tables.column_formats import ColumnFormat
 from pellucid.tables.encoding import Indicator
 
@@ -143,12 +144,7 @@ def _log_of_ratio(values: np.ndarray, *, unit: float) -> np.ndarray:
 def _report(scale: str, logarithmic: list[str], is_all: bool) -> None:
     if scale == "none":
         return
-    how = {"robust": "scaled by their quartiles", "rank": "replaced by ranks"}
-    text = how.get(scale, "standardized")
-    notice(
-        f"columns {text} before clustering; rules stay in the original units "
-        f"({option('scale')} to change)"
-    )
+    keys = {"robust": "scaledByQuartiles", "rank": "replacedByRanks"}
+    notice(Message(keys.get(scale, "standardized"), option=option("scale")))
     if logarithmic:
-        names = "all columns" if is_all else ", ".join(logarithmic)
-        notice(f"clustered on a logarithmic scale, because they are skewed: {names}")
+        notice(Message("allLogarithmic" if is_all else "logarithmic", columns=logarithmic))

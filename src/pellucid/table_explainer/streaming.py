@@ -16,6 +16,7 @@ import polars as pl
 
 from pellucid import cluster
 from pellucid._utils.notices import InputError, UsageError, notice, option
+from pellucid._utils.texts import Message
 from pellucid.scale.scan import scan
 from pellucid.table_explainer.arguments import METHODS, MethodOptions, check_method, read_number
 from pellucid.table_explainer.checks import find_problems
@@ -24,7 +25,6 @@ from pellucid.table_explainer.explainer import TableExplanation, explain_source
 from pellucid.table_explainer.fitting import FittedTable, make_explanation
 from pellucid.table_explainer.preparing import PreparedTable
 from pellucid.table_explainer.roles import as_category
-from pellucid.table_explainer.wording import count
 from pellucid.tables.columns import Columns
 from pellucid.tables.reading.files import source_of
 from pellucid.tables.reading.large_files import LargeTable
@@ -182,7 +182,7 @@ def explain_large(
         labels = one_name(labels, [*table.columns, *table.others], "labels")
     name = choose_streamed(method, options, read_number(k), labels is not None)
     if method is None and labels is not None:
-        notice(f"tree by {METHODS[name]} ({option('method')} to change)")
+        notice(Message("treeBy", method=METHODS[name], option=option("method")))
     for parameter, value in (("categorical", categorical), ("profile", profile)):
         if value is not None:
             raise needs_memory(parameter)
@@ -193,13 +193,10 @@ def explain_large(
     sample = replace(sample, options=table.options, suffix=table.suffix)
     dates = [n for n in sample.table.columns if n != labels and not _is_number(sample.table[n])]
     if dates:
-        notice(f"left out, because dates are not read in batches: {', '.join(dates)}")
+        notice(Message("noDatesInBatches", columns=dates))
         sample = replace(sample, table=sample.table.drop(dates))
     if sample.table.height < table.n_rows:
-        notice(
-            f"columns and clusters are chosen by a sample of {sample.table.height:,} of "
-            f"{count(table.n_rows, 'row')}, which a report shows; the tree is that of all rows"
-        )
+        notice(Message("sampleInBatches", n=sample.table.height, rows=table.n_rows))
     found = explain_source(
         sample,
         k=k,
@@ -258,10 +255,7 @@ def _usable(table: LargeTable, labels: str | None, columns: Any, exclude: Any) -
         return chosen
     others = [name for name in table.others if name not in (*excluded, labels)]
     if others:
-        notice(
-            "left out, because only columns of numbers are read in batches: "
-            f"{', '.join(others)} ({option('memory')} to read the whole file)"
-        )
+        notice(Message("onlyNumbersInBatches", columns=others, option=option("memory")))
     usable = [name for name in table.columns if name not in excluded]
     if not usable:
         raise InputError(f"{table.name} has no column of numbers to cluster")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pellucid._utils.texts import say
 from pellucid.eop.classifiers.base import BaseClassifier, FittedClassifier
 from pellucid.eop.problem import RegionProblem, project
 
@@ -36,7 +37,7 @@ class LinearClassifier:
     def reason(self, answer: int, names: Sequence[str], classes: np.ndarray) -> str:
         """Condition under which a class is predicted, as text."""
         if len(self.coef) > 2 or not np.isfinite(self.intercept).all():
-            return f"where the linear classifier predicts {classes[answer]}"
+            return say("whereLinear", answer=str(classes[answer]))
         other = 1 - answer
         weights = self.coef[answer] - self.coef[other]
         size = np.abs(weights).max() or 1.0
@@ -44,7 +45,7 @@ class LinearClassifier:
         bound = (self.intercept[other] - self.intercept[answer]) / size
         terms = [f"{'+' if w >= 0 else '-'} {_factor(w)}{n}" for w, n in zip(weights, names)]
         text = " ".join(terms).removeprefix("+ ")
-        return f"where {text} {'≥' if answer == 0 else '>'} {bound:.3g}"
+        return say("where", condition=f"{text} {'≥' if answer == 0 else '>'} {bound:.3g}")
 
 
 def _factor(weight: float) -> str:

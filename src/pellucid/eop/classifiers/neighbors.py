@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from pellucid._utils.texts import say
 from pellucid.eop.classifiers.base import BaseClassifier, FittedClassifier
 from pellucid.eop.problem import project
 
@@ -134,7 +135,7 @@ class KNNClassifier:
 
     def reason(self, answer: int, names: Sequence[str], classes: np.ndarray) -> str:
         """Condition under which a class is predicted, as text."""
-        return f"where most of the {self.n_neighbors} nearest rows are {classes[answer]}"
+        return say("whereNeighbors", n=self.n_neighbors, answer=str(classes[answer]))
 
     def leave_one_out(self) -> np.ndarray:
         """Leave-one-out predictions for the training rows."""

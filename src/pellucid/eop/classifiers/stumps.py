@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pellucid._utils.texts import say
 from pellucid.eop.classifiers.base import BaseClassifier, FittedClassifier
 from pellucid.eop.problem import project
 from pellucid.explanation.conditions import format_number
@@ -42,7 +43,8 @@ class Stump:
     def reason(self, answer: int, names: Sequence[str], classes: np.ndarray) -> str:
         """Condition under which a class is predicted, as text."""
         sign = "≤" if answer == self.at_most else ">"
-        return f"where {names[self.position]} {sign} {format_number(self.threshold)}"
+        bound = format_number(self.threshold)
+        return say("where", condition=f"{names[self.position]} {sign} {bound}")
 
 
 class StumpBase(BaseClassifier):

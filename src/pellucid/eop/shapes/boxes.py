@@ -74,10 +74,6 @@ class Boxes(Regions):
         return (np.isfinite(self.lower) | np.isfinite(self.upper)).sum(axis=1).astype(float)
 
 
-EVERYWHERE = "everywhere"
-"""Text of a box without finite ends."""
-
-
 def describe_interval(low: float, high: float, name: str | Indicator) -> str:
     """Text of an interval; empty if it has no finite end.
 
@@ -108,7 +104,7 @@ def describe_box(lower: np.ndarray, upper: np.ndarray, names: Sequence[str | Ind
     '13.5 < x1 ≤ 25 and 0.4 < x7 ≤ 1.3'
     """
     parts = [describe_interval(*ends) for ends in zip(lower, upper, names)]
-    return f" {rule_words().and_} ".join(filter(None, parts)) or EVERYWHERE
+    return f" {rule_words().and_} ".join(filter(None, parts)) or rule_words().everywhere
 
 
 class BoxFinder(ShapeFinder):

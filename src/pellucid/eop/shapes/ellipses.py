@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid._utils.texts import say
 from pellucid.eop.shapes.ball_growing import best_radius, distances, grow_from_seeds
 from pellucid.eop.shapes.base import Rows, ShapeFinder
 from pellucid.eop.shapes.regions import Regions, short_number
@@ -52,10 +53,12 @@ class Ellipses(Regions):
     def describe(self, names: Sequence[str]) -> list[str]:
         """See `Regions.describe`."""
         return [
-            "in the ellipse around "
-            + ", ".join(
-                f"{name} = {short_number(middle, half)} ± {short_number(half, half)}"
-                for name, middle, half in zip(names, center, half_widths)
+            say(
+                "ellipse",
+                columns=[
+                    f"{name} = {short_number(middle, half)} ± {short_number(half, half)}"
+                    for name, middle, half in zip(names, center, half_widths)
+                ],
             )
             for center, half_widths in zip(self.center, self.half_width if len(self) else [])
         ]

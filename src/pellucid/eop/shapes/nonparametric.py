@@ -7,9 +7,10 @@ from math import ceil
 
 import numpy as np
 
+from pellucid._utils.texts import say
 from pellucid.eop.classifiers.neighbors import DistinctRows, safe_divide
 from pellucid.eop.problem import ProjectionView, is_error_allowed
-from pellucid.eop.shapes.regions import Finder, Regions, RegionSearchResult, describe_extent
+from pellucid.eop.shapes.regions import Finder, Regions, RegionSearchResult, describe_extents
 
 TINY = 1e-6
 """Added to distances, in standard deviations, because distances may be 0."""
@@ -105,10 +106,8 @@ class NeighborRegion(Regions):
         if not len(self):
             return []
         columns = names[0] if len(names) == 1 else f"({', '.join(names)})"
-        return [
-            f"at least {100 * self.threshold:.4g} % of the {self.n_neighbors} nearest training "
-            f"rows in {columns}, weighted by 1/distance, are correctly classified"
-        ]
+        values = {"percent": 100 * self.threshold, "n": self.n_neighbors}
+        return [say("neighbors", columns=columns, **values)]
 
     def explain_points(
         self, P: np.ndarray, names: Sequence[str]
@@ -117,7 +116,7 @@ class NeighborRegion(Regions):
         reasons = []
         for lower, upper, score in zip(*self.neighbor_bounds(P), self.score(P)):
             bounds = dict(zip(names, zip(lower.tolist(), upper.tolist())))
-            box = " and ".join(describe_extent(name, *ends) for name, ends in bounds.items())
+            box = describe_extents((name, *ends) for name, ends in bounds.items())
             text = (
                 f"{100 * score:.1f} % of its {self.n_neighbors} nearest training rows, weighted "
                 f"by 1/distance, are correctly classified; they lie in {box}"

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from pellucid._utils.texts import say
 from pellucid.eop.shapes.ball_growing import GROWTH_FACTORS, distances, grow_from_seeds
 from pellucid.eop.shapes.base import Rows, ShapeFinder
-from pellucid.eop.shapes.regions import Regions, describe_extent
+from pellucid.eop.shapes.regions import Regions, describe_extents
 
 _FACTORS = np.array([0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.4])
 """Scale factors that are tried when a polyhedron is recalibrated."""
@@ -95,9 +96,8 @@ class Polyhedra(Regions):
         texts = []
         for vertices in self.vertices:
             ends = zip(names, vertices.min(axis=0), vertices.max(axis=0))
-            bounding_box = " and ".join(describe_extent(name, a, b) for name, a, b in ends)
-            shape = f"in a polyhedron of {len(vertices)} vertices within " if self.dim > 1 else ""
-            texts.append(shape + bounding_box)
+            box = describe_extents(ends)
+            texts.append(say("polyhedron", n=len(vertices), box=box) if self.dim > 1 else box)
         return texts
 
     @property

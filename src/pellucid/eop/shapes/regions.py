@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from pellucid._utils.rule_words import rule_words
 from pellucid.eop.problem import ProjectionView
 from pellucid.explanation.conditions import format_number
 
@@ -22,6 +23,11 @@ def describe_extent(name: str, low: float, high: float) -> str:
     """Text of an interval, rounded to about two significant digits of its length."""
     length = high - low
     return f"{short_number(low, length)} ≤ {name} ≤ {short_number(high, length)}"
+
+
+def describe_extents(ends: Iterable[tuple[str, float, float]]) -> str:
+    """Text of an interval per column."""
+    return f" {rule_words().and_} ".join(describe_extent(*each) for each in ends)
 
 
 class Regions(ABC):

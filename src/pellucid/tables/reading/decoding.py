@@ -7,6 +7,7 @@ import re
 
 from pellucid._utils.notices import InputError, notice, option
 from pellucid._utils.optional import import_optional
+from pellucid._utils.texts import Message
 from pellucid.tables.reading.source import BOM_ENCODING
 
 UTF_8 = "utf-8"
@@ -47,7 +48,7 @@ def to_utf8(
     found = encoding or _unicode_encoding(content)
     if found is None:
         found = _other_encoding(name, content, usual)
-        notice(f"read as {found} text ({option('encoding')} to change)")
+        notice(Message("encoding", encoding=found, option=option("encoding")))
     if found == BOM_ENCODING:
         content = content.removeprefix(codecs.BOM_UTF8)
     if found not in (UTF_8, BOM_ENCODING) or encoding is not None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pellucid._utils.notices import notice
+from pellucid._utils.notices import notice, option
+from pellucid._utils.texts import Message
 from pellucid.tables.reading.missing import MARKERS
 from pellucid.tables.reading.numbers import is_number
 from pellucid.tables.reading.records import Record
@@ -13,7 +14,7 @@ from pellucid.tables.reading.records import Record
 MAX_ROWS = 100
 """Rows that decide whether the first line is a header."""
 
-NO_HEADER = "the first line has values, not names; the columns are named x1, x2, ..."
+NO_HEADER = Message("noHeader")
 
 _DATE = re.compile(r"^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([ T]|$)")
 
@@ -73,9 +74,7 @@ def header_names(fields: list[str], rows: list[Record], width: int) -> list[str]
         if ends_empty:
             names.append("")
         else:
-            notice(
-                "the header has one name less than the lines have fields: the first column has none"
-            )
+            notice(Message("shortHeader"))
             names.insert(0, "")
     return list(distinct_names(names))
 
@@ -100,10 +99,26 @@ def distinct_names(names: list[str]) -> Iterator[str]:
         seen.add(new)
         yield new
     if renamed:
-        others = f", ... ({len(renamed):,} in all)" if len(renamed) > 20 else ""
-        notice(f"columns with the same name are renamed: {', '.join(renamed[:20])}{others}")
+        key = "manyRenamedColumns" if len(renamed) > 20 else "renamedColumns"
+        notice(Message(key, names=renamed[:20], n=len(renamed)))
 
 
 def numbered_names(width: int) -> list[str]:
     """Names of columns without a header: x1, x2, ..."""
     return [f"x{j}" for j in range(1, width + 1)]
+
+
+def report_skipped(key: str, first: int, last: int, text: str) -> None:
+    """Report lines above the header that are not read.
+
+    Parameters
+    ----------
+    key : {"titleLines", "commentLines"}
+    first, last : int
+        Numbers of the lines.
+    text : str
+        Their first text.
+    """
+    lines = f"{first}" if first == last else Message("lineRange", first=f"{first}", last=f"{last}")
+    shown = option("skip", 0)
+    notice(Message(key, n=last - first + 1, lines=lines, text=text, option=shown))

@@ -9,12 +9,14 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from pellucid._utils.notices import InputError, notice, option
+from pellucid._utils.texts import Message
 from pellucid.tables.reading.headers import (
     MAX_ROWS,
     NO_HEADER,
     header_names,
     is_header,
     numbered_names,
+    report_skipped,
 )
 from pellucid.tables.reading.limits import MAX_LINE, check_columns
 from pellucid.tables.reading.numbers import is_number
@@ -36,7 +38,7 @@ _HEAD_LINES = 20
 _SEPARATOR_LINE = re.compile(rb'^"?sep=(.)"?[ \t]*\r?\n', re.IGNORECASE)
 _COMMENT = re.compile(r"^\s*(#|//|%|--)")
 _CONSISTENT = 0.95
-_NAMES = {"\t": "tabs", " ": "blanks"}
+_SEPARATORS = {"\t": "separatedByTabs", " ": "separatedByBlanks"}
 
 
 class TextTable(NamedTuple):
@@ -79,13 +81,9 @@ class TextTable(NamedTuple):
         """The table with lines of equal length; an error names a line that is too short or long."""
         found = rewrite(self.name, self.body, self.dialect, len(self.names), self.n_above)
         if found.n_blank:
-            lines = (
-                "1 blank line is" if found.n_blank == 1 else f"{found.n_blank:,} blank lines are"
-            )
-            notice(f"{lines} ignored")
+            notice(Message("blankLines", n=found.n_blank))
         if found.n_long:
-            lines = "1 line ends" if found.n_long == 1 else f"{found.n_long:,} lines end"
-            notice(f"{lines} with additional empty fields, which are ignored")
+            notice(Message("longLines", n=found.n_long))
         dialect = FieldSeparator(self.dialect.separator)
         return self._replace(content=self.content[: self.start] + found.content, dialect=dialect)
 
@@ -127,8 +125,8 @@ def find_table(
         )
     usual = "\t" if suffix in (".tsv", ".tab") else ","
     if options.separator is None and dialect.separator != usual and len(sample[-1].fields) > 1:
-        shown = _NAMES.get(dialect.separator, repr(dialect.separator))
-        notice(f"fields are separated by {shown}")
+        key = _SEPARATORS.get(dialect.separator, "separator")
+        notice(Message(key, separator=repr(dialect.separator)))
     width, _ = usual_width(sample)
     top = 0
     if options.skip is None:
@@ -305,6 +303,5 @@ def _report_titles(titles: list[Record], skip: int) -> None:
     text = " ".join(filter(None, (each.strip() for each in titles[0].fields)))
     text = text if len(text) <= 40 else text[:37] + "..."
     first, last = skip + titles[0].first, skip + titles[-1].last
-    lines = f"line {first} skipped" if first == last else f"lines {first} to {last} skipped"
-    kind = "a comment" if _COMMENT.match(titles[0].fields[0]) else "a title"
-    notice(f'{lines}: {kind} ("{text}") ({option("skip", 0)} keeps it)')
+    key = "commentLines" if _COMMENT.match(titles[0].fields[0]) else "titleLines"
+    report_skipped(key, first, last, text)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from pellucid._utils.notices import notice, option
+from pellucid._utils.texts import Message
 from pellucid.tables.column_formats import ColumnFormat, Kind
 from pellucid.tables.reading import missing
 from pellucid.tables.reading.dates import (
@@ -121,13 +122,14 @@ class _Parser:
         if column.dtype.is_float() and not column.is_finite().all():
             is_infinite = column.is_infinite().fill_null(False)
             if is_infinite.any():
-                self._add_strays(name, "finite numbers", int(is_infinite.sum()), ["inf"])
+                self._add_strays(name, "notFinite", int(is_infinite.sum()), ["inf"])
             column = pl.select(pl.when(column.is_finite()).then(column)).to_series().alias(name)
         elif column.dtype in _LONG_INTEGERS:
             column = column.cast(pl.String)
             self.codes.append(name)
         elif column.dtype.is_integer() and (found := dates_in_integers(column)) is not None:
-            self.dates.append(f"{name} ({column.drop_nulls()[0]} is {found.drop_nulls()[0]})")
+            text, date = str(column.drop_nulls()[0]), found.drop_nulls()[0]
+            self.dates.append(Message("dateOfInteger", column=name, text=text, date=date))
             self.formats[name] = ColumnFormat("date", date_format="%Y%m%d")
             self.parsed[name] = found
             return
@@ -166,7 +168,7 @@ class _Parser:
             used.add(sign if comma or point else default)
             del texts[name]
         if "," in used and self.decimal is None:
-            notice(f"numbers have a decimal comma ({option('decimal')} to change)")
+            notice(Message("decimalComma", option=option("decimal")))
         return "," if used == {","} else default
 
     def _usual_decimal(self, evidence: dict[str, tuple[int, int]]) -> str:
@@ -195,7 +197,7 @@ class _Parser:
         else:
             numbers = numbers.cast(pl.Int64, strict=False)
             kind = "integer"
-        self._add(column, found, numbers, "numbers")
+        self._add(column, found, numbers, "notNumbers")
         if kind == "integer" and (typed := _kind(self.parsed[name])) is not None:
             kind = typed
         self.formats[name] = ColumnFormat(kind, reading.prefix, reading.suffix)
@@ -204,11 +206,16 @@ class _Parser:
             example = values.filter(values.str.contains(",", literal=True)).min() or ""
         if example:
             number = numbers.filter(values == example)[0]
-            text = f'{name} ("{example}" is {number:.15g}'
-            if is_open and re.search(r"\d[.,]\d{3}(?!\d)", example):
-                other = "," if decimal == "." else "."
-                text += f"; {option('decimal', other)} reads it differently"
-            self.decorated.append(text + ")")
+            is_unclear = is_open and re.search(r"\d[.,]\d{3}(?!\d)", example)
+            self.decorated.append(
+                Message(
+                    "unclearNumberExample" if is_unclear else "numberExample",
+                    column=name,
+                    text=example,
+                    value=number,
+                    option=option("decimal", "," if decimal == "." else "."),
+                )
+            )
 
     def _read_dates(self, texts: dict[str, tuple[pl.Series, TextColumn]], day_first: bool) -> None:
         """Parse columns of dates and remove them from `texts`."""
@@ -229,15 +236,14 @@ class _Parser:
                 again = read_dates(values, counts, day_first=orders.copy().pop())
                 reading = again or reading
             kind: Kind = "date" if reading.values.dtype == pl.Date else "datetime"
-            self._add(column, found, reading.values, "dates")
+            self._add(column, found, reading.values, "notDates")
             self.formats[name] = ColumnFormat(kind, date_format=reading.date_format)
             text = values.filter(reading.values.is_not_null()).min()
             date = reading.values.filter(values == text)[0]
-            what = f'{name} ("{text}"' + (f" is {date}" if text != str(date) else "")
+            key = "dateExample" if text != str(date) else "sameDateExample"
             if reading.is_ambiguous and not orders:
-                order = "day before month" if reading.is_day_first else "month before day"
-                what += f"; {order} is assumed"
-            self.dates.append(what + ")")
+                key = "dayFirstExample" if reading.is_day_first else "monthFirstExample"
+            self.dates.append(Message(key, column=name, text=text, date=date))
 
     def _read_words(self, texts: dict[str, tuple[pl.Series, TextColumn]]) -> None:
         """Parse the other columns as booleans or text."""
@@ -250,8 +256,9 @@ class _Parser:
         for name, (column, found) in texts.items():
             is_gap = found.values.is_in(list(gaps)).fill_null(False)
             if is_gap.any() and self.na is None:
-                n = f"{int(found.counts.filter(is_gap).sum()):,}"
-                report[quoted(sorted(found.values.filter(is_gap)))].append(f"{name} ({n})")
+                n = int(found.counts.filter(is_gap).sum())
+                columns = report[quoted(sorted(found.values.filter(is_gap)))]
+                columns.append(Message("columnWithCount", column=name, n=n))
             values = found.values.set(is_gap, None)
             self.has_blanks |= bool((found.raw != found.values).fill_null(False).any())
             words = values.drop_nulls().str.to_lowercase()
@@ -262,8 +269,11 @@ class _Parser:
             else:
                 self.parsed[name] = found.spread(column, values)
         for spellings, columns in report.items():
-            names = ", ".join(columns)
-            notice(f"treated as missing: {spellings} in {names} ({option('na')} to change)")
+            notice(
+                Message(
+                    "treatedAsMissing", spellings=spellings, columns=columns, option=option("na")
+                )
+            )
 
     def _add(self, column: pl.Series, found: TextColumn, parsed: pl.Series, what: str) -> None:
         """Keep a parsed column and note the values that could not be read."""
@@ -289,22 +299,16 @@ class _Parser:
 
     def _report(self) -> None:
         if self.has_blanks:
-            notice("blanks around fields are removed")
+            notice(Message("blanksRemoved"))
         if self.decorated:
-            notice(f"read as numbers: {', '.join(self.decorated)}")
+            notice(Message("readAsNumbers", columns=self.decorated))
         if self.codes:
-            notice(f"kept as text, because the digits are codes: {', '.join(self.codes)}")
+            notice(Message("keptAsText", columns=self.codes))
         if self.dates:
-            notice(f"read as dates: {', '.join(self.dates)}")
+            notice(Message("readAsDates", columns=self.dates))
         for (what, n, examples), names in self.strays.items():
-            each = " each" if len(names) > 1 else ""
-            count = f"{n:,} values{each} are" if n > 1 else f"1 value{each} is"
-            one = what if n > 1 else {"dates": "a date", "numbers": "a number"}.get(what, what)
-            one = "a finite number" if (n, what) == (1, "finite numbers") else one
-            notice(
-                f"{', '.join(names)}: {count} not {one} ({quoted(list(examples))}); treated as "
-                "missing"
-            )
+            shown = quoted(list(examples))
+            notice(Message(what, columns=names, m=len(names), n=n, examples=shown))
 
 
 def _kind(column: pl.Series) -> Kind | None:

@@ -9,6 +9,7 @@ import polars as pl
 import polars.selectors as cs
 
 from pellucid._utils.notices import InputError, notice
+from pellucid._utils.texts import Message
 from pellucid.tables.reading.decoding import to_utf8
 from pellucid.tables.reading.layout import TextTable, find_table
 from pellucid.tables.reading.numbers import as_integers, decimal_evidence
@@ -126,5 +127,5 @@ def _without_empty_last(table: pl.DataFrame, separator: str) -> pl.DataFrame:
         return table
     if table[last].null_count() < table.height:
         return table
-    notice(f"every line ends with {separator!r}; the empty last column is ignored")
+    notice(Message("emptyLastColumn", separator=repr(separator)))
     return table.drop(last)

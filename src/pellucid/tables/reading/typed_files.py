@@ -9,8 +9,9 @@ from collections import Counter
 import numpy as np
 import polars as pl
 
-from pellucid._utils.notices import InputError, notice, option
+from pellucid._utils.notices import InputError, notice
 from pellucid._utils.optional import import_optional
+from pellucid._utils.texts import Message
 from pellucid.tables.reading.dates import is_midnight
 from pellucid.tables.reading.headers import (
     MAX_ROWS,
@@ -18,6 +19,7 @@ from pellucid.tables.reading.headers import (
     distinct_names,
     is_header,
     numbered_names,
+    report_skipped,
 )
 from pellucid.tables.reading.limits import check_bytes, check_columns
 from pellucid.tables.reading.numbers import as_integers
@@ -119,15 +121,14 @@ def _read_excel(name: str, content: bytes, options: ReadingOptions) -> pl.DataFr
     else:
         raise InputError(f"{name} has no cells")
     if len(workbook.sheet_names) > 1:
-        others = ", ".join(repr(each) for each in workbook.sheet_names if each != sheet)
-        notice(f"sheet {sheet!r} is read; the file also has {others}")
+        others = [repr(each) for each in workbook.sheet_names if each != sheet]
+        notice(Message("sheet", sheet=repr(sheet), others=others))
     skip = options.skip
     if skip is None:
         skip = _find_header(sample)
         titles = [cell for row in sample.rows()[:skip] for cell in row if cell is not None]
         if titles:
-            lines = "line 1 skipped" if skip == 1 else f"lines 1 to {skip} skipped"
-            notice(f'{lines}: a title ("{titles[0]}") ({option("skip", 0)} keeps it)')
+            report_skipped("titleLines", 1, skip, str(titles[0]))
     cells = [[(each or "").strip() for each in row] for row in sample.rows()[skip:]]
     has_header = options.header
     if has_header is None and cells:

@@ -4,6 +4,7 @@ import copy
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -329,3 +330,31 @@ def test_what_fills_a_column_is_checked():
             from_dict(broken(lambda d, f=fill: d.update(columns=["a", "b"], fill=f)))
     again = from_dict(broken(lambda d: d.update(columns=["a", "b"], fill={"a": 9.0})))
     assert again.predict([[None, 0.0], [0.0, 0.0]]).tolist() == [1, 0]
+
+
+WRITTEN_BY_0_1_0 = (
+    '{"format": "pellucid.explanation", "version": 1, "made_by": "pellucid 0.1.0", "method": '
+    '"IMM", "n_columns": 5, "columns": ["sepal length (cm)", "sepal width (cm)", "petal '
+    'length (cm)", "petal width (cm)", "kind"], "features": [{"column": "kind", "is": '
+    '"long"}, {"column": "kind", "is": "short"}, "sepal length (cm)", "sepal width (cm)", '
+    '"petal length (cm)", "petal width (cm)"], "fill": null, "clusters": [0, 1, 2], "nodes": '
+    '[{"feature": 4, "threshold": 2.0, "left": 1, "right": 2, "rows": 150, "weight": 150.0}, '
+    '{"cluster": 2, "purity": 0.98, "rows": 50, "weight": 50.0}, {"feature": 0, "threshold": '
+    '0.5, "left": 3, "right": 4, "rows": 100, "weight": 100.0}, {"cluster": 0, "purity": 1.0,'
+    ' "rows": 30, "weight": 30.0}, {"cluster": 1, "purity": 0.9428571428571428, "rows": 70, '
+    '"weight": 70.0}]}'
+)
+
+
+def test_models_of_version_0_1_0_are_read():
+    explanation = from_json(WRITTEN_BY_0_1_0)
+    assert [rule.text for rule in explanation.rules_] == [
+        "petal length (cm) > 2 and kind is not long",
+        "petal length (cm) > 2 and kind is long",
+        "petal length (cm) ≤ 2",
+    ]
+    lengths = {f"{part} (cm)": [5.0] * 3 for part in ("sepal length", "sepal width", "petal width")}
+    rows = pd.DataFrame(
+        lengths | {"petal length (cm)": [1.0, 3.0, 3.0], "kind": ["long", "long", "x"]}
+    )
+    assert explanation.predict(rows).tolist() == [2, 1, 0]

@@ -11,6 +11,7 @@ from benchmarks.eop import (
     against_cart,
     ateop,
     claims,
+    levels,
     patterns,
     published,
     real,
@@ -24,6 +25,7 @@ from benchmarks.settings import Settings
 PARTS = {
     "synthetic": synthetic,
     "real": real,
+    "levels": levels,
     "cart": against_cart,
     "ateop": ateop,
     "patterns": patterns,

@@ -37,7 +37,8 @@ class EOP:
     penalties : sequence of float
         η to choose from.
     min_support : float, default=0.03
-        Share of the training rows that a level must cover.
+        Share of the rows of its class, as far as earlier levels do not cover them, that a region
+        must cover.
     leftover : {"majority", "neighbours"}, default="majority"
         What answers rows in no region.
     relax : bool or float, default=True

@@ -13,6 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.eop.boosting import BoostedPlanes
 from benchmarks.eop.choice import Trial, folds, most_accurate, simplest
+from benchmarks.eop.ensembles import Feating, MultiBoosting
 from benchmarks.eop.lists import EOP
 from benchmarks.eop.sets import Split
 from pellucid.metrics import cart_complexity, level_measures
@@ -162,6 +163,23 @@ def _fit_adaboost(X, y, quick):
     return AdaBoostClassifier(n_estimators=20, random_state=0).fit(X, y), ""
 
 
+def _fit_multiboosting(X, y, quick):
+    return MultiBoosting(10 if quick else 60).fit(X, y), ""
+
+
+def _fit_feating(X, y, quick):
+    return Feating().fit(X, y), ""
+
+
+def _judge_voters(model, X, y):
+    """Members, as the paper seems to count these ensembles."""
+    return {
+        "accuracy": np.mean(model.predict(X) == y),
+        "complexity": len(model.members_),
+        "size": model.n_nodes,
+    }
+
+
 _NEIGHBOURS, _BOXES = EOP("stump", "nonparametric"), EOP("stump", "box")
 _ACCURATE = {"wants_accuracy": True, "errors": (0.04, 0.05, 0.07), "penalties": (0.0,)}
 """With smaller ε, N-EOP would ask more neighbours than boosting has members."""
@@ -193,5 +211,7 @@ METHODS = {
     "random_forest": Method("random forest", _fit_forest, _judge_members),
     "subspacing": Method("sub-spacing", _fit_subspacing, _judge_members),
     "adaboost": Method("AdaBoost", _fit_adaboost, _judge_members),
+    "multiboosting": Method("MultiBoosting", _fit_multiboosting, _judge_voters),
+    "feating": Method("Feating", _fit_feating, _judge_voters),
 }
 """By name; those of tables 4 and 5 are the columns of the paper's files."""

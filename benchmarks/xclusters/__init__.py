@@ -9,7 +9,16 @@ from __future__ import annotations
 from benchmarks import jobs
 from benchmarks.page import Section
 from benchmarks.settings import Settings
-from benchmarks.xclusters import claims, medoids, plane, searches, sets, small_trees
+from benchmarks.xclusters import (
+    appendix,
+    claims,
+    medoids,
+    plane,
+    searches,
+    sets,
+    small_trees,
+    thirds,
+)
 
 
 def measure(settings: Settings) -> None:
@@ -18,9 +27,11 @@ def measure(settings: Settings) -> None:
         if name == sets.MEDOIDS:
             medoids.measure(settings)
             continue
-        found = [
-            job for part in (searches, plane, small_trees) for job in part.jobs(settings, name)
-        ]
+        if name == thirds.NAME:
+            jobs.work_through("xclusters evaluations", thirds.jobs(settings), fresh=settings.fresh)
+            continue
+        parts = (searches, plane, small_trees, appendix)
+        found = [job for part in parts for job in part.jobs(settings, name)]
         jobs.work_through(f"xclusters {name}", found, fresh=settings.fresh)
 
 
@@ -36,6 +47,9 @@ def sections(settings: Settings) -> list[Section]:
         "Credit Card data "
         "(`pellucid.datasets.make_card_trends`)."
     )
-    parts = (searches.tables, claims.sheets, plane.pictures, small_trees.sheets, medoids.sheets)
+    parts = (
+        *(searches.tables, claims.sheets, thirds.sheets, plane.pictures),
+        *(appendix.sheets, small_trees.sheets, medoids.sheets),
+    )
     items = [item for part in parts for item in part(settings)]
     return [Section("XClusters", text, items)] if items else []

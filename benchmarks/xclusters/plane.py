@@ -11,11 +11,12 @@ from benchmarks.page import Picture, Sheet
 from benchmarks.settings import Settings
 from benchmarks.store import Row, Store, group, read_rows
 from benchmarks.xclusters import drawings, searches, sets
+from pellucid import XClusters
 
 FILE = "xclusters_plane.csv"
 FIGURE_3, FIGURE_4 = "xclusters_figure3.png", "xclusters_figure4.png"
 LAMBDAS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
-_SHAPES = (("d", "k", -1), ("d", "alpha", 1), ("n", "k", 1), ("n", "alpha", -1))
+SHAPES = (("d", "k", -1), ("d", "alpha", 1), ("n", "k", 1), ("n", "alpha", -1))
 """What is to rise (1) or fall (-1) with what."""
 
 
@@ -26,19 +27,20 @@ def jobs(settings: Settings, name: str) -> list[Job]:
 
 
 def _measure(settings: Settings, name: str) -> Callable[[], list[dict]]:
-    def measure():
-        tried = searches.fit_grid(name, settings.data)[0].evaluations_
-        return [
-            {
-                "k": int(one["k"]),
-                "alpha": float(one["alpha"]),
-                "d": float(one["normalised_distortion"]),
-                "n": float(one["normalised_nodes"]),
-            }
-            for one in np.sort(tried, order=["k", "alpha"])
-        ]
+    return lambda: rows_of(searches.fit_grid(name, settings.data)[0])
 
-    return measure
+
+def rows_of(model: XClusters) -> list[dict]:
+    """D and N of all pairs that a search has evaluated."""
+    return [
+        {
+            "k": int(one["k"]),
+            "alpha": float(one["alpha"]),
+            "d": float(one["normalised_distortion"]),
+            "n": float(one["normalised_nodes"]),
+        }
+        for one in np.sort(model.evaluations_, order=["k", "alpha"])
+    ]
 
 
 def pictures(settings: Settings) -> list[Sheet | Picture]:
@@ -57,7 +59,7 @@ def pictures(settings: Settings) -> list[Sheet | Picture]:
             FIGURE_3,
             "Figure 3: D and N over k (mean over α) and over α (mean over k); bands hold all pairs",
         ),
-        _monotonicity(planes),
+        monotonicity(planes),
         Picture(
             FIGURE_4,
             "Figure 4: D against N, a line for every other k, along which α goes from 0 (lower "
@@ -88,14 +90,20 @@ def share_monotone(plane: dict[str, np.ndarray], part: str, along: str, sign: in
     return float(np.mean(sign * steps >= 0))
 
 
-def _monotonicity(planes: dict[str, dict[str, np.ndarray]]) -> Sheet:
+def mean_share(plane: dict[str, np.ndarray], part: str, along: str, sign: int) -> float:
+    """The same of the mean over all α (or k)."""
+    averaged = plane[part].mean(axis=1 if along == "k" else 0)
+    return float(np.mean(sign * np.diff(averaged) >= 0))
+
+
+def monotonicity(planes: dict[str, dict[str, np.ndarray]]) -> Sheet:
+    """Shares of steps that are monotone, by data set."""
     lines = []
     for title, plane in planes.items():
-        cells = []
-        for part, along, sign in _SHAPES:
-            averaged = plane[part].mean(axis=1 if along == "k" else 0)
-            mean_share = float(np.mean(sign * np.diff(averaged) >= 0))
-            cells.append(f"{share_monotone(plane, part, along, sign):.0%} ({mean_share:.0%})")
+        cells = [
+            f"{share_monotone(plane, *shape):.0%} ({mean_share(plane, *shape):.0%})"
+            for shape in SHAPES
+        ]
         lines.append([title, *cells])
     headings = ["data", "D falls with k", "D rises with α", "N rises with k", "N falls with α"]
     note = (

@@ -16,6 +16,9 @@ from pellucid.xclusters import pairwise, series_from_long
 PLAIN = "plain_card"
 """Where nothing but noise hides what is planted."""
 
+EVALUATIONS = "evaluations"
+"""No data set either: the evaluations of the search on eight of them."""
+
 MEDOIDS = "medoids"
 """No data set but k-medoids by itself, which `--only` can name."""
 
@@ -48,10 +51,14 @@ class TrendSet:
     label: str
     """What the values are."""
 
+    def distances_by(self, metric: str) -> np.ndarray:
+        """Distances of the trends by another metric."""
+        return pairwise(self.series, metric)
+
 
 def chosen(settings: Settings) -> list[str]:
     """Names of the data sets that are asked for and there, and of the other part."""
-    names = ["card", PLAIN, "small_card", MEDOIDS]
+    names = ["card", PLAIN, "small_card", EVALUATIONS, MEDOIDS]
     if settings.data is not None and (settings.data / SEOUL).exists():
         names.insert(0, "seoul")
     elif "seoul" in settings.only:

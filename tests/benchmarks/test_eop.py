@@ -10,7 +10,18 @@ from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks import eop
 from benchmarks.__main__ import main
-from benchmarks.eop import ateop, boosting, claims, figures, methods, patterns, sets, synthetic
+from benchmarks.eop import (
+    ateop,
+    boosting,
+    claims,
+    ensembles,
+    figures,
+    levels,
+    methods,
+    patterns,
+    sets,
+    synthetic,
+)
 from benchmarks.eop.choice import Trial, folds, most_accurate, simplest
 from benchmarks.eop.lists import EOP, answers
 from benchmarks.store import read_rows
@@ -272,3 +283,29 @@ def test_inequalities_and_tests_are_counted_alike(tmp_path):
     assert (found["accuracy"], found["inequalities"], found["classes"]) == (1.0, 2, 2)
     assert found["tests"] == pytest.approx(5 / 3)
     assert against_cart.sections(Settings(output=tmp_path)) == []
+
+
+def test_multiboosting_and_feating_are_better_than_their_parts():
+    X, y = make_eop_patterns(1500, 5, random_state=0)
+    train, test = np.arange(1500) < 1000, np.arange(1500) >= 1000
+    tree = DecisionTreeClassifier(min_samples_leaf=2, random_state=0).fit(X[train], y[train])
+    least = tree.score(X[test], y[test])
+    boosted = ensembles.MultiBoosting(16).fit(X[train], y[train])
+    assert len(boosted.members_) == len(boosted.votes_) == 16
+    assert np.mean(boosted.predict(X[test]) == y[test]) >= least
+    aggregated = ensembles.Feating().fit(X[train], y[train])
+    assert len(aggregated.members_) == 5
+    assert np.mean(aggregated.predict(X[test]) == y[test]) >= least
+    for model in (boosted, aggregated):
+        names = np.array(["no", "yes"])[y[train].astype(int)]
+        assert set(type(model)().fit(X[train][:40], names[:40]).predict(X[test])) <= {"no", "yes"}
+
+
+def test_errors_by_level():
+    X, y = make_three_features(300, random_state=0)
+    rows = levels.measure(sets.Split(X[:200], y[:200], X[200:], y[200:]))
+    assert len(rows) == 2 * levels.N_LEVELS
+    tree = DecisionTreeClassifier(max_depth=1, random_state=0).fit(X[:200], y[:200])
+    assert rows[0]["error"] == pytest.approx(1 - tree.score(X[200:], y[200:]))
+    last = [row["error"] for row in rows if row["method"] == "n_eop"]
+    assert last[-1] <= last[0]

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from benchmarks.__main__ import main
-from benchmarks.store import read_rows
-from benchmarks.xclusters import claims, drawings, plane, searches, sets
+from benchmarks.settings import Settings
+from benchmarks.store import Store, read_rows
+from benchmarks.xclusters import appendix, claims, drawings, plane, searches, sets, thirds
 
 KINDS = ("trends", "search", "small_trees", "tree")
 N_SEARCHES = 2 + 1 + len(searches.TOLERANCES)
@@ -155,3 +156,34 @@ def test_steps_the_wrong_way_are_counted():
     assert plane.share_monotone(found, "d", "alpha", 1) == pytest.approx(3 / 4)
     assert plane.share_monotone(found, "n", "alpha", -1) == 1
     assert drawings.best_pair(found, 1.0) == (1, 0)
+
+
+def test_appendix_and_evaluations_beside_the_grid(tmp_path):
+    """Verdicts of tables 4 and 5, figure 6 and the evaluations, from figures that are known."""
+    tables = Store(
+        tmp_path / appendix.FILE, ("dataset", "table", "search"), ("objective", "d", "n")
+    )
+    found = [(4, "two-step", 0.8), (4, "grid", 0.5), (4, "bayes", 0.6), (4, searches.OURS, 0.52)]
+    found += [(5, "two-step", 0.4), (5, searches.OURS, 0.45)]
+    tables.add(
+        {"dataset": "seoul", "table": t, "search": s, "objective": o, "d": 0.1, "n": 0.2}
+        for t, s, o in found
+    )
+    planes = Store(tmp_path / appendix.PLANES, ("dataset", "figure"), ("k", "alpha", "d", "n"))
+    planes.add(
+        {"dataset": "seoul", "figure": 6, "k": k, "alpha": a, "d": a / k, "n": k * (1 - a)}
+        for k in (3, 4)
+        for a in (0.0, 0.5, 1.0)
+    )
+    four, five, six, picture = appendix.sheets(Settings(output=tmp_path))
+    assert four.rows[0][-2:] == ["0.520 (0.547)", "holds"]
+    assert [row[-1] for row in five.rows] == ["–", "misses"]
+    assert six.rows[0][-1] == "holds"
+    assert (tmp_path / picture.file).exists()
+    store = Store(tmp_path / thirds.FILE, ("dataset", "settings"), thirds.VALUES)
+    for name, evaluations in (("few", 63), ("many", 64)):
+        values = {"grid_objective": 0.5, "grid_evaluations": 189, "objective": 0.54}
+        key = {"dataset": name, "settings": "paper", "evaluations": evaluations}
+        store.add([{**key, **values, "k": 3, "alpha": 0.1}])
+    (sheet,) = thirds.sheets(Settings(output=tmp_path))
+    assert [row[-1] for row in sheet.rows] == ["holds", "misses"]

@@ -15,11 +15,12 @@ from pellucid import (
     RandomThresholds,
     SpEx,
 )
-from pellucid.baselines import CARTExplainer, KDTreeExplainer
+from pellucid.baselines import CUBT, CARTExplainer, KDTreeExplainer
 
 REFERENCE_TREES = [
     BSIMM(beam_width=3),
     CARTExplainer(),
+    CUBT(n_leaves=6, min_size=2),
     EMN(),
     ExGreedy(),
     ExKMC(),

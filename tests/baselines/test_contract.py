@@ -10,10 +10,17 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import pellucid.baselines
 from _support.references import check_weights_are_repetitions
 from _support.sklearn_checks import expected_failures
-from pellucid.baselines import CARTExplainer, KDTreeExplainer
+from pellucid.baselines import CUBT, CARTExplainer, CLTree, KDTreeExplainer
 
-ESTIMATORS = [CARTExplainer(), KDTreeExplainer()]
+GROWN = [CARTExplainer(), KDTreeExplainer()]
+ESTIMATORS = [*GROWN, CUBT(min_size=2), CLTree(min_split=20, min_y=0.0, min_rd=1.0)]
 each = pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
+
+
+def with_leaves(estimator, n_leaves):
+    """A copy with a fixed seed, and a number of leaves if it is a parameter."""
+    options = {"n_leaves": n_leaves} if "n_leaves" in estimator.get_params() else {}
+    return clone(estimator).set_params(random_state=0, **options)
 
 
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
@@ -36,7 +43,7 @@ def test_every_baseline_is_checked():
 def test_storage_does_not_matter(estimator):
     X, y = make_blobs(300, 6, centers=5, cluster_std=3, random_state=1)
     X = np.where(np.abs(X) < 3, 0.0, X).astype(np.float32).astype(np.float64)
-    model = clone(estimator).set_params(n_leaves=12, random_state=0)
+    model = with_leaves(estimator, 12)
     expected = clone(model).fit(X, y).tree_
     long = sparse.csc_array(X)
     long.indices, long.indptr = long.indices.astype(np.int64), long.indptr.astype(np.int64)
@@ -44,7 +51,7 @@ def test_storage_does_not_matter(estimator):
         assert clone(model).fit(same, y).tree_ == expected
 
 
-@each
+@pytest.mark.parametrize("estimator", GROWN, ids=repr)
 def test_one_fit_has_the_trees_of_all_sizes(estimator):
     X, y = make_blobs(300, 4, centers=5, cluster_std=3, random_state=1)
     model = clone(estimator).set_params(n_leaves=9, random_state=0).fit(X, y)
@@ -59,7 +66,7 @@ def test_one_fit_has_the_trees_of_all_sizes(estimator):
 def test_rows_of_a_weight_of_zero_are_absent(estimator):
     X, y = make_blobs(120, 3, centers=4, cluster_std=4, random_state=2)
     weight = np.random.default_rng(0).integers(0, 3, len(X))
-    model = clone(estimator).set_params(n_leaves=7, random_state=0)
+    model = with_leaves(estimator, 7)
     whole = clone(model).fit(X, y, sample_weight=weight)
     there = weight > 0
     part = clone(model).fit(X[there], y[there], sample_weight=weight[there])

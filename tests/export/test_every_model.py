@@ -10,7 +10,7 @@ import pytest
 
 import pellucid
 from pellucid import Explanation, XClusters, from_json
-from pellucid.baselines import CARTExplainer, KDTreeExplainer
+from pellucid.baselines import CUBT, CARTExplainer, CLTree, KDTreeExplainer
 from pellucid.explanation.mixins import EstimatorExportMixin
 
 TREES = [
@@ -34,7 +34,7 @@ def in_python(model, table):
     return [space["cluster_of"](row) for row in rows]
 
 
-@pytest.mark.parametrize("kind", [*TREES, CARTExplainer, KDTreeExplainer])
+@pytest.mark.parametrize("kind", [*TREES, CARTExplainer, CLTree, CUBT, KDTreeExplainer])
 def test_all_say_the_same(kind):
     rng = np.random.default_rng(0)
     centers = np.array([[0.0, 0.0], [6.0, 1.0], [3.0, 7.0]])

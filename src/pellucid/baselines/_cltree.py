@@ -1,0 +1,285 @@
+"""CLTree: dense and sparse regions, found as a tree finds two classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from pellucid._core.criteria.problem import Problem
+from pellucid._core.growers.growing_tree import GrowthResult
+from pellucid._utils.options import Noise
+from pellucid._utils.progress import Progress
+from pellucid._utils.sklearn_compat import Interval
+from pellucid.baselines._look_ahead import Intervals, SortedColumns
+from pellucid.baselines._unsupervised import DistinctRows, FoundSplit, UnsupervisedTree
+from pellucid.cluster._docs import common_parameters
+from pellucid.tree.rounding import ThresholdStyle
+
+
+@common_parameters
+class CLTree(UnsupervisedTree):
+    r"""Clustering through decision tree construction: dense regions against sparse ones.
+
+    The rows are one class, Y. As many virtual points, spread uniformly over the box of the data,
+    are the other, N. They are never made: a part of the box holds its share of them by volume. A
+    tree that separates the classes separates dense regions from sparse ones.
+
+    1. *Virtual points of a node.* A node inherits the virtual points of its region. If these are
+       fewer than its rows, it gets as many as it has rows.
+    2. *Look-ahead cut.* In each column, the first cut is the one of the largest information gain,
+
+       .. math:: H(E) - \sum_{s \in \{l, r\}} \frac{|E_s|}{|E|} H(E_s), \qquad
+                 H = -p_Y \log_2 p_Y - p_N \log_2 p_N.
+
+       The second is the best cut of that side of it which has the lower relative density Y/N. If
+       the region between the two is denser than the rest of that side, the second cut stands, and
+       the rest is the sparse region. Otherwise the third is the best cut between the two, and the
+       sparse region is that side of it which has the lower density. Of all columns, the one with
+       the sparse region of the least density is cut, at its last cut.
+    3. *Pruning.* From the leaves up, a node is not divided if neither of its parts is, and either
+       the relative density of the sparser part is above `min_rd`, so that the parts are one
+       region, or both parts have fewer than `min_y` of all rows.
+
+    Each leaf belongs to the reference center that is cheapest for its rows, as in
+    :class:`~pellucid.baselines.KDTreeExplainer`. The reference has no influence on the splits.
+
+    Parameters
+    ----------
+    {n_clusters}
+    min_split : int, default=10
+        Least number of rows (by weight) of a node that is split.
+    min_y : float, default=0.01
+        Least share of the rows that a cluster region has.
+    min_rd : float, default=0.1
+        Relative density above which a sparse region is joined with the region beside it.
+    {common}
+
+    Attributes
+    ----------
+    {attributes}
+    relative_density_ : ndarray of shape (node_count,)
+        Rows of each node of `tree_` over its virtual points.
+    is_dense_ : ndarray of shape (node_count,)
+        For each node, whether it is a leaf with at least `min_y` of the rows and a relative density
+        above `min_rd`: a cluster of the method.
+
+    See Also
+    --------
+    CUBT : Splits by variance, pruning and joining by distance.
+
+    Notes
+    -----
+    A cut lies on a value of the data, and the rows of that value are on either side of it: both
+    are tried, so that a gap can belong to either side. A cut with no rows on one side only removes
+    an empty margin of the region: it is no split of the tree, and pruning passes over it. Columns
+    of equal density are compared by the virtual points of the sparse region: the larger wins, then
+    the first column.
+
+    Sparse data are made dense.
+
+    References
+    ----------
+    Liu, Xia, Yu (2000). Clustering through decision tree construction. CIKM, 20–29.
+    doi:10.1145/354756.354775.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from pellucid.baselines import CLTree
+    >>> model = CLTree(3, min_y=0.1, random_state=0).fit(load_iris(as_frame=True).data)
+    >>> model.n_leaves_, int(model.is_dense_.sum())
+    (7, 3)
+    """
+
+    _parameter_constraints: dict[Any, Any] = {
+        **UnsupervisedTree._parameter_constraints,
+        "min_split": [Interval(Integral, 2, None, closed="left")],
+        "min_y": [Interval(Real, 0, 1, closed="both")],
+        "min_rd": [Interval(Real, 0, 1, closed="both")],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        min_split: int = 10,
+        min_y: float = 0.01,
+        min_rd: float = 0.1,
+        reference: Any = None,
+        noise: Noise = "group",
+        threshold_style: ThresholdStyle = "round",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.min_split = min_split
+        self.min_y = min_y
+        self.min_rd = min_rd
+        super().__init__(
+            n_clusters,
+            reference=reference,
+            noise=noise,
+            threshold_style=threshold_style,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+
+    def _find_tree(self, rows: DistinctRows, progress: Progress):
+        root = grow_regions(rows, self.min_split, progress)
+        least = self.min_y * rows.weight.sum()
+        prune(root, least, self.min_rd)
+        nodes = kept_nodes(root)
+        number = {id(node): i for i, node in enumerate(nodes)}
+        splits = [
+            FoundSplit(
+                number[id(node)],
+                node.feature,
+                (number[id(node.left)], number[id(node.right)]),
+                (node.left.rows, node.right.rows),
+            )
+            for node in nodes
+            if not node.is_end
+        ]
+        ends = [node for node in nodes if node.is_end]
+        cheapest = rows.costs_of([node.rows for node in ends]).argmin(axis=1)
+        self._densities = [
+            (node.density, node.is_end and node.y >= least and node.density > self.min_rd)
+            for node in nodes
+        ]
+        return splits, {number[id(node)]: int(c) for node, c in zip(ends, cheapest)}
+
+    def _store_growth(self, problem: Problem, growth: GrowthResult) -> None:
+        # `kept_nodes` are in preorder, as the nodes of a built tree are.
+        density, is_dense = zip(*self.__dict__.pop("_densities"))
+        self.relative_density_, self.is_dense_ = np.array(density), np.array(is_dense)
+
+
+@dataclass(eq=False)
+class Region:
+    """A node: the distinct rows in a box, and the virtual points there.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+    y, n : float
+        Weight of the rows, number of virtual points.
+    low, high : ndarray of shape (n_features,)
+        The box.
+    feature : int
+        Column of the cut.
+    left, right : Region or None
+        The two sides of the cut; None while there is no cut.
+    stops : bool
+        Whether pruning ends the tree here.
+    """
+
+    rows: np.ndarray
+    y: float
+    n: float
+    low: np.ndarray
+    high: np.ndarray
+    feature: int = -1
+    left: Region | None = None
+    right: Region | None = None
+    stops: bool = field(default=False)
+
+    def __post_init__(self) -> None:
+        self.n = max(self.n, self.y)
+
+    @property
+    def density(self) -> float:
+        """Rows per virtual point; at most 1."""
+        return float(self.y / self.n) if self.n > 0 else 0.0
+
+    @property
+    def is_end(self) -> bool:
+        """Whether it is a leaf of the pruned tree."""
+        return self.stops or self.left is None
+
+
+def grow_regions(rows: DistinctRows, min_split: float, progress: Progress) -> Region:
+    """The tree before pruning."""
+    total = float(rows.weight.sum())
+    everything = np.arange(len(rows.X))
+    root = Region(everything, total, total, rows.X.min(axis=0), rows.X.max(axis=0))
+    waiting = [root]
+    while waiting:
+        region = waiting.pop()
+        if region.y >= min_split and divide_region(region, rows):
+            waiting += [side for side in (region.left, region.right) if len(side.rows)]
+            progress.step()
+    return root
+
+
+def divide_region(region: Region, rows: DistinctRows) -> bool:
+    """Divide a region at its best cut; False if it has none."""
+    n_rows, n_features = len(region.rows), len(region.low)
+    columns = SortedColumns(rows.X[region.rows], rows.weight[region.rows])
+    whole = Intervals(
+        np.zeros(n_features, dtype=np.intp),
+        np.full(n_features, n_rows),
+        region.low,
+        region.high,
+        np.full(n_features, region.n),
+    )
+    density, n, cuts = columns.look_ahead(whole)
+    able = np.flatnonzero(cuts.exists)
+    if not len(able):
+        return False
+    region.feature = feature = int(able[np.lexsort((able, -n[able], density[able]))[0]])
+    low, high = region.low.copy(), region.high.copy()
+    low[feature] = high[feature] = cuts.at[feature]
+    left, right = whole.divide(cuts)
+    parts = np.split(columns.order[:, feature], [cuts.position[feature]])
+    region.left, region.right = (
+        Region(np.sort(region.rows[part]), float(columns.y(side)[feature]), side.n[feature], *box)
+        for part, side, box in zip(parts, (left, right), ((region.low, high), (low, region.high)))
+    )
+    return True
+
+
+def prune(root: Region, least: float, min_rd: float) -> None:
+    """Set `stops` in all regions; parts with a weight below `least` are not divided."""
+    order, waiting = [], [root]
+    while waiting:
+        region = waiting.pop()
+        if region.left is None:
+            region.stops = True
+            continue
+        order.append(region)
+        for side in (region.left, region.right):
+            if side.y < least:
+                side.stops = True
+            else:
+                waiting.append(side)
+    for region in reversed(order):
+        sides = region.left, region.right
+        if all(side.stops for side in sides):
+            sparser = min(side.density for side in sides)
+            is_margin = any(side.y == 0 for side in sides)
+            region.stops = is_margin or sparser > min_rd or all(side.y < least for side in sides)
+
+
+def kept_nodes(root: Region) -> list[Region]:
+    """The nodes of the pruned tree in preorder, without cuts that only remove a margin.
+
+    Sides of the kept nodes are replaced by what is kept of them.
+    """
+
+    def kept(region: Region) -> Region:
+        while not region.is_end and not (len(region.left.rows) and len(region.right.rows)):
+            region = region.left if len(region.left.rows) else region.right
+        return region
+
+    nodes, waiting = [], [kept(root)]
+    while waiting:
+        region = waiting.pop()
+        nodes.append(region)
+        if not region.is_end:
+            region.left, region.right = kept(region.left), kept(region.right)
+            waiting += [region.right, region.left]
+    return nodes

@@ -1,0 +1,128 @@
+"""Base of the baselines that split the rows without looking at the reference."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from pellucid._core.criteria.problem import Problem
+from pellucid._core.growers.cart import as_leaf
+from pellucid._core.growers.growing_tree import GrowthResult
+from pellucid._utils.progress import Progress
+from pellucid.cluster._base import BaseThresholdTree
+from pellucid.tree.from_sklearn import SklearnSplit, build_from_splits
+
+
+class FoundSplit(NamedTuple):
+    """A split of a tree of distinct rows.
+
+    Attributes
+    ----------
+    node : int
+    feature : int
+    children : pair of int
+    rows : pair of ndarray
+        Distinct rows of the left and of the right child.
+    """
+
+    node: int
+    feature: int
+    children: tuple[int, int]
+    rows: tuple[np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class DistinctRows:
+    """The distinct rows of a problem, in lexicographic order.
+
+    Whatever is computed from them has the same bits for any order and storage of the rows, and
+    whether a row is weighted or repeated.
+
+    Attributes
+    ----------
+    problem : Problem
+    X : ndarray of shape (n_distinct, n_features)
+    weight : ndarray of shape (n_distinct,), float64
+        Weight of all rows that are equal to it.
+    number : ndarray of shape (n_samples,)
+        Distinct row of each row.
+    """
+
+    problem: Problem
+    X: np.ndarray
+    weight: np.ndarray
+    number: np.ndarray
+
+    @classmethod
+    def of(cls, problem: Problem) -> DistinctRows:
+        """From the rows of a problem."""
+        X = problem.X.toarray() if sparse.issparse(problem.X) else np.asarray(problem.X)
+        # Adding 0 makes -0 and 0 equal in all bits.
+        X, number = np.unique(X.astype(np.float64) + 0.0, axis=0, return_inverse=True)
+        number = number.reshape(-1)
+        units = np.zeros(len(X), dtype=np.int64)
+        np.add.at(units, number, problem.weights.units)
+        return cls(problem, X, units / problem.weights.units_per_weight, number)
+
+    @cached_property
+    def costs(self) -> np.ndarray:
+        """Cost of each distinct row at each reference center: (n_distinct, n_clusters)."""
+        total = np.zeros((len(self.X), self.problem.n_clusters), dtype=np.int64)
+        np.add.at(total, self.number, self.problem.costs)
+        return total
+
+    def costs_of(self, groups: list[np.ndarray]) -> np.ndarray:
+        """Cost of each group of distinct rows at each reference center, as exact floats."""
+        return np.array([self.costs[rows].sum(axis=0) for rows in groups], dtype=np.float64)
+
+
+class UnsupervisedTree(BaseThresholdTree):
+    """Base of the baselines that split the rows without looking at the reference.
+
+    A subclass implements `_find_tree`.
+    """
+
+    def _max_leaves(self, n_clusters: int) -> int:
+        # The base warns of fewer leaves than this and names a cause that is none of these methods.
+        return 1
+
+    @abstractmethod
+    def _find_tree(
+        self, rows: DistinctRows, progress: Progress
+    ) -> tuple[list[FoundSplit], dict[int, int]]:
+        """The splits, parents before children, and the cluster of each leaf. The root is 0."""
+
+    def _grow(self, problem: Problem, progress: Progress) -> GrowthResult:
+        rows = DistinctRows.of(problem)
+        splits, cluster = self._find_tree(rows, progress)
+        found = np.arange(problem.n_samples, dtype=np.int32)
+        builder, leaf_rows = build_from_splits(
+            list(_with_all_rows(splits, rows)),
+            n_features=problem.n_features,
+            rows=found,
+            cluster=defaultdict(int, cluster),
+            values=problem.values,
+            total_weight=problem.weights.total_of,
+            threshold_style=self.threshold_style,
+        )
+        leaves = {number: as_leaf(part) for number, part in leaf_rows.items()}
+        return GrowthResult(builder, [0.0] * len(splits), leaves)
+
+
+def _with_all_rows(splits: list[FoundSplit], rows: DistinctRows):
+    """The splits, with the rows of the problem instead of the distinct ones."""
+    members = {0: np.arange(len(rows.number), dtype=np.int32)}
+    is_left = np.zeros(len(rows.X), dtype=bool)
+    for node, feature, children, (left, _) in splits:
+        is_left[left] = True
+        goes_left = is_left[rows.number[members[node]]]
+        is_left[left] = False
+        parts = members[node][goes_left], members.pop(node)[~goes_left]
+        members.update(zip(children, parts))
+        yield SklearnSplit(node, feature, children, parts)

@@ -14,7 +14,7 @@ from pellucid._utils.options import Noise
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import Interval
 from pellucid.baselines._look_ahead import Intervals, SortedColumns
-from pellucid.baselines._unsupervised import DistinctRows, FoundSplit, UnsupervisedTree
+from pellucid.baselines._unsupervised import UniqueRows, FoundSplit, UnsupervisedTree
 from pellucid.cluster._docs import common_parameters
 from pellucid.tree.rounding import ThresholdStyle
 
@@ -128,7 +128,7 @@ class CLTree(UnsupervisedTree):
             verbose=verbose,
         )
 
-    def _find_tree(self, rows: DistinctRows, progress: Progress):
+    def _find_tree(self, rows: UniqueRows, progress: Progress):
         root = grow_regions(rows, self.min_split, progress)
         least = self.min_y * rows.weight.sum()
         prune(root, least, self.min_rd)
@@ -201,7 +201,7 @@ class Region:
         return self.stops or self.left is None
 
 
-def grow_regions(rows: DistinctRows, min_split: float, progress: Progress) -> Region:
+def grow_regions(rows: UniqueRows, min_split: float, progress: Progress) -> Region:
     """The tree before pruning."""
     total = float(rows.weight.sum())
     everything = np.arange(len(rows.X))
@@ -215,7 +215,7 @@ def grow_regions(rows: DistinctRows, min_split: float, progress: Progress) -> Re
     return root
 
 
-def divide_region(region: Region, rows: DistinctRows) -> bool:
+def divide_region(region: Region, rows: UniqueRows) -> bool:
     """Divide a region at its best cut; False if it has none."""
     n_rows, n_features = len(region.rows), len(region.low)
     columns = SortedColumns(rows.X[region.rows], rows.weight[region.rows])

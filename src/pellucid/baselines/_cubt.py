@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from pellucid._utils.options import Noise
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import Interval, StrOptions
-from pellucid.baselines._unsupervised import DistinctRows, FoundSplit, UnsupervisedTree
+from pellucid.baselines._unsupervised import UniqueRows, FoundSplit, UnsupervisedTree
 from pellucid.cluster._docs import common_parameters
 from pellucid.tree.rounding import ThresholdStyle
 
@@ -146,7 +146,7 @@ class CUBT(UnsupervisedTree):
             verbose=verbose,
         )
 
-    def _find_tree(self, rows: DistinctRows, progress: Progress):
+    def _find_tree(self, rows: UniqueRows, progress: Progress):
         k = rows.problem.n_clusters
         tree = grow_by_deviance(rows, self.min_size, self.min_deviance, progress)
         self.max_n_leaves_ = len(tree.leaves)
@@ -183,7 +183,7 @@ class DevianceTree:
 
 
 def grow_by_deviance(
-    rows: DistinctRows, min_size: float, min_deviance: float, progress: Progress
+    rows: UniqueRows, min_size: float, min_deviance: float, progress: Progress
 ) -> DevianceTree:
     """The maximal tree: every leaf is split at its largest reduction of deviance."""
     everything = np.arange(len(rows.X))
@@ -250,7 +250,7 @@ class LeafGroups:
 
     Parameters
     ----------
-    rows : DistinctRows
+    rows : UniqueRows
     leaves : dict of int to ndarray
         Distinct rows of each group at the start.
     nearest_share : float
@@ -258,7 +258,7 @@ class LeafGroups:
     """
 
     def __init__(
-        self, rows: DistinctRows, leaves: dict[int, np.ndarray], nearest_share: float
+        self, rows: UniqueRows, leaves: dict[int, np.ndarray], nearest_share: float
     ) -> None:
         self._all, self._share = rows, nearest_share
         self.rows = dict(leaves)

@@ -38,7 +38,7 @@ class FoundSplit(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class DistinctRows:
+class UniqueRows:
     """The distinct rows of a problem, in lexicographic order.
 
     Whatever is computed from them has the same bits for any order and storage of the rows, and
@@ -60,7 +60,7 @@ class DistinctRows:
     number: np.ndarray
 
     @classmethod
-    def of(cls, problem: Problem) -> DistinctRows:
+    def of(cls, problem: Problem) -> UniqueRows:
         """From the rows of a problem."""
         X = problem.X.toarray() if sparse.issparse(problem.X) else np.asarray(problem.X)
         # Adding 0 makes -0 and 0 equal in all bits.
@@ -94,12 +94,12 @@ class UnsupervisedTree(BaseThresholdTree):
 
     @abstractmethod
     def _find_tree(
-        self, rows: DistinctRows, progress: Progress
+        self, rows: UniqueRows, progress: Progress
     ) -> tuple[list[FoundSplit], dict[int, int]]:
         """The splits, parents before children, and the cluster of each leaf. The root is 0."""
 
     def _grow(self, problem: Problem, progress: Progress) -> GrowthResult:
-        rows = DistinctRows.of(problem)
+        rows = UniqueRows.of(problem)
         splits, cluster = self._find_tree(rows, progress)
         found = np.arange(problem.n_samples, dtype=np.int32)
         builder, leaf_rows = build_from_splits(
@@ -115,7 +115,7 @@ class UnsupervisedTree(BaseThresholdTree):
         return GrowthResult(builder, [0.0] * len(splits), leaves)
 
 
-def _with_all_rows(splits: list[FoundSplit], rows: DistinctRows):
+def _with_all_rows(splits: list[FoundSplit], rows: UniqueRows):
     """The splits, with the rows of the problem instead of the distinct ones."""
     members = {0: np.arange(len(rows.number), dtype=np.int32)}
     is_left = np.zeros(len(rows.X), dtype=bool)

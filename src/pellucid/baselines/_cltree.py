@@ -14,7 +14,7 @@ from pellucid._utils.options import Noise
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import Interval
 from pellucid.baselines._look_ahead import Intervals, SortedColumns
-from pellucid.baselines._unsupervised import UniqueRows, FoundSplit, UnsupervisedTree
+from pellucid.baselines._unsupervised import FoundSplit, UniqueRows, UnsupervisedTree
 from pellucid.cluster._docs import common_parameters
 from pellucid.tree.rounding import ThresholdStyle
 

@@ -228,3 +228,24 @@ def test_weaker_penalty_of_linear_classifiers_fits_more_closely():
         for penalty in (0.01, 100.0)
     ]
     assert sizes[0] > 5 * sizes[1]
+
+
+@pytest.mark.parametrize("dim", [1, 2])
+def test_the_best_box_of_each_class_is_that_of_all_boxes(dim):
+    from pellucid.eop.kernels.class_boxes import best_class_boxes
+
+    random = np.random.default_rng(dim)
+    n_bins, n_classes, gain, loss = 5, 3, 300, 724
+    for _ in range(10):
+        codes = random.integers(0, n_bins, (dim, 60)).astype(np.uint8)
+        y = np.where(random.random(60) < 0.7, codes[0] // 2, random.integers(0, n_classes, 60))
+        units = random.integers(1, 4, 60)
+        best = np.empty((1, n_classes), dtype=np.int64)
+        subsets = np.arange(dim)[None]
+        best_class_boxes(codes, y, units, subsets, n_bins, n_classes, gain, loss, best)
+        ranges = [(a, b) for a in range(n_bins) for b in range(a, n_bins)]
+        for c in range(n_classes):
+            value = units * np.where(y == c, gain, -loss)
+            inside = [[(a <= column) & (column <= b) for a, b in ranges] for column in codes]
+            boxes = inside[0] if dim == 1 else [i & j for i in inside[0] for j in inside[1]]
+            assert best[0, c] == max(0, *(value[rows].sum() for rows in boxes))

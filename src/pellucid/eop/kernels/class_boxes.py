@@ -34,6 +34,7 @@ def best_class_boxes(codes, y, units, subsets, n_bins, n_classes, gain, loss, be
     of_class = np.empty((n_classes, n_cells), np.int64)
     of_all = np.empty(n_cells, np.int64)
     sums = np.empty(n_bins, np.int64)
+    above = np.empty(n_bins, np.int64)
     for s in range(n_subsets):
         of_class[:] = 0
         of_all[:] = 0
@@ -50,13 +51,30 @@ def best_class_boxes(codes, y, units, subsets, n_bins, n_classes, gain, loss, be
                     largest += max(0, (gain + loss) * of_class[c, cell] - loss * of_all[cell])
             else:
                 n_first = n_bins if dim == 2 else 1
+                # Sum of the positive cells of each row of the grid, which bounds every box.
+                rest = 0
                 for first in range(n_first):
+                    above[first] = 0
+                    for j in range(n_bins):
+                        cell = first * n_bins + j
+                        value = (gain + loss) * of_class[c, cell] - loss * of_all[cell]
+                        above[first] += max(0, value)
+                    rest += above[first]
+                for first in range(n_first):
+                    if rest <= largest:
+                        break
+                    rest -= above[first]
+                    if above[first] == 0:
+                        continue  # without this row, a box is not worse
                     sums[:] = 0
                     for last in range(first, n_first):
-                        run = 0
                         for j in range(n_bins):
                             cell = last * n_bins + j
                             sums[j] += (gain + loss) * of_class[c, cell] - loss * of_all[cell]
+                        if above[last] == 0:
+                            continue
+                        run = 0
+                        for j in range(n_bins):
                             run = max(run, 0) + sums[j]
                             largest = max(largest, run)
             best[s, c] = largest

@@ -50,16 +50,17 @@ SLOW = (
 FIRST = (
     "scale/test_spark.py",
     "tests/test_bounds.py",
-    "fuzz/test_fuzz.py",
     "tables/test_hostile_files.py",
+    "faults/",
     "scale/test_dask.py",
     "benchmarks/",
-    "faults/",
+    "fuzz/test_fuzz.py",
 )
 """Paths of tests that come first, in this order, or parts of paths.
 
 No other process takes some of the tests on Spark, so that one Spark is started. The others take
-long: at the end, one process would wait for the other one.
+long: at the end, one process would wait for the other one. Those that use most of the compiled
+loops come last, when the other process has compiled many.
 """
 
 

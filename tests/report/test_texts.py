@@ -127,3 +127,8 @@ def test_a_german_report_of_regions_has_no_english_text(shape):
     if shape != "nonparametric":
         assert len(payload["sql"]) == 9
         assert payload["model"]["clusters"] == ["hoch", "tief"]
+
+
+def test_the_style_sheet_has_no_words():
+    style = (SOURCE / "report" / "page.css").read_text(encoding="utf-8")
+    assert re.findall(r'content:"[^"]*[a-zA-Z]{2}[^"]*"', style) == []

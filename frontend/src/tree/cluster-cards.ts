@@ -69,7 +69,7 @@ function showInTree(state: TreeState, nodes: number[]): void {
 
 function ruleList(rules: Rule[]): HTMLElement {
   if (!rules.length) return h("div", { class: "rule" }, t.noLeaf);
-  const item = (rule: Rule) => h("li", {}, ...conditionParts(rule));
+  const item = (rule: Rule) => h("li", { "data-or": t.or.trimStart() }, ...conditionParts(rule));
   const visible = rules.slice(0, MAX_VISIBLE_RULES);
   const hidden = rules.slice(MAX_VISIBLE_RULES);
   const box = h("div", { class: "rule" }, h("ul", {}, ...visible.map(item)));

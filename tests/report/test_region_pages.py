@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.datasets import load_iris, load_wine
 
 from _support.browsers import ANSWERS, serious_faults
-from pellucid import ATEOPClassifier, EOPClassifier, explain_clusters
+from pellucid import ATEOPClassifier, EOPClassifier, explain_clusters, from_json
 from pellucid.report import report_html
 
 
@@ -194,3 +194,27 @@ def test_the_page_is_sound_in_a_browser(open_page, regions_file, width, scheme):
     page.get_by_label("Start from").select_option("0")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert serious_faults(page) == []
+
+
+def test_zoom_comparison_names_and_downloads_of_regions(open_page, regions_file, iris):
+    model, path = regions_file
+    page = open_page(path)
+    ticks = page.locator("#level-1 svg .tick text")
+    before = ticks.all_inner_texts()
+    page.locator("#level-1").get_by_role("button", name="Zoom in").click()
+    assert ticks.all_inner_texts() != before
+    page.locator("#level-1").get_by_role("button", name="Reset zoom").click()
+    assert ticks.all_inner_texts() == before
+    assert page.locator("#compare .differences li").count() > 0
+    page.get_by_label("Name of cluster 0").fill("small flowers")
+    assert "'small flowers'" in page.locator("#copy pre").nth(1).inner_text()
+    assert page.locator("#copy select option").count() == 9
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Model with these names (JSON)").click()
+    found = from_json(saved.value.path().read_text(encoding="utf-8")).predict(iris)
+    names = np.array(["small flowers", "Cluster 1", "Cluster 2"], dtype=object)
+    assert found.tolist() == names[model.predict(iris)].tolist()
+    page.locator("#card-0 .picture-choice select").select_option(index=1)
+    with page.expect_download() as saved:
+        page.locator("#card-0 .picture-choice").get_by_role("button", name="SVG").click()
+    assert saved.value.suggested_filename.startswith("regions-cluster-0-")

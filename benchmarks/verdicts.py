@@ -66,8 +66,9 @@ class Cell:
         why = ""
         if verdict in ("better", "worse"):
             seeds = [float(row[measure]) for row in rows]
-            peer = mean(peers.get((dataset, method), []), f"peer_{measure}")
-            why = explain(dataset, measure, seeds, paper, peer)
+            paired = [r for r in peers.get((dataset, method), []) if r.get(f"peer_{measure}")]
+            peer, ours_there = mean(paired, f"peer_{measure}"), mean(paired, measure)
+            why = explain(dataset, measure, seeds, paper, peer, ours_there)
         return cls(dataset, method, measure, len(rows), ours, paper, verdict, why)
 
 
@@ -75,12 +76,19 @@ def judge(ours: float, paper: float | None, *, larger_is_better: bool) -> str:
     """Better, worse, or the same at the printed precision."""
     if paper is None:
         return "no target"
-    if _is_near(ours, paper):
+    if is_near(ours, paper):
         return "same"
     return "better" if (ours > paper) == larger_is_better else "worse"
 
 
-def explain(dataset: str, measure: str, seeds: list[float], paper: float, peer: float) -> str:
+def explain(
+    dataset: str,
+    measure: str,
+    seeds: list[float],
+    paper: float,
+    peer: float,
+    ours_there: float = float("nan"),
+) -> str:
     """One sentence on why the mean over our seeds is not the paper's figure.
 
     Parameters
@@ -91,19 +99,32 @@ def explain(dataset: str, measure: str, seeds: list[float], paper: float, peer: 
     paper : float
     peer : float
         Mean of the published package on the same data; NaN when it is not known.
+    ours_there : float
+        Our mean from the centers from which the package started; NaN when it is not known.
     """
     if (dataset, measure) in EXPLANATIONS:
         return EXPLANATIONS[dataset, measure]
     ours = sum(seeds) / len(seeds)
-    if peer == peer and _is_near(ours, peer):
+    if peer == peer and is_near(ours, peer):
         return f"The published package itself gives {peer:.2f} on this copy of the data."
     if len(seeds) > 1:
         # Two means of equally many seeds each differ by less than this 19 times out of 20.
         chance = 2 * stdev(seeds) * (2 / len(seeds)) ** 0.5
         if abs(ours - paper) <= chance + ROUNDING:
             return f"No more than other seeds bring about (± {chance:.2f})."
+    if ours_there == ours_there and is_near(ours_there, peer):
+        return (
+            f"From the same centers the published package gives {peer:.2f} and we "
+            f"{ours_there:.2f}: the data or the reference differ from the paper's."
+        )
+    if (peer - paper) * (ours - paper) > 0 and abs(peer - paper) > abs(ours - paper):
+        return (
+            f"The published package gives {peer:.2f} on this copy of the data, further from the "
+            "paper: the data or the reference differ from the paper's."
+        )
     return "Differs; unexplained."
 
 
-def _is_near(ours: float, other: float) -> bool:
+def is_near(ours: float, other: float) -> bool:
+    """Whether two figures agree within 2 % and the rounding of the paper."""
     return abs(ours - other) <= SHARE * other + ROUNDING

@@ -8,10 +8,16 @@ from __future__ import annotations
 
 from benchmarks import data, jobs
 from benchmarks.page import Section
-from benchmarks.papers import curves, tables
+from benchmarks.papers import causes, curves, penalty, starts, tables
 from benchmarks.settings import Settings
 
-PARTS = {"ExShallow tables": tables, "ExKMC figure 2": curves}
+PARTS = {
+    "ExShallow tables": tables,
+    "ExShallow causes": causes,
+    "ExShallow figures 4 and 5": penalty,
+    "ExKMC figure 2": curves,
+    "ExKMC figures 5 and 9 to 11": starts,
+}
 
 
 def measure(settings: Settings) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import lru_cache
 from pathlib import Path
 
 from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks import data
 from benchmarks.jobs import Job
@@ -15,7 +17,7 @@ from benchmarks.plots import Line, Panel, draw
 from benchmarks.settings import Settings
 from benchmarks.store import Row, Store, group, read_rows
 from pellucid import ExKMC
-from pellucid.baselines import CARTExplainer, KDTreeExplainer
+from pellucid.baselines import CUBT, CARTExplainer, CLTree, KDTreeExplainer
 from pellucid.datasets import make_synthetic_1, make_synthetic_2
 from pellucid.metrics import kmeans_cost
 
@@ -50,6 +52,23 @@ METHODS = {
     "KDTree": lambda centers, n: KDTreeExplainer(reference=centers, n_leaves=n),
 }
 OURS = "ExKMC (base: IMM)"
+SMALL_DATA = ("iris", "wine", "breast_cancer_wdbc", "digits", "anuran", "small_synthetic_1")
+"""Data sets of CUBT and CLTree, which are slow; the paper, too, has them on small data only."""
+
+CUBT_GRID = [
+    {"min_size": size, "nearest_share": share, "join": join}
+    for size in (5, 15)
+    for share in (0.2, 0.6)
+    for join in ("deviance", "dissimilarity")
+]
+CLTREE_GRID = [
+    {"min_split": split, "min_y": y, "min_rd": density}
+    for split in (50, 200)
+    for y in (0.001, 0.01, 0.05)
+    for density in (0.01, 0.1, 0.5)
+]
+"""Parts of the grids of the paper (B.3). With its *mindev* of 0.7 and 0.9 there are at most two
+leaves; its *mindist* (0.3, 0.5) is in the units of the data, and `n_leaves` prunes instead."""
 TOP = 2.0
 """Where a panel ends, unless some line stays above all along."""
 
@@ -67,7 +86,46 @@ def jobs(settings: Settings) -> list[Job]:
     else:
         there -= {*_SMALL[2:]}
     names = [name for name in TITLES if name in there]
-    return [_job(store, name, method, settings.data) for name in names for method in METHODS]
+    found = [_job(store, name, method, settings.data) for name in names for method in METHODS]
+    return found + [
+        Job(store, {"dataset": name, "method": method}, _grid(name, method, settings.data))
+        for name in names
+        if name in SMALL_DATA
+        for method in UNSUPERVISED
+    ]
+
+
+def _cubt_models(k: int, centers):
+    """All settings for eight numbers of leaves from k to 4k."""
+    for leaves in sorted({round(k * factor) for factor in (1, 1.25, 1.5, 2, 2.5, 3, 3.5, 4)}):
+        for setting in CUBT_GRID:
+            yield CUBT(reference=centers, n_leaves=leaves, **setting)
+
+
+def _cltree_models(k: int, centers):
+    """All settings; how many leaves they give is not known before."""
+    for setting in CLTREE_GRID:
+        yield CLTree(reference=centers, **setting)
+
+
+UNSUPERVISED = {"CUBT": _cubt_models, "CLTree": _cltree_models}
+"""Methods without a reference. For each number of leaves the cheapest tree of the grid counts, as
+in the paper; clusters of CUBT are its own, leaves of CLTree go to their cheapest center."""
+
+
+def _grid(name: str, method: str, folder: Path | None):
+    def measure():
+        X, centers, reference = _reference(name, folder)
+        k, least = len(centers), {}
+        for model in UNSUPERVISED[method](k, centers):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                model.fit(X)
+            ratio = cost_ratio(model.inertia_, reference)
+            least[model.n_leaves_] = min(ratio, least.get(model.n_leaves_, ratio))
+        return [{"k": k, "leaves": n, "ratio": least[n]} for n in sorted(least)]
+
+    return measure
 
 
 def _job(store: Store, name: str, method: str, folder: Path | None) -> Job:
@@ -111,14 +169,19 @@ def sections(folder: Path) -> list[Section]:
     for (name,), of_set in group(rows, "dataset").items():
         k = int(of_set[0]["k"])
         curves = {method: found for (method,), found in group(of_set, "method").items()}
-        cells = [_cell(curves.get(method), k) for method in METHODS]
+        cells = [_cell(curves.get(method), k) for method in (*METHODS, *UNSUPERVISED)]
         lines.append([TITLES[name], str(k), *cells, _claim(name, curves, k)])
-    headings = ["data", "k", *METHODS, "what the paper says"]
+    headings = ["data", "k", *METHODS, *UNSUPERVISED, "what the paper says"]
     sheet = Sheet("Cost ratio at k / 2k / 4k leaves", headings, lines)
     text = (
         "Frost, Moshkovitz, Rashtchian: *ExKMC: Expanding explainable k-means clustering*. k-means "
         "cost of the tree's clusters over that of `KMeans(n_init=10, random_state=0)`, against the "
-        "number of leaves. A tree that has nothing more to gain stays as it is."
+        "number of leaves. A tree that has nothing more to gain stays as it is. For CUBT and "
+        "CLTree, the cheapest tree of a grid of parameters counts for each number of leaves, as "
+        "in the paper; at k, 2k and 4k leaves, that of the largest number up to it (the "
+        "smallest tree if all are larger). The clusters of CUBT are its own; each leaf of "
+        "CLTree goes to the reference center that is cheapest for its rows. As in the paper, "
+        "both are measured on small data only."
     )
     caption = "Cost ratio against the number of leaves, from k to 4k; 1 is the reference"
     return [Section("ExKMC, figure 2", text, [Picture(PICTURE, caption), sheet])]
@@ -136,7 +199,7 @@ def _cell(curve: list[Row] | None, k: int) -> str:
 
 def _claim(name: str, curves: dict[str, list[Row]], k: int) -> str:
     """Whether the figures bear out the sentence that the paper has on the data set."""
-    if len(curves) < len(METHODS):
+    if not METHODS.keys() <= curves.keys():
         return "–"
     ours = [at(curves[OURS], leaves) for leaves in (k, 2 * k, 4 * k)]
     if name == "synthetic_1":
@@ -157,7 +220,10 @@ def _draw(rows: list[Row], path: Path) -> None:
     for (name,), of_set in group(rows, "dataset").items():
         k = int(of_set[0]["k"])
         lines = []
-        for (method,), curve in group(of_set, "method").items():
+        for (method,), rows_of_method in group(of_set, "method").items():
+            curve = [row for row in rows_of_method if int(row["leaves"]) <= 4 * k]
+            if not curve:
+                continue
             x = [int(row["leaves"]) for row in curve]
             y = [float(row["ratio"]) for row in curve]
             # What has stopped growing keeps its cost.

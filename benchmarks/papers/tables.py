@@ -15,7 +15,7 @@ from benchmarks.jobs import Job
 from benchmarks.measures import MEASURES, measure_tree
 from benchmarks.methods import TITLES, make, warm_up
 from benchmarks.page import Section, Sheet
-from benchmarks.papers import star
+from benchmarks.papers import significance, star
 from benchmarks.settings import Refused, Settings
 from benchmarks.store import Row, Store, group, mean, read_rows
 from benchmarks.timing import best_of
@@ -145,8 +145,11 @@ def sections(folder: Path) -> list[Section]:
         for (name, method), of_method in group(rows, "dataset", "method").items()
         for measure in MEASURES
     ]
-    cells = star.with_reasons(found)
+    from benchmarks.papers import causes  # it needs the names of this module
+
+    cells = causes.with_reasons(star.with_reasons(found), folder)
     sheets = [_measure_sheet(measure, cells) for measure in MEASURES]
+    sheets += significance.sheets(rows, NAMES)
     sheets += filter(None, [star.sheet(cells, rows, NAMES)])
     gaps = [cell for cell in cells if cell.verdict in ("better", "worse")]
     if gaps:

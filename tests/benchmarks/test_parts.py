@@ -10,8 +10,9 @@ from sklearn.cluster import KMeans
 
 from benchmarks import peers
 from benchmarks.page import holds
-from benchmarks.papers import star
+from benchmarks.papers import causes, star
 from benchmarks.papers.curves import at
+from benchmarks.papers.significance import mark
 from benchmarks.quality.least_cost import least_cost
 from benchmarks.settings import Refused
 from benchmarks.speed import cases, table
@@ -71,7 +72,39 @@ def test_a_gap_is_explained_by_what_is_known():
     assert "itself gives 1.17" in explain("some", "npc", [1.17, 1.18], 1.05, peer=1.17)
     assert "other seeds" in explain("some", "npc", [1.1, 1.3], 1.1, peer=NAN)
     assert explain("some", "npc", [1.17, 1.18], 1.05, peer=NAN) == "Differs; unexplained."
-    assert explain("some", "npc", [1.17], 1.05, peer=1.3) == "Differs; unexplained."
+    assert explain("some", "npc", [1.17], 1.05, peer=1.0) == "Differs; unexplained."
+    assert "further" in explain("some", "npc", [1.17], 1.05, peer=1.3)
+    same = explain("some", "npc", [1.17, 1.171], 1.05, peer=1.3, ours_there=1.3)
+    assert "gives 1.30 and we 1.30" in same
+
+
+def test_a_variant_that_agrees_with_most_figures_is_the_reason(tmp_path):
+    figures = {"npc": "1.1", "waes": "3.0", "wad": "4.0", "nmi": "0.5"}
+    methods = ("exshallow", "exgreedy", "imm", "kmc")
+    keys = ("dataset", "variant", "seed", "method")
+    store = Store(tmp_path / causes.FILE, keys, tuple(figures))
+    for variant, factor in (("as in the tables", 2), ("columns from 0 to 1", 1)):
+        store.add(
+            {"dataset": "avila", "variant": variant, "seed": 0, "method": method}
+            | {measure: factor * float(value) for measure, value in figures.items()}
+            for method in methods
+        )
+    published = Store(tmp_path / causes.PUBLISHED, ("dataset", "method"), tuple(figures))
+    published.add({"dataset": "avila", "method": method, **figures} for method in methods)
+    gap = Cell("avila", "imm", "waes", 2, 6.0, 3.0, "worse", "Differs; unexplained.")
+    same = Cell("avila", "imm", "npc", 2, 1.1, 1.1, "same", "")
+    found = causes.with_reasons([gap, same], tmp_path)
+    assert found[0].why.startswith("With columns from 0 to 1 it is 3.00; 12 of 12")
+    assert found[1] == same
+
+
+def test_a_mark_needs_a_significant_difference():
+    near, far = [1.0, 1.1, 1.2], [2.0, 2.1, 2.2]
+    assert mark(near, far, larger_is_better=False) == "worse"
+    assert mark(near, far, larger_is_better=True) == "better"
+    assert mark(near, [1.0, 1.1, 1.3], larger_is_better=False) == ""
+    assert mark([1.0, 1.0], [1.0, 1.0], larger_is_better=False) == ""
+    assert mark([1.0, 1.0], [1.5, 1.5], larger_is_better=False) == "worse"
 
 
 def test_a_star_is_explained_by_its_goal():

@@ -26,9 +26,14 @@ def run(*command: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def pyright(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run pyright with the packages of this environment."""
+    return run("pyright", "--pythonpath", sys.executable, *arguments)
+
+
 def completeness() -> float:
     """Share of the public names of the package whose type is known to pyright."""
-    done = run("pyright", "--verifytypes", "pellucid", "--ignoreexternal", "--outputjson")
+    done = pyright("--verifytypes", "pellucid", "--ignoreexternal", "--outputjson")
     found = json.loads(done.stdout)["typeCompleteness"]
     for symbol in found["symbols"]:
         is_known = symbol["isTypeKnown"] and not symbol["isTypeAmbiguous"]
@@ -51,8 +56,7 @@ def main() -> int:
         settings = Path(folder) / "pyrightconfig.json"
         settings.write_text(json.dumps({"extraPaths": [str(ROOT / "src")]}))
         users = [str(probes), str(readme)]
-        for command in (["mypy", *users], ["pyright", "-p", folder], ["pyright"]):
-            done = run(*command)
+        for done in (run("mypy", *users), pyright("-p", folder), pyright()):
             if done.returncode:
                 failed = True
                 print(done.stdout + done.stderr)

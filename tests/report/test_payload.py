@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, make_blobs
 
 from pellucid import IMM, ExKMC, Explanation, ExShallow
 from pellucid.plotting.axis_ranges import N_BINS
@@ -195,3 +195,10 @@ def test_clusters_that_no_row_reaches_are_said_to_be_empty(iris):
     only = iris[model.predict(iris) == 0]
     data = payload(model, only)
     assert [c["rows"] for c in data["trees"][0]["clusters"]] == [len(only), 0, 0, 0]
+
+
+def test_forty_clusters_of_fifty_columns_stay_below_a_megabyte():
+    X, _ = make_blobs(600, centers=40, n_features=50, random_state=0)
+    table = pd.DataFrame(X.round(2)).add_prefix("column ")
+    text = report_html(IMM(40, random_state=0).fit(table), table)
+    assert len(text.encode()) < 1_000_000

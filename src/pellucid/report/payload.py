@@ -22,7 +22,7 @@ from pellucid.report.table_facts import find_table_facts
 from pellucid.report.trees import TreeCandidate, describe_dialects, describe_tree
 from pellucid.report.trends import describe_trends
 
-_MOST_CHARACTERS = 600_000
+_MOST_CHARACTERS = 500_000
 """Length of all trees of a page together."""
 
 

@@ -76,32 +76,35 @@ def _is_usual(X: np.ndarray) -> np.ndarray:
 
 
 def with_reasons(cells: list[Cell], folder: Path) -> list[Cell]:
-    """The cells, with the variant as a reason where one agrees with most of the paper's figures."""
+    """The cells; where a variant agrees with most figures of the paper, with what it gives."""
     rows = read_rows(folder / FILE)
     published = {(r["dataset"], r["method"]): r for r in read_rows(folder / PUBLISHED)}
-    reasons = {}
+    reached = {}
     for (name,), of_set in group(rows, "dataset").items():
         counted = {
             variant: _count_near(name, found, published)
             for (variant,), found in group(of_set, "variant").items()
         }
         best = max(counted, key=counted.__getitem__)
-        n_figures = 3 * len(METHODS)
-        if 2 * counted[best] < n_figures:
+        if 2 * counted[best] < 3 * len(METHODS):
             continue
         chosen = [row for row in of_set if row["variant"] == best]
         for (method,), found in group(chosen, "method").items():
             for measure in MEASURES:
-                reasons[name, method, measure] = (
-                    f"With {best} it is {mean(found, measure):.2f}; {counted[best]} of "
-                    f"{n_figures} figures then agree with the paper."
-                )
-    return [
-        replace(cell, why=reasons.get((cell.dataset, cell.method, cell.measure), cell.why))
-        if cell.verdict in ("better", "worse")
-        else cell
-        for cell in cells
-    ]
+                reached[name, method, measure] = best, counted[best], mean(found, measure)
+    return [_with_reason(cell, reached) for cell in cells]
+
+
+def _with_reason(cell: Cell, reached: dict) -> Cell:
+    key = cell.dataset, cell.method, cell.measure
+    if cell.verdict not in ("better", "worse") or key not in reached:
+        return cell
+    variant, n_near, value = reached[key]
+    found = f"With {variant} it is {value:.2f}"
+    if is_near(value, cell.paper):
+        found += f"; {n_near} of {3 * len(METHODS)} figures then agree with the paper."
+        return replace(cell, why=found)
+    return replace(cell, why=f"{cell.why} {found}, which is not the paper's figure either.")
 
 
 def _count_near(name: str, rows: list[Row], published: dict) -> int:

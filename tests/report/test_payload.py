@@ -202,3 +202,14 @@ def test_forty_clusters_of_fifty_columns_stay_below_a_megabyte():
     table = pd.DataFrame(X.round(2)).add_prefix("column ")
     text = report_html(IMM(40, random_state=0).fit(table), table)
     assert len(text.encode()) < 1_000_000
+
+
+def test_columns_whose_names_are_numbers(model, iris):
+    numbered = iris.set_axis(range(2020, 2024), axis=1)
+    fitted = ExShallow(4, random_state=0).fit(numbered)
+    data = payload(fitted, numbered)
+    assert sorted(column["name"] for column in data["columns"]) == ["2020", "2021", "2022", "2023"]
+    own = data["trees"][data["own"]]
+    assert [n["rows"] for n in own["nodes"]] == model.tree_.n_node_samples.tolist()
+    explanation = Explanation.of(fitted, feature_names=["2020", "2021", "2022", "2023"])
+    assert (explanation.predict(numbered) == model.predict(iris)).all()

@@ -84,3 +84,15 @@ def test_small_clusters():
     assert any(
         text.endswith("has only 1 row (0.7 %); a smaller k= may be better") for text in texts
     )
+
+
+def test_small_clusters_of_small_tables_are_no_problem():
+    far = pl.DataFrame({"size": [400.0], "weight": [-300.0]})
+    found = pellucid.explain(pl.concat([blobs(30), far]), k=4, outliers="keep", verbose=False)
+    assert 1 in [rule.n_samples for rule in found.rules]
+    assert not any("has only 1 row" in text for text in found.warnings)
+
+
+def test_the_overlap_of_small_tables_is_a_problem():
+    table = pl.DataFrame(np.random.default_rng(0).random((30, 6)), schema=list("abcdef"))
+    assert any("the clusters overlap" in text for text in warnings_of(table, k=3))

@@ -139,7 +139,7 @@ class InputColumns:
         """The columns as a table or an array."""
         wanted = self.encoding.input_names
         if not isinstance(X, (np.ndarray, list)) and (table := as_table(X)) is not None:
-            known = {str(name): name for name in table.columns}
+            known = {str(name): position for position, name in enumerate(table.columns)}
             for name in wanted:
                 if name not in known:
                     raise ValueError(
@@ -148,7 +148,8 @@ class InputColumns:
                     )
             if not wanted:
                 return np.empty((len(table), 0))
-            return table.select([known[name] for name in dict.fromkeys(wanted)]).to_native()
+            # By position, since the names of pandas columns need not be strings.
+            return table[:, [known[name] for name in dict.fromkeys(wanted)]].to_native()
         is_sparse = sparse.issparse(X)
         X = X if is_sparse or isinstance(X, np.ndarray) else np.array(X, dtype=object)
         if X.ndim != 2 or X.shape[1] != len(self._columns):

@@ -14,7 +14,7 @@ from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.input_columns import as_numbers, fill_missing
 from pellucid.explanation.rules import default_names
 from pellucid.tables.column_formats import ColumnFormat
-from pellucid.tables.columns import Columns, is_numeric
+from pellucid.tables.columns import Columns, frame_column, is_numeric
 from pellucid.tables.encoding import Indicator, as_category
 from pellucid.tables.frames import as_table
 from pellucid.tree import ThresholdTree
@@ -135,7 +135,7 @@ class Table:
     def _raw(self, name: str) -> np.ndarray:
         place = self._place[name]
         if self._frame is not None:
-            return Columns.of(self._frame.select([place]).to_native()).values[0]
+            return frame_column(self._frame, place)
         if self._is_sparse:
             return self._X[:, [place]].toarray().ravel()
         return Columns.of(self._X[:, [place]]).values[0]

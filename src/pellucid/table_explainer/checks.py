@@ -11,8 +11,8 @@ from pellucid.table_explainer.outliers import smallest_size
 
 LOW_AGREEMENT = 0.8
 MANY_DROPPED = 0.1
-FEW_ROWS = 50
-"""Below this number of rows, small clusters are no problem."""
+SMALL_TABLE = 50
+"""In tables of fewer rows, small clusters are no problem."""
 
 FEW_ROWS = 10
 """The silhouette score of fewer rows means little, because that of a single row is 0."""
@@ -67,7 +67,7 @@ def has_small_cluster(fitted: FittedTable) -> bool:
 
 def _small_rules(fitted: FittedTable) -> list[ClusterRule]:
     n_rows = fitted.n_rows
-    if fitted.prepared.labels is not None or n_rows < FEW_ROWS:
+    if fitted.prepared.labels is not None or n_rows < SMALL_TABLE:
         return []
     return [r for r in fitted.explanation.rules_ if 0 < r.n_samples < smallest_size(n_rows)]
 

@@ -41,7 +41,7 @@ class Columns:
         frame = None if isinstance(table, (list, tuple)) else as_table(table)
         if frame is not None:
             names = [str(name) for name in frame.columns]
-            return cls(names, [_frame_column(frame, name) for name in frame.columns], True)
+            return cls(names, [frame_column(frame, name) for name in frame.columns], True)
         array = table if isinstance(table, np.ndarray) else np.array(table, dtype=object)
         if array.ndim != 2:
             raise ValueError(
@@ -92,7 +92,8 @@ def is_numeric(column: np.ndarray) -> bool:
     return column.dtype.kind in "fiu"
 
 
-def _frame_column(frame: Any, name: str) -> np.ndarray:
+def frame_column(frame: Any, name: Any) -> np.ndarray:
+    """One column of a narwhals data frame as in `Columns`; its name need not be a string."""
     column, dtype = frame.get_column(name), frame.schema[name]
     if dtype.is_numeric():
         import narwhals as nw

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import product
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from pellucid.metrics import eop_complexity, level_measures
 ERRORS = (0.05, 0.1, 0.2, 0.3)
 PENALTIES = (0.0, 0.03)
 MOST_LEVELS = 30
+HELD_OUT = 0.3
+"""Share of the training rows that calibrate the regions."""
 
 
 class EOP:
@@ -37,8 +40,7 @@ class EOP:
     penalties : sequence of float
         η to choose from.
     min_support : float, default=0.03
-        Share of the rows of its class, as far as earlier levels do not cover them, that a region
-        must cover.
+        Share of all training rows that a region must cover, at all levels alike. See `n_rows`.
     leftover : {"majority", "neighbours"}, default="majority"
         What answers rows in no region.
     relax : bool or float, default=True
@@ -69,7 +71,7 @@ class EOP:
         sizes: dict = defaultdict(list)
         for train, test in folds(y):
             for error, penalty in grid:
-                model = self._make(error, penalty).fit(X[train], y[train])
+                model = self._make(len(train), error, penalty).fit(X[train], y[train])
                 stages = list(self._stages(model, y[train], X[test], y[test]))
                 for n_levels in lengths:
                     # A list that has ended earlier stays as it is.
@@ -79,7 +81,7 @@ class EOP:
         trials = [Trial(key, right[key], float(np.mean(sizes[key]))) for key in right]
         chosen = most_accurate(trials) if self.wants_accuracy else simplest(trials, len(y))
         error, penalty, n_levels = chosen
-        model = self._make(error, penalty, n_levels).fit(X, y)
+        model = self._make(len(y), error, penalty, n_levels).fit(X, y)
         return model, f"ε {error:g}, η {penalty:g}, at most {n_levels} levels"
 
     def judge(self, model: EOPClassifier, X: np.ndarray, y: np.ndarray) -> dict[str, float]:
@@ -107,13 +109,16 @@ class EOP:
     def _n_regions(self, levels: list) -> list[int]:
         return [len(one.regions) for one in levels]
 
-    def _make(self, error: float, penalty: float, n_levels: int = MOST_LEVELS) -> EOPClassifier:
+    def _make(
+        self, n_samples: int, error: float, penalty: float, n_levels: int = MOST_LEVELS
+    ) -> EOPClassifier:
         return EOPClassifier(
             self.base,
             regions=self.regions,
             max_error=error,
             complexity_penalty=penalty,
-            min_support=self.min_support,
+            min_support=n_rows(self.min_support, n_samples),
+            calibration=HELD_OUT,
             leftover=self.leftover,
             relax=self.relax,
             max_levels=n_levels,
@@ -145,6 +150,15 @@ class EOP:
             levels = model.levels_[:n_levels]
             size = np.dot(_dims(levels), self._n_regions(levels))
             yield int(np.sum(answer == y_test)), float(size)
+
+
+def n_rows(share: float, n_samples: int) -> int:
+    """Rows, without those held out, that make up a share of all training rows.
+
+    A `min_support` below 1 would be a share of what is left of a class, which becomes smaller
+    from level to level: lists would have more levels, with ever smaller regions.
+    """
+    return max(ceil(share * (1 - HELD_OUT) * n_samples - 1e-9), 1)
 
 
 def answers(model: Any, X: np.ndarray) -> np.ndarray:

@@ -105,9 +105,9 @@ def _note_on_boosting(rows: list[Row]) -> str:
         "lost to boosting where many errors had to be allowed. So here no more than a fifth are "
         "allowed (`relax=0.2`), and rows in no region "
         "get the answer of the level whose neighbours speak most for it "
-        '(`leftover="neighbours"`), which asks no more neighbours than before; a region covers '
-        "at least 2 % of the rows of its class. The paper's way, with as many errors as it takes, "
-        "regions of 1 % "
+        '(`leftover="neighbours"`), which asks no more neighbours than before; the regions of a '
+        "level cover at least 2 % of the training rows. The paper's way, with as many errors as it "
+        "takes, regions of 1 % "
         f"and the most frequent class for the rest, has {means('eop_svm_majority')}. Boosting has "
         f"{MOST_MEMBERS} members at the most (in the paper 118 in the mean, 217 at the most) and "
         "gains by more: with twice as many, N-EOP would probably be more than a point behind."

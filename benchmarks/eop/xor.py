@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
+from benchmarks.eop.lists import HELD_OUT, n_rows
 from benchmarks.eop.methods import METHODS
 from benchmarks.jobs import Job
 from benchmarks.page import Picture, Section, Sheet
@@ -20,6 +21,8 @@ PICTURE = "eop_xor.png"
 N_ROWS = 1000
 SHAPES = {"box": "R-EOP with linear SVMs", "nonparametric": "N-EOP with linear SVMs"}
 MAX_ERROR = 0.1
+MIN_SUPPORT = 0.03
+"""Share of all training rows that a region must cover."""
 
 
 def jobs(settings: Settings) -> list[Job]:
@@ -39,7 +42,14 @@ def _fit(shape: str):
     from pellucid import EOPClassifier
 
     X, y = make_xor_triangles(N_ROWS, random_state=0)
-    model = EOPClassifier("linear_svm", regions=shape, max_error=MAX_ERROR, random_state=0)
+    model = EOPClassifier(
+        "linear_svm",
+        regions=shape,
+        max_error=MAX_ERROR,
+        min_support=n_rows(MIN_SUPPORT, len(y)),
+        calibration=HELD_OUT,
+        random_state=0,
+    )
     return model.fit(X, y), X, y
 
 

@@ -23,7 +23,7 @@ from benchmarks.eop import (
     synthetic,
 )
 from benchmarks.eop.choice import Trial, folds, most_accurate, simplest
-from benchmarks.eop.lists import EOP, answers
+from benchmarks.eop.lists import EOP, answers, n_rows
 from benchmarks.store import read_rows
 from pellucid.datasets import make_eop_patterns, make_three_features, make_xor_triangles
 
@@ -55,6 +55,13 @@ def test_boosting_gets_better_and_stops_when_it_cannot():
     assert hopeless.members_ == []
     with pytest.raises(ValueError, match="3 classes"):
         boosting.BoostedPlanes().fit(X[:3], np.arange(3))
+
+
+def test_support_is_a_share_of_all_rows():
+    assert n_rows(0.03, 2000) == 42
+    assert n_rows(0.03, 1333) == 28
+    assert n_rows(0.0, 10) == 1
+    assert EOP("stump", "box", min_support=0.02)._make(2000, 0.1, 0.0).min_support == 28
 
 
 def test_the_simplest_within_one_standard_error():

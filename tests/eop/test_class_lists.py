@@ -78,6 +78,21 @@ def test_no_region_has_less_than_half_of_its_class(base):
     assert all(piece.purity >= 0.5 for piece in pieces)
 
 
+@pytest.mark.parametrize("base", ["constant", "stump"])
+def test_support_as_a_number_of_rows_is_the_same_at_all_levels(base):
+    random = np.random.default_rng(5)
+    X = random.random((400, 2))
+    y = (X[:, 0] > 0.5) ^ (X[:, 1] > 0.15)
+
+    def smallest(min_support, X=X, y=y):
+        model = EOPClassifier(base, **FIXED, min_support=min_support, random_state=0).fit(X, y)
+        return min(level.counts.sum(axis=(1, 2)).min() for level in model.levels_)
+
+    assert smallest(0.1) < 90 <= smallest(90)
+    twice = np.repeat(X, 2, axis=0), np.repeat(y, 2)
+    assert smallest(180, *twice) == 2 * smallest(90)
+
+
 def test_best_boxes_on_the_grid_are_found():
     random = np.random.default_rng(3)
     X, y = random.integers(0, 6, (120, 3)).astype(float), random.integers(0, 3, 120)

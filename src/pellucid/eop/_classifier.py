@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, Literal
 
 import numpy as np
@@ -78,9 +78,10 @@ class EOPClassifier(BaseEOP):
         Whether all regions must satisfy `max_error` on the training rows, per predicted class.
         Regions that do not, because ε was relaxed or because regions overlap, are dropped. If
         False, regions in which a predicted class has less than half of the rows are dropped.
-    min_support : float, default=0.1
-        Minimum support of a region (α), as a fraction of the rows of its class that earlier
-        levels do not cover; of the rarest class, if a region predicts several.
+    min_support : float or int, default=0.1
+        Minimum support of a region (α). A float below 1 is a fraction of the rows of its class
+        that earlier levels do not cover; of the rarest class, if a region predicts several. An
+        int of at least 1 is a number of rows, the same at all levels; held-out rows do not count.
     max_levels : int, default=None
         Maximum number of levels.
     calibration : float or "auto", default="auto"
@@ -133,6 +134,10 @@ class EOPClassifier(BaseEOP):
         "max_error": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="left")],
         "calibration": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="left")],
         "complexity_penalty": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
+        "min_support": [
+            Interval(Real, 0, 1, closed="left"),
+            Interval(Integral, 1, None, closed="left"),
+        ],
         "relax": ["boolean", Interval(Real, 0, 1, closed="both")],
         "strict": ["boolean"],
     }
@@ -157,7 +162,7 @@ class EOPClassifier(BaseEOP):
         leftover: Literal["majority", "neighbours", "abstain"] = "majority",
         relax: bool | float = True,
         strict: bool = False,
-        min_support: float = 0.1,
+        min_support: float | int = 0.1,
         max_levels: int | None = None,
         calibration: float | Literal["auto"] = "auto",
         n_bootstraps: int = 0,

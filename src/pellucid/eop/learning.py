@@ -269,12 +269,16 @@ class Learner:
         return ProjectionCandidate(features, fitted, held_answers, view)
 
     def _limits(self, answers: np.ndarray) -> dict[str, float]:
-        """Limits of the regions: α of the rows of the rarest predicted class, and others."""
+        """Limits of the regions: α of the rows of the rarest predicted class, and others.
+
+        From 1 on, α is a number of rows.
+        """
         weights = self.problem.class_units(self.rows)[np.unique(answers)]
         rarest = float(weights[weights > 0].min(initial=int(self.fitted_total)))
-        rows = rarest / self.problem.weights.units_per_weight
+        per_weight, support = self.problem.weights.units_per_weight, self.settings.min_support
+        rows = rarest / per_weight
         return {
-            "min_units": self.settings.min_support * rarest,
+            "min_units": support * (rarest if support < 1 else per_weight),
             "max_required_rows": max(rows / 3, MIN_ROWS),
         }
 

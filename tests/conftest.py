@@ -16,6 +16,9 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(_variable, "1")
 
+collect_ignore = ["typed/probes.py"]
+"""Read by type checkers, not run."""
+
 SLOW = (
     "baselines/",
     "benchmarks/",

@@ -18,12 +18,14 @@ import pellucid.baselines
 import pellucid.cluster
 from _support.tree_estimators import REFERENCE_TREES, fresh
 from pellucid import EMN, IMM, BeamSearch, ExKMC, XClusters
+from pellucid.baselines import CLTree
 
 IRIS = load_iris(as_frame=True).data
 X = IRIS.to_numpy()
 LABELS = KMeans(4, n_init=3, random_state=0).fit(X).labels_
 TREES = [
     *REFERENCE_TREES,
+    CLTree(),
     XClusters(accuracy_distance="euclidean", k_range=(2, 4), max_evaluations=6),
 ]
 

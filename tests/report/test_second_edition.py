@@ -135,6 +135,11 @@ def test_a_report_in_german(open_page, people, tmp_path):
     assert " hoch" in " ".join(page.locator(".suggested-name").all_inner_texts())
     text = page.locator("body").inner_text()
     assert not re.search(r"\b(the|rows|of|and|is not|cluster is)\b", text.replace("k-means", ""))
+    shown = page.locator(".card .rule").all_inner_texts()
+    copied = page.locator("#copy pre").first.inner_text()
+    assert "income > 40.000 und age" in copied
+    for rule in shown:
+        assert rule.replace("\u00a0", " ").split("\n")[0] in copied
     assert serious_faults(page) == []
     with pytest.raises(ValueError, match="language is 'fr'; the languages are en, de"):
         found.report(tmp_path / "r.html", language="fr")
@@ -147,3 +152,16 @@ def test_large_trees_show_histograms_on_demand(open_page, tmp_path):
     assert page.locator(".split-histogram").count() == 0
     page.get_by_label("Show distributions in the questions").check()
     assert page.locator(".split-histogram").count() == 39
+
+
+def test_long_names_of_questions_are_shown_in_full_on_a_phone(open_page, people, tmp_path):
+    X, _ = people
+    X = X.rename(columns=lambda name: f"{name}_of_the_household_before_taxes_and_all_transfers")
+    found = pellucid.explain(X, k=3, verbose=False)
+    page = open_page(found.report(tmp_path / "r.html"), width=390)
+    for name in page.locator(".node.split .text:first-of-type, .node.split .answer + .text").all():
+        assert name.evaluate(
+            "e => e.scrollWidth <= e.clientWidth && e.scrollHeight <= e.clientHeight"
+        )
+    for node in page.locator(".node.split").all():
+        assert node.evaluate("e => e.scrollHeight <= e.clientHeight")

@@ -8,7 +8,7 @@ import { dataSection, warningBox } from "../shared/data-panel";
 import { h, section } from "../shared/dom";
 import { csvButton, type CsvCell } from "../shared/download";
 import { modelButton, sqlBox, statisticsButton } from "../shared/exports";
-import { formatCount, formatFixed, formatPercent, formatRows, displayRule } from "../shared/format";
+import { copiedRule, formatCount, formatFixed, formatPercent, formatRows, displayRule } from "../shared/format";
 import { measureItems, type Measure } from "../shared/measure-list";
 import { namesToolbar } from "../shared/names-toolbar";
 import { overviewTable } from "../shared/overview-table";
@@ -89,7 +89,7 @@ function regionsClusterCard(state: RegionsState, cluster: number): HTMLElement {
     { class: "rule" },
     items.length ? h("ol", {}, ...items) : t.noRegionFor(names.noun),
   );
-  const text = parts.map(({ number, part }) => `${number}. ${part.text}`).join("\n") || t.noRegion;
+  const text = parts.map(({ number, part }) => `${number}. ${copiedRule(part.text)}`).join("\n") || t.noRegion;
   return clusterCard({
     names,
     cluster,

@@ -2,7 +2,7 @@
 
 import { formatThreshold } from "../shared/column-format";
 import { h, replaceContent, section } from "../shared/dom";
-import { formatPercent } from "../shared/format";
+import { displayRule, formatPercent } from "../shared/format";
 import { RowForm } from "../shared/row-form";
 import { counterfactualList, predictedCluster } from "../shared/row-result";
 import type { NumberColumn, Row } from "../types";
@@ -68,7 +68,7 @@ export function rowSection(state: RegionsState): HTMLElement {
   function levelOutcome({ level, region, cluster, isUnknown }: Prediction): string {
     if (isUnknown) return t.needsTrainingRows;
     const part = data.levels[level].pieces.find((piece) => piece.region === region && piece.answer === cluster);
-    return part ? part.text : t.partWithoutRows;
+    return part ? displayRule(part.text) : t.partWithoutRows;
   }
 
   function leftoverText(): string {

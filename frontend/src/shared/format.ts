@@ -73,6 +73,11 @@ export function displayRule(rule: string): string {
     });
 }
 
+/** A rule as it is shown, for the clipboard and files: with ordinary spaces. */
+export function copiedRule(rule: string): string {
+  return displayRule(rule).replace(/\u00a0/g, " ");
+}
+
 /** The cost of a tree compared with the reference, as part of a sentence. */
 export function describeCost(ratio: number): string {
   const change = 100 * (ratio - 1);

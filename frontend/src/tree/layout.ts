@@ -56,6 +56,10 @@ const MAX_OUTLINE_LINK_WIDTH = 10;
 const MAX_INDENT = 22;
 /** Space for the histogram of a question. */
 const HISTOGRAM_HEIGHT = 36;
+/** Height of a line of text in the outline of a narrow page. */
+const LINE_HEIGHT = 19;
+/** Space in a narrow question that is not used by its text: the answer, the share of rows, padding. */
+const NARROW_PADDING = 178;
 /** Up to this width, the questions of the outline take two lines. */
 const NARROW_WIDTH = 700;
 
@@ -80,7 +84,7 @@ export function layoutTree(
   // The longest word should fit into a split.
   const wordWidth = longestText(names.flatMap((name) => name.split(" "))) + SPLIT_PADDING;
   if (levelDistance < Math.max(MIN_LEVEL_DISTANCE, Math.min(wordWidth, MAX_SPLIT_WIDTH) + GAP))
-    return outlineLayout(tree, collapsed, visible, width, isPrinted, wantsHistograms ?? false);
+    return outlineLayout(tree, columns, collapsed, visible, width, isPrinted, wantsHistograms ?? false);
   const splitWidth = Math.min(levelDistance - GAP, MAX_SPLIT_WIDTH);
   const hasTwoLines =
     longestText(names) > splitWidth - SPLIT_PADDING || longestText(clusterNames) > leafWidth - LEAF_PADDING;
@@ -177,6 +181,7 @@ function horizontalLayout(
 
 function outlineLayout(
   tree: Tree,
+  columns: Column[],
   collapsed: Set<number>,
   visible: VisibleNode[],
   width: number,
@@ -191,7 +196,10 @@ function outlineLayout(
   let bottom = 0;
   visible.forEach(({ i, depth }) => {
     const isOpenSplit = tree.nodes[i].left !== undefined && !collapsed.has(i);
-    const ownHeight = height + (hasHistograms && isOpenSplit ? HISTOGRAM_HEIGHT : 0);
+    const name = isNarrow ? (columns[tree.nodes[i].column ?? -1]?.name ?? "") : "";
+    const nameLines = Math.ceil((LETTER_WIDTH * name.length) / Math.max(width - depth * indent - NARROW_PADDING, 60));
+    const ownHeight =
+      height + (hasHistograms && isOpenSplit ? HISTOGRAM_HEIGHT : 0) + LINE_HEIGHT * Math.max(nameLines - 1, 0);
     const top = bottom + gap / 2;
     bottom = top + ownHeight + gap / 2;
     nodes.set(i, {

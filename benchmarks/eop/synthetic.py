@@ -80,7 +80,11 @@ def sections(settings: Settings) -> list[Section]:
         "they grow harder from DS1 to DS10, in a range in which CART is about as accurate as in "
         "the paper. So no set is one of the paper's, and only the means are put beside its means, "
         "in brackets. Two thirds of the rows are for learning; parameters by "
-        f"{N_FOLDS}-fold cross-validation; p of the paired t-test over the sets."
+        f"{N_FOLDS}-fold cross-validation; p of the paired t-test over the sets. The support of a "
+        "level is a share of all training rows. With the same share of what is left of the class, "
+        "which becomes smaller from level to level, lists have nearly twice as many levels: N-EOP "
+        "then takes fewer operations than boosting on 3 of 10 sets (0.0 points more accurate) and "
+        "is simpler than CART on 6 of 10 (0.3 points more accurate)."
     )
     return [Section("EOP on generated data: tables 1, 2, 3 and 6", text, sheets)]
 
@@ -108,7 +112,8 @@ def _note_on_boosting(rows: list[Row]) -> str:
         '(`leftover="neighbours"`), which asks no more neighbours than before; the regions of a '
         "level cover at least 2 % of the training rows. The paper's way, with as many errors as it "
         "takes, regions of 1 % "
-        f"and the most frequent class for the rest, has {means('eop_svm_majority')}. Boosting has "
+        f"and the most frequent class for the rest, has {means('eop_svm_majority')}, "
+        "measured with shares of the class. Boosting has "
         f"{MOST_MEMBERS} members at the most (in the paper 118 in the mean, 217 at the most) and "
         "gains by more: with twice as many, N-EOP would probably be more than a point behind."
     )

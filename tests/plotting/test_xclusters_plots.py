@@ -67,6 +67,16 @@ def test_years_have_no_fractions_and_large_numbers_have_separators(card, model):
     assert ax.yaxis.get_major_formatter()(2_000_000.0) == "2,000,000"
 
 
+def test_the_label_does_not_touch_large_numbers(card, model):
+    series = 1e8 * np.asarray(card.series)
+    figure = plot_trends(model, series, times=card.times, label="spending")
+    figure.canvas.draw()
+    label = next(text for text in figure.texts if text.get_text() == "spending")
+    numbers = [text for ax in figure.axes for text in ax.get_yticklabels() if text.get_text()]
+    assert max(len(text.get_text()) for text in numbers) >= 11
+    assert label.get_window_extent().x1 < min(text.get_window_extent().x0 for text in numbers)
+
+
 def test_every_cluster_has_its_trends_its_medoid_and_its_rules(card, model):
     figure = plot_trends(model, card.series, times=card.times, label="spending")
     assert len(figure.axes) == model.best_k_

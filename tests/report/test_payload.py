@@ -198,7 +198,7 @@ def test_clusters_that_no_row_reaches_are_said_to_be_empty(iris):
 
 
 def test_forty_clusters_of_fifty_columns_stay_below_a_megabyte():
-    X, _ = make_blobs(600, centers=40, n_features=50, random_state=0)
+    X, _ = make_blobs(240, centers=40, n_features=50, random_state=0)
     table = pd.DataFrame(X.round(2)).add_prefix("column ")
     text = report_html(IMM(40, random_state=0).fit(table), table)
     assert len(text.encode()) < 1_000_000

@@ -19,7 +19,7 @@ _INK, _GREY = "#222222", "#6B7278"
 _WIDTH, _ROW = 11.0, 1.75
 """Inches: of the figure, and of a cluster in height."""
 _FONT = 9.0
-_SHARE_OF_LINES, _GAP = 0.46, 0.035
+_LEFT, _SHARE_OF_LINES, _GAP = 0.075, 0.46, 0.035
 """Of the width of the figure: where the axes end, and how far from there the rules start."""
 
 
@@ -91,7 +91,7 @@ def plot_trends(
     height, note = figure.get_figheight(), _note(model, rules, n_beyond)
     below = max(0.45, 0.1 + (note.count("\n") + 1) * _FONT * LINE_HEIGHT / 72)
     figure.subplots_adjust(
-        left=0.075, right=_SHARE_OF_LINES, top=1 - 0.25 / height, bottom=below / height, hspace=0.16
+        left=_LEFT, right=_SHARE_OF_LINES, top=1 - 0.25 / height, bottom=below / height, hspace=0.16
     )
     for cluster, ax in enumerate(axes.flat):
         members = np.flatnonzero(model.labels_ == cluster)
@@ -257,3 +257,7 @@ def _finish(ax: Axes, moments: list[np.ndarray], label: str) -> None:
     ax.yaxis.set_major_formatter(lambda value, _: f"{value:,.10g}")
     if label:
         figure.supylabel(label, x=0.012, fontsize=_FONT, color=_INK)
+    # Large numbers need more space beside the label.
+    figure.draw_without_rendering()
+    width = max(text.get_window_extent().width for text in ax.get_yticklabels()) / figure.dpi
+    figure.subplots_adjust(left=max(_LEFT, (width + 0.4) / _WIDTH))

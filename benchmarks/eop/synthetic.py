@@ -112,8 +112,7 @@ def _note_on_boosting(rows: list[Row]) -> str:
         '(`leftover="neighbours"`), which asks no more neighbours than before; the regions of a '
         "level cover at least 2 % of the training rows. The paper's way, with as many errors as it "
         "takes, regions of 1 % "
-        f"and the most frequent class for the rest, has {means('eop_svm_majority')}, "
-        "measured with shares of the class. Boosting has "
+        f"and the most frequent class for the rest, has {means('eop_svm_majority')}. Boosting has "
         f"{MOST_MEMBERS} members at the most (in the paper 118 in the mean, 217 at the most) and "
         "gains by more: with twice as many, N-EOP would probably be more than a point behind."
     )

@@ -6,6 +6,7 @@ Run by `make lint` as ``python -m tests.typed``.
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -21,8 +22,15 @@ _PYTHON = re.compile(r"```python\n(.*?)```", flags=re.DOTALL)
 
 def run(*command: str) -> subprocess.CompletedProcess[str]:
     """Run a module of this environment, in the root of the repository."""
+    # pyright does not find the package if it is installed as editable.
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
     return subprocess.run(
-        [sys.executable, "-m", *command], cwd=ROOT, text=True, capture_output=True, check=False
+        [sys.executable, "-m", *command],
+        cwd=ROOT,
+        env=environment,
+        text=True,
+        capture_output=True,
+        check=False,
     )
 
 

@@ -218,3 +218,11 @@ def test_zoom_comparison_names_and_downloads_of_regions(open_page, regions_file,
     with page.expect_download() as saved:
         page.locator("#card-0 .picture-choice").get_by_role("button", name="SVG").click()
     assert saved.value.suggested_filename.startswith("regions-cluster-0-")
+
+
+def test_copied_rules_of_a_german_page_have_decimal_commas(regions_file, iris, tmp_path, open_page):
+    model, _ = regions_file
+    page = open_page(model.report(tmp_path / "r.html", iris, language="de"))
+    copied = page.locator("#copy pre").first.inner_text()
+    assert re.search(r"[≤>] \d+,\d", copied)
+    assert not re.search(r"[≤>] \d+\.\d", copied)

@@ -163,7 +163,7 @@ function measuresSection({ data, names }: RegionsState): HTMLElement {
 function copyLevelsSection(state: RegionsState): HTMLElement {
   const { data, names } = state;
   const text = textBox(t.levelsAsText);
-  text.textContent = data.rules;
+  text.textContent = copiedRule(data.rules);
   return section(
     "copy",
     t.exportTitle,

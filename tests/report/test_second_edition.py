@@ -165,3 +165,5 @@ def test_long_names_of_questions_are_shown_in_full_on_a_phone(open_page, people,
         )
     for node in page.locator(".node.split").all():
         assert node.evaluate("e => e.scrollHeight <= e.clientHeight")
+    names = page.locator("table.overview th[scope=row]")
+    assert all(name.bounding_box()["width"] > 90 for name in names.all())

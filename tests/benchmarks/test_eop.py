@@ -84,12 +84,12 @@ def test_a_list_that_is_cut_short_is_one_with_fewer_levels(regions, leftover):
     X, y = make_three_features(250, random_state=0)
     X_test, y_test = make_three_features(100, random_state=1)
     kind = EOP("linear_svm", regions, leftover=leftover)
-    model = kind._make(0.1, 0.0).fit(X, y)
+    model = kind._make(len(y), 0.1, 0.0).fit(X, y)
     stages = list(kind._stages(model, y, X_test, y_test))
     assert len(stages) == model.n_levels_ + 1 > 3
     assert stages[0] == (np.sum(y_test == np.bincount(y).argmax()), 0.0)
     for n_levels in (1, 3, model.n_levels_):
-        short = kind._make(0.1, 0.0, n_levels).fit(X, y)
+        short = kind._make(len(y), 0.1, 0.0, n_levels).fit(X, y)
         figures_of_it = kind.judge(short, X_test, y_test)
         assert stages[n_levels] == (
             pytest.approx(100 * figures_of_it["accuracy"]),
@@ -100,7 +100,7 @@ def test_a_list_that_is_cut_short_is_one_with_fewer_levels(regions, leftover):
 def test_a_list_is_judged_by_what_its_levels_do():
     X, y = make_three_features(300, random_state=0)
     kind = EOP("linear_svm", "nonparametric")
-    model = kind._make(0.2, 0.0, 3).fit(X, y)
+    model = kind._make(len(y), 0.2, 0.0, 3).fit(X, y)
     found = kind.judge(model, X, y)
     level = model.apply(X)[:, 0]
     m, dims = 5, [len(one.features) for one in model.levels_]

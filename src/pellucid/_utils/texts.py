@@ -104,7 +104,7 @@ class Message(str):
     >>> message
     'numbers have a decimal comma (decimal= to change)'
     >>> with texts_in("de"):
-    ...     print(message.again())
+    ...     print(message.translated())
     Zahlen haben ein Dezimalkomma (decimal= ändert das)
     """
 
@@ -120,7 +120,7 @@ class Message(str):
     def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, Any]]:
         return (self.key,), self.values
 
-    def again(self) -> str:
+    def translated(self) -> str:
         """The message in the current language."""
         return say(self.key, **self.values)
 
@@ -140,7 +140,7 @@ def _field(value: Any, sign: str | None, spec: str | None) -> str:
 
 def _written(value: Any) -> str:
     if isinstance(value, Message):
-        return value.again()
+        return value.translated()
     if isinstance(value, (list, tuple)):
         return ", ".join(map(_written, value))
     if isinstance(value, int) and not isinstance(value, bool):

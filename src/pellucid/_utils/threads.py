@@ -1,8 +1,7 @@
 """Threads over blocks of rows or columns. No result may depend on their number.
 
-The number of threads is that of joblib and threadpoolctl. The team of waiting threads is our own,
-because a task takes tens of microseconds: its dispatch takes about 18 microseconds, that of
-`concurrent.futures` about 99, and that of joblib several milliseconds.
+The number of threads is that of joblib and threadpoolctl. The team of waiting threads is our own:
+many tasks are shorter than the dispatch of a task by `concurrent.futures` or joblib.
 """
 
 from __future__ import annotations

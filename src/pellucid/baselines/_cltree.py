@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
@@ -185,7 +185,7 @@ class Region:
     feature: int = -1
     left: Region | None = None
     right: Region | None = None
-    stops: bool = field(default=False)
+    stops: bool = False
 
     def __post_init__(self) -> None:
         self.n = max(self.n, self.y)

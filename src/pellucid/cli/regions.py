@@ -110,7 +110,7 @@ def regions(
                 reference=clustering.name,
                 language=language,
                 decisions=decisions,
-                warnings=_problems(found, max_error),
+                warnings=_report_warnings(found, max_error),
                 exported=exported,
             )
         notice(f"wrote the report to {report}; open it in a browser")
@@ -222,23 +222,25 @@ def _write_rows(
     write_table(output, frame, source, **text)
 
 
+def _impure_regions(found: Any, max_error: float) -> list[tuple[Any, float]]:
+    """Regions with more rows of other clusters than allowed, and the share of such rows."""
+    errors = [(region, 1 - region.purity) for cluster in found for region in cluster.regions]
+    return [(region, error) for region, error in errors if error > max_error + 1e-9]
+
+
 def _warn_about_errors(found: Any, max_error: float) -> None:
     """Warn of each region with more rows of other clusters than allowed."""
-    for cluster in found:
-        for region in cluster.regions:
-            error = 1 - region.purity
-            if error > max_error + 1e-9:
-                warnings.warn(
-                    f"region {region.level + 1} ({region_text(region)}) has {percent(error)} rows "
-                    f"of other clusters, more than --max-error {max_error:g}",
-                    stacklevel=2,
-                )
+    for region, error in _impure_regions(found, max_error):
+        warnings.warn(
+            f"region {region.level + 1} ({region_text(region)}) has {percent(error)} rows "
+            f"of other clusters, more than --max-error {max_error:g}",
+            stacklevel=2,
+        )
 
 
-def _problems(found: Any, max_error: float) -> list[Message]:
-    """A warning for a report with regions of more rows of other clusters than allowed."""
-    errors = [1 - region.purity for cluster in found for region in cluster.regions]
-    errors = [error for error in errors if error > max_error + 1e-9]
+def _report_warnings(found: Any, max_error: float) -> list[Message]:
+    """The same in one sentence, for a report."""
+    errors = [error for _, error in _impure_regions(found, max_error)]
     if not errors:
         return []
     shown = option("max_error", f"{max_error:g}")

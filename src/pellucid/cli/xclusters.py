@@ -340,8 +340,9 @@ def _range(k: tuple[int, int] | None, n_entities: int) -> tuple[int, int]:
             )
         if n_entities > DEFAULT_RANGE[1]:
             return DEFAULT_RANGE
-        range_ = Message("lineRange", first="2", last=f"{n_entities - 1}")
-        notice(Message("fewEntities", n=n_entities, tried="2" if n_entities == 3 else range_))
+        last = f"{n_entities - 1}"
+        tried = "2" if last == "2" else Message("lineRange", first="2", last=last)
+        notice(Message("fewEntities", n=n_entities, tried=tried))
         return 2, n_entities - 1
     if n_entities <= k[1]:
         raise CommandError(

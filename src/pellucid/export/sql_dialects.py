@@ -2,7 +2,7 @@
 
 This is not done by sqlglot: it omits the prefix of national strings for SQL Server and the quotes
 that keep SQLite from taking an unknown name for a string, and it knows no guards of missing values.
-It would bring 8 MB. The tests use it to parse what is written here.
+The tests use it to parse what is written here.
 """
 
 from __future__ import annotations

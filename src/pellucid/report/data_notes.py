@@ -55,7 +55,7 @@ class DataNotes:
 
 
 def _sentence(text: Any) -> str:
-    written = text.again() if isinstance(text, Message) else str(text)
+    written = text.translated() if isinstance(text, Message) else str(text)
     return clipped(" ".join(written.split()), _LONGEST)
 
 

@@ -241,15 +241,15 @@ class _Searcher:
         """The block without values of k that are pruned; nothing if all remain."""
         block = queued.block
         first, last = block.k1, block.k2
-        while self.reduce and first < last and self._is_removed(queued, first):
+        while self.reduce and first < last and self._remove(queued, first):
             first += 1
-        while self.reduce and first < last and self._is_removed(queued, last):
+        while self.reduce and first < last and self._remove(queued, last):
             last -= 1
         reduced = block._replace(k1=first, k2=last)
         return () if reduced == block else (reduced,)
 
-    def _is_removed(self, queued: _QueuedBlock, k: int) -> bool:
-        """Whether one k of a block is pruned, which is then recorded."""
+    def _remove(self, queued: _QueuedBlock, k: int) -> bool:
+        """Prune one k of a block if its bound allows it; returns whether it did."""
         _, alpha1, _, alpha2 = block = queued.block
         d = self.evaluated.get((k, alpha1), self.evaluated[block.k2, alpha1])[0]
         n = self.evaluated.get((k, alpha2), self.evaluated[block.k1, alpha2])[1]

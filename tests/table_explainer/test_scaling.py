@@ -9,6 +9,7 @@ import pytest
 import pellucid
 from _support.tables import decisions, source
 from pellucid.table_explainer.preparing import prepare
+from pellucid.table_explainer.scaling import find_scales
 
 RANDOM = np.random.default_rng(0)
 TABLE = pl.DataFrame(
@@ -99,3 +100,9 @@ def test_rules_are_in_the_units_of_the_table(scale):
     found = pellucid.explain(TABLE, k=4, scale=scale, verbose=False)
     rows = found.fitted.prepared.rows
     assert found.labels[rows].tolist() == found.model.labels_.tolist()
+
+
+@pytest.mark.parametrize("scale", ["standard", "robust", "log", "rank", "none"])
+def test_scales_say_what_they_do(scale):
+    scales = find_scales([np.array([1.0, 2.0, 4.0])], ["size"], {}, scale)
+    assert [found.kind for found in scales] == [scale]

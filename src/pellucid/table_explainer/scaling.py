@@ -28,8 +28,17 @@ standardized numeric column.
 
 @dataclass(frozen=True)
 class ColumnScale:
-    """An increasing map of one column: first `function`, then ``(x - center) / scale``."""
+    """An increasing map of one column: first `function`, then ``(x - center) / scale``.
 
+    Attributes
+    ----------
+    kind : {"standard", "robust", "log", "rank", "category", "none"}
+        What the map does, for reports.
+    center, scale : float
+    function : callable, optional
+    """
+
+    kind: str = "none"
     center: float = 0.0
     scale: float = 1.0
     function: Callable[[np.ndarray], np.ndarray] | None = None
@@ -42,7 +51,7 @@ class ColumnScale:
     @property
     def is_identity(self) -> bool:
         """Whether values stay as they are."""
-        return self == ColumnScale()
+        return self.kind == "none"
 
 
 def find_scales(
@@ -75,14 +84,14 @@ def find_scales(
     for values, name in zip(features, names):
         if isinstance(name, Indicator):
             width = 1.0 if scale == "none" else np.sqrt(2 / CATEGORY_DISTANCE)
-            found.append(ColumnScale(scale=float(width)))
+            found.append(ColumnScale("category", scale=float(width)))
         elif scale == "none":
             found.append(ColumnScale())
         else:
             is_date = formats.get(name, ColumnFormat()).kind in ("date", "datetime", "year")
             how = "standard" if is_date and scale in ("auto", "log") else scale
             column_scale = _column_scale(np.asarray(values, dtype=np.float64), how)
-            if column_scale.function is not None and scale != "rank":
+            if column_scale.kind == "log":
                 logarithmic.append(name)
             found.append(column_scale)
     if not all(isinstance(name, Indicator) for name in names):
@@ -98,22 +107,23 @@ def skewness(values: np.ndarray) -> float:
 
 
 def _column_scale(values: np.ndarray, scale: str) -> ColumnScale:
-    function = None
+    kind, function = "standard", None
     if scale == "rank":
         different, counts = np.unique(values, return_counts=True)
         ranks = (np.cumsum(counts) - counts / 2) / len(values)
-        function = partial(np.interp, xp=different, fp=ranks)
+        kind, function = "rank", partial(np.interp, xp=different, fp=ranks)
     elif (scale == "log" and values.min() >= 0) or (scale == "auto" and _is_skewed(values)):
-        function = _logarithm(values)
+        kind, function = "log", _logarithm(values)
     mapped = values if function is None else function(values)
     if scale == "robust":
+        kind = "robust"
         low, center, high = np.quantile(mapped, [0.25, 0.5, 0.75])
         spread = (high - low) / 1.349
     else:
         center, spread = mapped.mean(), mapped.std()
     if spread == 0:
         spread = mapped.std() or 1.0
-    return ColumnScale(float(center), float(spread), function)
+    return ColumnScale(kind, float(center), float(spread), function)
 
 
 def _is_skewed(values: np.ndarray) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,6 @@ from pellucid.report.table_facts import (
 from pellucid.table_explainer.fitting import FittedTable
 from pellucid.table_explainer.preparing import PreparedTable
 from pellucid.table_explainer.roles import as_number
-from pellucid.table_explainer.scaling import ColumnScale
 
 
 def describe_table(fitted: FittedTable) -> TableFacts:
@@ -103,19 +101,7 @@ def _role(prepared: PreparedTable, name: str) -> tuple[str, str | None]:
 
 def _scales(prepared: PreparedTable) -> dict[str, str]:
     """How each column that was clustered is scaled."""
-    found: dict[str, str] = {}
-    for name, scale in zip(prepared.encoding.names, prepared.scales):
-        column = getattr(name, "column", None)
-        found[str(name) if column is None else column] = (
-            _scale(scale) if column is None else "category"
-        )
-    return found
-
-
-def _scale(scale: ColumnScale) -> str:
-    if scale.is_identity:
-        return "none"
-    if scale.function is None:
-        return "standard"
-    is_rank = isinstance(scale.function, partial) and scale.function.func is np.interp
-    return "rank" if is_rank else "log"
+    return {
+        getattr(name, "column", name): scale.kind
+        for name, scale in zip(prepared.encoding.names, prepared.scales)
+    }

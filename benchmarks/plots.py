@@ -20,6 +20,8 @@ class Line:
     name: str
     x: list[float]
     y: list[float]
+    spread: list[float] | None = None
+    """Half the width of a band around the line."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,9 @@ def _draw_panel(panel: Panel, axis, styles: dict[str, dict], logarithmic: bool) 
     crowded = max(len(line.x) for line in panel.lines) > 12
     for line in panel.lines:
         axis.plot(line.x, line.y, **(styles[line.name] | ({"marker": ""} if crowded else {})))
+        if line.spread is not None:
+            ends = [[y + sign * s for y, s in zip(line.y, line.spread)] for sign in (-1, 1)]
+            axis.fill_between(line.x, *ends, color=styles[line.name]["color"], alpha=0.25, lw=0)
     if panel.level is not None:
         axis.axhline(panel.level, color=_GREY, linewidth=0.8, linestyle=":", zorder=0)
     if logarithmic:

@@ -6,25 +6,31 @@ what came out.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from benchmarks import data, jobs
 from benchmarks.page import Section
-from benchmarks.papers import causes, curves, penalty, starts, tables
+from benchmarks.papers import beam_causes, causes, curves, penalty, starts, tables, trade_off
 from benchmarks.settings import Settings
 
 PARTS = {
-    "ExShallow tables": tables,
-    "ExShallow causes": causes,
-    "ExShallow figures 4 and 5": penalty,
-    "ExKMC figure 2": curves,
-    "ExKMC figures 5 and 9 to 11": starts,
+    "tables": tables,
+    "causes": causes,
+    "beam_causes": beam_causes,
+    "penalty": penalty,
+    "trade_off": trade_off,
+    "curves": curves,
+    "starts": starts,
 }
 
 
 def measure(settings: Settings) -> None:
     """Do what has not been done yet, part by part."""
-    settings.choose([*data.names(settings.data), *curves.SYNTHETIC])
-    for name, part in PARTS.items():
-        jobs.work_through(f"papers: {name}", part.jobs(settings), fresh=settings.fresh)
+    chosen = settings.choose([*PARTS, *data.names(settings.data), *curves.SYNTHETIC])
+    parts = [name for name in chosen if name in PARTS] if settings.only else []
+    settings = replace(settings, only=tuple(name for name in settings.only if name not in PARTS))
+    for name in parts or PARTS:
+        jobs.work_through(f"papers: {name}", PARTS[name].jobs(settings), fresh=settings.fresh)
 
 
 def sections(settings: Settings) -> list[Section]:

@@ -146,14 +146,18 @@ def _job(store: Store, name: str, method: str, folder: Path | None) -> Job:
     return Job(store, {"dataset": name, "method": method}, measure)
 
 
+def load(name: str, folder: Path | None):
+    """A generated or real data set of the paper, and its number of clusters."""
+    if name in SYNTHETIC:
+        X, y = SYNTHETIC[name]()
+        return X, int(y.max()) + 1
+    return data.load(name, folder)
+
+
 @lru_cache(maxsize=1)
 def _reference(name: str, folder: Path | None):
     """The data, the centers of k-means, and the cost of its clusters."""
-    if name in SYNTHETIC:
-        X, y = SYNTHETIC[name]()
-        k = int(y.max()) + 1
-    else:
-        X, k = data.load(name, folder)
+    X, k = load(name, folder)
     kmeans = KMeans(n_clusters=k, n_init=10, random_state=0).fit(X)
     return X, kmeans.cluster_centers_, kmeans_cost(X, kmeans.labels_)
 
@@ -228,8 +232,12 @@ def _draw(rows: list[Row], path: Path) -> None:
             y = [float(row["ratio"]) for row in curve]
             # What has stopped growing keeps its cost.
             lines.append(Line(method, [*x, max(x[-1], 4 * k)], [*y, y[-1]]))
-        highest = max(max(line.y) for line in lines)
-        lowest = max(min(line.y) for line in lines)
-        top = None if highest <= TOP or lowest >= TOP else TOP
-        panels.append(Panel(TITLES[name], lines, "leaves", level=1.0, top=top))
+        panels.append(Panel(TITLES[name], lines, "leaves", level=1.0, top=top_of(lines)))
     draw(panels, path, n_columns=5, y_label="cost ratio")
+
+
+def top_of(lines: list[Line]) -> float | None:
+    """Where the panel of these lines ends; None: where they end."""
+    highest = max(max(line.y) for line in lines)
+    lowest = max(min(line.y) for line in lines)
+    return None if highest <= TOP or lowest >= TOP else TOP

@@ -156,3 +156,33 @@ def test_larger_limits_give_smaller_trees(name, values):
     sizes = [CLTree(3, random_state=0, **{name: v}).fit(X).n_leaves_ for v in values]
     assert sizes == sorted(sizes, reverse=True)
     assert sizes[0] > sizes[-1] == 1
+
+
+def first_split(X):
+    model = CLTree(min_split=2, min_y=0, min_rd=1, reference=X[:2]).fit(X)
+    return model.tree_.feature[0], model.tree_.threshold[0]
+
+
+def test_of_equally_sparse_regions_the_one_with_more_virtual_points_is_cut():
+    # Both columns have an empty region; that of the first is the larger share of its range.
+    X = np.array([[0, 0], [1, 1], [2, 3], [12, 5], [13, 8], [14, 10]], dtype=float)
+    feature, threshold = first_split(X)
+    assert feature == 0
+    assert 2 <= threshold < 12
+    assert first_split(X[:, ::-1])[0] == 1
+
+
+def test_of_equal_columns_the_first_is_cut():
+    column = np.array([0, 1, 2, 12, 13, 14], dtype=float)
+    assert first_split(np.stack([column, column], axis=1))[0] == 0
+    assert first_split(np.stack([column, -column], axis=1))[0] == 0
+
+
+@pytest.mark.parametrize("n_values", [2, 3, 5])
+def test_ties_go_where_the_slow_version_puts_them(n_values):
+    for seed in range(12):
+        random = np.random.default_rng(seed)
+        X = random.integers(0, n_values, size=(16, 2)).astype(float)
+        X = np.concatenate([X, X[:, ::-1]], axis=1)  # every column twice
+        weight = random.integers(1, 3, size=16).astype(float)
+        check(X, weight, min_split=2, min_y=0, min_rd=0.3)

@@ -10,9 +10,10 @@ from sklearn.cluster import KMeans
 
 from benchmarks import peers
 from benchmarks.page import holds
-from benchmarks.papers import causes, star
+from benchmarks.papers import beam_causes, causes, curves, penalty, star, trade_off
 from benchmarks.papers.curves import at
 from benchmarks.papers.significance import mark
+from benchmarks.papers.starts import Starts
 from benchmarks.quality.least_cost import least_cost
 from benchmarks.settings import Refused
 from benchmarks.speed import cases, table
@@ -137,6 +138,101 @@ def test_a_star_counts_the_seeds_in_which_it_is_no_worse():
         row("0", "imm", "1", "1"),
     ]  # fmt: skip
     assert [star.reaches(pair) for pair in star.seeds(rows)] == [True, False]
+
+
+def test_a_beam_is_explained_by_the_variant_that_agrees(tmp_path):
+    assert beam_causes.reason("avila", tmp_path) is None
+    columns = ("npc_imm", "nmi_imm", "npc_bsimm", "nmi_bsimm")
+    published = Store(tmp_path / beam_causes.PUBLISHED, ("dataset",), columns)
+    for name in ("avila", "ecoli"):
+        published.add([{"dataset": name, **dict.fromkeys(columns, 1.0)}])
+    keys = ("dataset", "variant", "seed", "method")
+    store = Store(tmp_path / beam_causes.FILE, keys, ("npc", "nmi", "mistakes"))
+    for name, variant, value in (
+        ("avila", "as in the table", 1.5),
+        ("avila", "columns from 0 to 1", 1.01),
+        ("ecoli", "as in the table", 1.5),
+        ("ecoli", "columns of variance 1", 1.2),
+    ):
+        for method in beam_causes.METHODS:
+            key = {"dataset": name, "variant": variant, "seed": 0, "method": method}
+            store.add([{**key, "npc": value, "nmi": value, "mistakes": 1}])
+    assert beam_causes.reason("avila", tmp_path).startswith("with columns from 0 to 1, all four")
+    excluded = beam_causes.reason("ecoli", tmp_path)
+    assert excluded == "tested and excluded: columns of variance 1, larger B and C"
+    [section] = beam_causes.sections(tmp_path)
+    assert ["Ecoli", "*the paper*", *["1.000 / 1.000"] * 2, "", ""] in section.items[0].rows
+
+
+def starts_of(**methods):
+    """Two starts, k = 2, costs and accuracies as given for 2, 4 and 8 leaves."""
+    rows = []
+    for method, (ratios, surrogate, accuracy) in methods.items():
+        name = curves.OURS if method == "ours" else method
+        for seed, shift in (("0", 0.0), ("1", 0.01)):
+            rows += [
+                {"method": name, "seed": seed, "k": "2", "leaves": str(leaves)}
+                | {"ratio": str(ratio + shift), "surrogate": str((ratio + shift) * surrogate)}
+                | {"accuracy": str(accuracy)}
+                for leaves, ratio in zip((2, 4, 8), ratios)
+            ]
+    return Starts(rows)
+
+
+def test_starts_have_a_middle_and_a_spread():
+    found = starts_of(
+        ExKMC=((1.3, 1.2, 1.1), 1.0, 0.8),
+        ours=((1.3, 1.2, 1.1), 1.05, 0.8),
+        CART=((1.4, 1.3, 1.2), 1.0, 0.9),
+        KDTree=((1.4, 1.3, 1.21), 1.0, 0.1),
+    )
+    assert found.interval(curves.OURS, 7, "ratio") == pytest.approx((1.205, 0.005))
+    assert found.gap(4) == pytest.approx(0.05)
+    assert found.widest("ratio") == pytest.approx(0.005)
+    assert found.cart_is_nearer_and_dearer()
+    # At 5 to 7 leaves two pairs have equal costs; at 8 leaves the bands of CART and KDTree touch.
+    apart, total = found.separated()
+    assert total == 3 * 4 + 5
+    assert 3 * 4 + 4 <= apart <= total
+
+
+def test_more_leaves_come_closer_to_long_groups():
+    case = trade_off.make_clouds(0)
+    kmeans, models = trade_off.fit(case, 0)
+    imm, expanded, exact = trade_off.measure(case, kmeans, models)
+    assert imm["leaves"] == 3
+    assert imm["ratio"] > expanded["ratio"] > exact["ratio"] == pytest.approx(1)
+    assert imm["mistakes"] > expanded["mistakes"] > exact["mistakes"] == 0
+    assert imm["expanded"] == 0
+    assert expanded["expanded"] > 0
+
+
+def test_topics_are_four_newsgroups_with_words_of_middling_frequency(tmp_path):
+    titles = [*trade_off.TOPICS, "another"]
+    y = np.repeat(np.arange(5), 40)
+    X = np.zeros((200, 4), dtype=np.int16)
+    X[:, 0] = 1  # in all texts
+    X[::25, 1] = 2  # in 4 % of them
+    X[160:, 2] = 1  # in the other newsgroup only
+    rows = sparse.csr_array(X)
+    parts = {"data": rows.data, "indices": rows.indices, "indptr": rows.indptr, "shape": rows.shape}
+    names = np.array(["all", "some", "none", "never"])
+    np.savez(tmp_path / "newsgroups20.npz", **parts, y=y, target_names=titles, feature_names=names)
+    case = trade_off.read_topics(tmp_path)
+    assert case.X.shape == (160, 1)
+    assert case.names == ["some"]
+    assert np.bincount(case.y).tolist() == [40] * 4
+
+
+def test_sizes_are_relative_to_no_penalty():
+    rows = [
+        {"dataset": "a", "seed": seed, "penalty": p, "waes": str(w), "npc": "1.5"}
+        for seed, plain in (("0", 4.0), ("1", 8.0))
+        for p, w in (("0.0", plain), ("0.03", plain / 2))
+    ]
+    sizes, costs = penalty.by_penalty(rows)
+    assert sizes == {0.0: [1.0, 1.0], 0.03: [0.5, 0.5]}
+    assert costs[0.03] == [1.5, 1.5]
 
 
 def test_a_slope_is_the_power():

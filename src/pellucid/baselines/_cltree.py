@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from pellucid._core.criteria.problem import Problem
-from pellucid._core.growers.growing_tree import GrowthResult
 from pellucid._utils.options import Noise
 from pellucid._utils.progress import Progress
 from pellucid._utils.sklearn_compat import Interval
@@ -146,16 +144,12 @@ class CLTree(UnsupervisedTree):
         ]
         ends = [node for node in nodes if node.is_end]
         cheapest = rows.costs_of([node.rows for node in ends]).argmin(axis=1)
-        self._densities = [
-            (node.density, node.is_end and node.y >= least and node.density > self.min_rd)
-            for node in nodes
-        ]
+        # They are in preorder, as the nodes of a built tree are.
+        self.relative_density_ = np.array([node.density for node in nodes])
+        self.is_dense_ = np.array(
+            [n.is_end and n.y >= least and n.density > self.min_rd for n in nodes]
+        )
         return splits, {number[id(node)]: int(c) for node, c in zip(ends, cheapest)}
-
-    def _store_growth(self, problem: Problem, growth: GrowthResult) -> None:
-        # `kept_nodes` are in preorder, as the nodes of a built tree are.
-        density, is_dense = zip(*self.__dict__.pop("_densities"))
-        self.relative_density_, self.is_dense_ = np.array(density), np.array(is_dense)
 
 
 @dataclass(eq=False)

@@ -240,7 +240,7 @@ def test_parameters_stand_in_one_order(estimator):
     assert shared == [name for name in common if name in names]
     assert names[-len(shared) :] == shared
     documented = type(estimator).__doc__
-    assert all(f"\n    {name} : " in documented for name in names)
+    assert all(f"\n{name} : " in documented for name in names)
     assert not any(field in documented for field in ("{n_clusters}", "{common}", "{attributes}"))
 
 

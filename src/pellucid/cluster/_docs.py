@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 from typing import TypeVar
 
+from pellucid._utils.docstrings import fill_docstring
+
 _Estimator = TypeVar("_Estimator", bound=type)
 
 
@@ -13,16 +15,10 @@ def common_parameters(cls: _Estimator) -> _Estimator:
 
     ``{common}`` becomes the shared parameters that the estimator has.
     """
-    if cls.__doc__:
-        taken = inspect.signature(cls).parameters
-        common = "\n    ".join(text for name, text in _PARAMETERS.items() if name in taken)
-        for field, text in (
-            ("{n_clusters}", _N_CLUSTERS),
-            ("{common}", common),
-            ("{attributes}", _ATTRIBUTES),
-        ):
-            cls.__doc__ = cls.__doc__.replace(field, text)
-    return cls
+    taken = inspect.signature(cls).parameters
+    common = "\n    ".join(text for name, text in _PARAMETERS.items() if name in taken)
+    parts = {"n_clusters": _N_CLUSTERS, "common": common, "attributes": _ATTRIBUTES}
+    return fill_docstring(cls, parts)
 
 
 _N_CLUSTERS = """n_clusters : int, default=None

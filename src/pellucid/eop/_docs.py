@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from pellucid._utils.docstrings import fill_docstring
+
 _Classifier = TypeVar("_Classifier", bound=type)
 
 
 def common_parameters(cls: _Classifier) -> _Classifier:
     """Fill ``{first}``, ``{common}``, ``{last}`` and ``{attributes}`` in a class docstring."""
-    if cls.__doc__:
-        for name, text in _TEXTS.items():
-            cls.__doc__ = cls.__doc__.replace(f"{{{name}}}", text)
-    return cls
+    return fill_docstring(cls, _TEXTS)
 
 
 _TEXTS = {

@@ -1,4 +1,7 @@
-"""Export to HTML for notebooks, readable on light and dark backgrounds."""
+"""Export to HTML for notebooks, readable on light and dark backgrounds.
+
+The HTML of scikit-learn shows the parameters of an estimator, and it cannot be extended by rules.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """State of a k-medoids search: medoids, the two nearest medoids of each row, and the costs.
 
-The package kmedoids has the same algorithm. This one took 0.14 s instead of 1.18 s of processor
-time for 3,000 rows and 10 medoids. It supports weights, and ties do not depend on the order of the
-rows.
+The package kmedoids has the same algorithm. This one stays because it supports weights, its sums
+are exact, and ties do not depend on the order of the rows.
 """
 
 from __future__ import annotations

@@ -14,6 +14,8 @@ import type { RegionsPayload, TreePayload } from "./types";
 
 /** The noun for rows if none was given. */
 const DEFAULT_ROWS = "rows";
+/** More levels of regions than this share one link. */
+const MAX_LEVEL_LINKS = 4;
 
 function start(): void {
   rememberSource();
@@ -37,9 +39,14 @@ function start(): void {
 }
 
 function showPage(page: HTMLElement, header: HTMLElement, sections: HTMLElement[]): void {
-  const links = sections.map((section) =>
-    h("a", { href: `#${section.id}` }, section.dataset.short ?? t.links[section.id] ?? section.id),
-  );
+  const levels = sections.filter(({ dataset }) => dataset.short !== undefined);
+  const hasManyLevels = levels.length > MAX_LEVEL_LINKS;
+  const links = sections
+    .filter((section) => !hasManyLevels || section === levels[0] || section.dataset.short === undefined)
+    .map((section) => {
+      const levelText = hasManyLevels && section === levels[0] ? t.links.levels : section.dataset.short;
+      return h("a", { href: `#${section.id}` }, levelText ?? t.links[section.id] ?? section.id);
+    });
   page.append(
     h("a", { class: "skip", href: "#main" }, t.skip),
     header,

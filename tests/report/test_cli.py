@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from pellucid.cli.app import app
 from pellucid.export import from_json
+from pellucid.report import read_cluster_names
 
 CUSTOMERS = Path(__file__).parents[2] / "docs" / "examples" / "customers.csv"
 
@@ -140,3 +141,28 @@ def test_names_of_a_report_reach_the_next_run(data, folder):
     other = run("-k", 4, "--names", named)
     assert other.exit_code != 0
     assert "has 5 clusters, but there are 4" in other.output
+
+
+def test_names_reach_all_files_of_regions(tmp_path):
+    def regions(*options):
+        asked = ["regions", str(CUSTOMERS), "-k", "3", "--quiet", *map(str, options)]
+        result = CliRunner().invoke(app, asked)
+        assert result.exit_code == 0, result.stderr
+        return result.stdout
+
+    table, first, second = tmp_path / "n.csv", tmp_path / "1.html", tmp_path / "2.html"
+    table.write_text("cluster,name\n0,new customers\n2,large orders\n")
+    printed = regions("--names", table, "--report", first)
+    assert "cluster new customers (" in printed
+    assert "cluster 1 (" in printed
+    # The names of a report are read back.
+    model, sql, output = (tmp_path / name for name in ("m.json", "s.sql", "o.csv"))
+    files = ["--model", model, "--sql", sql, "--output", output, "--report", second]
+    assert regions("--names", first, *files) == printed
+    assert read_cluster_names(second) == {"0": "new customers", "1": None, "2": "large orders"}
+    assert "THEN 'large orders'" in sql.read_text()
+    assert set(json.loads(model.read_text())["clusters"]) == {"new customers", "1", "large orders"}
+    found = pl.read_csv(output, infer_schema=False)["cluster"].drop_nulls()
+    assert set(found) == {"new customers", "1", "large orders"}
+    suggested = json.loads(regions("--names", "suggested", "--json"))
+    assert not {cluster["cluster"] for cluster in suggested} & {"0", "1", "2"}

@@ -71,3 +71,18 @@ def test_it_prints_a_handful_of_pages(open_page, files):
     printed = open_page(files["small"]).pdf(format="A4")
     assert printed.startswith(b"%PDF")
     assert 2 <= len(re.findall(rb"/Type\s*/Page\b", printed)) <= 8
+
+
+def test_the_overview_of_many_clusters_is_divided_among_tables(open_page, files):
+    page = open_page(files["large"], width=695, height=1000)
+    page.emulate_media(media="print")
+    before = page.locator("table.overview th[scope=col]").all_inner_texts()
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    tables = page.locator("table.overview")
+    assert tables.count() == 2
+    heads = [table.locator("th[scope=col]").all_inner_texts() for table in tables.all()]
+    assert [len(head) for head in heads] == [7, 7]
+    assert heads[0] + heads[1][1:] == before
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert page.locator("table.overview th[scope=col]").all_inner_texts() == before
+    assert page.locator("#copy .screen-only").is_hidden()

@@ -226,3 +226,19 @@ def test_copied_rules_of_a_german_page_have_decimal_commas(regions_file, iris, t
     copied = page.locator("#copy pre").first.inner_text()
     assert re.search(r"[≤>] \d+,\d", copied)
     assert not re.search(r"[≤>] \d+\.\d", copied)
+
+
+def test_what_explain_clusters_returns_has_a_report(iris, tmp_path):
+    table = iris.assign(size=np.where(iris.iloc[:, 2] < 2.5, "small", "large"))
+    labels = np.where(iris.iloc[:, 2] < 2.5, "a", np.where(iris.iloc[:, 3] < 1.7, "b", "c"))
+    for data in (iris, table):
+        found = explain_clusters(data, labels)
+        text = found.report(tmp_path / "r.html", data).read_text(encoding="utf-8")
+        page = payload(text)
+        assert page["reference"] == "the given clusters"
+        assert [cluster["label"] for cluster in page["clusters"]] == ["a", "b", "c"]
+        pieces = [piece["text"] for level in page["levels"] for piece in level["pieces"]]
+        regions = [region for cluster in found for region in cluster.regions]
+        assert sorted(pieces) == sorted(region.text for region in regions)
+        assert "CASE" in page["sql"]["standard"]
+    assert "size is small" in {column["name"] for column in page["columns"]}

@@ -33,7 +33,7 @@ export function regionsHeader(state: RegionsState): HTMLElement {
   draw();
   const n = data.clusters.length;
   const headline = t.headline(t.clusterCount(n, formatCount(n), names.noun), formatRows(data.rows, data.rowsAre));
-  return pageHeader(data.title, headline, h("p", { class: "summary" }, summaryText(state)), warningBox(data), sizeBar);
+  return pageHeader(data.title, names.noun, headline, h("p", { class: "summary" }, summaryText(state)), warningBox(data), sizeBar);
 }
 
 function summaryText({ data, names }: RegionsState): string {
@@ -170,7 +170,7 @@ function copyLevelsSection(state: RegionsState): HTMLElement {
     textBoxHeader(t.allLevels, t.copyLevels, text),
     text,
     ...sqlBox({ data, names, sql: () => data.sql, onChange: (listener) => names.onChange(listener) }),
-    h("h3", {}, t.downloads),
+    h("h3", { class: "screen-only" }, t.downloads),
     h(
       "div",
       { class: "toolbar" },

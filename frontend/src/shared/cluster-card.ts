@@ -5,7 +5,7 @@ import type { ClusterNames } from "./cluster-names";
 import { clusterStyle } from "./colors";
 import { columnDistribution } from "./column-distribution";
 import { formatIn } from "./column-format";
-import { h, setStyle } from "./dom";
+import { MAX_PART, breakable, h, setStyle } from "./dom";
 import { formatCount, formatPercent, formatRows } from "./format";
 import { pictureChoice } from "./picture";
 import { t } from "../texts";
@@ -168,7 +168,7 @@ function typicalRows({ names, cluster, statistics, columns }: ClusterCardOptions
       h(
         "table",
         {},
-        h("thead", {}, h("tr", {}, ...shown.map((i) => h("th", { scope: "col" }, columns[i].name)))),
+        h("thead", {}, h("tr", {}, ...shown.map((i) => h("th", { scope: "col" }, breakable(columns[i].name, MAX_PART))))),
         h("tbody", {}, ...statistics.typical.map((row) => h("tr", {}, ...shown.map((i) => cell(row[i], columns[i]))))),
       ),
     ),

@@ -2,7 +2,7 @@
 
 import type { CategoryColumn, ClusterStatistics, Column, NumberColumn } from "../types";
 import { formatRounded, isDate } from "./column-format";
-import { h, setStyle, svg } from "./dom";
+import { breakable, h, setStyle, svg } from "./dom";
 import { formatCount, formatNumber, formatPercent } from "./format";
 import { axisPosition, hasSeparateIntegers, thresholdPosition } from "./plot";
 import { t, type Noun } from "../texts";
@@ -31,7 +31,7 @@ export function columnDistribution(
     column.kind === "number" && !isBinary(column)
       ? histogram(column, counts, thresholds)
       : categoryBars(asCategories(column), counts, totalRows, statistics.rows);
-  const name = h("span", { class: "distribution-name", title: column.name }, column.name);
+  const name = h("span", { class: "distribution-name", title: column.name }, breakable(column.name));
   return h(
     "div",
     { class: "distribution" },

@@ -40,7 +40,7 @@ export function compareSection(
     return { select, field: h("label", { class: "field" }, h("span", {}, label), select) };
   };
   const result = h("div", { class: "comparison", role: "status" });
-  const [first, second] = [choice(t.compareFirst), choice(t.compareSecond)];
+  const [first, second] = [choice(t.compareFirst(names.noun)), choice(t.compareSecond(names.noun))];
 
   function fill(): void {
     [first, second].forEach(({ select }, i) => {
@@ -66,7 +66,7 @@ export function compareSection(
       h("p", {}, `${t.compareSizes(names.displayName(a), rows(a), names.displayName(b), rows(b))} ${separation(a, b)}`),
       large.length
         ? h("ul", { class: "differences" }, ...large.map((difference) => item(view, difference, a, b)))
-        : h("p", { class: "note" }, t.noDifference),
+        : h("p", { class: "note" }, t.noDifference(names.noun)),
       large.length > 0 && similar.length > 0 && h("p", { class: "note" }, t.similarColumns(similar.join(", "))),
     );
   }
@@ -77,7 +77,7 @@ export function compareSection(
   view.onChange(draw);
   return section(
     "compare",
-    t.compareTitle,
+    t.compareTitle(names.noun),
     h("p", { class: "note" }, t.compareNote),
     h("div", { class: "toolbar" }, first.field, second.field),
     result,

@@ -2,7 +2,7 @@
 
 import { t } from "../texts";
 import type { ClusterNumber, ColumnFacts, DataNotes, TableFacts } from "../types";
-import { h, section, svg } from "./dom";
+import { breakable, h, section, svg } from "./dom";
 import { csvButton, tableRows } from "./download";
 import { formatCount, formatFixed, formatNumber, formatPercent } from "./format";
 import { pictureButtons } from "./picture";
@@ -138,7 +138,7 @@ function columnTable({ columns, furtherColumns }: TableFacts): HTMLElement {
         h(
           "tr",
           {},
-          h("th", { scope: "row" }, column.name),
+          h("th", { scope: "row" }, breakable(column.name)),
           h("td", {}, roleText(column)),
           h("td", {}, column.scale === null ? "–" : t.scales[column.scale]),
           count(column.missing),

@@ -36,6 +36,30 @@ export function svg<K extends keyof SVGElementTagNameMap>(
   return build(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 }
 
+/** Longest part of a name without a place for a line break, in letters, in columns of a table. */
+export const MAX_PART = 16;
+
+/**
+ * A name that may be broken after "_" and "/", after "." and "-" between letters, and between "a" and "B", but not inside a word; parts that are
+ * longer than `maxPart` may be broken anywhere.
+ */
+export function breakable(name: string, maxPart = Infinity): DocumentFragment {
+  const marked = name
+    .replace(/[_/](?=[^_/\s])/g, "$&\0")
+    .replace(/\p{L}[.-](?=\p{L})/gu, "$&\0")
+    .replace(/\p{Ll}(?=\p{Lu})/gu, "$&\0");
+  const parts = marked.split("\0").flatMap((part) => {
+    const letters = [...part];
+    if (letters.length <= maxPart) return [part];
+    const pieces: string[] = [];
+    for (let i = 0; i < letters.length; i += maxPart) pieces.push(letters.slice(i, i + maxPart).join(""));
+    return pieces;
+  });
+  const fragment = document.createDocumentFragment();
+  parts.forEach((part, i) => fragment.append(...(i ? [document.createElement("wbr")] : []), part));
+  return fragment;
+}
+
 /** Like `replaceChildren`, but skips null, false and undefined. */
 export function replaceContent(element: Element, ...children: Child[]): void {
   element.replaceChildren();

@@ -18,10 +18,10 @@ export function formatRows(n: number, rowsPlural: string): string {
 
 export function formatPercent(share: number): string {
   const value = 100 * share;
-  if (value === 0 || value === 100) return `${value}\u00a0%`;
-  if (value < 0.1) return t.under(`${formatFixed(0.1, 1)}\u00a0%`);
-  if (value > 99.9) return t.over(`${formatFixed(99.9, 1)}\u00a0%`);
-  return `${value < 10 || value > 90 ? formatFixed(value, 1) : Math.round(value)}\u00a0%`;
+  if (value === 0 || value === 100) return t.percent(String(value));
+  if (value < 0.1) return t.under(t.percent(formatFixed(0.1, 1)));
+  if (value > 99.9) return t.over(t.percent(formatFixed(99.9, 1)));
+  return t.percent(value < 10 || value > 90 ? formatFixed(value, 1) : String(Math.round(value)));
 }
 
 /** A number with about three digits. */
@@ -82,14 +82,14 @@ export function copiedRule(rule: string): string {
 export function describeCost(ratio: number): string {
   const change = 100 * (ratio - 1);
   if (isNoChange(change)) return t.sameCost;
-  return t.costChange(`${formatChange(change)}\u00a0%`, change > 0);
+  return t.costChange(t.percent(formatChange(change)), change > 0);
 }
 
-/** The same as a signed number: "+3.2 %". */
+/** The same as a signed number: "+3.2%". */
 export function formatCostChange(ratio: number): string {
   const change = 100 * (ratio - 1);
-  if (isNoChange(change)) return "±0\u00a0%";
-  return `${change > 0 ? "+" : "−"}${formatChange(change)}\u00a0%`;
+  if (isNoChange(change)) return t.percent("±0");
+  return t.percent(`${change > 0 ? "+" : "−"}${formatChange(change)}`);
 }
 
 function isNoChange(percent: number): boolean {

@@ -2,10 +2,11 @@
 
 import type { ClusterView } from "./cluster-view";
 import { formatRounded } from "./column-format";
-import { h, setStyle } from "./dom";
+import { breakable, h, setStyle } from "./dom";
 import { csvButton, tableRows } from "./download";
 import { formatFixed, formatPercent, formatRows } from "./format";
 import { pictureButtons } from "./picture";
+import { onPrint } from "./printing";
 import { clusterBadge } from "./row-result";
 import type { ClusterStatistics, Column } from "../types";
 import { t } from "../texts";
@@ -16,6 +17,8 @@ const MAX_DIFFERENCE = 3;
 const MAX_OPACITY = 0.55;
 /** Number of columns that are shown without a click. */
 const VISIBLE_COLUMNS = 10;
+/** Number of clusters that fit beside each other on paper. */
+const CLUSTERS_ON_PAPER = 6;
 
 interface Cell {
   text: string;
@@ -28,15 +31,11 @@ export function overviewTable(view: ClusterView): HTMLElement {
   const table = h("table", { class: "overview" });
   const more = h("button", { type: "button", class: "secondary" });
   let isComplete = false;
-  const draw = () => {
-    const clusters = view.statistics();
-    const order = orderedColumns(data.columns, clusters);
-    const shown = isComplete ? order : order.slice(0, VISIBLE_COLUMNS);
-    more.hidden = order.length <= VISIBLE_COLUMNS;
-    more.textContent = isComplete ? t.showFewer : t.showMore(String(order.length));
-    const heads = data.clusters.map((_, c) => h("th", { scope: "col" }, h("a", { href: `#card-${c}` }, clusterBadge(names, c))));
+  const fill = (target: HTMLElement, selected: number[], shown: number[]) => {
+    const clusters = selected.map((c) => view.statistics()[c]);
+    const heads = selected.map((c) => h("th", { scope: "col" }, h("a", { href: `#card-${c}` }, clusterBadge(names, c))));
     const sizes = clusters.map(({ rows }) => h("td", {}, formatPercent(rows / Math.max(data.rows, 1))));
-    table.replaceChildren(
+    target.replaceChildren(
       h("thead", {}, h("tr", {}, h("td", {}), h("th", { scope: "col" }, t.allRows(data.rowsAre)), ...heads)),
       h(
         "tbody",
@@ -46,12 +45,38 @@ export function overviewTable(view: ClusterView): HTMLElement {
       ),
     );
   };
+  const everyCluster = data.clusters.map((_, c) => c);
+  const shownColumns = () => {
+    const order = orderedColumns(data.columns, view.statistics());
+    return isComplete ? order : order.slice(0, VISIBLE_COLUMNS);
+  };
+  const draw = () => {
+    const n = data.columns.filter(({ shown }) => shown).length;
+    more.hidden = n <= VISIBLE_COLUMNS;
+    more.textContent = isComplete ? t.showFewer : t.showMore(String(n));
+    fill(table, everyCluster, shownColumns());
+  };
   more.addEventListener("click", () => {
     isComplete = !isComplete;
     draw();
   });
   view.onChange(draw);
   draw();
+  const scroll = h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": t.overviewLabel }, table);
+  // On paper, the clusters of a wide table are divided among several tables.
+  const printed = () => {
+    const n = Math.ceil(everyCluster.length / CLUSTERS_ON_PAPER);
+    const size = Math.ceil(everyCluster.length / Math.max(n, 1));
+    return Array.from({ length: n }, (_, i) => {
+      const part = h("table", { class: "overview" });
+      fill(part, everyCluster.slice(i * size, (i + 1) * size), shownColumns());
+      return part;
+    });
+  };
+  onPrint(
+    () => everyCluster.length > CLUSTERS_ON_PAPER && scroll.replaceChildren(...printed()),
+    () => scroll.replaceChildren(table),
+  );
   return h(
     "div",
     { class: "overview-block" },
@@ -63,7 +88,7 @@ export function overviewTable(view: ClusterView): HTMLElement {
       " ",
       setStyle(h("span", { class: "swatch" }, t.lower), { background: shade(-0.6 * MAX_DIFFERENCE) }),
     ),
-    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": t.overviewLabel }, table),
+    scroll,
     h("div", { class: "toolbar" }, more, csvButton("overview", () => tableRows(table)), pictureButtons("overview", table)),
   );
 }
@@ -79,7 +104,7 @@ function columnRow(column: Column, i: number, clusters: ClusterStatistics[]): HT
   return h(
     "tr",
     {},
-    h("th", { scope: "row", title: column.name }, column.name),
+    h("th", { scope: "row", title: column.name }, breakable(column.name)),
     h("td", {}, overallText(column)),
     ...cells.map(({ text, difference }) => {
       const cell = h("td", { title: describeDifference(difference) }, text);

@@ -5,6 +5,7 @@ import { clusterStyle } from "./colors";
 import { h, setStyle } from "./dom";
 import { formatPercent, formatRows } from "./format";
 import { t } from "../texts";
+import type { Noun } from "../texts/en";
 
 /** Smallest share of a bar segment that has a text. */
 const MIN_TEXT_SHARE = 0.03;
@@ -13,6 +14,7 @@ const LETTER_SHARE = 0.009;
 
 export function pageHeader(
   title: string | null,
+  noun: Noun,
   headline: string,
   summary: HTMLElement,
   warnings: HTMLElement | null,
@@ -21,7 +23,7 @@ export function pageHeader(
   return h(
     "header",
     { class: "page-header" },
-    h("p", { class: "report-title" }, title ?? t.clustersExplained),
+    h("p", { class: "report-title" }, title ?? t.clustersExplained(noun)),
     h("h1", {}, headline),
     summary,
     warnings ?? "",

@@ -3,7 +3,7 @@
 import type { ClusterStatistics, DataColumns, NumberColumn, Row } from "../types";
 import type { ClusterNames } from "./cluster-names";
 import { editableText, formatIn, isDate, parseIn } from "./column-format";
-import { h } from "./dom";
+import { breakable, h } from "./dom";
 import { parsePastedRow } from "./parse-pasted-row";
 import { t } from "../texts";
 
@@ -123,7 +123,7 @@ export class RowForm {
     if (text !== undefined) input.value = text;
     input.addEventListener("input", this.onChange);
     this.inputs.set(c, input);
-    return h("label", { class: "field" }, h("span", {}, column.name), input);
+    return h("label", { class: "field" }, h("span", {}, breakable(column.name)), input);
   }
 
   private createFixedBox(c: number): HTMLElement {

@@ -14,6 +14,7 @@ const references: Record<string, string> = {
 export const german: Texts = {
   locale: { code: "de", decimal: ",", group: "." },
 
+  percent: (number) => `${number}\u00a0%`,
   yes: "ja",
   no: "nein",
   and: " und ",
@@ -34,7 +35,7 @@ export const german: Texts = {
   under: (percent) => `unter ${percent}`,
   over: (percent) => `über ${percent}`,
   reference: (name) => references[name] ?? name,
-  clustersExplained: "Cluster, erklärt",
+  clustersExplained: (noun) => `${plurals[noun]}, erklärt`,
   showMore: (count) => `Alle ${count} Spalten zeigen`,
   showFewer: "Weniger Spalten zeigen",
 
@@ -42,6 +43,7 @@ export const german: Texts = {
   sections: "Abschnitte des Berichts",
   footer: "Erstellt mit pellucid. Diese Datei funktioniert ohne Netz und sendet keine Daten.",
   links: {
+    levels: "Stufen",
     tree: "Baum",
     clusters: "Cluster",
     compare: "Vergleich",
@@ -156,11 +158,11 @@ export const german: Texts = {
   seriesNote: (low, high, hasBand) =>
     `Linie: die mittlere Zeitreihe des Clusters.${hasBand ? " Band: die mittlere Hälfte des Clusters zu jeder Zeit." : ""} Senkrechte Achse: ${low} bis ${high}.`,
 
-  compareTitle: "Zwei Cluster vergleichen",
+  compareTitle: (noun) => `Zwei ${plurals[noun]} vergleichen`,
   compareNote:
     "Die größten Unterschiede zuerst. Die Effektstärke ist der Unterschied der Mittelwerte in Standardabweichungen aller Zeilen: unter 0,5 ist klein, über 0,8 groß. Bei Kategorien ist es der Unterschied der Anteile.",
-  compareFirst: "Erster Cluster",
-  compareSecond: "Zweiter Cluster",
+  compareFirst: (noun) => (isClass(noun) ? "Erste Klasse" : "Erster Cluster"),
+  compareSecond: (noun) => (isClass(noun) ? "Zweite Klasse" : "Zweiter Cluster"),
   compareSizes: (first, firstRows, second, secondRows) => `${first}: ${firstRows}. ${second}: ${secondRows}.`,
   separatedBy: (question, yes, no) => `Der Baum trennt sie durch die Frage „${question}“: ja bei ${yes}, nein bei ${no}.`,
   separatedBySeveral: (questions) => `Der Baum trennt Teile von ihnen durch: ${questions}.`,
@@ -171,7 +173,7 @@ export const german: Texts = {
   effectSize: (size) => `Effektstärke ${size}`,
   points: (size) => `${size} Prozentpunkte`,
   similarColumns: (columns) => `Ähnlich in: ${columns}.`,
-  noDifference: "Die beiden Cluster sind in allen Spalten dieser Seite ähnlich.",
+  noDifference: (noun) => `Die beiden ${plurals[noun]} sind in allen Spalten dieser Seite ähnlich.`,
 
   plotTitle: "Streudiagramm",
   plotNote: "Jede Marke ist eine Zeile. Gestrichelte Linien sind Schwellen des Baums in diesen beiden Spalten.",
@@ -448,6 +450,7 @@ export const germanInPython: PythonTexts = {
     noName: "(ohne Namen)",
     notKnown: "nicht bekannt",
     valuesOfShape: "{shape} Werte",
+    sampledRows: "Zeilen der Stichprobe",
 
     encoding: "als {encoding}-Text gelesen ({option} ändert das)",
     shortHeader: "die Kopfzeile hat einen Namen weniger als die Zeilen Felder: die erste Spalte hat keinen",
@@ -546,6 +549,7 @@ export const germanInPython: PythonTexts = {
     impureRegions:
       "{n:Region enthält|Regionen enthalten} mehr Zeilen anderer Cluster, als {option} erlaubt; der größte Anteil ist {error:.1%}",
 
+    entityNoun: "Reihen",
     entities: "{n:Reihe|Reihen} mit {times} Zeitpunkten",
     entitiesOfOwnTimes: "{n:Reihe|Reihen} mit verschieden vielen Zeitpunkten",
     explainedBy: "erklärt durch {columns} (--entity wählt andere)",

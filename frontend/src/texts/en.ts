@@ -12,6 +12,7 @@ export const english = {
   locale: { code: "en", decimal: ".", group: "," },
 
   // words
+  percent: (number: string) => `${number}%`,
   yes: "yes",
   no: "no",
   and: " and ",
@@ -32,7 +33,7 @@ export const english = {
   under: (percent: string) => `under ${percent}`,
   over: (percent: string) => `over ${percent}`,
   reference: (name: string) => name,
-  clustersExplained: "Clusters explained",
+  clustersExplained: (noun: Noun) => `${noun === "class" ? "Classes" : "Clusters"} explained`,
   showMore: (count: string) => `Show all ${count} columns`,
   showFewer: "Show fewer columns",
 
@@ -41,6 +42,7 @@ export const english = {
   sections: "Sections of the report",
   footer: "Created with pellucid. This file works offline and sends no data.",
   links: {
+    levels: "Levels",
     tree: "Tree",
     clusters: "Clusters",
     compare: "Compare",
@@ -163,11 +165,11 @@ export const english = {
     `Line: the most central series of the cluster.${hasBand ? " Band: the middle half of the cluster at each time." : ""} Vertical axis: ${low} to ${high}.`,
 
   // comparison
-  compareTitle: "Compare two clusters",
+  compareTitle: (noun: Noun) => `Compare two ${plurals[noun]}`,
   compareNote:
     "The largest differences first. The effect size is the difference of the averages in standard deviations of all rows: below 0.5 is small, above 0.8 is large. For categories it is the difference of the shares.",
-  compareFirst: "First cluster",
-  compareSecond: "Second cluster",
+  compareFirst: (noun: Noun) => `First ${noun}`,
+  compareSecond: (noun: Noun) => `Second ${noun}`,
   compareSizes: (first: string, firstRows: string, second: string, secondRows: string) =>
     `${first} has ${firstRows}, ${second} has ${secondRows}.`,
   separatedBy: (question: string, yes: string, no: string) => `The tree separates them by the question “${question}”: yes for ${yes}, no for ${no}.`,
@@ -179,7 +181,7 @@ export const english = {
   effectSize: (size: string) => `effect size ${size}`,
   points: (size: string) => `${size} percentage points`,
   similarColumns: (columns: string) => `Similar in: ${columns}.`,
-  noDifference: "The two clusters are similar in all columns of this page.",
+  noDifference: (noun: Noun) => `The two ${plurals[noun]} are similar in all columns of this page.`,
 
   // scatter plot
   plotTitle: "Scatter plot",
@@ -466,6 +468,7 @@ export const englishInPython = {
     noName: "(no name)",
     notKnown: "not known",
     valuesOfShape: "{shape} values",
+    sampledRows: "sampled rows",
 
     // reading a file
     encoding: "read as {encoding} text ({option} to change)",
@@ -568,6 +571,7 @@ export const englishInPython = {
       "{n:region has|regions have} more rows of other clusters than {option} allows; the largest share is {error:.1%}",
 
     // series
+    entityNoun: "entities",
     entities: "{n:entity|entities} with a series of {times} times",
     entitiesOfOwnTimes: "{n:entity|entities} with a series of different numbers of times",
     explainedBy: "explained by {columns} (use --entity to choose)",

@@ -3,7 +3,7 @@
 import { clusterCard } from "../shared/cluster-card";
 import { distributionLegend } from "../shared/column-distribution";
 import { copyButton } from "../shared/copy";
-import { h, section } from "../shared/dom";
+import { breakable, h, section } from "../shared/dom";
 import { displayRule, formatCount } from "../shared/format";
 import { namesToolbar } from "../shared/names-toolbar";
 import { overviewTable } from "../shared/overview-table";
@@ -84,5 +84,5 @@ function ruleList(rules: Rule[]): HTMLElement {
 function conditionParts(rule: Rule): (Node | string)[] {
   return displayRule(rule.text)
     .split(t.and)
-    .flatMap((condition, i) => (i === 0 ? [condition] : [h("span", { class: "and" }, t.and), condition]));
+    .flatMap((condition, i) => (i === 0 ? [breakable(condition)] : [h("span", { class: "and" }, t.and), breakable(condition)]));
 }

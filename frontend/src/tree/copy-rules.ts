@@ -25,7 +25,7 @@ export function copyRulesSection(state: TreeState): HTMLElement {
     textBoxHeader(t.allRules, t.copyRules, rules),
     rules,
     ...sqlBox({ data, names, sql: () => state.tree.sql, onChange }),
-    h("h3", {}, t.downloads),
+    h("h3", { class: "screen-only" }, t.downloads),
     h(
       "div",
       { class: "toolbar" },

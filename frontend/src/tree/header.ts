@@ -28,7 +28,7 @@ export function treeHeader(state: TreeState): HTMLElement {
     t.clusterCount(data.clusters.length, formatCount(data.clusters.length), "cluster"),
     formatRows(data.rows, data.rowsAre),
   );
-  return pageHeader(data.title, headline, h("p", { class: "summary" }, ...summaries), warningBox(data), sizeBar);
+  return pageHeader(data.title, "cluster", headline, h("p", { class: "summary" }, ...summaries), warningBox(data), sizeBar);
 }
 
 function summaryText(data: TreePayload, tree: Tree): string {

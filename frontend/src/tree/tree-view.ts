@@ -1,7 +1,7 @@
 // The section that draws the selected tree. Splits can be collapsed, and the tree can be used with the keyboard.
 
 import { clusterColor } from "../shared/colors";
-import { h, section, setStyle, svg } from "../shared/dom";
+import { breakable, h, section, setStyle, svg } from "../shared/dom";
 import { formatPercent, formatRows } from "../shared/format";
 import { onPrint, PRINT_PAGE } from "../shared/printing";
 import { pictureButtons } from "../shared/picture";
@@ -107,7 +107,7 @@ export function treeSection(state: TreeState, slider: HTMLElement | null): HTMLE
         keydown: (event: KeyboardEvent) => onKeyDown(event, i),
       },
       answer && h("span", { class: "answer" }, answer),
-      ...textParts.map((part) => h("span", { class: "text" }, part)),
+      ...textParts.map((part) => h("span", { class: "text" }, breakable(part))),
       h("span", { class: "row-share" }, h("span", { class: "rows" }, `${rows} · `), share),
       !isLeaf && h("span", { class: "collapse-sign" }, collapsed.has(i) ? "+" : "−"),
       !isLeaf && showsHistogram && !collapsed.has(i) && splitHistogram(node, data.columns[node.column!]),

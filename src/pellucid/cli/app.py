@@ -374,6 +374,8 @@ def regions_command(
     model: opt.Model = None,
     report: opt.Report = None,
     language: opt.Language = opt.LanguageName.en,
+    title: opt.Title = None,
+    names: opt.Names = None,
     seed: opt.Seed = 0,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
@@ -387,6 +389,8 @@ def regions_command(
         targets = {"output": output, "plot": plot, "sql": sql, "model": model, "report": report}
         checks.check_shape_exports(shape, targets)
         _check_files(file, targets)
+        if names not in (None, "suggested"):
+            check_files_exist(Path(names))
         from pellucid.cli.regions import regions
 
         regions(
@@ -399,6 +403,8 @@ def regions_command(
             keep_formulas=keep_formulas,
             dialect=dialect,
             language=language.value,
+            names=names,
+            title=title,
             seed=seed,
             as_json=as_json,
             reading=table.reading(),

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 from rich.table import Table
 
-from pellucid._utils.notices import InputError, UsageError
+from pellucid._utils.notices import UsageError
+from pellucid.cli.names import read_names
 from pellucid.cli.output import (
     cost_change,
     open_console,
@@ -32,8 +32,6 @@ from pellucid.cli.writing import (
     write_rows,
     write_text,
 )
-from pellucid.explanation.rules import label_text
-from pellucid.report import read_cluster_names
 from pellucid.table_explainer.arguments import MethodOptions
 from pellucid.table_explainer.explainer import TableExplanation, explain_source
 from pellucid.table_explainer.number_of_clusters import NumberScore
@@ -113,7 +111,11 @@ def explain(
             found = explain_source(source, **how)
     found = replace(found, decisions=shown_notices())
     if names is not None:
-        found = found.rename("suggested" if names == "suggested" else _read_names(names, found))
+        found = found.rename(
+            "suggested"
+            if names == "suggested"
+            else read_names(names, found.explanation.cluster_names_.tolist())
+        )
     show = _show_json if appearance.as_json else _show
     # Files are written first, because a closed pipe (such as head) ends the program.
     try:
@@ -124,54 +126,6 @@ def explain(
         raise
     show(found, with_scores="-" in str(k))
     report_written(written)
-
-
-def _read_names(path: str, found: TableExplanation) -> dict[Any, str]:
-    """Names of clusters from a table with the columns cluster and name, or from a report."""
-    if Path(path).suffix.lower() in (".html", ".htm"):
-        return _names_of_report(path, found)
-    table = read_source(Path(path), ReadingOptions()).table
-    if table.width < 2:
-        raise InputError(
-            f"--names: {path} has one column", hint="it needs the columns cluster and name"
-        )
-    columns = {name.strip().lower(): name for name in table.columns}
-    keys = table[columns.get("cluster", table.columns[0])].cast(pl.String).to_list()
-    values = table[columns.get("name", table.columns[1])].cast(pl.String).to_list()
-    clusters = {str(name): name for name in found.explanation.cluster_names_.tolist()}
-    names = {}
-    for line, (key, value) in enumerate(zip(keys, values), start=2):
-        if key not in clusters:
-            raise InputError(
-                f"--names: line {line} of {path} names the cluster {key!r}; the clusters are "
-                f"{', '.join(clusters)}"
-            )
-        if value is not None:
-            names[clusters[key]] = value
-    return names
-
-
-def _names_of_report(path: str, found: TableExplanation) -> dict[Any, str]:
-    """Names from a report of the same number of clusters.
-
-    The labels of a report whose clusters were renamed are names.
-    """
-    try:
-        named = read_cluster_names(path)
-    except ValueError as error:
-        raise InputError(f"--names: {error}", hint="use a table with cluster and name") from None
-    clusters = found.explanation.cluster_names_.tolist()
-    if len(named) != len(clusters):
-        raise InputError(
-            f"--names: {path} has {len(named)} clusters, but there are {len(clusters)}",
-            hint=f"-k {len(named)} gives as many",
-        )
-    has_own_labels = all(label_text(cluster) in named for cluster in clusters)
-    if has_own_labels:
-        chosen = {cluster: named[label_text(cluster)] for cluster in clusters}
-    else:
-        chosen = dict(zip(clusters, (name or label for label, name in named.items())))
-    return {cluster: name for cluster, name in chosen.items() if name is not None}
 
 
 def _write(

@@ -15,10 +15,12 @@ from pellucid._utils.notices import notice, option
 from pellucid._utils.texts import Message
 from pellucid.cli import CommandError, replacing
 from pellucid.cli.compare import read_clusters
+from pellucid.cli.names import read_names
 from pellucid.cli.output import show_line, show_measures, shown_notices
 from pellucid.cli.progress import working
 from pellucid.cli.writing import CLUSTER, draw, write_text
 from pellucid.eop.region_list import RegionList, region_text
+from pellucid.table_explainer.naming import suggest_names
 from pellucid.table_explainer.wording import count, percent
 from pellucid.tables.column_formats import PLAIN
 from pellucid.tables.encoding import Indicator
@@ -39,6 +41,8 @@ def regions(
     keep_formulas: bool = False,
     dialect: str = "standard",
     language: str = "en",
+    names: str | None = None,
+    title: str | None = None,
     as_json: bool = False,
     **data: Any,
 ) -> None:
@@ -57,6 +61,10 @@ def regions(
         per level: ``regions.png`` becomes ``regions-1.png`` and so on.
     dialect : str
         SQL dialect.
+    names : str or None
+        A file with names of clusters, or ``suggested``.
+    title : str or None
+        Title of the report; default: the name of the file.
     as_json : bool
         Print JSON instead of text.
     bom : bool
@@ -73,20 +81,32 @@ def regions(
     if targets.get("output") is not None:
         _check_new_columns(source)
     # Boxes do not depend on the scale, so the units of the table are used.
-    names = prepared.encoding.names
-    columns = zip(map(str, names), prepared.features)
+    column_names = prepared.encoding.names
+    columns = zip(map(str, column_names), prepared.features)
     table = pl.DataFrame({name: column.astype(float) for name, column in columns})
     with working("regions"):
         found = explain_clusters(
-            table, labels, max_error=max_error, regions=shape, random_state=seed, columns=names
+            table,
+            labels,
+            max_error=max_error,
+            regions=shape,
+            random_state=seed,
+            columns=column_names,
         )
+    named: dict[Any, str] = {}
+    suggested = suggest_names(prepared, *_positions(labels))
+    clusters = [cluster.cluster for cluster in found]
+    if names is not None:
+        named = dict(zip(clusters, suggested)) if names == "suggested" else {}
+        named = named or read_names(names, clusters)
     _warn_about_errors(found, max_error)
     decisions = shown_notices()
     agreement = float(np.mean(found.model.predict(table) == labels))
+    shown = found.rename_clusters(named)
     if as_json:
-        print(json.dumps([_plain(cluster) for cluster in found], indent=2, ensure_ascii=False))
+        print(json.dumps([_plain(cluster) for cluster in shown], indent=2, ensure_ascii=False))
     else:
-        _show(found, agreement)
+        _show(shown, agreement, named)
     if (plot := targets.get("plot")) is not None:
         _draw(plot, found.model, table, labels)
     exported = None
@@ -99,14 +119,21 @@ def regions(
             formats={n: prepared.roles.formats[n] for n in prepared.roles.numbers},
             reading=source.options.to_dict(),
         )
-        _export(exported, source, targets, dialect, {"bom": bom, "keep_formulas": keep_formulas})
+        _export(
+            exported.rename_clusters(named),
+            source,
+            targets,
+            dialect,
+            {"bom": bom, "keep_formulas": keep_formulas},
+        )
     if (report := targets.get("report")) is not None:
-        title = Path(prepared.source.name).name
         with replacing(report) as unfinished:
             found.model.report(
                 unfinished,
                 table,
-                title=title,
+                title=title or Path(prepared.source.name).name,
+                cluster_names=named,
+                suggested_names=suggested,
                 reference=clustering.name,
                 language=language,
                 decisions=decisions,
@@ -247,6 +274,12 @@ def _report_warnings(found: Any, max_error: float) -> list[Message]:
     return [Message("impureRegions", n=len(errors), error=max(errors), option=shown)]
 
 
+def _positions(labels: np.ndarray) -> tuple[np.ndarray, int]:
+    """The position of each label among the sorted labels, and the number of labels."""
+    classes, positions = np.unique(labels, return_inverse=True)
+    return positions, len(classes)
+
+
 def _plain(cluster: Any) -> dict:
     name = cluster.cluster.item() if hasattr(cluster.cluster, "item") else cluster.cluster
     return {
@@ -266,7 +299,7 @@ def _plain(cluster: Any) -> dict:
     }
 
 
-def _show(found: Any, agreement: float) -> None:
+def _show(found: Any, agreement: float, named: dict[Any, str]) -> None:
     model = found.model
     levels = count(model.n_levels_, "level")
     show_line(f"{count(len(found), 'cluster')}, located by {levels} of regions", style="bold")
@@ -280,7 +313,7 @@ def _show(found: Any, agreement: float) -> None:
     if uncovered.share and uncovered.answer is not None:
         measures.append(
             (
-                f"other rows, assigned to cluster {uncovered.answer}",
+                f"other rows, assigned to cluster {named.get(uncovered.answer, uncovered.answer)}",
                 f"{percent(uncovered.share)}, {percent(uncovered.purity)} of them correctly",
             )
         )

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from pellucid._utils.notices import notice
-from pellucid._utils.texts import Message
+from pellucid._utils.texts import Message, say, texts_in
 from pellucid.cli import CommandError, replacing
 from pellucid.cli.output import show_line, show_measures, show_rules, shown_notices
 from pellucid.cli.progress import working
@@ -145,13 +145,15 @@ def xclusters(
         write_text(model_file, explanation.to_json(indent=1))
     if report is not None:
         title = Path(source.name).name
+        with texts_in(language):
+            noun = say("entityNoun")
         with replacing(report) as unfinished:
             model.report(
                 unfinished,
                 found.explained_by,
                 series=series,
                 title=title,
-                rows="entities" if language == "en" else "Reihen",
+                rows=noun,
                 language=language,
                 decisions=shown_notices(),
             )

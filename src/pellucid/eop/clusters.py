@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from pellucid._utils.options import Noise
 from pellucid.eop._classifier import EOPClassifier
 from pellucid.eop.answer_regions import AnswerRegion, describe_support, region_text
-from pellucid.explanation.mixins import RegionExportMixin
+from pellucid.explanation.mixins import RegionExportMixin, ReportMixin
 from pellucid.explanation.rules import RuleList
 from pellucid.tables.encoding import Encoding, Indicator
 from pellucid.tables.frames import as_table
@@ -68,7 +68,7 @@ class ClusterDescription:
         return f"one region contains {share}" if n == 1 else f"{n} regions contain {share}"
 
 
-class ClusterRegions(RegionExportMixin, RuleList):
+class ClusterRegions(RegionExportMixin, ReportMixin, RuleList):
     """The regions of all clusters, sorted by label; prints as text.
 
     Parameters
@@ -80,11 +80,37 @@ class ClusterRegions(RegionExportMixin, RuleList):
     ----------
     model : EOPClassifier
         The fitted model of the labels.
+    encoding : Encoding or None
+        How columns of text became numbers; None if there are none.
     """
 
-    def __init__(self, clusters: Sequence[ClusterDescription], model: EOPClassifier) -> None:
+    def __init__(
+        self,
+        clusters: Sequence[ClusterDescription],
+        model: EOPClassifier,
+        encoding: Encoding | None = None,
+    ) -> None:
         super().__init__(clusters)
         self.model = model
+        self.encoding = encoding
+
+    def rename_clusters(self, names: Mapping[Any, str]) -> ClusterRegions:
+        """The same descriptions with other labels of the clusters; `model` keeps its labels.
+
+        Parameters
+        ----------
+        names : mapping of label to str
+            Names of some or all clusters.
+
+        Returns
+        -------
+        ClusterRegions
+            A copy.
+        """
+        if not names:
+            return self
+        renamed = [replace(c, cluster=names.get(c.cluster, str(c.cluster))) for c in self]
+        return ClusterRegions(renamed, self.model, self.encoding)
 
 
 def explain_clusters(
@@ -152,8 +178,9 @@ def explain_clusters(
             raise ValueError("every label is -1 (noise); set noise='group' to describe these rows")
         weight = np.ones(len(labels)) if weight is None else weight
         weight = np.where(is_clustered, weight, 0.0)
-    if columns is None:
-        X, columns = _encoded(X)
+    encoding = None if columns is not None else _encoding_of(X)
+    if encoding is not None:
+        X, columns = encoding.transform(X), encoding.names
     parameters = {"strict": True, "complexity_penalty": 0.001, "calibration": 0, **parameters}
     model = EOPClassifier(max_error=max_error, random_state=random_state, **parameters)
     model.fit(X, labels, sample_weight=weight)
@@ -172,13 +199,12 @@ def explain_clusters(
         clusters.append(
             ClusterDescription(cluster, n_samples, coverage, n_assigned, tuple(regions))
         )
-    return ClusterRegions(clusters, model)
+    return ClusterRegions(clusters, model, encoding)
 
 
-def _encoded(X: Any) -> tuple[Any, list[str | Indicator] | None]:
-    """A data frame with columns of text as numbers, and the descriptions of its columns."""
+def _encoding_of(X: Any) -> Encoding | None:
+    """The encoding of a data frame with columns of text."""
     table = None if isinstance(X, (np.ndarray, list, tuple)) else as_table(X)
     if table is None or all(dtype.is_numeric() for dtype in table.schema.values()):
-        return X, None
-    encoding = Encoding.fit(X)
-    return encoding.transform(X), encoding.names
+        return None
+    return Encoding.fit(X)

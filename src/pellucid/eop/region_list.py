@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import copy
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -306,6 +307,26 @@ class RegionList(RegionExportMixin):
     def _texts(self, level: ListLevel) -> list[Any]:
         names = [self.names_[f] for f in level.features]
         return names if isinstance(level.regions, Boxes) else [str(name) for name in names]
+
+    def rename_clusters(self, names: Mapping[Any, str]) -> RegionList:
+        """The same regions with other labels of the clusters.
+
+        Parameters
+        ----------
+        names : mapping of label to str
+            Names of some or all clusters.
+
+        Returns
+        -------
+        RegionList
+            A copy.
+        """
+        if not names:
+            return self
+        found = copy.copy(self)
+        labels = self.classes_.tolist()
+        found.classes_ = np.array([names.get(label, str(label)) for label in labels], dtype=object)
+        return found
 
     def __repr__(self) -> str:
         n = sum(len(level.regions) for level in self.levels_)

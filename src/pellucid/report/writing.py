@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import polars as pl
 
 from pellucid._utils.files import replacing
 from pellucid._utils.texts import LANGUAGES, texts_in
@@ -65,6 +67,11 @@ def report_html(
         "cluster_names": Names(cluster_names or {}, suggested_names),
         "notes": DataNotes(decisions, warnings, number_of_clusters, table),
     }
+    if hasattr(getattr(model, "model", None), "levels_"):
+        # What `explain_clusters` returns; with a reference, the classes are called clusters.
+        shown["reference"] = reference or "the given clusters"
+        exported = model if exported is None else exported
+        model, X = _in_numbers(model, X)
     if hasattr(model, "levels_"):
         from pellucid.report.regions import make_regions_payload
 
@@ -76,6 +83,17 @@ def report_html(
     with texts_in(language):
         payload = make_payload(subject, X, trade_off=trade_off, series=series, times=times, **shown)
         return render(payload)
+
+
+def _in_numbers(found: Any, X: Any) -> tuple[Any, Any]:
+    """The model of `ClusterRegions` and its rows, with indicators of categories as columns."""
+    if found.encoding is None:
+        return found.model, X
+    names = [str(name) for name in found.encoding.names]
+    model = copy.copy(found.model)
+    model.feature_names_in_ = np.array(names, dtype=object)
+    numbers = np.asarray(found.encoding.transform(X))
+    return model, pl.DataFrame({name: numbers[:, i] for i, name in enumerate(names)})
 
 
 def _new_names(model: Any, X: Any) -> list[str] | None:
@@ -98,9 +116,9 @@ def write_report(path: str | PathLike[str], model: Any, X: Any, **options: Any) 
     ----------
     path : path-like
         The file.
-    model : fitted estimator of this package, Explanation or ThresholdTree
-        Of EOP models the page shows the levels and their regions; `fitted`, `trade_off`,
-        `series` and `times` are not for them.
+    model : fitted estimator of this package, Explanation, ThresholdTree or ClusterRegions
+        Of EOP models, and of what :func:`~pellucid.explain_clusters` returns, the page shows
+        the levels and their regions; `fitted`, `trade_off`, `series` and `times` are not for them.
     X : data frame, array-like or sparse matrix
         The rows to show, usually those of `fit`: estimators do not keep them. Agreement with
         the reference is counted anew if they are the same.

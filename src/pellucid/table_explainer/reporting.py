@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid._utils.texts import say, texts_in
 from pellucid.explanation.explanation import Explanation
 from pellucid.report import write_report
 from pellucid.report.alternatives import AlternativeTrees, other_trees
@@ -39,10 +40,15 @@ def write_table_report(
     """
     prepared = fitted.prepared
     name = Path(prepared.source.name).name
+    shown = with_profile(prepared)
+    # Of rows that were read in batches, the page shows a sample.
+    if shown.height < fitted.n_rows and options.get("rows", "rows") == "rows":
+        with texts_in(options.get("language", "en")):
+            options["rows"] = say("sampledRows")
     return write_report(
         path,
         explanation,
-        with_profile(prepared),
+        shown,
         fitted=fitted.model,
         title=title or name,
         reference=fitted.clustering.name,

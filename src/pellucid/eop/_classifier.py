@@ -38,14 +38,17 @@ class EOPClassifier(BaseEOP):
     fitted on every projection, and one projection is selected. Regions are searched in which at
     most a fraction `max_error` of the rows is misclassified. Held-out rows recalibrate or delete
     these regions. The covered rows are then removed. With ``base="constant"``, regions that gain
-    less than `complexity_penalty` per inequality are removed at the end.
+    less than `complexity_penalty` per inequality are removed at the end. If `max_error` is not
+    given either, boxes are then optimized together: each is replaced by the box of its columns
+    with which the whole list is correct on most rows, minus the penalty.
 
     Parameters
     ----------
     {first}
     max_error : float or "auto", default="auto"
         Maximum error rate inside a region (ε). "auto": 0.1 or 0.3, by cross-validation (with
-        another base than "constant", or fewer than 30 rows: 0.1).
+        another base than "constant", or fewer than 30 rows: 0.1). It is then not a limit of the
+        final regions, of which at least half of the rows are of their class.
     complexity_penalty : float or "auto", default="auto"
         Penalty for complexity (η). With ``base="constant"``: fraction of the rows that each
         inequality of a region must gain. With others: penalty per column, so that the score of a
@@ -205,7 +208,7 @@ class EOPClassifier(BaseEOP):
     def _choose(self, problem, base, subsets, random) -> None:
         """Set `max_error_` and `complexity_penalty_`, by cross-validation if they are "auto"."""
         error, penalty = self.max_error, self.complexity_penalty
-        self.cv_results_ = []
+        self.cv_results_, self._penalties = [], ()
         if not self._is_cross_validated or len(problem.y) < MIN_ROWS:
             self.max_error_ = MAX_ERRORS[0] if error == "auto" else error
             self.complexity_penalty_ = 0.01 if penalty == "auto" else penalty
@@ -219,23 +222,34 @@ class EOPClassifier(BaseEOP):
             settings = self._settings()
             return self._make_learner(problem, base, subsets, fitted, held, settings, random)
 
+        penalties = penalties_of(n_rows) if penalty == "auto" else [penalty]
         self.cv_results_ = choose_parameters(
             make_learner,
             problem,
             MAX_ERRORS if error == "auto" else [error],
-            penalties_of(n_rows) if penalty == "auto" else [penalty],
+            penalties,
             int(random.randint(2**31 - 1)),
         )
         self.max_error_ = self.cv_results_[0].max_error
         self.complexity_penalty_ = self.cv_results_[0].complexity_penalty
+        self._penalties = tuple(p for p in penalties if p <= self.complexity_penalty_)
 
     def _uncovered_hint(self) -> str:
         return "" if self.relax else "Increase max_error or set relax=True."
 
+    @property
+    def _optimizes(self) -> bool:
+        """Whether boxes are optimized together, which may exceed ε: only if it is not given."""
+        has_limit = self.strict or self.leftover == "abstain"
+        return self.max_error == "auto" and self._is_cross_validated and not has_limit
+
     def _settings(self) -> Settings:
+        penalty = self.complexity_penalty_
+        if self._optimizes and self._penalties:
+            penalty = self._penalties[0]
         return Settings(
             max_error=self.max_error_,
-            complexity_penalty=self.complexity_penalty_,
+            complexity_penalty=penalty,
             n_candidates=self.n_candidates,
             min_support=self.min_support,
             max_levels=self.max_levels,
@@ -243,6 +257,8 @@ class EOPClassifier(BaseEOP):
             choose=self.choose,
             is_strict=self.strict,
             has_default=not self.strict and self.leftover != "abstain",
+            optimizes=self._optimizes,
+            penalties=self._penalties,
         )
 
 

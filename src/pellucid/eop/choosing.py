@@ -9,7 +9,6 @@ import numpy as np
 
 from pellucid.eop.class_learner import ClassLearner
 from pellucid.eop.problem import RegionProblem
-from pellucid.eop.pruning import FlatList
 
 MAX_ERRORS = (0.1, 0.3)
 """Values of ε that are tried."""
@@ -47,9 +46,9 @@ def choose_parameters(
 ) -> list[ParameterChoice]:
     """Cross-validate all pairs of ε and η; the first result is the best.
 
-    For each fold and ε one list is grown, with the smallest η, and pruned with each η. The best
-    pair is the simplest one, by the number of inequalities, whose accuracy is within one standard
-    error of the highest.
+    For each fold and ε one list is grown, with the smallest η, and simplified with each η. The
+    best pair is the simplest one, by the number of inequalities, whose accuracy is within one
+    standard error of the highest.
 
     Parameters
     ----------
@@ -72,17 +71,12 @@ def choose_parameters(
         for i, max_error in enumerate(max_errors):
             random = np.random.RandomState(seed)
             learner = make_learner(train, max_error, penalties[0], random)
-            levels = learner.grow().levels
+            learner.grow()
             if learner.interrupt.requested:
                 return [ParameterChoice(max_error, penalties[0], np.nan, np.nan)]
-            grown = FlatList.of(levels, problem, train, learner.settings.has_default)
-            tested = FlatList.of(levels, problem, test)
-            total, kept = problem.total(train), None
-            for j, penalty in enumerate(penalties):
-                kept = grown.pruned(penalty * total, kept)
-                answer = tested.predict(kept, grown.default(kept))
+            for j, (answer, n_facets) in enumerate(learner.answers_by_penalty(penalties, test)):
                 right[i, j] += weight[test] @ (answer == problem.y[test])
-                size[i, j] += grown.n_facets[kept].sum() / _N_FOLDS
+                size[i, j] += n_facets / _N_FOLDS
     accuracy = right / weight.sum()
     choices = [
         ParameterChoice(e, p, float(accuracy[i, j]), float(size[i, j]))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 import numpy as np
 
 from pellucid.eop.class_scan import ClassScan, scan_classes
 from pellucid.eop.eop_learner import EOPLearner
 from pellucid.eop.learning import MIN_ROWS, LearningResult, ProjectionCandidate
 from pellucid.eop.pruning import FlatList
+from pellucid.eop.refining import ListOptimizer
+from pellucid.eop.shapes.boxes import BoxFinder
 from pellucid.eop.shapes.regions import RegionSearchResult
 
 _RESCAN_AT = 0.9
@@ -23,7 +27,8 @@ class ClassLearner(EOPLearner):
     The net support of a region is C - (1 - ε) / ε · W minus η · (number of inequalities) times
     the weight of all rows, where C and W are the weights of its rows of the class and of its
     other rows. ε is relaxed when no net support is positive. At the end, regions whose removal
-    costs less than η per inequality are removed.
+    costs less than η per inequality are removed. If ε is not given by the user, boxes are then
+    optimized together; see `ListOptimizer`.
     """
 
     _last_scan: tuple[float, int, ClassScan] | None = None
@@ -33,14 +38,54 @@ class ClassLearner(EOPLearner):
         return super().learn()
 
     def learn(self) -> LearningResult:
-        """Find all levels, then prune them."""
+        """Find all levels, then prune them, and optimize their boxes together if asked for."""
         learned = self.grow()
-        if all(level.regions.scores is None for level in learned.levels):
-            rows = self.all_rows
-            flat = FlatList.of(learned.levels, self.problem, rows, self.settings.has_default)
-            facet_units = self.settings.complexity_penalty * self.problem.total(rows)
+        penalties = self.settings.penalties or (self.settings.complexity_penalty,)
+        optimizer = self._optimizer()
+        if optimizer is not None:
+            boxes = optimizer.start(learned.levels)
+            boxes = optimizer.path(boxes, penalties, self._should_stop)[-1]
+            self.replace_regions([(box.source, box.box) for box in boxes])
+        elif all(level.regions.scores is None for level in learned.levels):
+            flat = self._flat(self.all_rows)
+            facet_units = penalties[-1] * self.problem.total(self.all_rows)
             self.keep(flat.position[flat.pruned(facet_units)])
-        return self.learned
+        return learned
+
+    def answers_by_penalty(
+        self, penalties: Sequence[float], rows: np.ndarray
+    ) -> Iterator[tuple[np.ndarray, int]]:
+        """Answers for other rows, and number of inequalities, if the list is simplified by each η.
+
+        Parameters
+        ----------
+        penalties : sequence of float
+            Values of η, in ascending order.
+        rows : ndarray of int
+            Rows to classify.
+        """
+        optimizer = self._optimizer()
+        if optimizer is not None:
+            boxes = optimizer.start(self.learned.levels)
+            for found in optimizer.path(boxes, penalties, self._should_stop):
+                yield optimizer.predict(found, rows), sum(box.n_facets for box in found)
+            return
+        flat, tested = self._flat(self.all_rows), self._flat(rows)
+        total, kept = self.problem.total(self.all_rows), None
+        for penalty in penalties:
+            kept = flat.pruned(penalty * total, kept)
+            yield tested.predict(kept, flat.default(kept)), int(flat.n_facets[kept].sum())
+
+    def _flat(self, rows: np.ndarray) -> FlatList:
+        return FlatList.of(self.learned.levels, self.problem, rows, self.settings.has_default)
+
+    def _optimizer(self) -> ListOptimizer | None:
+        """The search for better boxes; None if they stay as they were found."""
+        settings, finder = self.settings, self.finders[0]
+        if not settings.optimizes or not isinstance(finder, BoxFinder) or len(self._all_held):
+            return None
+        limits = settings.min_support, settings.purity_limit
+        return ListOptimizer(self.problem, self.all_rows, finder, *limits)
 
     def _scan(self, max_errors: list[float]):
         """Scan all projections, or, if few rows were covered since then, only the best ones.

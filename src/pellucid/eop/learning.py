@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -16,7 +17,7 @@ from pellucid.eop.classifiers.constant import ConstantBase
 from pellucid.eop.decision_list import Level
 from pellucid.eop.problem import ProjectionView, RegionProblem, is_error_allowed, project
 from pellucid.eop.scan import scan_projections
-from pellucid.eop.shapes.regions import Calibration, Finder, RegionSearchResult
+from pellucid.eop.shapes.regions import Calibration, Finder, Regions, RegionSearchResult
 
 MIN_ROWS = 3
 """Rows that a region of the rarest class needs at least."""
@@ -24,7 +25,10 @@ MIN_ROWS = 3
 
 @dataclass(frozen=True)
 class Settings:
-    """Parameters of the level search; see `EOPClassifier` and `ATEOPClassifier`."""
+    """Parameters of the level search; see `EOPClassifier` and `ATEOPClassifier`.
+
+    If `optimizes`, boxes are optimized together at the end, with each η of `penalties` in turn.
+    """
 
     max_error: float
     complexity_penalty: float
@@ -36,6 +40,8 @@ class Settings:
     confidence: float = 0.0
     is_strict: bool = False
     has_default: bool = True
+    optimizes: bool = False
+    penalties: tuple[float, ...] = ()
 
     @property
     def purity_limit(self) -> float:
@@ -189,6 +195,27 @@ class Learner:
         kept = [np.sort(position[position[:, 0] == i, 1]) for i in range(len(levels))]
         if all(len(k) == len(level.regions) for k, level in zip(kept, levels)):
             return
+        self._assign_again(levels, kept)
+
+    def replace_regions(self, regions: Sequence[tuple[int, Regions]]) -> None:
+        """Replace all levels, each by one region, and assign the rows to the levels again.
+
+        Parameters
+        ----------
+        regions : sequence of (int, Regions)
+            Index of the present level that a region comes from, and the region.
+        """
+        learned = self.learned
+        used = [step for step in learned.history if step.is_used]
+        others = [step for step in learned.history if not step.is_used]
+        levels = [replace(learned.levels[source], regions=found) for source, found in regions]
+        steps = [replace(used[source], before=found, after=found) for source, found in regions]
+        learned.history = [*others, *steps]
+        self._assign_again(levels, [np.arange(len(found)) for _, found in regions])
+
+    def _assign_again(self, levels: list[Level], kept: list[np.ndarray]) -> None:
+        """Assign the rows to the levels, of which some regions are kept."""
+        learned = self.learned
         used = [step for step in learned.history if step.is_used]
         others = [step for step in learned.history if not step.is_used]
         while True:
@@ -199,7 +226,7 @@ class Learner:
             for index, (level, regions) in enumerate(zip(levels, kept)):
                 if len(regions) and len(self.rows):
                     self._add_again(level, regions, used[index])
-                    origin.append(index)
+                    origin += [index] * (len(learned.levels) - len(origin))
             impure = [
                 (index, region)
                 for index, level in zip(origin, learned.levels)

@@ -45,9 +45,7 @@ def sections(settings: Settings) -> list[Section]:
         "paper. *Seoul* is the floating population of the paper's DS4C data by district, age "
         "and sex, two of its five months, 7-day mean; *card* stands in for the paper's "
         "Credit Card data "
-        "(`pellucid.datasets.make_card_trends`). In tables 2 and 3 and figures 3 and 4, *card* was "
-        "measured before values of k were removed from blocks and rows were put in an order of "
-        "their own; the other sets after it."
+        "(`pellucid.datasets.make_card_trends`)."
     )
     parts = (
         *(searches.tables, claims.sheets, thirds.sheets, plane.pictures),

@@ -36,6 +36,9 @@ PAPER_5 = {
 }
 """D + λN in table 5 of the paper."""
 
+HALF = 0.5
+"""α up to which monotonicity is also shown."""
+
 FIGURES = {
     6: ("euclidean", "jaccard", "Euclidean distance instead of dynamic time warping"),
     7: ("dtw", "cosine", "cosine distance instead of Jaccard distance"),
@@ -170,15 +173,33 @@ def _table_5(rows: list[dict]) -> Sheet:
 
 
 def _monotonicity(figure: int, what: str, planes: dict[str, dict[str, np.ndarray]]) -> Sheet:
-    sheet = plane.monotonicity(planes)
-    verdicts = ["holds" if is_mostly_monotone(p) else "misses" for p in planes.values()]
+    halves = {
+        **planes,
+        **{f"{name}, α ≤ {HALF:g}": up_to_half(of) for name, of in planes.items()},
+    }
+    sheet = plane.monotonicity(halves)
+    verdicts = ["holds" if is_mostly_monotone(p) else "misses" for p in halves.values()]
     note = (
         f"With {what}: share of steps in which D and N go as the bounds count on, pair by pair "
         "(and as averages). Claim of the paper: the averages mostly do, here at least half of the "
         "steps of each of the four curves."
     )
+    missed = [name for name, of in planes.items() if not is_mostly_monotone(of)]
+    held = [name for name in missed if is_mostly_monotone(up_to_half(planes[name]))]
+    if held:
+        note += (
+            f" {' and '.join(held)}: it is missed where α > {HALF:g}, and holds up to there. The "
+            "Jaccard distance of three categories has three values between different rows, so "
+            "that clusters found by it alone have many ties."
+        )
     lines = [[*line, verdict] for line, verdict in zip(sheet.rows, verdicts)]
     return Sheet(f"Figure {figure}: monotonicity", [*sheet.headings, "verdict"], lines, note)
+
+
+def up_to_half(of: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The part of a plane in which trends count at least as much as explanations."""
+    is_part = of["alpha"] <= HALF
+    return {**of, "alpha": of["alpha"][is_part], **{p: of[p][:, is_part] for p in ("d", "n")}}
 
 
 def is_mostly_monotone(of: dict[str, np.ndarray]) -> bool:

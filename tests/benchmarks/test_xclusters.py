@@ -170,15 +170,23 @@ def test_appendix_and_evaluations_beside_the_grid(tmp_path):
         for t, s, o in found
     )
     planes = Store(tmp_path / appendix.PLANES, ("dataset", "figure"), ("k", "alpha", "d", "n"))
+    # N falls with k where α = 1.
     planes.add(
-        {"dataset": "seoul", "figure": 6, "k": k, "alpha": a, "d": a / k, "n": k * (1 - a)}
+        {"dataset": name, "figure": 6, "k": k, "alpha": a, "d": a / k, "n": n}
+        for name in ("seoul", "card")
         for k in (3, 4)
-        for a in (0.0, 0.5, 1.0)
+        for a, n in ((0.0, k), (0.5, k / 2), (1.0, k / 9 if name == "seoul" else 9 / (k - 2)))
     )
     four, five, six, picture = appendix.sheets(Settings(output=tmp_path))
     assert four.rows[0][-2:] == ["0.520 (0.547)", "holds"]
     assert [row[-1] for row in five.rows] == ["–", "misses"]
-    assert six.rows[0][-1] == "holds"
+    assert [(row[0], row[-1]) for row in six.rows] == [
+        ("Seoul", "holds"),
+        ("card", "misses"),
+        ("Seoul, α ≤ 0.5", "holds"),
+        ("card, α ≤ 0.5", "holds"),
+    ]
+    assert "card: it is missed where α > 0.5, and holds up to there" in six.note
     assert (tmp_path / picture.file).exists()
     store = Store(tmp_path / thirds.FILE, ("dataset", "settings"), thirds.VALUES)
     for name, evaluations in (("few", 63), ("many", 64)):

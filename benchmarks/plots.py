@@ -82,7 +82,8 @@ def _draw_panel(panel: Panel, axis, styles: dict[str, dict], logarithmic: bool) 
     if logarithmic:
         _use_logarithms(panel, axis)
     else:
-        axis.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+        whole = all(float(x).is_integer() for line in panel.lines for x in line.x)
+        axis.xaxis.set_major_locator(MaxNLocator(5, integer=whole))
     if panel.top is not None:
         bottom = min(min(line.y) for line in panel.lines)
         axis.set_ylim(bottom - 0.04 * (panel.top - bottom), panel.top)

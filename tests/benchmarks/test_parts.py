@@ -255,6 +255,7 @@ def test_sizes_are_relative_to_no_penalty():
     sizes, costs = penalty.by_penalty(rows)
     assert sizes == {0.0: [1.0], 0.03: [0.5]}
     assert costs[0.03] == [1.5]
+    assert penalty.rank_correlation(sizes) == pytest.approx(-1)
 
 
 def test_a_slope_is_the_power():

@@ -33,7 +33,7 @@ LOWEST := .venv-lowest
 LOWEST_TESTS := tests/cluster/test_inputs.py tests/cluster/test_tree_methods.py tests/tree tests/explanation \
   tests/export tests/tables tests/reference tests/cli/test_explain.py tests/cli/test_demo.py tests/test_extras.py
 test-lowest: $(LOWEST)/.ready
-	NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST)/cache $(LOWEST)/bin/python -m pytest -n auto -m "not slow" $(LOWEST_TESTS)
+	NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST)/cache $(LOWEST)/bin/python -m pytest -n auto $(LOWEST_TESTS)
 
 $(LOWEST)/.ready: pyproject.toml tests/lowest.txt
 	$(PYTHON) -m venv $(LOWEST)

@@ -26,7 +26,7 @@ def fill_docstring(cls: _Class, parts: Mapping[str, str]) -> _Class:
         store it as it is written.
     """
     if cls.__doc__:
-        filled = inspect.cleandoc(cls.__doc__)
+        filled = inspect.cleandoc(cls.__doc__) + "\n"
         for name, text in parts.items():
             filled = filled.replace(f"{{{name}}}", text.replace("\n    ", "\n"))
         cls.__doc__ = filled

@@ -266,7 +266,9 @@ def kept_nodes(root: Region) -> list[Region]:
 
     def kept(region: Region) -> Region:
         while not region.is_end and not (len(region.left.rows) and len(region.right.rows)):
-            region = region.left if len(region.left.rows) else region.right
+            side = region.left if len(region.left.rows) else region.right
+            assert side is not None
+            region = side
         return region
 
     nodes, waiting = [], [kept(root)]

@@ -147,7 +147,8 @@ class RegionList(RegionExportMixin):
         self.classes_ = np.asarray(classes)
         self.default_, self.total_ = default, float(total)
         if columns is None:
-            columns = dict.fromkeys(n.column if _is_indicator(n) else n for n in self.names_)
+            used = (n.column if _is_indicator(n) else n for n in self.names_)
+            columns = list(dict.fromkeys(used))
         self.feature_names_in_ = np.array(list(columns), dtype=object)
         self.fill_, self.formats_ = dict(fill or {}), dict(formats or {})
         self.reading_ = reading

@@ -96,7 +96,7 @@ def trace(transformer: Any, sources: list[ColumnSource], width: int) -> list[Col
     elif isinstance(transformer, pipeline.FeatureUnion):
         found = _trace_union(transformer, sources)
     elif isinstance(transformer, feature_selection.SelectorMixin):
-        found = [sources[i] for i in transformer.get_support(indices=True)]
+        found = [sources[i] for i in np.flatnonzero(transformer.get_support())]
     elif isinstance(transformer, impute.SimpleImputer):
         found = _trace_imputer(transformer, sources)
     elif isinstance(transformer, preprocessing.OneHotEncoder):

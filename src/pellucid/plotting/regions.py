@@ -209,19 +209,19 @@ def plot_calibration(
     story = [s for s in model.history_ if s.is_used and s.level == scene.number]
     if not story:
         raise ValueError(f"the model keeps no calibration of level {level}")
-    axes = _new_pair(scene.dim) if axes is None else np.asarray(axes, dtype=object)
-    if axes.shape != (2,):
-        raise ValueError(f"axes has shape {axes.shape}; two axes are needed, before and after")
+    pair = _new_pair(scene.dim) if axes is None else np.asarray(axes, dtype=object)
+    if pair.shape != (2,):
+        raise ValueError(f"axes has shape {pair.shape}; two axes are needed, before and after")
     n_deleted = len(story[0].deleted)
     for ax, regions, deleted in zip(
-        axes, (story[0].before, story[0].after), (story[0].deleted, ())
+        pair, (story[0].before, story[0].after), (story[0].deleted, ())
     ):
         scene.draw(ax, regions=regions, deleted=deleted, all_colored=True)
-    axes[0].set_title(f"before calibration: {_count(len(story[0].before))}", fontsize=10)
+    pair[0].set_title(f"before calibration: {_count(len(story[0].before))}", fontsize=10)
     changed = f", {n_deleted} deleted" if n_deleted else ""
-    axes[1].set_title(f"after: {_count(len(story[0].after))}{changed}", fontsize=10)
-    scene.draw_legend(axes[1], has_grey=False, has_deleted=n_deleted > 0)
-    return axes
+    pair[1].set_title(f"after: {_count(len(story[0].after))}{changed}", fontsize=10)
+    scene.draw_legend(pair[1], has_grey=False, has_deleted=n_deleted > 0)
+    return pair
 
 
 def plot_row(

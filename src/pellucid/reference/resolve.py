@@ -304,8 +304,7 @@ def _predict(estimator, X, table) -> np.ndarray:
 
 def _check_column_names(names: Any, table: Any) -> None:
     """Fail if the reference has column names and those of the data differ."""
-    given = as_table(table) if names is not None else None
-    if given is None:
+    if names is None or (given := as_table(table)) is None:
         return
     names, columns = [str(name) for name in names], [str(name) for name in given.columns]
     if names == columns:

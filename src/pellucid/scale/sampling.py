@@ -161,5 +161,6 @@ class GatherTask:
     def merge(self, first: GatheredRows, second: GatheredRows) -> GatheredRows:
         """The rows of two batches."""
         n = first.n_rows + second.n_rows
-        is_kept = n <= self.limit and first.parts is not None and second.parts is not None
-        return GatheredRows(n, [*first.parts, *second.parts] if is_kept else None)
+        if n > self.limit or first.parts is None or second.parts is None:
+            return GatheredRows(n, None)
+        return GatheredRows(n, [*first.parts, *second.parts])

@@ -156,7 +156,7 @@ def improve_clusters(
         return clustering
     kmeans = KMeans(len(centers), init=centers, n_init=1).fit(Z)
     # Differences of rounding are no improvement.
-    if kmeans.inertia_ >= clustering.reference.inertia_ * (1 - 1e-9):
+    if kmeans.inertia_ >= float(clustering.reference.inertia_) * (1 - 1e-9):
         return clustering
     score = silhouette(Z, kmeans.labels_)
     return replace(clustering, reference=kmeans, labels=kmeans.labels_, silhouette=score)

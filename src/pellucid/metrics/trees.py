@@ -138,8 +138,7 @@ def normalized_partition_cost(
     X : array-like or sparse matrix of shape (n_samples, n_features)
         Rows.
     labels, reference_labels : array-like of shape (n_samples,)
-        Cluster of each row in the reference.
-        Cluster of each row.
+        Cluster of each row, and its cluster in the reference.
     sample_weight : array-like of shape (n_samples,), optional
         Weights of the rows.
     objective : {"kmeans", "kmedians"}, default="kmeans"

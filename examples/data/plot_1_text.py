@@ -34,9 +34,7 @@ print(f"{X.shape[0]} paragraphs, {X.shape[1]} words, {X.nnz} entries")
 # sparse; the functions that print and plot take them.
 
 model = SpEx(n_leaves=12).fit(X, topics)
-print(
-    f"{100 * np.mean(model.labels_ == np.array(topics)):.1f} % of the paragraphs have their topic"
-)
+print(f"{100 * np.mean(model.labels_ == np.array(topics)):.1f}% of the paragraphs have their topic")
 
 # %%
 # The words that matter most:

@@ -24,7 +24,7 @@ for limit in limits:
     answers = model.predict(X_test)[is_answered]
     answered.append(100 * is_answered.mean())
     wrong.append(100 * np.mean(answers != y_test[is_answered]) if len(answers) else 0.0)
-    print(f"max_error={limit}: {answered[-1]:.1f} % answered, {wrong[-1]:.1f} % of them wrong")
+    print(f"max_error={limit}: {answered[-1]:.1f}% answered, {wrong[-1]:.1f}% of them wrong")
 
 # %%
 fig, axes = plt.subplots(1, 2, figsize=(8, 3.4), layout="constrained")

@@ -68,14 +68,14 @@ def test_it_states_data_and_method(result):
 def test_the_rules_are_those_of_the_model(result, model):
     lines = [" ".join(line.split()) for line in result.stdout.splitlines()]
     for rule in model.rules_:
-        figures = f"{rule.n_samples} {100 * rule.share:.1f} % {100 * rule.purity:.1f} %"
+        figures = f"{rule.n_samples} {100 * rule.share:.1f}% {100 * rule.purity:.1f}%"
         assert f"{rule.cluster} {rule.text} {figures}" in lines
 
 
 def test_the_cost_is_that_on_the_standardized_columns(result, pipeline):
     ratio = pipeline[-1].inertia_ / pipeline[-1].reference_inertia_
     printed = " ".join(result.stdout.split())
-    assert f"cost compared with k-means {100 * (ratio - 1):+.1f} %" in printed
+    assert f"cost compared with k-means {100 * (ratio - 1):+.1f}%" in printed
 
 
 def test_the_tree_is_shown_as_text(result, model):

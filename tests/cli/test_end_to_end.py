@@ -375,7 +375,7 @@ def test_many_rows(tmp_path):
     result = run("explain", tmp_path / "many.csv", "-k", 3)
     assert result.exit_code == 0, result.stderr
     assert result.stdout.startswith("3 clusters of 200,000 rows, explained by 2 splits")
-    assert "100.0 %" in result.stdout
+    assert "100.0%" in result.stdout
 
 
 def test_quiet_means_results_only(folder):

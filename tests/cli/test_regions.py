@@ -86,7 +86,7 @@ def test_a_region_above_the_limit_is_named():
     found = explain_clusters(X, labels, max_error=0.01, strict=False)
     with pytest.warns(
         UserWarning,
-        match=r"region \d+ \(.*\) has .* % rows of other clusters, more "
+        match=r"region \d+ \(.*\) has .*% rows of other clusters, more "
         "than --max-error 0.01",
     ):
         _warn_about_errors(found, 0.01)

@@ -155,7 +155,7 @@ def test_passes_are_reported():
         ExShallow(reference=X[:4], n_jobs=1).fit(scan(lambda: [X], memory=10**6))
     assert "pass 1" in texts
     shown = [text for text in texts if text.startswith("pass 2: ")]
-    assert shown[-1] == "pass 2: 100 %"
+    assert shown[-1] == "pass 2: 100%"
     assert len(shown) > 1
 
 

@@ -69,9 +69,9 @@ def test_levels_as_text(iris):
     X, y = iris
     model = EOPClassifier("stump", random_state=0).fit(X, y)
     lines = str(model.explain()).splitlines()
-    assert lines[0].startswith("level 1, petal length (cm): 63.3 % of the rows, 0.0 % wrong (held")
-    assert lines[1] == "    petal length (cm) ≤ 2: setosa (50 rows, 100.0 % of them setosa)"
-    assert lines[-1].startswith("in no region: versicolor (1.3 % of the rows, ")
+    assert lines[0].startswith("level 1, petal length (cm): 63.3% of the rows, 0.0% wrong (held")
+    assert lines[1] == "    petal length (cm) ≤ 2: setosa (50 rows, 100.0% of them setosa)"
+    assert lines[-1].startswith("in no region: versicolor (1.3% of the rows, ")
     plain = EOPClassifier("stump", random_state=0).fit(X.to_numpy(), y)
     assert "x2 ≤ 2: setosa" in str(plain.explain())
     mixed = EOPClassifier("linear_svm", regions="nonparametric", random_state=0).fit(X, y)

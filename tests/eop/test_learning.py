@@ -267,7 +267,7 @@ def test_accuracy_stated_for_rows_in_no_region_holds_for_new_rows():
     assert uncovered.by_neighbours
     assert uncovered.share == model.leftover_share_ > 0.1
     assert uncovered.purity == pytest.approx(accuracy, abs=0.05)
-    assert f"{100 * uncovered.purity:.1f} % of such rows correct" in str(uncovered)
+    assert f"{100 * uncovered.purity:.1f}% of such rows correct" in str(uncovered)
 
 
 def test_leftover_neighbours_without_regions_is_the_most_frequent_class():
@@ -320,7 +320,7 @@ def test_too_strict_max_error_warns_with_the_coverage():
     y = np.where(X[:, 0] < 0.4, 0, random.randint(0, 2, 400))
     strict = EOPClassifier("stump", max_error=0.02, relax=False, random_state=0)
     text = (
-        r"max_error=0.02: 1 levels cover (3|4)\d\.\d % of the training rows; uncovered rows get the"
+        r"max_error=0.02: 1 levels cover (3|4)\d\.\d% of the training rows; uncovered rows get the"
     )
     with pytest.warns(ConvergenceWarning, match=text):
         model = strict.fit(X, y)
@@ -338,7 +338,7 @@ def test_no_region_warns():
     assert (model.predict(X) == -1).all()
     assert model.abstained(X).all()
     assert (model.complexity_, model.coverage_) == (0, 0)
-    assert str(model.explain()) == "in no region: no answer (100.0 % of the rows)"
+    assert str(model.explain()) == "in no region: no answer (100.0% of the rows)"
     assert "because it is in no region" in str(model.explain(X[:1]))
 
 

@@ -346,7 +346,7 @@ def test_whole_labels_are_printed_without_a_fraction():
     X, y = [[0.0], [1.0], [9.0]], np.array([1.0, 1.0, 2.0])
     model = IMM().fit(X, y)
     explanation = Explanation.of(model)
-    assert str(explanation.rules_).startswith("cluster 1: x0 ≤ 5\n    2 rows (66.7 %")
+    assert str(explanation.rules_).startswith("cluster 1: x0 ≤ 5\n    2 rows (66.7%")
     assert str(explanation.explain(X)[2]) == "row 2: cluster 2 because x0 > 5"
     for text in (export_text(model), explanation.to_dot(), explanation.to_mermaid()):
         assert "cluster 1" in text

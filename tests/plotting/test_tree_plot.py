@@ -113,7 +113,7 @@ def test_every_leaf_says_what_its_rule_says(models, n_leaves):
     for rule in model._leaf_rules:
         text = words(leaves[rule.leaf])
         share, purity = (
-            "100 %" if value == 1 else f"{100 * value:.1f} %" for value in (rule.share, rule.purity)
+            "100%" if value == 1 else f"{100 * value:.1f}%" for value in (rule.share, rule.purity)
         )
         assert text.startswith(f"cluster {rule.cluster}\n{rule.n_samples:,} row")
         assert share in text
@@ -237,7 +237,7 @@ def test_column_names_seen_in_fit_are_used_and_given_ones_win():
 
 def test_a_bare_tree_has_no_purity_and_an_uncounted_one_no_rows():
     counted = texts(plot_tree(caterpillar(3, 2, to_the_right=True)), "leaf")
-    assert words(counted[1]) == "cluster 0\n1 row (33.3 %)"
+    assert words(counted[1]) == "cluster 0\n1 row (33.3%)"
     builder = TreeBuilder(n_features=1)
     builder.split(0, feature=0, threshold=0.5)
     uncounted = texts(plot_tree(builder.build()), "leaf")

@@ -17,7 +17,7 @@ from pellucid.table_explainer.table_facts import describe_table
 
 NOTES = {
     "decisions": ["ignored CustomerID: looks like an ID", "dropped 3 of 153 rows"],
-    "warnings": ["Only 61 % of the rows are in the same cluster as k-means."],
+    "warnings": ["Only 61% of the rows are in the same cluster as k-means."],
     "number_of_clusters": [
         {"k": 2, "score": 0.41, "smallest": 0.2, "stability": 0.7, "agreement": 0.9},
         {"k": 3, "score": 0.55, "smallest": 0.3, "stability": 0.99, "chosen": True},

@@ -32,7 +32,7 @@ def test_low_agreement():
     agreement = 100 * found.measures["agreement"]
     assert agreement < 80
     line = (
-        f"only {agreement:.1f} % of the rows get the cluster of the given clusters from the rules; "
+        f"only {agreement:.1f}% of the rows get the cluster of the given clusters from the rules; "
         "leaves=4 allows more rules"
     )
     assert line in found.warnings
@@ -81,9 +81,7 @@ def test_many_dropped_rows():
 def test_small_clusters():
     far = pl.DataFrame({"size": [400.0], "weight": [-300.0]})
     texts = warnings_of(pl.concat([blobs(150), far]), k=4, outliers="keep")
-    assert any(
-        text.endswith("has only 1 row (0.7 %); a smaller k= may be better") for text in texts
-    )
+    assert any(text.endswith("has only 1 row (0.7%); a smaller k= may be better") for text in texts)
 
 
 def test_small_clusters_of_small_tables_are_no_problem():

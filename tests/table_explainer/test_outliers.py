@@ -37,7 +37,7 @@ def test_outliers_are_kept_on_request():
     found = pellucid.explain(table, k=2, outliers="keep", verbose=False)
     assert len(found.outliers) == 0
     assert sorted(rule.n_samples for rule in found.rules) == [1, 200]
-    assert any("has only 1 row (0.5 %)" in text for text in found.warnings)
+    assert any("has only 1 row (0.5%)" in text for text in found.warnings)
 
 
 def test_outliers_are_set_apart_for_a_given_number_too():

@@ -48,7 +48,7 @@ def test_a_column_with_many_gaps_is_ignored_instead_of_the_rows():
     assert found.roles.used == ["a", "c"]
     assert found.roles.ignored == {"b": "gaps"}
     assert len(found.rows) == 196
-    assert lines[0] == 'ignored b: 35 % of its values are missing (missing="median" to use it)'
+    assert lines[0] == 'ignored b: 35% of its values are missing (missing="median" to use it)'
     assert lines[1].startswith("dropped 4 of 200 rows with missing numbers (c 4)")
 
 

@@ -567,7 +567,7 @@ export const germanInPython: PythonTexts = {
     ellipse: "in der Ellipse um {columns}",
     polyhedron: "in einem Polyeder mit {n} Ecken innerhalb von {box}",
     neighbors:
-      "mindestens {percent:.4g} % der {n} nächsten Trainingszeilen in {columns}, gewichtet mit 1/Abstand, sind richtig zugeordnet",
+      "mindestens {percent:.4g}\u00a0% der {n} nächsten Trainingszeilen in {columns}, gewichtet mit 1/Abstand, sind richtig zugeordnet",
     where: "wo {condition}",
     whereClassifier: "wo {classifier} {answer} vorhersagt",
     whereLinear: "wo der lineare Klassifikator {answer} vorhersagt",

@@ -589,7 +589,7 @@ export const englishInPython = {
     ellipse: "in the ellipse around {columns}",
     polyhedron: "in a polyhedron of {n} vertices within {box}",
     neighbors:
-      "at least {percent:.4g} % of the {n} nearest training rows in {columns}, weighted by 1/distance, are correctly classified",
+      "at least {percent:.4g}% of the {n} nearest training rows in {columns}, weighted by 1/distance, are correctly classified",
     where: "where {condition}",
     whereClassifier: "where {classifier} predicts {answer}",
     whereLinear: "where the linear classifier predicts {answer}",

@@ -148,9 +148,12 @@ def _written(value: Any) -> str:
     return str(value)
 
 
+_PERCENT = {"en": "%", "de": "\u00a0%"}
 _SEPARATORS = {"en": {}, "de": str.maketrans({",": ".", ".": ","})}
 
 
 def _number(value: float, spec: str) -> str:
-    """A number with the separators of the language, and a blank before a percent sign."""
-    return f"{value:{spec}}".translate(_SEPARATORS[_language.get()]).replace("%", " %")
+    """A number with the separators and the percent sign of the language."""
+    language = _language.get()
+    text = f"{value:{spec}}".translate(_SEPARATORS[language])
+    return text.replace("%", _PERCENT[language])

@@ -206,4 +206,4 @@ def _saved(before: TradeOffPoint | None, point: TradeOffPoint) -> str:
     # A difference of a few hundredths of a condition says nothing about a whole one.
     if before is None or point.waes - before.waes < 0.1:
         return ""
-    return f"{100 * (before.npc - point.npc) / (point.waes - before.waes):,.1f} %"
+    return f"{100 * (before.npc - point.npc) / (point.waes - before.waes):,.1f}%"

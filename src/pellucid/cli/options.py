@@ -103,7 +103,7 @@ MissingOption = Annotated[
     option(
         metavar="WHAT",
         text="Rows with a missing number: drop them, fill in the median, or stop with an error. "
-        "auto drops at most 10 % of the rows; otherwise it ignores columns with many gaps, or "
+        "auto drops at most 10% of the rows; otherwise it ignores columns with many gaps, or "
         "fills in the median.",
         group=DATA,
         show_default=True,

@@ -174,7 +174,7 @@ def cost_change(ratio: float) -> str:
     if math.isinf(ratio):
         return "infinite (the cost of k-means is 0)"
     # Adding zero turns -0.0 into 0.0.
-    return f"{round(100 * (ratio - 1), 1) + 0.0:+,.1f} %"
+    return f"{round(100 * (ratio - 1), 1) + 0.0:+,.1f}%"
 
 
 def printable(text: str, console: Console) -> str:

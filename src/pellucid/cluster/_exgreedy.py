@@ -49,11 +49,11 @@ class ExGreedy(BaseReferenceTree):
     >>> model = ExGreedy(3, random_state=0).fit(load_wine(as_frame=True).data)
     >>> print(model.explain())
     cluster 0: proline ≤ 590
-        69 rows (38.8 %, 100.0 % pure)
+        69 rows (38.8%, 100.0% pure)
     cluster 1: proline > 950
-        47 rows (26.4 %, 100.0 % pure)
+        47 rows (26.4%, 100.0% pure)
     cluster 2: 590 < proline ≤ 950
-        62 rows (34.8 %, 100.0 % pure)
+        62 rows (34.8%, 100.0% pure)
     """
 
     _parameter_constraints: dict[Any, Any] = {

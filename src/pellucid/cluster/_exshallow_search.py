@@ -47,7 +47,7 @@ class ExShallowSearch(BaseReferenceTree):
     {n_clusters}
     goal_cost : float, estimator or None, default=None
         Largest cost of the tree. A number is a ratio to the cost of the reference: 1.1 for at
-        most 10 % more. A fitted tree estimator of this package stands for the cost of its tree on
+        most 10% more. A fitted tree estimator of this package stands for the cost of its tree on
         these rows; an unfitted one is cloned and grown for the same reference first.
     goal_size : float, estimator or None, default=None
         Largest WAES, the mean number of conditions in the rule of a row: a number, or an
@@ -87,7 +87,7 @@ class ExShallowSearch(BaseReferenceTree):
 
     Examples
     --------
-    The smallest explanations that cost at most 25 % more than k-means:
+    The smallest explanations that cost at most 25% more than k-means:
 
     >>> from sklearn.datasets import load_digits
     >>> from pellucid import ExKMC, ExShallowSearch

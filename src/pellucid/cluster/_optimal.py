@@ -113,7 +113,7 @@ class OptimalTree(PolishableTree):
         if not best.is_proven:
             warnings.warn(
                 "the search stopped early (time limit, memory or Ctrl-C); the optimum may be up to "
-                f"{100 * self.gap_:.3g} % lower (`gap_`)",
+                f"{100 * self.gap_:.3g}% lower (`gap_`)",
                 ConvergenceWarning,
                 stacklevel=3,
             )

@@ -75,11 +75,11 @@ class RandomThresholds(BaseReferenceTree):
     >>> model = RandomThresholds(3, n_draws=50, random_state=0).fit(load_iris(as_frame=True).data)
     >>> print(model.explain())
     cluster 0: 2 < petal length (cm) ≤ 5.1
-        66 rows (44.0 %, 93.9 % pure)
+        66 rows (44.0%, 93.9% pure)
     cluster 1: petal length (cm) ≤ 2
-        50 rows (33.3 %, 100.0 % pure)
+        50 rows (33.3%, 100.0% pure)
     cluster 2: petal length (cm) > 5.1
-        34 rows (22.7 %, 100.0 % pure)
+        34 rows (22.7%, 100.0% pure)
     >>> (model.draw_costs_ / model.reference_inertia_)[:5].round(2)
     array([1.04, 1.04, 1.11, 1.58, 2.06])
     """

@@ -59,11 +59,11 @@ class SpEx(BaseReferenceTree):
     >>> labels = AgglomerativeClustering(3, linkage="average").fit(X).labels_
     >>> print(SpEx().fit(X, labels).explain())
     cluster 0: 2 < petal length (cm) ≤ 5.1
-        66 rows (44.0 %, 97.0 % pure)
+        66 rows (44.0%, 97.0% pure)
     cluster 1: petal length (cm) ≤ 2
-        50 rows (33.3 %, 100.0 % pure)
+        50 rows (33.3%, 100.0% pure)
     cluster 2: petal length (cm) > 5.1
-        34 rows (22.7 %, 100.0 % pure)
+        34 rows (22.7%, 100.0% pure)
     """
 
     _parameter_constraints: dict[Any, Any] = {

@@ -85,8 +85,8 @@ def make_card_trends(
     misfits : float, default=0.03
         Fraction of groups whose trend is drawn at random.
     drift : float, default=0.25
-        Size of the drift at the end, as a logarithm. With 0.25, a third of the groups spend 28 %
-        more than their trend, and a third 22 % less. 0 is no drift.
+        Size of the drift at the end, as a logarithm. With 0.25, a third of the groups spend 28%
+        more than their trend, and a third 22% less. 0 is no drift.
     noise : float, default=0.1
         Standard deviation of the logarithm of a week's amount.
     lag : float, default=1.0

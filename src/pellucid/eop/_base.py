@@ -269,7 +269,7 @@ class BaseEOP(
 
     def _warn_if_incomplete(self, learned: LearningResult, failure: str) -> None:
         """Warn if the search stopped early, and state what was covered."""
-        covered = f"{self.n_levels_} levels cover {100 * self.coverage_:.1f} % of the training rows"
+        covered = f"{self.n_levels_} levels cover {100 * self.coverage_:.1f}% of the training rows"
         fallback = "get no answer" if self.leftover == "abstain" else "get the most frequent class"
         if self._uses_neighbors:
             fallback = "get the class of the closest level's neighbors"

@@ -49,7 +49,7 @@ class Stability:
             f"first level: {first}\n"
             f"levels: {min(self.n_levels)} to {max(self.n_levels)}\n"
             f"accuracy: {min(self.accuracy):.3f} to {max(self.accuracy):.3f}\n"
-            f"same prediction: {100 * self.agreement:.1f} % of the rows, mean over pairs of fits"
+            f"same prediction: {100 * self.agreement:.1f}% of the rows, mean over pairs of fits"
         )
 
 

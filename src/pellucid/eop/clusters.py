@@ -50,7 +50,7 @@ class ClusterDescription:
         lines = [
             f"    {region.level + 1}. {region_text(region)} ("
             f"{describe_support(region.support, region.has_weights)}, "
-            f"{100 * region.purity:.1f} % pure)"
+            f"{100 * region.purity:.1f}% pure)"
             for region in self.regions
         ]
         return "\n".join([head, *lines])
@@ -61,9 +61,9 @@ class ClusterDescription:
         n = len(self.regions)
         if not n:
             return "no region"
-        share = f"{100 * self.coverage:.1f} %"
-        if self.coverage < 1 and share == "100.0 %":
-            share = "over 99.9 %"
+        share = f"{100 * self.coverage:.1f}%"
+        if self.coverage < 1 and share == "100.0%":
+            share = "over 99.9%"
         share = "all" if self.coverage == 1 else share
         return f"one region contains {share}" if n == 1 else f"{n} regions contain {share}"
 
@@ -161,12 +161,12 @@ def explain_clusters(
     >>> kmeans = KMeans(3, n_init=10, random_state=0).fit(X)
     >>> print(explain_clusters(X, kmeans))
     cluster 0 (62 rows): 2 regions contain all
-        2. sepal length (cm) ≤ 6.45 and petal length (cm) ≤ 5.2 (55 rows, 100.0 % pure)
-        4. everywhere else (7 rows, 100.0 % pure)
+        2. sepal length (cm) ≤ 6.45 and petal length (cm) ≤ 5.2 (55 rows, 100.0% pure)
+        4. everywhere else (7 rows, 100.0% pure)
     cluster 1 (50 rows): one region contains all
-        1. petal width (cm) ≤ 0.8 (50 rows, 100.0 % pure)
+        1. petal width (cm) ≤ 0.8 (50 rows, 100.0% pure)
     cluster 2 (38 rows): one region contains all
-        3. petal length (cm) > 4.85 (38 rows, 100.0 % pure)
+        3. petal length (cm) > 4.85 (38 rows, 100.0% pure)
     """
     labels = np.asarray(getattr(labels, "labels_", labels))
     if noise not in ("drop", "group"):

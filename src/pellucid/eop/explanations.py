@@ -249,14 +249,14 @@ def _explain_by_closest_level(
 def _uncovered_figures(leftover: UncoveredRows) -> str:
     if not leftover.share:
         return ""
-    return f" ({100 * leftover.purity:.1f} % of training rows in no region correctly classified)"
+    return f" ({100 * leftover.purity:.1f}% of training rows in no region correctly classified)"
 
 
 def _uncovered_reason(leftover: UncoveredRows) -> str:
     if leftover.answer is None:
         return "it is in no region"
     rows = "such training rows" if leftover.share else "all training rows"
-    share = f"{100 * leftover.purity:.1f} %"
+    share = f"{100 * leftover.purity:.1f}%"
     return f"it is in no region, and {share} of {rows} are {leftover.answer}"
 
 

@@ -424,7 +424,7 @@ class Learner:
         level = self.learned.levels[-1]
         self.progress.report(
             f"level {len(self.learned.levels)}: columns {', '.join(map(str, level.features))}; "
-            f"{100 * level.coverage:.1f} % of the rows, "
+            f"{100 * level.coverage:.1f}% of the rows, "
             f"{len(self.rows) + len(self.held)} rows remaining"
         )
 

@@ -312,9 +312,9 @@ class Explanation(ExportMixin):
         >>> explanation = Explanation.of(IMM(2, random_state=0).fit([[0.0], [1.0], [9.0]]))
         >>> print(explanation.rename_clusters({0: "cheap", 1: "expensive"}).rules_)
         cluster cheap: x0 ≤ 5
-            2 rows (66.7 %, 100.0 % pure)
+            2 rows (66.7%, 100.0% pure)
         cluster expensive: x0 > 5
-            1 row (33.3 %, 100.0 % pure)
+            1 row (33.3%, 100.0% pure)
         """
         labels = self.cluster_names_.tolist()
         columns = getattr(self, "feature_names_in_", None)

@@ -116,11 +116,11 @@ class ClusterRule:
         return found
 
     def __str__(self) -> str:
-        purity = "" if np.isnan(self.purity) else f", {100 * self.purity:.1f} % pure"
+        purity = "" if np.isnan(self.purity) else f", {100 * self.purity:.1f}% pure"
         rows = "row" if self.n_samples == 1 else "rows"
         return (
             f"cluster {label_text(self.cluster)}: {self.text}\n"
-            f"    {self.n_samples:,} {rows} ({100 * self.share:.1f} %{purity})"
+            f"    {self.n_samples:,} {rows} ({100 * self.share:.1f}%{purity})"
         )
 
 

@@ -62,5 +62,5 @@ def _figures(rule: Rule) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in percent; 100 % only if it is exactly 1."""
-    return "100 %" if share == 1 else f"{100 * share:.1f} %"
+    """A share in percent; 100% only if it is exactly 1."""
+    return "100%" if share == 1 else f"{100 * share:.1f}%"

@@ -35,8 +35,8 @@ def to_dot(model: Any, *, feature_names: Sequence[str | Indicator] | None = None
         0 [label="x0 ≤ 5"];
         0 -> 1 [label="yes"];
         0 -> 2 [label="no"];
-        1 [label="cluster 0\n2 rows (66.7 %), 100 % pure", fillcolor="#0072B2", ...];
-        2 [label="cluster 1\n1 row (33.3 %), 100 % pure", fillcolor="#E69F00", ...];
+        1 [label="cluster 0\n2 rows (66.7%), 100% pure", fillcolor="#0072B2", ...];
+        2 [label="cluster 1\n1 row (33.3%), 100% pure", fillcolor="#E69F00", ...];
     }
     """
     nodes = read_nodes(Explanation.of(model, feature_names=feature_names))

@@ -72,7 +72,7 @@ def to_html(model: Any, *, feature_names: Sequence[str | Indicator] | None = Non
     --------
     >>> from pellucid import IMM
     >>> html = IMM(2, random_state=0).fit([[0.0], [1.0], [9.0]]).to_html()
-    >>> "x0 ≤ 5" in html and "66.7 %" in html
+    >>> "x0 ≤ 5" in html and "66.7%" in html
     True
     """
     explanation = Explanation.of(model, feature_names=feature_names)

@@ -39,9 +39,9 @@ def to_mermaid(model: Any, *, feature_names: Sequence[str | Indicator] | None = 
         n0["x0 ≤ 5"]
         n0 -- yes --> n1
         n0 -- no --> n2
-        n1("cluster 0<br>2 rows (66.7 %), 100 % pure")
+        n1("cluster 0<br>2 rows (66.7%), 100% pure")
         style n1 fill:#0072B2,stroke:none,color:#FFFFFF
-        n2("cluster 1<br>1 row (33.3 %), 100 % pure")
+        n2("cluster 1<br>1 row (33.3%), 100% pure")
         style n2 fill:#E69F00,stroke:none,color:#000000
     """
     nodes = read_nodes(Explanation.of(model, feature_names=feature_names))

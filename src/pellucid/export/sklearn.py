@@ -181,7 +181,7 @@ def from_sklearn(
     >>> classifier = DecisionTreeClassifier(max_leaf_nodes=3, random_state=0).fit(X, y)
     >>> print(from_sklearn(classifier, X).rename_clusters({0: "setosa"}).rules_[0])
     cluster setosa: petal width (cm) ≤ 0.8
-        50 rows (33.3 %, 100.0 % pure)
+        50 rows (33.3%, 100.0% pure)
     """
     from sklearn.tree import DecisionTreeClassifier
     from sklearn.utils.validation import check_is_fitted

@@ -117,7 +117,7 @@ def _figures(rule: Rule, narrow: bool) -> list[str]:
 
 
 def _percent(share: float) -> str:
-    return "100 %" if share == 1 else f"{100 * share:.1f} %"
+    return "100%" if share == 1 else f"{100 * share:.1f}%"
 
 
 def _layout(picture: Picture, column: float, height: float | None = None) -> Layout:

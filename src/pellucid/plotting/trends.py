@@ -214,7 +214,7 @@ def _wrap_rule(text: str, width: float, share: str) -> list[str]:
 
 
 def _percent(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.0f} %" if whole else "0 %"
+    return f"{100 * part / whole:.0f}%" if whole else "0%"
 
 
 def _limits(lines: list[np.ndarray], medoids: np.ndarray) -> tuple[tuple[float, float], int]:

@@ -76,7 +76,7 @@ class _Pass:
             percent = min(100, 100 * self.done // self.owner._n_rows)
             if percent >= self.shown + _STEP:
                 self.shown = percent - percent % _STEP
-                self._report(f": {percent} %")
+                self._report(f": {percent}%")
 
 
 class _CountedTask:

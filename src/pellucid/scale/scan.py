@@ -234,11 +234,11 @@ def scan(
     >>> model = pellucid.IMM(reference=[[0, 0], [9, 0], [0, 9]]).fit(data)
     >>> print(model.explain())
     cluster 0: x0 ≤ 4 and x1 ≤ 4
-        100 rows (33.3 %, 100.0 % pure)
+        100 rows (33.3%, 100.0% pure)
     cluster 1: x0 > 4
-        100 rows (33.3 %, 100.0 % pure)
+        100 rows (33.3%, 100.0% pure)
     cluster 2: x0 ≤ 4 and x1 > 4
-        100 rows (33.3 %, 100.0 % pure)
+        100 rows (33.3%, 100.0% pure)
     """
     opened = _open(source)
     known = [*opened.numeric, *opened.others]

@@ -61,7 +61,7 @@ def _clusters_without_rule(fitted: FittedTable) -> list[str]:
 
 
 def has_small_cluster(fitted: FittedTable) -> bool:
-    """Whether the rule of a cluster has less than 2 % of the rows."""
+    """Whether the rule of a cluster has less than 2% of the rows."""
     return bool(_small_rules(fitted))
 
 

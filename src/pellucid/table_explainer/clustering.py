@@ -184,7 +184,7 @@ def _cluster(prepared: PreparedTable, k: int, seed: int, objective: str) -> Clus
 def _without_small_clusters(
     prepared: PreparedTable, clustering: Clustering, seed: int, objective: str
 ) -> tuple[PreparedTable, Clustering]:
-    """Set apart clusters of less than 2 % of the rows, once, and cluster the others again."""
+    """Set apart clusters of less than 2% of the rows, once, and cluster the others again."""
     n_rows = len(prepared.rows) + len(prepared.outliers)
     labels, sizes = np.unique(clustering.labels, return_counts=True)
     small = labels[sizes < smallest_size(n_rows)]

@@ -309,7 +309,7 @@ def explain(
         non-negative ones on a logarithmic scale.
     missing : {"auto", "drop", "median", "error"}, default="auto"
         What to do with rows with a missing number. ``"auto"`` drops them if they are at most
-        10 % of the rows; otherwise it ignores columns with many gaps or fills in the median.
+        10% of the rows; otherwise it ignores columns with many gaps or fills in the median.
     outliers : {"auto", "keep"}, default="auto"
         Whether rows that are far from all others are set apart before clustering.
     names : dict or "suggested", optional

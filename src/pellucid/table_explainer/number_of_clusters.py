@@ -7,8 +7,8 @@ Every number of clusters k is scored by
 where the stability is the mean adjusted Rand index between the clustering of all rows and
 clusterings of random parts of the rows, applied to all rows. The smallest k whose score is almost
 the best is chosen. Two clusters are chosen only if their score is clearly higher than all others,
-because one threshold is seldom a useful segmentation. A k with a cluster of less than 1 % of the
-rows is not chosen; the rows of a cluster of 1 to 2 % are set apart afterwards. The choice does not
+because one threshold is seldom a useful segmentation. A k with a cluster of less than 1% of the
+rows is not chosen; the rows of a cluster of 1 to 2% are set apart afterwards. The choice does not
 depend on the random seed of the final clustering.
 
 The silhouette score is that of scikit-learn. kneed and yellowbrick find an elbow of the cost, which

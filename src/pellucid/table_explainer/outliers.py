@@ -44,9 +44,9 @@ def smallest_size(n_rows: int) -> int:
 def find_outliers(Z: np.ndarray) -> np.ndarray:
     """Positions of rows that form a very small cluster although there are only few clusters.
 
-    k-means with two, three and four clusters is applied. If it gives a cluster of less than 2 %
+    k-means with two, three and four clusters is applied. If it gives a cluster of less than 2%
     of the rows, the rows of this cluster are outliers, and the search is repeated without them.
-    At most 3 % of the rows become outliers. Tables of less than 20 rows have no outliers, and
+    At most 3% of the rows become outliers. Tables of less than 20 rows have no outliers, and
     three or four clusters require 60 or 80 rows.
 
     Parameters

@@ -161,7 +161,7 @@ def prepare(
         See :func:`find_scales`.
     missing : {"auto", "drop", "median", "error"}
         What to do with rows with a missing number. ``"auto"`` drops them. If these are more than
-        10 % of the rows, it ignores columns with more than 20 % missing values, and, if this is
+        10% of the rows, it ignores columns with more than 20% missing values, and, if this is
         not enough, replaces missing numbers by the median.
     labels : str or None
         Column that contains the clustering to explain.

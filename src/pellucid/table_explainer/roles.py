@@ -334,7 +334,7 @@ def _is_constant(column: pl.Series) -> bool:
 
 
 def _is_near_constant(column: pl.Series) -> bool:
-    """Whether fewer than 1 % of the rows differ from the most frequent value."""
+    """Whether fewer than 1% of the rows differ from the most frequent value."""
     head = column.head(_FIRST_ROWS)
     if _largest_count(head) < NEAR_CONSTANT * len(head) - 5:
         return False

@@ -19,4 +19,4 @@ def count(number: int, noun: str, plural: str | None = None) -> str:
 
 def percent(share: float) -> str:
     """A share in percent; a dash for NaN."""
-    return "-" if math.isnan(share) else f"{100 * share:.1f} %"
+    return "-" if math.isnan(share) else f"{100 * share:.1f}%"

@@ -239,11 +239,11 @@ class XClusters(ExplainedClusters):
     3
     >>> print(model.explain())
     cluster 0: age ≤ 30
-        8 rows (50.0 %, 100.0 % pure)
+        8 rows (50.0%, 100.0% pure)
     cluster 1: age > 30 and sex is f
-        4 rows (25.0 %, 100.0 % pure)
+        4 rows (25.0%, 100.0% pure)
     cluster 2: age > 30 and sex is m
-        4 rows (25.0 %, 100.0 % pure)
+        4 rows (25.0%, 100.0% pure)
     >>> model.predict(pd.DataFrame({"age": [27, 62], "sex": ["m", "m"]}))
     array([0, 2])
     """

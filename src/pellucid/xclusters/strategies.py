@@ -127,7 +127,7 @@ def refine_locally(
 
     Branch and bound assumes that D and N are monotone. If they are not, the best pair is often
     close to one that is almost as good. Neighbors differ by one step in k, one or two steps in α,
-    or one step in both. Pairs within 3 % of the best objective are refined, best first. Then the
+    or one step in both. Pairs within 3% of the best objective are refined, best first. Then the
     step in α is halved as long as it is larger than `alpha_tol`. At most a tenth of the number of
     pairs of a grid with the first step is added. α = 0 is tried with every k first, so that the
     result is not worse than clustering first and explaining afterwards. The refinement ends when

@@ -139,8 +139,8 @@ class SurrogateCost(Criterion[SurrogateState]):
     def _first_centers(self, node: Node) -> np.ndarray:
         """Home and the centers whose bound is at least half of the largest.
 
-        Half: a quarter took as long on Covtype, Avila, Letter and Pendigits, and up to 30 % longer
-        on blobs; only the largest took up to 25 % longer.
+        Half: a quarter took as long on Covtype, Avila, Letter and Pendigits, and up to 30% longer
+        on blobs; only the largest took up to 25% longer.
         """
         bounds = self._home_bounds(node)
         likely = bounds.centers(-(-bounds.max_gain // 2))

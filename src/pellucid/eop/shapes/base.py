@@ -106,8 +106,8 @@ class ShapeFinder(Finder):
     >>> X, y = [[float(i)] for i in range(40)], ["a"] * 20 + ["b"] * 20
     >>> model = EOPClassifier(regions=BelowFinder, max_error=0.1, complexity_penalty=0.01)
     >>> print(model.set_params(calibration=0).fit(X, y).explain())
-    level 1: x0 below 19: a (50.0 % of the rows; 20 rows, 100.0 % of them a)
-    in no region: b (50.0 % of the rows, 100.0 % of such rows are b)
+    level 1: x0 below 19: a (50.0% of the rows; 20 rows, 100.0% of them a)
+    in no region: b (50.0% of the rows, 100.0% of such rows are b)
     """
 
     @abstractmethod

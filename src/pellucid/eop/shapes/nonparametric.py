@@ -118,7 +118,7 @@ class NeighborRegion(Regions):
             bounds = dict(zip(names, zip(lower.tolist(), upper.tolist())))
             box = describe_extents((name, *ends) for name, ends in bounds.items())
             text = (
-                f"{100 * score:.1f} % of its {self.n_neighbors} nearest training rows, weighted "
+                f"{100 * score:.1f}% of its {self.n_neighbors} nearest training rows, weighted "
                 f"by 1/distance, are correctly classified; they lie in {box}"
             )
             reasons.append((bounds, text))

@@ -5,7 +5,7 @@ An empty field, or one of blanks only, is missing in every column.
 Columns of numbers and dates: every value that cannot be read is missing. A notice gives their
 number and examples, except for `STANDARD`, which programs write for missing numbers. Values in
 `MARKERS`, in any case, are not counted when the share of values that can be read is computed. A
-column of 60 % ``NA`` and 40 % numbers is therefore numeric.
+column of 60% ``NA`` and 40% numbers is therefore numeric.
 
 Text columns: words such as ``None`` or ``unknown`` are values. Missing are
 

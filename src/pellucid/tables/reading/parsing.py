@@ -62,7 +62,7 @@ def parse_columns(
 ) -> ParsedColumns:
     """Find the types of the text columns of a table and print what is unusual.
 
-    A column is numeric, or a column of dates, if at least 90 % of its present values can be read
+    A column is numeric, or a column of dates, if at least 90% of its present values can be read
     as such; the others become missing. `pellucid.tables.reading.missing` describes which values
     are present. Digits that are codes, such as ZIP codes with leading zeros, stay text.
 

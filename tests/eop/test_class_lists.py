@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from pellucid import ATEOPClassifier, EOPClassifier
 from pellucid._core.data.arrays import Weights
-from pellucid.eop.choosing import ParameterChoice, penalties_of
+from pellucid.eop.choosing import ParameterChoice, choose_parameters, penalties_of
 from pellucid.eop.class_scan import scan_classes
 from pellucid.eop.problem import RegionProblem
 from pellucid.eop.projections import list_projections
@@ -264,3 +265,33 @@ def test_the_best_box_of_each_class_is_that_of_all_boxes(dim):
             inside = [[(a <= column) & (column <= b) for a, b in ranges] for column in codes]
             boxes = inside[0] if dim == 1 else [i & j for i in inside[0] for j in inside[1]]
             assert best[0, c] == max(0, *(value[rows].sum() for rows in boxes))
+
+
+@pytest.mark.parametrize(("n_right", "chosen"), [(93, 0.001), (85, 0.1)])
+def test_a_list_without_regions_is_only_chosen_if_none_is_more_accurate(n_right, chosen):
+    y = np.repeat([0, 1], [90, 10])
+    problem = RegionProblem(np.zeros((100, 1)), y, 2, Weights.of(np.ones(100)))
+    # Within one standard error of 93 %, the most frequent class would be the simplest answer.
+    wrong = np.random.RandomState(0).permutation(100)[n_right:]
+    answer = y.copy()
+    answer[wrong] = 1 - answer[wrong]
+
+    class Stub:
+        interrupt = SimpleNamespace(requested=False)
+
+        def grow(self):
+            pass
+
+        def answers_by_penalty(self, penalties, rows):
+            yield answer[rows], 2
+            yield np.zeros(len(rows)), 0
+
+    found = choose_parameters(lambda *_: Stub(), problem, [0.1], [0.001, 0.1], 0)
+    assert found[0].complexity_penalty == chosen
+
+
+def test_noise_gets_no_region():
+    random = np.random.default_rng(0)
+    X, y = random.random((200, 2)), (random.random(200) < 0.2).astype(int)
+    with pytest.warns(UserWarning, match="no region was found .in cross-validation"):
+        assert EOPClassifier(random_state=0).fit(X, y).n_inequalities_ == 0

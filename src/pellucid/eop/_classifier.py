@@ -234,6 +234,11 @@ class EOPClassifier(BaseEOP):
         self.complexity_penalty_ = self.cv_results_[0].complexity_penalty
         self._penalties = tuple(p for p in penalties if p <= self.complexity_penalty_)
 
+    def _limits(self) -> str:
+        if self.cv_results_:
+            return "in cross-validation, regions are not more accurate than the most frequent class"
+        return super()._limits()
+
     def _uncovered_hint(self) -> str:
         return "" if self.relax else "Increase max_error or set relax=True."
 

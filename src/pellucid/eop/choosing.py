@@ -48,7 +48,8 @@ def choose_parameters(
 
     For each fold and ε one list is grown, with the smallest η, and simplified with each η. The
     best pair is the simplest one, by the number of inequalities, whose accuracy is within one
-    standard error of the highest.
+    standard error of the highest. Pairs without any region in a fold are left out if others are
+    more accurate than the most frequent class.
 
     Parameters
     ----------
@@ -62,7 +63,7 @@ def choose_parameters(
     """
     weight = problem.weight(np.arange(len(problem.y)))
     shape = (len(max_errors), len(penalties))
-    right, size = np.zeros(shape), np.zeros(shape)
+    right, size, is_empty = np.zeros(shape), np.zeros(shape), np.zeros(shape, dtype=bool)
     fold_of_row = _folds(problem.y, np.random.RandomState(seed))
     for fold in range(_N_FOLDS):
         train, test = (np.flatnonzero(part) for part in (fold_of_row != fold, fold_of_row == fold))
@@ -77,12 +78,17 @@ def choose_parameters(
             for j, (answer, n_facets) in enumerate(learner.answers_by_penalty(penalties, test)):
                 right[i, j] += weight[test] @ (answer == problem.y[test])
                 size[i, j] += n_facets / _N_FOLDS
+                is_empty[i, j] |= n_facets == 0
     accuracy = right / weight.sum()
     choices = [
         ParameterChoice(e, p, float(accuracy[i, j]), float(size[i, j]))
         for i, e in enumerate(max_errors)
         for j, p in enumerate(penalties)
     ]
+    regions = [choice for choice, empty in zip(choices, is_empty.ravel()) if not empty]
+    majority = problem.class_units(np.arange(len(problem.y))).max() / problem.units.sum()
+    if max((choice.accuracy for choice in regions), default=0.0) > majority:
+        choices = regions
     best = max(choice.accuracy for choice in choices)
     least = best - np.sqrt(best * (1 - best) / weight.sum())
     return sorted(choices, key=lambda c: (c.accuracy < least, c.n_inequalities, -c.accuracy))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 
@@ -14,6 +15,16 @@ from sklearn.datasets import load_iris, load_wine
 from _support.browsers import ANSWERS, serious_faults
 from pellucid import ATEOPClassifier, EOPClassifier, explain_clusters, from_json
 from pellucid.report import report_html
+
+
+@functools.cache
+def wine_model(kind, base, shape, leftover):
+    """A model of four columns of the wine data, which several tests use, and its rows."""
+    wine = load_wine(as_frame=True)
+    X = wine.data.iloc[:, [0, 6, 9, 12]]
+    X = X.set_axis(["alcohol", "flavanoids", "colour", "proline"], axis=1)
+    model = kind(base, regions=shape, leftover=leftover, random_state=0)
+    return model.fit(X, wine.target_names[wine.target]), X
 
 
 def payload(html):
@@ -78,9 +89,7 @@ KINDS = [
 
 @pytest.mark.parametrize(("kind", "base", "shape", "leftover"), KINDS)
 def test_explain_a_row_agrees_with_predict(kind, base, shape, leftover, tmp_path, open_page):
-    wine = load_wine(as_frame=True)
-    X, y = wine.data.iloc[:, [0, 6, 9, 12]], wine.target_names[wine.target]
-    model = kind(base, regions=shape, leftover=leftover, random_state=0).fit(X, y)
+    model, X = wine_model(kind, base, shape, leftover)
     assert model.n_levels_ > 0
     page = open_page(model.report(tmp_path / "r.html", X))
     random = np.random.default_rng(0)
@@ -93,10 +102,7 @@ def test_explain_a_row_agrees_with_predict(kind, base, shape, leftover, tmp_path
 
 @pytest.mark.parametrize(("kind", "base", "shape", "leftover"), KINDS[:3])
 def test_what_would_have_to_change_leads_there(kind, base, shape, leftover, tmp_path, open_page):
-    wine = load_wine(as_frame=True)
-    X, y = wine.data.iloc[:, [0, 6, 9, 12]], wine.target_names[wine.target]
-    X = X.set_axis(["alcohol", "flavanoids", "colour", "proline"], axis=1)
-    model = kind(base, regions=shape, leftover=leftover, random_state=0).fit(X, y)
+    model, X = wine_model(kind, base, shape, leftover)
     page = open_page(model.report(tmp_path / "r.html", X))
     n_ways = 0
     for i in (0, 70, 150):

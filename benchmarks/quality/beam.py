@@ -90,8 +90,8 @@ def sections(settings: Settings) -> list[Section]:
         gap = mean(ours["bsimm"], "npc") - float(paper.get("npc_bsimm", "nan"))
         reason = ""
         if abs(gap) > _GAP:
-            tested = beam_causes.reason(name, settings.output)
-            reason = "; ".join(filter(None, [REASONS.get(name, _reason(ours, paper)), tested]))
+            tested = beam_causes.reason(name, settings.output) or "no cause was tested"
+            reason = f"{REASONS.get(name, _reason(ours, paper))}; {tested}"
         lines.append([name, *cells, mistakes, f"{mean(ours['bsimm'], 'seconds'):.2f}", reason])
     headings = ["data", "IMM: NPC", "NMI", "BSIMM: NPC", "NMI", "mistakes", "seconds"]
     note = f"Means over ten seeds: ours (the paper's). Reasons for gaps in NPC above {_GAP}."

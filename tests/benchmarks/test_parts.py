@@ -183,7 +183,7 @@ def test_a_beam_is_explained_by_the_variant_that_agrees(tmp_path):
     excluded = beam_causes.reason("ecoli", tmp_path)
     assert excluded == "tested and excluded: columns of variance 1, larger B and C"
     [section] = beam_causes.sections(tmp_path)
-    assert ["Ecoli", "*the paper*", *["1.000 / 1.000"] * 2, "", ""] in section.items[0].rows
+    assert ["Ecoli", "*the paper*", *["1.000 / 1.000"] * 2, "", "", "10"] in section.items[0].rows
 
 
 def starts_of(**methods):

@@ -145,6 +145,7 @@ class EOPClassifier(BaseEOP):
         "strict": ["boolean"],
     }
     cv_results_: list[ParameterChoice]
+    _penalties: tuple[float, ...]
 
     @property
     def _learner(self) -> type[EOPLearner]:

@@ -11,7 +11,8 @@ from pellucid.eop.decision_list import Level
 from pellucid.eop.problem import RegionProblem, is_error_allowed, project
 from pellucid.eop.pruning import FlatList
 from pellucid.eop.shapes.base import Rows
-from pellucid.eop.shapes.boxes import Boxes, BoxFinder
+from pellucid.eop.shapes.boxes import BoxFinder
+from pellucid.eop.shapes.regions import Regions
 
 _TIE = 8
 """Weight of a row whose correctness depends on a box, relative to that of other rows."""
@@ -29,7 +30,7 @@ class ListBox:
         Columns of the projection.
     answer : int
         Class that the box predicts.
-    box : Boxes
+    box : Regions
         One box.
     inside : ndarray of shape (n_rows,), bool
         Which rows it contains, whatever earlier boxes contain.
@@ -41,7 +42,7 @@ class ListBox:
 
     features: tuple[int, ...]
     answer: int
-    box: Boxes
+    box: Regions
     inside: np.ndarray
     source: int
     n_facets: int

@@ -145,13 +145,15 @@ def test_a_report_in_german(open_page, people, tmp_path):
         found.report(tmp_path / "r.html", language="fr")
 
 
-def test_large_trees_show_histograms_on_demand(open_page, tmp_path):
-    X = np.random.default_rng(0).normal(size=(800, 6))
+def test_pages_of_many_clusters(open_page, tmp_path):
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(800, 6))).add_prefix("consumption")
     model = IMM(40, random_state=0).fit(X)
     page = open_page(write_report(tmp_path / "r.html", model, X, trade_off=None))
     assert page.locator(".split-histogram").count() == 0
     page.get_by_label("Show distributions in the questions").check()
     assert page.locator(".split-histogram").count() == 39
+    for name in page.locator("table.overview th[scope=row]").all():
+        assert name.bounding_box()["height"] < 40, "a name is broken into several lines"
 
 
 def test_long_names_of_questions_are_shown_in_full_on_a_phone(open_page, people, tmp_path):

@@ -142,15 +142,12 @@ class ListOptimizer:
         )
 
     def _answers(self, boxes: list[ListBox]) -> list[np.ndarray]:
-        """See `answers_of`."""
+        """Answers for the training rows; see `answers_of`."""
         inside = [box.inside for box in boxes]
         return answers_of(boxes, self.default(boxes), inside, len(self.y))
 
     def _objective(self, boxes: list[ListBox], facet_units: float) -> float:
-        answer = answers_of(boxes, self.default(boxes), [box.inside for box in boxes], len(self.y))[
-            0
-        ]
-        correct = self.units[answer == self.y].sum()
+        correct = self.units[self._answers(boxes)[0] == self.y].sum()
         return float(correct) - facet_units * sum(box.n_facets for box in boxes)
 
     def _optimize(self, boxes: list[ListBox], facet_units: float) -> list[ListBox]:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import polars as pl
 
 from pellucid._utils.files import replacing
 from pellucid._utils.texts import LANGUAGES, texts_in
@@ -87,13 +86,17 @@ def report_html(
 
 def _in_numbers(found: Any, X: Any) -> tuple[Any, Any]:
     """The model of `ClusterRegions` and its rows, with indicators of categories as columns."""
+    import narwhals as nw
+
     if found.encoding is None:
         return found.model, X
     names = [str(name) for name in found.encoding.names]
     model = copy.copy(found.model)
     model.feature_names_in_ = np.array(names, dtype=object)
     numbers = np.asarray(found.encoding.transform(X))
-    return model, pl.DataFrame({name: numbers[:, i] for i, name in enumerate(names)})
+    columns = {name: numbers[:, i] for i, name in enumerate(names)}
+    library = nw.from_native(X, eager_only=True).implementation
+    return model, nw.from_dict(columns, backend=library).to_native()
 
 
 def _new_names(model: Any, X: Any) -> list[str] | None:

@@ -95,8 +95,7 @@ def _in_numbers(found: Any, X: Any) -> tuple[Any, Any]:
     model.feature_names_in_ = np.array(names, dtype=object)
     numbers = np.asarray(found.encoding.transform(X))
     columns = {name: numbers[:, i] for i, name in enumerate(names)}
-    library = nw.from_native(X, eager_only=True).implementation
-    return model, nw.from_dict(columns, backend=library).to_native()
+    return model, nw.from_dict(columns, backend=as_table(X).implementation).to_native()
 
 
 def _new_names(model: Any, X: Any) -> list[str] | None:

@@ -159,7 +159,7 @@ def test_a_required_accuracy_that_no_tree_reaches_is_named():
         ({"k_range": (5, 2)}, r"k_range=\(5, 2\); give the smallest and the largest number"),
         ({"k_range": (0, 2)}, "give the smallest and the largest number"),
         ({"k_range": (2.5, 4)}, "give the smallest and the largest number"),
-        ({"accuracy_distance": "hemming"}, "unknown metric='hemming'; use one of"),
+        ({"accuracy_distance": "hemming"}, "unknown metric='hemming'; did you"),
         ({"accuracy_distance": "precomputed"}, "X is the distance matrix; pass the expl"),
         (
             {"explanation_distance": "precomputed"},

@@ -1,5 +1,7 @@
 """Trees that predict clusters: exact, approximate and user-defined trees."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -132,9 +134,10 @@ def test_trees_without_sample_weight():
     assert (
         TreeGrower(X, ones, tree=tree).grow(y).tree == TreeGrower(X, ones, tree=same).grow(y).tree
     )
-    with pytest.raises(
-        TypeError, match="has no sample_weight, but the rows have different weights"
-    ):
+    counts = np.random.default_rng(0).integers(1, 4, len(X)).astype(float)
+    repeated, weighted = (TreeGrower(X, counts, tree=t).grow(y) for t in (tree, same))
+    assert repeated.tree == weighted.tree != TreeGrower(X, ones, tree=same).grow(y).tree
+    with pytest.raises(TypeError, match="has no sample_weight; such a tree needs integer weights"):
         TreeGrower(X, weight, tree=tree).grow(y)
 
 
@@ -152,6 +155,40 @@ class Plain:
 def test_a_tree_needs_no_parameters():
     X, y, weight = table()
     assert TreeGrower(X, weight, tree=Plain()).grow(y).tree.max_depth == 2
+
+
+class Opaque:
+    """A tree without splits to read, of a stated size."""
+
+    def __init__(self, **sizes):
+        self.sizes = sizes
+
+    def fit(self, X, y):
+        self.inner = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y)
+        vars(self).update(self.sizes)
+        return self
+
+    def predict(self, X):
+        return self.inner.predict(X)
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [{"node_count_": 99}, {"tree_": SimpleNamespace(node_count=99)}, {"get_n_leaves": lambda: 50}],
+)
+def test_a_tree_needs_only_predictions_and_a_size(sizes):
+    X, y, _ = table()
+    grower = TreeGrower(X, np.ones(len(X)), tree=Opaque(**sizes))
+    found = grower.grow(y)
+    expected = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y).predict(X)
+    np.testing.assert_array_equal(found.tree.predict(X), expected)
+    assert grower.size(y) == (99, found.accuracy)
+
+
+def test_a_tree_predicts_labels():
+    X, y, _ = table()
+    with pytest.raises(ValueError, match=r"Opaque\(\): predict must return one of the labels"):
+        TreeGrower(X, np.ones(len(X)), tree=Opaque(node_count_=3, predict=np.negative)).grow(y)
 
 
 @pytest.mark.parametrize(

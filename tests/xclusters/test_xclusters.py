@@ -12,7 +12,12 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.base import BaseEstimator, ClusterMixin, clone
-from sklearn.cluster import AgglomerativeClustering, KMeans, SpectralClustering
+from sklearn.cluster import (
+    AffinityPropagation,
+    AgglomerativeClustering,
+    KMeans,
+    SpectralClustering,
+)
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import f1_score
 from sklearn.pipeline import make_pipeline
@@ -279,11 +284,18 @@ def test_custom_clusterers():
 @pytest.mark.parametrize(
     ("clusterer", "error", "message"),
     [
-        (AgglomerativeClustering(), ValueError, "because metric is 'euclidean'; set metric='prec"),
+        (AgglomerativeClustering(), ValueError, "set metric='precomputed' and linkage='av"),
+        (
+            AgglomerativeClustering(metric="precomputed"),
+            ValueError,
+            "because linkage is 'ward', but the search has distances only; set linkage='average'",
+        ),
+        (AffinityPropagation(affinity="precomputed"), ValueError, "has no parameter n_clusters"),
+        (ExKMC(), ValueError, "clusters features, but the search has distances only"),
         (SpectralClustering(), ValueError, "because affinity is 'rbf'; set affinity='precomputed'"),
         (KMeans(), ValueError, "clusters features, but the search has distances only"),
         (KMeans, TypeError, r"clusterer is the class KMeans; pass an instance: clusterer=KMeans"),
-        (make_pipeline(KMeans()), TypeError, "clusterer is a pipeline; pass its last step, KMeans"),
+        (make_pipeline(KMeans()), TypeError, "clusterer is a pipeline, but the search has"),
     ],
 )
 def test_clusterers_that_do_not_use_distances_are_refused(clusterer, error, message):
@@ -297,6 +309,31 @@ def test_distances_are_converted_to_affinities():
     clusterer = SpectralClustering(affinity="precomputed", random_state=0)
     found = XClusters("day *", clusterer=clusterer, k_range=(3, 3), max_evaluations=4).fit(table)
     assert len(set(zip(found.labels_, planted))) == 3
+
+
+class Plain:
+    """A clusterer without get_params and labels_, which stores its input."""
+
+    inputs = []
+
+    def __init__(self, **options):
+        vars(self).update(n_clusters=None, **options)
+
+    def fit(self, X):
+        raise NotImplementedError
+
+    def fit_predict(self, X):
+        self.inputs.append(X)
+        model = AgglomerativeClustering(self.n_clusters, metric="precomputed", linkage="average")
+        return model.fit_predict(X if X[0, 0] == 0 else 1 - X)
+
+
+@pytest.mark.parametrize(("options", "diagonal"), [({}, 0), ({"kernel": "precomputed"}, 1)])
+def test_own_clusterers_get_distances_or_affinities(options, diagonal):
+    table, planted = trends(noise=0.05)
+    found = XClusters("day *", clusterer=Plain(**options), k_range=(3, 3), max_evaluations=4)
+    assert len(set(zip(found.fit(table).labels_, planted))) == 3
+    assert (Plain.inputs.pop().diagonal() == diagonal).all()
 
 
 def test_weights_of_the_f1_alone():
@@ -426,6 +463,9 @@ def test_precomputed_matrices():
     e = pairwise(explanation, "gower")
     both = clone(given).set_params(explanation_distance="precomputed")
     alike(whole, both.fit(a, explanation=explanation, explanation_distances=e))
+    frame = clone(given).fit(pd.DataFrame(a), explanation=explanation)
+    alike(whole, frame)
+    np.testing.assert_array_equal(frame.assign(pd.DataFrame(a[:7])), whole.assign(days[:7]))
     single = clone(given).fit(a.astype(np.float32), explanation=explanation)
     assert single.best_k_ == given.best_k_
 

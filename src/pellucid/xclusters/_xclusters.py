@@ -7,6 +7,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils import check_random_state
 
 from pellucid._utils.numeric_domain import MAX_VALUE
@@ -124,12 +125,15 @@ class XClusters(ExplainedClusters):
         Another tree: an estimator of this package, which is fitted with the clusters as labels, or
         a classifier with the attribute `tree_` of the decision trees of scikit-learn. It has its
         own stopping rules. `tree_accuracy` is required of it too; a small value, such as 0.01,
-        accepts every tree.
+        accepts every tree. A classifier that only has a number of nodes (`tree_.node_count`,
+        `node_count_`, or `get_n_leaves()`) decides about the clusters, too; `tree_` is then the
+        CART tree that reproduces its predictions. If `fit` has no `sample_weight`, rows are
+        repeated instead, which requires integer weights.
     clusterer : "kmedoids" or estimator, default="kmedoids"
         An estimator with the parameter `n_clusters` that is fitted on a distance matrix, such as
         ``AgglomerativeClustering(metric="precomputed", linkage="average")``. With
-        ``affinity="precomputed"`` (``SpectralClustering``), it gets the affinities exp(-d / s) of
-        the distances d with standard deviation s.
+        ``affinity="precomputed"`` (``SpectralClustering``) or ``kernel="precomputed"``, it gets the
+        affinities exp(-d / s) of the distances d with standard deviation s.
     init : {"ends", "build", "neighbour"}, default="ends"
         Starts of k-medoids; the clustering with the smallest loss is kept. ``"build"``: the BUILD
         algorithm. ``"ends"``: also the medoids of the same k at α = 0 and at α = 1; the clustering
@@ -365,6 +369,8 @@ class XClusters(ExplainedClusters):
         validate_parameters(self)
         k_range = read_k_range(self.k_range)
         _check_distances(self, explanation, explanation_distances)
+        if isinstance(self.accuracy_distance, str) and self.accuracy_distance == "precomputed":
+            X = X if sparse.issparse(X) else np.asarray(X)  # not columns of a data frame
         self._reader, accuracy, explained = FeatureReader.fit(
             self, X, explanation, self.accuracy_features, self.explanation_features
         )
@@ -500,7 +506,7 @@ def _read_distances(matrix: Any, n: int, name: str) -> GivenDistances | None:
     if matrix is None:
         return None
     matrix = check_matrix(matrix, n, name)
-    if matrix.max() > MAX_VALUE:
+    if float(matrix.max()) > MAX_VALUE:
         raise ValueError(
             f"{name} contains {matrix.max():.4g}: distances of more than {MAX_VALUE:g} are too "
             "large to square and add up; divide all distances by a constant"

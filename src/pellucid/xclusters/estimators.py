@@ -13,34 +13,61 @@ _TREES = (
     "an estimator of this package, such as pellucid.ExKMC(), or a "
     "sklearn.tree.DecisionTreeClassifier"
 )
+_PARTS = ("node_count", "children_left", "children_right", "feature", "threshold")
+"""Attributes of a tree whose splits can be read."""
+
+_MAX_COPIES = 10_000_000
+"""Largest number of rows that a tree without sample weights is fitted on."""
 
 
 def check_tree(tree: Any) -> None:
     """Raise an error if `tree` is a class, a pipeline, or not an estimator."""
     _check_instance(tree, "tree")
-    if not hasattr(tree, "predict"):
-        raise TypeError(f"tree={tree!r} has no method predict; use {_TREES}")
-
-
-def require_nodes(model: Any, tree: Any) -> None:
-    """Raise an error if a fitted `model` of the given `tree` has no tree to read."""
-    found = getattr(model, "tree_", None)
-    parts = ("node_count", "children_left", "children_right", "feature", "threshold")
-    if not all(hasattr(found, part) for part in parts):
+    if hasattr(tree, "steps"):
+        last = type(tree.steps[-1][1]).__name__
         raise TypeError(
-            f"tree={tree!r} does not fit a tree with a node count (tree_.node_count); use {_TREES}"
+            f"tree is a pipeline; pass its last step, {last}, alone: it is fitted on the encoded "
+            "explanation features"
         )
+    if not hasattr(tree, "predict"):
+        raise TypeError(f"tree={_name(tree)} has no method predict; use {_TREES}")
 
 
-def tree_weights(tree: Any, weight: np.ndarray) -> dict[str, np.ndarray]:
-    """Arguments of `tree.fit` for the row weights."""
+def fit_tree(tree: Any, X: np.ndarray, labels: np.ndarray, weight: np.ndarray) -> Any:
+    """Fit a copy of a tree; one without sample weights on as many copies of each row."""
+    from sklearn.base import clone
+
+    model = clone(tree, safe=False)
     if _takes_sample_weight(tree):
-        return {"sample_weight": weight}
+        return model.fit(X, labels, sample_weight=weight)
     if np.ptp(weight) == 0:
-        return {}
+        return model.fit(X, labels)
+    if (weight != np.floor(weight)).any() or weight.sum() > _MAX_COPIES:
+        raise TypeError(
+            f"the fit of tree={_name(tree)} has no sample_weight; such a tree needs integer "
+            f"weights that sum to at most {_MAX_COPIES:,}, or no weights"
+        )
+    copies = np.repeat(np.arange(len(X)), weight.astype(np.int64))
+    return model.fit(X[copies], labels[copies])
+
+
+def has_splits(model: Any) -> bool:
+    """Whether the splits of a fitted tree can be read, as those of scikit-learn."""
+    found = getattr(model, "tree_", None)
+    return all(hasattr(found, part) for part in _PARTS)
+
+
+def node_count(model: Any) -> int:
+    """Number of nodes of a fitted tree that does not show its splits."""
+    for owner in (getattr(model, "tree_", None), model):
+        for name in ("node_count", "node_count_"):
+            if hasattr(owner, name):
+                return int(getattr(owner, name))
+    if hasattr(model, "get_n_leaves"):
+        return 2 * int(model.get_n_leaves()) - 1
     raise TypeError(
-        f"the fit of tree={tree!r} has no sample_weight, but the rows have different weights "
-        "(identical rows count as one row with their total weight)"
+        f"tree={_name(model)} does not fit a tree with a node count (tree_.node_count, node_count_ "
+        f"or get_n_leaves()); use {_TREES}"
     )
 
 
@@ -51,27 +78,56 @@ def clusterer_input(estimator: Any) -> Callable[[np.ndarray], np.ndarray]:
     features.
     """
     _check_instance(estimator, "clusterer")
-    parameters = estimator.get_params()
+    name = _name(estimator)
+    if hasattr(estimator, "steps"):
+        raise TypeError(
+            f"clusterer is a pipeline, but the search has distances, not features; use for example "
+            f"{_CLUSTERERS}"
+        )
+    parameters = _parameters(estimator)
     if "n_clusters" not in parameters:
         raise ValueError(
-            f"clusterer={estimator!r} has no parameter n_clusters, which the search needs; use for "
+            f"clusterer={name} has no parameter n_clusters, which the search needs; use for "
             f"example {_CLUSTERERS}"
         )
-    name = "metric" if "metric" in parameters else "affinity"
-    kind = parameters.get(name)
-    if name in parameters and kind not in ("precomputed", "precomputed_nearest_neighbors"):
+    option = next((p for p in ("metric", "affinity", "kernel") if p in parameters), None)
+    if option is None:
+        if type(estimator).__module__.startswith(("sklearn.", "pellucid.")):
+            raise ValueError(
+                f"clusterer={name} clusters features, but the search has distances only; use "
+                f"for example {_CLUSTERERS}"
+            )
+        return np.copy
+    kind, is_ward = parameters[option], parameters.get("linkage") == "ward"
+    if kind not in ("precomputed", "precomputed_nearest_neighbors"):
+        linkage = " and linkage='average'" if is_ward else ""
         raise ValueError(
-            f"clusterer={estimator!r} would use the distances as features, because {name} is "
-            f"{kind!r}; set {name}='precomputed'"
+            f"clusterer={name} would use the distances as features, because {option} is "
+            f"{kind!r}; set {option}='precomputed'{linkage}"
         )
-    if name not in parameters and type(estimator).__module__.startswith("sklearn."):
+    if is_ward:
         raise ValueError(
-            f"clusterer={estimator!r} clusters features, but the search has distances only; use "
-            f"for example {_CLUSTERERS}"
+            f"clusterer={name} needs features, because linkage is 'ward', but the search has "
+            "distances only; set linkage='average'"
         )
-    is_affinity = name == "affinity" and kind == "precomputed"
     # A copy, because the matrix is overwritten for the next α.
+    is_affinity = option != "metric" and kind == "precomputed"
     return as_affinities if is_affinity else np.copy
+
+
+def cluster_with(estimator: Any, matrix: np.ndarray, k: int, weight: np.ndarray) -> np.ndarray:
+    """Labels of k clusters, by a copy of a clusterer that `clusterer_input` has checked."""
+    from sklearn.base import clone
+
+    model = clone(estimator, safe=False)
+    if hasattr(model, "set_params"):
+        model.set_params(n_clusters=k)
+    else:
+        model.n_clusters = k
+    weights = {"sample_weight": weight} if _names_sample_weight(model) else {}
+    if hasattr(model, "fit_predict") and not weights:
+        return np.asarray(model.fit_predict(matrix))
+    return np.asarray(model.fit(matrix, **weights).labels_)
 
 
 def as_affinities(distances: np.ndarray) -> np.ndarray:
@@ -94,14 +150,22 @@ def _check_instance(estimator: Any, name: str) -> None:
             f"{name} is the class {estimator.__name__}; pass an instance: "
             f"{name}={estimator.__name__}()"
         )
-    if hasattr(estimator, "steps"):
-        last = type(estimator.steps[-1][1]).__name__
-        raise TypeError(
-            f"{name} is a pipeline; pass its last step, {last}, alone: it is fitted on "
-            f"{'the encoded explanation features' if name == 'tree' else 'distances'}"
-        )
+
+
+def _name(estimator: Any) -> str:
+    """How an estimator is named in a message; without its address in memory."""
+    text = repr(estimator)
+    return f"{type(estimator).__name__}()" if " object at 0x" in text else text
+
+
+def _parameters(estimator: Any) -> dict[str, Any]:
+    return estimator.get_params() if hasattr(estimator, "get_params") else vars(estimator)
 
 
 def _takes_sample_weight(estimator: Any) -> bool:
     parameters = inspect.signature(estimator.fit).parameters.values()
     return any(p.name == "sample_weight" or p.kind is p.VAR_KEYWORD for p in parameters)
+
+
+def _names_sample_weight(estimator: Any) -> bool:
+    return "sample_weight" in inspect.signature(estimator.fit).parameters

@@ -14,7 +14,7 @@ from pellucid._utils.interrupt import Interrupt
 from pellucid._utils.notices import option
 from pellucid._utils.progress import Progress
 from pellucid.xclusters.branch_and_bound import BlockRecord, branch_and_bound
-from pellucid.xclusters.estimators import clusterer_input
+from pellucid.xclusters.estimators import cluster_with, clusterer_input
 from pellucid.xclusters.evaluate import Clusterer, Evaluation, Evaluator, KMedoidsStarts
 from pellucid.xclusters.mixture import Mixture
 from pellucid.xclusters.strategies import bayesian_search, grid_search, refine_locally, two_step
@@ -260,15 +260,11 @@ def _make_clusterer(options: SearchOptions, mixture: Mixture, weight: np.ndarray
 
 def _wrap_estimator(estimator: Any, mixture: Mixture, weight: np.ndarray) -> Clusterer:
     """Clusterer function of an estimator with the parameter `n_clusters`."""
-    from sklearn.base import clone
-    from sklearn.utils.validation import has_fit_parameter
-
     convert = clusterer_input(estimator)
-    weights = {"sample_weight": weight} if has_fit_parameter(estimator, "sample_weight") else {}
 
     def cluster(k: int, alpha: float) -> np.ndarray:
-        model = clone(estimator).set_params(n_clusters=min(k, len(weight)))
-        return np.asarray(model.fit(convert(mixture.at(alpha)), **weights).labels_)
+        matrix = convert(mixture.at(alpha))
+        return cluster_with(estimator, matrix, min(k, len(weight)), weight)
 
     return cluster
 

@@ -13,7 +13,7 @@ from pellucid.tree.from_sklearn import (
     build_from_splits,
     splits_in_growth_order,
 )
-from pellucid.xclusters.estimators import check_tree, require_nodes, tree_weights
+from pellucid.xclusters.estimators import check_tree, fit_tree, has_splits, node_count
 from pellucid.xclusters.tree_accuracy import MEASURES, confusion
 
 ROUNDING = 1e-12
@@ -38,9 +38,9 @@ class TreeGrower:
     weight : ndarray of shape (n_samples,)
         Positive row weights.
     tree : estimator, optional
-        An estimator of this package, which is fitted with the clusters as labels, or a decision
-        tree of scikit-learn. Without one, CART (Gini impurity, best-first) grows until its leaves
-        are pure or `min_accuracy` is reached.
+        An estimator of this package, which is fitted with the clusters as labels, a decision tree
+        of scikit-learn, or any other with `fit`, `predict` and a node count. Without one, CART
+        (Gini impurity, best-first) grows until its leaves are pure or `min_accuracy` is reached.
     min_accuracy : float, default=1.0
         Accuracy below which a tree does not explain the clusters. CART stops when it is reached;
         at 1, it stops when no leaf can be split. `tree` has its own stopping rules.
@@ -92,15 +92,18 @@ class TreeGrower:
             tree = self._fit_package_estimator(labels)
             return ClusterTree(tree, self._measure(labels, tree.predict(self.X)))
         growth = self._grow_classifier(labels)
+        if isinstance(growth, _OpaqueTree):
+            # CART without errors on the predictions has the same predictions.
+            growth = TreeGrower(self.X, self.weight)._grow_cart(growth.predicted)
         return ClusterTree(self._build(growth), self._measure(labels, growth.predicted))
 
     def size(self, labels: np.ndarray) -> tuple[int, float]:
-        """Number of nodes and accuracy of the tree that `grow` returns, without building it."""
+        """Number of nodes and accuracy of the tree, without building it."""
         if self._is_package_estimator():
             tree, accuracy = self.grow(labels)
             return tree.node_count, accuracy
         growth = self._grow_classifier(labels)
-        return 2 * len(growth.useful_splits()) + 1, self._measure(labels, growth.predicted)
+        return growth.node_count(), self._measure(labels, growth.predicted)
 
     def _is_package_estimator(self) -> bool:
         return hasattr(self.tree, "get_params") and "reference" in self.tree.get_params()
@@ -108,8 +111,8 @@ class TreeGrower:
     def _measure(self, labels: np.ndarray, predicted: np.ndarray) -> float:
         return MEASURES[self.measure](confusion(labels, predicted, self.measure_weight))
 
-    def _grow_classifier(self, labels: np.ndarray) -> _ClassifierGrowth:
-        return self._grow_cart(labels) if self.tree is None else self._fit_sklearn_tree(labels)
+    def _grow_classifier(self, labels: np.ndarray) -> _ClassifierGrowth | _OpaqueTree:
+        return self._grow_cart(labels) if self.tree is None else self._fit_other_tree(labels)
 
     def _grow_cart(self, labels: np.ndarray) -> _ClassifierGrowth:
         """Replay the splits of an exact CART until `min_accuracy` is reached.
@@ -133,12 +136,10 @@ class TreeGrower:
             growth.add(split)
         return growth
 
-    def _fit_sklearn_tree(self, labels: np.ndarray) -> _ClassifierGrowth:
-        from sklearn.base import clone
-
-        weights = tree_weights(self.tree, self.weight)
-        classifier = clone(self.tree, safe=False).fit(self.X, labels, **weights)
-        require_nodes(classifier, self.tree)
+    def _fit_other_tree(self, labels: np.ndarray) -> _ClassifierGrowth | _OpaqueTree:
+        classifier = fit_tree(self.tree, self.X, labels, self.weight)
+        if not has_splits(classifier):
+            return _OpaqueTree.of(classifier, self.X, labels)
         growth = _ClassifierGrowth(labels, self.weight, self.measure_weight)
         rows, values = np.arange(len(labels)), _values_of(self.X)
         for split in splits_in_growth_order(classifier.tree_, rows, values):
@@ -180,6 +181,29 @@ def relabel_clusters(
         if tree.children_left[node] == LEAF:
             builder.set_cluster(node, new_label[tree.cluster[node]])
     return builder.build()
+
+
+class _OpaqueTree(NamedTuple):
+    """A tree that has predictions and a number of nodes, but no splits to read."""
+
+    predicted: np.ndarray
+    n_nodes: int
+
+    @classmethod
+    def of(cls, model: Any, X: np.ndarray, labels: np.ndarray) -> _OpaqueTree:
+        """Predictions and size of a fitted tree."""
+        n_nodes = node_count(model)
+        predicted = np.asarray(model.predict(X)).ravel()
+        if len(predicted) != len(X) or not np.isin(predicted, labels).all():
+            raise ValueError(
+                f"tree={type(model).__name__}(): predict must return one of the labels of fit per "
+                "row; use a classifier"
+            )
+        return cls(predicted.astype(labels.dtype), n_nodes)
+
+    def node_count(self) -> int:
+        """Number of nodes that the tree states."""
+        return self.n_nodes
 
 
 class _ClassifierGrowth:
@@ -234,6 +258,10 @@ class _ClassifierGrowth:
                 is_uniform[split.node] = False
                 useful.append(split)
         return useful[::-1]
+
+    def node_count(self) -> int:
+        """Number of nodes of the useful splits and their leaves."""
+        return 2 * len(self.useful_splits()) + 1
 
     def _totals(self, rows: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Total weight of each cluster among the given rows."""

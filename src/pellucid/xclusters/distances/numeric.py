@@ -181,6 +181,11 @@ class ScipyDistance(_NumericDistance):
             if not np.isin(matrix, (0, 1)).all():
                 raise ValueError(f"{name} has other values than 0 and 1; {self.name!r} needs these")
             matrix = matrix.astype(bool)
+        if self.name == "jensenshannon" and (matrix.min() < 0 or not matrix.any(axis=1).all()):
+            raise ValueError(
+                f"{name} has negative values or rows of zeros; 'jensenshannon' compares "
+                "probabilities or counts"
+            )
         return NumericRows(matrix)
 
     def tile(self, rows: NumericRows, others: NumericRows, tile: Tile, *, same: bool) -> np.ndarray:

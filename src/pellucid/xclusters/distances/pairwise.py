@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -189,12 +190,28 @@ def find_distance(metric: Any, window: int | None = None, ranges: Any = None) ->
         return Manhattan() if metric == "cityblock" else ScipyDistance(metric)
     known = {"euclidean": Euclidean, "manhattan": Manhattan, "cosine": Cosine, "jaccard": Jaccard}
     if metric not in known:
-        raise ValueError(
-            f"unknown metric={metric!r}; use one of {', '.join(map(repr, METRICS))}, "
-            f"{', '.join(map(repr, (*SCIPY_METRICS, *SCIPY_BOOLEAN_METRICS)))}, or a function of "
-            "two rows"
-        )
+        raise ValueError(f"unknown metric={metric!r}; {_advice(str(metric), known)}")
     return known[metric]()
+
+
+_REPLACEMENTS = {
+    "l1": "'manhattan' is the same",
+    "l2": "'euclidean' is the same",
+    "seuclidean": "standardize the columns and use 'euclidean'",
+    "mahalanobis": "whiten the columns, for example by PCA(whiten=True), and use 'euclidean'",
+}
+"""What replaces metrics of other packages that are not offered here."""
+
+
+def _advice(metric: str, known: Iterable[str]) -> str:
+    """What to use instead of an unknown metric."""
+    if metric in _REPLACEMENTS:
+        return _REPLACEMENTS[metric]
+    names = sorted({*known, *METRICS, *SCIPY_METRICS, *SCIPY_BOOLEAN_METRICS})
+    close = get_close_matches(metric.lower(), names, n=1)
+    if close:
+        return f"did you mean {close[0]!r}?"
+    return f"use {', '.join(map(repr, names))}, or a function of two rows"
 
 
 def _tiles(

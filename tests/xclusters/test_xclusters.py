@@ -165,6 +165,16 @@ def test_refinement_never_worsens_the_result():
     assert refined.objective_ <= alone.objective_
 
 
+def test_the_plain_algorithm_of_the_paper():
+    table, _ = trends(districts="ABCD", noise=1.0)
+    options = {"refine": False, "tolerance": 0.0, **FAST}
+    plain = XClusters("day *", reduce=False, **options).fit(table)
+    reduced = XClusters("day *", **options).fit(table)
+    assert "reduced" not in plain.bounds_["fate"]
+    assert "reduced" in reduced.bounds_["fate"]
+    assert plain.lower_bound_ <= plain.objective_
+
+
 def test_fits_are_repeatable_with_any_number_of_threads(model):
     table, _ = trends()
     same(model, XClusters("day *", n_jobs=1, **FAST).fit(table))

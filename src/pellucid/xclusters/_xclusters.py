@@ -149,6 +149,10 @@ class XClusters(ExplainedClusters):
     alpha_tol : float, default=0.01
         Resolution of α in ``"branch-and-bound"``: blocks are halved in α until they are at most
         this wide. α is continuous, so that branch and bound may find a better pair than the grid.
+    reduce : bool, default=True
+        Whether branch and bound removes values of k that are pruned by themselves before it splits
+        a block. This is not in the paper and usually saves evaluations. With ``reduce=False`` and
+        ``refine=False``, the search is algorithm 1 of the paper.
     refine : bool, default=True
         Whether to evaluate the neighbors of the best pairs after branch and bound. This is not in
         the paper. It adds α = 0 with every k and then at most a tenth of the number of pairs of
@@ -271,6 +275,7 @@ class XClusters(ExplainedClusters):
         "search": [StrOptions(set(SEARCHES))],
         "alpha_step": [Interval(Real, 0, 1, closed="right")],
         "alpha_tol": [Interval(Real, 1e-6, 1, closed="both")],
+        "reduce": ["boolean"],
         "refine": ["boolean"],
         "max_evaluations": [Interval(Integral, 1, None, closed="left"), None],
         "n_jobs": [Integral, None],
@@ -303,6 +308,7 @@ class XClusters(ExplainedClusters):
         search: Literal["branch-and-bound", "grid", "bayes", "two-step"] = "branch-and-bound",
         alpha_step: float = 0.05,
         alpha_tol: float = ALPHA_TOL,
+        reduce: bool = True,
         refine: bool = True,
         max_evaluations: int | None = None,
         n_jobs: int | None = None,
@@ -327,6 +333,7 @@ class XClusters(ExplainedClusters):
         self.search = search
         self.alpha_step = alpha_step
         self.alpha_tol = alpha_tol
+        self.reduce = reduce
         self.refine = refine
         self.max_evaluations = max_evaluations
         self.n_jobs = n_jobs
@@ -429,6 +436,7 @@ class XClusters(ExplainedClusters):
             search=self.search,
             alpha_step=self.alpha_step,
             alpha_tol=self.alpha_tol,
+            reduce=self.reduce,
             refine=self.refine,
             max_evaluations=self.max_evaluations,
             n_jobs=self.n_jobs,

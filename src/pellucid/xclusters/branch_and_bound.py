@@ -83,7 +83,7 @@ def branch_and_bound(
     Before a block is split, its first and last values of k are removed as long as they are pruned
     by themselves. Their bound is D(k, α1) + λ·N(k, α2), with the values of the corners of the block
     where these are not evaluated. This reduction of branch-reduce-and-bound (Hellings et al. 2012)
-    is not in algorithm 1. It evaluates nothing itself and saves evaluations.
+    is not in algorithm 1. It evaluates nothing itself and usually saves evaluations.
 
     N is a step function of α. Therefore, blocks of a single k are not split further if α2 - α1 is
     at most `alpha_tol`. If D and N are monotone, the result is at most ε_b above the optimum,

@@ -47,6 +47,7 @@ class SearchOptions:
     search: str
     alpha_step: float
     alpha_tol: float
+    reduce: bool
     refine: bool
     max_evaluations: int | None
     n_jobs: int | None
@@ -143,6 +144,7 @@ def _run_search(
             penalty=evaluator.penalty,
             trade_off=options.trade_off,
             tolerance=options.tolerance,
+            reduce=options.reduce,
             stop=stop,
             report=progress.set_bound,
         )

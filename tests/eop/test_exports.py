@@ -115,13 +115,34 @@ def test_rows_in_no_region_have_no_cluster_if_the_model_abstains():
     assert ATEOPClassifier(random_state=0, max_error=0.1).fit(X, y).to_sql().endswith("NULL\nEND")
 
 
+@pytest.mark.parametrize("shape", SHAPES)
+def test_all_exports_of_a_model_that_abstains_agree(shape):
+    data = load_wine(as_frame=True)
+    X, y = data.data.iloc[:, :7], data.target_names[data.target]
+    model = ATEOPClassifier(regions=shape, confidence=0.5, random_state=0).fit(X, y)
+    uncovered = model.abstained(X)
+    assert 0 < uncovered.sum() < len(X)
+    wanted = np.where(uncovered, None, model.predict(X)).tolist()
+    assert from_json(model.to_json()).predict(X).tolist() == wanted
+    assert run_sql(X, model, "sqlite") == wanted
+    space: dict = {}
+    exec(model.to_python(), space)
+    assert [space["cluster_of"](row) for row in X.to_dict("records")] == wanted
+    frame = model.to_frame(kind="dict")
+    assert frame["cluster"][-1] is None
+    assert frame["rows"][-1] == uncovered.sum()
+
+
 def test_what_cannot_be_exported_says_what_can():
     X, y = load_iris(return_X_y=True)
-    model = EOPClassifier("stump", regions="nonparametric", random_state=0).fit(X, y)
+    options = {"max_error": 0.1, "max_levels": 1, "leftover": "abstain", "random_state": 0}
+    model = EOPClassifier("stump", regions="nonparametric", **options).fit(X, y)
     with pytest.raises(ValueError, match="use boxes, polyhedra or ellipses"):
         model.to_sql()
-    model = EOPClassifier("logistic", random_state=0).fit(X, y)
-    with pytest.raises(ValueError, match="only base='stump' can be"):
+    assert "of the 10 nearest training rows" in model.to_frame(kind="dict")["rule"][0]
+    model = EOPClassifier("logistic", **options).fit(X, y)
+    assert "classifier predicts" in model.to_frame(kind="dict")["rule"][0]
+    with pytest.raises(ValueError, match="use base='constant' or base='stump', or pickle"):
         model.to_json()
 
 

@@ -37,8 +37,8 @@ from pellucid.eop.problem import RegionProblem
 from pellucid.eop.projections import list_projections
 from pellucid.eop.registry import (
     BASES,
-    SHAPES,
     as_repetitions,
+    find_shape,
     free_label,
     make_base,
     read_classes,
@@ -71,7 +71,7 @@ class BaseEOP(
     _parameter_constraints: dict[Any, Any] = {
         "base": [StrOptions(set(BASES)), HasMethods(["fit", "predict"])],
         "base_penalty": [Interval(Real, 0, None, closed="neither")],
-        "regions": [StrOptions(set(SHAPES)), HasMethods(["find"])],
+        "regions": "no_validation",  # see `find_shape`
         "max_error": [Interval(Real, 0, 1, closed="left")],
         "min_support": [Interval(Real, 0, 1, closed="left")],
         "complexity_penalty": [Interval(Real, 0, None, closed="left")],
@@ -189,8 +189,7 @@ class BaseEOP(
         On such a column only an interval can be described. Rows that are classified by their
         neighbors require nonparametric regions at all levels.
         """
-        shape = SHAPES[self.regions] if isinstance(self.regions, str) else self.regions
-        finder = shape(self.n_bootstraps, max_error)
+        finder = find_shape(self.regions)(self.n_bootstraps, max_error)
         if self.leftover == "neighbours":
             return finder, finder
         return finder, BoxFinder(self.n_bootstraps, max_error)

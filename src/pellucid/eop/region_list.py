@@ -167,6 +167,7 @@ class RegionList(RegionExportMixin):
         *,
         names: Sequence[str | Indicator] | None = None,
         columns: Sequence[str] | None = None,
+        check: bool = True,
         **more: Any,
     ) -> RegionList:
         """Make a decision list from a fitted EOP model.
@@ -174,9 +175,11 @@ class RegionList(RegionExportMixin):
         Parameters
         ----------
         model : EOPClassifier, ATEOPClassifier, ClusterRegions or RegionList
-            With boxes, polyhedra or ellipses, and stumps as base classifiers.
+            With boxes, polyhedra or ellipses, and constants or stumps as base classifiers.
         names, columns : sequence, optional
             See :class:`RegionList`. Default: those of the model.
+        check : bool, default=True
+            Whether other shapes and classifiers, which no other language can state, are an error.
         **more
             Further parameters of :class:`RegionList`: `fill`, `formats` and `reading`.
         """
@@ -184,16 +187,9 @@ class RegionList(RegionExportMixin):
             return model
         model = getattr(model, "model", model)
         check_is_fitted(model)
-        for level in model.levels_:
-            if not isinstance(level.regions, (Boxes, Ellipses, Polyhedra)):
-                raise ValueError(
-                    "nonparametric regions cannot be exported, because they consist of the "
-                    "training rows; use boxes, polyhedra or ellipses"
-                )
-            if not isinstance(level.classifier, Stump):
-                raise ValueError(
-                    f"base={model.base!r} cannot be exported; only base='stump' can be"
-                )
+        if check:
+            for level in model.levels_:
+                _check_level(level, model.base)
         levels = [
             ListLevel(e.features, _finite(e.classifier), e.regions, e.counts * model._weight_unit)
             for e in model.levels_
@@ -334,9 +330,28 @@ class RegionList(RegionExportMixin):
         return f"RegionList(n_levels={len(self.levels_)}, n_regions={n})"
 
 
-def _finite(stump: Stump) -> Stump:
-    """The same stump with a finite threshold."""
-    if np.isfinite(stump.threshold):
+def _check_level(level: Any, base: Any) -> None:
+    """Raise an error if a level cannot be stated in another language."""
+    if level.regions.kind == "nonparametric":
+        raise ValueError(
+            "nonparametric regions cannot be exported, because they consist of the training rows; "
+            "use boxes, polyhedra or ellipses"
+        )
+    if not isinstance(level.regions, (Boxes, Ellipses, Polyhedra)):
+        raise ValueError(
+            f"regions of the kind {level.regions.kind!r} cannot be exported; use boxes, polyhedra "
+            "or ellipses, or pickle the model"
+        )
+    if not isinstance(level.classifier, Stump):
+        raise ValueError(
+            f"base={base!r} cannot be exported; use base='constant' or base='stump', or pickle the "
+            "model"
+        )
+
+
+def _finite(stump: Any) -> Any:
+    """The same classifier; a stump with a finite threshold."""
+    if not isinstance(stump, Stump) or np.isfinite(stump.threshold):
         return stump
     answer = stump.at_most if stump.threshold > 0 else stump.above
     return Stump(stump.position, 0.0, answer, answer)

@@ -46,6 +46,26 @@ def make_base(base: Any, problem: RegionProblem, penalty: float = 1.0) -> BaseCl
     return LinearBase(problem, kind, 1 / penalty) if isinstance(kind, str) else kind(problem)
 
 
+def find_shape(regions: Any) -> type[Finder]:
+    """The search for regions of a shape, given by its name or as a class."""
+    if isinstance(regions, type) and issubclass(regions, Finder):
+        return regions
+    names = ", ".join(map(repr, SHAPES))
+    if isinstance(regions, Finder):
+        name = type(regions).__name__
+        raise TypeError(f"regions is an instance of {name}; pass the class: regions={name}")
+    if not isinstance(regions, str):
+        raise TypeError(
+            f"regions={regions!r}; use {names}, or a subclass of pellucid.eop.ShapeFinder"
+        )
+    if regions not in SHAPES:
+        raise ValueError(
+            f"regions={regions!r} is unknown; use {names}, or a subclass of "
+            "pellucid.eop.ShapeFinder"
+        )
+    return SHAPES[regions]
+
+
 def read_classes(estimator: Any, y: Any, X: Any) -> np.ndarray:
     """Validate the class labels."""
     if y is None:

@@ -17,7 +17,7 @@ def regions_to_frame(model: Any, *, kind: FrameKind | None = None) -> Any:
     Parameters
     ----------
     model : fitted EOPClassifier or ATEOPClassifier, ClusterRegions or RegionList
-        With boxes, polyhedra or ellipses, and stumps or constants as base classifiers.
+        With regions of any shape and any base classifier.
     kind : {"pandas", "polars", "dict"}, optional
         As in :func:`pellucid.export.to_frame`.
 
@@ -39,7 +39,7 @@ def regions_to_frame(model: Any, *, kind: FrameKind | None = None) -> Any:
     >>> frame["rule"]
     array(['x0 ≤ 0', 'x0 > 0', 'in no region'], dtype='<U12')
     """
-    regions = RegionList.of(model)
+    regions = RegionList.of(model, check=False)
     pieces = regions.pieces()
     rest = max(regions.total_ - sum(piece.support for piece in pieces), 0.0)
     total = regions.total_ or 1.0

@@ -77,6 +77,10 @@ def shade_answers(
     )
 
 
+_OUTLINED = ("box", "polyhedron", "ellipse")
+"""Shapes with an exact outline."""
+
+
 def draw_regions(ax: Any, regions: Any, window: Window, deleted: Any, strong: int | None) -> None:
     """Draw the outline of each region, dashed where it was deleted.
 
@@ -96,24 +100,20 @@ def draw_regions(ax: Any, regions: Any, window: Window, deleted: Any, strong: in
             zorder=5,
             gid=f"region-{number}",
         )
-    if not _hasoutlines(regions) and len(window) == 2 and len(regions):
+    if regions.kind not in _OUTLINED and len(window) == 2 and len(regions):
         _draw_edge(ax, regions, window)
 
 
-def _hasoutlines(regions: Any) -> bool:
-    return any(hasattr(regions, name) for name in ("lower", "vertices", "center"))
-
-
 def outlines(regions: Any, window: Window) -> list[np.ndarray]:
-    """Outlines of the regions that have an exact shape."""
-    if hasattr(regions, "lower"):
+    """Outlines of boxes, polyhedra and ellipses."""
+    if regions.kind == "box":
         ends = zip(np.asarray(regions.lower), np.asarray(regions.upper))
         return [_box(low, high, window) for low, high in ends]
     if len(window) == 1:
         return []
-    if hasattr(regions, "vertices"):
+    if regions.kind == "polyhedron":
         return [_polygon(np.asarray(points)) for points in regions.vertices]
-    if hasattr(regions, "center"):
+    if regions.kind == "ellipse":
         return [_ellipse(c, s) for c, s in zip(regions.center, regions.shape)]
     return []
 

@@ -119,8 +119,8 @@ def make_regions_payload(
 
 
 def _refuse_rows(model: Any) -> None:
-    """Fail if the regions of a model consist of training rows."""
-    if any(level.regions.kind in ("polyhedron", "nonparametric") for level in model.levels_):
+    """Fail if the regions of a model consist of training rows, or may do so (own shapes)."""
+    if any(level.regions.kind not in ("box", "ellipse") for level in model.levels_):
         raise ValueError(
             "the corners of the regions are training rows, so that a report without rows cannot "
             "show them; use boxes or ellipses"

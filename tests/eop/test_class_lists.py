@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris, load_wine
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.tree import DecisionTreeClassifier
 
 from pellucid import ATEOPClassifier, EOPClassifier
@@ -223,11 +224,22 @@ def test_level_measures_and_stability(wine):
     measures = model.level_measures(X, y)
     assert measures.support.sum() == pytest.approx(model.coverage_)
     assert measures.combined()["lift"] > 1
+    for judge in (model.level_measures, lambda *rows: list(model.staged_score(*rows))):
+        with pytest.raises(ValueError, match="inconsistent numbers of samples: .178, 5"):
+            judge(X, y[:5])
     spread = model.stability(X, y, n_seeds=2)
     assert len(spread.accuracy) == 2
     assert spread.agreement == 1.0
     assert str(spread).startswith("first level: ")
     assert "(2 of 2)" in str(spread)
+
+
+def test_a_model_without_levels_has_no_stages_and_no_measures():
+    X, y = [[0.0]] * 20, [0, 1] * 10
+    with pytest.warns(ConvergenceWarning, match="no region was found"):
+        model = EOPClassifier(**FIXED).fit(X, y)
+    assert list(model.staged_score(X, y)) == []
+    assert model.level_measures(X, y).combined()["lift"] == 0
 
 
 def test_weaker_penalty_of_linear_classifiers_fits_more_closely():

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from pellucid.eop.decision_list import find_answers
 from pellucid.eop.problem import project
@@ -109,7 +109,7 @@ class StagesMixin:
         float
             Accuracy on the given rows.
         """
-        y = np.asarray(y)
+        y = _read_classes(y, X)
         for answer in self.staged_predict(X):
             yield float(np.average(answer == y, weights=sample_weight))
 
@@ -136,9 +136,11 @@ class StagesMixin:
         check_is_fitted(self)
         numbers = read_X(self, X, reset=False)
         found = find_answers(self.levels_, numbers)
-        answers = [lv.classifier.predict(project(numbers, lv.features)) for lv in self.levels_]
-        given = self.classes_[np.array(answers, dtype=np.int64).reshape(len(answers), -1)]
-        correct = (given == np.asarray(y)).T if answers else np.empty((len(found.level), 0), bool)
+        y = _read_classes(y, numbers)
+        correct = np.empty((len(y), len(self.levels_)), dtype=bool)
+        for number, level in enumerate(self.levels_):
+            answer = level.classifier.predict(project(numbers, level.features))
+            correct[:, number] = self.classes_[answer] == y
         return level_measures(found.level, correct, sample_weight=sample_weight)
 
     def stability(
@@ -167,11 +169,19 @@ class StagesMixin:
             clone(self).set_params(random_state=seed).fit(X, y, sample_weight=sample_weight)
             for seed in range(n_seeds)
         ]
+        y = _read_classes(y, X)
         given = [model.predict(X) for model in models]
         pairs = [np.mean(a == b) for a, b in combinations(given, 2)]
         return Stability(
             [tuple(model.explain()[0].names) if model.levels_ else () for model in models],
             [model.n_levels_ for model in models],
-            [float(np.average(answer == np.asarray(y), weights=sample_weight)) for answer in given],
+            [float(np.average(answer == y, weights=sample_weight)) for answer in given],
             float(np.mean(pairs)) if pairs else 1.0,
         )
+
+
+def _read_classes(y: Any, X: Any) -> np.ndarray:
+    """The classes of given rows, one per row."""
+    y = column_or_1d(y)
+    check_consistent_length(X, y)
+    return y

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.eop import sets
+from benchmarks.eop.lists import HELD_OUT, n_rows
 from benchmarks.jobs import Job
 from benchmarks.page import Picture, Section, Sheet
 from benchmarks.settings import Settings
@@ -20,6 +21,9 @@ DATA = 2
 
 N_COLUMNS = 10
 """Columns of the generated sets."""
+
+MIN_SUPPORT = 0.03
+"""Share of all training rows that a region must cover."""
 
 SHOWN = 8
 """Levels with a column of their own."""
@@ -48,7 +52,14 @@ def _measure(number: int, quick: bool) -> list[dict]:
     from pellucid import EOPClassifier
 
     X, y, pattern, patterns = sets.generate(number, quick)
-    model = EOPClassifier("stump", max_error=0.1, random_state=0, n_jobs=2).fit(X, y)
+    model = EOPClassifier(
+        "stump",
+        max_error=0.1,
+        min_support=n_rows(MIN_SUPPORT, len(y)),
+        calibration=HELD_OUT,
+        random_state=0,
+        n_jobs=2,
+    ).fit(X, y)
     level = model.apply(X)[:, 0]
     found = []
     for one in range(-1, len(patterns)):

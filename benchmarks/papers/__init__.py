@@ -10,7 +10,16 @@ from dataclasses import replace
 
 from benchmarks import data, jobs
 from benchmarks.page import Section
-from benchmarks.papers import beam_causes, causes, curves, penalty, starts, tables, trade_off
+from benchmarks.papers import (
+    beam_causes,
+    causes,
+    curve_causes,
+    curves,
+    penalty,
+    starts,
+    tables,
+    trade_off,
+)
 from benchmarks.settings import Settings
 
 PARTS = {
@@ -20,6 +29,7 @@ PARTS = {
     "penalty": penalty,
     "trade_off": trade_off,
     "curves": curves,
+    "curve_causes": curve_causes,
     "starts": starts,
 }
 

@@ -7,10 +7,19 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.cluster import KMeans
+from sklearn.datasets import load_iris
 
 from benchmarks import peers
 from benchmarks.page import holds
-from benchmarks.papers import beam_causes, causes, curves, penalty, star, trade_off
+from benchmarks.papers import (
+    beam_causes,
+    causes,
+    curve_causes,
+    curves,
+    penalty,
+    star,
+    trade_off,
+)
 from benchmarks.papers.curves import at
 from benchmarks.papers.significance import mark
 from benchmarks.papers.starts import Starts
@@ -21,6 +30,7 @@ from benchmarks.speed.limits import generated_text
 from benchmarks.speed.scaling import exponent
 from benchmarks.store import Store, group, mean
 from benchmarks.verdicts import Cell, explain, judge
+from pellucid.baselines import CLTree
 
 NAN = float("nan")
 
@@ -184,6 +194,35 @@ def test_a_beam_is_explained_by_the_variant_that_agrees(tmp_path):
     assert excluded == "tested and excluded: columns of variance 1, larger B and C"
     [section] = beam_causes.sections(tmp_path)
     assert ["Ecoli", "*the paper*", *["1.000 / 1.000"] * 2, "", "", "10"] in section.items[0].rows
+
+
+def test_claims_about_cubt_and_cltree():
+    costs = {"ExKMC": 1.0, curves.OURS: 1.0, "CART": 1.2, "KDTree": 1.3, "CUBT": 1.05}
+    rows = [
+        {"dataset": name, "method": method, "k": "2", "leaves": "8", "ratio": str(ratio)}
+        for name, worst in (("iris", 3.0), ("wine", 1.25), ("digits", 1.4))
+        for method, ratio in {**costs, "CLTree": worst}.items()
+    ]
+    [sheet] = curves._claims_about_baselines(rows)
+    assert [row[1:] for row in sheet.rows] == [
+        ["costliest on 2 of 3", "holds"],
+        ["at most 10% above the cheapest on 3 of 3: Iris, Wine, Digits", "holds"],
+        ["cost ratio 1.050, ExKMC (base: IMM) 1.000", "misses"],
+    ]
+    assert curves._claims_about_baselines(rows[:5]) == []
+
+
+def test_the_number_of_leaves_that_comes_near_to_k_means(tmp_path):
+    store = Store(tmp_path / curve_causes.FILE, ("dataset", "variant", "seed"), ("factor", "ratio"))
+    for variant, least in (("as in the figure", 1.05), ("columns from 0 to 1", 1.0)):
+        for seed, shift in ((0, 0.0), (1, 0.01)):
+            rows = [{"factor": f, "ratio": least + shift + 0.1 / f} for f in curve_causes.FACTORS]
+            key = {"dataset": "digits", "variant": variant, "seed": seed}
+            store.add({**key, **row} for row in rows)
+    [section] = curve_causes.sections(tmp_path)
+    [plain, scaled] = section.items[0].rows
+    assert plain == ["Digits", "as in the figure", "1.105 / 1.088 / 1.080", "more than 32k", "2"]
+    assert scaled[2:] == ["1.055 / 1.038 / 1.030", "8k", "2"]
 
 
 def starts_of(**methods):
@@ -383,3 +422,12 @@ def test_generated_text_has_topics():
     assert X.shape == (200, 1000)
     assert 20 < X.nnz / 200 <= 40
     np.testing.assert_allclose((X * X).sum(axis=1), 1)
+
+
+def test_pruned_trees_of_one_growth_are_those_of_a_fit():
+    X = load_iris().data
+    centers = KMeans(3, n_init=1, random_state=0).fit(X).cluster_centers_
+    for model, setting in zip(curves._cltree_models(3, centers, len(X)), curves.CLTREE_GRID[:4]):
+        alone = CLTree(reference=centers, **setting).fit(X)
+        assert model.fit(X).tree_ == alone.tree_
+        np.testing.assert_array_equal(model.relative_density_, alone.relative_density_)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -126,8 +126,12 @@ class CLTree(UnsupervisedTree):
             verbose=verbose,
         )
 
+    def _grow_regions(self, rows: UniqueRows, progress: Progress) -> Region:
+        """The tree before pruning."""
+        return grow_regions(rows, self.min_split, progress)
+
     def _find_tree(self, rows: UniqueRows, progress: Progress):
-        root = grow_regions(rows, self.min_split, progress)
+        root = self._grow_regions(rows, progress)
         least = self.min_y * rows.weight.sum()
         prune(root, least, self.min_rd)
         nodes = kept_nodes(root)
@@ -184,6 +188,17 @@ class Region:
     def __post_init__(self) -> None:
         self.n = max(self.n, self.y)
 
+    def copy(self) -> Region:
+        """A copy of the region and of all regions below it."""
+        copied = replace(self)
+        waiting = [copied]
+        while waiting:
+            region = waiting.pop()
+            if region.left is not None:
+                region.left, region.right = replace(region.left), replace(region.right)
+                waiting += [region.left, region.right]
+        return copied
+
     @property
     def density(self) -> float:
         """Rows per virtual point; at most 1."""
@@ -228,7 +243,7 @@ def divide_region(region: Region, rows: UniqueRows) -> bool:
     low, high = region.low.copy(), region.high.copy()
     low[feature] = high[feature] = cuts.at[feature]
     left, right = whole.divide(cuts)
-    parts = np.split(columns.order[:, feature], [cuts.position[feature]])
+    parts = np.split(columns.order[feature], [cuts.position[feature]])
     region.left, region.right = (
         Region(np.sort(region.rows[part]), float(columns.y(side)[feature]), side.n[feature], *box)
         for part, side, box in zip(parts, (left, right), ((region.low, high), (low, region.high)))

@@ -73,14 +73,18 @@ class SortedColumns:
     """
 
     def __init__(self, X: np.ndarray, weight: np.ndarray) -> None:
-        self.order = np.argsort(X, axis=0, kind="stable")
-        self._values = np.take_along_axis(X, self.order, axis=0)
-        self._below = np.zeros((len(X) + 1, X.shape[1]))
-        np.cumsum(weight[self.order], axis=0, out=self._below[1:])
-        new = np.ones((len(X) + 1, X.shape[1]), dtype=bool)
-        new[1:-1] = self._values[1:] > self._values[:-1]
-        # Of rows of equal values, cuts lie below the first and above the last.
-        self._may_cut = np.stack([new[:-1], new[1:]], axis=1).reshape(-1, X.shape[1])
+        columns = np.ascontiguousarray(X.T)
+        self.order = np.argsort(columns, axis=1, kind="stable")
+        """Rows of each column, by value."""
+        self._values = np.take_along_axis(columns, self.order, axis=1)
+        self._below = np.zeros((X.shape[1], len(X) + 1))
+        np.cumsum(weight[self.order], axis=1, out=self._below[:, 1:])
+        new = np.ones((X.shape[1], len(X) + 1), dtype=bool)
+        new[:, 1:-1] = self._values[:, 1:] > self._values[:, :-1]
+        # Of rows of equal values, cuts lie below the first and above the last. Place 2 i is below
+        # row i, and place 2 i + 1 is above it.
+        may_cut = np.stack([new[:, :-1], new[:, 1:]], axis=2).reshape(X.shape[1], -1)
+        self._places = [np.flatnonzero(column) for column in may_cut]
 
     def y(self, part: Intervals) -> np.ndarray:
         """Weight of the rows."""
@@ -95,18 +99,21 @@ class SortedColumns:
     def best_gains(self, part: Intervals) -> Cuts:
         """The cut of the largest information gain in each column; ties go to the lowest."""
         total, width = self.y(part), part.high - part.low
-        n_rows = np.arange(len(self._values))[:, None]
-        inside = (n_rows >= part.start) & (n_rows < part.stop) & (width > 0)
-        below = self._below - self._at(part.start)
-        y = np.stack([below[:-1], below[1:]], axis=1).reshape(-1, len(width))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            n = np.repeat(part.n * ((self._values - part.low) / width), 2, axis=0)
-            gain = entropy(total, part.n) - (entropy(y, n) + entropy(total - y, part.n - n))
-        gain[~(self._may_cut & np.repeat(inside, 2, axis=0))] = -np.inf
-        columns, rounding = np.arange(len(width)), _NO_GAIN * (total + part.n)
-        largest = gain.max(axis=0)
-        best, exists = np.argmax(gain >= largest - rounding, axis=0), largest > rounding
-        return Cuts(self._values[best // 2, columns], best // 2 + best % 2, exists)
+        all_together, rounding = entropy(total, part.n), _NO_GAIN * (total + part.n)
+        best, exists = np.zeros(len(width), dtype=np.intp), np.zeros(len(width), dtype=bool)
+        for j in np.flatnonzero(width > 0):
+            ends = np.searchsorted(self._places[j], (2 * part.start[j], 2 * part.stop[j]))
+            places = self._places[j][slice(*ends)]
+            if not len(places):
+                continue
+            y = self._below[j, (places + 1) // 2] - self._below[j, part.start[j]]
+            n = part.n[j] * ((self._values[j, places // 2] - part.low[j]) / width[j])
+            gain = all_together[j] - (entropy(y, n) + entropy(total[j] - y, part.n[j] - n))
+            largest = gain.max()
+            best[j] = places[np.argmax(gain >= largest - rounding[j])]
+            exists[j] = largest > rounding[j]
+        at = self._values[np.arange(len(width)), best // 2]
+        return Cuts(at, best // 2 + best % 2, exists)
 
     def look_ahead(self, whole: Intervals) -> tuple[np.ndarray, np.ndarray, Cuts]:
         """Density and virtual points of the sparse region of each column, and the cut beside it."""
@@ -127,4 +134,4 @@ class SortedColumns:
         return self.density(found), found.n, last._replace(exists=first.exists)
 
     def _at(self, position: np.ndarray) -> np.ndarray:
-        return self._below[position, np.arange(self._below.shape[1])]
+        return self._below[np.arange(len(self._below)), position]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,6 +32,80 @@ class RawBatch:
     weight: np.ndarray | None = None
     labels: np.ndarray | None = None
     origin: str = ""
+
+
+class PickedRows(NamedTuple):
+    """Copies of a few rows, of one or several batches.
+
+    Attributes
+    ----------
+    columns : ndarray of shape (n_features, n_rows)
+        The values, for costs; otherwise empty.
+    values, codes : ndarray of shape (n_rows,)
+        Values of one column, and their bins.
+    labels : ndarray of shape (n_rows,)
+        Own center of each row, int32; empty if the rows are for costs.
+    weights : Weights
+    """
+
+    columns: np.ndarray
+    values: np.ndarray
+    codes: np.ndarray
+    labels: np.ndarray
+    weights: Weights
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.values)
+
+    @classmethod
+    def joined(cls, parts: Sequence[PickedRows]) -> PickedRows:
+        """The rows of all parts, one after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        columns, values, codes, labels, weights = zip(*parts)
+        return cls(
+            np.concatenate(columns, axis=1),
+            np.concatenate(values),
+            np.concatenate(codes),
+            np.concatenate(labels),
+            _joined_weights(weights),
+        )
+
+    def take(self, places: np.ndarray) -> PickedRows:
+        """Some of the rows."""
+        arrays = (array.take(places, axis=-1) if array.size else array for array in self[:-1])
+        return PickedRows(*arrays, _weights_of(self.weights, places))
+
+    def costs(self, centers: np.ndarray, unit: float) -> np.ndarray:
+        """Weighted cost of every row at every center, in units: (n_rows, n_clusters), int64."""
+        return costs_in_units(self.columns, centers, self.weights, unit)
+
+
+def _weights_of(weights: Weights, rows: np.ndarray) -> Weights:
+    if weights.are_ones:
+        return equal_weights(len(rows))
+    return replace(weights, units=weights.units[rows], values=weights.values[rows])
+
+
+def _joined_weights(parts: Sequence[Weights]) -> Weights:
+    if parts[0].are_ones:
+        return equal_weights(sum(len(part.units) for part in parts))
+    units = np.concatenate([part.units for part in parts])
+    return replace(parts[0], units=units, values=np.concatenate([part.values for part in parts]))
+
+
+@lru_cache(maxsize=32)
+def _ones(n_rows: int) -> Weights:
+    return Weights.equal(n_rows)
+
+
+def equal_weights(n_rows: int) -> Weights:
+    """Weights of 1. Arrays are shared."""
+    size = 1 << max(n_rows - 1, 0).bit_length()
+    all_ones = _ones(size)
+    return replace(all_ones, units=all_ones.units[:n_rows], values=all_ones.values[:n_rows])
 
 
 class Batch:
@@ -88,9 +163,9 @@ class Batch:
 
     def labels_of(self, rows: np.ndarray) -> np.ndarray:
         """Own center of some rows, which are ascending."""
-        ends = np.searchsorted(rows, self.starts[1:])
-        centers = np.arange(len(ends), dtype=np.int32)
-        return np.repeat(centers, np.diff(ends, prepend=0))
+        ends = rows.searchsorted(self.starts.astype(rows.dtype))
+        centers = np.arange(len(ends) - 1, dtype=np.int32)
+        return centers.repeat(ends[1:] - ends[:-1])
 
     @property
     def n_features(self) -> int:
@@ -103,10 +178,19 @@ class Batch:
 
     def costs_of(self, rows: np.ndarray, centers: np.ndarray, unit: float) -> np.ndarray:
         """The same for a few rows."""
-        weights = self.weights
-        units, values = weights.units[rows], weights.values[rows]
-        weights = replace(weights, units=units, values=values)
+        weights = _weights_of(self.weights, rows)
         return costs_in_units(gathered(self.columns, rows), centers, weights, unit)
+
+    def pick(self, rows: np.ndarray, feature: int, *, for_costs: bool) -> PickedRows:
+        """Copies of some rows for the work on one column; ascending rows if not for costs."""
+        columns, labels = self.columns[:0, :0], rows[:0]
+        if for_costs:
+            columns = gathered(self.columns, rows)
+        else:
+            labels = self.labels_of(rows)
+        values = columns[feature] if for_costs else self.columns[feature].take(rows)
+        codes, weights = self.codes[feature].take(rows), _weights_of(self.weights, rows)
+        return PickedRows(columns, values, codes, labels, weights)
 
 
 @dataclass(frozen=True)

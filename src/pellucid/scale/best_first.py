@@ -19,7 +19,7 @@ from pellucid.scale.fitting import CountTask
 from pellucid.scale.node_search import run_searches
 from pellucid.scale.routing import Routing
 from pellucid.scale.surrogate_cost import LeafSums, PartitionedSurrogateCost
-from pellucid.scale.tasks import NeighbourTask, PartSumsTask, SideRequest
+from pellucid.scale.tasks import PartSumsTask, SideRequest, find_sides
 from pellucid.tree import ThresholdTree, TreeBuilder
 from pellucid.tree.rounding import ThresholdStyle, choose_threshold
 
@@ -182,7 +182,7 @@ class _BestFirst:
         ]
         sides = np.empty((0, 2))
         if requests:
-            sides = problem.map(NeighbourTask(routing, criterion.row_sums, requests))
+            sides = find_sides(problem, routing, criterion.row_sums, requests)
         has_split = {number for number, _, _ in requests}
         for number, of_leaf in sums.items():
             self.found[number] = _Found(

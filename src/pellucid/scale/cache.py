@@ -12,7 +12,7 @@ import mmap
 import os
 import tempfile
 from collections.abc import Callable, Iterable
-from functools import cached_property, lru_cache
+from functools import cached_property
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -21,11 +21,11 @@ import numpy as np
 from pellucid._core.data.arrays import Weights
 from pellucid._utils.notices import InputError
 from pellucid._utils.threads import ThreadPool
-from pellucid.scale.batches import Batch, Encoder, RawBatch
-from pellucid.scale.partitions import LocalPartitions, Task, merge_all
+from pellucid.scale.batches import Batch, Encoder, RawBatch, equal_weights
+from pellucid.scale.partitions import LocalPartitions, Task, over_batches
 
-_BATCHES_PER_THREAD = 4
-"""Stored batches that a thread works on before the threads wait for each other."""
+_MAX_GROUP, _MIN_GROUPS = 8, 16
+"""Stored batches that a thread takes at once, at most; and such groups of a pass, if possible."""
 
 
 class _Entry(NamedTuple):
@@ -47,12 +47,6 @@ class _Entry(NamedTuple):
     value_type: np.dtype
     code_type: np.dtype
     codes: np.ndarray | None
-
-
-@lru_cache(maxsize=4)
-def _equal_weights(n_rows: int) -> Weights:
-    """Weights of 1, shared by the batches of a size."""
-    return Weights.equal(n_rows)
 
 
 class _BatchState:
@@ -186,7 +180,7 @@ class CachedBatch(Batch):
     def weights(self) -> Weights:
         """Weights of the rows."""
         if self._units.are_ones:
-            return _equal_weights(self.n_rows)
+            return equal_weights(self.n_rows)
         return self._units.of(self._mapped(0, (self.n_rows,), np.dtype(np.float64)))
 
     @cached_property
@@ -233,24 +227,32 @@ class CachedPartitions(LocalPartitions):
             return self._encode(task, encoder)
         descriptor, n_features = self._file.fileno(), self._n_features
 
-        def work(stored: tuple[_Entry, _BatchState]) -> Any:
-            # The batch exists only here: its arrays are released when the task is done.
-            return task(CachedBatch(descriptor, stored[0], n_features, encoder, stored[1]))
+        def work(group: list[tuple[_Entry, _BatchState]]) -> Any:
+            # A batch exists only here: its arrays are released when the task has used it.
+            batches = (
+                CachedBatch(descriptor, entry, n_features, encoder, state) for entry, state in group
+            )
+            return over_batches(task, batches)
 
-        return merge_all(task, self._results(work, self._entries, _BATCHES_PER_THREAD))
+        entries = self._entries
+        size = min(_MAX_GROUP, max(1, len(entries) // _MIN_GROUPS))
+        groups = [entries[start : start + size] for start in range(0, len(entries), size)]
+        return self._merged(task, work, groups)
 
     def _encode(self, task: Task, encoder: Encoder) -> Any:
         self.close()
         self._file = tempfile.TemporaryFile(prefix="pellucid-", buffering=0)  # noqa: SIM115
 
-        def work(raw: RawBatch) -> tuple[Any, _Entry]:
-            batch = encoder.encode(raw)
-            return task(batch), self._store(batch)
+        entries: dict[int, _Entry] = {}
 
-        merged = None
-        for result, entry in self._results(work, self._batches()):
-            self._entries.append((entry, _BatchState()))
-            merged = result if merged is None else task.merge(merged, result)
+        def work(numbered: tuple[int, RawBatch]) -> Any:
+            number, raw = numbered
+            batch = encoder.encode(raw)
+            entries[number] = self._store(batch)
+            return task(batch)
+
+        merged = self._merged(task, work, enumerate(self._batches()))
+        self._entries = [(entries[number], _BatchState()) for number in sorted(entries)]
         self._encoder = encoder
         return merged
 

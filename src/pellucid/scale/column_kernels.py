@@ -15,6 +15,9 @@ from pellucid._utils.compilation import compiled, fused, inner
 BLOCK_ROWS = 256
 """Rows per block."""
 
+_LARGEST_MARGIN = 2.0**62
+"""Larger numbers, and infinity, are not converted to integers."""
+
 
 @inner
 def copy_values(values, out):
@@ -103,6 +106,60 @@ def costs_by_column(columns, centers, scale, per_unit, scratch, sums, out):
         for i in range(n):
             for c in range(k):
                 out[start + i, c] = sums[c, i]
+
+
+@compiled
+def margins_by_column(columns, starts, centers, scale, limits, scratch, own, sums, costs, margins):
+    """Costs at the own centers, and lower bounds of the margins, of rows in order of own center.
+
+    The rows of center g are starts[g] .. starts[g + 1]. costs[i] is as in `costs_by_column`. The
+    margin is the least cost at another center less the cost at the own one: margins[i] is at most
+    that, and -1 if it may not be positive. Squares are summed here, and rounded only at the end.
+
+    `limits` is (1 / unit, relative error of a sum of squares, error of its rounding). `scratch` is
+    four arrays of BLOCK_ROWS numbers, `own` an integer one, `sums` has (n_centers, BLOCK_ROWS).
+    """
+    n_features, k = len(columns), len(centers)
+    per_unit, error, rounding = limits
+    even, odd, factor, least = scratch
+    for g in range(k):
+        for start in range(starts[g], starts[g + 1], BLOCK_ROWS):
+            n = starts[g + 1] - start
+            n = n if n < BLOCK_ROWS else BLOCK_ROWS
+            for i in range(n):
+                factor[i] = scale[start + i] * per_unit
+            for i in range(BLOCK_ROWS):
+                own[i], least[i] = 0, np.inf
+            for c in range(k):
+                line = sums[c]
+                for i in range(BLOCK_ROWS):
+                    line[i] = 0.0
+            for j in range(0, n_features, 2):  # two columns for each reading of the sums
+                other = j + 1 if j + 1 < n_features else j
+                is_pair = float(other - j)
+                copy_values(columns[j, start : start + n], even)
+                copy_values(columns[other, start : start + n], odd)
+                for c in range(k):
+                    line, first, second = sums[c], centers[c, j], centers[c, other]
+                    for i in range(BLOCK_ROWS):
+                        gap, other_gap = even[i] - first, odd[i] - second
+                        line[i] += gap * gap + other_gap * other_gap * is_pair
+                first, second = centers[g, j], centers[g, other]
+                for i in range(BLOCK_ROWS):
+                    gap, other_gap = even[i] - first, odd[i] - second
+                    term = np.int64(np.rint(gap * gap * factor[i]))
+                    own[i] += term + np.int64(np.rint(other_gap * other_gap * factor[i] * is_pair))
+            for c in range(k):
+                if c != g:
+                    line = sums[c]
+                    for i in range(BLOCK_ROWS):
+                        least[i] = line[i] if line[i] < least[i] else least[i]
+            line = sums[g]
+            for i in range(n):
+                unsure = error * (least[i] + line[i])
+                margin = (least[i] - line[i] - unsure) * factor[i] - rounding
+                costs[start + i] = own[i]
+                margins[start + i] = np.int64(margin) if 1.0 <= margin < _LARGEST_MARGIN else -1
 
 
 @fused

@@ -71,14 +71,48 @@ def costs_in_units(
     n_rows = columns.shape[1]
     costs = np.empty((n_rows, len(centers)), dtype=np.int64)
     # Integer weights multiply the rounded cost, exactly as repeated rows would add it.
-    scale = np.ones(n_rows) if weights.are_integers else weights.values
+    takes_ones = weights.are_integers and not weights.are_ones
+    scale = np.ones(n_rows) if takes_ones else weights.values
     scratch = tuple(np.zeros((3, BLOCK_ROWS)))
     sums = np.empty((len(centers), BLOCK_ROWS), dtype=np.int64)
     centers = np.ascontiguousarray(centers)
     costs_by_column(columns, centers, scale, 1 / unit, scratch, sums, costs)
-    if weights.are_integers and not weights.are_ones:
+    if takes_ones:
         costs *= weights.units[:, None]
     return costs
+
+
+def own_margins(
+    columns: np.ndarray, starts: np.ndarray, centers: np.ndarray, weights: Weights, unit: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Costs at the own centers, and lower bounds of the margins, both in units, int64.
+
+    The rows of center g are ``starts[g]`` up to ``starts[g + 1]``. The margin is the least cost at
+    another center less that at the own one. A bound of -1 means that it may not be positive. The
+    bounds of a row do not depend on the other rows.
+    """
+    from pellucid.scale.column_kernels import BLOCK_ROWS, margins_by_column
+
+    (n_features, n_rows), n_clusters = columns.shape, len(centers)
+    costs, margins = np.empty((2, n_rows), dtype=np.int64)
+    takes_ones = weights.are_integers and not weights.are_ones
+    margins_by_column(
+        columns=columns,
+        starts=starts,
+        centers=np.ascontiguousarray(centers),
+        scale=np.ones(n_rows) if takes_ones else weights.values,
+        # The terms of both costs are rounded by at most 1/2 each.
+        limits=(1 / unit, (n_features + 8) * 2.0**-51, n_features + 2.0),
+        scratch=tuple(np.zeros((4, BLOCK_ROWS))),
+        own=np.empty(BLOCK_ROWS, dtype=np.int64),
+        sums=np.empty((n_clusters, BLOCK_ROWS)),
+        costs=costs,
+        margins=margins,
+    )
+    if takes_ones:
+        costs *= weights.units
+        margins[margins > 0] *= weights.units[margins > 0]
+    return costs, margins
 
 
 def moments_of_groups(

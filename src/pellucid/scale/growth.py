@@ -14,7 +14,7 @@ from pellucid.scale.members import ACTIVE, ALL, PASSIVE
 from pellucid.scale.node_search import Search, run_searches
 from pellucid.scale.problem import OpenNode, ScaleProblem
 from pellucid.scale.routing import Routing
-from pellucid.scale.tasks import NeighbourTask, NodeRowSums, SideRequest
+from pellucid.scale.tasks import NodeRowSums, SideRequest, find_sides
 from pellucid.tree import TreeBuilder
 from pellucid.tree.rounding import ThresholdStyle, choose_threshold
 
@@ -114,7 +114,7 @@ def _intervals(
     # A threshold that is no edge of the quantizer is the value of a row.
     are_values = all(t in coordinates[n] or t not in edges[feature] for n, feature, t in requests)
     counts_all = not criterion.has_passive_rows or are_values
-    found = problem.map(NeighbourTask(routing, row_sums, requests, ALL if counts_all else ACTIVE))
+    found = find_sides(problem, routing, row_sums, requests, ALL if counts_all else ACTIVE)
     intervals = {}
     for (number, _, threshold), (below, above) in zip(requests, found.tolist()):
         is_left = coordinates[number] <= threshold
@@ -124,7 +124,7 @@ def _intervals(
     if not counts_all:
         # Passive rows are on the side of the lowest threshold, and bound the highest.
         requests = [SideRequest(n, splits[n].feature, low) for n, (low, _) in intervals.items()]
-        found = problem.map(NeighbourTask(routing, row_sums, requests, PASSIVE))
+        found = find_sides(problem, routing, row_sums, requests, PASSIVE)
         for (number, _, low), above in zip(requests, found[:, 1].tolist()):
             intervals[number] = low, min(intervals[number][1], above)
     return {number: (float(low), float(high)) for number, (low, high) in intervals.items()}

@@ -141,18 +141,23 @@ class _InducedCostSearch:
         guess = bound + (self.criterion.ratio - 1) * excess
 
         def prepare(columns: list[int]) -> Generator:
-            limit = search.limit if search.limit < np.inf else guess
+            # One column after the other: the best split so far makes the next requests smaller.
+            limit, best = search.limit if search.limit < np.inf else guess, search.limit
             while True:
-                requests = [self._request(j, limit) for j in columns]
-                answers = yield requests
-                self.known.update(zip(columns, zip(requests, answers)))
-                judged = [self._judge(j, self._column(j), np.inf) for j in columns]
-                self.best = min(search.limit, *(found.best[:, 0].min() for found in judged))
-                if search.limit == np.inf and excess > 0 and self.best < np.inf:
-                    self.criterion.ratio = _MORE * (1 + (self.best - bound) / excess)
-                if self.best <= limit:
+                for j in columns:
+                    request = self._request(j, min(limit, best))
+                    answer = ExcessSums.empty(len(request.ranges), len(self.weight[j]))
+                    if request.has_edges:
+                        (answer,) = yield [request]
+                    self.known[j] = request, answer
+                    judged = self._judge(j, self._column(j), np.inf)
+                    best = min(best, judged.best[:, 0].min())
+                if search.limit == np.inf and excess > 0 and best < np.inf:
+                    self.criterion.ratio = _MORE * (1 + (best - bound) / excess)
+                if best <= limit:
+                    self.best = best
                     return
-                limit = self.best
+                limit = best
 
         number = self.node.number
         return (

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.scale.batches import Batch
+from pellucid.scale.batches import Batch, PickedRows
 from pellucid.scale.columns import PartRequest, PartSums
 from pellucid.scale.induced_rows import InducedCostRows, PassiveRows
 from pellucid.scale.routing import Routing
-from pellucid.scale.tasks import PartSumsTask
+from pellucid.scale.tasks import add_picked_rows, add_to_parts
 
 
 class ExcessRequest(NamedTuple):
@@ -30,6 +30,11 @@ class ExcessRequest(NamedTuple):
     feature: int
     ranges: np.ndarray
 
+    @property
+    def has_edges(self) -> bool:
+        """Whether any edge is wanted."""
+        return bool((self.ranges[:, 0] <= self.ranges[:, 1]).any())
+
 
 class ExcessSums(NamedTuple):
     """Excess of the rows of a node in a column; see `sum_excess_in_ranges`.
@@ -43,6 +48,11 @@ class ExcessSums(NamedTuple):
     by_gap: np.ndarray
     by_bin: np.ndarray
 
+    @classmethod
+    def empty(cls, n_gaps: int, n_bins: int) -> ExcessSums:
+        """Sums over no rows."""
+        return cls(np.zeros(n_gaps, dtype=np.int64), np.zeros((2, n_bins), dtype=np.int64))
+
 
 @dataclass(frozen=True)
 class InducedCostTask:
@@ -54,19 +64,38 @@ class InducedCostTask:
 
     def __call__(self, batch: Batch) -> list[ExcessSums | PartSums]:
         """Sums of one batch."""
-        found: list[Any] = [None] * len(self.requests)
-        is_excess = [isinstance(request, ExcessRequest) for request in self.requests]
-        if any(is_excess):
-            passive = self.criterion.passive(batch, self.routing)
-            for place, request in enumerate(self.requests):
-                if is_excess[place]:
-                    rows = self._separated_rows(batch, request, passive[request.node])
-                    found[place] = self._sum(batch, request, rows)
-        parts = [r for r, chosen in zip(self.requests, is_excess) if not chosen]
-        if parts:
-            sums = iter(PartSumsTask(self.routing, self.criterion, parts)(batch))
-            found = [next(sums) if result is None else result for result in found]
+        return self.over([batch])
+
+    def over(self, batches: Iterable[Batch]) -> list[ExcessSums | PartSums]:
+        """Sums of several batches. The few rows of all of them are worked on together."""
+        criterion, found = self.criterion, []
+        for request in self.requests:
+            if isinstance(request, PartRequest):
+                found.append(PartSums.empty(request.n_parts, criterion.n_channels(request.node)))
+            else:
+                n_bins = criterion.infos[request.node].gap_of_bin.shape[1]
+                found.append(ExcessSums.empty(len(request.ranges), n_bins))
+        add_picked_rows(batches, self._pick, lambda place, rows: self._add(place, rows, found))
         return found
+
+    def _pick(self, batch: Batch) -> list[PickedRows]:
+        criterion, leaf = self.criterion, self.routing.leaves(batch)
+        picked = []
+        for request in self.requests:
+            if isinstance(request, PartRequest):
+                rows = criterion.select(batch, request, leaf)
+            else:
+                passive = criterion.passive(batch, self.routing)[request.node]
+                rows = self._separated_rows(batch, request, passive)
+            picked.append(batch.pick(rows, request.feature, for_costs=True))
+        return picked
+
+    def _add(self, place: int, rows: PickedRows, found: list[Any]) -> None:
+        request = self.requests[place]
+        if isinstance(request, PartRequest):
+            add_to_parts(request, self.criterion, rows, found[place])
+        else:
+            self._add_excess(request, rows, found[place])
 
     def _separated_rows(
         self, batch: Batch, request: ExcessRequest, passive: PassiveRows
@@ -95,17 +124,13 @@ class InducedCostTask:
         others = passive.rows[is_wanted[passive.nearest, codes.take(passive.rows)]]
         return np.concatenate([rows[:n], others])
 
-    def _sum(self, batch: Batch, request: ExcessRequest, rows: np.ndarray) -> ExcessSums:
+    def _add_excess(self, request: ExcessRequest, rows: PickedRows, found: ExcessSums) -> None:
         from pellucid.scale.induced_kernels import sum_excess_in_ranges
 
         node, feature, ranges = request
-        of_rows, info = self.criterion.costed(batch, rows, node), self.criterion.infos[node]
-        found = ExcessSums(
-            np.zeros(len(ranges), dtype=np.int64),
-            np.zeros((2, info.gap_of_bin.shape[1]), dtype=np.int64),
-        )
+        of_rows, info = self.criterion.costed_rows(rows, node), self.criterion.infos[node]
         sum_excess_in_ranges(
-            codes=batch.codes[feature].take(rows),
+            codes=rows.codes,
             nearest_rank=info.rank[feature].take(of_rows.nearest),
             order=info.order[feature],
             costs=of_rows.costs,
@@ -114,7 +139,6 @@ class InducedCostTask:
             by_gap=found.by_gap,
             by_bin=found.by_bin,
         )
-        return found
 
     def merge(self, first: list[Any], second: list[Any]) -> list[Any]:
         """Sums of two batches."""

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pellucid.scale.batches import Batch
+from pellucid.scale.batches import Batch, PickedRows
+from pellucid.scale.column_loops import own_margins
 from pellucid.scale.columns import PartRequest
 from pellucid.scale.routing import Routing, rows_by_leaf
 from pellucid.scale.tasks import rows_in_bins
@@ -48,6 +49,25 @@ class NodeCenters:
         return cls(centers, rank, order, gap)
 
 
+class RowMargins(NamedTuple):
+    """Margins of some rows.
+
+    Attributes
+    ----------
+    nearest : ndarray of shape (n_rows,)
+        Position of the nearest center.
+    weight, margin : ndarray of shape (n_rows,)
+        Weight, and cost of the second nearest center less that of the nearest, or a lower bound.
+    sums : ndarray of shape (n_centers, 3)
+        Weight, margin and least cost by nearest center.
+    """
+
+    nearest: np.ndarray
+    weight: np.ndarray
+    margin: np.ndarray
+    sums: np.ndarray
+
+
 class CostedRows(NamedTuple):
     """Some rows of a node.
 
@@ -55,19 +75,17 @@ class CostedRows(NamedTuple):
     ----------
     costs : ndarray of shape (n_rows, n_centers)
         Cost of each row at each center of the node.
-    nearest : ndarray of shape (n_rows,)
-        Position of the nearest center among those of the node.
-    weight, margin : ndarray of shape (n_rows,)
-        Weight, and cost of the second nearest center less that of the nearest.
-    sums : ndarray of shape (n_centers, 3)
-        Weight, margin and least cost by nearest center.
+    margins : RowMargins
+        Among the centers of the node.
     """
 
     costs: np.ndarray
-    nearest: np.ndarray
-    weight: np.ndarray
-    margin: np.ndarray
-    sums: np.ndarray
+    margins: RowMargins
+
+    @property
+    def nearest(self) -> np.ndarray:
+        """Position of the nearest center among those of the node."""
+        return self.margins.nearest
 
     @classmethod
     def of(cls, costs: np.ndarray, weight: np.ndarray) -> CostedRows:
@@ -79,7 +97,45 @@ class CostedRows(NamedTuple):
         nearest, margin = np.empty(n_rows, dtype=np.int32), np.empty(n_rows, dtype=np.int64)
         sums = np.zeros((n_centers, 3), dtype=np.int64)
         find_nearest(rows, weight, centers, costs, nearest, margin, sums)
-        return cls(costs, nearest, weight, margin, sums)
+        return cls(costs, RowMargins(nearest, weight, margin, sums))
+
+
+class OwnMargins(NamedTuple):
+    """Rows in the order of their own centers.
+
+    Attributes
+    ----------
+    costs : ndarray of shape (n_rows,)
+        Cost of each row at its own center.
+    margins : ndarray of shape (n_rows,)
+        Least cost at another center less that at the own one, or a lower bound of it; -1 if the own
+        center is not the nearest. What a row has does not depend on the other rows.
+    """
+
+    costs: np.ndarray
+    margins: np.ndarray
+
+    @classmethod
+    def of(
+        cls, batch: Batch, rows: np.ndarray | None, centers: np.ndarray, unit: float
+    ) -> OwnMargins:
+        """Of some rows of a batch, which are ascending, or of all."""
+        if rows is None:
+            columns, starts, weights = batch.columns, batch.starts, batch.weights
+        else:
+            picked = batch.pick(rows, 0, for_costs=True)
+            columns, weights = picked.columns, picked.weights
+            starts = rows.searchsorted(batch.starts.astype(rows.dtype))
+        costs, margins = own_margins(columns, starts, centers, weights, unit)
+        unsure = (margins < 0).nonzero()[0].astype(np.int32)
+        if len(unsure):
+            places = unsure if rows is None else rows.take(unsure)
+            of_unsure = CostedRows.of(
+                batch.costs_of(places, centers, unit), batch.weights.units_of(places)
+            ).margins
+            is_nearest = of_unsure.nearest == batch.labels_of(places)
+            margins[unsure] = np.where(is_nearest, of_unsure.margin, -1)
+        return cls(costs, margins)
 
 
 class PassiveRows(NamedTuple):
@@ -105,6 +161,7 @@ class InducedCostRows:
     centers: np.ndarray
     cost_unit: float
     leaf_of_center: None = None  # all rows count
+    needs_costs: bool = True
 
     @property
     def homes(self) -> np.ndarray:
@@ -122,18 +179,16 @@ class InducedCostRows:
         """Excess to the right and to the left, and weight."""
         return 3
 
-    def channels(
-        self, batch: Batch, node: int, feature: int, rows: np.ndarray, codes: np.ndarray
-    ) -> np.ndarray:
+    def channels(self, node: int, feature: int, rows: PickedRows) -> np.ndarray:
         """The terms of some rows."""
         from pellucid._core.kernels.induced_cost import sum_excess
 
-        of_rows, info = self.costed(batch, rows, node), self.infos[node]
+        of_rows, info = self.costed_rows(rows, node), self.infos[node]
         n_gaps, n_bins = len(info.centers) - 1, info.gap_of_bin.shape[1]
-        change = np.empty(len(rows), dtype=np.int64)
+        change = np.empty(rows.n_rows, dtype=np.int64)
         sum_excess(
-            codes=codes,
-            rows=np.arange(len(rows), dtype=np.int32),
+            codes=rows.codes,
+            rows=np.arange(rows.n_rows, dtype=np.int32),
             nearest_rank=info.rank[feature].take(of_rows.nearest),
             ordered=info.order[feature],
             costs=of_rows.costs,
@@ -142,28 +197,32 @@ class InducedCostRows:
             by_bin=np.zeros((2, n_bins), dtype=np.int64),
             change=change,
         )
-        terms = np.zeros((len(rows), 3), dtype=np.int64)
+        terms = np.zeros((rows.n_rows, 3), dtype=np.int64)
         terms[:, RIGHT], terms[:, LEFT] = np.maximum(change, 0), np.maximum(-change, 0)
-        terms[:, WEIGHT] = of_rows.weight
+        terms[:, WEIGHT] = of_rows.margins.weight
         return terms
 
-    def costed(self, batch: Batch, rows: np.ndarray, node: int | None = None) -> CostedRows:
-        """Costs of some rows at the centers of a node; at all centers without it."""
-        centers = self.centers if node is None else self.centers[self.infos[node].centers]
+    def costed_rows(self, rows: PickedRows, node: int) -> CostedRows:
+        """Costs of some rows at the centers of a node."""
+        costs = rows.costs(self.centers[self.infos[node].centers], self.cost_unit)
+        return CostedRows.of(costs, rows.weights.units)
+
+    def costed(self, batch: Batch, rows: np.ndarray, node: int) -> CostedRows:
+        """Costs of some rows at the centers of a node."""
+        centers = self.centers[self.infos[node].centers]
         costs = batch.costs_of(rows, centers, self.cost_unit)
         return CostedRows.of(costs, batch.weights.units_of(rows))
 
-    def costed_batch(self, batch: Batch) -> CostedRows:
-        """Costs of all rows at all centers. The batch stores which rows are settled."""
-        costs = batch.costs(self.centers, self.cost_unit)
-        of_rows = CostedRows.of(costs, batch.weights.units)
-        batch.settled = (of_rows.nearest == batch.labels).astype(np.uint8)
-        return of_rows
+    def own_margins(self, batch: Batch) -> OwnMargins:
+        """Margins of all rows at their own centers. The batch stores which rows are settled."""
+        found = OwnMargins.of(batch, None, self.centers, self.cost_unit)
+        batch.settled = (found.margins >= 0).astype(np.uint8)
+        return found
 
     def settled(self, batch: Batch) -> np.ndarray:
         """Whether the own center of each row is the nearest of all, by exact costs: uint8."""
         if batch.settled is None:
-            self.costed_batch(batch)
+            self.own_margins(batch)
         return batch.settled
 
     def passive(self, batch: Batch, routing: Routing) -> dict[int, PassiveRows]:
@@ -208,14 +267,25 @@ class NodeMargins(NamedTuple):
     histogram: np.ndarray
 
     @classmethod
-    def of(cls, batch: Batch, rows: np.ndarray, of_rows: CostedRows, n_bins: int) -> NodeMargins:
+    def of(cls, batch: Batch, rows: np.ndarray, margins: RowMargins, n_bins: int) -> NodeMargins:
         """Sums over some rows."""
         from pellucid.scale.kernels import margin_histograms
 
-        n_centers = of_rows.costs.shape[1]
-        out = np.zeros((batch.n_features, n_centers, n_bins, 2), dtype=np.int64)
-        margin_histograms(batch.codes, rows, of_rows.nearest, of_rows.weight, of_rows.margin, out)
-        return cls(of_rows.sums, out)
+        nearest, weight, margin, sums = margins
+        out = np.zeros((batch.n_features, len(sums), n_bins, 2), dtype=np.int64)
+        margin_histograms(batch.codes, rows, nearest, weight, margin, out)
+        return cls(sums, out)
+
+    @classmethod
+    def of_own(cls, batch: Batch, rows: np.ndarray, own: OwnMargins, n_bins: int) -> NodeMargins:
+        """Sums over settled rows, by own center."""
+        weight = batch.weights.units_of(rows)
+        ends = rows.searchsorted(batch.starts.astype(rows.dtype))
+        terms = np.column_stack([weight, own.margins, own.costs])
+        running = np.concatenate([np.zeros((1, 3), dtype=np.int64), terms.cumsum(axis=0)])
+        sums = running[ends[1:]] - running[ends[:-1]]
+        margins = RowMargins(batch.labels_of(rows), weight, own.margins, sums)
+        return cls.of(batch, rows, margins, n_bins)
 
     def plus(self, other: NodeMargins, sign: int = 1) -> NodeMargins:
         """Sums over the rows of both; with the sign -1, without those of the other."""
@@ -275,22 +345,23 @@ class MarginTask:
             last_leaf = self.last.routing.leaves(batch)
             leaf = self.step.routing.leaves(batch)
             rows = self._separated_rows(batch, last_leaf, leaf)
-            active = NodeMargins.of(batch, rows, criterion.costed(batch, rows), n_bins)
+            own = OwnMargins.of(batch, rows, criterion.centers, criterion.cost_unit)
+            active = NodeMargins.of_own(batch, rows, own, n_bins)
         costs = criterion.passive_costs(batch, self.step.routing)
         passive = {
-            node: NodeMargins.of(batch, rows, costs[node], n_bins)
+            node: NodeMargins.of(batch, rows, costs[node].margins, n_bins)
             for node, (rows, _) in criterion.passive(batch, self.step.routing).items()
         }
         return LevelMargins(active, passive)
 
     def _active(self, batch: Batch, leaf: np.ndarray) -> NodeMargins:
         criterion = self.step.rows
-        of_rows = criterion.costed_batch(batch)
-        is_active = (criterion.homes[batch.labels] == leaf) & (criterion.settled(batch) == 1)
+        own = criterion.own_margins(batch)
+        is_active = (criterion.homes[batch.labels] == leaf) & (own.margins >= 0)
         rows = is_active.nonzero()[0].astype(np.int32)
         if len(rows) < batch.n_rows:
-            of_rows = CostedRows.of(of_rows.costs[rows], of_rows.weight[rows])
-        return NodeMargins.of(batch, rows, of_rows, self.n_bins)
+            own = OwnMargins(own.costs[rows], own.margins[rows])
+        return NodeMargins.of_own(batch, rows, own, self.n_bins)
 
     def _separated_rows(self, batch: Batch, last_leaf, leaf) -> np.ndarray:
         from pellucid.scale.induced_kernels import separated_settled_rows

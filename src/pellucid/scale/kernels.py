@@ -27,6 +27,14 @@ def route(columns, feature, threshold, left, right, n_steps, out):
 
 
 @compiled
+def route_node(node, left, right, values, threshold, out):
+    """Move the rows of one node to its children; the processor works on many rows at once."""
+    for i in range(len(out)):
+        child = left if values[i] <= threshold else right
+        out[i] = child if out[i] == node else out[i]
+
+
+@compiled
 def find_neighbours(leaf, labels, members, request_of_leaf, columns, feature, threshold, out):
     """out[r] = minus the largest value up to threshold[r], and the least above it, in a leaf.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from pellucid._core.criteria.column_search import ColumnSearch, best_edges
 from pellucid._core.criteria.mistake_scans import CenterCodes, MistakeScan, StoredHistogram
-from pellucid.scale.batches import Batch
+from pellucid.scale.batches import Batch, PickedRows
 from pellucid.scale.columns import FineColumn, PartRequest
 from pellucid.scale.node_search import Judgement, Search, search_node
 from pellucid.scale.problem import OpenNode, ScaleBins, ScaleProblem
@@ -32,6 +32,7 @@ class CenterRows:
 
     leaf_of_center: np.ndarray
     centers: dict[int, np.ndarray]
+    needs_costs: bool = False
 
     def select(self, batch: Batch, request: PartRequest, leaf: Any) -> np.ndarray:
         """Active rows of the node of a request in its bins."""
@@ -42,13 +43,11 @@ class CenterRows:
         """One sum per center."""
         return len(self.centers[node])
 
-    def channels(
-        self, batch: Batch, node: int, feature: int, rows: np.ndarray, codes: np.ndarray
-    ) -> np.ndarray:
+    def channels(self, node: int, feature: int, rows: PickedRows) -> np.ndarray:
         """Weight of each row in the channel of its own center."""
-        place = np.searchsorted(self.centers[node], batch.labels_of(rows))
-        terms = np.zeros((len(rows), len(self.centers[node])), dtype=np.int64)
-        terms[np.arange(len(rows)), place] = batch.weights.units_of(rows)
+        place = np.searchsorted(self.centers[node], rows.labels)
+        terms = np.zeros((rows.n_rows, len(self.centers[node])), dtype=np.int64)
+        terms[np.arange(rows.n_rows), place] = rows.weights.units
         return terms
 
 
@@ -84,6 +83,19 @@ class MistakeHistogramTask:
 
     def __call__(self, batch: Batch) -> np.ndarray:
         """Weights: (n_features, n_clusters, n_bins), int64."""
+        return self.over([batch])
+
+    def over(self, batches: Iterable[Batch]) -> np.ndarray:
+        """Weights of several batches."""
+        out = np.zeros(0, dtype=np.int64)
+        for batch in batches:
+            if not out.size:
+                n_clusters = len(self.step.rows.leaf_of_center)
+                out = np.zeros((batch.n_features, n_clusters, self.n_bins), dtype=np.int64)
+            self._add(batch, out)
+        return out
+
+    def _add(self, batch: Batch, out: np.ndarray) -> None:
         from pellucid._core.kernels.mistakes import hist_dense
         from pellucid.scale.kernels import separated_rows
 
@@ -103,11 +115,8 @@ class MistakeHistogramTask:
                 rows=rows,
             )
             rows = rows[:n_rows]
-        shape = (batch.n_features, len(leaf_of_center), self.n_bins)
-        out, features = np.zeros(shape, dtype=np.int64), np.arange(batch.n_features)
-        weight = batch.weights.units_of(rows)
+        features, weight = np.arange(batch.n_features), batch.weights.units_of(rows)
         hist_dense(features, batch.codes, rows, batch.labels_of(rows), weight, out)
-        return out
 
     def merge(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         """Weights of two batches."""

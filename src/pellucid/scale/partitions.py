@@ -5,7 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import reduce
 from itertools import islice
+from threading import Lock
 from typing import Any, Protocol
 
 from pellucid._utils.threads import SERIAL, ThreadPool
@@ -15,7 +17,8 @@ from pellucid.scale.batches import Encoder, RawBatch
 class Task(Protocol):
     """A step of the search. It is small, can be pickled, and holds all that it needs.
 
-    The merged result must not depend on the order of the batches.
+    The merged result must not depend on the order of the batches. A task may have a method
+    ``over(batches)``, which gives the merged result of several batches at once.
     """
 
     def __call__(self, batch: Any) -> Any:
@@ -78,14 +81,22 @@ class LocalPartitions(Partitions):
 
     def map_raw(self, task: Task) -> Any:
         """Merged results over all batches, a few of which are in memory at a time."""
-        return merge_all(task, self._results(task, self._batches()))
+        return self._merged(task, task, self._batches())
 
-    def _results(
-        self, work: Callable[..., Any], items: Iterable[Any], per_thread: int = 1
-    ) -> Iterator[Any]:
-        """``work(item)`` for all items, in their order; some items per thread at a time."""
-        for group in in_groups(items, per_thread * self._pool.n_threads):
-            yield from self._pool.map(work, group)
+    def _merged(self, task: Task, work: Callable[..., Any], items: Iterable[Any]) -> Any:
+        """Merged ``work(item)`` of all items; every thread takes the next item when it is free."""
+        waiting, merged = _SharedItems(items), _OrderedMerge(task)
+
+        def take_items(_: int) -> None:
+            try:
+                for place, item in waiting:
+                    merged.add(place, work(item))
+            except BaseException:
+                waiting.close()
+                raise
+
+        self._pool.map(take_items, range(self._pool.n_threads))
+        return merged.result
 
     def map_encoded(self, task: Task, encoder: Encoder) -> Any:
         """Every batch is encoded again."""
@@ -95,24 +106,51 @@ class LocalPartitions(Partitions):
         """There is nothing to remove."""
 
 
-def merge_all(task: Task, results: Iterable[Any]) -> Any:
-    """The merged results of a task; None if there are none."""
-    merged = None
-    for result in results:
-        merged = result if merged is None else task.merge(merged, result)
-    return merged
+class _SharedItems:
+    """The items of an iterable with their places, for several threads."""
+
+    def __init__(self, items: Iterable[Any]) -> None:
+        self._items, self._lock = enumerate(items), Lock()
+
+    def __iter__(self) -> Iterator[tuple[int, Any]]:
+        return self
+
+    def __next__(self) -> tuple[int, Any]:
+        with self._lock:
+            return next(self._items)
+
+    def close(self) -> None:
+        """No thread gets another item."""
+        with self._lock:
+            self._items = enumerate(())
 
 
-def in_groups(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
-    """Lists of `size` items, the last one perhaps shorter."""
-    group: list[Any] = []
-    for item in items:
-        group.append(item)
-        if len(group) == size:
-            yield group
-            group = []
-    if group:
-        yield group
+class _OrderedMerge:
+    """Merges results in the order of their places, whenever they come.
+
+    Sums of floats then do not depend on which thread is faster.
+    """
+
+    def __init__(self, task: Task) -> None:
+        self._task, self._lock = task, Lock()
+        self._waiting: dict[int, Any] = {}
+        self._next = 0
+        self.result: Any = None
+
+    def add(self, place: int, result: Any) -> None:
+        """Add the result of the item at a place."""
+        with self._lock:
+            self._waiting[place] = result
+            while self._next in self._waiting:
+                found = self._waiting.pop(self._next)
+                self.result = found if self._next == 0 else self._task.merge(self.result, found)
+                self._next += 1
+
+
+def over_batches(task: Task, batches: Iterable[Any]) -> Any:
+    """The merged result of a task over one or several batches."""
+    over = getattr(task, "over", None)
+    return reduce(task.merge, map(task, batches)) if over is None else over(batches)
 
 
 def read_ahead(items: Iterable[Any], size: int) -> Iterator[Any]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from threading import Lock
 from typing import Any
 
 from pellucid._utils.progress import Progress
-from pellucid.scale.batches import Encoder, RawBatch
-from pellucid.scale.partitions import LocalPartitions, Partitions, Task
+from pellucid.scale.batches import Batch, Encoder, RawBatch
+from pellucid.scale.partitions import LocalPartitions, Partitions, Task, over_batches
 
 _STEP = 10
 """Percent between two reports."""
@@ -89,6 +90,15 @@ class _CountedTask:
         found = self._task(batch)
         self._pass.count(len(batch.X) if isinstance(batch, RawBatch) else batch.n_rows)
         return found
+
+    def over(self, batches: Iterable[Batch]) -> Any:
+        """The merged result of several batches."""
+        return over_batches(self._task, self._counted(batches))
+
+    def _counted(self, batches: Iterable[Batch]) -> Iterator[Batch]:
+        for batch in batches:
+            yield batch
+            self._pass.count(batch.n_rows)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._task, name)

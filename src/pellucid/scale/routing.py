@@ -11,6 +11,9 @@ from pellucid._core.data.arrays import order_by
 from pellucid.scale.batches import Batch
 from pellucid.tree import TreeBuilder
 
+_FEW_SPLITS = 8
+"""Splits that are applied one after the other, each to many rows at once."""
+
 
 @dataclass(frozen=True)
 class Routing:
@@ -45,18 +48,28 @@ class Routing:
         A batch stores the leaves of the last routing. If this one continues it, only the splits
         since then are applied, and only their columns are read.
         """
-        from pellucid.scale.kernels import route
+        from pellucid.scale.kernels import route, route_node
 
         last, leaf = batch.routed
+        if last is self:
+            return leaf
         if last is None or not self.continues(last):
             last, leaf = None, np.zeros(batch.n_rows, dtype=np.int16)
         is_new = self.left >= 0
         if last is not None:
             is_new[: len(last.left)] &= last.left < 0
         if is_new.any():
-            feature = np.maximum(self.feature, 0).astype(np.uint64)
             leaf = leaf.astype(np.int16 if len(self.left) < 2**15 else np.int32)  # a copy
-            route(batch.columns, feature, *self._loop(is_new), leaf)
+            if (nodes := is_new.nonzero()[0]).size <= _FEW_SPLITS:
+                for node in nodes:  # children have larger numbers than their parents
+                    numbers = (
+                        leaf.dtype.type(n) for n in (node, self.left[node], self.right[node])
+                    )
+                    values = batch.columns[self.feature[node]]
+                    route_node(*numbers, values, self.threshold[node], leaf)
+            else:
+                feature = np.maximum(self.feature, 0).astype(np.uint64)
+                route(batch.columns, feature, *self._loop(is_new), leaf)
         if last is None or is_new.any():
             batch.routed = self, leaf
         return leaf

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from pellucid._core.criteria.column_search import ColumnSearch, Split
 from pellucid._core.criteria.surrogate_search import scan_sums
-from pellucid.scale.batches import Batch
+from pellucid.scale.batches import Batch, PickedRows
 from pellucid.scale.columns import FineColumn, PartRequest
 from pellucid.scale.node_search import Judgement, Search, search_node
 from pellucid.scale.problem import ScaleProblem
@@ -33,6 +34,12 @@ class LeafSums(NamedTuple):
     costs: np.ndarray
     floor: np.ndarray
     losses: np.ndarray
+
+    @classmethod
+    def empty(cls, n_features: int, n_bins: int, n_clusters: int) -> LeafSums:
+        """Sums over no rows."""
+        costs, floor = np.zeros(n_clusters, dtype=np.int64), np.zeros(1, dtype=np.int64)
+        return cls(costs, floor, np.zeros((n_features, n_bins, n_clusters), dtype=np.int64))
 
     def minus(self, other: LeafSums) -> LeafSums:
         """Sums over the rows that another leaf, a part of this one, does not have."""
@@ -65,6 +72,7 @@ class LossRows:
     centers: np.ndarray
     cost_unit: float
     leaf_of_center: None = None  # all rows count
+    needs_costs: bool = True
 
     def select(self, batch: Batch, request: PartRequest, leaf: np.ndarray) -> np.ndarray:
         """All rows of the node of a request in its bins."""
@@ -74,19 +82,18 @@ class LossRows:
         """One sum per center."""
         return len(self.centers)
 
-    def channels(
-        self, batch: Batch, node: int, feature: int, rows: np.ndarray, codes: np.ndarray
-    ) -> np.ndarray:
+    def channels(self, node: int, feature: int, rows: PickedRows) -> np.ndarray:
         """Losses of some rows."""
-        costs = batch.costs_of(rows, self.centers, self.cost_unit)
-        return row_losses_of(costs)[0]
+        return row_losses_of(rows.costs(self.centers, self.cost_unit))[0]
 
 
-def row_losses_of(costs: np.ndarray) -> tuple[np.ndarray, int]:
-    """Losses of some rows at all centers, and the sum of their least costs."""
+def row_losses_of(costs: np.ndarray, rows: np.ndarray | None = None) -> tuple[np.ndarray, int]:
+    """Losses of rows (of all by default) at all centers, and the sum of their least costs."""
     from pellucid._core.kernels.surrogate_cost import row_losses
 
-    rows, losses = np.arange(len(costs), dtype=np.int32), np.empty_like(costs)
+    if rows is None:
+        rows = np.arange(len(costs), dtype=np.int32)
+    losses = np.empty((len(rows), costs.shape[1]), dtype=np.int64)
     return losses, row_losses(rows, costs, np.arange(costs.shape[1]), losses)
 
 
@@ -101,19 +108,32 @@ class LossTask:
 
     def __call__(self, batch: Batch) -> dict[int, LeafSums]:
         """Sums of one batch, by leaf."""
+        return self.over([batch])
+
+    def over(self, batches: Iterable[Batch]) -> dict[int, LeafSums]:
+        """Sums of several batches, by leaf."""
+        n_features, k = self.criterion.centers.shape[1], len(self.criterion.centers)
+        found = {leaf: LeafSums.empty(n_features, self.n_bins, k) for leaf in self.leaves}
+        for batch in batches:
+            self._add(batch, found)
+        return found
+
+    def _add(self, batch: Batch, found: dict[int, LeafSums]) -> None:
         from pellucid._core.kernels.surrogate_cost import add_losses
 
-        centers, unit, found = self.criterion.centers, self.criterion.cost_unit, {}
+        centers, unit = self.criterion.centers, self.criterion.cost_unit
         groups = rows_by_leaf(self.routing.leaves(batch), self.leaves)
         takes_most = 2 * sum(map(len, groups.values())) > batch.n_rows
         of_batch = batch.costs(centers, unit) if takes_most else None
-        for number, rows in groups.items():
-            costs = batch.costs_of(rows, centers, unit) if of_batch is None else of_batch[rows]
-            losses, floor = row_losses_of(costs)
-            sums = np.zeros((batch.n_features, self.n_bins, costs.shape[1]), dtype=np.int64)
-            add_losses(batch.codes, rows, losses, sums)
-            found[number] = LeafSums(losses.sum(axis=0) + floor, np.array([floor]), sums)
-        return found
+        for leaf, rows in groups.items():
+            if of_batch is None:
+                losses, floor = row_losses_of(batch.costs_of(rows, centers, unit))
+            else:
+                losses, floor = row_losses_of(of_batch, rows)
+            sums = found[leaf]
+            add_losses(batch.codes, rows, losses, sums.losses)
+            sums.costs[:] += losses.sum(axis=0) + floor
+            sums.floor[0] += floor
 
     def merge(self, first: dict[int, LeafSums], second: dict[int, LeafSums]) -> dict[int, LeafSums]:
         """Sums of two batches."""

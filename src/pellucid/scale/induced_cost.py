@@ -141,23 +141,18 @@ class _InducedCostSearch:
         guess = bound + (self.criterion.ratio - 1) * excess
 
         def prepare(columns: list[int]) -> Generator:
-            # One column after the other: the best split so far makes the next requests smaller.
-            limit, best = search.limit if search.limit < np.inf else guess, search.limit
+            limit = search.limit if search.limit < np.inf else guess
             while True:
-                for j in columns:
-                    request = self._request(j, min(limit, best))
-                    answer = ExcessSums.empty(len(request.ranges), len(self.weight[j]))
-                    if request.has_edges:
-                        (answer,) = yield [request]
-                    self.known[j] = request, answer
-                    judged = self._judge(j, self._column(j), np.inf)
-                    best = min(best, judged.best[:, 0].min())
-                if search.limit == np.inf and excess > 0 and best < np.inf:
-                    self.criterion.ratio = _MORE * (1 + (best - bound) / excess)
-                if best <= limit:
-                    self.best = best
+                requests = [self._request(j, limit) for j in columns]
+                answers = yield requests
+                self.known.update(zip(columns, zip(requests, answers)))
+                judged = [self._judge(j, self._column(j), np.inf) for j in columns]
+                self.best = min(search.limit, *(found.best[:, 0].min() for found in judged))
+                if search.limit == np.inf and excess > 0 and self.best < np.inf:
+                    self.criterion.ratio = _MORE * (1 + (self.best - bound) / excess)
+                if self.best <= limit:
                     return
-                limit = best
+                limit = self.best
 
         number = self.node.number
         return (

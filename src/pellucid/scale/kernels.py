@@ -12,21 +12,6 @@ ROWS_AT_ONCE = 4096
 
 
 @compiled
-def route(columns, feature, threshold, left, right, n_steps, out):
-    """Move row i from the node out[i] to a leaf, in `n_steps` steps.
-
-    Leaves are their own children, and so are nodes whose rows were moved before: the loop has no
-    branches.
-    """
-    for i in range(np.uint64(len(out))):
-        node = np.uint64(out[i])
-        for _ in range(n_steps):
-            is_left = columns[feature[node], i] <= threshold[node]
-            node = left[node] if is_left else right[node]
-        out[i] = node
-
-
-@compiled
 def route_node(node, left, right, values, threshold, out):
     """Move the rows of one node to its children; the processor works on many rows at once."""
     for i in range(len(out)):

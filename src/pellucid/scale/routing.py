@@ -11,9 +11,6 @@ from pellucid._core.data.arrays import order_by
 from pellucid.scale.batches import Batch
 from pellucid.tree import TreeBuilder
 
-_FEW_SPLITS = 8
-"""Splits that are applied one after the other, each to many rows at once."""
-
 
 @dataclass(frozen=True)
 class Routing:
@@ -48,7 +45,7 @@ class Routing:
         A batch stores the leaves of the last routing. If this one continues it, only the splits
         since then are applied, and only their columns are read.
         """
-        from pellucid.scale.kernels import route, route_node
+        from pellucid.scale.kernels import route_node
 
         last, leaf = batch.routed
         if last is self:
@@ -60,35 +57,13 @@ class Routing:
             is_new[: len(last.left)] &= last.left < 0
         if is_new.any():
             leaf = leaf.astype(np.int16 if len(self.left) < 2**15 else np.int32)  # a copy
-            if (nodes := is_new.nonzero()[0]).size <= _FEW_SPLITS:
-                for node in nodes:  # children have larger numbers than their parents
-                    numbers = (
-                        leaf.dtype.type(n) for n in (node, self.left[node], self.right[node])
-                    )
-                    values = batch.columns[self.feature[node]]
-                    route_node(*numbers, values, self.threshold[node], leaf)
-            else:
-                feature = np.maximum(self.feature, 0).astype(np.uint64)
-                route(batch.columns, feature, *self._loop(is_new), leaf)
+            for node in is_new.nonzero()[0]:  # children have larger numbers than their parents
+                numbers = map(leaf.dtype.type, (node, self.left[node], self.right[node]))
+                values = batch.columns[self.feature[node]]
+                route_node(*numbers, values, self.threshold[node], leaf)
         if last is None or is_new.any():
             batch.routed = self, leaf
         return leaf
-
-    def _loop(self, is_new: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
-        """Thresholds, children and number of steps of the loop that applies some splits.
-
-        All other nodes are their own children.
-        """
-        own = np.arange(len(self.left))
-        left = np.where(is_new, self.left, own).astype(np.uint64)
-        right = np.where(is_new, self.right, own).astype(np.uint64)
-        n_steps, reached = 0, is_new
-        while reached.any():
-            n_steps += 1
-            following = np.zeros_like(is_new)
-            following[self.left[reached]] = following[self.right[reached]] = True
-            reached = following & is_new
-        return self.threshold, left, right, n_steps
 
     def equals(self, other: Routing) -> bool:
         """Whether both have the same splits."""

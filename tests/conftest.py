@@ -51,19 +51,21 @@ SLOW = (
 
 
 FIRST = (
-    "scale/test_spark.py",
     "tests/test_bounds.py",
     "tables/test_hostile_files.py",
-    "faults/",
+    "scale/test_same_tree.py",
+    "scale/test_spark.py",
     "scale/test_dask.py",
+    "faults/",
     "benchmarks/",
     "fuzz/test_fuzz.py",
 )
 """Paths of tests that come first, in this order, or parts of paths.
 
-No other process takes some of the tests on Spark, so that one Spark is started. The others take
-long: at the end, one process would wait for the other one. Those that use most of the compiled
-loops come last, when the other process has compiled many.
+They take long: at the end, one process would wait for the other one. The first ones compile nothing
+that others use, while the other process compiles. Spark, Dask and the faults start processes: if
+the loops are compiled by then, these need not compile them, each for itself. No other process takes
+some of the tests on Spark, so that one Spark is started.
 """
 
 
@@ -101,6 +103,24 @@ def short_local_search(request: pytest.FixtureRequest):
         )
     yield
     EFFORTS.update(whole)
+
+
+REGIONS_ARE_USED = ("/cli/", "/export/", "/plotting/", "/report/", "/table_explainer/")
+"""Where any regions will do; how their parameters are chosen is tested elsewhere."""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def short_choice_of_regions(request: pytest.FixtureRequest):
+    """Cross-validation of `EOPClassifier` with one value of ε and two folds."""
+    if not any(part in request.path.as_posix() for part in REGIONS_ARE_USED):
+        yield
+        return
+    from pellucid.eop import _classifier, choosing
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_classifier, "MAX_ERRORS", _classifier.MAX_ERRORS[:1])
+        patch.setattr(choosing, "_N_FOLDS", 2)
+        yield
 
 
 @pytest.fixture(autouse=True)

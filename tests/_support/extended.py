@@ -11,3 +11,8 @@ EXTENDED = os.environ.get("PELLUCID_TESTS") == "extended"
 def examples(number: int) -> int:
     """How many random examples are tried: a third in the ordinary run."""
     return number if EXTENDED else number // 3
+
+
+def seeds(number: int) -> range:
+    """The seeds of a test with random data: a third, at least two, in the ordinary run."""
+    return range(number if EXTENDED else max(2, number // 3))

@@ -102,7 +102,9 @@ def test_speed_measures_every_part(tmp_path, published, few_processes):
     assert [int(row["input_bytes"]) for row in memory] == [4000 * 5 * 8, 4000 * 5 * 4]
 
 
-def test_papers_stand_beside_the_targets(tmp_path, targets):
+def test_papers_stand_beside_the_targets(tmp_path, targets, monkeypatch):
+    for grid in ("CUBT_GRID", "CLTREE_GRID"):
+        monkeypatch.setattr(papers.curves, grid, getattr(papers.curves, grid)[:2])
     output = tmp_path / "results"
     arguments = ["papers", "--quick", "--seeds", "1", "--only", "iris", "--output", str(output)]
     assert main([*arguments, "--targets", str(targets)]) == 0
@@ -139,7 +141,7 @@ def test_papers_stand_beside_the_targets(tmp_path, targets):
 
 def test_papers_without_targets_show_ours_alone(tmp_path):
     output = tmp_path / "results"
-    arguments = ["papers", "--seeds", "1", "--only", "iris", "--output", str(output)]
+    arguments = ["papers", "--seeds", "1", "--only", "iris,tables", "--output", str(output)]
     assert main(arguments) == 0
     page = (tmp_path / "RESULTS.md").read_text(encoding="utf-8")
     assert "| Iris | 1 | 1.037 | 1.037 | 1.037 | 1.037 |" in page
@@ -149,7 +151,7 @@ def test_papers_without_targets_show_ours_alone(tmp_path):
 
 def test_results_from_before_table_3_are_gone_on_with(tmp_path, monkeypatch):
     output = tmp_path / "results"
-    arguments = ["papers", "--seeds", "2", "--only", "iris", "--output", str(output)]
+    arguments = ["papers", "--seeds", "2", "--only", "iris,tables", "--output", str(output)]
     monkeypatch.setattr(papers.tables, "ALL_METHODS", papers.tables.METHODS)
     assert main(arguments) == 0
     before = (output / papers.tables.FILE).read_text(encoding="utf-8")

@@ -612,12 +612,14 @@ def test_the_real_program_uses_exit_codes_and_both_streams(data, table):
             command, capture_output=True, encoding="utf-8", cwd=data, env=environment, check=False
         )
 
-    good = program("explain", "data.csv", "-k", "3", *AS_GIVEN, "--output", "labels.csv")
+    good = program(
+        "explain", "data.csv", "-k", "3", *AS_GIVEN, "--method", "imm", "--output", "labels.csv"
+    )
     assert (good.returncode, good.stderr.splitlines()) == (
         0,
         [IGNORED, "wrote the rows with their cluster to labels.csv"],
     )
-    for rule in ExplainableKMeans(3, random_state=0).fit(table).rules_:
+    for rule in IMM(3, random_state=0).fit(table).rules_:
         assert rule.text in good.stdout
     assert np.isin(pl.read_csv(data / "labels.csv")["cluster"], [0, 1, 2]).all()
     bad = program("explain", "nowhere.csv")

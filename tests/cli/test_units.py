@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
+from _support.extended import seeds
 from pellucid.cli.app import app
 from pellucid.table_explainer.arguments import METHODS, MethodOptions
 from pellucid.table_explainer.clustering import cluster_rows
@@ -32,7 +33,7 @@ def mixed(seed: int) -> pl.DataFrame:
     )
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", seeds(4))
 @pytest.mark.parametrize("missing", ["drop", "median"])
 def test_rows_have_the_clusters_of_the_tree_on_scaled_columns(seed, missing):
     table = mixed(seed)

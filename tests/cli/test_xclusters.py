@@ -14,6 +14,8 @@ from pellucid.cli.app import app
 
 YEARS = range(1990, 2002)
 LONG = ("--time", "year", "--value", "lifeExp")
+FEW = ("-k", "3-5")
+"""Fewer numbers of clusters than the default, for tests of other options."""
 
 
 def run(*arguments):
@@ -51,7 +53,8 @@ def files(long, tmp_path):
 
 
 def test_names_of_entities_are_not_used_by_the_rules(files):
-    result = run("xclusters", files / "long.csv", "--entity", "country,continent,iso_num", *LONG)
+    long = ("xclusters", files / "long.csv", *LONG, *FEW)
+    result = run(*long, "--entity", "country,continent,iso_num")
     assert result.exit_code == 0, result.stderr
     assert (
         "not used by the rules: country, iso_num have a different value for each entity (use --id "
@@ -64,11 +67,11 @@ def test_names_of_entities_are_not_used_by_the_rules(files):
         ("--id", "country", "--entity", "country,continent"),
         ("--id", "country"),
     ):
-        found = clusters("xclusters", files / "long.csv", *options, *LONG)
+        found = clusters(*long, *options)
         assert all("country" not in each["rule"] for each in found["clusters"])
         assert found["accuracy"] == 1
         assert sum(each["entities"] for each in found["clusters"]) == 24
-    result = run("xclusters", files / "long.csv", "--id", "country", *LONG)
+    result = run(*long, "--id", "country")
     assert "explained by continent, pop (use --entity to choose)" in result.stderr
 
 
@@ -85,8 +88,9 @@ def test_a_name_is_used_if_there_is_nothing_else(files):
 
 @pytest.mark.parametrize("name", ["wide", "prefix"])
 def test_a_wide_table_is_the_same_as_a_long_one(files, name):
-    wanted = clusters("xclusters", files / "long.csv", "--entity", "country,continent", *LONG)
-    result = run("xclusters", files / f"{name}.csv")
+    entity = ("--entity", "country,continent")
+    wanted = clusters("xclusters", files / "long.csv", *entity, *LONG, *FEW)
+    result = run("xclusters", files / f"{name}.csv", *FEW)
     start = "y" if name == "prefix" else ""
     assert (
         f"wide table: 12 columns, {start}1990 to {start}2001, are taken as times (use --times, or "
@@ -96,15 +100,15 @@ def test_a_wide_table_is_the_same_as_a_long_one(files, name):
     for times in ((), ("--times", f"{start}*"), ("--times", f"{start}1990:{start}2001")):
         if times == ("--times", "*"):
             continue
-        found = clusters("xclusters", files / f"{name}.csv", "--id", "country", *times)
+        found = clusters("xclusters", files / f"{name}.csv", "--id", "country", *times, *FEW)
         assert found == wanted
 
 
 def test_a_wide_table_writes_the_files_of_a_long_one(files):
     written = {}
     for name, options in (
-        ("long", ("--entity", "country,continent", *LONG)),
-        ("wide", ("--id", "country", "--times", "1990:2001")),
+        ("long", ("--entity", "country,continent", *LONG, *FEW)),
+        ("wide", ("--id", "country", "--times", "1990:2001", *FEW)),
     ):
         paths = {s: files / f"{name}.out.{s}" for s in ("csv", "png", "svg", "json", "html")}
         result = run(
@@ -148,7 +152,7 @@ def test_a_table_without_times_asks_for_them(tmp_path):
 
 
 def test_entities_count_the_same_unless_a_weight_is_given(files, long):
-    options = ("xclusters", files / "long.csv", "--entity", "country,continent", *LONG)
+    options = ("xclusters", files / "long.csv", "--entity", "country,continent", *LONG, *FEW)
     equal = clusters(*options)
     assert equal["weight"] == "none"
     for each in equal["clusters"]:
@@ -243,7 +247,7 @@ def test_a_missing_package_is_one_line_with_an_alternative(
     files, monkeypatch, package, options, alternative
 ):
     monkeypatch.setitem(__import__("sys").modules, package, None)
-    arguments = ("xclusters", files / "long.csv", "--entity", "country,continent", *LONG)
+    arguments = ("xclusters", files / "long.csv", "--entity", "country,continent", *LONG, *FEW)
     result = run(*arguments, *options)
     name = {"bayes_opt": "bayesian-optimization"}.get(package, package)
     assert result.stderr.splitlines() == [
@@ -256,7 +260,7 @@ def test_a_missing_package_is_one_line_with_an_alternative(
 def test_gaps_name_the_options_of_the_command_line(files, long):
     holes = long.filter((pl.col("country") != "country 03") | (pl.col("year") != 1995))
     holes.write_csv(files / "holes.csv")
-    options = ("xclusters", files / "holes.csv", "--entity", "country,continent", *LONG)
+    options = ("xclusters", files / "holes.csv", "--entity", "country,continent", *LONG, *FEW)
     assert "use --interpolate to fill gaps, or --fill-value 0" in run(*options).stderr
     assert run(*options, "--interpolate").exit_code == 0
     late = long.filter((pl.col("country") != "country 03") | (pl.col("year") > 1995))

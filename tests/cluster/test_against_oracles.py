@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from _support import oracles
-from _support.extended import examples
+from _support.extended import examples, seeds
 from _support.fitting import fit_exactly as fit
 from _support.strategies import tiny_data
 from pellucid import IMM, ExGreedy, ExKMC, ExShallow
@@ -46,7 +46,7 @@ def test_depth_penalty_zero_is_exgreedy(data):
     assert fit(ExShallow(depth_penalty=0.0), data).tree_ == fit(ExGreedy(), data).tree_
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", seeds(5))
 def test_every_node_of_real_valued_data_attains_the_optimum(seed):
     """On arbitrary floats ties are rare: the chosen cut must reach the brute-force minimum."""
     rng = np.random.default_rng(seed)

@@ -11,7 +11,7 @@ from sklearn.datasets import load_iris, load_wine, make_blobs
 from sklearn.exceptions import ConvergenceWarning
 
 from _support import oracles
-from _support.extended import examples
+from _support.extended import examples, seeds
 from _support.strategies import tiny_data
 from pellucid import ExGreedy, ExShallow
 from pellucid._core.growers.penalty_path import PenaltyPath
@@ -63,7 +63,7 @@ def check_against_grid(data, path, found):
     return trees
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", seeds(4))
 def test_no_fit_of_a_dense_grid_beats_the_path(seed):
     data = noisy_blobs(seed)
     path = ExShallow(reference=data.centers).path(data.X, sample_weight=data.weight, max_fits=2000)

@@ -11,7 +11,7 @@ from sklearn.datasets import load_digits, make_blobs, make_moons
 from sklearn.exceptions import ConvergenceWarning
 
 from _support import oracles
-from _support.extended import examples
+from _support.extended import examples, seeds
 from _support.spex_oracle import best_cut, cut_ratio, grow_spex
 from _support.strategies import tiny_data
 from pellucid import SpEx
@@ -52,7 +52,7 @@ def test_it_is_the_brute_force_tree(data, n_leaves):
 
 
 @pytest.mark.usefixtures("n_quantiles")
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", seeds(4))
 def test_every_node_attains_the_optimum_among_many_values(seed):
     """Clusters of very different sizes."""
     rng = np.random.default_rng(seed)

@@ -54,7 +54,7 @@ def test_scores(seed, m):
 
 
 @given(st.integers(0, 10**6), st.integers(1, 8))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_integer_weight_equals_repeated_rows(seed, m):
     P, right = generated(seed, 15)
     times = np.random.RandomState(seed).randint(1, 4, len(P))

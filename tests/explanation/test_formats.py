@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from _support.export_cases import format_model, mixed_case
-from _support.extended import examples
+from _support.extended import examples, seeds
 from pellucid import IMM, Explanation, explain_pipeline, export_text
 from pellucid.explanation.column_provenance import ColumnSource
 from pellucid.explanation.restate import TreeRestatement
@@ -130,7 +130,7 @@ def test_texts_agree_with_predict_on_known_categories(case):
                 assert holds(rule.text, row)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", seeds(10))
 def test_texts_of_random_trees_agree_with_predict(seed):
     explanation, table = mixed_case(seed)
     for row, cluster in zip(table.to_dict("records"), explanation.predict(table).tolist()):

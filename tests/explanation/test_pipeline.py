@@ -27,6 +27,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
+from _support.extended import examples
 from pellucid import (
     ExKMC,
     ExplainableKMeans,
@@ -104,7 +105,7 @@ def test_without_data_thresholds_are_exact_images(step):
     st.lists(st.floats(-1e9, 1e9), min_size=4, max_size=40, unique=True),
     st.sampled_from(MAPS[:6] + MAPS[11:13]),
 )
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_any_column(values, step):
     X = np.array(values)[:, None]
     pipeline = fitted(step, X=X, y=np.arange(len(X)) % 3, n_leaves=8)

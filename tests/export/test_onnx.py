@@ -17,6 +17,7 @@ from _support.export_cases import (
     format_model,
     hostile_model,
 )
+from _support.extended import examples
 from pellucid import IMM, ExKMC, Explanation
 from pellucid.export import to_onnx
 from pellucid.tables.encoding import Encoding, Indicator
@@ -51,7 +52,7 @@ def test_training_rows_keep_their_clusters(dtype, style, words):
 
 
 @given(explanations(plain=True), st.data())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_double_precision_is_exact_on_any_tree(explanation, data):
     tree = explanation.tree_
     explanation = Explanation(tree, clusters=[5, -1, 9])
@@ -77,7 +78,7 @@ def test_values_that_differ_in_double_precision_only_are_named():
     st.floats(-1e6, 1e6),
     st.booleans(),
 )
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_single_thresholds_part_neighbours(steps, start, downwards):
     """Values a few single-precision steps apart, off the single grid, each a cluster."""
     grid = np.spacing(np.float32(start)).astype(np.float64)

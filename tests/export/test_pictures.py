@@ -1,6 +1,7 @@
 """DOT, Mermaid, tables and HTML: every word there, none of it taken for markup."""
 
 import re
+import sys
 from html import unescape
 from html.parser import HTMLParser
 
@@ -168,6 +169,15 @@ def test_a_table_of_categories():
     assert not np.isnan(frame["threshold"][frame["column"] == "age"]).any()
     with pytest.raises(ValueError, match="kind is 'arrow'; it can be 'pandas', 'polars', 'dict'"):
         explanation.to_frame(kind="arrow")
+
+
+def test_a_table_without_a_kind_is_of_a_library_that_is_installed(wine, monkeypatch):
+    model, _ = wine
+    monkeypatch.delitem(sys.modules, "pandas")
+    assert type(model.to_frame()) is pl.DataFrame
+    monkeypatch.delitem(sys.modules, "polars")
+    monkeypatch.setattr(sys, "meta_path", [])  # nothing else can be imported
+    assert type(model.to_frame()) is dict
 
 
 class Reader(HTMLParser):

@@ -13,6 +13,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, export_t
 from sklearn.utils.validation import check_is_fitted
 
 from _support.export_cases import category_model, explanations, format_model
+from _support.extended import examples, seeds
 from pellucid import ExKMC, Explanation, ThresholdTree, from_sklearn
 from pellucid.export import to_sklearn
 from pellucid.tables.encoding import Encoding
@@ -54,7 +55,7 @@ def random_classifier(seed, n_features=3, **options):
 
 
 @given(explanations(plain=True), st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_single_precision_is_exact_on_any_tree(explanation, data):
     tree = explanation.tree_
     at = np.append(tree.threshold[~tree.is_leaf], 0.0)
@@ -65,7 +66,7 @@ def test_single_precision_is_exact_on_any_tree(explanation, data):
     assert_same_leaves(explanation.to_sklearn(X), explanation, X)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", seeds(4))
 def test_values_that_equal_a_threshold_go_left(seed):
     """Decimals that are no float32 numbers, many of them rounded to a larger one."""
     X = np.random.default_rng(seed).integers(-500, 500, size=(300, 2)) / 100
@@ -169,7 +170,7 @@ def test_dates_keep_their_clusters():
 
 
 @pytest.mark.parametrize("options", [{}, {"max_leaf_nodes": 12}, {"splitter": "best"}])
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", seeds(5))
 def test_from_sklearn_is_exact_for_all_numbers(seed, options):
     classifier, X = random_classifier(seed, **options)
     explanation = from_sklearn(classifier)
@@ -186,7 +187,7 @@ def test_from_sklearn_is_exact_for_all_numbers(seed, options):
     )
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", seeds(5))
 def test_there_and_back(seed):
     classifier, X = random_classifier(seed)  # grown depth first: nodes have the same numbers
     explanation = from_sklearn(classifier)

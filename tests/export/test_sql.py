@@ -18,6 +18,7 @@ from _support.export_cases import (
     hostile_model,
     mixed_case,
 )
+from _support.extended import examples, seeds
 from _support.hostile import HOSTILE
 from pellucid import IMM, ExKMC, Explanation
 from pellucid.export import to_sql
@@ -131,7 +132,7 @@ def test_dates_units_and_small_integers(run):
 
 
 @both
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(8))
 def test_random_trees_of_categories_dates_and_integers(run, seed):
     explanation, table = mixed_case(seed)
     rows = table.assign(signup=table["signup"].astype(str)) if run is in_sqlite else table
@@ -161,7 +162,7 @@ def test_missing_dates_are_replaced(run):
 
 
 @given(st.dates(), st.lists(st.dates(), min_size=1, max_size=20))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_any_date(threshold, dates):
     """Dates on both sides of a threshold, in both databases."""
     written = ColumnFormat("date")
@@ -227,7 +228,7 @@ def test_dates_have_no_test_for_numbers():
 
 @both
 @given(explanations(plain=True), st.data())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 def test_any_tree_on_its_own_thresholds(run, explanation, data):
     """Rows that sit on thresholds and right beside them."""
     tree = explanation.tree_

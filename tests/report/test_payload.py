@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import load_iris, make_blobs
 
+from _support.extended import examples
 from pellucid import IMM, ExKMC, Explanation, ExShallow
 from pellucid.plotting.axis_ranges import N_BINS
 from pellucid.plotting.profile import standardized_differences
@@ -76,7 +77,7 @@ def test_other_rows_than_those_of_fit_are_counted(model, iris):
     assert len(data["trees"]) == 1  # other trees are of the rows of fit
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(st.lists(st.tuples(st.integers(-50, 50), st.integers(0, 2)), min_size=2, max_size=40))
 def test_differences_are_those_of_the_plots(rows):
     values = np.array([v for v, _ in rows]) / 4
@@ -89,7 +90,7 @@ def test_differences_are_those_of_the_plots(rows):
         assert np.nan_to_num(found).tolist() == [0, 0, 0]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(
     st.lists(
         st.one_of(st.floats(-1e9, 1e9), st.just(np.nan), st.integers(0, 5)), min_size=1, max_size=30

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import pellucid
+from _support.extended import examples, seeds
 from _support.tables import blobs, decisions, run_sql, source
 from pellucid._utils.notices import InputError
 from pellucid.explanation.explanation import Explanation
@@ -96,7 +97,7 @@ def test_sql_answers_the_same_rows(method):
     assert [row[0] for row in rows] == assigned
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(6))
 def test_random_trees(seed):
     """Any tree, also with the same cluster in several leaves."""
     rng = np.random.default_rng(seed)
@@ -252,7 +253,7 @@ def tables(draw):
 
 
 @given(tables(), st.integers(2, 5), st.sampled_from(["auto", "drop", "median"]))
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=list(HealthCheck))
 def test_labels_predict_and_sql_agree(table, k, missing):
     try:
         found = pellucid.explain(table, k=k, missing=missing, effort="fast", verbose=False)

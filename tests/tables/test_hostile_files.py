@@ -81,14 +81,16 @@ FILES = {
         "has 1,000,000 columns, of which at most 100,000 can be read",
     ),
     "line.csv": (lambda: b"x" * 10**8, "line 1 is longer than 16 MB"),
-    "commas.csv": (lambda: b"x," * (5 * 10**7), "line 1 is longer than 16 MB"),
-    "field.csv": (lambda: b"a,b\n1," + b"x" * 10**8 + b"\n2,y" * 30, "line 2 is longer than 16 MB"),
-    "quote.csv": (lambda: b'a,b\n1,"' + b"x" * 10**7, "a quote in line 2 is not closed"),
-    "bomb.csv.gz": (lambda: gzip.compress(MEGABYTE) * 400, "MB when it is decompressed"),
-    "bomb.csv.bz2": (lambda: bz2.compress(MEGABYTE * 4) * 30, "MB when it is decompressed"),
+    "commas.csv": (lambda: b"x," * 10**7, "line 1 is longer than 16 MB"),
+    "field.csv": (
+        lambda: b"a,b\n1," + b"x" * 2 * 10**7 + b"\n2,y" * 30, "line 2 is longer than 16 MB"
+    ),
+    "quote.csv": (lambda: b'a,b\n1,"' + b"x" * 2 * 10**6, "a quote in line 2 is not closed"),
+    "bomb.csv.gz": (lambda: gzip.compress(MEGABYTE) * 200, "MB when it is decompressed"),
+    "bomb.csv.bz2": (lambda: bz2.compress(MEGABYTE) * 110, "MB when it is decompressed"),
     "bomb.csv.xz": (lambda: lzma.compress(MEGABYTE * 16, preset=0) * 10, "when it is decompressed"),
-    "bomb.csv.zst": (lambda: zstandard.compress(MEGABYTE * 16) * 30, "MB when it is decompressed"),
-    "bomb.zip": (lambda: zipped(a_csv=[MEGABYTE] * 200), "MB when it is decompressed"),
+    "bomb.csv.zst": (lambda: zstandard.compress(MEGABYTE * 16) * 10, "MB when it is decompressed"),
+    "bomb.zip": (lambda: zipped(a_csv=[MEGABYTE] * 110), "MB when it is decompressed"),
     "layers.csv.gz": (lambda: layers(b"a,b\n1,2\n", 6), "is compressed more than 5 times"),
     "cut.csv.gz": (lambda: gzip.compress(MEGABYTE)[:-9], "cannot be decompressed"),
     "corners.xlsx": (
@@ -96,7 +98,7 @@ FILES = {
         "3 cells are spread over 1,048,576 rows and 16,384 columns",
     ),
     "bomb.xlsx": (
-        lambda: damaged_workbook("xl/worksheets/sheet1.xml", b"<c/>" * (100 << 20)),
+        lambda: damaged_workbook("xl/worksheets/sheet1.xml", b"<c/>" * (66 << 20)),
         "is too large when it is decompressed",
     ),
     "damaged.xlsx": (

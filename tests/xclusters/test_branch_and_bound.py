@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from _support.extended import examples
+from _support.extended import examples, seeds
 from pellucid.xclusters.branch_and_bound import branch_and_bound
 
 steps = st.floats(0, 1).map(lambda x: x if x > 0.4 else 0.0)
@@ -157,7 +157,7 @@ def test_all_pairs_are_searched_if_all_have_a_penalty():
     assert len(pairs) == 9 * 17
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", seeds(5))
 def test_search_ends_on_random_tables(seed):
     lookup = Lookup(*np.random.default_rng(seed).random((2, 9, 21)))
     found = branch_and_bound(lookup, lookup.ks, tolerance=0.0)

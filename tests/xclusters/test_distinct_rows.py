@@ -8,6 +8,7 @@ import pytest
 from sklearn.cluster import AgglomerativeClustering
 from sklearn.utils.estimator_checks import check_sample_weight_equivalence_on_dense_data
 
+from _support.extended import seeds
 from pellucid import XClusters
 from pellucid.tables.columns import Columns
 from pellucid.xclusters import pairwise
@@ -35,7 +36,7 @@ def test_scikit_learn_finds_weights_equal_to_copies(distance):
     check_sample_weight_equivalence_on_dense_data("XClusters", model)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(6))
 @pytest.mark.parametrize("clusterer", ["kmedoids", "average"])
 def test_weights_equal_copies_in_any_order(seed, clusterer):
     if clusterer == "average":

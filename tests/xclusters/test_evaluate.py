@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from _support.extended import examples
 from pellucid.xclusters import mixture as mixture_module
 from pellucid.xclusters.evaluate import Evaluator, KMedoidsStarts, distortion_and_medoids
 from pellucid.xclusters.mixture import Mixture, check_memory
@@ -55,7 +56,7 @@ def test_zero_distances_contribute_nothing():
     np.testing.assert_allclose(Mixture(0 * a, e).at(1.0), e / e.max(), rtol=1e-12)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 @given(st.integers(0, 1000), st.integers(1, 5))
 def test_distortion_is_relative_to_the_best_member(seed, k):
     rng = np.random.default_rng(seed)

@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from _support.extended import seeds
 from _support.sklearn_checks import expected_failures
 from pellucid import KMedoids
 from pellucid.xclusters import k_medoids, pairwise
@@ -191,7 +192,7 @@ def test_value_errors(parameters, message):
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan", "cosine"])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", seeds(4))
 def test_sparse_rows_are_clustered_as_dense_ones(metric, seed):
     """Differences are taken before they are squared, so that close rows keep their distance."""
     random = np.random.default_rng(seed)
@@ -233,7 +234,7 @@ def test_one_weight_for_all_rows(weight):
 
 @pytest.mark.parametrize("init", ["build", "k-medoids++"])
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan", "cosine"])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", seeds(4))
 def test_ties_depend_on_values_only(init, metric, seed):
     """Few values give many ties; order, storage and copies instead of weights change nothing."""
     rng = np.random.default_rng(seed)

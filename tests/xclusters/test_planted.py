@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
+from _support.extended import seeds
 from pellucid import XClusters
 from pellucid.datasets import make_card_trends
 from pellucid.xclusters import series_from_long
@@ -38,7 +39,7 @@ def test_planted_trends_are_found_better_than_by_two_step(seed):
     assert found > adjusted_rand_score(card.labels, two_step.labels_)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(6))
 def test_branch_and_bound_needs_a_third_of_the_evaluations_of_the_grid(seed):
     card = make_card_trends(100, random_state=seed)
     ours, grid = fit(card), fit(card, search="grid")

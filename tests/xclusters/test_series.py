@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from _support.extended import examples
 from pellucid.xclusters import series_from_long, series_from_wide
 from pellucid.xclusters.series.wide_tables import read_column_times
 
@@ -37,7 +38,7 @@ def full_rows(days=("2020-01-01", "2020-01-02", "2020-01-03", "2020-01-04")):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(
     rows=st.lists(
         st.tuples(
@@ -75,7 +76,7 @@ def test_cells_equal_a_loop_over_the_rows(kind, rows, aggregate):
     assert list(zip(*names)) == keys
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(order=st.permutations(range(16)), copies=st.integers(1, 3))
 def test_result_does_not_depend_on_the_order_of_rows(order, copies):
     rows = [(a, b, c, d / 7) for a, b, c, d in full_rows()] * copies

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 from _support import oracles
-from _support.extended import examples
+from _support.extended import examples, seeds
 from _support.fitting import fit
 from _support.problems import pose
 from _support.strategies import tiny_data
@@ -78,7 +78,7 @@ def test_no_tree_is_better(data, objective):
 
 
 @each_objective
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", seeds(4))
 def test_no_tree_of_real_valued_weighted_data_is_better(seed, objective):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(25, 2)) * [1.0, 100.0] + [0.0, 1e6]

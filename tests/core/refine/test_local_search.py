@@ -159,7 +159,7 @@ def test_the_gain_of_a_better_cut_is_the_fall_of_the_cost(found):
 
 
 @given(problem_and_tree())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_the_search_never_raises_the_cost_and_is_repeatable(found):
     problem, start = found
     tree = search_from([start], problem, WORK, "midpoint", ANY_SIZE)

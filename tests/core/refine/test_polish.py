@@ -215,7 +215,7 @@ def cut_with_moving_centers(problem, rows, left, right, wanted):
 
 @deep_or_not
 @given(case=data_and_tree(), style=st.sampled_from(["round", "midpoint", "data"]))
-@settings(max_examples=24, deadline=None)
+@settings(max_examples=examples(24), deadline=None)
 def test_storage_threads_bins_and_copies_make_no_difference(deep, case, style):
     data, tree = case
 
@@ -256,7 +256,7 @@ def test_the_style_of_thresholds_does_not_change_the_clusters(case):
 
 @deep_or_not
 @given(case=data_and_tree(max_rows=30, max_clusters=3))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_cuts_are_searched_on_a_sample_of_many_rows(deep, case):
     data, tree = case
     limits = SweepLimits(work=1, min_features=1, max_rows=12, n_sampled=6)

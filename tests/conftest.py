@@ -82,7 +82,7 @@ def _place(item: pytest.Item) -> int:
     return next((i for i, part in enumerate(FIRST) if part in path), len(FIRST))
 
 
-WHOLE_SEARCH = ("/cluster/", "/core/", "/benchmarks/", "/fuzz/")
+WHOLE_SEARCH = ("/cluster/", "/core/", "/fuzz/")
 """Where the local search of `ExplainableKMeans` is tested; elsewhere it is cut short."""
 
 

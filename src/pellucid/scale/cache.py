@@ -13,7 +13,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from threading import Lock
+from threading import Lock, Thread
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +26,9 @@ from pellucid.scale.partitions import LocalPartitions, Task, over_batches
 
 _MAX_GROUP, _MIN_GROUPS = 8, 16
 """Stored batches that a thread takes at once, at most; and such groups of a pass, if possible."""
+
+_LARGE_FILE = 2**28
+"""Bytes of a file whose removal takes so long that another thread does it."""
 
 
 class _Entry(NamedTuple):
@@ -287,8 +290,10 @@ class CachedPartitions(LocalPartitions):
 
     def close(self) -> None:
         """Remove the temporary file, and drop what is kept in memory."""
-        if self._file is not None:
+        if self._file is not None and self._end < _LARGE_FILE:
             self._file.close()
+        elif self._file is not None:
+            Thread(target=self._file.close).start()
         self._file, self._encoder, self._entries = None, None, []
         self._end = self._n_kept = 0
 

@@ -141,18 +141,28 @@ class _InducedCostSearch:
         guess = bound + (self.criterion.ratio - 1) * excess
 
         def prepare(columns: list[int]) -> Generator:
-            limit = search.limit if search.limit < np.inf else guess
+            # One column after the other: the best split so far makes the next request smaller.
+            groups = [[j] for j in columns]
+            if self.problem.partitions.passes_are_costly:
+                groups = [columns]
+            limit, best = search.limit if search.limit < np.inf else guess, search.limit
             while True:
-                requests = [self._request(j, limit) for j in columns]
-                answers = yield requests
-                self.known.update(zip(columns, zip(requests, answers)))
-                judged = [self._judge(j, self._column(j), np.inf) for j in columns]
-                self.best = min(search.limit, *(found.best[:, 0].min() for found in judged))
-                if search.limit == np.inf and excess > 0 and self.best < np.inf:
-                    self.criterion.ratio = _MORE * (1 + (self.best - bound) / excess)
-                if self.best <= limit:
+                for group in groups:
+                    requests = [self._request(j, min(limit, best)) for j in group]
+                    if any(request.has_edges for request in requests):
+                        answers = yield requests
+                    else:
+                        shape = requests[0].ranges.shape[0], self.weight.shape[1]
+                        answers = [ExcessSums.empty(*shape) for _ in requests]
+                    self.known.update(zip(group, zip(requests, answers)))
+                    judged = [self._judge(j, self._column(j), np.inf) for j in group]
+                    best = min(best, *(found.best[:, 0].min() for found in judged))
+                if search.limit == np.inf and excess > 0 and best < np.inf:
+                    self.criterion.ratio = _MORE * (1 + (best - bound) / excess)
+                if best <= limit:
+                    self.best = best
                     return
-                limit = self.best
+                limit = best
 
         number = self.node.number
         return (

@@ -30,6 +30,11 @@ class ExcessRequest(NamedTuple):
     feature: int
     ranges: np.ndarray
 
+    @property
+    def has_edges(self) -> bool:
+        """Whether any edge is wanted."""
+        return bool((self.ranges[:, 0] <= self.ranges[:, 1]).any())
+
 
 class ExcessSums(NamedTuple):
     """Excess of the rows of a node in a column; see `sum_excess_in_ranges`.

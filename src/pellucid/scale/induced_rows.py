@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -281,9 +282,8 @@ class NodeMargins(NamedTuple):
         """Sums over settled rows, by own center."""
         weight = batch.weights.units_of(rows)
         ends = rows.searchsorted(batch.starts.astype(rows.dtype))
-        terms = np.column_stack([weight, own.margins, own.costs])
-        running = np.concatenate([np.zeros((1, 3), dtype=np.int64), terms.cumsum(axis=0)])
-        sums = running[ends[1:]] - running[ends[:-1]]
+        terms = weight, own.margins, own.costs
+        sums = np.array([[term[i:j].sum() for term in terms] for i, j in pairwise(ends)])
         margins = RowMargins(batch.labels_of(rows), weight, own.margins, sums)
         return cls.of(batch, rows, margins, n_bins)
 

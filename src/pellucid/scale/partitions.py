@@ -29,7 +29,15 @@ class Task(Protocol):
 
 
 class Partitions(ABC):
-    """Rows in batches that can be read any number of times."""
+    """Rows in batches that can be read any number of times.
+
+    Attributes
+    ----------
+    passes_are_costly : bool
+        Whether every pass encodes the rows anew, so that few passes matter more than few rows.
+    """
+
+    passes_are_costly: bool = False
 
     @abstractmethod
     def map_raw(self, task: Task) -> Any:

@@ -33,6 +33,7 @@ class ReportedPartitions(Partitions):
 
     def __init__(self, partitions: Partitions, progress: Progress) -> None:
         self._partitions, self._progress = partitions, progress
+        self.passes_are_costly = partitions.passes_are_costly
         self._n_passes, self._n_rows = 0, 0
 
     def map_raw(self, task: Task) -> Any:

@@ -113,6 +113,8 @@ class SparkPartitions(Partitions):
     scan : BatchScan
     """
 
+    passes_are_costly = True
+
     def __init__(self, frame: Any, scan: Any) -> None:
         self._frame, self._reader = frame, scan.reader
 

@@ -7,10 +7,10 @@ import sys
 
 import numba
 import numpy as np
-from numba.core import event
+from numba.core import event, types
 from numba.core.compiler import Flags
 
-from pellucid._utils.compilation import compiled
+from pellucid._utils.compilation import compiled, inner
 
 FIT = "import pellucid; print(pellucid.IMM(reference=[[0.0], [5.0]]).fit([[0.0], [5.0]]).n_leaves_)"
 
@@ -89,3 +89,49 @@ def test_options_are_compared_without_reading_them_one_by_one(monkeypatch):
     assert hash(first) == hash(second)
     second.nrt = not second.nrt
     assert first != second
+
+
+def test_loops_without_a_caller_in_python_are_stored_with_their_callers_only(tmp_path, monkeypatch):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+
+    @inner
+    def add(x, i):
+        x[i] += 2.0 * x[i - 1]
+        return x[i] > 4.0
+
+    @compiled
+    def add_all(x):
+        n = 0
+        for i in range(1, len(x)):
+            n += add(x, i)
+        return n
+
+    x = np.ones(4)
+    assert add_all(x) == 2
+    assert x.tolist() == [1.0, 3.0, 7.0, 15.0]
+    stored = {path.name.split("-")[0].split(".")[-1] for path in tmp_path.rglob("*.nbc")}
+    assert stored == {"add_all"}
+
+
+def powers(x):
+    y = x * x + x * x
+    y = y * x + x * y
+    return y + x * y + y * y
+
+
+def test_signatures_of_operators_are_found_once_for_loops_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    find, found = types.Function.get_call_type, []
+
+    def get_call_type(function, context, args, kws):
+        found.append((function.typing_key, tuple(args)))
+        return find(function, context, args, kws)
+
+    monkeypatch.setattr(types.Function, "get_call_type", get_call_type)
+    x = np.complex64(1.5)  # no loop has it, so that nothing is known yet
+    loop = compiled(powers)
+    result = loop(x)
+    assert len(found) == len(set(found)) > 0
+    found.clear()
+    assert numba.njit(powers)(x) == result == powers(x)
+    assert len(found) > len(set(found))

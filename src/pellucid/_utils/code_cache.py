@@ -75,3 +75,14 @@ class CodeCache(FunctionCache):
         """Save machine code, unless the disk is full or the folder has become read-only."""
         with suppress(OSError):
             super().save_overload(sig, data)
+
+
+class CodeStamp(CodeCache):
+    """The stamp of a function that is stored as part of its callers only."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Nothing is stored."""
+        return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Nothing is stored."""

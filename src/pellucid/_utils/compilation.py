@@ -13,7 +13,8 @@ from numba import njit
 from numba.core import event
 from numba.core.compiler import Flags
 
-from pellucid._utils.code_cache import CodeCache
+from pellucid._utils.code_cache import CodeCache, CodeStamp
+from pellucid._utils.loop_compiler import LoopCompiler
 from pellucid._utils.progress import report_newest
 
 _Loop = Callable[..., Any]
@@ -94,7 +95,8 @@ def _cached_njit(*, makes_arrays: bool = False, **options: object) -> _Decorator
     Without a writable folder, each process compiles anew. Array expressions are not rewritten,
     and reference counting is off for loops that allocate no arrays: an eighth of the time.
     """
-    skipped = {"no_rewrites": True, "_nrt": makes_arrays}
+    skipped = {"no_rewrites": True, "_nrt": makes_arrays, "pipeline_class": LoopCompiler}
+    is_inner = "no_cpython_wrapper" in options
     options = {"nogil": True, "error_model": "numpy", **skipped, **options}
 
     def compile_loop(function: _Loop) -> _Loop:
@@ -102,7 +104,7 @@ def _cached_njit(*, makes_arrays: bool = False, **options: object) -> _Decorator
         with suppress(AttributeError):  # an internal name of Numba; without it, all works as well
             dispatcher._compiler._customize_flags = _ComparableFlags
         with suppress(RuntimeError):  # no folder is writable
-            dispatcher._cache = CodeCache(function)
+            dispatcher._cache = (CodeStamp if is_inner else CodeCache)(function)
         return dispatcher
 
     return compile_loop

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from pellucid._core.data import moments
 from pellucid._core.data.moments import nearest_centers
 from pellucid._utils.numeric_domain import OutOfDomain
 from pellucid._utils.threads import SERIAL, ThreadPool
@@ -20,6 +21,12 @@ def by_distances(X, centers):
     for j in range(X.shape[1]):
         costs += (X[:, j, None] - centers[:, j]) ** 2
     return costs.argmin(axis=1)
+
+
+@pytest.fixture(params=[0, moments.FEW_DIFFERENCES], autouse=True)
+def few_differences(request, monkeypatch):
+    """Few rows with and without the compiled loop."""
+    monkeypatch.setattr(moments, "FEW_DIFFERENCES", request.param)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -62,3 +69,10 @@ def test_threads_change_nothing():
     with ThreadPool(3) as pool:
         found = nearest_centers(X, centers, pool)
     assert (found == nearest_centers(X, centers, SERIAL)).all()
+
+
+def test_few_rows_need_no_compiled_loop(monkeypatch, few_differences):
+    if moments.FEW_DIFFERENCES:
+        monkeypatch.setattr(moments, "_dense_nearest", None)
+    X = np.random.RandomState(0).normal(size=(150, 4))
+    assert nearest_centers(X, X[:3], SERIAL).tolist() == by_distances(X, X[:3]).tolist()

@@ -205,6 +205,9 @@ def _dense_moments(
 _BLOCK_ROWS = 2048
 """Rows whose squared differences are computed together; half the least number of rows per task."""
 
+FEW_DIFFERENCES = 2**14
+"""Differences of values and centers up to which a loop is not worth its compilation."""
+
 _MAX_PRODUCTS = 400_000
 """Scores of sparse rows that are stored at a time."""
 
@@ -218,6 +221,11 @@ def nearest_centers(X, centers: np.ndarray, pool: ThreadPool) -> np.ndarray:
     Raises `OutOfDomain` if a value is not finite or too large: the scores of such a row never
     decide, so that no separate check is needed.
     """
+    if not sparse.issparse(X) and X.shape[0] * centers.size <= FEW_DIFFERENCES:
+        if not are_in_domain(X):
+            raise OutOfDomain
+        with np.errstate(over="ignore", invalid="ignore"):
+            return nearest_by_squares(X, centers)
     labels = np.empty(X.shape[0], dtype=np.intp)
     with np.errstate(over="ignore", invalid="ignore"):
         half_squares = 0.5 * (centers**2).sum(axis=1)

@@ -19,6 +19,7 @@ from benchmarks.eop import (
     levels,
     methods,
     patterns,
+    real,
     sets,
     synthetic,
 )
@@ -316,3 +317,9 @@ def test_errors_by_level():
     assert rows[0]["error"] == pytest.approx(1 - tree.score(X[200:], y[200:]))
     last = [row["error"] for row in rows if row["method"] == "n_eop"]
     assert last[-1] <= last[0]
+
+
+def test_figures_over_fewer_splits_are_named():
+    rows = [{"dataset": "spambase", "method": m} for m in ("cart", "cart", "r_eop")]
+    assert real._fewer_splits(rows) == " Means over fewer than 2 splits: R-EOP on Spambase (1)."
+    assert real._fewer_splits(rows[:2]) == ""

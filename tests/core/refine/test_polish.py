@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from _support import oracles
-from _support.extended import examples
+from _support.extended import examples, seeds
 from _support.problems import pose, problem_of
 from _support.strategies import tiny_data
 from pellucid import EMN, ExKMC, SpEx
@@ -266,6 +266,27 @@ def test_cuts_are_searched_on_a_sample_of_many_rows(deep, case):
     assert polish_tree(tree, as_sparse, deep=deep, limits=limits).tree == polished.tree
 
 
+def test_a_node_is_searched_again_if_other_columns_are_promising():
+    """It was not where sums of the same rows were equal to the last bit: in one storage only."""
+    random = np.random.default_rng(20)
+    X = random.integers(-4, 5, size=(24, 3)).astype(float)
+    centers = X[:3] + 0.5
+    labels = ((X[:, None] - centers) ** 2).sum(axis=2).argmin(axis=1)
+    data = oracles.Data(X, centers, labels, random.integers(1, 4, 24).astype(float))
+    builder = TreeBuilder(3)
+    for _ in range(4):
+        leaf, feature = random.choice(builder.leaves), int(random.integers(3))
+        builder.split(leaf, feature=feature, threshold=random.integers(-9, 10) / 2)
+    for leaf in builder.leaves:
+        builder.set_cluster(leaf, int(random.integers(3)))
+    limits = SweepLimits(work=1, min_features=1, max_rows=12, n_sampled=6)
+    dense, as_sparse = (
+        polish_tree(builder.build(), pose(data, each), deep=True, limits=limits)
+        for each in (X, sparse.csc_array(X))
+    )
+    assert dense.tree == as_sparse.tree
+
+
 def blocks(*sizes):
     """Two columns; a block of rows for each size, far from the others."""
     corners = np.array([[0, 0], [0, 100], [100, 0], [100, 100], [200, 200]], dtype=float)
@@ -371,7 +392,7 @@ def test_a_row_of_small_weight_keeps_its_digits_in_sparse_data():
 @pytest.mark.filterwarnings("ignore:the tree has")
 def test_neighbouring_floats_are_polished_alike_in_any_order():
     """Their means are rounded as much as they differ, so that another origin gives other gains."""
-    for seed in range(30):
+    for seed in seeds(30):
         random = np.random.default_rng(seed)
         X = 0.1 + random.integers(0, 4, size=(34, 3)) * 2.0**-56
         weights, order = random.random(34), random.permutation(34)

@@ -82,14 +82,17 @@ def _improve_with_moving_centers(state: PolishState, node: int, moments: Moments
     rows, left, right = rows[moves], left[moves], right[moves]
     clusters, left, right = _renumber(left, right, problem.n_clusters)
     goes_left = tree.goes_left[node][rows]
-    before = Moments(*(array[clusters] for array in moments))
-    name = fingerprint(rows, left, right, goes_left, *before)
-    if len(rows) < 2 or name in state.cache:
+    if len(rows) < 2:
         return None
+    before = Moments(*(array[clusters] for array in moments))
     moving = state.moving_rows(rows, left, right)
+    # The columns to search depend on the costs, which may differ though the moments are the same.
+    features = _promising_features(state, node, moving)
+    name = fingerprint(rows, left, right, goes_left, features, *before)
+    if name in state.cache:
+        return None
     base = before.copy()
     replace(moving, left=right, right=left).move(goes_left, base)
-    features = _promising_features(state, node, moving)
     found = best_moving_cut(moving, base, before.counts > 0, features, state.tie)
     if found is None or found[0].gain <= before.between_ss() + state.min_gain:
         state.cache[name] = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pellucid import IMM, ExGreedy, ExKMC, ExShallow, ExShallowSearch
+from pellucid import IMM, ExGreedy, ExKMC, ExplainableKMeans, ExShallow, ExShallowSearch
 
 TITLES = {
     "imm": "IMM",
@@ -24,6 +24,8 @@ def make(method: str, centers: Any, **parameters: Any):
     if method == "exshallow*":
         kmc = ExKMC(base=None, n_leaves=len(centers))
         return ExShallowSearch(reference=centers, goal_cost=kmc, goal_size=kmc, **parameters)
+    if method == "explainable k-means":
+        return ExplainableKMeans(reference=centers, random_state=0, **parameters)
     return kinds[method](reference=centers, **parameters)
 
 

@@ -21,6 +21,7 @@ from pellucid.scale.columns import PartRequest
 from pellucid.scale.growth import grow_greedily
 from pellucid.scale.mistakes import CenterRows, PartitionedMistakes
 from pellucid.scale.node_search import run_searches
+from pellucid.scale.partitions import ExactTask
 from pellucid.scale.problem import OpenNode
 from pellucid.scale.tasks import PartSumsTask, SideRequest
 from pellucid.tree import TreeBuilder
@@ -113,7 +114,7 @@ class PoolRows(CenterRows):
 
 
 @dataclass(frozen=True)
-class PoolNeighbourTask:
+class PoolNeighbourTask(ExactTask):
     """Neighbouring values of thresholds in overlapping nodes; see `NeighbourTask`."""
 
     routing: PoolRouting
@@ -138,7 +139,7 @@ class PoolNeighbourTask:
 
 
 @dataclass(frozen=True)
-class PoolHistogramTask:
+class PoolHistogramTask(ExactTask):
     """Weight of the active rows of overlapping nodes by column, own center and bin."""
 
     routing: PoolRouting

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from functools import partial, reduce
 from typing import Any
@@ -10,14 +11,17 @@ import numpy as np
 
 from pellucid._utils.notices import InputError
 from pellucid._utils.threads import ThreadPool
-from pellucid.scale.batches import Batch, Encoder
-from pellucid.scale.partitions import Partitions, Task
+from pellucid.scale.batches import Encoder
+from pellucid.scale.partitions import ExactTask, Partitions, Task, over_batches
 from pellucid.scale.sources import Chunk, Source
 
 _MERGED_AT_ONCE = 8
 """Results that one task merges."""
 
-_SAMPLED_PARTITIONS = 16
+_TASKS_PER_THREAD = 4
+"""Tasks of a pass per thread of a worker."""
+
+_SAMPLED_PARTITIONS = 8
 
 
 class DaskSource(Source):
@@ -105,10 +109,11 @@ class DaskPartitions(Partitions):
         self._raw = [dask.delayed(reader)(chunk) for chunk in chunks]
         self._encoder: Encoder | None = None
         self._encoded: list[Any] = []
+        self._groups: list[list[Any]] = []
 
     def map_raw(self, task: Task) -> Any:
         """Merged results over all partitions."""
-        return _map_merge(task, self._raw)
+        return _map_merge(task, [[part] for part in self._raw])
 
     def map_encoded(self, task: Task, encoder: Encoder) -> Any:
         """Merged results over all partitions, which are encoded once."""
@@ -117,30 +122,55 @@ class DaskPartitions(Partitions):
         if self._encoder is not encoder:
             encode = dask.delayed(encoder.encode)
             self._encoded = list(dask.persist(*(encode(raw) for raw in self._raw)))
-            self._encoder = encoder
-        return _map_merge(task, self._encoded)
+            self._encoder, self._groups = encoder, []
+        elif not self._groups:
+            self._groups = _in_groups(self._encoded)
+        # Where the partitions are must not change the rounding errors of a sum.
+        is_grouped = self._groups and isinstance(task, ExactTask)
+        groups = self._groups if is_grouped else [[part] for part in self._encoded]
+        return _map_merge(task, groups)
 
     def close(self) -> None:
         """Let the workers drop the encoded batches."""
-        self._encoder, self._encoded = None, []
+        self._encoder, self._encoded, self._groups = None, [], []
 
 
-def _map_merge(task: Task, parts: list[Any]) -> Any:
+def _in_groups(parts: list[Any]) -> list[list[Any]]:
+    """Computed partitions in groups, each on one worker.
+
+    One task works on all partitions of a group: Dask needs some milliseconds for every task.
+    """
+    from dask.system import CPU_COUNT
+
+    places, n_tasks = [""] * len(parts), {"": _TASKS_PER_THREAD * CPU_COUNT}
+    if "distributed" in sys.modules:
+        from distributed import futures_of
+
+        if futures := futures_of(parts):
+            client = futures[0].client
+            held = client.who_has(futures)
+            places = [next(iter(held.get(part.key, ())), "") for part in parts]
+            n_tasks |= {name: _TASKS_PER_THREAD * n for name, n in client.nthreads().items()}
+    groups = []
+    for place in sorted(set(places)):
+        of_place = [part for part, its_place in zip(parts, places) if its_place == place]
+        size = -(-len(of_place) // n_tasks.get(place, 1))
+        groups += [of_place[i : i + size] for i in range(0, len(of_place), size)]
+    return groups
+
+
+def _map_merge(task: Task, groups: list[list[Any]]) -> Any:
     import dask
 
-    if not parts:
+    if not groups:
         return None
     shared = dask.delayed(task, traverse=False)
-    apply, merge = dask.delayed(_apply), dask.delayed(_merge)
-    results = [apply(shared, part) for part in parts]
+    apply, merge = dask.delayed(over_batches), dask.delayed(_merge)
+    results = [apply(shared, group) for group in groups]
     while len(results) > 1:
         groups = [results[i : i + _MERGED_AT_ONCE] for i in range(0, len(results), _MERGED_AT_ONCE)]
         results = [merge(shared, group) for group in groups]
     return results[0].compute()
-
-
-def _apply(task: Task, batch: Batch) -> Any:
-    return task(batch)
 
 
 def _merge(task: Task, results: list[Any]) -> Any:

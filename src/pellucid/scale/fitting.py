@@ -15,7 +15,7 @@ from pellucid._utils.notices import InputError
 from pellucid._utils.numeric_domain import check_weights
 from pellucid.scale.batches import Batch, Encoder, RawBatch, WeightUnits
 from pellucid.scale.column_loops import moments_of_groups, moments_of_some
-from pellucid.scale.partitions import Partitions
+from pellucid.scale.partitions import ExactTask, Partitions
 from pellucid.scale.problem import ScaleBins, ScaleProblem
 from pellucid.scale.references import Checked, ScanReference
 from pellucid.scale.routing import Routing
@@ -142,7 +142,7 @@ def make_problem(
 
 
 @dataclass(frozen=True)
-class CountTask:
+class CountTask(ExactTask):
     """Rows and weights of the leaves."""
 
     routing: Routing

@@ -11,6 +11,7 @@ import numpy as np
 from pellucid.scale.batches import Batch, PickedRows
 from pellucid.scale.columns import PartRequest, PartSums
 from pellucid.scale.induced_rows import InducedCostRows, PassiveRows
+from pellucid.scale.partitions import ExactTask
 from pellucid.scale.routing import Routing
 from pellucid.scale.tasks import add_picked_rows, add_to_parts
 
@@ -55,7 +56,7 @@ class ExcessSums(NamedTuple):
 
 
 @dataclass(frozen=True)
-class InducedCostTask:
+class InducedCostTask(ExactTask):
     """Induced costs of columns, and sums over parts of columns."""
 
     routing: Routing

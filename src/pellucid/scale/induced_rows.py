@@ -11,6 +11,7 @@ import numpy as np
 from pellucid.scale.batches import Batch, PickedRows
 from pellucid.scale.column_loops import own_margins
 from pellucid.scale.columns import PartRequest
+from pellucid.scale.partitions import ExactTask
 from pellucid.scale.routing import Routing, rows_by_leaf
 from pellucid.scale.tasks import rows_in_bins
 
@@ -319,7 +320,7 @@ class LevelMargins(NamedTuple):
 
 
 @dataclass(frozen=True)
-class MarginTask:
+class MarginTask(ExactTask):
     """Margins of the rows of some nodes in all columns.
 
     Attributes

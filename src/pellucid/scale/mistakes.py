@@ -13,6 +13,7 @@ from pellucid._core.criteria.mistake_scans import CenterCodes, MistakeScan, Stor
 from pellucid.scale.batches import Batch, PickedRows
 from pellucid.scale.columns import FineColumn, PartRequest
 from pellucid.scale.node_search import Judgement, Search, search_node
+from pellucid.scale.partitions import ExactTask
 from pellucid.scale.problem import OpenNode, ScaleBins, ScaleProblem
 from pellucid.scale.routing import Routing
 from pellucid.scale.tasks import PartSumsTask, rows_in_bins
@@ -65,7 +66,7 @@ class _GrowthStep(NamedTuple):
 
 
 @dataclass(frozen=True)
-class MistakeHistogramTask:
+class MistakeHistogramTask(ExactTask):
     """Weight of rows by column, own center and bin.
 
     Attributes

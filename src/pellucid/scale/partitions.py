@@ -17,8 +17,7 @@ from pellucid.scale.batches import Encoder, RawBatch
 class Task(Protocol):
     """A step of the search. It is small, can be pickled, and holds all that it needs.
 
-    The merged result must not depend on the order of the batches. A task may have a method
-    ``over(batches)``, which gives the merged result of several batches at once.
+    The merged result must not depend on the order of the batches, except for rounding errors.
     """
 
     def __call__(self, batch: Any) -> Any:
@@ -26,6 +25,22 @@ class Task(Protocol):
 
     def merge(self, first: Any, second: Any) -> Any:
         """The result of two batches together."""
+
+
+class ExactTask(ABC):
+    """A task whose results are integers or extremes: in any order, they merge to the same bits."""
+
+    @abstractmethod
+    def __call__(self, batch: Any) -> Any:
+        """The result of one batch."""
+
+    @abstractmethod
+    def merge(self, first: Any, second: Any) -> Any:
+        """The result of two batches together."""
+
+    def over(self, batches: Iterable[Any]) -> Any:
+        """The result of one or several batches together."""
+        return reduce(self.merge, map(self, batches))
 
 
 class Partitions(ABC):

@@ -13,6 +13,7 @@ from pellucid._core.criteria.surrogate_search import scan_sums
 from pellucid.scale.batches import Batch, PickedRows
 from pellucid.scale.columns import FineColumn, PartRequest
 from pellucid.scale.node_search import Judgement, Search, search_node
+from pellucid.scale.partitions import ExactTask
 from pellucid.scale.problem import ScaleProblem
 from pellucid.scale.routing import Routing, rows_by_leaf
 from pellucid.scale.tasks import ColumnRangeTask, rows_in_bins
@@ -98,7 +99,7 @@ def row_losses_of(costs: np.ndarray, rows: np.ndarray | None = None) -> tuple[np
 
 
 @dataclass(frozen=True)
-class LossTask:
+class LossTask(ExactTask):
     """Costs of some leaves, and their losses by column and bin."""
 
     routing: Routing

@@ -11,6 +11,7 @@ import numpy as np
 from pellucid.scale.batches import Batch, PickedRows
 from pellucid.scale.columns import PartRequest, PartSums
 from pellucid.scale.members import ACTIVE, ALL
+from pellucid.scale.partitions import ExactTask
 from pellucid.scale.problem import ScaleProblem
 from pellucid.scale.routing import Routing
 
@@ -120,7 +121,7 @@ def add_to_parts(
 
 
 @dataclass(frozen=True)
-class PartSumsTask:
+class PartSumsTask(ExactTask):
     """Sums over the parts of several columns of several nodes."""
 
     routing: Routing
@@ -175,7 +176,7 @@ class SideRequest(NamedTuple):
 
 
 @dataclass(frozen=True)
-class NeighbourTask:
+class NeighbourTask(ExactTask):
     """Largest value that is at most a threshold, and smallest above it, by request.
 
     Attributes
@@ -261,7 +262,7 @@ def find_sides(
 
 
 @dataclass(frozen=True)
-class ColumnRangeTask:
+class ColumnRangeTask(ExactTask):
     """Least and largest value of every column in some nodes."""
 
     routing: Routing

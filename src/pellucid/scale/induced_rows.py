@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
@@ -269,24 +270,26 @@ class NodeMargins(NamedTuple):
     histogram: np.ndarray
 
     @classmethod
-    def of(cls, batch: Batch, rows: np.ndarray, margins: RowMargins, n_bins: int) -> NodeMargins:
-        """Sums over some rows."""
+    def empty(cls, n_features: int, n_centers: int, n_bins: int) -> NodeMargins:
+        """Sums over no rows."""
+        totals = np.zeros((n_centers, 3), dtype=np.int64)
+        return cls(totals, np.zeros((n_features, n_centers, n_bins, 2), dtype=np.int64))
+
+    def add(self, batch: Batch, rows: np.ndarray, margins: RowMargins) -> None:
+        """Add some rows."""
         from pellucid.scale.kernels import margin_histograms
 
         nearest, weight, margin, sums = margins
-        out = np.zeros((batch.n_features, len(sums), n_bins, 2), dtype=np.int64)
-        margin_histograms(batch.codes, rows, nearest, weight, margin, out)
-        return cls(sums, out)
+        self.totals[:] += sums
+        margin_histograms(batch.codes, rows, nearest, weight, margin, self.histogram)
 
-    @classmethod
-    def of_own(cls, batch: Batch, rows: np.ndarray, own: OwnMargins, n_bins: int) -> NodeMargins:
-        """Sums over settled rows, by own center."""
+    def add_own(self, batch: Batch, rows: np.ndarray, own: OwnMargins) -> None:
+        """Add settled rows, by own center."""
         weight = batch.weights.units_of(rows)
         ends = rows.searchsorted(batch.starts.astype(rows.dtype))
         terms = weight, own.margins, own.costs
         sums = np.array([[term[i:j].sum() for term in terms] for i, j in pairwise(ends)])
-        margins = RowMargins(batch.labels_of(rows), weight, own.margins, sums)
-        return cls.of(batch, rows, margins, n_bins)
+        self.add(batch, rows, RowMargins(batch.labels_of(rows), weight, own.margins, sums))
 
     def plus(self, other: NodeMargins, sign: int = 1) -> NodeMargins:
         """Sums over the rows of both; with the sign -1, without those of the other."""
@@ -338,31 +341,37 @@ class MarginTask(ExactTask):
 
     def __call__(self, batch: Batch) -> LevelMargins:
         """Sums of one batch."""
-        criterion, n_bins = self.step.rows, self.n_bins
-        if self.last is None:
-            leaf = self.step.routing.leaves(batch)
-            active = self._active(batch, leaf)
-        else:
-            last_leaf = self.last.routing.leaves(batch)
-            leaf = self.step.routing.leaves(batch)
-            rows = self._separated_rows(batch, last_leaf, leaf)
-            own = OwnMargins.of(batch, rows, criterion.centers, criterion.cost_unit)
-            active = NodeMargins.of_own(batch, rows, own, n_bins)
-        costs = criterion.passive_costs(batch, self.step.routing)
+        return self.over([batch])
+
+    def over(self, batches: Iterable[Batch]) -> LevelMargins:
+        """Sums of several batches."""
+        criterion = self.step.rows
+        n_features = criterion.centers.shape[1]
+        active = NodeMargins.empty(n_features, len(criterion.centers), self.n_bins)
         passive = {
-            node: NodeMargins.of(batch, rows, costs[node].margins, n_bins)
-            for node, (rows, _) in criterion.passive(batch, self.step.routing).items()
+            node: NodeMargins.empty(n_features, len(info.centers), self.n_bins)
+            for node, info in criterion.infos.items()
         }
+        for batch in batches:
+            self._add_active(batch, active)
+            costs = criterion.passive_costs(batch, self.step.routing)
+            for node, (rows, _) in criterion.passive(batch, self.step.routing).items():
+                passive[node].add(batch, rows, costs[node].margins)
         return LevelMargins(active, passive)
 
-    def _active(self, batch: Batch, leaf: np.ndarray) -> NodeMargins:
+    def _add_active(self, batch: Batch, active: NodeMargins) -> None:
         criterion = self.step.rows
-        own = criterion.own_margins(batch)
-        is_active = (criterion.homes[batch.labels] == leaf) & (own.margins >= 0)
-        rows = is_active.nonzero()[0].astype(np.int32)
-        if len(rows) < batch.n_rows:
-            own = OwnMargins(own.costs[rows], own.margins[rows])
-        return NodeMargins.of_own(batch, rows, own, self.n_bins)
+        if self.last is not None:
+            last_leaf = self.last.routing.leaves(batch)
+            rows = self._separated_rows(batch, last_leaf, self.step.routing.leaves(batch))
+            own = OwnMargins.of(batch, rows, criterion.centers, criterion.cost_unit)
+        else:
+            leaf, own = self.step.routing.leaves(batch), criterion.own_margins(batch)
+            is_active = (criterion.homes[batch.labels] == leaf) & (own.margins >= 0)
+            rows = is_active.nonzero()[0].astype(np.int32)
+            if len(rows) < batch.n_rows:
+                own = OwnMargins(own.costs[rows], own.margins[rows])
+        active.add_own(batch, rows, own)
 
     def _separated_rows(self, batch: Batch, last_leaf, leaf) -> np.ndarray:
         from pellucid.scale.induced_kernels import separated_settled_rows

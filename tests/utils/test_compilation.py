@@ -35,6 +35,13 @@ def test_without_a_place_for_the_cache_everything_works():
     assert done.stderr == ""
 
 
+def test_without_internal_names_of_numba_everything_works(tmp_path):
+    without = "import sys; sys.modules['pellucid._utils.loop_compiler'] = None;"
+    done = run(without + FIT, NUMBA_CACHE_DIR=str(tmp_path))
+    assert done.stdout.strip() == "2"
+    assert done.stderr == ""
+
+
 def test_machine_code_is_kept_for_the_next_process(tmp_path):
     code = (
         "import numpy as np; from pellucid._core.kernels.fixed_center_split import total_cost;"

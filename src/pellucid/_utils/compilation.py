@@ -11,11 +11,18 @@ from typing import Any
 
 from numba import njit
 from numba.core import event
-from numba.core.compiler import Flags
+from numba.core.compiler import Compiler, Flags
 
 from pellucid._utils.code_cache import CodeCache, CodeStamp
-from pellucid._utils.loop_compiler import LoopCompiler
 from pellucid._utils.progress import report_newest
+
+_compiler: Any
+try:
+    from pellucid._utils.loop_compiler import LoopCompiler
+
+    _compiler = LoopCompiler
+except (ImportError, AttributeError):  # internal names of Numba; without them, all works as well
+    _compiler = Compiler
 
 _Loop = Callable[..., Any]
 _Decorator = Callable[[_Loop], _Loop]
@@ -95,7 +102,7 @@ def _cached_njit(*, makes_arrays: bool = False, **options: object) -> _Decorator
     Without a writable folder, each process compiles anew. Array expressions are not rewritten,
     and reference counting is off for loops that allocate no arrays: an eighth of the time.
     """
-    skipped = {"no_rewrites": True, "_nrt": makes_arrays, "pipeline_class": LoopCompiler}
+    skipped = {"no_rewrites": True, "_nrt": makes_arrays, "pipeline_class": _compiler}
     is_inner = "no_cpython_wrapper" in options
     options = {"nogil": True, "error_model": "numpy", **skipped, **options}
 

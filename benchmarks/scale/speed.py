@@ -141,7 +141,7 @@ def measure(settings: Settings) -> None:
                     continue
                 if not path.exists():
                     write_file(path, n_rows)
-                    os.sync()  # writing it must not slow down the cases
+                os.sync()  # what was written or removed before must not slow down the case
                 print(f"scale: {n_rows:,} rows, {name}", flush=True)
                 store.add([{**case, **_ask(path, name)}])
 

@@ -1,4 +1,4 @@
-"""The EOP benchmark: its parts reckon rightly, and a quick run writes what it should."""
+"""The EOP benchmark: its parts compute the right numbers, and a quick run writes what it should."""
 
 import csv
 

@@ -1,4 +1,4 @@
-"""The parts of the benchmarks that reckon: stores, verdicts, slopes, curves, peers."""
+"""The parts of the benchmarks that compute: stores, verdicts, slopes, curves, peers."""
 
 import sys
 from types import SimpleNamespace

@@ -24,14 +24,14 @@ class NodeRowSums(Protocol):
     their own center count in the search.
     """
 
+    needs_costs: bool
+    """Whether `channels` needs the costs of the rows."""
+
     def select(self, batch: Batch, request: PartRequest, leaf: Any) -> np.ndarray:
         """Rows that count in the node of a request and are in its bins, ascending.
 
         `leaf` is what the routing found for the rows.
         """
-
-    needs_costs: bool
-    """Whether `channels` needs the costs of the rows."""
 
     def n_channels(self, node: int) -> int:
         """Sums per part."""

@@ -13,6 +13,8 @@ from pellucid._core.data.arrays import Weights
 from pellucid._utils.threads import ThreadPool
 from pellucid.scale.batches import Batch, RawBatch
 from pellucid.scale.column_loops import costs_in_units, own_margins
+from pellucid.scale.induced_excess import ExcessRequest, ExcessSums, InducedCostTask
+from pellucid.scale.induced_rows import InducedCostRows, NodeCenters
 from pellucid.scale.members import ALL
 from pellucid.scale.partitions import LocalPartitions
 from pellucid.scale.routing import Routing
@@ -65,7 +67,7 @@ def test_an_error_stops_all_threads():
 
 @pytest.mark.parametrize("weights", ["ones", "integers", "fractions"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_own_margins_are_lower_bounds(weights, dtype):
+def test_own_margins_are_exact_or_lower_bounds(weights, dtype):
     random = np.random.default_rng(0)
     centers = random.normal(size=(4, 3)).astype(dtype).astype(np.float64)
     n_rows = 700
@@ -80,15 +82,19 @@ def test_own_margins_are_lower_bounds(weights, dtype):
     weight, unit = Weights.of(values), 2.0**-30
     labels = np.sort(random.integers(4, size=n_rows))
     starts = np.searchsorted(labels, np.arange(5))
-    costs, margins = own_margins(columns, starts, centers, weight, unit)
+    costs, margins, second = own_margins(columns, starts, centers, weight, unit)
     exact = costs_in_units(columns, centers, weight, unit)
     rows = np.arange(n_rows)
     np.testing.assert_array_equal(costs, exact[rows, labels])
     others = exact.copy()
     others[rows, labels] = np.iinfo(np.int64).max
     margin = others.min(axis=1) - costs
-    is_sure = margins >= 0
+    is_sure, is_known = margins >= 0, second < 4
     assert (margins[is_sure] <= margin[is_sure]).all()
+    np.testing.assert_array_equal(margins[is_known], margin[is_known])
+    np.testing.assert_array_equal(second[is_known], others.argmin(axis=1)[is_known])
+    np.testing.assert_array_equal(second == 5, ~is_sure)
+    assert is_known.any()
     assert (margins[is_sure] > 0).all()
     assert (margin[~is_sure] <= 40 * weight.units[~is_sure].max()).all()
     assert is_sure.any()
@@ -101,7 +107,71 @@ def test_own_margins_are_lower_bounds(weights, dtype):
         Weights(weight.units[some], weight.units_per_weight, values[some], *_flags(weight)),
         unit,
     )
-    np.testing.assert_array_equal(of_some, (costs[some], margins[some]))
+    np.testing.assert_array_equal(of_some, (costs[some], margins[some], second[some]))
+
+
+def test_a_second_center_that_is_not_decided():
+    centers = np.array([[0.0, 0.0], [1.0, 2.0], [1.0, -2.0]])
+    columns = np.array([[0.25, 0.25, 0.5], [0.0, 0.5, 1.0]])
+    found = own_margins(columns, np.array([0, 3, 3, 3]), centers, Weights.equal(3), 2.0**-10)
+    costs = ((columns.T[:, None] - centers) ** 2).sum(axis=2) * 2**10
+    _, margins, second = found
+    assert second.tolist() == [3, 1, 4]  # a tie of centers 1 and 2, decided, a tie with the own one
+    assert 0 < margins[0] <= costs[0, 1] - costs[0, 0]
+    assert margins[1:].tolist() == [costs[1, 1] - costs[1, 0], -1]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_excess_in_ranges_of_edges(seed):
+    random = np.random.default_rng(seed)
+    n_rows, k, n_bins, unit = 600, 6, 16, 2.0**-20
+    centers = random.normal(size=(k, 3))
+    X = np.round(centers[random.integers(k, size=n_rows)] + random.normal(size=(n_rows, 3)), 1)
+    labels = ((X[:, None] - centers) ** 2).sum(axis=2).argmin(axis=1)
+    labels[:20] = random.integers(k, size=20)  # own centers that are not the nearest
+    order = np.argsort(labels, kind="stable")
+    X, labels = X[order], labels[order]
+    edges = np.sort(np.column_stack([random.uniform(-3, 3, (3, n_bins - 1 - k)), centers.T]))
+    edges = np.column_stack([edges, np.full(3, np.inf)])
+    codes = np.array([line.searchsorted(x) for line, x in zip(edges, X.T)], dtype=np.uint8)
+    starts, weights = np.searchsorted(labels, np.arange(k + 1)), Weights.equal(n_rows)
+    columns = np.ascontiguousarray(X.T)
+    batch = Batch(columns, starts, weights, codes, np.empty(0))
+    threshold = float(np.sort(centers[:, 0])[3:5].mean())
+    routing = Routing(
+        *map(np.array, ([0, -1, -1], [threshold, np.nan, np.nan], [1, -1, -1], [2, -1, -1]))
+    )
+    of_node = (centers[:, 0] <= threshold).nonzero()[0]
+    center_code = np.array([line.searchsorted(x) for line, x in zip(edges, centers.T)])
+    info = NodeCenters.of(of_node, center_code, n_bins)
+    criterion = InducedCostRows({1: info}, centers, unit)
+    costs = costs_in_units(columns, centers[of_node], weights, unit)
+    nearest = costs.argmin(axis=1)
+    is_inside = X[:, 0] <= threshold
+    n_known = 0
+    for feature in range(3):
+        position = np.sort(center_code[feature, of_node])
+        ranges = np.column_stack([position[:-1], position[1:] - 1])
+        ranges[-1] = n_bins, -1  # nothing is wanted there
+        by_gap, by_bin = np.zeros(len(ranges), dtype=int), np.zeros((2, n_bins), dtype=int)
+        rank, rows = info.rank[feature], is_inside.nonzero()[0]
+        for i, g in ((i, g) for i in rows for g in range(len(ranges) - 1)):
+            is_left, b = rank[nearest[i]] <= g, codes[feature, i]
+            if b > ranges[g, 0] if is_left else b <= ranges[g, 1]:
+                there = (rank > g) if is_left else (rank <= g)
+                excess = costs[i][there].min() - costs[i, nearest[i]]
+                by_gap[g] += excess
+                if ranges[g, 0] < b <= ranges[g, 1]:
+                    by_bin[int(is_left), b] += excess
+        task = InducedCostTask(routing, criterion, [ExcessRequest(1, feature, ranges)])
+        found = task(batch)[0]
+        np.testing.assert_array_equal(found.by_gap, by_gap)
+        np.testing.assert_array_equal(found.by_bin, by_bin)
+        margins = ExcessSums.empty(len(ranges), n_bins)
+        task._add_margins(batch, task.requests[0], routing.leaves(batch), margins)
+        assert (margins.by_gap <= by_gap).all()
+        n_known += (margins.by_gap > 0).sum()
+    assert n_known > 0  # the excess of some rows is known without their costs
 
 
 def _flags(weights: Weights) -> tuple[bool, bool]:

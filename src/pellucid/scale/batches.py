@@ -142,7 +142,7 @@ class Batch:
         self.columns, self.starts, self.weights = columns, starts, weights
         self.codes, self.is_mixed = codes, is_mixed
         self.routed: tuple[Any, np.ndarray] = (None, np.empty(0, dtype=np.int32))
-        self.settled: np.ndarray | None = None
+        self.margins: tuple[np.ndarray, np.ndarray] | None = None
         self.passive: tuple[Any, dict[int, Any]] | None = None
 
     @property

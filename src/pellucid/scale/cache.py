@@ -37,15 +37,18 @@ class _Entry(NamedTuple):
     Attributes
     ----------
     offset : int
-        In the file: weights if they are not 1, values; then codes, leaves and flags of the rows if
-        they are not kept.
+        In the file: weights if they are not 1, values; then codes, leaves and second nearest
+        centers if they are not kept.
+    margins_at : int
+        In the file: margins of the rows, if a task stores them.
     starts : ndarray
     value_type, code_type : dtype
     codes : ndarray of shape (n_features, n_rows), or None
-        The codes, if they are kept in memory. Then leaves and flags are kept, too.
+        The codes, if they are kept in memory. Then leaves and second nearest centers are kept, too.
     """
 
     offset: int
+    margins_at: int
     starts: np.ndarray
     value_type: np.dtype
     code_type: np.dtype
@@ -61,8 +64,9 @@ class _BatchState:
         The routing whose leaves are stored.
     leaf : ndarray
         The leaves; empty, but of their type, if they are in the file.
-    settled : ndarray or None
-        Flags of the rows, in memory or in the file as the leaves are; None if they are not known.
+    second : ndarray or None
+        Second nearest centers, in memory or in the file as the leaves are; None if no task has
+        stored them.
     passive : tuple or None
         A routing, and some rows by node; always in memory, since they are few.
     """
@@ -72,7 +76,7 @@ class _BatchState:
     def __init__(self) -> None:
         self.routing: Any = None
         self.leaf = np.empty(0, dtype=np.int16)
-        self.settled: np.ndarray | None = None
+        self.second: np.ndarray | None = None
         self.passive: tuple[Any, dict[int, Any]] | None = None
 
 
@@ -151,19 +155,36 @@ class CachedBatch(Batch):
         self._state.leaf = leaf
 
     @property
-    def settled(self) -> np.ndarray | None:
-        """Flags of the rows that a task has stored, uint8; None if there are none."""
-        flags = self._state.settled
-        if flags is not None and self._entry.codes is None:
-            return self._read(self._leaves_at + 4 * self.n_rows, flags.dtype)
-        return flags
-
-    @settled.setter
-    def settled(self, flags: np.ndarray) -> None:
+    def margins(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Second nearest centers and margins that a task has stored; None if there are none."""
+        second = self._state.second
+        if second is None:
+            return None
         if self._entry.codes is None:
-            write_array(self._descriptor, flags, self._leaves_at + 4 * self.n_rows)
-            flags = flags[:0].copy()
-        self._state.settled = flags
+            second = self._read(self._leaves_at + 4 * self.n_rows, second.dtype)
+        return second, self._margins
+
+    @margins.setter
+    def margins(self, value: tuple[np.ndarray, np.ndarray]) -> None:
+        second, margins = value
+        write_array(self._descriptor, margins, self._entry.margins_at)
+        if self._entry.codes is None:
+            write_array(self._descriptor, second, self._leaves_at + 4 * self.n_rows)
+            second = second[:0].copy()
+        self._state.second = second
+
+    @cached_property
+    def _margins(self) -> np.ndarray:
+        """The margins in the file."""
+        if not self.n_rows:
+            return np.empty(0, dtype=np.int64)
+        pages = mmap.mmap(
+            self._descriptor,
+            8 * self.n_rows,
+            access=mmap.ACCESS_COPY,
+            offset=self._entry.margins_at,
+        )
+        return np.ndarray(self.n_rows, np.int64, pages)
 
     @property
     def passive(self) -> tuple[Any, dict[int, Any]] | None:
@@ -264,15 +285,18 @@ class CachedPartitions(LocalPartitions):
         arrays = [batch.columns]
         if not batch.weights.are_ones:
             arrays.insert(0, batch.weights.values)
-        n_state_bytes = 5 * batch.n_rows  # leaves and flags
+        n_state_bytes = 6 * batch.n_rows  # leaves and second nearest centers
         codes = batch.codes if self._keep(batch.codes.nbytes + n_state_bytes) else None
         if codes is None:
-            arrays.append(batch.codes)  # leaves and flags come after them
+            arrays.append(batch.codes)  # leaves and second nearest centers come after them
         at = offset = self._allocate(sum(a.nbytes for a in arrays) + n_state_bytes)
         for array in arrays:
             write_array(self._file.fileno(), array, at)
             at += array.nbytes
-        return _Entry(offset, batch.starts, batch.columns.dtype, batch.codes.dtype, codes)
+        margins_at = self._allocate(8 * batch.n_rows)  # uses no space before they are written
+        return _Entry(
+            offset, margins_at, batch.starts, batch.columns.dtype, batch.codes.dtype, codes
+        )
 
     def _keep(self, n_bytes: int) -> bool:
         """Whether this many bytes more fit into memory; they then count."""

@@ -26,6 +26,22 @@ def copy_values(values, out):
         out[i] = values[i]
 
 
+@inner
+def add_costs_at(columns, start, n, coordinates, place, factor, values, others, out):
+    """Add to out[i] the cost of row start + i at center place[i], for n rows of a block.
+
+    coordinates[j, c] is that of center c in column j; `values` and `others` are scratch space.
+    """
+    for j in range(len(columns)):
+        copy_values(columns[j, start : start + n], values)
+        line = coordinates[j]
+        for i in range(BLOCK_ROWS):  # a loop of its own, since it takes one row after the other
+            others[i] = line[place[i]]
+        for i in range(BLOCK_ROWS):
+            gap = values[i] - others[i]
+            out[i] += np.int64(np.rint(gap * gap * factor[i]))
+
+
 @compiled
 def gather(columns, rows, out):
     """out[j, r] = columns[j, rows[r]]."""
@@ -109,19 +125,38 @@ def costs_by_column(columns, centers, scale, per_unit, scratch, sums, out):
 
 
 @compiled
-def margins_by_column(columns, starts, centers, scale, limits, scratch, own, sums, costs, margins):
-    """Costs at the own centers, and lower bounds of the margins, of rows in order of own center.
+def margins_by_column(
+    columns,
+    starts,
+    centers,
+    coordinates,
+    scale,
+    limits,
+    scratch,
+    exact,
+    place,
+    sums,
+    costs,
+    margins,
+    second,
+):
+    """Costs at the own centers, and margins, of rows in order of own center.
 
     The rows of center g are starts[g] .. starts[g + 1]. costs[i] is as in `costs_by_column`. The
-    margin is the least cost at another center less the cost at the own one: margins[i] is at most
-    that, and -1 if it may not be positive. Squares are summed here, and rounded only at the end.
+    margin is the least cost at another center, second[i], less the cost at the own one. Squares are
+    summed here, and decide which center that is; only its cost is then computed as the own one is.
+    If they cannot decide, second[i] is n_centers, and margins[i] is at most the margin. If the
+    margin may not be positive, second[i] is n_centers + 1, and margins[i] is -1.
 
-    `limits` is (1 / unit, relative error of a sum of squares, error of its rounding). `scratch` is
-    four arrays of BLOCK_ROWS numbers, `own` an integer one, `sums` has (n_centers, BLOCK_ROWS).
+    `coordinates` is the transpose of `centers`. `limits` is (1 / unit, relative error of a sum of
+    squares, error of its rounding). `scratch` is
+    six arrays of BLOCK_ROWS numbers, `exact` two integer ones, `place` one of uint64, `sums` has
+    (n_centers, BLOCK_ROWS).
     """
     n_features, k = len(columns), len(centers)
     per_unit, error, rounding = limits
-    even, odd, factor, least = scratch
+    even, odd, factor, least, third, nearest = scratch
+    own, other_cost = exact
     for g in range(k):
         for start in range(starts[g], starts[g + 1], BLOCK_ROWS):
             n = starts[g + 1] - start
@@ -129,7 +164,8 @@ def margins_by_column(columns, starts, centers, scale, limits, scratch, own, sum
             for i in range(n):
                 factor[i] = scale[start + i] * per_unit
             for i in range(BLOCK_ROWS):
-                own[i], least[i] = 0, np.inf
+                own[i], other_cost[i] = 0, 0
+                least[i], third[i], nearest[i] = np.inf, np.inf, 0.0
             for c in range(k):
                 line = sums[c]
                 for i in range(BLOCK_ROWS):
@@ -140,26 +176,40 @@ def margins_by_column(columns, starts, centers, scale, limits, scratch, own, sum
                 copy_values(columns[j, start : start + n], even)
                 copy_values(columns[other, start : start + n], odd)
                 for c in range(k):
-                    line, first, second = sums[c], centers[c, j], centers[c, other]
+                    line, first, last = sums[c], centers[c, j], centers[c, other]
                     for i in range(BLOCK_ROWS):
-                        gap, other_gap = even[i] - first, odd[i] - second
+                        gap, other_gap = even[i] - first, odd[i] - last
                         line[i] += gap * gap + other_gap * other_gap * is_pair
-                first, second = centers[g, j], centers[g, other]
+                first, last = centers[g, j], centers[g, other]
                 for i in range(BLOCK_ROWS):
-                    gap, other_gap = even[i] - first, odd[i] - second
+                    gap, other_gap = even[i] - first, odd[i] - last
                     term = np.int64(np.rint(gap * gap * factor[i]))
                     own[i] += term + np.int64(np.rint(other_gap * other_gap * factor[i] * is_pair))
             for c in range(k):
                 if c != g:
-                    line = sums[c]
+                    line, number = sums[c], float(c)
                     for i in range(BLOCK_ROWS):
-                        least[i] = line[i] if line[i] < least[i] else least[i]
+                        total, least_before = line[i], least[i]
+                        larger = total if total > least_before else least_before
+                        third[i] = larger if larger < third[i] else third[i]
+                        nearest[i] = number if total < least_before else nearest[i]
+                        least[i] = total if total < least_before else least_before
+            for i in range(BLOCK_ROWS):
+                place[i] = np.uint64(nearest[i])
+            add_costs_at(columns, start, n, coordinates, place, factor, even, odd, other_cost)
             line = sums[g]
-            for i in range(n):
+            for i in range(BLOCK_ROWS):
                 unsure = error * (least[i] + line[i])
-                margin = (least[i] - line[i] - unsure) * factor[i] - rounding
-                costs[start + i] = own[i]
-                margins[start + i] = np.int64(margin) if 1.0 <= margin < _LARGEST_MARGIN else -1
+                line[i] = (least[i] - line[i] - unsure) * factor[i] - rounding
+                unsure = error * (third[i] + least[i])
+                third[i] = (third[i] - least[i] - unsure) * factor[i] - rounding
+            for i in range(n):
+                costs[start + i], margins[start + i] = own[i], other_cost[i] - own[i]
+                second[start + i] = place[i]
+                is_settled = 1.0 <= line[i] < _LARGEST_MARGIN
+                if not (is_settled and (third[i] >= 1.0 or k == 2)):
+                    margins[start + i] = np.int64(line[i]) if is_settled else -1
+                    second[start + i] = k if is_settled else k + 1
 
 
 @fused
@@ -184,14 +234,26 @@ def moments_by_group(columns, starts, weight, origins, weights, squares, sums):
 
 
 @fused
-def moments_of_rows(columns, rows, groups, weight, origins, weights, squares, sums):
-    """The same for some rows, groups[r] being the group of rows[r]; adds to the moments."""
+def moments_of_rows(columns, rows, weight, groups, origins, weights, squares, sums):
+    """The same for some rows, in two groupings at once; adds to the moments.
+
+    All arguments after `weight` are pairs: groups[0][r] and groups[1][r] are the groups of rows[r].
+    """
+    (of_first, of_second), (first_origins, second_origins) = groups, origins
+    first_weights, second_weights = weights
+    (first_squares, second_squares), (first_sums, second_sums) = squares, sums
     for r in range(len(rows)):
-        weights[np.uint64(groups[r])] += weight[np.uint64(rows[r])]
+        first_weights[np.uint64(of_first[r])] += weight[np.uint64(rows[r])]
+        second_weights[np.uint64(of_second[r])] += weight[np.uint64(rows[r])]
     for j in range(len(columns)):
         for r in range(len(rows)):
-            i, g = np.uint64(rows[r]), np.uint64(groups[r])
-            gap = np.float64(columns[j, i]) - origins[g, j]
+            i, g, h = np.uint64(rows[r]), np.uint64(of_first[r]), np.uint64(of_second[r])
+            value = np.float64(columns[j, i])
+            gap = value - first_origins[g, j]
             weighted = weight[i] * gap
-            sums[g, j] += weighted
-            squares[g, j] += weighted * gap
+            first_sums[g, j] += weighted
+            first_squares[g, j] += weighted * gap
+            gap = value - second_origins[h, j]
+            weighted = weight[i] * gap
+            second_sums[h, j] += weighted
+            second_squares[h, j] += weighted * gap

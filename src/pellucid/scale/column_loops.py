@@ -84,35 +84,41 @@ def costs_in_units(
 
 def own_margins(
     columns: np.ndarray, starts: np.ndarray, centers: np.ndarray, weights: Weights, unit: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Costs at the own centers, and lower bounds of the margins, both in units, int64.
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Costs at the own centers, margins, both in units, int64, and second nearest centers.
 
     The rows of center g are ``starts[g]`` up to ``starts[g + 1]``. The margin is the least cost at
-    another center less that at the own one. A bound of -1 means that it may not be positive. The
-    bounds of a row do not depend on the other rows.
+    another center, the second nearest, less that at the own one. Where it is not decided which one
+    is the second nearest, there are a lower bound of the margin and n_clusters; where the margin
+    may not be positive, -1 and n_clusters + 1. What is found for a row does not depend on the other
+    rows.
     """
     from pellucid.scale.column_kernels import BLOCK_ROWS, margins_by_column
 
     (n_features, n_rows), n_clusters = columns.shape, len(centers)
     costs, margins = np.empty((2, n_rows), dtype=np.int64)
+    second = np.empty(n_rows, dtype=np.min_scalar_type(n_clusters + 1))
     takes_ones = weights.are_integers and not weights.are_ones
     margins_by_column(
         columns=columns,
         starts=starts,
         centers=np.ascontiguousarray(centers),
+        coordinates=np.ascontiguousarray(centers.T),
         scale=np.ones(n_rows) if takes_ones else weights.values,
         # The terms of both costs are rounded by at most 1/2 each.
         limits=(1 / unit, (n_features + 8) * 2.0**-51, n_features + 2.0),
-        scratch=tuple(np.zeros((4, BLOCK_ROWS))),
-        own=np.empty(BLOCK_ROWS, dtype=np.int64),
+        scratch=tuple(np.zeros((6, BLOCK_ROWS))),
+        exact=tuple(np.empty((2, BLOCK_ROWS), dtype=np.int64)),
+        place=np.empty(BLOCK_ROWS, dtype=np.uint64),
         sums=np.empty((n_clusters, BLOCK_ROWS)),
         costs=costs,
         margins=margins,
+        second=second,
     )
     if takes_ones:
         costs *= weights.units
         margins[margins > 0] *= weights.units[margins > 0]
-    return costs, margins
+    return costs, margins, second
 
 
 def moments_of_groups(
@@ -129,13 +135,18 @@ def moments_of_groups(
 def moments_of_some(
     columns: np.ndarray,
     rows: np.ndarray,
-    groups: np.ndarray,
     weight: np.ndarray,
-    origins: np.ndarray,
-) -> GroupMoments:
-    """Moments of some rows about the origins of their groups."""
+    groups: tuple[np.ndarray, np.ndarray],
+    origins: tuple[np.ndarray, np.ndarray],
+) -> tuple[GroupMoments, GroupMoments]:
+    """Moments of some rows about the origins of their groups, in two groupings."""
     from pellucid.scale.column_kernels import moments_of_rows
 
-    weights, (squares, sums) = np.zeros(len(origins)), np.zeros((2, *origins.shape))
-    moments_of_rows(columns, rows, groups, weight, origins, weights, squares, sums)
-    return GroupMoments(weights, squares.sum(axis=1), sums)
+    weights = tuple(np.zeros(len(of_groups)) for of_groups in origins)
+    squares, sums = (tuple(map(np.zeros_like, origins)) for _ in range(2))
+    moments_of_rows(columns, rows, weight, groups, origins, weights, squares, sums)
+    first, second = (
+        GroupMoments(w, square.sum(axis=1), total)
+        for w, square, total in zip(weights, squares, sums)
+    )
+    return first, second

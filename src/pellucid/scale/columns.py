@@ -13,7 +13,7 @@ import numpy as np
 
 from pellucid.scale.keys import to_keys
 
-N_PARTS = 4096
+N_PARTS = 16384
 """Parts into which the bins of a column are divided together."""
 
 _MAX_FLOAT = np.finfo(np.float64).max

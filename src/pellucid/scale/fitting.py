@@ -187,10 +187,12 @@ class MomentTask:
 
         leaf, rows = self.routing.leaves(batch), np.empty(batch.n_rows + 1, dtype=np.int32)
         rows = rows[: rows_elsewhere(batch.starts, leaf, self.home, rows)]
-        columns, weight = batch.columns, batch.weights.values
-        return (
-            moments_of_some(columns, rows, batch.labels_of(rows), weight, self.centers),
-            moments_of_some(columns, rows, leaf[rows].astype(np.int32), weight, self.origins),
+        return moments_of_some(
+            columns=batch.columns,
+            rows=rows,
+            weight=batch.weights.values,
+            groups=(batch.labels_of(rows), leaf[rows].astype(np.int32)),
+            origins=(self.centers, self.origins),
         )
 
     def merge(

@@ -10,7 +10,7 @@ import numpy as np
 
 from pellucid.scale.batches import Batch, PickedRows
 from pellucid.scale.columns import PartRequest, PartSums
-from pellucid.scale.induced_rows import InducedCostRows, PassiveRows
+from pellucid.scale.induced_rows import InducedCostRows
 from pellucid.scale.partitions import ExactTask
 from pellucid.scale.routing import Routing
 from pellucid.scale.tasks import add_picked_rows, add_to_parts
@@ -76,18 +76,22 @@ class InducedCostTask(ExactTask):
             else:
                 n_bins = criterion.infos[request.node].gap_of_bin.shape[1]
                 found.append(ExcessSums.empty(len(request.ranges), n_bins))
-        add_picked_rows(batches, self._pick, lambda place, rows: self._add(place, rows, found))
+        add_picked_rows(
+            batches,
+            lambda batch: self._pick(batch, found),
+            lambda place, rows: self._add(place, rows, found),
+        )
         return found
 
-    def _pick(self, batch: Batch) -> list[PickedRows]:
+    def _pick(self, batch: Batch, found: list[Any]) -> list[PickedRows]:
+        """Rows whose costs are needed, by request; the excess of the others is added."""
         criterion, leaf = self.criterion, self.routing.leaves(batch)
         picked = []
-        for request in self.requests:
+        for request, sums in zip(self.requests, found):
             if isinstance(request, PartRequest):
                 rows = criterion.select(batch, request, leaf)
             else:
-                passive = criterion.passive(batch, self.routing)[request.node]
-                rows = self._separated_rows(batch, request, passive)
+                rows = self._add_margins(batch, request, leaf, sums)
             picked.append(batch.pick(rows, request.feature, for_costs=True))
         return picked
 
@@ -98,32 +102,43 @@ class InducedCostTask(ExactTask):
         else:
             self._add_excess(request, rows, found[place])
 
-    def _separated_rows(
-        self, batch: Batch, request: ExcessRequest, passive: PassiveRows
+    def _add_margins(
+        self, batch: Batch, request: ExcessRequest, leaf: np.ndarray, found: ExcessSums
     ) -> np.ndarray:
-        """Rows that an edge of the ranges separates from their nearest center."""
-        from pellucid.scale.induced_kernels import active_rows_in_bins
+        """Add the excess of rows where it is the margin; returns the other separated rows.
 
-        info, codes = self.criterion.infos[request.node], batch.codes[request.feature]
-        gaps = (request.ranges[:, 0] <= request.ranges[:, 1]).nonzero()[0]
-        (first, last), bins = request.ranges[gaps].T, np.arange(info.gap_of_bin.shape[1])
-        is_right = info.rank[request.feature][:, None] > gaps  # (n_centers, len(gaps))
+        Separated are rows between their nearest center and an edge of the ranges.
+        """
+        from pellucid.scale.induced_kernels import add_active_excess, add_passive_excess
+
+        node, feature, ranges = request
+        criterion, codes = self.criterion, batch.codes[feature]
+        info, gaps = criterion.infos[node], (ranges[:, 0] <= ranges[:, 1]).nonzero()[0]
+        (first, last), bins = ranges[gaps].T, np.arange(info.gap_of_bin.shape[1])
+        rank = np.full(len(criterion.centers) + 2, -1)
+        rank[info.centers] = info.rank[feature]
+        is_right = rank[:-2, None] > gaps  # (n_clusters, len(gaps))
         below = np.where(is_right, last, -1).max(axis=1, initial=-1)
         above = np.where(is_right, len(bins), first).min(axis=1, initial=len(bins))
         is_wanted = (bins <= below[:, None]) | (bins > above[:, None])
-        rows = np.empty(batch.n_rows + 1, dtype=np.int32)
-        n = active_rows_in_bins(
-            starts=batch.starts,
-            settled=self.criterion.settled(batch),
-            leaf=self.routing.leaves(batch),
-            node=request.node,
-            centers=info.centers,
-            codes=codes,
-            is_wanted=is_wanted.astype(np.uint8),
-            rows=rows,
+        rows, sums = np.empty(batch.n_rows + 1, dtype=np.int32), (gaps, ranges, *found)
+        n = add_active_excess(
+            batch.starts,
+            criterion.stored_margins(batch),
+            leaf,
+            node,
+            rank,
+            codes,
+            is_wanted.astype(np.uint8),
+            *sums,
+            rows,
         )
-        others = passive.rows[is_wanted[passive.nearest, codes.take(passive.rows)]]
-        return np.concatenate([rows[:n], others])
+        passive = criterion.passive(batch, self.routing)[node]
+        wanted = is_wanted[passive.nearest, codes.take(passive.rows)].nonzero()[0]
+        others, nearest, second, margin = (array.take(wanted) for array in passive)
+        ranks = rank.take(nearest), rank.take(second)
+        n_others = add_passive_excess(others, codes, ranks, margin, *sums)
+        return np.concatenate([rows[:n], others[:n_others]])
 
     def _add_excess(self, request: ExcessRequest, rows: PickedRows, found: ExcessSums) -> None:
         from pellucid.scale.induced_kernels import sum_excess_in_ranges

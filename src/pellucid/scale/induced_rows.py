@@ -80,10 +80,13 @@ class CostedRows(NamedTuple):
         Cost of each row at each center of the node.
     margins : RowMargins
         Among the centers of the node.
+    second : ndarray of shape (n_rows,)
+        Position of the second nearest center.
     """
 
     costs: np.ndarray
     margins: RowMargins
+    second: np.ndarray
 
     @property
     def nearest(self) -> np.ndarray:
@@ -93,14 +96,13 @@ class CostedRows(NamedTuple):
     @classmethod
     def of(cls, costs: np.ndarray, weight: np.ndarray) -> CostedRows:
         """Of rows with these costs and weights."""
-        from pellucid._core.kernels.induced_cost import find_nearest
+        from pellucid.scale.induced_kernels import find_two_nearest
 
         n_rows, n_centers = costs.shape
-        rows, centers = np.arange(n_rows, dtype=np.int32), np.arange(n_centers)
-        nearest, margin = np.empty(n_rows, dtype=np.int32), np.empty(n_rows, dtype=np.int64)
-        sums = np.zeros((n_centers, 3), dtype=np.int64)
-        find_nearest(rows, weight, centers, costs, nearest, margin, sums)
-        return cls(costs, RowMargins(nearest, weight, margin, sums))
+        nearest, second = np.empty((2, n_rows), dtype=np.int32)
+        margin, sums = np.empty(n_rows, dtype=np.int64), np.zeros((n_centers, 3), dtype=np.int64)
+        find_two_nearest(costs, weight, nearest, second, margin, sums)
+        return cls(costs, RowMargins(nearest, weight, margin, sums), second)
 
 
 class OwnMargins(NamedTuple):
@@ -113,10 +115,13 @@ class OwnMargins(NamedTuple):
     margins : ndarray of shape (n_rows,)
         Least cost at another center less that at the own one, or a lower bound of it; -1 if the own
         center is not the nearest. What a row has does not depend on the other rows.
+    second : ndarray of shape (n_rows,)
+        That other center; n_clusters if the margin is a lower bound, n_clusters + 1 if it is -1.
     """
 
     costs: np.ndarray
     margins: np.ndarray
+    second: np.ndarray
 
     @classmethod
     def of(
@@ -129,23 +134,35 @@ class OwnMargins(NamedTuple):
             picked = batch.pick(rows, 0, for_costs=True)
             columns, weights = picked.columns, picked.weights
             starts = rows.searchsorted(batch.starts.astype(rows.dtype))
-        costs, margins = own_margins(columns, starts, centers, weights, unit)
+        costs, margins, second = own_margins(columns, starts, centers, weights, unit)
         unsure = (margins < 0).nonzero()[0].astype(np.int32)
         if len(unsure):
             places = unsure if rows is None else rows.take(unsure)
             of_unsure = CostedRows.of(
                 batch.costs_of(places, centers, unit), batch.weights.units_of(places)
-            ).margins
+            )
             is_nearest = of_unsure.nearest == batch.labels_of(places)
-            margins[unsure] = np.where(is_nearest, of_unsure.margin, -1)
-        return cls(costs, margins)
+            margins[unsure] = np.where(is_nearest, of_unsure.margins.margin, -1)
+            second[unsure] = np.where(is_nearest, of_unsure.second, len(centers) + 1)
+        return cls(costs, margins, second)
 
 
 class PassiveRows(NamedTuple):
-    """Rows of a node that are not active, and their nearest centers by position in the node."""
+    """Rows of a node that are not active.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_rows,)
+    nearest, second : ndarray of shape (n_rows,)
+        Their two nearest centers of those in the node.
+    margin : ndarray of shape (n_rows,)
+        Cost of the second nearest center less that of the nearest.
+    """
 
     rows: np.ndarray
     nearest: np.ndarray
+    second: np.ndarray
+    margin: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -217,16 +234,17 @@ class InducedCostRows:
         return CostedRows.of(costs, batch.weights.units_of(rows))
 
     def own_margins(self, batch: Batch) -> OwnMargins:
-        """Margins of all rows at their own centers. The batch stores which rows are settled."""
+        """Margins of all rows at their own centers. The batch stores them."""
         found = OwnMargins.of(batch, None, self.centers, self.cost_unit)
-        batch.settled = (found.margins >= 0).astype(np.uint8)
+        batch.margins = found.second, found.margins
         return found
 
-    def settled(self, batch: Batch) -> np.ndarray:
-        """Whether the own center of each row is the nearest of all, by exact costs: uint8."""
-        if batch.settled is None:
+    def stored_margins(self, batch: Batch) -> tuple[np.ndarray, np.ndarray]:
+        """Second nearest centers and margins of all rows; see `OwnMargins`."""
+        if batch.margins is None:
             self.own_margins(batch)
-        return batch.settled
+        assert batch.margins is not None
+        return batch.margins
 
     def passive(self, batch: Batch, routing: Routing) -> dict[int, PassiveRows]:
         """Rows of each node that are not active. The batch stores them."""
@@ -243,14 +261,17 @@ class InducedCostRows:
         is_open = np.zeros(max(int(leaf.max(initial=0)), *self.infos) + 1, dtype=np.uint8)
         is_open[list(self.infos)] = 1
         rows = np.empty(batch.n_rows + 1, dtype=np.int32)
-        n = passive_rows(batch.starts, self.settled(batch), leaf, self.homes, is_open, rows)
+        second, _ = self.stored_margins(batch)
+        n = passive_rows(batch.starts, second, leaf, self.homes, is_open, rows)
         rows = rows[:n]
         stored, found = {}, {}
         for node, places in rows_by_leaf(leaf.take(rows), list(self.infos)).items():
             of_node = rows.take(places)
             found[node] = self.costed(batch, of_node, node)
-            small = found[node].nearest.astype(np.min_scalar_type(len(self.centers)))
-            stored[node] = PassiveRows(of_node, small)
+            margins, small = found[node].margins, np.min_scalar_type(len(self.centers))
+            centers = self.infos[node].centers.astype(small)
+            nearest, second = (centers.take(x) for x in (margins.nearest, found[node].second))
+            stored[node] = PassiveRows(of_node, nearest, second, margins.margin)
         batch.passive = routing, stored
         return found
 
@@ -355,8 +376,8 @@ class MarginTask(ExactTask):
         for batch in batches:
             self._add_active(batch, active)
             costs = criterion.passive_costs(batch, self.step.routing)
-            for node, (rows, _) in criterion.passive(batch, self.step.routing).items():
-                passive[node].add(batch, rows, costs[node].margins)
+            for node, of_node in criterion.passive(batch, self.step.routing).items():
+                passive[node].add(batch, of_node.rows, costs[node].margins)
         return LevelMargins(active, passive)
 
     def _add_active(self, batch: Batch, active: NodeMargins) -> None:
@@ -370,7 +391,7 @@ class MarginTask(ExactTask):
             is_active = (criterion.homes[batch.labels] == leaf) & (own.margins >= 0)
             rows = is_active.nonzero()[0].astype(np.int32)
             if len(rows) < batch.n_rows:
-                own = OwnMargins(own.costs[rows], own.margins[rows])
+                own = OwnMargins(*(array.take(rows) for array in own))
         active.add_own(batch, rows, own)
 
     def _separated_rows(self, batch: Batch, last_leaf, leaf) -> np.ndarray:
@@ -380,7 +401,7 @@ class MarginTask(ExactTask):
         rows = np.empty(batch.n_rows + 1, dtype=np.int32)
         n = separated_settled_rows(
             starts=batch.starts,
-            settled=self.step.rows.settled(batch),
+            second=self.step.rows.stored_margins(batch)[0],
             last_leaf=last_leaf,
             leaf=leaf,
             last_leaf_of_center=self.last.rows.homes,

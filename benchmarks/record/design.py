@@ -67,7 +67,10 @@ class Design:
             found += 1
 
     def _rarity(self, combination: dict) -> float:
-        return sum(1 / (1 + self.n_seen[pair]) for pair in pairs(combination))
+        total = 0.0
+        for pair in pairs(combination):  # `sum` rounds in another way since Python 3.12
+            total += 1 / (1 + self.n_seen[pair])
+        return total
 
 
 def pairs(combination: Mapping) -> list[tuple]:

@@ -16,9 +16,11 @@ import pytest
 from pellucid import EMN, IMM, ExGreedy, ExKMC, ExShallow, SpEx
 
 FORK = """
-import os, sys
+import os, sys, warnings
 import numpy as np
 from pellucid import IMM
+# Python 3.12 and later warn of a fork while there are threads.
+warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
 X = np.random.default_rng(0).normal(size=(5000, 3))
 before = IMM(4, random_state=0, n_jobs=2).fit(X)  # k-means on the threads of OpenMP
 child = os.fork()

@@ -143,7 +143,8 @@ def measure(settings: Settings) -> None:
                 if not path.exists():
                     write_file(path, n_rows)
                 print(f"scale: {n_rows:,} rows, {name}", flush=True)
-                store.add([{**case, **_ask_twice(path, name)}])
+                ask = _ask if settings.quick else _ask_twice
+                store.add([{**case, **ask(path, name)}])
 
 
 def _ask_twice(path: Path, name: str) -> dict:

@@ -2,11 +2,13 @@
 
 import gc
 import os
+import signal
 import subprocess
 import sys
 
 import numba
 import numpy as np
+import pytest
 from numba.core import event, types
 from numba.core.compiler import Flags
 
@@ -86,6 +88,38 @@ def test_the_garbage_collector_rests_while_loops_are_compiled_and_no_longer(tmp_
             gc.enable()
     assert watch.states
     assert not any(watch.states)
+
+
+def test_ctrl_c_during_compilation_takes_effect_at_its_end(tmp_path, monkeypatch):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    n_sent = 0
+
+    class Sender(event.Listener):
+        def on_start(self, _):
+            nonlocal n_sent
+            n_sent += 1
+            signal.raise_signal(signal.SIGINT)
+
+        def on_end(self, _):
+            pass
+
+    @compiled
+    def add_one(x):
+        return x + 1
+
+    try:
+        with event.install_listener("numba:compile", Sender()), pytest.raises(KeyboardInterrupt):
+            add_one(1)
+        assert n_sent == 1
+        assert len(add_one.signatures) == 1  # the loop is complete
+        assert add_one(1) == 2
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        assert gc.isenabled()
+        with pytest.raises(KeyboardInterrupt):  # and at once when nothing is compiled
+            signal.raise_signal(signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGINT, handler)
 
 
 def test_options_are_compared_without_reading_them_one_by_one(monkeypatch):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import gc
+import signal
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from threading import Lock
 from typing import Any
 
 from numba import njit
@@ -38,7 +39,7 @@ class _CollectorPause(event.Listener):
     """
 
     def __init__(self) -> None:
-        self._lock, self._n_compiling, self._was_on = Lock(), 0, False
+        self._lock, self._n_compiling, self._was_on = threading.Lock(), 0, False
 
     def on_start(self, event: event.Event) -> None:
         with self._lock:
@@ -75,8 +76,41 @@ class _CompilationReport(event.Listener):
             self._seconds += time.monotonic() - self._begin
 
 
+class _InterruptDelay(event.Listener):
+    """Ctrl-C during compilation takes effect at its end.
+
+    A compiler that is interrupted leaves unfinished objects, which raise other errors, or end the
+    process when they are released. Only the main thread gets signals.
+    """
+
+    def __init__(self) -> None:
+        self._level, self._is_pending = 0, False
+        self._handler: Any = None
+
+    def on_start(self, event: event.Event) -> None:
+        if threading.current_thread() is threading.main_thread():
+            self._level += 1
+            if self._level == 1:
+                self._handler = signal.getsignal(signal.SIGINT)
+                if callable(self._handler):
+                    signal.signal(signal.SIGINT, self._remember)
+
+    def _remember(self, number: int, frame: object) -> None:
+        self._is_pending = True
+
+    def on_end(self, event: event.Event) -> None:
+        if threading.current_thread() is threading.main_thread():
+            self._level -= 1
+            if not self._level and callable(self._handler):
+                signal.signal(signal.SIGINT, self._handler)
+                if self._is_pending:
+                    self._is_pending = False
+                    signal.raise_signal(signal.SIGINT)
+
+
 event.register("numba:compile", _CollectorPause())
 event.register("numba:compile", _CompilationReport())
+event.register("numba:compile", _InterruptDelay())  # the last one, since its end may raise
 
 
 class _ComparableFlags(Flags):

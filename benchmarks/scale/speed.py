@@ -177,8 +177,8 @@ def sheets(settings: Settings) -> list[Sheet]:
     note = (
         f"Parquet files of {N_COLUMNS} float32 columns, k = {N_CLUSTERS}. The ratio is to one "
         "plain read of the file in the same process; both are the least of two runs. Memory is the "
-        "peak of the whole process. "
-        "The exponent is that of the growth of the time from the file before."
+        "peak of the whole process. The exponent is that of the growth of the time from the file "
+        "before."
     )
     columns = ["rows", "method", "plain read", "fit", "ratio", "bound", "memory", "exponent"]
     done = {(r["method"], int(r["rows"])): r for r in rows if r["outcome"] == "done"}

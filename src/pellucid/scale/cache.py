@@ -115,11 +115,13 @@ class CachedBatch(Batch):
 
     @cached_property
     def _pages(self) -> mmap.mmap:
-        """Weights, values and codes in the file; only pages that are used are read."""
+        """Weights, values and codes in the file."""
+        return self._map(self._entry.offset, self._n_mapped)
+
+    def _map(self, offset: int, n_bytes: int) -> mmap.mmap:
+        """A part of the file; only pages that are used are read."""
         # Arrays over a copy are writable, as those in memory are: one compilation serves both.
-        return mmap.mmap(
-            self._descriptor, self._n_mapped, access=mmap.ACCESS_COPY, offset=self._entry.offset
-        )
+        return mmap.mmap(self._descriptor, n_bytes, access=mmap.ACCESS_COPY, offset=offset)
 
     def _mapped(self, place: int, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
         """An array of the file, `place` bytes after the start of the batch."""
@@ -178,12 +180,7 @@ class CachedBatch(Batch):
         """The margins in the file."""
         if not self.n_rows:
             return np.empty(0, dtype=np.int64)
-        pages = mmap.mmap(
-            self._descriptor,
-            8 * self.n_rows,
-            access=mmap.ACCESS_COPY,
-            offset=self._entry.margins_at,
-        )
+        pages = self._map(self._entry.margins_at, 8 * self.n_rows)
         return np.ndarray(self.n_rows, np.int64, pages)
 
     @property

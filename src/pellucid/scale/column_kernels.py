@@ -149,9 +149,8 @@ def margins_by_column(
     margin may not be positive, second[i] is n_centers + 1, and margins[i] is -1.
 
     `coordinates` is the transpose of `centers`. `limits` is (1 / unit, relative error of a sum of
-    squares, error of its rounding). `scratch` is
-    six arrays of BLOCK_ROWS numbers, `exact` two integer ones, `place` one of uint64, `sums` has
-    (n_centers, BLOCK_ROWS).
+    squares, error of its rounding). `scratch` is six arrays of BLOCK_ROWS numbers, `exact` two
+    integer ones, `place` one of uint64, `sums` has (n_centers, BLOCK_ROWS).
     """
     n_features, k = len(columns), len(centers)
     per_unit, error, rounding = limits

@@ -121,23 +121,26 @@ class InducedCostTask(ExactTask):
         below = np.where(is_right, last, -1).max(axis=1, initial=-1)
         above = np.where(is_right, len(bins), first).min(axis=1, initial=len(bins))
         is_wanted = (bins <= below[:, None]) | (bins > above[:, None])
-        rows, sums = np.empty(batch.n_rows + 1, dtype=np.int32), (gaps, ranges, *found)
+        rows = np.empty(batch.n_rows + 1, dtype=np.int32)
         n = add_active_excess(
-            batch.starts,
-            criterion.stored_margins(batch),
-            leaf,
-            node,
-            rank,
-            codes,
-            is_wanted.astype(np.uint8),
-            *sums,
-            rows,
+            starts=batch.starts,
+            margins=criterion.stored_margins(batch),
+            leaf=leaf,
+            node=node,
+            rank_of_center=rank,
+            codes=codes,
+            is_wanted=is_wanted.astype(np.uint8),
+            gaps=gaps,
+            ranges=ranges,
+            by_gap=found.by_gap,
+            by_bin=found.by_bin,
+            rows=rows,
         )
         passive = criterion.passive(batch, self.routing)[node]
         wanted = is_wanted[passive.nearest, codes.take(passive.rows)].nonzero()[0]
         others, nearest, second, margin = (array.take(wanted) for array in passive)
         ranks = rank.take(nearest), rank.take(second)
-        n_others = add_passive_excess(others, codes, ranks, margin, *sums)
+        n_others = add_passive_excess(others, codes, ranks, margin, gaps, ranges, *found)
         return np.concatenate([rows[:n], others[:n_others]])
 
     def _add_excess(self, request: ExcessRequest, rows: PickedRows, found: ExcessSums) -> None:

@@ -261,15 +261,14 @@ class InducedCostRows:
         is_open = np.zeros(max(int(leaf.max(initial=0)), *self.infos) + 1, dtype=np.uint8)
         is_open[list(self.infos)] = 1
         rows = np.empty(batch.n_rows + 1, dtype=np.int32)
-        second, _ = self.stored_margins(batch)
-        n = passive_rows(batch.starts, second, leaf, self.homes, is_open, rows)
-        rows = rows[:n]
+        of_settled, _ = self.stored_margins(batch)
+        n = passive_rows(batch.starts, of_settled, leaf, self.homes, is_open, rows)
+        rows, small = rows[:n], np.min_scalar_type(len(self.centers))
         stored, found = {}, {}
         for node, places in rows_by_leaf(leaf.take(rows), list(self.infos)).items():
             of_node = rows.take(places)
             found[node] = self.costed(batch, of_node, node)
-            margins, small = found[node].margins, np.min_scalar_type(len(self.centers))
-            centers = self.infos[node].centers.astype(small)
+            margins, centers = found[node].margins, self.infos[node].centers.astype(small)
             nearest, second = (centers.take(x) for x in (margins.nearest, found[node].second))
             stored[node] = PassiveRows(of_node, nearest, second, margins.margin)
         batch.passive = routing, stored

@@ -54,31 +54,31 @@ class ExplainableKMeans(BaseThresholdTree):
       polished;
     - ``"balanced"``: also the trees of ExGreedy and IMM, and, where rows × columns × clusters are
       at most 20 million, all three by beam search (10 trees, 5 cuts per leaf) and, with more leaves
-      than clusters, CART's. With one leaf per cluster, local search starts from the two best of
-      them, and its result is polished. With more leaves, the three cheapest are polished, or two
-      where rows × columns × leaves² ÷ clusters are above 5 million; where they are at most 400,000,
-      the best of these is polished deeply, which exchanges leaves too;
+      than clusters, CART's. Local search starts from the two best of them, and its result is
+      polished. Where it searches a sample of the rows, the three cheapest trees are polished too,
+      or two where rows × columns × leaves² ÷ clusters are above 5 million;
     - ``"best"``: all of this, and the same with wide beams (40 trees, 10 cuts) whatever the size, a
-      local search several times as long, every tree polished, deep polish up to 10 million, and
-      five k-means references.
+      local search several times as long, every tree polished, and five k-means references.
 
     Polishing alternates better cuts, better clusters of leaves and centers at the means of the
     clusters while the cost falls. The local search (simulated annealing) changes a part of the tree
-    at random (grows it again, moves a leaf, or changes a cut), improves all cuts while the cost
-    falls, and continues from there unless the cost has risen too much; five times, trees are also
-    grown again from the means of the leaves. The cheapest tree found within `max_depth` and
-    `max_conditions` is kept. Of more than 32,768 rows or 524,288 values (rows × columns, sparse
-    data as well), the local search uses a sample of that size: different rows, chosen by a hash of
-    their values, with the weight of all their copies. Its tree and all others are then polished on
-    all rows, and the cheapest is kept. There is no local search with a `depth_penalty`, nor where
-    the columns are so many that such a sample has fewer than ten rows per cluster.
+    at random (grows it again, moves a leaf, changes a cut, or gives a leaf to another cluster),
+    improves all cuts while the cost falls, and continues from there unless the cost has risen too
+    much. With one leaf per cluster, trees are also grown again five times from the means of the
+    leaves. The cheapest tree found within `max_depth` and `max_conditions` is kept.
+
+    Of more than 32,768 rows or 524,288 values (rows × columns, sparse data as well), the local
+    search uses a sample of that size: different rows, chosen by a hash of their values, with the
+    weight of all their copies. Its tree and the cheapest others are then polished on all rows, and
+    the best of these is kept. There is no local search with a `depth_penalty`, nor where the
+    columns are so many that such a sample has fewer than ten rows per cluster.
 
     On a :func:`pellucid.scan` whose rows fit into its memory, the result is that of `fit` in
     memory, bit for bit. Otherwise trees are searched on a sample of 100,000 different rows, which
     depends on the values of the rows only; their costs over all rows are then compared exactly.
 
     The amount of work depends on the size of the data and never on time or chance, so results can
-    be repeated. "balanced" aims at five times the time of ``KMeans(n_init=10)`` plus a second.
+    be repeated. "balanced" aims at three times the time of ``KMeans(n_init=10)`` plus two seconds.
 
     Parameters
     ----------

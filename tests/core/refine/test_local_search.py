@@ -14,6 +14,7 @@ from _support.extended import examples
 from _support.problems import problem_of
 from pellucid import ExplainableKMeans
 from pellucid._core.refine import local_search
+from pellucid._core.refine.grouped_tree import GroupedTree
 from pellucid._core.refine.limits import TreeLimits
 from pellucid._core.refine.local_search import LocalSearch, change, search_from, searchable
 from pellucid._core.refine.local_search_tree import LocalSearchData, LocalSearchTree, Workspace
@@ -23,7 +24,6 @@ from pellucid.tree import LEAF, TreeBuilder
 from pellucid.tree.sizes import conditions_per_leaf
 
 WORK = 3e6
-ANY_SIZE = TreeLimits(99)
 
 
 def cost_of(X, weight, labels):
@@ -37,8 +37,8 @@ def cost_of(X, weight, labels):
 
 
 @st.composite
-def problem_and_tree(draw, max_clusters=6):
-    """Data with ties, and a tree all of whose leaves have rows."""
+def problem_and_tree(draw, max_clusters=6, grouped=(False, True)):
+    """Data with ties, and a tree all of whose leaves have rows, one or more for each cluster."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n, d, k = draw(st.integers(20, 60)), draw(st.integers(1, 3)), draw(st.integers(2, max_clusters))
     X = rng.integers(-20, 20, size=(n, d)) / draw(st.sampled_from([1.0, 3.0]))
@@ -56,21 +56,35 @@ def problem_and_tree(draw, max_clusters=6):
         goes_left = values[:, j] <= at
         for child, side in zip(builder.split(leaf, feature=j, threshold=at), (True, False)):
             rows[child] = rows[leaf][goes_left == side]
-    for cluster, leaf in enumerate(builder.leaves):
-        builder.set_cluster(leaf, cluster)
+    n_leaves = len(builder.leaves)
+    k = (
+        draw(st.integers(2, n_leaves - 1))
+        if n_leaves > 2 and draw(st.sampled_from(grouped))
+        else n_leaves
+    )
+    for place, leaf in enumerate(builder.leaves):
+        builder.set_cluster(leaf, place % k)
     tree = builder.build()
     labels = tree.predict(X)
-    centers = np.array([X[labels == c].mean(axis=0) for c in range(tree.n_leaves)])
+    centers = np.array([X[labels == c].mean(axis=0) for c in range(k)])
     return problem_of(X, centers, labels, weight), tree
 
 
 def search_tree(problem, tree):
     data = LocalSearchData(problem)
-    return LocalSearchTree(data, Workspace(data), tree)
+    kind = GroupedTree if tree.n_leaves > problem.n_clusters else LocalSearchTree
+    return kind(data, Workspace(data, tree.n_leaves), tree)
+
+
+def size_of(tree):
+    return TreeLimits(tree.n_leaves)
 
 
 def check(tree):
-    """It is a tree over all rows, and its statistics are exact; return its cost."""
+    """It is a tree over all rows, and its statistics are exact; return its cost.
+
+    Infinity if a cluster has no rows.
+    """
     problem, data, arrays = tree.data.problem, tree.data, tree.arrays
     leaves, labels = tree.leaves(), np.full(problem.n_samples, LEAF)
     for leaf in leaves:
@@ -82,8 +96,12 @@ def check(tree):
         assert labels[row] == i
     sums = [data.rows.statistics[labels == leaf].sum(axis=0) for leaf in leaves]
     np.testing.assert_array_equal(arrays.sums[leaves], sums)
-    cost = (data.total_ss - tree.between_ss(leaves)) * data.unit**2
-    true = cost_of(problem.X, problem.weights.values, labels)
+    group = arrays.group[labels]
+    cost = (data.total_ss - tree.between_ss()) * data.unit**2
+    if len(set(group.tolist())) < problem.n_clusters:
+        assert cost == np.inf
+        return np.inf
+    true = cost_of(problem.X, problem.weights.values, group)
     assert cost == pytest.approx(true, rel=1e-9, abs=1e-9 * data.total_ss * data.unit**2)
     return true
 
@@ -115,14 +133,14 @@ def test_reoptimisation_never_raises_the_cost(found, seed):
     problem, start = found
     tree, random = search_tree(problem, start), Random(seed)
     for top in [tree.root, random.choice(tree.inner())]:
-        before, between_ss = check(tree), tree.between_ss(tree.leaves())
-        tree.reoptimise(top)
+        before, between_ss = check(tree), tree.between_ss()
+        found = tree.reoptimise(top)
         assert check(tree) <= before * (1 + 1e-9) + 1e-9
-        assert tree.between_ss(tree.leaves()) >= between_ss
+        assert found == tree.between_ss() >= between_ss
         assert len(tree.leaves()) == start.n_leaves
 
 
-@given(problem_and_tree())
+@given(problem_and_tree(grouped=(False,)))
 @settings(max_examples=examples(100), deadline=None)
 def test_the_best_split_of_a_leaf_is_that_of_brute_force(found):
     problem, start = found
@@ -141,34 +159,78 @@ def test_the_best_split_of_a_leaf_is_that_of_brute_force(found):
         assert tree.split_gain(leaf) * unit**2 == pytest.approx(best, rel=1e-6, abs=1e-8 * size)
 
 
-@given(problem_and_tree())
+@given(problem_and_tree(), st.integers(0, 99))
 @settings(max_examples=examples(100), deadline=None)
-def test_the_gain_of_a_better_cut_is_the_fall_of_the_cost(found):
+def test_no_other_cut_is_cheaper_for_the_means_after_reoptimisation(found, seed):
     problem, start = found
     tree = search_tree(problem, start)
-    for node in tree.inner():
-        gain, feature, rank = tree.best_cut(node)
-        if gain > 0:
-            trial, before = tree.copy(), check(tree)
-            trial.set_cut(node, feature, rank)
-            assert trial.route(node)
-            size = tree.data.total_ss * tree.data.unit**2
-            assert before - check(trial) == pytest.approx(
-                gain * tree.data.unit**2, rel=1e-6, abs=1e-9 * size
-            )
+    top = Random(seed).choice(tree.inner())
+    tree.reoptimise(top)
+    X, weight, group = problem.X, problem.weights.values, tree.arrays.group
+    labels = np.empty(len(X), dtype=int)
+    for leaf in tree.leaves():
+        labels[tree.node_rows(leaf)] = group[leaf]
+    means = {
+        c: np.average(X[labels == c], axis=0, weights=weight[labels == c]) for c in set(labels)
+    }
+
+    def reached(row, node):
+        while not tree.is_leaf(node):
+            rank = tree.data.rows.rank[row, tree.arrays.feature[node]]
+            node = tree.children(node)[int(rank > tree.arrays.rank[node])]
+        return group[node]
+
+    rows = tree.node_rows(top)
+    sides = [np.array([reached(row, child) for row in rows]) for child in tree.children(top)]
+    costs = [
+        weight[rows] * ((X[rows] - np.array([means[c] for c in side])) ** 2).sum(axis=1)
+        for side in sides
+    ]
+    now = (
+        weight[rows] * ((X[rows] - np.array([means[c] for c in labels[rows]])) ** 2).sum(1)
+    ).sum()
+    for j in range(X.shape[1]):
+        for at in np.unique(X[rows, j])[:-1]:
+            goes_left, changed = X[rows, j] <= at, labels.copy()
+            changed[rows] = np.where(goes_left, *sides)
+            is_division = len(set(goes_left[sides[0] != sides[1]])) == 2
+            if is_division and set(changed) == set(labels):
+                assert np.where(goes_left, *costs).sum() >= now - 1e-6 * problem.n_samples
+
+
+@given(problem_and_tree(grouped=(True,)))
+@settings(max_examples=examples(60), deadline=None)
+def test_bounds_of_splits_are_those_of_the_nearest_of_two_centers(found):
+    problem, start = found
+    tree = search_tree(problem, start)
+    if not isinstance(tree, GroupedTree):
+        return
+    X, weight, labels = problem.X, problem.weights.values, start.predict(problem.X)
+    means = [
+        np.average(X[labels == c], axis=0, weights=weight[labels == c])
+        for c in range(problem.n_clusters)
+    ]
+    costs = weight[:, None] * ((X[:, None] - np.array(means)) ** 2).sum(axis=2)
+    scale = tree.data.unit**2
+    for leaf, bounds in zip(tree.leaves(), tree._gain_bounds(tree.leaves())):
+        rows = tree.node_rows(leaf)
+        own = costs[rows, labels[rows]]
+        expected = np.maximum(own[:, None] - costs[rows], 0).sum(axis=0)
+        np.testing.assert_allclose(bounds * scale, expected, rtol=1e-6, atol=1e-7 * costs.sum())
 
 
 @given(problem_and_tree())
 @settings(max_examples=examples(30), deadline=None)
 def test_the_search_never_raises_the_cost_and_is_repeatable(found):
     problem, start = found
-    tree = search_from([start], problem, WORK, "midpoint", ANY_SIZE)
-    X, weight = problem.X, problem.weights.values
+    tree = search_from([start], problem, WORK, "midpoint", size_of(start))
+    X, weight, k = problem.X, problem.weights.values, problem.n_clusters
     before, after = cost_of(X, weight, start.predict(X)), cost_of(X, weight, tree.predict(X))
     assert after <= before * (1 + 1e-9) + 1e-9
-    assert tree.n_leaves == start.n_leaves
-    assert sorted(tree.cluster[tree.leaves]) == list(range(start.n_leaves))
-    assert tree == search_from([start], problem, WORK, "midpoint", ANY_SIZE)
+    assert tree.n_leaves <= start.n_leaves
+    assert tree.n_leaves == start.n_leaves or start.n_leaves > k
+    assert set(tree.predict(X)) == set(range(k))
+    assert tree == search_from([start], problem, WORK, "midpoint", size_of(start))
 
 
 def test_the_search_repairs_a_bad_first_cut():
@@ -183,7 +245,7 @@ def test_the_search_repairs_a_bad_first_cut():
     start = builder.build()
     labels = start.predict(X)
     centers = np.array([X[labels == c].mean(axis=0) for c in range(4)])
-    tree = search_from([start], problem_of(X, centers, labels), WORK, "round", ANY_SIZE)
+    tree = search_from([start], problem_of(X, centers, labels), WORK, "round", size_of(start))
     assert cost_of(X, np.ones(200), tree.predict(X)) < 0.1 * cost_of(X, np.ones(200), labels)
 
 
@@ -193,7 +255,7 @@ def test_no_search_starts_from_a_tree_with_an_empty_leaf():
     for cluster, leaf in enumerate(builder.split(0, feature=0, threshold=99.0)):
         builder.set_cluster(leaf, cluster)
     problem = problem_of(X, np.array([[1.0], [6.0]]), np.zeros(8, int))
-    assert search_from([builder.build()], problem, WORK, "round", ANY_SIZE) is None
+    assert search_from([builder.build()], problem, WORK, "round", TreeLimits(2)) is None
 
 
 def test_what_is_not_searched():
@@ -300,42 +362,50 @@ def blobs():
     return np.where(np.abs(X) < 2, 0.0, X), X[::57][:7]
 
 
-def test_storage_and_threads_do_not_change_the_tree(blobs):
+@pytest.mark.parametrize("n_leaves", [7, 11])
+def test_storage_threads_and_order_do_not_change_the_tree(blobs, n_leaves, monkeypatch):
+    monkeypatch.setitem(EFFORTS, "balanced", replace(EFFORTS["balanced"], search_work=1e8))
     X, centers = blobs
-    model = ExplainableKMeans(reference=centers, n_jobs=1).fit(X)
+    order = np.random.default_rng(0).permutation(len(X))
+    options = {"reference": centers, "n_leaves": n_leaves}
+    model = ExplainableKMeans(**options, n_jobs=1).fit(X)
     others = [
-        ExplainableKMeans(reference=centers, n_jobs=n_jobs).fit(form(X))
-        for n_jobs, form in ((2, np.asfortranarray), (3, sparse.csc_array))
+        ExplainableKMeans(**options, n_jobs=n_jobs).fit(form(X))
+        for n_jobs, form in ((2, np.asfortranarray), (3, sparse.csc_array), (1, lambda X: X[order]))
     ]
     assert all(other.tree_ == model.tree_ for other in others)
 
 
-def test_an_integer_weight_is_a_number_of_rows(blobs):
+@pytest.mark.parametrize("n_leaves", [7, 11])
+def test_an_integer_weight_is_a_number_of_rows(blobs, n_leaves, monkeypatch):
+    monkeypatch.setitem(EFFORTS, "balanced", replace(EFFORTS["balanced"], search_work=1e8))
     X, centers = blobs
     weight = np.random.default_rng(0).integers(1, 4, len(X))
-    weighted = ExplainableKMeans(reference=centers).fit(X, sample_weight=weight)
-    repeated = ExplainableKMeans(reference=centers).fit(np.repeat(X, weight, axis=0))
+    options = {"reference": centers, "n_leaves": n_leaves}
+    weighted = ExplainableKMeans(**options).fit(X, sample_weight=weight)
+    repeated = ExplainableKMeans(**options).fit(np.repeat(X, weight, axis=0))
     for name in ("feature", "threshold", "cluster"):
         np.testing.assert_array_equal(
             getattr(weighted.tree_, name), getattr(repeated.tree_, name), name
         )
 
 
-def test_the_search_improves_the_trees_of_all_methods(blobs):
+@pytest.mark.parametrize("n_leaves", [7, 11])
+def test_the_search_improves_the_trees_of_all_methods(blobs, n_leaves):
     X, centers = blobs
     searched, polished = (
-        ExplainableKMeans(reference=centers, effort=effort).fit(X)
+        ExplainableKMeans(reference=centers, n_leaves=n_leaves, effort=effort).fit(X)
         for effort in ("balanced", "fast")
     )
     assert searched.inertia_ < polished.inertia_
-    assert searched.n_leaves_ == polished.n_leaves_ == 7
+    assert searched.n_leaves_ == polished.n_leaves_ == n_leaves
 
 
 def test_regrown_trees_have_one_leaf_per_cluster(blobs):
     X, centers = blobs
     labels = ((X[:, None] - centers) ** 2).sum(axis=2).argmin(axis=1)
     start = ExplainableKMeans(reference=centers, effort="fast").fit(X).tree_
-    search = LocalSearch(LocalSearchData(problem_of(X, centers, labels)), start, ANY_SIZE)
+    search = LocalSearch(LocalSearchData(problem_of(X, centers, labels)), start, size_of(start))
     others = search.regrow()
     assert others
     assert all(len(other.best.leaves()) == 7 and check(other.best) > 0 for other in others)

@@ -1,11 +1,11 @@
-"""Cuts of a tree whose leaves are the clusters, as the local search needs them.
+"""Cuts of a tree whose clusters are groups of leaves, as the local search needs them.
 
-With S and W the sum and the weight of the rows of a leaf, the k-means cost of such a tree is
+With S and W the sum and the weight of the rows of a group, the k-means cost of such a tree is
 
-    (total sum of squares) - BSS,    BSS = sum over leaves of |S|^2 / W,
+    (total sum of squares) - BSS,    BSS = sum over groups of |S|^2 / W,
 
-with BSS the between-cluster sum of squares. So BSS is maximised, and a subtree can be changed and
-evaluated without the rest of the tree.
+with BSS the between-cluster sum of squares. So BSS is maximised. If each leaf is a group of its
+own, a subtree is changed and evaluated without the rest of the tree.
 
 The *statistics* of a row are its values times its weight, its weight, and its weighted square. All
 are multiples of a unit whose sums are below 2**53, so that sums of rows are exact in any order.
@@ -23,9 +23,6 @@ from pellucid._utils.compilation import fused, reordered
 N_CODES = 64
 """Coarse steps of a column."""
 
-N_EXACT_COLUMNS = 4
-"""Columns that are searched at every rank for one cut."""
-
 MAX_COARSE_LOSS = 0.2
 """Part of a subtree's cost by which a column may be worse in coarse steps than the current cut."""
 
@@ -35,8 +32,11 @@ MIN_GAIN = 1e-9
 TIE = 1e-12
 """Part of BSS up to which two cuts are equal; ties go to the column and rank found first."""
 
-LEFT_LEAF, RIGHT_LEAF = 5, 6
+LEFT_GROUP, RIGHT_GROUP, CONTESTED, STACK, INNER = range(5, 10)
 """Rows of the scratch array; the others are those of `radix_sort`."""
+
+GIVE_UP_FACTOR = 0.5
+"""Re-optimisation stops if BSS misses its goal by more than this multiple of its latest rise."""
 
 RIGHT, MOVED, MEANS = range(3)
 """Sums of leaves if all rows are on the right, the same during a sweep, and means."""
@@ -61,14 +61,15 @@ class TreeArrays(NamedTuple):
     end: np.ndarray
     parent: np.ndarray
     is_stale: np.ndarray  # whether an inner node might have a better cut
+    group: np.ndarray  # leaves of one group are one cluster
     rows: np.ndarray  # (n,), int32, row numbers, those of each node contiguous
     sums: np.ndarray  # (n_nodes, n_features + 2), sums of the row statistics of each leaf
     between_ss: np.ndarray  # |S|^2 / W of each leaf
-    split_gain: np.ndarray  # rise of BSS by the best split of a leaf; -1 if not known
+    split_gain: np.ndarray  # rise of BSS by the best split of a leaf, or a bound; -1 if not known
 
 
-CUT_FEATURE, CUT_RANK, LEFT_CHILD, RIGHT_CHILD, BEGIN, END, PARENT, IS_STALE = range(8)
-"""Rows of `nodes`, which has the first eight arrays of a `TreeArrays`; loops with few arguments
+CUT_FEATURE, CUT_RANK, LEFT_CHILD, RIGHT_CHILD, BEGIN, END, PARENT, IS_STALE, GROUP = range(9)
+"""Rows of `nodes`, which has the first nine arrays of a `TreeArrays`; loops with few arguments
 compile faster."""
 
 BETWEEN_SS, SPLIT_GAIN = range(2)
@@ -134,51 +135,55 @@ def route_rows(rank, statistics, nodes, rows, sums, scores, start, scratch):
 def _scan_inner_node(rank, code, statistics, nodes, rows, sums, node, scratch, buffers, coarse):
     """Evaluate all columns of an inner node in coarse steps, with fixed centers.
 
-    With d[i] the cost of row i in the leaf it reaches on the left minus that on the right, fills
+    With d[i] the cost of row i in the group it reaches on the left minus that on the right, fills
     coarse[j, N_CODES, 0] with the least sum of d over the rows up to a step of column j. Returns
-    the same sum for the node's current cut. Also fills the two leaves of each row (`scratch`), and
-    the sums of the leaves if all rows go right.
+    the same sum for the node's current cut, and number and weight of the contested rows: those
+    whose groups differ. Also fills these rows and their groups (`scratch`), and the sums of the
+    groups if all rows go right.
     """
     n_nodes, n_values = sums.shape
     n_features, begin = n_values - 2, nodes[BEGIN, node]
+    middle, end = nodes[END, nodes[LEFT_CHILD, node]], nodes[END, node]
+    current, n, total_weight = 0.0, 0, 0.0
     for i in range(n_nodes):
-        norm, weight = 0.0, sums[i, n_features]
-        for j in range(n_features):
-            mean = sums[i, j] / weight if weight > 0 else 0.0
-            buffers[MEANS, i, j] = mean
-            norm += mean * mean
-        buffers[MEANS, i, n_features] = norm
-    current, cut_feature, cut_rank = 0.0, nodes[CUT_FEATURE, node], nodes[CUT_RANK, node]
-    for p in range(nodes[END, node] - begin):
-        row = rows[begin + p]
-        a, b = nodes[LEFT_CHILD, node], nodes[RIGHT_CHILD, node]
-        while nodes[LEFT_CHILD, a] >= 0:
-            goes_right = rank[row, nodes[CUT_FEATURE, a]] > nodes[CUT_RANK, a]
-            a = nodes[RIGHT_CHILD if goes_right else LEFT_CHILD, a]
-        while nodes[LEFT_CHILD, b] >= 0:
-            goes_right = rank[row, nodes[CUT_FEATURE, b]] > nodes[CUT_RANK, b]
-            b = nodes[RIGHT_CHILD if goes_right else LEFT_CHILD, b]
-        scratch[LEFT_LEAF, p] = a
-        scratch[RIGHT_LEAF, p] = b
+        if nodes[LEFT_CHILD, i] < 0 and begin <= nodes[BEGIN, i] < nodes[END, i] <= end:
+            for p in range(nodes[BEGIN, i] - begin, nodes[END, i] - begin):
+                scratch[LEFT_GROUP, p] = nodes[GROUP, i]
+    for p in range(end - begin):
+        row, is_left = rows[begin + p], begin + p < middle
+        other = nodes[RIGHT_CHILD if is_left else LEFT_CHILD, node]
+        while nodes[LEFT_CHILD, other] >= 0:
+            goes_right = rank[row, nodes[CUT_FEATURE, other]] > nodes[CUT_RANK, other]
+            other = nodes[RIGHT_CHILD if goes_right else LEFT_CHILD, other]
+        a, b = scratch[LEFT_GROUP, p], nodes[GROUP, other]
+        if not is_left:
+            a, b = b, a
+        if a == b:
+            continue
+        scratch[LEFT_GROUP, n] = a
+        scratch[RIGHT_GROUP, n] = b
+        scratch[CONTESTED, n] = row
+        n += 1
         product, weight = 0.0, statistics[row, n_features]
+        total_weight += weight
         for j in range(n_features):
-            value = statistics[row, j]
-            buffers[RIGHT, b, j] += value
-            product += value * (buffers[MEANS, b, j] - buffers[MEANS, a, j])
-        buffers[RIGHT, b, n_features] += weight
+            product += statistics[row, j] * (buffers[MEANS, b, j] - buffers[MEANS, a, j])
         norm = buffers[MEANS, a, n_features] - buffers[MEANS, b, n_features]
         difference = 2 * product + weight * norm
         for j in range(n_features):
             coarse[j, code[row, j], 0] += difference
-        if rank[row, cut_feature] <= cut_rank:
+        if is_left:
             current += difference
+            for j in range(n_features + 1):
+                buffers[RIGHT, a, j] -= statistics[row, j]
+                buffers[RIGHT, b, j] += statistics[row, j]
     for j in range(n_features):
         total = least = 0.0
         for s in range(N_CODES - 1):
             total += coarse[j, s, 0]
             least = total if total < least else least
         coarse[j, N_CODES, 0] = least
-    return current
+    return current, n, total_weight
 
 
 @reordered
@@ -190,11 +195,14 @@ def _scan_leaf(code, statistics, nodes, rows, sums, leaf, scratch, buffers, coar
     _, n_values = sums.shape
     n_features, begin = n_values - 2, nodes[BEGIN, leaf]
     for j in range(n_features + 1):
+        buffers[RIGHT, leaf, j] = 0.0
+    for j in range(n_features + 1):
         buffers[RIGHT, 1, j] = sums[leaf, j]
     for p in range(begin, nodes[END, leaf]):
         row = rows[p]
-        scratch[LEFT_LEAF, p - begin] = 0
-        scratch[RIGHT_LEAF, p - begin] = 1
+        scratch[LEFT_GROUP, p - begin] = 0
+        scratch[RIGHT_GROUP, p - begin] = 1
+        scratch[CONTESTED, p - begin] = row
         weight = statistics[row, n_features]
         for j in range(n_features):
             coarse[j, code[row, j], 0] += statistics[row, j]
@@ -212,7 +220,7 @@ def _scan_leaf(code, statistics, nodes, rows, sums, leaf, scratch, buffers, coar
 
 
 @reordered
-def _sweep_column(statistics, rows, begin, n, n_leaves, best, scratch, buffers):
+def _sweep_column(statistics, n, n_leaves, best, scratch, buffers):
     """The largest BSS above `best` over the ranks of a column, and its rank; -1 if there is none.
 
     The rows are in the order of the column, and go from the right to the left one by one. Only
@@ -236,7 +244,11 @@ def _sweep_column(statistics, rows, begin, n, n_leaves, best, scratch, buffers):
         total += square
     for p in range(n - 1):
         place = scratch[ORDER, p]
-        row, a, b = rows[begin + place], scratch[LEFT_LEAF, place], scratch[RIGHT_LEAF, place]
+        row, a, b = (
+            scratch[CONTESTED, place],
+            scratch[LEFT_GROUP, place],
+            scratch[RIGHT_GROUP, place],
+        )
         more = less = 0.0
         if buffers[MOVED, a, n_features] == 0:
             n_nonempty += 1
@@ -266,39 +278,39 @@ def _sweep_column(statistics, rows, begin, n, n_leaves, best, scratch, buffers):
     return best, at
 
 
-@fused
-def best_cut(
-    rank, code, statistics, nodes, rows, sums, scores, node, by_weight, scratch, buffers, coarse
-):
+@reordered
+def _between_ss(nodes, sums, buffers):
+    """BSS of all groups, and how many of them have rows; `buffers[MEANS]` has their sums."""
+    n_nodes, n_values = sums.shape
+    n_features, total, n_groups = n_values - 2, 0.0, 0
+    for i in range(n_nodes):
+        for j in range(n_features + 1):
+            buffers[MEANS, i, j] = 0.0
+    for i in range(n_nodes):
+        if nodes[LEFT_CHILD, i] < 0 and nodes[BEGIN, i] < nodes[END, i]:
+            for j in range(n_features + 1):
+                buffers[MEANS, nodes[GROUP, i], j] += sums[i, j]
+    for g in range(n_nodes):
+        if buffers[MEANS, g, n_features] > 0:
+            square = 0.0
+            for j in range(n_features):
+                square += buffers[MEANS, g, j] * buffers[MEANS, g, j]
+            total += square / buffers[MEANS, g, n_features]
+            n_groups += 1
+    return total, n_groups
+
+
+@reordered
+def _best_cut(
+    rank, code, statistics, nodes, rows, sums, scores, node, n_exact, by_weight, scratch, buffers,
+    coarse,
+):  # fmt: skip
     """The best cut of an inner node for the subtrees it has, or the best split of a leaf.
 
-    All columns are evaluated in coarse steps first, with fixed centers. The few best of them are
-    evaluated at every rank with centers that move with the rows, that is, by BSS. No leaf may lose
-    all of its rows.
-
-    Parameters
-    ----------
-    rank, code, statistics : ndarray
-        The arrays of a `RankedRows`.
-    nodes, rows, sums, scores : ndarray
-        The arrays of a `TreeArrays`.
-    node : int
-    by_weight : bool
-        Whether a row of weight w counts as w rows in `work`.
-    scratch : ndarray of shape (7, n), int32
-    buffers : ndarray of shape (3, n_nodes, n_features + 2)
-        Scratch space for statistics of the leaves. The last column of the sums during a sweep is
-        |S|^2 / W.
-    coarse : ndarray of shape (n_features, N_CODES + 1, 2)
-        Scratch space for sums by coarse step; the last entry is how much worse a column is.
-
-    Returns
-    -------
-    gain : float
-        Rise of BSS; 0 if there is no better cut.
-    feature, rank : int
-    work : float
-        About the nanoseconds that this takes, computed from the number of rows and columns.
+    All columns are evaluated in coarse steps first, with fixed centers. The `n_exact` best are
+    evaluated at every rank with centers that move with the rows, that is, by BSS. No cluster may
+    lose all of its rows. Returns the rise of BSS (0 if there is no better cut), column and rank of
+    the cut, and `work`.
     """
     n_nodes, n_values = sums.shape
     n_features, begin, end = n_values - 2, nodes[BEGIN, node], nodes[END, node]
@@ -307,24 +319,43 @@ def best_cut(
     for i in range(n_nodes):
         for j in range(n_values):
             buffers[RIGHT, i, j] = 0.0
-        if nodes[LEFT_CHILD, i] < 0 and begin <= nodes[BEGIN, i] < nodes[END, i] <= end:
-            now += scores[BETWEEN_SS, i]
-            limit += MAX_COARSE_LOSS * (sums[i, n_features + 1] - scores[BETWEEN_SS, i])
-            weight += sums[i, n_features]
+        buffers[MOVED, i, 0] = 0.0
+    for i in range(n_nodes):
+        if nodes[LEFT_CHILD, i] < 0 and begin <= nodes[BEGIN, i] <= nodes[END, i] <= end:
+            buffers[MOVED, nodes[GROUP, i], 0] = 1.0
+            if nodes[BEGIN, i] < nodes[END, i]:
+                limit += MAX_COARSE_LOSS * (sums[i, n_features + 1] - scores[BETWEEN_SS, i])
+                weight += sums[i, n_features]
+    for i in range(n_nodes):
+        g = nodes[GROUP, i]
+        is_used = nodes[LEFT_CHILD, i] < 0 and nodes[BEGIN, i] < nodes[END, i]
+        if is_used and buffers[MOVED, g, 0] > 0:
+            for j in range(n_features + 1):
+                buffers[RIGHT, g, j] += sums[i, j]
+    for g in range(n_nodes):
+        total = buffers[RIGHT, g, n_features]
+        if total > 0:
+            norm = 0.0
+            for j in range(n_features):
+                buffers[MEANS, g, j] = buffers[RIGHT, g, j] / total
+                norm += buffers[MEANS, g, j] * buffers[MEANS, g, j]
+            buffers[MEANS, g, n_features] = norm
+            now += norm * total
             n_leaves += 1
     for j in range(n_features):
         for s in range(N_CODES):
             coarse[j, s, 0] = 0.0
             coarse[j, s, 1] = 0.0
     if nodes[LEFT_CHILD, node] < 0:
-        n_leaves = 2
+        n_leaves, moving = 2, weight
         _scan_leaf(code, statistics, nodes, rows, sums, node, scratch, buffers, coarse)
     else:
-        limit += _scan_inner_node(
+        current, n, moving = _scan_inner_node(
             rank, code, statistics, nodes, rows, sums, node, scratch, buffers, coarse
         )
+        limit += current
     best, feature, at, n_columns = now + MIN_GAIN * (now if now > 0 else -now), -1, -1, 0
-    while n_columns < N_EXACT_COLUMNS and n_columns < n_features:
+    while n_columns < n_exact and n_columns < n_features:
         column = 0
         for j in range(n_features):
             if coarse[j, N_CODES, 0] < coarse[column, N_CODES, 0]:
@@ -335,10 +366,151 @@ def best_cut(
         n_columns += 1
         for p in range(n):
             scratch[ORDER, p] = p
-            scratch[KEY, p] = rank[rows[begin + p], column]
+            scratch[KEY, p] = rank[scratch[CONTESTED, p], column]
         radix_sort(scratch, n)
-        total, found = _sweep_column(statistics, rows, begin, n, n_leaves, best, scratch, buffers)
+        total, found = _sweep_column(statistics, n, n_leaves, best, scratch, buffers)
         if found >= 0:
             best, feature, at = total, column, found
-    work = (weight if by_weight else n) * (30 + 3 * n_features + n_columns * (15 + 2 * n_features))
+    work = n_nodes * n_values + (weight if by_weight else end - begin) * (30 + 3 * n_features)
+    work += (moving if by_weight else n) * n_columns * (15 + 2 * n_features)
     return best - now if feature >= 0 else 0.0, feature, at, work
+
+
+@fused
+def reoptimise(
+    rank,
+    code,
+    statistics,
+    nodes,
+    rows,
+    sums,
+    scores,
+    top,
+    limits,
+    by_weight,
+    scratch,
+    buffers,
+    coarse,
+):
+    """Improve the cuts of a subtree until none improves; for a leaf, find its best split.
+
+    The cut of the top node comes last; otherwise a cut that has just been changed would be undone
+    at once.
+
+    Parameters
+    ----------
+    rank, code, statistics : ndarray
+        The arrays of a `RankedRows`.
+    nodes, rows, sums, scores : ndarray
+        The arrays of a `TreeArrays`.
+    top : int
+    limits : ndarray of shape (4,), float64
+        Number of clusters; number of columns that are searched at every rank; BSS below which the
+        search is given up before the top node has its turn; BSS without which it is given up from
+        then on, if that is out of reach.
+    by_weight : bool
+        Whether a row of weight w counts as w rows in `work`.
+    scratch : ndarray of shape (10, n), int32
+    buffers : ndarray of shape (3, n_nodes, n_features + 2)
+        Scratch space for statistics of the groups. The last column of the sums during a sweep is
+        |S|^2 / W.
+    coarse : ndarray of shape (n_features, N_CODES + 1, 2)
+        Scratch space for sums by coarse step; the last entry is how much worse a column is.
+
+    Returns
+    -------
+    value : float
+        BSS of the tree, or minus infinity if a cluster has no rows. For a leaf, the rise of BSS by
+        its best split, which becomes its cut; 0 if there is none.
+    work : float
+        About the nanoseconds that this takes, computed from the number of rows and columns.
+    """
+    between_ss, n_groups = _between_ss(nodes, sums, buffers)
+    is_leaf, work, n_inner, height = nodes[LEFT_CHILD, top] < 0, 0.0, 0, 1
+    if n_groups < limits[0] and not is_leaf:
+        return -np.inf, work
+    scratch[STACK, 0] = top
+    while height > 0:
+        height -= 1
+        i = scratch[STACK, height]
+        if nodes[LEFT_CHILD, i] >= 0 or is_leaf:
+            scratch[INNER, n_inner] = i
+            n_inner += 1
+        if nodes[LEFT_CHILD, i] >= 0:
+            scratch[STACK, height] = nodes[RIGHT_CHILD, i]
+            scratch[STACK, height + 1] = nodes[LEFT_CHILD, i]
+            height += 2
+    with_top = is_leaf
+    while between_ss >= limits[2]:
+        changed = False
+        for p in range(n_inner - 1, -1 if with_top else 0, -1):
+            i = scratch[INNER, p]
+            if not (nodes[IS_STALE, i] or is_leaf):
+                continue
+            gain, feature, at, more = _best_cut(
+                rank, code, statistics, nodes, rows, sums, scores, i, limits[1], by_weight, scratch,
+                buffers, coarse,
+            )  # fmt: skip
+            work += more
+            if gain > 0:
+                nodes[CUT_FEATURE, i], nodes[CUT_RANK, i] = feature, at
+            if is_leaf:
+                return gain, work
+            if gain > 0:
+                changed = True
+                route_rows(rank, statistics, nodes, rows, sums, scores, i, scratch)
+                above = i
+                while above != top:
+                    above = nodes[PARENT, above]
+                    nodes[IS_STALE, above] = 1
+            nodes[IS_STALE, i] = 0
+        before = between_ss
+        between_ss, _ = _between_ss(nodes, sums, buffers)
+        rise = between_ss - before
+        if with_top and (not changed or limits[3] - between_ss > GIVE_UP_FACTOR * rise):
+            break
+        with_top = with_top or not changed
+    return between_ss, work
+
+
+@fused
+def fill_gain_bounds(statistics, nodes, rows, sums, scores, by_weight, bounds, buffers):
+    """Fill bounds[leaf, c] with the fall of the cost if each row of a leaf may choose cluster c.
+
+    For leaves whose entry of `SPLIT_GAIN` is negative, which becomes their largest bound. Centers
+    are the means of today; no row is nearer to a cluster without rows. Returns the work.
+    """
+    n_nodes, n_values = sums.shape
+    n_groups, n_features, work = bounds.shape[1], n_values - 2, 0.0
+    _between_ss(nodes, sums, buffers)
+    for g in range(n_groups):
+        norm, weight = 0.0, buffers[MEANS, g, n_features]
+        for j in range(n_features):
+            buffers[MEANS, g, j] /= weight if weight > 0 else 1.0
+            norm += buffers[MEANS, g, j] * buffers[MEANS, g, j]
+        buffers[MEANS, g, n_features] = norm if weight > 0 else np.inf
+    for i in range(n_nodes):
+        if nodes[LEFT_CHILD, i] >= 0 or scores[SPLIT_GAIN, i] >= 0:
+            continue
+        largest, own = 0.0, nodes[GROUP, i]
+        for g in range(n_groups):
+            bounds[i, g] = 0.0
+        for p in range(nodes[BEGIN, i], nodes[END, i]):
+            row, cost = rows[p], 0.0
+            weight = statistics[row, n_features]
+            for g in range(-1, n_groups):
+                c = own if g < 0 else g
+                product = 0.0
+                for j in range(n_features):
+                    product += statistics[row, j] * buffers[MEANS, c, j]
+                here = weight * buffers[MEANS, c, n_features] - 2 * product
+                if g < 0:
+                    cost = here
+                elif here < cost:
+                    bounds[i, g] += cost - here
+        for g in range(n_groups):
+            largest = max(largest, bounds[i, g])
+        scores[SPLIT_GAIN, i] = largest
+        n = sums[i, n_features] if by_weight else nodes[END, i] - nodes[BEGIN, i]
+        work += n * (10 + 0.5 * n_groups * n_features)
+    return work

@@ -1,18 +1,18 @@
 """Local search from tree to tree, by simulated annealing with a threshold (threshold accepting).
 
-For trees with one leaf per cluster. The objective is the k-means cost
+The objective is the k-means cost
 
-    C = (total sum of squares) - B,    B = between-cluster sum of squares of the leaves.
+    C = (total sum of squares) - B,    B = between-cluster sum of squares.
 
-A step changes a subtree at random: it regrows the subtree, moves a leaf, or draws a random cut.
-Then it re-optimises all cuts of the subtree. With B and B' the values of the subtree before and
-after, the step is accepted if
+A step changes a subtree at random: it regrows the subtree, moves a leaf, draws a random cut, or, if
+there are more leaves than clusters, gives a leaf to another cluster. Then it re-optimises all cuts
+of the subtree. With B and B' the values before and after, the step is accepted if
 
-    B' > B - T(s),    T(s) = `_START_TEMPERATURE` * C(start) * (1 - s),
+    B' > B - T(s),    T(s) = `_START_TEMPERATURE` * C(start) * (1 - r) * (1 - s),
 
-where s is the part of the work that is done. Accepted trees are re-optimised from the root; the
-best of them is kept. Random numbers have fixed seeds, and work is computed from the sizes of the
-data instead of a clock: the same data give the same tree.
+where r is the part of the rounds that is done, and s the part of the work of the round. Accepted
+trees are re-optimised from the root; the best of them is kept. Random numbers have fixed seeds, and
+work is computed from the sizes of the data instead of a clock: the same data give the same tree.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from random import Random
 from pellucid._core.criteria.induced_cost import InducedCost
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.growers import grow
+from pellucid._core.refine.grouped_tree import GroupedTree
 from pellucid._core.refine.limits import TreeLimits
 from pellucid._core.refine.local_search_tree import LocalSearchData, LocalSearchTree, Workspace
 from pellucid._core.refine.row_sample import sample_problem
@@ -46,16 +47,13 @@ _LIMITED_PENALTIES = (0.0, 0.1, 0.3, 1.0)
 SHALLOW_PENALTIES = (0.1, 0.3, 1.0, 3.0, 10.0)
 """Depth penalties of further start trees, if depth or conditions are limited."""
 
-_START_TEMPERATURE = 0.003
-"""Part of the cost by which a step may raise it at first."""
+_START_TEMPERATURE = 0.01
+"""Part of the cost by which a step may raise it at first; it falls from round to round."""
 
 _MAX_DETOUR = 0.03
 """Part of the cost above which a changed subtree is given up before it is re-optimised fully."""
 
-_NOISE = 0.25
-"""Standard deviation of the logarithm of the random factors of gains in the choice of a leaf."""
-
-_STEP_WORK = 1e5
+_STEP_WORK = 2e5
 """Work of a step outside its loops, in nanoseconds."""
 
 _TIE = 1e-9
@@ -94,12 +92,12 @@ def search_from(
 ) -> ThresholdTree | None:
     """The best tree that local searches from the best of some trees find.
 
-    None if each of the trees has a leaf without rows or exceeds the limits.
+    None if each of the trees has a cluster without rows or exceeds the limits.
 
     Parameters
     ----------
     trees : list of ThresholdTree
-        With one leaf per cluster.
+        With at least one leaf per cluster, and at most as many as the limits allow.
     problem : Problem
         One that `searchable` returned.
     work : float
@@ -114,7 +112,8 @@ def search_from(
         searches = _best([*searches, *(other for search in searches for other in search.regrow())])
         part = work / (_N_ROUNDS * max(len(searches), 1))
         tasks = [
-            partial(search.run, part, i * _N_SEARCHES + n) for n, search in enumerate(searches)
+            partial(search.run, part, i * _N_SEARCHES + n, i / _N_ROUNDS)
+            for n, search in enumerate(searches)
         ]
         pool.map(lambda task: task(), tasks)
     return _best(searches)[0].best.to_tree(threshold_style) if searches else None
@@ -135,28 +134,33 @@ class LocalSearch:
     best : LocalSearchTree
         The best tree found.
     between_ss : float
-        Its between-cluster sum of squares; minus infinity if a leaf has no rows, or if the start
+        Its between-cluster sum of squares; minus infinity if a cluster has no rows, or if the start
         tree exceeds the limits.
     """
 
     def __init__(self, data: LocalSearchData, tree: ThresholdTree, limits: TreeLimits) -> None:
-        self.data, self.limits, self._workspace = data, limits, Workspace(data)
-        self.best, self.between_ss = LocalSearchTree(data, self._workspace, tree), -math.inf
-        if self.best.is_complete and self._is_allowed(self.best):
+        self.data, self.limits, self._workspace = data, limits, Workspace(data, limits.n_leaves)
+        self._is_grouped = limits.n_leaves > data.problem.n_clusters
+        kind = GroupedTree if self._is_grouped else LocalSearchTree
+        self.best, self.between_ss = kind(data, self._workspace, tree), -math.inf
+        if self._is_allowed(self.best):
             improved = self.best.copy()
             between_ss = improved.reoptimise(improved.root)
             if self._is_allowed(improved):
                 self.best, self.between_ss = improved, between_ss
             else:
-                self.between_ss = self.best.between_ss(self.best.leaves())
+                self.between_ss = self.best.between_ss()
         self._regrown_at = -math.inf
 
     def _is_allowed(self, tree: LocalSearchTree) -> bool:
         return not self.limits.limits_depth or self.limits.allows_sizes(*tree.rule_sizes())
 
     def regrow(self) -> list[LocalSearch]:
-        """Searches from trees that explain the leaf means of the best tree, if it has changed."""
-        if self._regrown_at == self.between_ss:
+        """Searches from trees that explain the leaf means of the best tree, if it has changed.
+
+        None with more leaves than clusters: such trees would have to be expanded first.
+        """
+        if self._is_grouped or self._regrown_at == self.between_ss:
             return []
         self._regrown_at = self.between_ss
         problem = self.data.with_centers(self.best.arrays.sums[self.best.leaves()])
@@ -169,39 +173,53 @@ class LocalSearch:
             lambda growth: LocalSearch(self.data, growth.builder.build(), self.limits), growths
         )
 
-    def run(self, work: float, seed: int) -> None:
-        """Take steps from the best tree until the work is done."""
+    def run(self, work: float, seed: int, part: float = 0.0) -> None:
+        """Take steps from the best tree until the work is done; `part` is that of earlier runs."""
         tree, workspace, random = self.best, self._workspace, Random(seed)
-        cost, begin = self.data.total_ss - self.between_ss, workspace.work
+        value, begin = self.between_ss, workspace.work
+        cost = self.data.total_ss - value
+        highest = _START_TEMPERATURE * (1 - part)
+        tree.update_bounds()
         while (done := (workspace.work - begin) / work) < 1:
             workspace.work += _STEP_WORK
-            temperature = _START_TEMPERATURE * cost * (1 - done)
-            tree = self._step(tree, random, temperature, _MAX_DETOUR * cost)
+            trial, temperature = tree.copy(), highest * cost * (1 - done)
+            found = self._step(trial, random, value, temperature, _MAX_DETOUR * cost)
+            if found is None:
+                continue
+            tree, value = trial, found
+            tree.update_bounds()
+            if value > self.between_ss + _TIE * abs(self.between_ss):
+                self.best, self.between_ss = tree, value
 
     def _step(
-        self, tree: LocalSearchTree, random: Random, temperature: float, max_detour: float
-    ) -> LocalSearchTree:
-        """Change a subtree and re-optimise it; the changed tree, or the given one if rejected."""
-        trial = tree.copy()
+        self,
+        trial: LocalSearchTree,
+        random: Random,
+        value: float,
+        temperature: float,
+        max_detour: float,
+    ) -> float | None:
+        """Change a subtree of a tree whose BSS is `value` and re-optimise it.
+
+        Returns BSS after that, or None if the step is rejected.
+        """
         top = change(trial, random)
         if top is None or not self._is_allowed(trial):
-            return tree
-        before = tree.between_ss(tree.leaves(top))
-        after = trial.reoptimise(top, before - temperature, before - max_detour)
-        if after <= before - temperature or abs(after - before) <= _TIE * abs(before):
-            return tree
+            return None
+        after = trial.reoptimise(top, value - temperature, value - max_detour)
+        if after <= value - temperature or abs(after - value) <= _TIE * abs(value):
+            return None
         trial.mark_ancestors(top)
-        between_ss = trial.reoptimise(trial.root)
-        if not self._is_allowed(trial):  # other cuts may need more conditions
-            return tree
-        if between_ss > self.between_ss + _TIE * abs(self.between_ss):
-            self.best, self.between_ss = trial, between_ss
-        return trial
+        after = trial.reoptimise(trial.root)
+        return after if self._is_allowed(trial) else None  # other cuts may need more conditions
 
 
 def change(tree: LocalSearchTree, random: Random) -> int | None:
-    """Change a random subtree; its top node, or None if the tree has become invalid."""
-    return random.choice((_regrow_subtree, _move_leaf, _cut_at_random))(tree, random)
+    """Change a random subtree; its top node, or None if the change is not possible."""
+    changes = [_regrow_subtree, _move_leaf, _cut_at_random]
+    if isinstance(tree, GroupedTree):
+        changes += [_move_leaf, GroupedTree.relabel]
+    return random.choice(changes)(tree, random)
 
 
 def _regrow_subtree(tree: LocalSearchTree, random: Random) -> int | None:
@@ -211,17 +229,18 @@ def _regrow_subtree(tree: LocalSearchTree, random: Random) -> int | None:
         top = tree.parent(top)
     tree.collapse(top)
     for _ in leaves[1:]:
-        if _split_one(tree, tree.leaves(top), random) is None:
+        if tree.split_one(tree.leaves(top), random) is None:
             return None
     return top
 
 
 def _move_leaf(tree: LocalSearchTree, random: Random) -> int | None:
     """Remove a leaf and split another one; the lowest node above both."""
-    top = tree.remove_leaf(random.choice(tree.leaves()))
-    leaf = _split_one(tree, [i for i in tree.leaves() if i != top], random)
-    if leaf is None:
-        return None
+    removable = tree.removable()
+    top = tree.remove_leaf(random.choice(removable)) if removable else None
+    leaf = tree.split_one([i for i in tree.leaves() if i != top], random)
+    if leaf is None or top is None:
+        return leaf
     tree.mark_ancestors(leaf)
     while leaf not in tree.preorder(top):
         top = tree.parent(top)
@@ -231,17 +250,10 @@ def _move_leaf(tree: LocalSearchTree, random: Random) -> int | None:
 def _cut_at_random(tree: LocalSearchTree, random: Random) -> int | None:
     """Give a node a random cut."""
     top, feature = random.choice(tree.inner()), random.randrange(tree.data.problem.n_features)
-    return top if tree.cut_at_quantile(top, feature, random.random()) else None
-
-
-def _split_one(tree: LocalSearchTree, leaves: list[int], random: Random) -> int | None:
-    """Split the leaf of largest gain times a random factor; the leaf, or None if none gains."""
-    gains = [tree.split_gain(leaf) * random.lognormvariate(0, _NOISE) for leaf in leaves]
-    if max(gains, default=0.0) <= 0:
+    if not len(tree.node_rows(top)):
         return None
-    best = leaves[gains.index(max(gains))]
-    tree.split(best)
-    return best
+    tree.cut_at_quantile(top, feature, random.random())
+    return top
 
 
 def _best(searches: list[LocalSearch]) -> list[LocalSearch]:

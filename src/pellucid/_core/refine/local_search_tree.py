@@ -1,11 +1,14 @@
 """Rows and trees of the local search: trees with one leaf per cluster that are re-optimised.
 
+`pellucid._core.refine.grouped_tree` has those with more leaves than clusters.
+
 The loops, and the statistics that they maintain, are in `pellucid._core.kernels.local_search`.
 """
 
 from __future__ import annotations
 
 import math
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -17,11 +20,11 @@ from pellucid._core.refine.mutable_tree import ArrayTree
 from pellucid.tree import LEAF, ThresholdTree, TreeBuilder
 from pellucid.tree.rounding import ThresholdStyle, choose_threshold
 
+_NOISE = 0.25
+"""Standard deviation of the logarithm of the random factors of gains in the choice of a leaf."""
+
 _BITS = 52
 """Sums of row statistics have at most this many bits, so they are exact in float64."""
-
-_GIVE_UP_FACTOR = 0.5
-"""Re-optimisation stops if BSS misses its goal by more than this multiple of its latest rise."""
 
 
 class LocalSearchData:
@@ -76,6 +79,13 @@ class LocalSearchData:
         self.rows = RankedRows(all_ranks, codes, statistics)
         self.total_ss = float(statistics[:, -1].sum())
 
+    def cut_value(self, feature: int, rank: int) -> float:
+        """A number between the values of a column up to a rank and those above."""
+        values = self.values[feature]
+        if not 0 <= rank < len(values) - 1:
+            return -math.inf if rank < 0 else math.inf
+        return choose_threshold(*values[rank : rank + 2].tolist(), "midpoint")
+
     def with_centers(self, sums: np.ndarray) -> Problem:
         """The problem of explaining other centers, given as sums of row statistics."""
         centers, data = self._origin + self.unit * sums[:, :-2] / sums[:, -2:-1], self.problem.data
@@ -108,12 +118,12 @@ class Workspace:
         About the nanoseconds spent, computed from the sizes of what was done.
     """
 
-    def __init__(self, data: LocalSearchData) -> None:
+    def __init__(self, data: LocalSearchData, n_leaves: int) -> None:
         from pellucid._core.kernels.local_search import N_CODES
 
         n_rows, n_values = data.rows.statistics.shape
-        self.scratch = np.empty((7, max(n_rows, 257)), dtype=np.int32)
-        self.buffers = np.empty((3, 2 * data.problem.n_clusters - 1, n_values))
+        self.scratch = np.empty((10, max(n_rows, 2 * n_leaves, 257)), dtype=np.int32)
+        self.buffers = np.empty((3, 2 * n_leaves - 1, n_values))
         self.coarse = np.empty((n_values - 2, N_CODES + 1, 2))
         self.work = 0.0
 
@@ -130,27 +140,29 @@ class LocalSearchTree(ArrayTree):
     Attributes
     ----------
     arrays : TreeArrays
-    is_complete : bool
-        Whether the given tree has as many leaves as clusters, all of them with rows.
     """
 
+    n_exact_columns = 4
+    """Columns that are searched at every rank for one cut."""
+
     def __init__(self, data: LocalSearchData, workspace: Workspace, tree: ThresholdTree) -> None:
-        n_nodes, (n_rows, n_values) = 2 * data.problem.n_clusters - 1, data.rows.statistics.shape
+        n_nodes, (n_rows, n_values) = workspace.buffers.shape[1], data.rows.statistics.shape
         self.data, self.workspace = data, workspace
         self._set_arrays(
-            np.full((8, n_nodes), LEAF, dtype=np.int64),
+            np.full((9, n_nodes), LEAF, dtype=np.int64),
             np.arange(n_rows, dtype=np.int32),
             np.zeros((n_nodes, n_values)),
             np.zeros((2, n_nodes)),
         )
         arrays, given = self.arrays, slice(tree.node_count)
+        arrays.group[:] = np.arange(n_nodes)
         arrays.feature[given] = tree.feature
         arrays.left[given], arrays.right[given] = tree.children_left, tree.children_right
         for i in np.flatnonzero(~tree.is_leaf):
             values = data.values[tree.feature[i]]
             arrays.rank[i] = np.searchsorted(values, tree.threshold[i], side="right") - 1
         arrays.begin[self.root], arrays.end[self.root] = 0, n_rows
-        self.is_complete = self.route(self.root) and 2 * tree.n_leaves - 1 == n_nodes
+        self.route(self.root)
 
     def _set_arrays(self, nodes, rows, sums, scores) -> None:
         from pellucid._core.kernels.local_search import TreeArrays
@@ -161,7 +173,7 @@ class LocalSearchTree(ArrayTree):
 
     def copy(self) -> LocalSearchTree:
         """A tree that can be changed without changing this one."""
-        other = object.__new__(LocalSearchTree)
+        other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
         other._set_arrays(*(block.copy() for block in self._blocks))
         return other
@@ -174,16 +186,16 @@ class LocalSearchTree(ArrayTree):
         """The rows of a node."""
         return self.arrays.rows[self.arrays.begin.item(node) : self.arrays.end.item(node)]
 
-    def between_ss(self, leaves: list[int]) -> float:
-        """Between-cluster sum of squares of some leaves, in squared units."""
-        return sum([self.arrays.between_ss.item(i) for i in leaves])
+    def between_ss(self) -> float:
+        """Between-cluster sum of squares, in squared units; -inf if a cluster has no rows."""
+        return self.reoptimise(self.root, lowest=math.inf)
 
-    def route(self, start: int) -> bool:
-        """Send the rows of a node down to its leaves; return whether all of them have rows."""
+    def route(self, start: int) -> None:
+        """Send the rows of a node down to its leaves."""
         from pellucid._core.kernels.local_search import route_rows
 
         rank, _, statistics = self.data.rows
-        return route_rows(rank, statistics, *self._blocks, start, self.workspace.scratch) == 0
+        route_rows(rank, statistics, *self._blocks, start, self.workspace.scratch)
 
     def mark_ancestors(self, node: int, top: int = 0) -> None:
         """Mark the nodes above a changed one, up to `top`: they may have better cuts now."""
@@ -192,79 +204,64 @@ class LocalSearchTree(ArrayTree):
             self.arrays.is_stale[node] = True
 
     def reoptimise(self, top: int, goal: float = -math.inf, lowest: float = -math.inf) -> float:
-        """Improve cuts from a node down until none improves, and return BSS of this subtree.
+        """Improve cuts from a node down until none improves, and return BSS of the tree.
 
-        The cut of the node itself comes last; otherwise a cut that has just been changed would be
-        undone at once. Until then, the search is given up if BSS is below `lowest`; from then on,
-        if `goal` is out of reach.
+        Minus infinity if a cluster has no rows. The cut of the node itself comes last. Until then,
+        the search is given up if BSS is below `lowest`; from then on, if `goal` is out of reach.
         """
-        subtree, leaves = self.preorder(top), self.leaves(top)
-        nodes = [i for i in reversed(subtree[1:]) if not self.is_leaf(i)]
-        between_ss, with_top = self.between_ss(leaves), False
-        while between_ss >= lowest:
-            changed = False
-            for i in nodes:
-                if self.arrays.is_stale.item(i) and self.improve_cut(i):
-                    self.mark_ancestors(i, top)
-                    changed = True
-            before, between_ss = between_ss, self.between_ss(leaves)
-            rise = between_ss - before
-            if with_top and (not changed or goal - between_ss > _GIVE_UP_FACTOR * rise):
-                break
-            if not (changed or with_top):
-                with_top = True
-                nodes.append(top)
-        return between_ss
+        from pellucid._core.kernels.local_search import reoptimise
 
-    def best_cut(self, node: int) -> tuple[float, int, int]:
-        """Gain, feature and rank of the best cut of an inner node, or best split of a leaf."""
-        from pellucid._core.kernels.local_search import best_cut
-
+        limits = np.array([self.data.problem.n_clusters, self.n_exact_columns, lowest, goal])
         by_weight, space = self.data.problem.weights.are_integers, self.workspace
-        gain, feature, rank, work = best_cut(
-            *self.data.rows, *self._blocks, node, by_weight,
+        value, work = reoptimise(
+            *self.data.rows, *self._blocks, top, limits, by_weight,
             space.scratch, space.buffers, space.coarse,
         )  # fmt: skip
         space.work += work
-        return gain, feature, rank
+        return value
 
     def set_cut(self, node: int, feature: int, rank: int) -> None:
         """Set the cut of a node; `route` is left to the caller."""
         self.arrays.feature[node], self.arrays.rank[node] = feature, rank
 
-    def improve_cut(self, node: int) -> bool:
-        """Give an inner node the best cut for the subtrees it has; return whether it is new."""
-        gain, feature, rank = self.best_cut(node)
-        if gain > 0:
-            self.set_cut(node, feature, rank)
-            self.route(node)
-        self.arrays.is_stale[node] = False
-        return gain > 0
-
     def split_gain(self, leaf: int) -> float:
         """Rise of BSS by the best split of a leaf."""
         gain = self.arrays.split_gain.item(leaf)
         if gain < 0:
-            gain, *cut = self.best_cut(leaf)
-            self.set_cut(leaf, *cut)
-            self.arrays.split_gain[leaf] = gain
+            gain = self.arrays.split_gain[leaf] = self.reoptimise(leaf)
         return gain
 
-    def split(self, leaf: int) -> None:
-        """Make the best split of a leaf, for which `split_gain` has been called."""
-        children = self.two_unused()
-        self.left[children] = self.right[children] = LEAF
-        self.left[leaf], self.right[leaf] = children
-        self.route(leaf)
+    def split_one(self, leaves: list[int], random: Random) -> int | None:
+        """Split the leaf of largest gain times a random factor; the leaf, or None if none gains."""
+        gains = [self.split_gain(leaf) * random.lognormvariate(0, _NOISE) for leaf in leaves]
+        if max(gains, default=0.0) <= 0:
+            return None
+        best = leaves[gains.index(max(gains))]
+        self._add_children(best)
+        self.route(best)
+        return best
 
-    def cut_at_quantile(self, node: int, feature: int, quantile: float) -> bool:
-        """Split a node at a weighted quantile of a column; return whether all leaves have rows."""
+    def _add_children(self, leaf: int) -> tuple[int, int]:
+        left, right = self.two_unused()
+        self.left[[left, right]] = self.right[[left, right]] = LEAF
+        self.left[leaf], self.right[leaf] = left, right
+        return left, right
+
+    def update_bounds(self) -> None:
+        """For trees with more leaves than clusters."""
+
+    def removable(self) -> list[int]:
+        """The leaves that could be removed; none if another one can be added without that."""
+        return self.leaves()
+
+    def cut_at_quantile(self, node: int, feature: int, quantile: float) -> None:
+        """Split a node at a weighted quantile of a column."""
         rows, data = self.node_rows(node), self.data.rows
         ranks = data.rank[rows, feature]
         ends = np.cumsum(np.bincount(ranks, weights=data.statistics[rows, -2]))
         place = int(np.searchsorted(ends, quantile * ends[-1], "right"))
         self.set_cut(node, feature, min(place, len(ends) - 1))
-        return self.route(node)
+        self.route(node)
 
     def collapse(self, top: int) -> None:
         """Make a node a leaf."""
@@ -295,30 +292,38 @@ class LocalSearchTree(ArrayTree):
         return max(depth.values()), max(map(len, conditions.values()))
 
     def to_tree(self, threshold_style: ThresholdStyle) -> ThresholdTree:
-        """The final tree, with thresholds in a style.
+        """The final tree, with thresholds in a style, and without leaves that have no rows.
 
-        Leaves are matched with reference clusters so that most weight has its own cluster.
+        Groups of leaves are matched with reference clusters so that most weight has its own
+        cluster.
         """
         problem, arrays = self.data.problem, self.arrays
         builder = TreeBuilder(problem.n_features)
-        weight_by_cluster, leaves = [], []
+        weight_by_cluster: dict[int, np.ndarray] = {}
+        leaves: list[tuple[int, int]] = []
         stack = [(self.root, 0, np.arange(problem.n_samples, dtype=np.int32))]
         while stack:
             node, number, rows = stack.pop()
             if self.is_leaf(node):
+                group = arrays.group.item(node)
                 weight, k = problem.weights.values[rows], problem.n_clusters
-                weight_by_cluster.append(np.bincount(problem.labels[rows], weight, minlength=k))
-                leaves.append(number)
+                found = np.bincount(problem.labels[rows], weight, minlength=k)
+                weight_by_cluster[group] = weight_by_cluster.get(group, 0) + found
+                leaves.append((number, group))
                 continue
             feature, rank = arrays.feature.item(node), arrays.rank.item(node)
             values = problem.values(feature, rows)
-            low, high = self.data.values[feature][rank : rank + 2].tolist()
-            goes_left = values <= choose_threshold(low, high, "midpoint")
+            goes_left = values <= self.data.cut_value(feature, rank)
+            sides = rows[goes_left], rows[~goes_left]
+            if not (len(sides[0]) and len(sides[1])):
+                stack.append((self.children(node)[0 if len(sides[0]) else 1], number, rows))
+                continue
             interval = float(values[goes_left].max()), float(values[~goes_left].min())
             threshold = choose_threshold(*interval, threshold_style)
             children = builder.split(number, feature=feature, threshold=threshold)
-            sides = rows[goes_left], rows[~goes_left]
             stack += zip(self.children(node), children, sides)
-        for leaf, cluster in zip(*linear_sum_assignment(weight_by_cluster, maximize=True)):
-            builder.set_cluster(leaves[leaf], cluster)
+        matched = linear_sum_assignment(list(weight_by_cluster.values()), maximize=True)[1]
+        cluster = dict(zip(weight_by_cluster, matched.tolist()))
+        for number, group in leaves:
+            builder.set_cluster(number, cluster[group])
         return builder.build()

@@ -43,20 +43,17 @@ class SearchBudget:
         Search in addition to the greedy one; None for no beam search and the induced cost alone.
     max_beam_size : float
         Size of a problem up to which beam search is used.
-    max_deep_size : float
-        Size up to which the best tree is polished deeply, unless its depth is limited.
     n_polished, max_polish_size : int, float
         How many of the cheapest trees are polished; half as many above this size.
     search_work, search_work_per_value : float
         Work of the local search in about nanoseconds: a constant, plus so much per row, column and
-        cluster. None if both are 0.
+        leaf. None if both are 0.
     n_references : int
         Number of k-means clusterings to start from.
     """
 
     beam: BeamSearch | None = None
     max_beam_size: float = 0
-    max_deep_size: float = 0
     n_polished: int = 1
     max_polish_size: float = 0
     search_work: float = 0
@@ -78,9 +75,9 @@ class SearchBudget:
         extra = len(SHALLOW_PENALTIES) * limits.limits_depth + self.uses_cart(problem, limits)
         return n_criteria * (1 + self.uses_beam(problem)) + extra
 
-    def local_search_work(self, problem: Problem) -> float:
+    def local_search_work(self, problem: Problem, limits: TreeLimits) -> float:
         """Work of the local search."""
-        size = count_rows(problem) * problem.n_features * problem.n_clusters
+        size = count_rows(problem) * problem.n_features * limits.n_leaves
         return self.search_work + self.search_work_per_value * size
 
 
@@ -93,16 +90,14 @@ EFFORTS = {
     "balanced": SearchBudget(
         beam=BeamSearch(10, 5),
         max_beam_size=2e7,
-        max_deep_size=2.5e6,
         n_polished=3,
         max_polish_size=5e6,
-        search_work=3e8,
+        search_work=5e8,
         search_work_per_value=200,
     ),
     "best": SearchBudget(
         beam=BeamSearch(40, 10),
         max_beam_size=np.inf,
-        max_deep_size=1e7,
         n_polished=100,
         max_polish_size=np.inf,
         search_work=3e9,
@@ -151,7 +146,7 @@ class Portfolio:
         starts = list(self._starts())
         if only_cost:
             found = None
-            if limits.n_leaves == problem.n_clusters and budget.search_work > 0:
+            if budget.search_work > 0:
                 small = searchable(problem)
                 found = None if small is None else self._search(starts, small)
                 if found is not None and small is problem and not limits.limits_depth:
@@ -159,15 +154,12 @@ class Portfolio:
             starts = sorted(starts, key=self._rank)[: self._n_polished()]
             starts = starts if found is None else [found, *starts]
         candidates = (polished for start in starts for polished in self._polish(start.tree))
-        best = min(candidates, key=rank, default=None)
-        is_small = self._polish_size <= budget.max_deep_size
-        if best is None or not is_small or limits.limits_depth:
-            return best
-        return min([best, *self._polish(best.tree, deep=True)], key=rank)
+        return min(candidates, key=rank, default=None)
 
     def _search(self, starts: list[StartTree], problem: Problem) -> StartTree | None:
         """The best tree of a local search on the rows of a problem, within the limits."""
-        trees, work = [start.tree for start in starts], self.budget.local_search_work(problem)
+        trees = [start.tree for start in starts]
+        work = self.budget.local_search_work(problem, self.limits)
         found = search_from(trees, problem, work, self.threshold_style, self.limits)
         return None if found is None else StartTree(found)
 
@@ -233,7 +225,7 @@ class Portfolio:
         expanded = StartTree(more.builder.build(), more.leaf_of_rows)
         return expanded if self.limits.allows(expanded.tree) else start
 
-    def _polish(self, tree: ThresholdTree, deep: bool = False) -> Iterator[Polished]:
+    def _polish(self, tree: ThresholdTree) -> Iterator[Polished]:
         """The polished tree, or the tree itself if the polished one exceeds the limits."""
         for rounds in (ROUNDS, 0):
             polished = polish_tree(
@@ -242,7 +234,6 @@ class Portfolio:
                 threshold_style=self.threshold_style,
                 n_leaves=self.limits.n_leaves,
                 rounds=rounds,
-                deep=deep and rounds > 0,
             )
             if self.limits.allows(polished.tree):
                 yield polished

@@ -53,7 +53,7 @@ class ExplainableKMeans(BaseThresholdTree):
     - ``effort="fast"``: ExShallow's tree, expanded as by ExKMC where more leaves are allowed, then
       polished;
     - ``"balanced"``: also the trees of ExGreedy and IMM, and, where rows × columns × clusters are
-      at most 20 million, all three by beam search (10 trees, 5 cuts per leaf) and, with more leaves
+      at most 2 million, all three by beam search (10 trees, 5 cuts per leaf) and, with more leaves
       than clusters, CART's. Local search starts from the two best of them, and its result is
       polished. Where it searches a sample of the rows, the three cheapest trees are polished too,
       or two where rows × columns × leaves² ÷ clusters are above 5 million;

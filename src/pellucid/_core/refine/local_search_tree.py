@@ -148,6 +148,8 @@ class LocalSearchTree(ArrayTree):
     def __init__(self, data: LocalSearchData, workspace: Workspace, tree: ThresholdTree) -> None:
         n_nodes, (n_rows, n_values) = workspace.buffers.shape[1], data.rows.statistics.shape
         self.data, self.workspace = data, workspace
+        self._all_nodes: list[int] | None = None
+        self._all_leaves: list[int] | None = None
         self._set_arrays(
             np.full((9, n_nodes), LEAF, dtype=np.int64),
             np.arange(n_rows, dtype=np.int32),
@@ -170,6 +172,26 @@ class LocalSearchTree(ArrayTree):
         self._blocks = nodes, rows, sums, scores
         self.arrays = TreeArrays(*nodes, rows, sums, *scores)
         self.left, self.right = self.arrays.left, self.arrays.right
+
+    def _set_children(self, node: int, left: int, right: int) -> None:
+        self.left[node], self.right[node] = left, right
+        self._all_nodes = self._all_leaves = None
+
+    def preorder(self, start: int | None = None) -> list[int]:
+        """Nodes from `start` (the root) down; those of the whole tree are stored."""
+        if start is not None and start != self.root:
+            return super().preorder(start)
+        if self._all_nodes is None:
+            self._all_nodes = super().preorder()
+        return self._all_nodes
+
+    def leaves(self, start: int | None = None) -> list[int]:
+        """Leaves from `start` (the root) down; those of the whole tree are stored."""
+        if start is not None and start != self.root:
+            return super().leaves(start)
+        if self._all_leaves is None:
+            self._all_leaves = super().leaves()
+        return self._all_leaves
 
     def copy(self) -> LocalSearchTree:
         """A tree that can be changed without changing this one."""
@@ -243,8 +265,9 @@ class LocalSearchTree(ArrayTree):
 
     def _add_children(self, leaf: int) -> tuple[int, int]:
         left, right = self.two_unused()
-        self.left[[left, right]] = self.right[[left, right]] = LEAF
-        self.left[leaf], self.right[leaf] = left, right
+        self._set_children(leaf, left, right)
+        self._set_children(left, LEAF, LEAF)
+        self._set_children(right, LEAF, LEAF)
         return left, right
 
     def update_bounds(self) -> None:
@@ -266,7 +289,7 @@ class LocalSearchTree(ArrayTree):
     def collapse(self, top: int) -> None:
         """Make a node a leaf."""
         self.arrays.end[self.preorder(top)[1:]] = 0
-        self.left[top] = self.right[top] = LEAF
+        self._set_children(top, LEAF, LEAF)
         self.route(top)
 
     def remove_leaf(self, leaf: int) -> int:
@@ -275,8 +298,8 @@ class LocalSearchTree(ArrayTree):
         left, right = self.children(top)
         sibling = left + right - leaf
         arrays.end[[left, right]] = 0
-        for column in (arrays.feature, arrays.rank, arrays.left, arrays.right):
-            column[top] = column[sibling]
+        self.set_cut(top, arrays.feature.item(sibling), arrays.rank.item(sibling))
+        self._set_children(top, *self.children(sibling))
         self.route(top)
         self.mark_ancestors(top)
         return top

@@ -42,12 +42,13 @@ class SearchBudget:
     beam : BeamSearch or None
         Search in addition to the greedy one; None for no beam search and the induced cost alone.
     max_beam_size : float
-        Size of a problem up to which beam search is used.
+        Size of a problem up to which beam search is used with one leaf per cluster, or CART with
+        more leaves.
     n_polished, max_polish_size : int, float
         How many of the cheapest trees are polished; half as many above this size.
     search_work, search_work_per_value : float
         Work of the local search in about nanoseconds: a constant, plus so much per row, column and
-        leaf. None if both are 0.
+        cluster; twice that with more leaves than clusters. No search if both are 0.
     n_references : int
         Number of k-means clusterings to start from.
     """
@@ -60,25 +61,32 @@ class SearchBudget:
     search_work_per_value: float = 0
     n_references: int = 1
 
-    def uses_beam(self, problem: Problem) -> bool:
-        """Whether beam search is used."""
-        return self.beam is not None and _size(problem) <= self.max_beam_size
+    def uses_beam(self, problem: Problem, limits: TreeLimits) -> bool:
+        """Whether beam search is used.
+
+        With more leaves, the local search improves trees of greedy searches as much, in less time.
+        """
+        return self._is_thorough(problem) and limits.n_leaves == problem.n_clusters
 
     def uses_cart(self, problem: Problem, limits: TreeLimits) -> bool:
         """Whether to try CART, which with additional leaves has cuts that other methods miss."""
         has_more_leaves = limits.n_leaves > problem.n_clusters
-        return has_more_leaves and self.uses_beam(problem) and fits_single_precision(problem.X)
+        return has_more_leaves and self._is_thorough(problem) and fits_single_precision(problem.X)
+
+    def _is_thorough(self, problem: Problem) -> bool:
+        return self.beam is not None and _size(problem) <= self.max_beam_size
 
     def n_trees(self, problem: Problem, limits: TreeLimits) -> int:
         """How many trees are grown per reference."""
         n_criteria = 1 if self.beam is None else 3
         extra = len(SHALLOW_PENALTIES) * limits.limits_depth + self.uses_cart(problem, limits)
-        return n_criteria * (1 + self.uses_beam(problem)) + extra
+        return n_criteria * (1 + self.uses_beam(problem, limits)) + extra
 
     def local_search_work(self, problem: Problem, limits: TreeLimits) -> float:
         """Work of the local search."""
-        size = count_rows(problem) * problem.n_features * limits.n_leaves
-        return self.search_work + self.search_work_per_value * size
+        size = count_rows(problem) * problem.n_features * problem.n_clusters
+        factor = 2 if limits.n_leaves > problem.n_clusters else 1
+        return factor * (self.search_work + self.search_work_per_value * size)
 
 
 def _size(problem: Problem) -> float:
@@ -89,11 +97,11 @@ EFFORTS = {
     "fast": SearchBudget(),
     "balanced": SearchBudget(
         beam=BeamSearch(10, 5),
-        max_beam_size=2e7,
+        max_beam_size=2e6,
         n_polished=3,
         max_polish_size=5e6,
-        search_work=5e8,
-        search_work_per_value=200,
+        search_work=6e8,
+        search_work_per_value=300,
     ),
     "best": SearchBudget(
         beam=BeamSearch(40, 10),
@@ -196,7 +204,7 @@ class Portfolio:
         searches: list[Any] = ["greedy"]
         if budget.beam is not None:
             criteria += [InducedCost(problem, 0.0), Mistakes(problem)]
-        if budget.uses_beam(problem):
+        if budget.uses_beam(problem, self.limits):
             searches.append(budget.beam)
         for search in searches:
             for criterion in criteria:

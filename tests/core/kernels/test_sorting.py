@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pellucid._core.kernels import sorting
+from pellucid._core.kernels import local_search as sorting
 from pellucid._utils.compilation import compiled
 
 SIZES = [0, 1, 2, 3, 10, 257]

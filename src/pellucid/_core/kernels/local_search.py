@@ -17,8 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pellucid._core.kernels.sorting import KEY, ORDER, radix_sort
-from pellucid._utils.compilation import fused, reordered
+from pellucid._utils.compilation import fused, inner, reordered
 
 N_CODES = 64
 """Coarse steps of a column."""
@@ -32,8 +31,8 @@ MIN_GAIN = 1e-9
 TIE = 1e-12
 """Part of BSS up to which two cuts are equal; ties go to the column and rank found first."""
 
-LEFT_GROUP, RIGHT_GROUP, CONTESTED, STACK, INNER = range(5, 10)
-"""Rows of the scratch array; the others are those of `radix_sort`."""
+KEY, ORDER, OLD_KEY, OLD_ORDER, COUNT, LEFT_GROUP, RIGHT_GROUP, CONTESTED, STACK, INNER = range(10)
+"""Rows of the scratch array; the first five are those of `radix_sort`."""
 
 GIVE_UP_FACTOR = 0.5
 """Re-optimisation stops if BSS misses its goal by more than this multiple of its latest rise."""
@@ -74,6 +73,39 @@ compile faster."""
 
 BETWEEN_SS, SPLIT_GAIN = range(2)
 """Rows of `scores`, which has the last two."""
+
+
+@inner
+def radix_sort(arrays, n):
+    """Stable sort of n nonnegative integers, eight bits at a time.
+
+    Numba's own sorts take long to compile.
+
+    `arrays` has the keys and the items in its first rows, and three rows of scratch space; its
+    shape is (5 or more, 257 or n or more).
+    """
+    largest = 0
+    for i in range(n):
+        largest = arrays[KEY, i] if arrays[KEY, i] > largest else largest
+    shift = 0
+    while shift == 0 or largest >> shift > 0:
+        for s in range(257):
+            arrays[COUNT, s] = 0
+        for i in range(n):
+            key = arrays[KEY, i]
+            arrays[OLD_KEY, i] = key
+            arrays[OLD_ORDER, i] = arrays[ORDER, i]
+            arrays[COUNT, ((key >> shift) & 255) + 1] += 1
+        for s in range(256):
+            arrays[COUNT, s + 1] += arrays[COUNT, s]
+        for i in range(n):
+            key = arrays[OLD_KEY, i]
+            s = (key >> shift) & 255
+            place = arrays[COUNT, s]
+            arrays[KEY, place] = key
+            arrays[ORDER, place] = arrays[OLD_ORDER, i]
+            arrays[COUNT, s] = place + 1
+        shift += 8
 
 
 @fused

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from dataclasses import replace
 
 import pytest
@@ -15,6 +16,11 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     # There is a process per processor: threads of OpenMP and BLAS would only wait for each other.
     for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(_variable, "1")
+
+# Tests start many processes. Without bytecode each one would compile the source text of NumPy,
+# SciPy, scikit-learn and Numba anew, which takes longer than most of these tests.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 collect_ignore = ["typed/probes.py"]
 """Read by type checkers, not run."""

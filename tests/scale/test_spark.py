@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,9 @@ from pellucid import ExKMC, ExShallow
 from tests.scale.test_same_tree import assert_same_tree
 
 pytestmark = pytest.mark.slow
+
+TESTS = Path(__file__).parents[1]
+ROOT = TESTS.parent
 
 if os.environ.get("PELLUCID_SPARK_TESTS") != "require":
     pytest.importorskip("pyspark")
@@ -44,6 +48,9 @@ def spark():
         .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
         .config("spark.sql.adaptive.enabled", "false")
         .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+        # Workers are forked from a process that has imported what they need.
+        .config("spark.python.daemon.module", "_support.spark_daemon")
+        .config("spark.executorEnv.PYTHONPATH", os.pathsep.join([str(ROOT / "src"), str(TESTS)]))
         .getOrCreate()
     )
     session.sparkContext.setLogLevel("OFF")

@@ -1,0 +1,24 @@
+"""The process from which Spark forks its Python workers, with what they use loaded before.
+
+Each worker would otherwise import Numba and this package and load the machine code for itself, and
+its garbage collector, which runs after every task, would look at all of that each time.
+"""
+
+from __future__ import annotations
+
+import gc
+
+import numpy as np
+import pandas  # noqa: F401
+import pyarrow  # noqa: F401
+from pyspark.daemon import manager
+
+import pellucid
+import pellucid.scale.spark
+
+if __name__ == "__main__":
+    rows = np.array([[0.0, 0.0], [0.0, 1.0], [5.0, 5.0], [5.0, 6.0]])
+    for method in (pellucid.ExKMC, pellucid.ExShallow):
+        method(reference=rows[::2], n_jobs=1).fit(pellucid.scan(lambda: iter([rows])))
+    gc.freeze()
+    manager()

@@ -32,7 +32,9 @@ METHODS = {
 ENGINES = ("streamed", "Dask", "Spark")
 
 
-def make_set(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, list[dict]]:
+def make_set(
+    seed: int, most_parts: int = 64
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, list[dict]]:
     """Rows, centers, weights and partitions of a data set."""
     rng = np.random.default_rng(seed)
     n, d = int(rng.integers(5, 4000)), int(rng.integers(1, 7))
@@ -53,7 +55,7 @@ def make_set(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, list
         rng.random(n),
         np.exp(3 * rng.normal(size=n)),
     ][int(rng.integers(4))]
-    cuts = np.sort(rng.integers(0, n + 1, size=int(rng.integers(0, 64))))
+    cuts = np.sort(rng.integers(0, n + 1, size=int(rng.integers(0, most_parts))))
     parts = []
     for rows in np.split(rng.permutation(n), cuts):
         part = {f"x{j}": X[rows, j] for j in range(d)}
@@ -95,6 +97,7 @@ def measure(settings: Settings) -> None:
     columns = ("method", "rows", "partitions", "weighted", *ENGINES)
     store = Store(settings.output / FILE, ("seed",), columns)
     n_sets, n_spark = (6, 0) if settings.quick else (N_SETS, N_SPARK_SETS)
+    most_parts = 6 if settings.quick else 64
     spark = None
     for seed in range(n_sets):
         if settings.fresh:
@@ -104,15 +107,15 @@ def measure(settings: Settings) -> None:
         if seed < n_spark and spark is None:
             spark = _start_spark()
         engines = ENGINES if spark is not None and seed < n_spark else ENGINES[:2]
-        store.add([{"seed": seed, **compare(seed, engines, spark)}])
+        store.add([{"seed": seed, **compare(seed, engines, spark, most_parts)}])
     if spark is not None:
         spark.stop()
 
 
-def compare(seed: int, engines: tuple[str, ...], spark: Any = None) -> dict:
+def compare(seed: int, engines: tuple[str, ...], spark: Any = None, most_parts: int = 64) -> dict:
     """Fit one data set in memory and on some engines."""
     name = list(METHODS)[seed % len(METHODS)]
-    X, centers, weights, parts = make_set(seed)
+    X, centers, weights, parts = make_set(seed, most_parts)
     found = {"method": name, "rows": len(X), "partitions": len(parts)}
     found["weighted"] = weights is not None
     with warnings.catch_warnings():

@@ -41,7 +41,8 @@ def jobs(settings: Settings) -> list[Job]:
     keys = ("case", "k", "method")
     store = Store(settings.output / FILE, keys, ("seconds", "kmeans_seconds"))
     n_rows, clusters = (2_000, (5, 20)) if settings.quick else (N_ROWS, CLUSTERS)
-    found = [_job(store, n_rows, k, method) for k in clusters for method in METHODS]
+    repeats = 1 if settings.quick else 3
+    found = [_job(store, n_rows, k, method, repeats) for k in clusters for method in METHODS]
     texts = [] if settings.quick else [LARGE_TEXT]
     if not settings.quick and "newsgroups20" in data.names(settings.data):
         texts.insert(0, TEXT)
@@ -50,13 +51,13 @@ def jobs(settings: Settings) -> list[Job]:
     ]
 
 
-def _job(store: Store, n_rows: int, k: int, method: str) -> Job:
+def _job(store: Store, n_rows: int, k: int, method: str, repeats: int) -> Job:
     def measure():
         case = cases.blobs(n_rows, N_COLUMNS, k)
         X, _ = cases.load(case)
         kmeans, kmeans_seconds = cases.fit_kmeans(case)
         warm_up(method, X, k)
-        seconds = best_of(3, lambda: make(method, kmeans.cluster_centers_).fit(X))
+        seconds = best_of(repeats, lambda: make(method, kmeans.cluster_centers_).fit(X))
         return {"seconds": seconds, "kmeans_seconds": kmeans_seconds}
 
     return Job(store, {"case": "blobs", "k": k, "method": method}, measure)

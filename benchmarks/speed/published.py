@@ -31,16 +31,19 @@ def jobs(settings: Settings) -> list[Job]:
     for (name, method), rows in group(read_peers(settings.golden), "dataset", "method").items():
         known = method in TITLES and any(row["kmeans_seconds"] for row in rows)
         if known and name in there and not (settings.quick and name != "iris"):
-            found.append(_job(store, name, method, rows, settings.data))
+            repeats = 1 if settings.quick else 3
+            found.append(_job(store, name, method, rows, settings.data, repeats))
     return found
 
 
-def _job(store: Store, name: str, method: str, rows: list[Row], folder: Path | None) -> Job:
+def _job(
+    store: Store, name: str, method: str, rows: list[Row], folder: Path | None, repeats: int
+) -> Job:
     def measure():
-        X, k, centers, kmeans_seconds = _reference(name, folder)
+        X, k, centers, kmeans_seconds = _reference(name, folder, repeats)
         warm_up(method, X, k)
         return {
-            "seconds": best_of(3, lambda: make(method, centers).fit(X)),
+            "seconds": best_of(repeats, lambda: make(method, centers).fit(X)),
             "kmeans_seconds": kmeans_seconds,
             "published_seconds": mean(rows, "seconds"),
             "published_kmeans_seconds": mean(rows, "kmeans_seconds"),
@@ -50,10 +53,10 @@ def _job(store: Store, name: str, method: str, rows: list[Row], folder: Path | N
 
 
 @lru_cache(maxsize=1)
-def _reference(name: str, folder: Path | None) -> tuple[Any, int, Any, float]:
+def _reference(name: str, folder: Path | None, repeats: int) -> tuple[Any, int, Any, float]:
     X, k = data.load(name, folder)
     kmeans = KMeans(k, n_init=10, random_state=0)
-    seconds = best_of(3, lambda: kmeans.fit(X))
+    seconds = best_of(repeats, lambda: kmeans.fit(X))
     return X, k, kmeans.cluster_centers_, seconds
 
 

@@ -48,6 +48,7 @@ TOGETHER = """
 import os, sys, traceback
 import numpy, numba
 import pellucid._utils.compilation
+numba.njit(lambda x: x)(1)
 for code in {codes!r}:
     if os.fork() == 0:
         status = 1
@@ -60,7 +61,7 @@ for code in {codes!r}:
         os._exit(status)
 sys.exit(any(os.wait()[1] for _ in {codes!r}))
 """
-"""Processes that start to compile at once: Numba is imported before they are forked."""
+"""Processes that start to compile at once: Numba is imported and ready before they are forked."""
 
 
 class Loops:

@@ -67,12 +67,20 @@ def test_labels():
 @pytest.mark.slow
 def test_distributed_processes_and_a_killed_worker():
     distributed = pytest.importorskip("distributed")
+    # Workers are forked from a process that has imported what they need.
+    forked = {"distributed.worker.multiprocessing-method": "forkserver"}
+    with dask.config.set(forked):
+        context = distributed.utils.get_mp_context()
+    context.set_forkserver_preload(
+        ["distributed", "dask.dataframe", "pellucid.scale.dask", "numba"]
+    )
     random = np.random.default_rng(0)
     X = random.normal(size=(20_000, 5)) + 4 * random.integers(3, size=(20_000, 1))
     centers = X[:6]
     parts = [{f"x{j}": part[:, j] for j in range(5)} for part in np.array_split(X, 8)]
     expected = ExKMC(reference=centers, n_leaves=9).fit(X)
     with (
+        dask.config.set(forked),
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
         ) as cluster,

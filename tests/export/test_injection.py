@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 import subprocess
 import xml.etree.ElementTree as ET
+from functools import cache
 
 import duckdb
 import numpy as np
@@ -25,7 +26,10 @@ from pellucid.tables.formulas import neutralise, restore
 from pellucid.tables.reading import read_source
 from pellucid.tables.writing import write_table
 
-CASE = hostile_case()
+
+@cache  # when the first test runs: at import, every process of the tests would fit it at once
+def case():
+    return hostile_case()
 
 
 def quoted(name, mark='"'):
@@ -33,7 +37,7 @@ def quoted(name, mark='"'):
 
 
 def test_duckdb_and_sqlite():
-    explanation, table, expected = CASE
+    explanation, table, expected = case()
     with duckdb.connect() as database:
         database.register("given", table)
         database.execute("CREATE TABLE rows_ AS SELECT * FROM given")
@@ -65,7 +69,7 @@ def test_servers(start):
 
 
 def test_every_dialect_quotes_so_that_only_names_and_literals_are_left():
-    explanation, _, _ = CASE
+    explanation, _, _ = case()
     for name, dialect in DIALECTS.items():
         text = to_sql(explanation, dialect=name, table="rows_")
         for word in sorted((*HOSTILE, KIND), key=len, reverse=True):
@@ -75,7 +79,7 @@ def test_every_dialect_quotes_so_that_only_names_and_literals_are_left():
 
 
 def test_python_is_compiled_and_run():
-    explanation, table, expected = CASE
+    explanation, table, expected = case()
     space = {}
     exec(compile(to_python(explanation), "exported", "exec"), space)
     rows = table.to_dict("records")
@@ -83,7 +87,7 @@ def test_python_is_compiled_and_run():
 
 
 def test_json_comes_back():
-    explanation, table, expected = CASE
+    explanation, table, expected = case()
     again = from_json(explanation.to_json())
     assert again.predict(table).tolist() == expected
     assert [rule.text for rule in again.rules_] == [rule.text for rule in explanation.rules_]
@@ -92,7 +96,7 @@ def test_json_comes_back():
 def test_graphviz_draws_the_texts():
     if shutil.which("dot") is None:
         pytest.skip("Graphviz is not installed: DOT is not drawn")
-    explanation, _, _ = CASE
+    explanation, _, _ = case()
     done = subprocess.run(
         ["dot", "-Tsvg"], input=to_dot(explanation), capture_output=True, text=True, check=True
     )
@@ -102,13 +106,13 @@ def test_graphviz_draws_the_texts():
     drawn = {" ".join("".join(t.itertext()).split()) for t in root.iter(f"{space}text")}
     nodes = [g for g in root.iter(f"{space}g") if g.get("class") == "node"]
     assert len(nodes) == explanation.tree_.node_count
-    for label in explanation.predict(CASE[1]):
+    for label in explanation.predict(case()[1]):
         plain = "".join(c if c.isprintable() else " " for c in f"cluster {label}")
         assert " ".join(plain.split()) in drawn
 
 
 def test_mermaid_has_only_its_own_syntax():
-    explanation, _, _ = CASE
+    explanation, _, _ = case()
     node = r'n\d+[\[(]"[\w .,:%()≤≥≠>=+/#;-]*(<br>[\w .,:%()]*)?"[\])]'
     edge = r"n\d+ -- (yes|no) --> n\d+"
     style = r"style n\d+ fill:#\w{6},stroke:none,color:#\w{6}"
@@ -117,7 +121,7 @@ def test_mermaid_has_only_its_own_syntax():
 
 
 def test_notebook_html_has_only_its_own_elements():
-    found = set(re.findall(r"<\s*/?\s*([a-zA-Z]+)", to_html(CASE[0])))
+    found = set(re.findall(r"<\s*/?\s*([a-zA-Z]+)", to_html(case()[0])))
     assert found <= {
         "div", "style", "table", "thead", "tbody", "tr", "th", "td", "span", "strong", "details",
         "summary", "pre",

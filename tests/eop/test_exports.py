@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from functools import cache
 
 import duckdb
 import numpy as np
@@ -46,13 +47,19 @@ def run_sql(table: pd.DataFrame, regions: RegionList, dialect: str) -> list:
         return [row[0] for row in base.execute(query)]
 
 
+@cache
+def fitted(load, shape) -> tuple[pd.DataFrame, EOPClassifier]:
+    """The columns of a data set and a model of its classes."""
+    data = load(as_frame=True)
+    X, y = data.data, data.target_names[data.target]
+    return X, EOPClassifier("stump", regions=shape, random_state=0).fit(X, y)
+
+
 @pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("load", [load_iris, load_wine])
 def test_sql_and_json_give_the_clusters_of_predict(shape, load, dialect):
-    data = load(as_frame=True)
-    X, y = data.data, data.target_names[data.target]
-    model = EOPClassifier("stump", regions=shape, random_state=0).fit(X, y)
+    X, model = fitted(load, shape)
     regions = RegionList.of(model)
     random = np.random.default_rng(0)
     new = X.sample(300, replace=True, random_state=0) * random.normal(1, 0.1, (300, X.shape[1]))
@@ -211,8 +218,8 @@ def test_a_matrix_must_be_an_ellipse():
 )
 def test_strict_regions_keep_the_limit_on_the_training_rows(shape, max_error):
     random = np.random.default_rng(1)
-    X = random.normal(size=(500, 3))
-    y = (X[:, 0] + 0.8 * random.normal(size=500) > 0).astype(int) + 2 * (X[:, 1] > 1)
+    X = random.normal(size=(250, 3))
+    y = (X[:, 0] + 0.8 * random.normal(size=250) > 0).astype(int) + 2 * (X[:, 1] > 1)
     options = {"max_error": max_error, "regions": shape, "random_state": 0}
     relaxed = EOPClassifier("stump", **options).fit(X, y)
     strict = EOPClassifier("stump", **options, strict=True).fit(X, y)

@@ -9,6 +9,7 @@ from sklearn.datasets import load_digits, load_wine, make_blobs
 from sklearn.metrics import silhouette_score
 
 import pellucid
+from _support.extended import EXTENDED, seeds
 from _support.tables import blobs, clustered, decisions, source
 from pellucid.table_explainer.arguments import read_number
 from pellucid.table_explainer.clustering import cluster_rows
@@ -40,7 +41,7 @@ def mixed(seed: int) -> pl.DataFrame:
 @pytest.mark.parametrize("make", [overlapping, uniform, mixed])
 def test_the_number_does_not_depend_on_the_seed(make):
     prepared = prepare(source(make(0)))
-    chosen = [cluster_rows(prepared, None, seed=seed)[1] for seed in range(3)]
+    chosen = [cluster_rows(prepared, None, seed=seed)[1] for seed in seeds(6)]
     assert len({clustering.n_clusters for clustering in chosen}) == 1
     assert len({clustering.number for clustering in chosen}) == 1
 
@@ -161,7 +162,7 @@ def test_a_tree_with_a_very_small_cluster_gets_another_number():
     # Handwritten digits: the tree of eight clusters has one of less than 2 % of the rows.
 
     table = load_digits(as_frame=True).data.iloc[:700]
-    for seed in range(2):
+    for seed in range(2 if EXTENDED else 1):
         found = pellucid.explain(table, random_state=seed, verbose=False)
         sizes = [rule.n_samples for rule in found.rules]
         is_named = any("has only" in text for text in found.warnings)

@@ -7,6 +7,7 @@ import pytest
 
 import pellucid
 from pellucid import IMM, ExplainableKMeans, scan
+from pellucid._core.refine import local_search
 from pellucid._utils.notices import InputError
 from pellucid.cluster import _explainable_kmeans
 from pellucid.scale.batches import RawBatch
@@ -82,9 +83,10 @@ def test_batches_and_order_do_not_matter(options, decimals, monkeypatch):
 
 def test_the_cheapest_tree_over_all_rows_is_kept(monkeypatch):
     monkeypatch.setattr(_explainable_kmeans, "SCAN_SAMPLE_ROWS", 200)
+    monkeypatch.setattr(local_search, "_MAX_ROWS", 100)
     X, _ = make_data(3)
     data = scan(lambda: frames(X), memory=20_000)
-    model = ExplainableKMeans(reference=X[:5], effort="balanced", n_leaves=6).fit(data)
+    model = ExplainableKMeans(reference=X[:5], effort="balanced").fit(data)
     assert model.n_trees_tried_ > 3
     assert model.inertia_ < IMM(reference=X[:5]).fit(X).inertia_
 

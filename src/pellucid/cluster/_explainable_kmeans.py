@@ -52,11 +52,12 @@ class ExplainableKMeans(BaseThresholdTree):
 
     - ``effort="fast"``: ExShallow's tree, expanded as by ExKMC where more leaves are allowed, then
       polished;
-    - ``"balanced"``: also the trees of ExGreedy and IMM, and, where rows × columns × clusters are
-      at most 2 million, all three by beam search (10 trees, 5 cuts per leaf) and, with more leaves
-      than clusters, CART's. Local search starts from the two best of them, and its result is
-      polished. Where it searches a sample of the rows, the three cheapest trees are polished too,
-      or two where rows × columns × leaves² ÷ clusters are above 5 million;
+    - ``"balanced"``: also the tree of ExGreedy, and, where rows × columns × clusters are at most
+      2 million, both by beam search (10 trees, 5 cuts per leaf) or, with more leaves than clusters,
+      CART's. Local search starts from the two best of them. Where it does not use all rows, or with
+      `max_depth` or `max_conditions`, also the tree of IMM; then the three cheapest trees and that
+      of the local search are polished, or two of them where rows × columns × leaves² ÷ clusters are
+      above 5 million;
     - ``"best"``: all of this, and the same with wide beams (40 trees, 10 cuts) whatever the size, a
       local search several times as long, every tree polished, and five k-means references.
 
@@ -168,7 +169,7 @@ class ExplainableKMeans(BaseThresholdTree):
         rank, found = self._ranking(_reference_cost(problem)), []
         for posed in self._problems(problem, self._n_references()):
             for portfolio in self._portfolios(posed, posed is problem, progress):
-                if (polished := portfolio.best(rank, only_cost=self._penalty == 0)) is not None:
+                if (polished := portfolio.best(rank)) is not None:
                     found.append((polished, posed))
         if not found:
             raise ValueError(self._too_narrow(problem.n_clusters))
@@ -197,7 +198,9 @@ class ExplainableKMeans(BaseThresholdTree):
         penalty = _AUTO_PENALTY if isinstance(self.depth_penalty, str) else self._penalty
         limits = self._limits(problem.n_clusters)
         for budget in self._budgets(is_first):
-            yield Portfolio(problem, budget, limits, penalty, self.threshold_style, progress)
+            yield Portfolio(
+                problem, budget, limits, penalty, self.threshold_style, progress, self._penalty == 0
+            )
 
     def _budgets(self, is_first: bool) -> list[SearchBudget]:
         """The best effort includes the balanced one, so that its tree is never costlier."""
@@ -208,7 +211,7 @@ class ExplainableKMeans(BaseThresholdTree):
         """How many trees are grown in all."""
         budgets = self._budgets(True) + (self._n_references() - 1) * self._budgets(False)
         limits = self._limits(problem.n_clusters)
-        return sum(budget.n_trees(problem, limits) for budget in budgets)
+        return sum(budget.n_trees(problem, limits, self._penalty == 0) for budget in budgets)
 
     def _ranking(self, yardstick: float) -> Callable[[Any], tuple[float, float]]:
         """The order of trees by cost and size, given the cost of the reference."""
@@ -252,7 +255,7 @@ class ExplainableKMeans(BaseThresholdTree):
                 return rank(polished)
 
             for portfolio in self._portfolios(posed, posed is small, progress):
-                portfolio.best(record, only_cost=self._penalty == 0)
+                portfolio.best(record)
         if not ranked:
             raise ValueError(self._too_narrow(small.n_clusters))
         self.n_trees_tried_ = progress.done

@@ -129,29 +129,29 @@ def scan_sparse(
         )
 
 
-@allocating
-def open_bins(feature, codes, n_codes, inside, contested, limit):
-    """Sums at the edges of a column, the best edge, and positions of the rows in wanted bins.
+@compiled
+def open_bins(feature, codes, n_codes, inside, contested, limit, sums, wanted, at_edge, positions):
+    """Fill in sums at the edges of a column, and positions of the rows in wanted bins.
 
-    `codes` are those of all rows of the data. A bin is wanted if its bound is at most `limit`.
+    Returns the best edge and the number of these rows. `codes` are those of all rows of the data. A
+    bin is wanted if its bound is at most `limit`. `sums`, of shape (1, n_codes, 2), is 0 at first,
+    and `wanted` is False.
     """
     rows, difference = contested.rows, contested.difference
-    sums, wanted = np.zeros((1, n_codes, 2), dtype=np.int64), np.zeros(n_codes, dtype=np.bool_)
     for i in range(len(rows)):
         sums[0, codes[rows[i]], 1 if difference[i] > 0 else 0] += difference[i]
     _, edge, _ = _scan_edges(
         sums, 0, feature, n_codes, contested.negative, contested.positive, inside, limit, wanted
     )
-    at_edge, total = np.empty(n_codes, dtype=np.int64), np.int64(0)
+    total = np.int64(0)
     for b in range(n_codes):
         total += sums[0, b, 0] + sums[0, b, 1]
         at_edge[b] = total
-    positions = np.empty(len(rows) + 1, dtype=np.int32)
     n = 0
     for i in range(len(rows)):
         positions[n] = i
         n += wanted[codes[rows[i]]]
-    return at_edge, edge, positions[:n]
+    return edge, n
 
 
 @compiled

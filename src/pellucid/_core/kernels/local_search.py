@@ -476,7 +476,7 @@ def reoptimise(
     while between_ss >= limits[2]:
         changed = False
         for p in range(n_inner - 1, -1 if with_top else 0, -1):
-            i = scratch[INNER, p]
+            i = np.int64(scratch[INNER, p])  # one compilation of `route_rows` serves all
             if not (nodes[IS_STALE, i] or is_leaf):
                 continue
             gain, feature, at, more = _best_cut(

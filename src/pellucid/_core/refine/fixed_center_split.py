@@ -135,7 +135,13 @@ class FixedCenterSearch:
 
         problem, contested, bins = self.problem, self.contested, self.problem.bins
         codes, n_codes = bins.dense_column(feature, problem.n_samples), bins.n_edges[feature] + 1
-        at_edge, edge, positions = open_bins(feature, codes, n_codes, bins.inside, contested, limit)
+        at_edge = np.empty(n_codes, dtype=np.int64)
+        positions = np.empty(len(contested.rows) + 1, dtype=np.int32)
+        sums, wanted = np.zeros((1, n_codes, 2), dtype=np.int64), np.zeros(n_codes, dtype=bool)
+        edge, n = open_bins(
+            feature, codes, n_codes, bins.inside, contested, limit, sums, wanted, at_edge, positions
+        )
+        positions = positions[:n]
         values = problem.values(feature, contested.rows[positions])
         order = np.argsort(values, kind="stable")
         least, threshold = sweep_bins(order, values, positions, codes, contested, at_edge)

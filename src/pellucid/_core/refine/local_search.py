@@ -74,13 +74,21 @@ def searchable(problem: Problem) -> Problem | None:
 
     None if there is one cluster, or if the columns are so many that a sample would be too small.
     """
-    max_rows = min(_MAX_ROWS, _MAX_VALUES // problem.n_features)
     if problem.n_clusters < 2:
         return None
-    if count_rows(problem) <= max_rows:
+    if is_small(problem):
         return problem
-    is_enough = max_rows >= _MIN_ROWS_PER_CLUSTER * problem.n_clusters
-    return sample_problem(problem, max_rows) if is_enough else None
+    is_enough = _max_rows(problem) >= _MIN_ROWS_PER_CLUSTER * problem.n_clusters
+    return sample_problem(problem, _max_rows(problem)) if is_enough else None
+
+
+def is_small(problem: Problem) -> bool:
+    """Whether a local search uses all rows."""
+    return problem.n_clusters > 1 and count_rows(problem) <= _max_rows(problem)
+
+
+def _max_rows(problem: Problem) -> int:
+    return min(_MAX_ROWS, _MAX_VALUES // problem.n_features)
 
 
 def search_from(

@@ -21,6 +21,7 @@ from pellucid._core.refine.limits import TreeLimits
 from pellucid._core.refine.local_search import (
     SHALLOW_PENALTIES,
     count_rows,
+    is_small,
     search_from,
     searchable,
 )
@@ -76,9 +77,14 @@ class SearchBudget:
     def _is_thorough(self, problem: Problem) -> bool:
         return self.beam is not None and _size(problem) <= self.max_beam_size
 
-    def n_trees(self, problem: Problem, limits: TreeLimits) -> int:
+    def searches_all_rows(self, problem: Problem, limits: TreeLimits, only_cost: bool) -> bool:
+        """Whether a local search on all rows decides. Then other trees are starts only."""
+        return only_cost and self.search_work > 0 and not limits.limits_depth and is_small(problem)
+
+    def n_trees(self, problem: Problem, limits: TreeLimits, only_cost: bool) -> int:
         """How many trees are grown per reference."""
-        n_criteria = 1 if self.beam is None else 3
+        n_criteria = 3 - self.searches_all_rows(problem, limits, only_cost)
+        n_criteria = 1 if self.beam is None else n_criteria
         extra = len(SHALLOW_PENALTIES) * limits.limits_depth + self.uses_cart(problem, limits)
         return n_criteria * (1 + self.uses_beam(problem, limits)) + extra
 
@@ -129,6 +135,9 @@ class Portfolio:
     threshold_style : {"round", "midpoint", "data"}
     progress : Progress
         Counts the trees.
+    only_cost : bool
+        Whether only the cost counts. Then trees can be compared before they are polished, and a
+        local search can start from them.
     """
 
     problem: Problem
@@ -137,32 +146,26 @@ class Portfolio:
     depth_penalty: float
     threshold_style: ThresholdStyle
     progress: Progress
+    only_cost: bool
 
-    def best(
-        self, rank: Callable[[Polished], tuple[Any, ...]], *, only_cost: bool
-    ) -> Polished | None:
-        """The polished tree of lowest rank within the limits; ties go to the first.
-
-        Parameters
-        ----------
-        rank : callable
-        only_cost : bool
-            Whether only the cost counts. Then trees can be compared before they are polished, and
-            a local search can start from them.
-        """
-        problem, budget, limits = self.problem, self.budget, self.limits
+    def best(self, rank: Callable[[Polished], tuple[Any, ...]]) -> Polished | None:
+        """The improved tree of lowest rank within the limits; ties go to the first."""
         starts = list(self._starts())
-        if only_cost:
+        if self.only_cost:
             found = None
-            if budget.search_work > 0:
-                small = searchable(problem)
+            if self.budget.search_work > 0:
+                small = searchable(self.problem)
                 found = None if small is None else self._search(starts, small)
-                if found is not None and small is problem and not limits.limits_depth:
-                    return min(self._polish(found.tree), key=rank)
+                if found is not None and self._searches_all_rows:
+                    return min(self._polish(found.tree, rounds=0), key=rank)  # nothing to improve
             starts = sorted(starts, key=self._rank)[: self._n_polished()]
             starts = starts if found is None else [found, *starts]
         candidates = (polished for start in starts for polished in self._polish(start.tree))
         return min(candidates, key=rank, default=None)
+
+    @property
+    def _searches_all_rows(self) -> bool:
+        return self.budget.searches_all_rows(self.problem, self.limits, self.only_cost)
 
     def _search(self, starts: list[StartTree], problem: Problem) -> StartTree | None:
         """The best tree of a local search on the rows of a problem, within the limits."""
@@ -203,7 +206,9 @@ class Portfolio:
         criteria = [InducedCost(problem, self.depth_penalty)]
         searches: list[Any] = ["greedy"]
         if budget.beam is not None:
-            criteria += [InducedCost(problem, 0.0), Mistakes(problem)]
+            criteria.append(InducedCost(problem, 0.0))
+            if not self._searches_all_rows:  # where it does, trees of IMM are not better starts
+                criteria.append(Mistakes(problem))
         if budget.uses_beam(problem, self.limits):
             searches.append(budget.beam)
         for search in searches:
@@ -233,15 +238,15 @@ class Portfolio:
         expanded = StartTree(more.builder.build(), more.leaf_of_rows)
         return expanded if self.limits.allows(expanded.tree) else start
 
-    def _polish(self, tree: ThresholdTree) -> Iterator[Polished]:
+    def _polish(self, tree: ThresholdTree, rounds: int = ROUNDS) -> Iterator[Polished]:
         """The polished tree, or the tree itself if the polished one exceeds the limits."""
-        for rounds in (ROUNDS, 0):
+        for n_rounds in (rounds, 0):
             polished = polish_tree(
                 tree,
                 self.problem,
                 threshold_style=self.threshold_style,
                 n_leaves=self.limits.n_leaves,
-                rounds=rounds,
+                rounds=n_rounds,
             )
             if self.limits.allows(polished.tree):
                 yield polished

@@ -59,7 +59,8 @@ class ExplainableKMeans(BaseThresholdTree):
       of the local search are polished, or two of them where rows × columns × leaves² ÷ clusters are
       above 5 million;
     - ``"best"``: all of this, and the same with wide beams (40 trees, 10 cuts) whatever the size, a
-      local search several times as long, every tree polished, and five k-means references.
+      local search several times as long, and five k-means references. Where trees are polished, all
+      of them are.
 
     Polishing alternates better cuts, better clusters of leaves and centers at the means of the
     clusters while the cost falls. The local search (simulated annealing) changes a part of the tree

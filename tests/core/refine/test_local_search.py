@@ -5,7 +5,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import make_blobs
@@ -203,8 +203,7 @@ def test_no_other_cut_is_cheaper_for_the_means_after_reoptimisation(found, seed)
 def test_bounds_of_splits_are_those_of_the_nearest_of_two_centers(found):
     problem, start = found
     tree = search_tree(problem, start)
-    if not isinstance(tree, GroupedTree):
-        return
+    assume(isinstance(tree, GroupedTree))  # two leaves can only be two clusters
     X, weight, labels = problem.X, problem.weights.values, start.predict(problem.X)
     means = [
         np.average(X[labels == c], axis=0, weights=weight[labels == c])

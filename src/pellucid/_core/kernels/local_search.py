@@ -38,7 +38,7 @@ GIVE_UP_FACTOR = 0.5
 """Re-optimisation stops if BSS misses its goal by more than this multiple of its latest rise."""
 
 RIGHT, MOVED, MEANS = range(3)
-"""Sums of leaves if all rows are on the right, the same during a sweep, and means."""
+"""Sums of groups if all rows are on the right, the same during a sweep, and means."""
 
 
 class RankedRows(NamedTuple):
@@ -110,14 +110,14 @@ def radix_sort(arrays, n):
 
 @fused
 def route_rows(rank, statistics, nodes, rows, sums, scores, start, scratch):
-    """Send the rows of a node down to its leaves; return the number of leaves without rows.
+    """Send the rows of a node down to its leaves.
 
     Rows and statistics of all nodes below `start` are updated. Two rows of `scratch` hold the rows
     that go right, and the nodes that are still to be visited.
     """
     _, n_values = sums.shape
     scratch[1, 0] = start
-    height, n_empty = 1, 0
+    height = 1
     while height > 0:
         height -= 1
         i = scratch[1, height]
@@ -133,12 +133,7 @@ def route_rows(rank, statistics, nodes, rows, sums, scores, start, scratch):
             total = 0.0
             for j in range(n_values - 2):
                 total += sums[i, j] * sums[i, j]
-            if begin == end:
-                n_empty += 1
-                total = 0.0
-            else:
-                total /= sums[i, n_values - 2]
-            scores[BETWEEN_SS, i] = total
+            scores[BETWEEN_SS, i] = total / sums[i, n_values - 2] if begin < end else 0.0
             scores[SPLIT_GAIN, i] = -1.0
             continue
         right, feature, at = nodes[RIGHT_CHILD, i], nodes[CUT_FEATURE, i], nodes[CUT_RANK, i]
@@ -160,7 +155,6 @@ def route_rows(rank, statistics, nodes, rows, sums, scores, start, scratch):
         scratch[1, height] = right
         scratch[1, height + 1] = left
         height += 2
-    return n_empty
 
 
 @reordered
@@ -222,7 +216,7 @@ def _scan_inner_node(rank, code, statistics, nodes, rows, sums, node, scratch, b
 def _scan_leaf(code, statistics, nodes, rows, sums, leaf, scratch, buffers, coarse):
     """Evaluate all columns of a leaf in coarse steps; fills in minus the gain in each column alone.
 
-    The new leaves have the numbers 0 and 1.
+    The groups of the new leaves have the numbers 0 and 1.
     """
     _, n_values = sums.shape
     n_features, begin = n_values - 2, nodes[BEGIN, leaf]
@@ -252,11 +246,11 @@ def _scan_leaf(code, statistics, nodes, rows, sums, leaf, scratch, buffers, coar
 
 
 @reordered
-def _sweep_column(statistics, n, n_leaves, best, scratch, buffers):
+def _sweep_column(statistics, n, n_groups, best, scratch, buffers):
     """The largest BSS above `best` over the ranks of a column, and its rank; -1 if there is none.
 
     The rows are in the order of the column, and go from the right to the left one by one. Only
-    ranks count that leave rows to `n_leaves` leaves.
+    ranks count that leave rows to `n_groups` groups.
     """
     _, n_nodes, n_values = buffers.shape
     n_features, at = n_values - 2, -1
@@ -304,7 +298,7 @@ def _sweep_column(statistics, n, n_leaves, best, scratch, buffers):
         total += (more - last) + (less - buffers[MOVED, b, n_features + 1])
         buffers[MOVED, a, n_features + 1] = more
         buffers[MOVED, b, n_features + 1] = less
-        is_cut = scratch[KEY, p + 1] > scratch[KEY, p] and n_nonempty == n_leaves
+        is_cut = scratch[KEY, p + 1] > scratch[KEY, p] and n_nonempty == n_groups
         if is_cut and total > best + TIE * (total if total > 0 else -total):
             best, at = total, scratch[KEY, p]
     return best, at
@@ -347,7 +341,7 @@ def _best_cut(
     n_nodes, n_values = sums.shape
     n_features, begin, end = n_values - 2, nodes[BEGIN, node], nodes[END, node]
     n = end - begin
-    now, limit, weight, n_leaves = 0.0, 0.0, 0.0, 0
+    now, limit, weight, n_groups = 0.0, 0.0, 0.0, 0
     for i in range(n_nodes):
         for j in range(n_values):
             buffers[RIGHT, i, j] = 0.0
@@ -373,13 +367,13 @@ def _best_cut(
                 norm += buffers[MEANS, g, j] * buffers[MEANS, g, j]
             buffers[MEANS, g, n_features] = norm
             now += norm * total
-            n_leaves += 1
+            n_groups += 1
     for j in range(n_features):
         for s in range(N_CODES):
             coarse[j, s, 0] = 0.0
             coarse[j, s, 1] = 0.0
     if nodes[LEFT_CHILD, node] < 0:
-        n_leaves, moving = 2, weight
+        n_groups, moving = 2, weight
         _scan_leaf(code, statistics, nodes, rows, sums, node, scratch, buffers, coarse)
     else:
         current, n, moving = _scan_inner_node(
@@ -400,7 +394,7 @@ def _best_cut(
             scratch[ORDER, p] = p
             scratch[KEY, p] = rank[scratch[CONTESTED, p], column]
         radix_sort(scratch, n)
-        total, found = _sweep_column(statistics, n, n_leaves, best, scratch, buffers)
+        total, found = _sweep_column(statistics, n, n_groups, best, scratch, buffers)
         if found >= 0:
             best, feature, at = total, column, found
     work = n_nodes * n_values + (weight if by_weight else end - begin) * (30 + 3 * n_features)
@@ -510,7 +504,7 @@ def fill_gain_bounds(statistics, nodes, rows, sums, scores, by_weight, bounds, b
     """Fill bounds[leaf, c] with the fall of the cost if each row of a leaf may choose cluster c.
 
     For leaves whose entry of `SPLIT_GAIN` is negative, which becomes their largest bound. Centers
-    are the means of today; no row is nearer to a cluster without rows. Returns the work.
+    are the current means; no row is nearer to a cluster without rows. Returns the work.
     """
     n_nodes, n_values = sums.shape
     n_groups, n_features, work = bounds.shape[1], n_values - 2, 0.0

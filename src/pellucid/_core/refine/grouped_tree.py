@@ -47,7 +47,7 @@ class GroupedTree(LocalSearchTree):
         return other
 
     def update_bounds(self) -> None:
-        """Compute all bounds anew, from the means of today."""
+        """Compute all bounds from the current means."""
         self.arrays.split_gain[:] = -1
         self._gain_bounds(self.leaves())
 
@@ -70,8 +70,8 @@ class GroupedTree(LocalSearchTree):
     def split_one(self, leaves: list[int], random: Random) -> int | None:
         """Split a leaf between its cluster and another one; the leaf, or None if nothing gains.
 
-        Leaf and cluster are drawn with probabilities that are proportional to their bounds. The
-        other cluster is on a random side.
+        Leaf and cluster are drawn with probabilities that grow with their bounds. The other cluster
+        is on a random side.
         """
         place = _draw(self._gain_bounds(leaves), random)
         if place is None:
@@ -87,9 +87,10 @@ class GroupedTree(LocalSearchTree):
         return leaf
 
     def removable(self) -> list[int]:
-        """The leaves that could be removed; none if another one can be added without that.
+        """The leaves of which one is removed before another one is split.
 
-        Empty leaves come first. The only leaf of a cluster cannot be removed.
+        None if the tree may have another leaf. The empty leaves if there are any, otherwise those
+        whose clusters have other leaves.
         """
         leaves, group = self.leaves(), self.arrays.group
         if 2 * len(leaves) - 1 < len(self.left):

@@ -113,7 +113,7 @@ class Workspace:
     Attributes
     ----------
     scratch, buffers, coarse : ndarray
-        As `pellucid._core.kernels.local_search.best_cut` needs them.
+        As `pellucid._core.kernels.local_search.reoptimise` needs them.
     work : float
         About the nanoseconds spent, computed from the sizes of what was done.
     """
@@ -271,10 +271,10 @@ class LocalSearchTree(ArrayTree):
         return left, right
 
     def update_bounds(self) -> None:
-        """For trees with more leaves than clusters."""
+        """Nothing to do: only trees with more leaves than clusters have bounds."""
 
     def removable(self) -> list[int]:
-        """The leaves that could be removed; none if another one can be added without that."""
+        """The leaves of which one is removed before another one is split."""
         return self.leaves()
 
     def cut_at_quantile(self, node: int, feature: int, quantile: float) -> None:

@@ -83,8 +83,8 @@ class SearchBudget:
 
     def n_trees(self, problem: Problem, limits: TreeLimits, only_cost: bool) -> int:
         """How many trees are grown per reference."""
-        n_criteria = 3 - self.searches_all_rows(problem, limits, only_cost)
-        n_criteria = 1 if self.beam is None else n_criteria
+        has_imm = not self.searches_all_rows(problem, limits, only_cost)
+        n_criteria = 1 if self.beam is None else 2 + has_imm
         extra = len(SHALLOW_PENALTIES) * limits.limits_depth + self.uses_cart(problem, limits)
         return n_criteria * (1 + self.uses_beam(problem, limits)) + extra
 

@@ -165,6 +165,7 @@ def test_no_other_cut_is_cheaper_for_the_means_after_reoptimisation(found, seed)
     problem, start = found
     tree = search_tree(problem, start)
     top = Random(seed).choice(tree.inner())
+    tree.n_exact_columns = problem.n_features  # no column is left out
     tree.reoptimise(top)
     X, weight, group = problem.X, problem.weights.values, tree.arrays.group
     labels = np.empty(len(X), dtype=int)

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from _support.problems import problem_of
 from pellucid import ExKMC
+from pellucid._core.criteria import surrogate_cost as module
 from pellucid._core.criteria.surrogate_bounds import CenterBounds
 from pellucid._core.criteria.surrogate_cost import SurrogateCost
 from pellucid._utils.threads import SERIAL
@@ -66,16 +67,18 @@ def brute_force(X: np.ndarray, costs: np.ndarray) -> tuple[int, int, float] | No
     return None if best[1] < 0 else best
 
 
-@pytest.mark.parametrize("is_sparse", [False, True])
+@pytest.mark.parametrize("search", ["values", "histogram", "sparse histogram"])
 @pytest.mark.parametrize("n_clusters", [2, 5, 12])
 @pytest.mark.parametrize("seed", range(6))
-def test_the_best_split_is_that_of_brute_force(seed, n_clusters, is_sparse):
+def test_the_best_split_is_that_of_brute_force(seed, n_clusters, search, monkeypatch):
+    monkeypatch.setattr(module, "_FEW_ROWS_PER_BIN", 10 if search == "values" else 0)
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 9, size=(120, 4)) * (rng.random((120, 4)) < 0.6).astype(float)
     centers = rng.normal(3, 3, size=(n_clusters, 4))
     labels = ((X[:, None] - centers) ** 2).sum(axis=2).argmin(axis=1)
     weight = rng.integers(1, 4, size=120).astype(float)
-    problem = problem_of(sparse.csc_array(X) if is_sparse else X, centers, labels, weight)
+    data = sparse.csc_array(X) if search == "sparse histogram" else X
+    problem = problem_of(data, centers, labels, weight)
     criterion = SurrogateCost(problem)
     found, expected = criterion.best_split(criterion.root()), brute_force(X, problem.costs)
     if expected is None:

@@ -23,7 +23,8 @@ same center gain nothing). Because losses are not negative, a threshold inside a
     min over c ≠ c' of (L[c] at the lower edge of the bin) + (R[c'] at its upper edge).
 
 So a histogram of the losses by bin gives the exact cost at all edges and a lower bound inside all
-bins; only bins whose bound is at most the best cost are searched value by value.
+bins; only bins whose bound is at most the best cost are searched value by value. A node of few rows
+of dense data is searched value by value without a histogram.
 """
 
 from __future__ import annotations
@@ -43,9 +44,16 @@ from pellucid._core.criteria.surrogate_search import (
     RowLosses,
     SparseHistogram,
     SparseHistograms,
+    best_split_of_few,
 )
 
 _NO_FEATURE = -1
+
+_FEW_ROWS_PER_BIN = 4
+"""Rows per bin of a column up to which every value of a node is scanned: a histogram has nearly as
+many bins with rows. On Covtype, Letter and Avila with 200 to 300 clusters this halves the time of
+an expansion to 2k leaves; twice or half as many rows take as long.
+"""
 
 
 @dataclass(slots=True)
@@ -157,6 +165,8 @@ class SurrogateCost(Criterion[SurrogateState]):
         rows, costs, state = node.rows.active, self._bounds(node).totals, node.state
         if not self._bins.is_sparse:
             losses = RowLosses.of(self.problem, rows, centers, costs)
+            if len(rows) <= _FEW_ROWS_PER_BIN * self._bins.edges.shape[1]:
+                return best_split_of_few(self.problem, rows, losses, best)
             histogram = DenseHistogram(self.problem, rows, centers, losses, self._dense_layout)
             return histogram.best_split(best)
         inherited, state.inherited_histogram = state.inherited_histogram, None

@@ -69,6 +69,20 @@ class RowLosses(NamedTuple):
         return cls(values, costs[centers] - floor, floor)
 
 
+def best_split_of_few(problem: Problem, rows: np.ndarray, losses: RowLosses, best: Split) -> Split:
+    """The best split of a node of few rows of dense data, or `best`; every value is scanned."""
+    from pellucid._core.kernels.surrogate_cost import scan_rows
+
+    columns = np.ascontiguousarray(problem.X[rows].T, dtype=np.float64)
+    order = np.argsort(columns, axis=1, kind="stable")
+    values = np.take_along_axis(columns, order, axis=1)
+    found, left = np.empty(3, dtype=np.int64), np.empty_like(losses.totals)
+    is_threshold = values[:, 1:] > values[:, :-1]
+    scan_rows(order, is_threshold, losses.values, losses.totals, left, found)
+    loss, feature, place = found.tolist()
+    return min(best, Split(losses.floor + loss, feature, float(values[feature, place])))
+
+
 class BinLayout(NamedTuple):
     """The bins of a histogram, column after column.
 

@@ -142,3 +142,30 @@ def scan_bins(ends, inside, totals, sums, found, bounds):
             if any_loss != 0 and loss < least:
                 least, edge = loss, b - start
         found[f, 0], found[f, 1], found[f, 2] = least, edge, least_bound
+
+
+@compiled
+def scan_rows(order, is_threshold, losses, totals, left, found):
+    """Find the threshold of least loss: found = (its loss, its column, its place in `order`).
+
+    order[f] are the rows of a node, ascending by column f, and is_threshold[f, i] says whether a
+    threshold lies between its i-th row and the next. Both sides may have the same center here:
+    such a split has no gain, so that it is not the best. `left` is scratch space.
+    """
+    n_columns, n_rows = order.shape
+    n_centers = np.uint64(len(totals))
+    least, column, place = INFINITE, -1, 0
+    for f in range(n_columns):
+        for c in range(n_centers):
+            left[c] = 0
+        for i in range(n_rows - 1):
+            row, least_left, least_right = np.uint64(order[f, i]), INFINITE, INFINITE
+            for c in range(n_centers):
+                loss = left[c] + losses[row, c]
+                rest = totals[c] - loss
+                left[c] = loss
+                least_left = loss if loss < least_left else least_left
+                least_right = rest if rest < least_right else least_right
+            if least_left + least_right < least and is_threshold[f, i]:
+                least, column, place = least_left + least_right, f, i
+    found[0], found[1], found[2] = least, column, place

@@ -91,10 +91,10 @@ def generated_text(n_rows: int, n_words: int, words_per_row: int) -> sparse.csr_
     """Rows of 20 topics; a topic prefers some words, and frequent words are few."""
     random = np.random.default_rng(0)
     topic = np.repeat(random.integers(20, size=n_rows), words_per_row)
-    word = (n_words * random.random(len(topic)) ** 4).astype(np.int64)
+    word = (n_words * random.random(len(topic)) ** 4).astype(np.int32)
     own = random.random(len(topic)) < 0.3
     word[own] = (word[own] // 20 * 20 + topic[own]) % n_words
-    shape, row = (n_rows, n_words), np.repeat(np.arange(n_rows), words_per_row)
+    shape, row = (n_rows, n_words), np.repeat(np.arange(n_rows, dtype=np.int32), words_per_row)
     counts = sparse.csr_array((np.ones(len(word)), (row, word)), shape=shape)
     counts.sum_duplicates()
     return sparse.csr_array(TfidfTransformer().fit_transform(counts))

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pellucid._core.criteria.column_search import ColumnSearch, best_edges
-from pellucid._core.criteria.mistake_scans import CenterCodes, MistakeScan, StoredHistogram
+from pellucid._core.criteria.mistake_scans import MistakeScan, StoredSums
 from pellucid.scale.batches import Batch, PickedRows
 from pellucid.scale.columns import FineColumn, PartRequest
 from pellucid.scale.node_search import Judgement, Search, search_node
 from pellucid.scale.partitions import ExactTask
-from pellucid.scale.problem import OpenNode, ScaleBins, ScaleProblem
+from pellucid.scale.problem import OpenNode, ScaleProblem
 from pellucid.scale.routing import Routing
 from pellucid.scale.tasks import PartSumsTask, rows_in_bins
 
@@ -180,8 +180,8 @@ class PartitionedMistakes:
         n_left = np.arange(1, n_centers)
         divisor = np.minimum(n_left, n_centers - n_left) if self.balanced else np.ones(len(n_left))
         by_center = bins.center_code.take(node.centers, axis=1)
-        codes = CenterCodes(by_center, np.sort(by_center, axis=1))
-        scan = MistakeScan(bins, StoredHistogram(histogram), codes)
+        sums = StoredSums.of_histogram(histogram, by_center)
+        scan = MistakeScan(bins.inside, sums, np.sort(by_center, axis=1))
         found = np.full((problem.n_features, len(divisor), 3), np.inf)
         scan(features, found)
         found[:, :, ::2] /= divisor[:, None]
@@ -192,11 +192,8 @@ class PartitionedMistakes:
 
         def judge(feature: int, column: FineColumn, limit: float):
             place = np.searchsorted(column.edges, coordinates[:, feature])[None]
-            fine = MistakeScan(
-                ScaleBins(column.edges[None], column.inside[None], place),
-                StoredHistogram(np.ascontiguousarray(column.sums.T)[None]),
-                CenterCodes(place, np.sort(place, axis=1)),
-            )
+            sums = StoredSums.of_histogram(column.sums.T[None], place)
+            fine = MistakeScan(column.inside[None], sums, np.sort(place, axis=1))
             slack = divisor.max() * (1 + 1e-12)  # a little more, because of rounding
             found, _, candidates = fine.column(0, limit * slack)
             best = best_edges(found, column.edges)

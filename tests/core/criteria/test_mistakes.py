@@ -1,4 +1,4 @@
-"""Mistakes: histograms, bounds and children of a node, against all rows one by one."""
+"""Mistakes: sums, bounds and children of a node, against all rows one by one."""
 
 from unittest import mock
 
@@ -13,6 +13,7 @@ from pellucid import EMN, IMM, BeamSearch
 from pellucid._core.criteria import mistakes as module
 from pellucid._core.criteria.base import Node, NodeRows
 from pellucid._core.criteria.column_search import Split
+from pellucid._core.criteria.mistake_scans import StoredSums
 from pellucid._core.criteria.mistakes import Mistakes, MistakesState
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.data.arrays import Weights
@@ -39,13 +40,22 @@ def mistakes(problem, feature, threshold, rows):
 
 
 def count(problem, node):
-    """The histogram of a node, row by row."""
-    histogram = np.zeros_like(node.state.histogram)
+    """The sums of a node, row by row: first the differences of the amounts, then the decreases."""
+    bins = problem.bins
+    sums = np.zeros((*bins.edges.shape, 2), dtype=np.int64)
     for row in node.rows.active:
-        center = node.rows.centers.tolist().index(problem.labels[row])
-        for j, code in enumerate(problem.bins.codes[:, row]):
-            histogram[j, center, code] += problem.weights.units[row]
-    return histogram
+        weight = problem.weights.units[row]
+        for j, b in enumerate(bins.codes[:, row].tolist()):
+            e = bins.center_code[j, problem.labels[row]]
+            sums[j, min(b, e), 0] += weight
+            sums[j, max(b, e), 0] -= weight
+            sums[j, b, 1] += weight if b > e else 0
+    return sums
+
+
+def differences(sums):
+    """Sums as `count` has them."""
+    return np.stack([sums[:, :, 0] - sums[:, :, 1], sums[:, :, 1]], axis=2)
 
 
 def node_of(problem, members):
@@ -56,59 +66,62 @@ def node_of(problem, members):
     return Node(NodeRows(np.concatenate(rows), root.rows.passive, np.array(members)), state)
 
 
+@pytest.mark.parametrize("rows_per_bin", [0, 1])
 @given(st.integers(0, 10**6))
 @settings(max_examples=20, deadline=None)
-def test_the_histogram_of_every_node_counts_its_rows(seed):
+def test_the_sums_of_every_node_are_those_of_its_rows(rows_per_bin, seed):
     problem = make_problem(seed, n_samples=300)
     criterion = Mistakes(problem)
     waiting = [criterion.root()]
-    while waiting:
-        node = waiting.pop()
-        split = criterion.best_split(node)
-        if split is None:
-            continue
-        np.testing.assert_array_equal(criterion.histogram(node), count(problem, node))
-        divided = criterion.divide(node, split)
-        # The children have copies: the parent may be split in another way.
-        np.testing.assert_array_equal(criterion.histogram(node), count(problem, node))
-        waiting += [divided.left, divided.right]
+    with mock.patch.object(module, "_MANY_ROWS_PER_BIN", rows_per_bin):
+        while waiting:
+            node = waiting.pop()
+            split = criterion.best_split(node)
+            if split is None:
+                continue
+            expected = count(problem, node)
+            np.testing.assert_array_equal(differences(criterion.sums(node)), expected)
+            divided = criterion.divide(node, split)
+            # The children have copies: the parent may be split in another way.
+            np.testing.assert_array_equal(differences(criterion.sums(node)), expected)
+            waiting += [divided.left, divided.right]
 
 
-@pytest.mark.parametrize("store", [np.asarray, sparse.csc_array])
 @pytest.mark.parametrize("method", [IMM, EMN])
 @given(st.integers(0, 10**6), st.sampled_from(["greedy", BeamSearch(3, 2)]), st.booleans())
 @settings(max_examples=20, deadline=None)
-def test_rows_and_histograms_give_the_same_tree(store, method, seed, search, has_weights):
+def test_stored_sums_and_sparse_data_give_the_same_tree(method, seed, search, has_weights):
     rng = np.random.default_rng(seed)
     X = rng.integers(-10, 10, size=(80, 3)) / 4 * (rng.random((80, 3)) < 0.7)
     X = X[:, : rng.integers(1, 4)] + (rng.random((80, 1)) if seed % 2 else 0)
     weight = rng.random(80) if has_weights else None
     trees = []
-    for cells_per_row in (0, 10**9):
-        with mock.patch.object(module, "_CELLS_PER_ROW", cells_per_row):
+    for store, rows_per_bin in ((np.asarray, 0), (np.asarray, 10**9), (sparse.csc_array, 0)):
+        with mock.patch.object(module, "_MANY_ROWS_PER_BIN", rows_per_bin):
             model = method(reference=np.unique(X[:9], axis=0), search=search)
             trees.append(model.fit(store(X), sample_weight=weight).tree_)
-    assert trees[0] == trees[1]
+    assert trees[0] == trees[1] == trees[2]
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=20, deadline=None)
+def test_sums_of_a_histogram_by_center(seed):
+    problem = make_problem(seed)
+    root, bins = Mistakes(problem).root(), problem.bins
+    histogram = np.zeros((problem.n_features, problem.n_clusters, bins.edges.shape[1]), np.int64)
+    for row in root.rows.active:
+        weight, center = problem.weights.units[row], problem.labels[row]
+        histogram[np.arange(problem.n_features), center, bins.codes[:, row]] += weight
+    stored = StoredSums.of_histogram(histogram, bins.center_code)
+    np.testing.assert_array_equal(differences(stored.sums), count(problem, root))
 
 
 @pytest.mark.parametrize("store", [np.asarray, sparse.csc_array])
-def test_many_centers_need_no_histogram(store):
-    """A histogram of 300 centers has 180,000 cells, for 1,500 rows."""
+def test_a_center_for_every_fifth_row(store):
     X = np.arange(1.0, 1501.0)[:, None]
-    with mock.patch.object(module, "MistakeScan") as counted:
-        model = IMM(reference=X[2::5]).fit(store(X))
-    assert not counted.called
+    model = IMM(reference=X[2::5]).fit(store(X))
     assert model.n_leaves_ == 300
     assert (model.labels_ == model.reference_labels_).all()
-
-
-def test_a_histogram_that_is_requested_twice_is_the_same():
-    criterion = Mistakes(make_problem(0))
-    root = criterion.root()
-    divided = criterion.divide(root, criterion.best_split(root))
-    for node in (root, divided.left, divided.right):
-        first = criterion.histogram(node).copy()
-        np.testing.assert_array_equal(criterion.histogram(node), first)
 
 
 @pytest.mark.parametrize("store", [np.asarray, sparse.csc_array])
@@ -118,7 +131,7 @@ def test_amounts_at_edges_and_bounds_inside_bins(store, seed, members):
     problem = make_problem(seed, store=store)
     node, bins = node_of(problem, sorted(members)), problem.bins
     rows, scan = node.rows.active, Mistakes(problem)._scan(node)
-    gaps = scan.codes.ascending
+    gaps = scan.sorted_code
     found = np.empty((problem.n_features, gaps.shape[1] - 1, 3))
     scan(np.arange(problem.n_features), found)
     for j in range(problem.n_features):

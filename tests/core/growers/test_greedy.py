@@ -6,7 +6,7 @@ from scipy import sparse
 from sklearn.datasets import make_blobs
 
 from pellucid import BSIMM, EMN, IMM, ExGreedy, ExKMC, ExShallow
-from pellucid._core.criteria.mistakes import Mistakes
+from pellucid._core.criteria import mistakes
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.data.arrays import Weights
 from pellucid._core.data.dataset import Dataset
@@ -67,22 +67,14 @@ def test_greedy_growth_is_a_beam_of_width_one(blobs):
     )
 
 
-class WithoutHistogram(Mistakes):
-    """As for data whose histograms are too large to store."""
-
-    def histogram(self, node):
-        return None
-
-
 @pytest.mark.parametrize("weight", [1.0, 0.1])
-def test_histograms_that_are_not_stored(blobs, weight):
+def test_sums_that_are_not_stored(blobs, weight, monkeypatch):
     X, centers = blobs
     data = Dataset(X, Weights.of(weight * (np.arange(len(X)) % 3 + 1)))
-    problem = Problem(data, centers, data.nearest(centers))
-    results = [
-        grow_greedily(kind(problem), "round", Progress("", 0, 0))
-        for kind in (Mistakes, WithoutHistogram)
-    ]
+    problem, results = Problem(data, centers, data.nearest(centers)), []
+    for rows_per_bin in (0, 10**9):
+        monkeypatch.setattr(mistakes, "_MANY_ROWS_PER_BIN", rows_per_bin)
+        results.append(grow_greedily(mistakes.Mistakes(problem), "round", Progress("", 0, 0)))
     assert results[0].builder.build() == results[1].builder.build()
     np.testing.assert_array_equal(results[0].leaf_of_rows, results[1].leaf_of_rows)
     np.testing.assert_array_equal(results[0].builder.build().apply(X), results[0].leaf_of_rows)

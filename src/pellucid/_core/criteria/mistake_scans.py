@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 
 from pellucid._core.criteria.problem import Problem
-from pellucid._core.data.binning import Bins
 
 _CHUNK = 2**16
 """Numbers of a histogram that are counted and scanned together: few enough to stay in cache."""
@@ -32,32 +31,6 @@ class CenterCodes(NamedTuple):
 
     by_center: np.ndarray
     ascending: np.ndarray
-
-    def of_column(self, feature: int) -> CenterCodes:
-        """The same for a single column."""
-        return CenterCodes(*(codes[feature : feature + 1] for codes in self))
-
-
-class StoredHistogram:
-    """A histogram of all columns.
-
-    Parameters
-    ----------
-    histogram : ndarray of shape (n_features, n_centers, n_bins), int64
-        Weight by column, center and bin.
-    """
-
-    def __init__(self, histogram: np.ndarray) -> None:
-        self.histogram, self.totals = histogram, histogram[0].sum(axis=1)
-        self.cost_per_column = histogram.shape[1] * histogram.shape[2]
-
-    def chunks(self, features: np.ndarray) -> Iterator[tuple[np.ndarray, ...]]:
-        """Parts of the features; for each, its columns' places in a histogram, and that."""
-        yield features, features, self.histogram
-
-    def column(self, feature: int) -> np.ndarray:
-        """Histogram of one column, of shape (1, n_centers, n_bins)."""
-        return self.histogram[feature : feature + 1]
 
 
 class RowHistogram:
@@ -125,59 +98,36 @@ class RowHistogram:
         return out
 
 
-class MistakeScan:
-    """Weight of the rows that thresholds separate from their own centers.
+class StoredSums:
+    """Sums of all columns; see `pellucid._core.kernels.mistakes`.
 
     Parameters
     ----------
-    bins : Bins
-    histogram : StoredHistogram or RowHistogram
-    codes : CenterCodes
+    sums : ndarray of shape (n_features, n_bins, 2), int64
     """
 
-    def __init__(
-        self, bins: Bins, histogram: StoredHistogram | RowHistogram, codes: CenterCodes
-    ) -> None:
-        self.bins, self.histogram, self.codes = bins, histogram, codes
-        self.cost_per_column = histogram.cost_per_column
+    def __init__(self, sums: np.ndarray) -> None:
+        self.sums, self.cost_per_column = sums, 2 * sums.shape[1]
 
-    def __call__(self, features: np.ndarray, found: np.ndarray) -> None:
-        """Scan some columns."""
-        for few, places, histogram in self.histogram.chunks(features):
-            self._scan(few, places, histogram, self.codes, self.bins.inside, -np.inf, found)
+    @classmethod
+    def of_histogram(cls, histogram: np.ndarray, center_code: np.ndarray) -> StoredSums:
+        """From the weights by column, center and bin, and the codes of the centers by column."""
+        n_features, _, n_bins = histogram.shape
+        sums = np.empty((n_features, n_bins, 2), dtype=np.int64)
+        for weight, codes, out in zip(histogram, center_code, sums):
+            past = np.where(np.arange(n_bins) > codes[:, None], weight, 0)
+            out[:, 1] = past.sum(axis=0)
+            out[:, 0] = weight.sum(axis=0) - out[:, 1]
+            np.add.at(out[:, 0], codes, 2 * past.sum(axis=1) - weight.sum(axis=1))
+        return cls(sums)
 
-    def column(self, feature: int, limit: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Result of one column; amounts at its edges; bins with a bound of at most `limit`."""
-        codes, inside = self.codes.of_column(feature), self.bins.inside[feature : feature + 1]
-        found = np.empty((1, codes.ascending.shape[1] - 1, 3))
-        histogram = self.histogram.column(feature)
-        amount, bins = self._scan(_FIRST, _FIRST, histogram, codes, inside, limit, found)
-        return found[0], amount, bins
-
-    def _scan(self, features, places, histogram, codes, inside, limit, found):
-        from pellucid._core.kernels.mistakes import scan_mistakes
-
-        amount, decrease = np.empty((2, inside.shape[1]), dtype=np.int64)
-        candidates = np.zeros(inside.shape[1], dtype=bool)
-        scan_mistakes(
-            features=features,
-            places=places,
-            histogram=histogram,
-            totals=self.histogram.totals,
-            center_code=codes.by_center,
-            sorted_code=codes.ascending,
-            inside=inside,
-            limit=limit,
-            amount=amount,
-            decrease=decrease,
-            found=found,
-            candidates=candidates,
-        )
-        return amount, candidates
+    def chunks(self, features: np.ndarray) -> Iterator[tuple[np.ndarray, ...]]:
+        """Parts of the features; for each, its columns' places in an array of sums, and that."""
+        yield features, features, self.sums
 
 
-class RowMistakeScan:
-    """The same from the rows, for nodes with fewer rows than a histogram has cells.
+class EntrySums:
+    """Sums of CSC columns, computed some columns at a time.
 
     Parameters
     ----------
@@ -191,16 +141,54 @@ class RowMistakeScan:
 
     def __init__(self, problem: Problem, rows, ends: np.ndarray, codes: CenterCodes) -> None:
         self.bins, self.codes, self.cost_per_column = problem.bins, codes, len(rows)
-        weights = problem.weights.units_of(rows)
-        if problem.bins.is_sparse:
-            group = np.full(problem.n_samples, -1, dtype=np.int32)
-            group[rows] = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
-            by_row = np.zeros(problem.n_samples, dtype=np.int64)
-            by_row[rows] = weights
-            totals = np.diff(np.append(0, weights.cumsum())[ends])
-            self._rows: tuple[np.ndarray, ...] = group, by_row, totals
-        else:
-            self._rows = rows, ends, weights
+        weights, n_samples = problem.weights.units_of(rows), problem.n_samples
+        self._totals = np.diff(np.append(0, weights.cumsum())[ends])
+        self._group = np.full(n_samples, -1, dtype=np.int32)
+        self._group[rows] = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
+        self._weights = np.zeros(n_samples, dtype=np.int64)
+        self._weights[rows] = weights
+
+    def chunks(self, features: np.ndarray) -> Iterator[tuple[np.ndarray, ...]]:
+        """Parts of the features; for each, its columns' places in an array of sums, and that."""
+        from pellucid._core.kernels.mistakes import add_csc_mistakes
+
+        bins, n_bins = self.bins, self.bins.edges.shape[1]
+        step = max(1, _CHUNK // (2 * n_bins))
+        for start in range(0, len(features), step):
+            few = features[start : start + step]
+            sums = np.zeros((len(few), n_bins, 2), dtype=np.int64)
+            add_csc_mistakes(
+                features=few,
+                codes=bins.codes[0],
+                indices=bins.indices,
+                indptr=bins.indptr,
+                zero_code=bins.zero_code,
+                group=self._group,
+                weights=self._weights,
+                totals=self._totals,
+                center_code=self.codes.by_center,
+                sums=sums,
+            )
+            yield few, np.arange(len(few)), sums
+
+
+class MistakeScan:
+    """Weight of the rows that thresholds separate from their own centers.
+
+    Parameters
+    ----------
+    inside : ndarray of shape (n_features, n_bins), bool
+        As in `Bins`.
+    sums : StoredSums or EntrySums
+    sorted_code : ndarray of shape (n_features, n_centers)
+        Codes of the centers of the node, ascending.
+    """
+
+    def __init__(
+        self, inside: np.ndarray, sums: StoredSums | EntrySums, sorted_code: np.ndarray
+    ) -> None:
+        self.inside, self.sums, self.sorted_code = inside, sums, sorted_code
+        self.cost_per_column = sums.cost_per_column
 
     def __call__(self, features: np.ndarray, found: np.ndarray) -> None:
         """Scan some columns."""
@@ -208,23 +196,28 @@ class RowMistakeScan:
 
     def column(self, feature: int, limit: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Result of one column; amounts at its edges; bins with a bound of at most `limit`."""
-        n_features, n_centers = self.codes.ascending.shape
+        n_features, n_centers = self.sorted_code.shape
         found = np.empty((n_features, n_centers - 1, 3))
         amount, candidates = self._scan(np.array([feature]), limit, found)
         return found[feature], amount, candidates
 
-    def _scan(self, features, limit, found):
-        from pellucid._core.kernels.mistakes import scan_csc_rows, scan_dense_rows
+    def _scan(self, features, limit, found) -> tuple[np.ndarray, np.ndarray]:
+        from pellucid._core.kernels.mistakes import scan_mistakes
 
-        bins, n_bins = self.bins, self.bins.inside.shape[1]
-        amount, decrease = np.empty((2, n_bins), dtype=np.int64)
-        candidates = np.zeros(n_bins, dtype=bool)
-        rest = (*self.codes, bins.inside, limit, amount, decrease, found, candidates)
-        if bins.is_sparse:
-            entries = bins.codes[0], bins.indices, bins.indptr, bins.zero_code
-            scan_csc_rows(features, *entries, *self._rows, *rest)
-        else:
-            scan_dense_rows(features, bins.codes, *self._rows, *rest)
+        n_bins = self.inside.shape[1]
+        amount, candidates = np.empty(n_bins, dtype=np.int64), np.zeros(n_bins, dtype=bool)
+        for few, places, sums in self.sums.chunks(features):
+            scan_mistakes(
+                features=few,
+                places=places,
+                sums=sums,
+                sorted_code=self.sorted_code,
+                inside=self.inside,
+                limit=limit,
+                amount=amount,
+                found=found,
+                candidates=candidates,
+            )
         return amount, candidates
 
 

@@ -15,19 +15,14 @@ from pellucid._core.criteria.column_search import (
     rows_in_bins,
     search_columns,
 )
-from pellucid._core.criteria.mistake_scans import (
-    MistakeScan,
-    RowHistogram,
-    RowMistakeScan,
-    StoredHistogram,
-)
+from pellucid._core.criteria.mistake_scans import EntrySums, MistakeScan, StoredSums
 from pellucid._core.criteria.partition import split_by_center, split_rows
 
-_SMALL_HISTOGRAM = 2**22
-"""Bytes of a histogram that is stored whatever the size of the data."""
-
-_CELLS_PER_ROW = 4
-"""Cells of a histogram that take as long as a row."""
+_MANY_ROWS_PER_BIN = 8
+"""Rows per bin of a column from which on the sums of a node are stored. Its rows take 8 bytes per
+column and its sums 16 bytes per bin, so that the sums of all open nodes take at most a quarter of
+the memory of the data.
+"""
 
 
 @dataclass(slots=True)
@@ -39,21 +34,19 @@ class MistakesState:
     ends : ndarray of shape (n_centers + 1,)
         The active rows are grouped by center: those of the node's c-th center are
         ``active[ends[c]:ends[c + 1]]``.
-    histogram : ndarray of shape (n_features, n_centers, n_bins), int64, optional
-        Weight of the active rows by column, center and bin; None before the node is searched, and
-        for data whose histograms are too large to store.
+    sums : ndarray of shape (n_features, n_bins, 2), int64, optional
+        Sums of the active rows, see `pellucid._core.kernels.mistakes`; None if they are not stored.
     """
 
     ends: np.ndarray
-    histogram: np.ndarray | None = None
+    sums: np.ndarray | None = None
 
 
 class Mistakes(CenterSplitCriterion[MistakesState]):
     """Least weight of rows separated from their own center; these rows do not count below.
 
-    A child has some of its parent's centers and the rows of these centers, except for the
-    separated rows. So its histogram is the parent's, restricted to its centers, minus the
-    separated rows: the rows of the data are counted only once.
+    The sums of a child of dense data are its parent's minus those of the rows that are not in the
+    child, if they are fewer than the rows of the child.
     """
 
     nodes_are_independent = True
@@ -101,9 +94,7 @@ class Mistakes(CenterSplitCriterion[MistakesState]):
         )
         return [split._replace(objective=split.objective / unit) for split in splits]
 
-    def _refine(
-        self, node, scan: MistakeScan | RowMistakeScan, feature: int, limit: float
-    ) -> np.ndarray:
+    def _refine(self, node, scan: MistakeScan, feature: int, limit: float) -> np.ndarray:
         """Fewest mistakes and their threshold in each gap of a column, exact up to a limit."""
         problem, bins, active = self.problem, self.problem.bins, node.rows.active
         found, amount, candidates = scan.column(feature, limit)
@@ -114,7 +105,7 @@ class Mistakes(CenterSplitCriterion[MistakesState]):
         rows = active.take(places)
         weight = problem.weights.units_of(rows)
         is_past_center = codes > bins.center_code[feature].take(problem.labels.take(rows))
-        inner = InnerThresholds(values, codes, scan.codes.ascending[feature], edges)
+        inner = InnerThresholds(values, codes, scan.sorted_code[feature], edges)
         mistakes = inner.sums(np.where(is_past_center, -weight, weight), amount)
         gaps = np.flatnonzero(np.diff(inner.starts))
         if len(gaps):
@@ -128,25 +119,15 @@ class Mistakes(CenterSplitCriterion[MistakesState]):
             best[gaps[is_better]] = np.stack([least, thresholds], axis=1)[is_better]
         return best
 
-    def _has_few_rows(self, rows: NodeRows) -> bool:
-        """Whether counting rows is faster than a histogram of bins and centers."""
-        n_cells = len(rows.centers) * self.problem.bins.edges.shape[1]
-        return _CELLS_PER_ROW * len(rows.active) < n_cells
-
-    def _scan(self, node) -> MistakeScan | RowMistakeScan:
-        """Scan of columns, in units of weight: of the stored histogram, or of the rows."""
-        problem, codes = self.problem, self.center_codes(node)
-        if self._has_few_rows(node.rows):
-            return RowMistakeScan(problem, node.rows.active, node.state.ends, codes)
-        if (histogram := self.histogram(node)) is not None:
-            return MistakeScan(problem.bins, StoredHistogram(histogram), codes)
-        rows = node.rows.active
-        group, weight = self._local_labels(node.rows, rows), problem.weights.units_of(rows)
-        # Weights are whole and their total is below 2**52, so that sums of floats are exact.
-        totals = np.bincount(group, weights=weight, minlength=len(node.rows.centers))
-        totals, last = totals.astype(np.int64), codes.ascending[:, -1]
-        counted = RowHistogram(problem, rows, group, weight, totals, last)
-        return MistakeScan(problem.bins, counted, codes)
+    def _scan(self, node: Node[MistakesState]) -> MistakeScan:
+        """Scan of columns, in units of weight."""
+        bins, codes, rows = self.problem.bins, self.center_codes(node), node.rows.active
+        sums: StoredSums | EntrySums
+        if bins.is_sparse:
+            sums = EntrySums(self.problem, rows, node.state.ends, codes)
+        else:
+            sums = StoredSums(self.sums(node))
+        return MistakeScan(bins.inside, sums, codes.ascending)
 
     def divide(self, node: Node[MistakesState], split: Split) -> SplitNode:
         """The children; rows separated from their own center become passive where they are."""
@@ -168,48 +149,47 @@ class Mistakes(CenterSplitCriterion[MistakesState]):
             cuts[side] = cuts[side] | {feature}
             child = NodeRows(partition.kept[side], passive[side], rows.centers[members], *cuts)
             state = MistakesState(_offsets(partition.n_kept[members]))
-            is_counted = len(members) < 2 or self._has_few_rows(child)
-            if node.state.histogram is not None and not is_counted:
-                state.histogram = node.state.histogram.take(members, axis=1)
-                separated = partition.separated[1 - side]
-                self._count(child, separated, state.histogram, sign=-1)
+            if node.state.sums is not None and len(members) > 1:
+                removed = (partition.kept[1 - side], *partition.separated)
+                state.sums = self._child_sums(node.state.sums, len(child.active), removed)
             children.append(Node(child, state))
         return SplitNode(split, low, high, *children)
 
-    def histogram(self, node: Node[MistakesState]) -> np.ndarray | None:
-        """Weight of the active rows by feature, center and bin; None if it is too large."""
-        problem, state, rows = self.problem, node.state, node.rows
-        n_centers, bins = len(rows.centers), problem.bins
-        n_bytes = 8 * bins.edges.size * n_centers
-        limit = 0 if bins.is_sparse else max(_SMALL_HISTOGRAM, problem.X.nbytes // 4)
-        if state.histogram is None and n_bytes <= limit:
-            shape = (problem.n_features, n_centers, bins.edges.shape[1])
-            state.histogram = np.zeros(shape, dtype=np.int64)
-            counted = rows.active
-            if len(counted) == problem.n_samples:  # reading in the order of the data is faster
-                counted = np.arange(len(counted), dtype=counted.dtype)
-            self._count(rows, counted, state.histogram)
-        return state.histogram
+    def sums(self, node: Node[MistakesState]) -> np.ndarray:
+        """Sums of the active rows of a node of dense data; they are stored if it has many rows."""
+        rows, sums = node.rows.active, node.state.sums
+        if sums is None:
+            sums = np.zeros((*self.problem.bins.edges.shape, 2), dtype=np.int64)
+            self._add(rows, sums)
+            if self._has_many(len(rows)):
+                node.state.sums = sums
+        return sums
 
-    def _count(self, node_rows: NodeRows, rows, histogram: np.ndarray, sign: int = 1) -> None:
-        """Add the weights of some rows to a histogram, or subtract them."""
-        from pellucid._core.kernels.mistakes import hist_dense
+    def _child_sums(
+        self, sums: np.ndarray, n_rows: int, removed: tuple[np.ndarray, ...]
+    ) -> np.ndarray | None:
+        """Sums of a child, given those of its parent; None if counting its rows is no slower."""
+        if not self._has_many(n_rows) or sum(map(len, removed)) > n_rows:
+            return None
+        sums = sums.copy()
+        self._add(np.concatenate(removed), sums, sign=-1)
+        return sums
 
-        problem = self.problem
-        group, weight = self._local_labels(node_rows, rows), sign * problem.weights.units_of(rows)
+    def _has_many(self, n_rows: int) -> bool:
+        return n_rows >= _MANY_ROWS_PER_BIN * self.problem.bins.edges.shape[1]
 
-        def count(block: np.ndarray) -> None:
-            out = histogram[block[0] : block[-1] + 1]
-            hist_dense(block, problem.bins.codes, rows, group, weight, out)
+    def _add(self, rows: np.ndarray, sums: np.ndarray, sign: int = 1) -> None:
+        """Add rows to the sums, or subtract them."""
+        from pellucid._core.kernels.mistakes import add_mistakes
+
+        problem, bins = self.problem, self.problem.bins
+        labels, weights = problem.labels.take(rows), sign * problem.weights.units_of(rows)
+
+        def add(block: np.ndarray) -> None:
+            add_mistakes(block, bins.codes, rows, labels, weights, bins.center_code, sums)
 
         features = np.arange(problem.n_features)
-        problem.pool.map(count, problem.feature_blocks(features, len(rows)))
-
-    def _local_labels(self, node_rows: NodeRows, rows: np.ndarray) -> np.ndarray:
-        """Own center of each row, as a place among the centers of the node."""
-        place = np.zeros(self.problem.n_clusters, dtype=self.problem.labels.dtype)
-        place[node_rows.centers] = np.arange(len(node_rows.centers))
-        return place.take(self.problem.labels.take(rows))
+        problem.pool.map(add, problem.feature_blocks(features, len(rows)))
 
 
 class BalancedMistakes(Mistakes):

@@ -89,6 +89,8 @@ def split_by_center(
         center_is_left=center_is_left,
         column=bins.dense_column(feature, problem.n_samples),
         values=problem.column(feature),
+        edges=bins.edges[feature],
+        inside=bins.inside[feature],
         code=bins.edges[feature].searchsorted(threshold),
         threshold=threshold,
         kept=kept,

@@ -1,9 +1,18 @@
 """Mistakes: weight of the rows that a threshold separates from their own center.
 
-With H[c, b] the weight of the rows of center c in bin b of a column (see
-below) and e[c] the code of the center, the mistakes at edge t are
+A row in bin b whose center lies at edge e is separated at the edges b <= t < e or e <= t < b. So
+with two sums for each bin of a column,
 
-    amount(t) = sum over c of (H[c, 0] + ... + H[c, t] if t < e[c] else H[c, t + 1] + ...).
+    sums[t, 0] = weight of the rows with b = t and b <= e
+               + weight of the rows with e = t and b > e - weight of the rows with e = t and b <= e,
+    sums[t, 1] = weight of the rows with b = t and b > e,
+
+the mistakes at edge t are
+
+    amount(t) = sum over u <= t of (sums[u, 0] - sums[u, 1]),
+
+and sums[t, 1] is the most by which they decrease inside bin t. Rows are added to the sums and
+subtracted from them in any order.
 
 Histograms of binned columns: weight by group of rows and bin.
 
@@ -42,155 +51,93 @@ NEVER = 2**61
 """More than any amount."""
 
 
-@inner
-def search_gaps(j, sorted_code, inside, limit, amount, decrease, found, candidates):
-    """Fill found[j] from the amounts and decreases of column j; see `scan_mistakes`."""
-    _, n_centers = sorted_code.shape
-    for g in range(n_centers - 1):
-        best, edge, bound = NEVER, -1, NEVER
-        for t in range(sorted_code[j, g], sorted_code[j, g + 1]):
-            if amount[t] < best:
-                best, edge = amount[t], t
-            if decrease[t + 1] > 0 and inside[j, t + 1]:
-                least = amount[t] - decrease[t + 1]
-                bound = least if least < bound else bound
-                if least <= limit:
-                    candidates[t + 1] = True
-        found[j, g, 0] = best if best < NEVER else np.inf
-        found[j, g, 1] = edge
-        found[j, g, 2] = bound if bound < NEVER else np.inf
+@compiled
+def add_mistakes(features, codes, rows, labels, weights, center_code, sums):
+    """Add rows to the sums of some columns.
+
+    labels[i] is the center of rows[i]. The weights at the edge of a center are added together as
+    long as the center stays the same, so that rows grouped by center are fastest.
+    """
+    for f in range(len(features)):
+        j = features[f]
+        label, e, at_center = -1, 0, np.int64(0)
+        for i in range(len(rows)):
+            if labels[i] != label:
+                sums[j, e, 0] += at_center
+                label, at_center = labels[i], np.int64(0)
+                e = center_code[j, label]
+            # Unsigned indices need no check for negative values.
+            b, weight = np.uint64(codes[j, np.uint64(rows[i])]), weights[i]
+            is_past = np.int64(b) > e
+            sums[j, b, np.uint64(is_past)] += weight
+            at_center += weight if is_past else -weight
+        sums[j, e, 0] += at_center
 
 
 @compiled
-def scan_mistakes(
-    features,
-    places,
-    histogram,
-    totals,
-    center_code,
-    sorted_code,
-    inside,
-    limit,
-    amount,
-    decrease,
-    found,
-    candidates,
+def add_csc_mistakes(
+    features, codes, indices, indptr, zero_code, group, weights, totals, center_code, sums
 ):
+    """The same from the stored entries of CSC columns; see `hist_csc`. ``sums[f]`` is 0 before.
+
+    All rows are added as if they had no entry; an entry then moves its row to another bin.
+    """
+    for f in range(len(features)):
+        j = features[f]
+        zero, at_zero, past_zero = np.int64(zero_code[j]), np.int64(0), np.int64(0)
+        for c in range(len(totals)):
+            e, weight = np.int64(center_code[j, c]), totals[c]
+            at_zero += 0 if zero > e else weight
+            past_zero += weight if zero > e else 0
+            sums[f, e, 0] += weight if zero > e else -weight
+        for p in range(indptr[j], indptr[j + 1]):
+            row = np.uint64(indices[p])
+            if group[row] >= 0:
+                e, weight, b = (
+                    np.int64(center_code[j, group[row]]),
+                    weights[row],
+                    np.int64(codes[p]),
+                )
+                at_zero -= 0 if zero > e else weight
+                past_zero -= weight if zero > e else 0
+                sums[f, b, np.int64(b > e)] += weight
+                if (b > e) != (zero > e):
+                    sums[f, e, 0] += 2 * (weight if b > e else -weight)
+        sums[f, zero, 0] += at_zero
+        sums[f, zero, 1] += past_zero
+
+
+@compiled
+def scan_mistakes(features, places, sums, sorted_code, inside, limit, amount, found, candidates):
     """found[j, g] = (least amount over the edges of gap g, the lowest edge that has it, bound).
 
     The bound holds for all thresholds of the gap strictly inside a bin. There the amount is at
     least that at the edge before the bin, minus the rows of the bin whose centers are on the left.
     Where it is no less than at that edge, the bin does not count: ties go to the lowest threshold.
 
-    H of column ``features[f]`` is ``histogram[places[f]]``, and ``totals[c]`` the sum of H[c].
-    Bins with a bound of at most `limit` are marked in `candidates`. After the call, ``amount[t]``
-    has the amounts of the last column; `decrease` is scratch space.
+    The sums of column ``features[f]`` are ``sums[places[f]]``. Bins with a bound of at most `limit`
+    are marked in `candidates`. After the call, ``amount[t]`` has the amounts of the last column.
     """
     _, n_centers = sorted_code.shape
     for f in range(len(features)):
-        j, place = features[f], places[f]
-        n_edges = sorted_code[j, n_centers - 1] + 1
-        for t in range(n_edges):
-            amount[t] = decrease[t] = 0
-        for c in range(n_centers):
-            e, total, left = center_code[j, c], totals[c], 0
-            for t in range(n_edges):
-                weight = histogram[place, c, t]
-                left += weight
-                amount[t] += left if t < e else total - left
-                decrease[t] += weight if t > e else 0
-        search_gaps(j, sorted_code, inside, limit, amount, decrease, found, candidates)
-
-
-@inner
-def add_row(b, e, weight, amount, decrease):
-    """Add a row in bin b, with a center at edge e, to the differences of amounts and to decreases.
-
-    The row is separated from its center at the edges from the lower to, not including, the higher
-    of b and e.
-    """
-    low, high = (b, e) if b < e else (e, b)
-    amount[low] += weight
-    amount[high] -= weight
-    decrease[b] += weight if b > e else 0
-
-
-@inner
-def sum_differences(amount):
-    """Amounts from their differences."""
-    total = np.int64(0)
-    for t in range(len(amount)):
-        total += amount[t]
-        amount[t] = total
-
-
-@compiled
-def scan_dense_rows(
-    features,
-    codes,
-    rows,
-    ends,
-    weights,
-    center_code,
-    sorted_code,
-    inside,
-    limit,
-    amount,
-    decrease,
-    found,
-    candidates,
-):
-    """The same as `scan_mistakes` from the rows, in time proportional to rows plus bins.
-
-    The rows of center c are ``rows[ends[c]:ends[c + 1]]``.
-    """
-    for f in range(len(features)):
-        j = features[f]
-        for t in range(len(amount)):
-            amount[t] = decrease[t] = 0
-        for c in range(len(ends) - 1):
-            e = np.int64(center_code[j, c])
-            for i in range(ends[c], ends[c + 1]):
-                add_row(np.int64(codes[j, np.uint64(rows[i])]), e, weights[i], amount, decrease)
-        sum_differences(amount)
-        search_gaps(j, sorted_code, inside, limit, amount, decrease, found, candidates)
-
-
-@compiled
-def scan_csc_rows(
-    features,
-    codes,
-    indices,
-    indptr,
-    zero_code,
-    group,
-    weights,
-    totals,
-    center_code,
-    sorted_code,
-    inside,
-    limit,
-    amount,
-    decrease,
-    found,
-    candidates,
-):
-    """The same from the stored entries of CSC columns; see `hist_csc`."""
-    for f in range(len(features)):
-        j = features[f]
-        for t in range(len(amount)):
-            amount[t] = decrease[t] = 0
-        zero = np.int64(zero_code[j])
-        for c in range(len(totals)):
-            add_row(zero, np.int64(center_code[j, c]), totals[c], amount, decrease)
-        for p in range(indptr[j], indptr[j + 1]):
-            row = np.uint64(indices[p])
-            if group[row] >= 0:
-                e, weight = np.int64(center_code[j, group[row]]), weights[row]
-                add_row(np.int64(codes[p]), e, weight, amount, decrease)
-                add_row(zero, e, -weight, amount, decrease)
-        sum_differences(amount)
-        search_gaps(j, sorted_code, inside, limit, amount, decrease, found, candidates)
+        j, place, total = features[f], places[f], np.int64(0)
+        for t in range(sorted_code[j, n_centers - 1] + 1):
+            total += sums[place, t, 0] - sums[place, t, 1]
+            amount[t] = total
+        for g in range(n_centers - 1):
+            best, edge, bound = NEVER, -1, NEVER
+            for t in range(sorted_code[j, g], sorted_code[j, g + 1]):
+                if amount[t] < best:
+                    best, edge = amount[t], t
+                decrease = sums[place, t + 1, 1]
+                if decrease > 0 and inside[j, t + 1]:
+                    least = amount[t] - decrease
+                    bound = least if least < bound else bound
+                    if least <= limit:
+                        candidates[t + 1] = True
+            found[j, g, 0] = best if best < NEVER else np.inf
+            found[j, g, 1] = edge
+            found[j, g, 2] = bound if bound < NEVER else np.inf
 
 
 @compiled

@@ -9,7 +9,19 @@ from pellucid._utils.compilation import compiled
 
 @compiled
 def partition_rows(
-    rows, ends, center_is_left, column, values, code, threshold, kept, separated, sizes, n_kept
+    rows,
+    ends,
+    center_is_left,
+    column,
+    values,
+    edges,
+    inside,
+    code,
+    threshold,
+    kept,
+    separated,
+    sizes,
+    n_kept,
 ):
     """Partition rows by whether values[row] <= threshold; returns the largest such value and the
     smallest of the others, or infinities.
@@ -21,8 +33,9 @@ def partition_rows(
 
     `column` holds the codes of all rows and `values` their values; `code` is the code of the
     threshold. A value decides, and is read, only in the bin of the threshold and, to find the two
-    neighbours of the threshold, in the nearest bins so far that hold any row. Every row is written
-    to both of its possible places, which avoids a branch.
+    neighbours of the threshold, in the nearest bins so far that hold any row. All values of bin b
+    are edges[b] unless inside[b]. Every row is written to both of its possible places, which avoids
+    a branch.
     """
     low, high = -np.inf, np.inf
     below, above = -1, 1 << 30  # below and above all codes
@@ -35,7 +48,7 @@ def partition_rows(
             b = np.int64(column[row])
             is_left = b < code
             if b >= below and b <= above:
-                value = np.float64(values[row])
+                value = np.float64(values[row]) if inside[b] else edges[b]
                 is_left = value <= threshold
                 if is_left:
                     low = value if b > below or value > low else low

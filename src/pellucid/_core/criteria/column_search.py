@@ -117,7 +117,7 @@ class ColumnSearch:
     ) -> None:
         self.features, self._edges, self._n_best = features, edges, n_best
         self._values, self._edge = found[:, :, 0], found[:, :, 1]
-        self._bound = found[:, :, 2].min(axis=1)
+        self._bound, self._least = found[:, :, 2].min(axis=1), found[:, :, 0].min(axis=1)
         self._goal = no_split if goal is None else goal
         self._refined: dict[int, np.ndarray] = {}
         bound, limit = self._bound, self.limit
@@ -127,8 +127,8 @@ class ColumnSearch:
     @property
     def limit(self) -> float:
         """Splits with a larger objective are not among the best."""
-        values, n = self._values, self._n_best
-        return min(self._goal, values.min() if n == 1 else _nth_smallest(values, n))
+        n = self._n_best
+        return min(self._goal, self._least.min() if n == 1 else _nth_smallest(self._values, n))
 
     def next_columns(self, n: int) -> list[int]:
         """Of the next n columns, those that must be refined; none if the search is finished."""
@@ -139,15 +139,16 @@ class ColumnSearch:
 
     def _may_win(self, i: int, limit: float) -> bool:
         """Whether a threshold inside the bins of a column could be among the best."""
-        values, bound = self._values, self._bound
-        if self._n_best == 1 and bound[i] == limit == values.min():
-            return i <= np.argmin(values.min(axis=1))
-        return bound[i] <= limit
+        bound = self._bound[i]
+        if self._n_best == 1 and bound == limit == self._least.min():
+            return i <= np.argmin(self._least)
+        return bound <= limit
 
     def store(self, columns: list[int], refined: Sequence[np.ndarray]) -> None:
         """Store objective and threshold of the best split in each gap of refined columns."""
         for i, of_column in zip(np.searchsorted(self.features, columns).tolist(), refined):
             self._values[i], self._refined[i] = of_column[:, 0], of_column[:, 1]
+            self._least[i] = self._values[i].min()
 
     def best_splits(self) -> list[Split]:
         """The best splits, the best first."""

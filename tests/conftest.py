@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from dataclasses import replace
 
 import pytest
 
@@ -98,17 +97,10 @@ def short_local_search(request: pytest.FixtureRequest):
     if any(part in request.path.as_posix() for part in WHOLE_SEARCH):
         yield
         return
-    from pellucid._core.refine.portfolio import EFFORTS
+    from _support.short_search import short_search
 
-    whole = dict(EFFORTS)
-    for name, budget in whole.items():
-        EFFORTS[name] = replace(
-            budget,
-            search_work=budget.search_work / 100,
-            search_work_per_value=budget.search_work_per_value / 100,
-        )
-    yield
-    EFFORTS.update(whole)
+    with short_search(0.01):
+        yield
 
 
 REGIONS_ARE_USED = ("/cli/", "/export/", "/plotting/", "/report/", "/table_explainer/")

@@ -8,12 +8,20 @@ from scipy import sparse
 from sklearn.datasets import load_iris, make_blobs
 
 from _support.extended import EXTENDED
+from _support.short_search import short_search
 from pellucid import IMM, ExGreedy, ExKMC, ExplainableKMeans, ExShallow
 from pellucid._core.refine import portfolio
 from pellucid._core.refine.polish import polish_tree
 from pellucid._core.refine.portfolio import EFFORTS
 from pellucid.explanation.rules import path_conditions, simplify
 from pellucid.metrics import weighted_average_explanation_size
+
+
+@pytest.fixture(autouse=True, scope="module")
+def shorter_search():
+    """A fifth of the search; how good its trees are is tested with the search itself."""
+    with short_search(1.0 if EXTENDED else 0.2):
+        yield
 
 
 @pytest.fixture(scope="module")

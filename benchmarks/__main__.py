@@ -43,13 +43,14 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         if command == "record":
             return record.run(options)
-        settings = _settings(options)
+        settings, found = _settings(options), {}
         if command != "report":
             benchmark, _ = BENCHMARKS[command]
             machine.remember(settings.output)
             benchmark.measure(settings)
-            report.show(benchmark.sections(settings))
-        print(f"results: {report.write_page(settings)}")
+            found[benchmark] = benchmark.sections(settings)
+            report.show(found[benchmark])
+        print(f"results: {report.write_page(settings, found)}")
     except Refused as refusal:
         print(f"error: {refusal}", file=sys.stderr)
         return 2

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import ModuleType
 
 from rich.console import Console
 
@@ -24,26 +26,26 @@ from benchmarks.page import Section
 from benchmarks.settings import Refused, Settings
 
 PAGE = "RESULTS.md"
+PARTS = (speed, quality, papers, xclusters, eop, golden, tables, big, scale, fuzz)
+"""The benchmarks in the order of the page."""
 _INTRODUCTION = (
     "Made by `python -m benchmarks report` from the CSV files in `{folder}/`; what is measured and "
     "how is said in the README of the benchmarks."
 )
 
 
-def write_page(settings: Settings) -> Path:
-    """Write the page beside the result folder; returns its path."""
-    found = [
-        *speed.sections(settings),
-        *quality.sections(settings),
-        *papers.sections(settings),
-        *xclusters.sections(settings),
-        *eop.sections(settings),
-        *golden.sections(settings),
-        *tables.sections(settings),
-        *big.sections(settings),
-        *scale.sections(settings),
-        *fuzz.sections(settings),
-    ]
+def write_page(settings: Settings, made: Mapping[ModuleType, list[Section]]) -> Path:
+    """Write the page beside the result folder; returns its path.
+
+    Parameters
+    ----------
+    settings : Settings
+    made : mapping
+        Sections that have been made, so that their pictures are not drawn again, by benchmark.
+    """
+    found = []
+    for part in PARTS:
+        found += made[part] if part in made else part.sections(settings)
     if not found:
         raise Refused("nothing has been measured yet in that folder; run speed or papers first")
     found += size.sections()

@@ -82,7 +82,7 @@ def test_the_simplest_within_one_standard_error():
     [("nonparametric", "majority"), ("nonparametric", "neighbours"), ("box", "majority")],
 )
 def test_a_list_that_is_cut_short_is_one_with_fewer_levels(regions, leftover):
-    X, y = make_three_features(250, random_state=0)
+    X, y = make_three_features(150, random_state=0)
     X_test, y_test = make_three_features(100, random_state=1)
     kind = EOP("linear_svm", regions, leftover=leftover)
     model = kind._make(len(y), 0.1, 0.0).fit(X, y)

@@ -41,6 +41,7 @@ FACADES = ("pellucid", "pellucid.explanation.mixins")
 RANK = {package: rank for rank, layer in enumerate(LAYERS) for package in layer}
 
 
+@cache
 def modules() -> dict[str, Path]:
     """All modules of the package by name."""
     found = {}
@@ -56,11 +57,15 @@ def parse(path: Path) -> ast.Module:
     return ast.parse(path.read_text())
 
 
-def imports(name: str, path: Path, known: dict[str, Path]) -> Iterator[tuple[str, bool]]:
-    """Modules of the package that a module imports, and whether it does so when it is imported."""
-    tree = parse(path)
-    nested = {id(n) for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) for n in ast.walk(f)}
-    for node in ast.walk(tree):
+@cache
+def imports(name: str) -> tuple[str, ...]:
+    """Modules of the package that a module imports, at once or in a function."""
+    return tuple(found_imports(name))
+
+
+def found_imports(name: str) -> Iterator[str]:
+    known = modules()
+    for node in ast.walk(parse(known[name])):
         targets = []
         if isinstance(node, ast.ImportFrom) and node.module and not node.level:
             targets = [f"{node.module}.{alias.name}" for alias in node.names]
@@ -69,7 +74,7 @@ def imports(name: str, path: Path, known: dict[str, Path]) -> Iterator[tuple[str
             targets = [alias.name for alias in node.names]
         for target in targets:
             if target in known and target != name:
-                yield target, id(node) not in nested
+                yield target
 
 
 def package_of(module: str) -> str:
@@ -84,12 +89,11 @@ def test_every_package_has_a_layer():
 
 
 def test_imports_run_downwards():
-    known = modules()
     upward = [
         f"{name} -> {target}"
-        for name, path in known.items()
+        for name in modules()
         if name not in (*FACADES, "pellucid.__main__")
-        for target, _ in imports(name, path, known)
+        for target in imports(name)
         if (mine := package_of(name)) != (other := package_of(target))
         and (other not in RANK or RANK[other] >= RANK[mine])
     ]
@@ -97,12 +101,7 @@ def test_imports_run_downwards():
 
 
 def test_no_import_cycles():
-    known = modules()
-    graph = {
-        name: {target for target, _ in imports(name, path, known)}
-        for name, path in known.items()
-        if name not in FACADES
-    }
+    graph = {name: set(imports(name)) for name in modules() if name not in FACADES}
     assert find_cycle(graph) is None
 
 

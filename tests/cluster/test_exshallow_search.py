@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits, load_iris, make_blobs
 
-from _support.extended import examples
+from _support.extended import EXTENDED, examples
 from _support.fitting import fit
 from _support.strategies import tiny_data
 from pellucid import IMM, ExGreedy, ExKMC, ExShallow, ExShallowSearch
@@ -34,7 +34,7 @@ def blobs(seed=0, k=6):
     return X, KMeans(k, n_init=2, random_state=seed).fit(X).cluster_centers_
 
 
-@pytest.fixture(scope="module", params=range(3))
+@pytest.fixture(scope="module", params=range(3 if EXTENDED else 2))
 def grid_fits(request):
     """Data, centers, and cost ratio and WAES of the fits of a dense grid of penalties."""
     X, centers = blobs(request.param)
@@ -184,7 +184,7 @@ def test_rows_of_noise_do_not_count_towards_the_cost():
 def test_the_tree_does_not_depend_on_the_storage():
     """Neighbouring floating-point numbers: the costs of the trees differ by rounding only."""
     rng = np.random.default_rng(42011702)
-    for _ in range(60):
+    for _ in range(60 if EXTENDED else 20):
         X = 1e10 + rng.integers(0, 4, (5, 3)) * np.spacing(1e10)
         centers, weight = X[rng.integers(0, 5, 4)], rng.random(5) + 0.01
         for objective in ("kmeans", "kmedians"):

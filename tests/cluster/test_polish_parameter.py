@@ -18,8 +18,8 @@ each_method = pytest.mark.parametrize("method", METHODS)
 
 @pytest.fixture(scope="module")
 def tables():
-    blobs, _ = make_blobs(400, 5, centers=6, cluster_std=3.0, random_state=3)
-    digits = load_digits().data[:500]
+    blobs, _ = make_blobs(250, 5, centers=6, cluster_std=3.0, random_state=3)
+    digits = load_digits().data[:250]
     found = {}
     for X, k in ((load_iris().data, 3), (load_wine().data, 3), (digits, 10), (blobs, 6)):
         found[X.shape] = X, KMeans(k, n_init=2, random_state=0).fit(X).cluster_centers_

@@ -173,13 +173,12 @@ class LocalSearch:
         self._regrown_at = self.between_ss
         problem = self.data.with_centers(self.best.arrays.sums[self.best.leaves()])
         penalties = _LIMITED_PENALTIES if self.limits.limits_depth else _DEPTH_PENALTIES
-        growths = [
-            grow(InducedCost(problem, penalty), "greedy", "midpoint", Progress("", 1, 0))
-            for penalty in penalties
-        ]
-        return problem.pool.map(
-            lambda growth: LocalSearch(self.data, growth.builder.build(), self.limits), growths
-        )
+        trees: list[ThresholdTree] = []
+        for penalty in penalties:
+            growth = grow(InducedCost(problem, penalty), "greedy", "midpoint", Progress("", 1, 0))
+            if (tree := growth.builder.build()) not in trees:
+                trees.append(tree)
+        return problem.pool.map(lambda tree: LocalSearch(self.data, tree, self.limits), trees)
 
     def run(self, work: float, seed: int, part: float = 0.0) -> None:
         """Take steps from the best tree until the work is done; `part` is that of earlier runs."""

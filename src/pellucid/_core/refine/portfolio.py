@@ -47,6 +47,8 @@ class SearchBudget:
         more leaves.
     n_polished, max_polish_size : int, float
         How many of the cheapest trees are polished; half as many above this size.
+    polishes_starts : bool
+        Whether the start trees of a local search are polished beside the tree that it finds.
     search_work, search_work_per_value : float
         Work of the local search in about nanoseconds: a constant, plus so much per row, column and
         cluster; twice that with more leaves than clusters. No search if both are 0.
@@ -58,6 +60,7 @@ class SearchBudget:
     max_beam_size: float = 0
     n_polished: int = 1
     max_polish_size: float = 0
+    polishes_starts: bool = False
     search_work: float = 0
     search_work_per_value: float = 0
     n_references: int = 1
@@ -114,6 +117,7 @@ EFFORTS = {
         max_beam_size=np.inf,
         n_polished=100,
         max_polish_size=np.inf,
+        polishes_starts=True,
         search_work=3e9,
         search_work_per_value=1000,
         n_references=5,
@@ -158,7 +162,10 @@ class Portfolio:
                 found = None if small is None else self._search(starts, small)
                 if found is not None and self._searches_all_rows:
                     return min(self._polish(found.tree, rounds=0), key=rank)  # nothing to improve
-            starts = sorted(starts, key=self._rank)[: self._n_polished()]
+            if found is None or self.budget.polishes_starts:
+                starts = sorted(starts, key=self._rank)[: self._n_polished()]
+            else:
+                starts = []
             starts = starts if found is None else [found, *starts]
         candidates = (polished for start in starts for polished in self._polish(start.tree))
         return min(candidates, key=rank, default=None)

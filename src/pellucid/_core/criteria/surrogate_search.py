@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -394,38 +394,45 @@ class SparseHistograms:
 
     @cached_property
     def _all_entries(self) -> Entries:
-        bins = self.problem.bins
-        return self._list_entries(np.arange(bins.codes.size), bins.indices, bins.indptr)
+        bins, X = self.problem.bins, self.problem.X
+        return self._list_entries(bins.codes[0], X.data, bins.indices, bins.indptr)
 
     @cached_property
     def _by_row(self) -> sparse.csr_array:
         """The place of each entry in the CSC data, row by row."""
         bins = self.problem.bins
-        parts = (np.arange(bins.codes.size), bins.indices, bins.indptr)
+        places = np.arange(bins.codes.size, dtype=_index_type(bins.codes.size))
+        parts = (places, bins.indices, bins.indptr)
         return sparse.csc_array(parts, shape=self.problem.X.shape).tocsr()
 
     def _entries_of(self, rows: np.ndarray) -> Entries:
         """Entries of some rows, whose indices are places in `rows`."""
         part = self._by_row[rows].tocsc()
-        return self._list_entries(part.data, part.indices, part.indptr)
+        codes, values = (
+            of.take(part.data) for of in (self.problem.bins.codes[0], self.problem.X.data)
+        )
+        return self._list_entries(codes, values, part.indices, part.indptr)
 
-    def _list_entries(self, places: np.ndarray, indices: np.ndarray, indptr: np.ndarray) -> Entries:
-        """Entries given by their places in the CSC data."""
+    def _list_entries(
+        self, codes: np.ndarray, values: np.ndarray, indices: np.ndarray, indptr: np.ndarray
+    ) -> Entries:
+        """Entries given by their codes and values."""
         bins = self.problem.bins
         n_features, width = bins.edges.shape
-        first = width * np.arange(n_features)
-        bin_of_entry = np.repeat(first, np.diff(indptr)) + bins.codes[0].take(places)
+        first = width * np.arange(n_features, dtype=_index_type(bins.edges.size))
+        bin_of_entry = np.repeat(first, np.diff(indptr))
+        bin_of_entry += codes
         zero_bin = first + bins.zero_code
         is_used = np.zeros(bins.edges.size, dtype=bool)
         is_used[bin_of_entry] = is_used[zero_bin] = True
-        number = np.cumsum(is_used) - 1
+        number = np.cumsum(is_used, dtype=first.dtype) - 1
         bin_of_entry, zero_bin = number.take(bin_of_entry), number.take(zero_bin)
         n_values = np.bincount(bin_of_entry, minlength=number[-1] + 1)
         n_values[zero_bin] += 1
         return Entries(
             indices=indices,
             indptr=indptr,
-            values=self.problem.X.data.take(places),
+            values=values,
             bins=bin_of_entry,
             zero_bin=zero_bin,
             layout=BinLayout(
@@ -434,6 +441,11 @@ class SparseHistograms:
                 inside=bins.inside.ravel()[is_used] & (n_values > 1),
             ),
         )
+
+
+def _index_type(size: int) -> type[Any]:
+    """Type of indices below a size: entries of text are many, so their size matters."""
+    return np.int32 if size < 2**31 else np.int64
 
 
 def sum_entries(entries: Entries, losses: np.ndarray, first: int, last: int) -> np.ndarray:

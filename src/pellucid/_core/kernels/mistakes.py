@@ -93,11 +93,8 @@ def add_csc_mistakes(
         for p in range(indptr[j], indptr[j + 1]):
             row = np.uint64(indices[p])
             if group[row] >= 0:
-                e, weight, b = (
-                    np.int64(center_code[j, group[row]]),
-                    weights[row],
-                    np.int64(codes[p]),
-                )
+                e, b = np.int64(center_code[j, group[row]]), np.int64(codes[p])
+                weight = weights[row]
                 at_zero -= 0 if zero > e else weight
                 past_zero -= weight if zero > e else 0
                 sums[f, b, np.int64(b > e)] += weight

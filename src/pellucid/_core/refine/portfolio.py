@@ -46,7 +46,8 @@ class SearchBudget:
         Size of a problem up to which beam search is used with one leaf per cluster, or CART with
         more leaves.
     n_polished, max_polish_size : int, float
-        How many of the cheapest trees are polished; half as many above this size.
+        How many of the cheapest start trees are polished if there is no local search, or if
+        `polishes_starts`; half as many above this size.
     polishes_starts : bool
         Whether the start trees of a local search are polished beside the tree that it finds.
     search_work, search_work_per_value : float
@@ -162,10 +163,8 @@ class Portfolio:
                 found = None if small is None else self._search(starts, small)
                 if found is not None and self._searches_all_rows:
                     return min(self._polish(found.tree, rounds=0), key=rank)  # nothing to improve
-            if found is None or self.budget.polishes_starts:
-                starts = sorted(starts, key=self._rank)[: self._n_polished()]
-            else:
-                starts = []
+            is_polished = found is None or self.budget.polishes_starts
+            starts = sorted(starts, key=self._rank)[: self._n_polished()] if is_polished else []
             starts = starts if found is None else [found, *starts]
         candidates = (polished for start in starts for polished in self._polish(start.tree))
         return min(candidates, key=rank, default=None)

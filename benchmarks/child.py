@@ -1,7 +1,8 @@
 """What is measured in a process of its own: peak memory, the first call, the command line.
 
-``python -m benchmarks.child memory METHOD X.npy CENTERS.npy``, ``... compilation METHOD FORM``,
-``... cluster FILE.csv K`` and ``... explain FILE.csv K`` print one JSON object.
+``python -m benchmarks.child memory METHOD X.npy CENTERS.npy`` (or ``X.npz``),
+``... compilation METHOD FORM``, ``... cluster FILE.csv K`` and ``... explain FILE.csv K`` print one
+JSON object.
 """
 
 from __future__ import annotations
@@ -48,17 +49,22 @@ def first_call(method: str, form: str) -> dict:
 
 
 def peak_memory(method: str, x_path: str, centers_path: str) -> dict:
-    """Most memory during a fit above what there was before it, and the size of the input."""
+    """Most memory during a fit above what there was before it, and the size of the input.
+
+    A file that ends in npz has a sparse matrix.
+    """
+    from scipy import sparse
+
     from benchmarks.methods import make
 
-    centers = np.load(centers_path)
-    few = _few_rows()
-    sample = np.load(x_path, mmap_mode="r")
-    make(method, few[:3]).fit(few.astype(sample.dtype))
-    X = np.load(x_path)
+    centers, is_sparse = np.load(centers_path), x_path.endswith("npz")
+    X = sparse.load_npz(x_path) if is_sparse else np.load(x_path)
+    few = _few_rows().astype(X.dtype)
+    make(method, few[:3].astype(np.float64)).fit(sparse.csr_array(few) if is_sparse else few)
+    n_bytes = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if is_sparse else X.nbytes
     before = _reset_peak()
     make(method, centers).fit(X)
-    return {"input_bytes": X.nbytes, "peak_bytes": max(_peak() - before, 0)}
+    return {"input_bytes": n_bytes, "peak_bytes": max(_peak() - before, 0)}
 
 
 def cluster_file(path: str, k: str) -> dict:

@@ -65,7 +65,7 @@ def _job(store: Store, n_rows: int, k: int, method: str, repeats: int) -> Job:
 
 def _text_job(store: Store, text: str, method: str, folder: Path | None) -> Job:
     def measure():
-        X, centers, kmeans_seconds = _text(text, folder)
+        X, centers, kmeans_seconds = load_text(text, folder)
         warm_up(method, X, len(centers))
         repeats = 3 if text == TEXT else 1
         seconds = best_of(repeats, lambda: make(method, centers).fit(X))
@@ -75,7 +75,7 @@ def _text_job(store: Store, text: str, method: str, folder: Path | None) -> Job:
 
 
 @lru_cache(maxsize=1)
-def _text(text: str, folder: Path | None) -> tuple[Any, np.ndarray, float]:
+def load_text(text: str, folder: Path | None) -> tuple[Any, np.ndarray, float]:
     """Rows, centers of k-means, and its seconds."""
     if text == TEXT:
         X, _ = data.load("newsgroups20", folder)

@@ -23,6 +23,8 @@ from sklearn.preprocessing import StandardScaler
 from _support.extended import examples
 from _support.strategies import tiny_data
 from pellucid import EMN, IMM, ExGreedy, ExKMC, ExShallow, RandomThresholds, SpEx
+from pellucid.tables.validation import rows_without_copy
+from pellucid.tree.predictor import canonical_csc
 
 
 def seeded_thresholds(n_clusters=None, *, random_state=0, **parameters):
@@ -494,3 +496,15 @@ def test_sample_weight_is_routed_and_transform_has_the_output_that_is_set():
     assert pipeline[-1].tree_.weighted_n_node_samples[0] == weight.sum()
     found = pipeline[-1].set_output(transform="pandas").transform(X)
     assert found.columns.tolist() == ["imm0", "imm1"]
+
+
+def test_rows_of_csr_input_are_not_copied(blobs):
+    rows = sparse.csr_matrix(np.where(np.abs(blobs) < 4, 0.0, blobs))
+    shared = rows_without_copy(rows, canonical_csc(rows))
+    assert np.shares_memory(shared.data, rows.data)
+    assert np.shares_memory(shared.indices, rows.indices)
+    unsorted = sparse.csr_array(rows[:, ::-1])
+    locked = rows.copy()
+    locked.data.setflags(write=False)
+    for other in (rows.tocsc(), unsorted, locked, rows.toarray(), rows.astype(np.int64)):
+        assert rows_without_copy(other, canonical_csc(rows)) is None

@@ -34,7 +34,13 @@ from pellucid.explanation.row_explanations import explain_rows, leaf_purity
 from pellucid.explanation.rules import RuleList, cluster_rules, leaf_rules
 from pellucid.reference import Reference, find_reference
 from pellucid.reference.resolve import DEFAULT_N_CLUSTERS
-from pellucid.tables.validation import read_rows, read_sample_weight, read_X, refuse_infinite
+from pellucid.tables.validation import (
+    read_rows,
+    read_sample_weight,
+    read_X,
+    refuse_infinite,
+    rows_without_copy,
+)
 from pellucid.tree import ThresholdTree
 from pellucid.tree.model import TreeModelMixin
 from pellucid.tree.predictor import column_values
@@ -276,7 +282,9 @@ class BaseThresholdTree(
         given = sample_weight is not None
         weights = Weights.of(read_sample_weight(sample_weight, n)) if given else Weights.equal(n)
         with ThreadPool(count_threads(self.n_jobs)) as pool:
-            data = OBJECTIVES[self._objective](numbers, weights, pool, is_checked=False)
+            data = OBJECTIVES[self._objective](
+                numbers, weights, pool, is_checked=False, rows=rows_without_copy(X, numbers)
+            )
             try:
                 reference = find_reference(
                     self.reference,

@@ -44,6 +44,22 @@ def read_X(estimator: Any, X: Any, *, reset: bool, check: bool = True) -> Any:
     return numbers
 
 
+def rows_without_copy(X: Any, numbers: Any) -> sparse.csr_array | None:
+    """The CSR matrix with the rows of `numbers` that shares the memory of the input `X`, or None.
+
+    None if `X` is not CSR, has another type, or its entries are not sorted or not unique.
+    """
+    if not sparse.issparse(X) or X.format != "csr" or X.dtype != numbers.dtype:
+        return None
+    rows = sparse.csr_array((X.data, X.indices, X.indptr), shape=X.shape)
+    # Compiled code of fit then sees arrays of one type only.
+    parts = (rows.data, rows.indices, rows.indptr)
+    if not all(part.flags.writeable and part.flags.aligned for part in parts):
+        return None
+    is_same_type = rows.indices.dtype == numbers.indices.dtype
+    return rows if is_same_type and rows.has_canonical_format else None
+
+
 def read_rows(estimator: Any, X: Any) -> Any:
     """`X` for a fitted estimator, without a copy if possible, with width and names checked.
 

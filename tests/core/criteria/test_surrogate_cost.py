@@ -1,5 +1,6 @@
 """Surrogate cost: true bounds, and the best split of a node against all splits one by one."""
 
+import tracemalloc
 from itertools import product
 
 import numpy as np
@@ -11,8 +12,10 @@ from scipy import sparse
 from _support.problems import problem_of
 from pellucid import ExKMC
 from pellucid._core.criteria import surrogate_cost as module
+from pellucid._core.criteria import surrogate_search as search_module
 from pellucid._core.criteria.surrogate_bounds import CenterBounds
 from pellucid._core.criteria.surrogate_cost import SurrogateCost
+from pellucid._core.criteria.surrogate_search import SparseHistograms
 from pellucid._utils.threads import SERIAL
 
 integer_costs = st.integers(1, 5).flatmap(
@@ -89,8 +92,10 @@ def test_the_best_split_is_that_of_brute_force(seed, n_clusters, search, monkeyp
         np.testing.assert_array_equal(at_most, X[:, expected[1]] <= expected[2])
 
 
+@pytest.mark.parametrize("stored_bytes", [0, 2**24])
 @pytest.mark.parametrize("n_clusters", [3, 20])
-def test_the_tree_does_not_depend_on_threads_or_storage(n_clusters):
+def test_the_tree_does_not_depend_on_threads_or_storage(n_clusters, stored_bytes, monkeypatch):
+    monkeypatch.setattr(search_module, "_SMALL_HISTOGRAM", stored_bytes)
     rng = np.random.default_rng(n_clusters)
     X = np.round(rng.normal(size=(6000, 5)) + rng.integers(0, 4, size=(6000, 1)), 2)
     X[rng.random(X.shape) < 0.5] = 0
@@ -101,3 +106,19 @@ def test_the_tree_does_not_depend_on_threads_or_storage(n_clusters):
         for data in (X, np.asfortranarray(X), sparse.csr_array(X))
     ]
     assert all(tree == trees[0] for tree in trees)
+
+
+@pytest.mark.parametrize("share", [0.5, 1.0])
+def test_histograms_of_sparse_data_take_few_bytes_per_entry(share):
+    X = sparse.random_array((20_000, 800), density=0.05, format="csc", rng=0)
+    centers = X[:2].toarray()
+    problem = problem_of(X, centers, np.zeros(20_000, dtype=int))
+    rows = np.arange(int(share * 20_000), dtype=np.int32)
+    arguments = rows, np.arange(2), problem.costs[rows].sum(axis=0)
+    SparseHistograms(problem).of(*arguments)  # compiles and fills caches of the problem
+    tracemalloc.start()
+    histogram = SparseHistograms(problem).of(*arguments)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert histogram.entries.bins.dtype == np.int32
+    assert peak < 12 * X.nnz

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -271,22 +271,33 @@ class Entries(NamedTuple):
 
     Attributes
     ----------
-    indices, indptr, values : ndarray
-        The entries, as in a CSC matrix.
+    indices, indptr : ndarray
+        Places and ends of the columns, as in a CSC matrix.
     bins : ndarray
         Bin of each entry, numbered over all columns.
     zero_bin : ndarray of shape (n_features,)
         Bin of 0 in each column.
     layout : BinLayout
         The bins of 0 and those that hold entries.
+    rows : ndarray of int32, optional
+        Row of the data at each place; None if the places are the rows of the data.
     """
 
     indices: np.ndarray
     indptr: np.ndarray
-    values: np.ndarray
     bins: np.ndarray
     zero_bin: np.ndarray
     layout: BinLayout
+    rows: np.ndarray | None
+
+    def values(self, X: sparse.csc_array, feature: int, chosen: np.ndarray) -> np.ndarray:
+        """Values of the chosen entries of a column of the data, as float64."""
+        column = slice(*X.indptr[feature : feature + 2])
+        if self.rows is not None:
+            part = slice(*self.indptr[feature : feature + 2])
+            rows = self.rows.take(self.indices[part][chosen])
+            chosen = X.indices[column].searchsorted(rows)
+        return X.data[column][chosen].astype(np.float64, copy=False)
 
 
 class SparseHistogram(Histogram):
@@ -335,9 +346,8 @@ class SparseHistogram(Histogram):
         column = slice(*entries.indptr[feature : feature + 2])
         bins, zero_bin = entries.bins[column] - start, entries.zero_bin[feature] - start
         is_chosen, losses = is_open[bins], self.losses.values[entries.indices[column]]
-        rows = OpenRows(
-            entries.values[column][is_chosen].astype(np.float64), bins[is_chosen], losses[is_chosen]
-        )
+        values = entries.values(self.problem.X, feature, is_chosen)
+        rows = OpenRows(values, bins[is_chosen], losses[is_chosen])
         if is_open[zero_bin]:
             rest = self.losses.totals - losses.sum(axis=0)
             parts = zip(rows, ([0.0], [zero_bin], [rest]))
@@ -361,18 +371,19 @@ class SparseHistograms:
         """Histogram of some rows; stored if they are more than half of all rows and it is small."""
         problem = self.problem
         losses = RowLosses.of(problem, rows, centers, costs)
-        n_bytes = 8 * int(self._all_entries.layout.ends[-1]) * len(centers)
-        is_small = n_bytes <= max(_SMALL_HISTOGRAM, problem.X.data.nbytes // 4)
-        if 2 * len(rows) <= problem.n_samples or not is_small:
+        if 2 * len(rows) <= problem.n_samples:
             return SparseHistogram(problem, centers, self._entries_of(rows), losses)
-        values = np.zeros((problem.n_samples, len(centers)), dtype=np.int64)
-        values[rows] = losses.values
+        entries = self._all_entries
+        if len(rows) < problem.n_samples:
+            values = np.zeros((problem.n_samples, len(centers)), dtype=np.int64)
+            values[rows] = losses.values
+            losses = losses._replace(values=values)
+        n_bytes = 8 * int(entries.layout.ends[-1]) * len(centers)
+        if n_bytes > max(_SMALL_HISTOGRAM, problem.X.data.nbytes // 4):
+            return SparseHistogram(problem, centers, entries, losses)
         blocks = problem.pool.blocks(problem.n_features, 16)
-        sums = problem.pool.map(
-            lambda block: sum_entries(self._all_entries, values, *block), blocks
-        )
-        losses = losses._replace(values=values)
-        return SparseHistogram(problem, centers, self._all_entries, losses, np.concatenate(sums))
+        sums = problem.pool.map(lambda block: sum_entries(entries, losses.values, *block), blocks)
+        return SparseHistogram(problem, centers, entries, losses, np.concatenate(sums))
 
     def subtract(self, inherited: InheritedHistogram, costs: np.ndarray) -> SparseHistogram:
         """The histogram of a child, whose total costs are `costs`; overwrites the parent's."""
@@ -380,11 +391,12 @@ class SparseHistograms:
 
         parent, removed = inherited.parent, inherited.removed_rows
         values, totals = parent.losses.values, parent.losses.totals.copy()
+        width = self.problem.bins.edges.shape[1]
         for start in range(0, len(removed), _ROWS_AT_ONCE):
             some = removed[start : start + _ROWS_AT_ONCE]
-            entries, losses = self._by_row[some], -values[some]
+            entries, losses = self._codes_by_row[some], -values[some]
             places = np.repeat(np.arange(len(some), dtype=np.int32), np.diff(entries.indptr))
-            bins = parent.entries.bins.take(entries.data)
+            bins = self._bin_of_code.take(entries.indices * np.int64(width) + entries.data)
             add_entries(places, bins, 0, losses, parent.sums)
             totals += losses.sum(axis=0)
             values[some] = 0
@@ -394,58 +406,64 @@ class SparseHistograms:
 
     @cached_property
     def _all_entries(self) -> Entries:
-        bins, X = self.problem.bins, self.problem.X
-        return self._list_entries(bins.codes[0], X.data, bins.indices, bins.indptr)
+        bins = self.problem.bins
+        return self._list_entries(bins.codes[0], bins.indices, bins.indptr)
 
     @cached_property
-    def _by_row(self) -> sparse.csr_array:
-        """The place of each entry in the CSC data, row by row."""
-        bins = self.problem.bins
-        places = np.arange(bins.codes.size, dtype=_index_type(bins.codes.size))
-        parts = (places, bins.indices, bins.indptr)
-        return sparse.csc_array(parts, shape=self.problem.X.shape).tocsr()
+    def _bin_of_code(self) -> np.ndarray:
+        """Bin in `_all_entries` of each code of each column: (n_features * width,)."""
+        layout, edges = self._all_entries.layout, self.problem.bins.edges
+        bins = np.zeros(edges.shape, dtype=self._all_entries.bins.dtype)
+        features = np.repeat(np.arange(len(edges)), np.diff(layout.ends))
+        bins[features, layout.codes] = np.arange(len(features))
+        return bins.ravel()
+
+    @cached_property
+    def _codes_by_row(self) -> sparse.csr_array:
+        """The codes of the entries, row by row."""
+        bins, rows = self.problem.bins, self.problem.data.rows
+        by_column = (bins.codes[0], bins.indices, bins.indptr)
+        codes = sparse.csc_array(by_column, shape=rows.shape).tocsr().data
+        return sparse.csr_array((codes, rows.indices, rows.indptr), shape=rows.shape)
 
     def _entries_of(self, rows: np.ndarray) -> Entries:
         """Entries of some rows, whose indices are places in `rows`."""
-        part = self._by_row[rows].tocsc()
-        codes, values = (
-            of.take(part.data) for of in (self.problem.bins.codes[0], self.problem.X.data)
-        )
-        return self._list_entries(codes, values, part.indices, part.indptr)
+        part = self._codes_by_row[rows].tocsc()
+        return self._list_entries(part.data, part.indices, part.indptr, rows)
 
     def _list_entries(
-        self, codes: np.ndarray, values: np.ndarray, indices: np.ndarray, indptr: np.ndarray
+        self,
+        codes: np.ndarray,
+        indices: np.ndarray,
+        indptr: np.ndarray,
+        rows: np.ndarray | None = None,
     ) -> Entries:
-        """Entries given by their codes and values."""
+        """Entries given by their codes."""
+        from pellucid._core.kernels.surrogate_cost import number_bins
+
         bins = self.problem.bins
         n_features, width = bins.edges.shape
-        first = width * np.arange(n_features, dtype=_index_type(bins.edges.size))
-        bin_of_entry = np.repeat(first, np.diff(indptr))
-        bin_of_entry += codes
-        zero_bin = first + bins.zero_code
-        is_used = np.zeros(bins.edges.size, dtype=bool)
-        is_used[bin_of_entry] = is_used[zero_bin] = True
-        number = np.cumsum(is_used, dtype=first.dtype) - 1
-        bin_of_entry, zero_bin = number.take(bin_of_entry), number.take(zero_bin)
-        n_values = np.bincount(bin_of_entry, minlength=number[-1] + 1)
-        n_values[zero_bin] += 1
-        return Entries(
-            indices=indices,
-            indptr=indptr,
-            values=values,
-            bins=bin_of_entry,
-            zero_bin=zero_bin,
-            layout=BinLayout(
-                ends=np.append(0, number[width - 1 :: width] + 1),
-                codes=np.flatnonzero(is_used) % width,
-                inside=bins.inside.ravel()[is_used] & (n_values > 1),
-            ),
+        max_bins = len(codes) + n_features
+        index = np.int32 if max_bins < 2**31 else np.int64
+        bin_of_entry, zero_bin = np.empty(len(codes), index), np.empty(n_features, index)
+        layout = BinLayout(
+            np.zeros(n_features + 1, np.int64),
+            np.empty(max_bins, codes.dtype),
+            np.empty(max_bins, bool),
         )
-
-
-def _index_type(size: int) -> type[Any]:
-    """Type of indices below a size: entries of text are many, so their size matters."""
-    return np.int32 if size < 2**31 else np.int64
+        number_bins(
+            indptr,
+            codes,
+            bins.zero_code,
+            bins.inside,
+            np.zeros(width, index),
+            bin_of_entry,
+            zero_bin,
+            layout,
+        )
+        n_bins = layout.ends[-1]
+        layout = BinLayout(layout.ends, layout.codes[:n_bins].copy(), layout.inside[:n_bins].copy())
+        return Entries(indices, indptr, bin_of_entry, zero_bin, layout, rows)
 
 
 def sum_entries(entries: Entries, losses: np.ndarray, first: int, last: int) -> np.ndarray:

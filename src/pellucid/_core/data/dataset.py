@@ -47,6 +47,8 @@ class Dataset:
     is_checked : bool
         Whether all values are known to be in the numeric domain. If not, `nearest` or
         `require_domain` must be called first: both raise `OutOfDomain`.
+    rows : CSR matrix, optional
+        The same data, if they have been stored by row before.
     """
 
     objective = "kmeans"
@@ -55,9 +57,17 @@ class Dataset:
     pool: ThreadPool
 
     def __init__(
-        self, X: Any, weights: Weights, pool: ThreadPool = SERIAL, *, is_checked: bool = True
+        self,
+        X: Any,
+        weights: Weights,
+        pool: ThreadPool = SERIAL,
+        *,
+        is_checked: bool = True,
+        rows: Any = None,
     ) -> None:
         self.X, self.weights, self.pool, self._is_checked = X, weights, pool, is_checked
+        if rows is not None:
+            self.rows = rows
         self._last_origin: tuple[np.ndarray, float] | None = None
 
     @cached_property

@@ -49,7 +49,8 @@ def _largest_values(X, weight: np.ndarray, pool: ThreadPool) -> np.ndarray:
         return np.zeros(X.shape[1])
     if sparse.issparse(X):
         counted = X if have_all else X.tocsr()[has_weight]
-        return np.asarray(abs(counted).max(axis=0).toarray(), dtype=np.float64).ravel()
+        high, low = counted.max(axis=0).toarray(), counted.min(axis=0).toarray()
+        return np.maximum(high, -low).astype(np.float64).ravel()
 
     def work(block: tuple[int, int]) -> np.ndarray:
         rows = X[slice(*block)]

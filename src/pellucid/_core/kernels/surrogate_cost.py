@@ -111,6 +111,33 @@ def add_entries(rows, bins, first_bin, losses, sums):
 
 
 @compiled
+def number_bins(indptr, codes, zero_code, inside, counts, bins, zero_bin, layout):
+    """Number the bins of CSC columns that hold entries or 0; see `Entries` and `BinLayout`.
+
+    Column f has the entries indptr[f] <= p < indptr[f + 1]. Sets bins[p], zero_bin[f] and the
+    arrays of `layout`. `counts` is 0 for each code, before and after.
+    """
+    ends, code_of_bin, is_inside = layout
+    b = 0
+    for f in range(len(zero_code)):
+        last = zero_code[f]
+        counts[last] = 1
+        for p in range(indptr[f], indptr[f + 1]):
+            counts[codes[p]] += 1
+            last = max(last, codes[p])
+        for code in range(last + 1):
+            if counts[code] > 0:
+                code_of_bin[b], is_inside[b] = code, inside[f, code] and counts[code] > 1
+                counts[code] = b
+                b += 1
+        for p in range(indptr[f], indptr[f + 1]):
+            bins[p] = counts[codes[p]]
+        zero_bin[f], ends[f + 1] = counts[zero_code[f]], b
+        for code in range(last + 1):
+            counts[code] = 0
+
+
+@compiled
 def scan_bins(ends, inside, totals, sums, found, bounds):
     """Make the sums of each column cumulative and find the least loss over the edges of its bins.
 

@@ -155,7 +155,7 @@ def test_fast_examples_run(name, capsys):
 def test_the_page_of_scikit_learn_lists_the_checks_that_fail():
     page = (DOCS / "scikit_learn.md").read_text("utf-8")
     for estimator in (
-        pellucid.EOPClassifier(calibration=0.3),
+        pellucid.EOPClassifier("knn", calibration=0.3),
         pellucid.ATEOPClassifier(),
         pellucid.KMedoids(metric="precomputed"),
     ):

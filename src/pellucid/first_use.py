@@ -18,7 +18,7 @@ from pellucid._utils.progress import Progress
 from pellucid.scale.scan import scan
 from pellucid.xclusters.distances.pairwise import pairwise
 
-_N_ROWS, _N_MANY_ROWS, _N_CLUSTERS = 60, 5000, 4
+_N_ROWS, _N_MANY_ROWS, _N_CLUSTERS = 60, 6000, 4
 
 _Form = Callable[[np.ndarray], Any]
 

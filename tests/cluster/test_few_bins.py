@@ -16,6 +16,7 @@ from pellucid._core.data import binning
 def few_bins(request):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(binning, "N_BINS", request.param)
+        patch.setattr(binning, "_FEW_VALUES", 0)
         yield
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from pellucid._core.refine.portfolio import EFFORTS
+from pellucid._core.refine.portfolio import EFFORTS, SearchBudget, SearchWork
 
 
 @contextmanager
@@ -16,10 +16,22 @@ def short_search(share: float) -> Iterator[None]:
     for name, budget in whole.items():
         EFFORTS[name] = replace(
             budget,
-            search_work=share * budget.search_work,
-            search_work_per_value=share * budget.search_work_per_value,
+            search_work=_part(budget.search_work, share),
+            work_with_more_leaves=_part(budget.work_with_more_leaves, share),
         )
     try:
         yield
     finally:
         EFFORTS.update(whole)
+
+
+def _part(work: SearchWork | None, share: float) -> SearchWork | None:
+    if work is None:
+        return None
+    return work._replace(constant=share * work.constant, per_value=share * work.per_value)
+
+
+def balanced_with_work(constant: float) -> SearchBudget:
+    """The balanced effort with a search of constant work."""
+    work = SearchWork(constant, 0)
+    return replace(EFFORTS["balanced"], search_work=work, work_with_more_leaves=work)

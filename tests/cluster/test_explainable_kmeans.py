@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.datasets import load_iris, make_blobs
 
 from _support.extended import EXTENDED
-from _support.short_search import short_search
+from _support.short_search import balanced_with_work, short_search
 from pellucid import IMM, ExGreedy, ExKMC, ExplainableKMeans, ExShallow
 from pellucid._core.refine import portfolio
 from pellucid._core.refine.polish import polish_tree
@@ -59,7 +59,7 @@ def test_the_best_effort_is_never_costlier(blobs, centers, n_leaves, monkeypatch
     """Even if its own search finds less than the balanced one."""
     weak = replace(EFFORTS["fast"], n_references=5)
     monkeypatch.setitem(EFFORTS, "best", weak)
-    monkeypatch.setitem(EFFORTS, "balanced", replace(EFFORTS["balanced"], search_work=1e8))
+    monkeypatch.setitem(EFFORTS, "balanced", balanced_with_work(1e8))
     balanced, best = (
         ExplainableKMeans(reference=centers, n_leaves=n_leaves, effort=effort).fit(blobs)
         for effort in ("balanced", "best")

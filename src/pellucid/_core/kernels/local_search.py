@@ -29,7 +29,10 @@ MIN_GAIN = 1e-9
 """Part of BSS by which a cut must be better than the current one."""
 
 TIE = 1e-12
-"""Part of BSS up to which two cuts are equal; ties go to the column and rank found first."""
+"""Part of BSS up to which two cuts or columns are equal; ties go to the first column and rank.
+
+Sums in floating point depend on the order of the rows, and on rows being repeated or weighted.
+"""
 
 KEY, ORDER, OLD_KEY, OLD_ORDER, COUNT, LEFT_GROUP, RIGHT_GROUP, CONTESTED, STACK, INNER = range(10)
 """Rows of the scratch array; the first five are those of `radix_sort`."""
@@ -384,7 +387,7 @@ def _best_cut(
     while n_columns < n_exact and n_columns < n_features:
         column = 0
         for j in range(n_features):
-            if coarse[j, N_CODES, 0] < coarse[column, N_CODES, 0]:
+            if coarse[j, N_CODES, 0] < coarse[column, N_CODES, 0] - TIE * now:
                 column = j
         if coarse[column, N_CODES, 0] > limit:
             break

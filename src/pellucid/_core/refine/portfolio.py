@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,6 +31,28 @@ from pellucid.tree import ThresholdTree, TreeBuilder
 from pellucid.tree.rounding import ThresholdStyle
 
 
+class SearchWork(NamedTuple):
+    """Work of a local search, in about nanoseconds.
+
+    Attributes
+    ----------
+    constant : float
+    per_value : float
+        Per row, column and cluster.
+    max_size : float
+        Rows times columns times clusters above which there is no more work.
+    """
+
+    constant: float
+    per_value: float
+    max_size: float = np.inf
+
+    def of(self, problem: Problem) -> float:
+        """Work for a problem."""
+        size = count_rows(problem) * problem.n_features * problem.n_clusters
+        return self.constant + self.per_value * min(size, self.max_size)
+
+
 @dataclass(frozen=True, kw_only=True)
 class SearchBudget:
     """How much to try. Sizes decide, not the clock: the result does not depend on the machine.
@@ -50,9 +72,8 @@ class SearchBudget:
         `polishes_starts`; half as many above this size.
     polishes_starts : bool
         Whether the start trees of a local search are polished beside the tree that it finds.
-    search_work, search_work_per_value : float
-        Work of the local search in about nanoseconds: a constant, plus so much per row, column and
-        cluster; twice that with more leaves than clusters. No search if both are 0.
+    search_work, work_with_more_leaves : SearchWork or None
+        Work of the local search with one leaf per cluster, and with more; None for no search.
     n_references : int
         Number of k-means clusterings to start from.
     """
@@ -62,8 +83,8 @@ class SearchBudget:
     n_polished: int = 1
     max_polish_size: float = 0
     polishes_starts: bool = False
-    search_work: float = 0
-    search_work_per_value: float = 0
+    search_work: SearchWork | None = None
+    work_with_more_leaves: SearchWork | None = None
     n_references: int = 1
 
     def uses_beam(self, problem: Problem, limits: TreeLimits) -> bool:
@@ -83,7 +104,12 @@ class SearchBudget:
 
     def searches_all_rows(self, problem: Problem, limits: TreeLimits, only_cost: bool) -> bool:
         """Whether a local search on all rows decides. Then other trees are starts only."""
-        return only_cost and self.search_work > 0 and not limits.limits_depth and is_small(problem)
+        return (
+            only_cost
+            and self.search_work is not None
+            and not limits.limits_depth
+            and is_small(problem)
+        )
 
     def n_trees(self, problem: Problem, limits: TreeLimits, only_cost: bool) -> int:
         """How many trees are grown per reference."""
@@ -93,10 +119,10 @@ class SearchBudget:
         return n_criteria * (1 + self.uses_beam(problem, limits)) + extra
 
     def local_search_work(self, problem: Problem, limits: TreeLimits) -> float:
-        """Work of the local search."""
-        size = count_rows(problem) * problem.n_features * problem.n_clusters
-        factor = 2 if limits.n_leaves > problem.n_clusters else 1
-        return factor * (self.search_work + self.search_work_per_value * size)
+        """Work of the local search; 0 for no search."""
+        has_more_leaves = limits.n_leaves > problem.n_clusters
+        work = self.work_with_more_leaves if has_more_leaves else self.search_work
+        return 0.0 if work is None else work.of(problem)
 
 
 def _size(problem: Problem) -> float:
@@ -110,8 +136,8 @@ EFFORTS = {
         max_beam_size=2e6,
         n_polished=3,
         max_polish_size=5e6,
-        search_work=6e8,
-        search_work_per_value=300,
+        search_work=SearchWork(6e8, 300),
+        work_with_more_leaves=SearchWork(1e9, 1200, max_size=3e6),
     ),
     "best": SearchBudget(
         beam=BeamSearch(40, 10),
@@ -119,8 +145,8 @@ EFFORTS = {
         n_polished=100,
         max_polish_size=np.inf,
         polishes_starts=True,
-        search_work=3e9,
-        search_work_per_value=1000,
+        search_work=SearchWork(3e9, 1000),
+        work_with_more_leaves=SearchWork(6e9, 2000),
         n_references=5,
     ),
 }
@@ -158,7 +184,7 @@ class Portfolio:
         starts = list(self._starts())
         if self.only_cost:
             found = None
-            if self.budget.search_work > 0:
+            if self.budget.search_work is not None:
                 small = searchable(self.problem)
                 found = None if small is None else self._search(starts, small)
                 if found is not None and self._searches_all_rows:

@@ -12,7 +12,13 @@ from benchmarks.store import Store, group, read_rows
 from pellucid import IMM, ExGreedy, ExplainableKMeans, ExShallow
 
 FILE = "quality_least_cost.csv"
-SETS = {"iris": (2, 3, 4), "breast_tissue": (2, 3), "wine": (2, 3), "ecoli": (2, 3)}
+SETS = {
+    "iris": (2, 3, 4),
+    "breast_tissue": (2, 3),
+    "wine": (2, 3),
+    "ecoli": (2, 3),
+    "waveform": (3,),
+}
 """Data sets, and numbers of clusters for which all trees can be tried."""
 
 METHODS = {"ours": ExplainableKMeans, "IMM": IMM, "ExGreedy": ExGreedy, "ExShallow": ExShallow}

@@ -26,12 +26,10 @@ def short_search(share: float) -> Iterator[None]:
 
 
 def _part(work: SearchWork | None, share: float) -> SearchWork | None:
-    if work is None:
-        return None
-    return work._replace(constant=share * work.constant, per_value=share * work.per_value)
+    return None if work is None else SearchWork(*(share * part for part in work))
 
 
 def balanced_with_work(constant: float) -> SearchBudget:
     """The balanced effort with a search of constant work."""
-    work = SearchWork(constant, 0)
+    work = SearchWork(constant, 0, 0)
     return replace(EFFORTS["balanced"], search_work=work, work_with_more_leaves=work)

@@ -30,6 +30,9 @@ from pellucid._utils.progress import Progress
 from pellucid.tree import ThresholdTree, TreeBuilder
 from pellucid.tree.rounding import ThresholdStyle
 
+_MANY_VALUES = 2e6
+"""Rows times columns times clusters from which on a search works less for each of them."""
+
 
 class SearchWork(NamedTuple):
     """Work of a local search, in about nanoseconds.
@@ -37,20 +40,19 @@ class SearchWork(NamedTuple):
     Attributes
     ----------
     constant : float
-    per_value : float
-        Per row, column and cluster.
-    max_size : float
-        Rows times columns times clusters above which there is no more work.
+    per_value, per_further_value : float
+        Per row, column and cluster: for the first `_MANY_VALUES` of them, and for the others.
     """
 
     constant: float
     per_value: float
-    max_size: float = np.inf
+    per_further_value: float
 
     def of(self, problem: Problem) -> float:
         """Work for a problem."""
         size = count_rows(problem) * problem.n_features * problem.n_clusters
-        return self.constant + self.per_value * min(size, self.max_size)
+        first = min(size, _MANY_VALUES)
+        return self.constant + self.per_value * first + self.per_further_value * (size - first)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,8 +138,8 @@ EFFORTS = {
         max_beam_size=2e6,
         n_polished=3,
         max_polish_size=5e6,
-        search_work=SearchWork(6e8, 300),
-        work_with_more_leaves=SearchWork(1e9, 1200, max_size=3e6),
+        search_work=SearchWork(6e8, 300, 300),
+        work_with_more_leaves=SearchWork(1e9, 1200, 300),
     ),
     "best": SearchBudget(
         beam=BeamSearch(40, 10),
@@ -145,8 +147,8 @@ EFFORTS = {
         n_polished=100,
         max_polish_size=np.inf,
         polishes_starts=True,
-        search_work=SearchWork(3e9, 1000),
-        work_with_more_leaves=SearchWork(6e9, 2000),
+        search_work=SearchWork(3e9, 1000, 1000),
+        work_with_more_leaves=SearchWork(6e9, 2000, 2000),
         n_references=5,
     ),
 }

@@ -18,10 +18,10 @@ from benchmarks.store import Store, group, read_rows
 
 FILE = "speed_memory.csv"
 METHODS = ("imm", "imm+exkmc 2k", "exshallow")
-FLOORS = {"float64": 1.5, "float32": 2.0}
+BOUNDS = {"float64": 1.5, "float32": 2.0}
 """What was asked for: the largest multiple of the input."""
 
-TEXT_FLOOR = 3.0
+TEXT_BOUND = 3.0
 """The same for sparse text."""
 
 
@@ -34,7 +34,7 @@ def jobs(settings: Settings) -> list[Job]:
     methods = METHODS[:1] if settings.quick else METHODS
     text_methods = () if settings.quick else limits.TEXT_METHODS
     return [
-        *(_job(store, case, method, dtype) for dtype in FLOORS for method in methods),
+        *(_job(store, case, method, dtype) for dtype in BOUNDS for method in methods),
         *(_text_job(store, method) for method in text_methods),
     ]
 
@@ -67,24 +67,24 @@ def _text_job(store: Store, method: str) -> Job:
 
 def sections(folder: Path) -> list[Section]:
     """The multiples of the input."""
-    floors = {case.name: FLOORS for case in cases.TABLE}
-    floors[limits.LARGE_TEXT] = {"float64": TEXT_FLOOR}
+    bounds = {case.name: BOUNDS for case in cases.TABLE}
+    bounds[limits.LARGE_TEXT] = {"float64": TEXT_BOUND}
     lines = []
     for (case, method), rows in group(read_rows(folder / FILE), "case", "method").items():
         cells = []
-        for dtype in FLOORS:
+        for dtype in BOUNDS:
             of_type = [row for row in rows if row["dtype"] == dtype]
             if not of_type:
                 cells.append("–")
                 continue
             times = float(of_type[0]["peak_bytes"]) / float(of_type[0]["input_bytes"])
-            floor = floors.get(case, {}).get(dtype)
-            asked = f" (≤ {floor:g}: {holds(times, floor)})" if floor else ""
+            bound = bounds.get(case, {}).get(dtype)
+            asked = f" (≤ {bound:g}: {holds(times, bound)})" if bound else ""
             cells.append(f"{times:.2f} ×{asked}")
         lines.append([case, {**TITLES, **limits.TEXT_METHODS}[method], *cells])
     note = (
         "Peak of the resident memory during a fit, less what was in use just before it with the "
         "data loaded and everything compiled, as a multiple of the bytes of the data."
     )
-    sheet = Sheet("Memory above the input", ["data", "method", *FLOORS], lines, note)
+    sheet = Sheet("Memory above the input", ["data", "method", *BOUNDS], lines, note)
     return [Section("Memory", "", [sheet] if lines else [])]

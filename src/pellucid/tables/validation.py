@@ -45,19 +45,18 @@ def read_X(estimator: Any, X: Any, *, reset: bool, check: bool = True) -> Any:
 
 
 def rows_without_copy(X: Any, numbers: Any) -> sparse.csr_array | None:
-    """The CSR matrix with the rows of `numbers` that shares the memory of the input `X`, or None.
+    """The input `X` as CSR rows that share its memory, to go with `numbers`, what was read from it.
 
     None if `X` is not CSR, has another type, or its entries are not sorted or not unique.
     """
     if not sparse.issparse(X) or X.format != "csr" or X.dtype != numbers.dtype:
         return None
     rows = sparse.csr_array((X.data, X.indices, X.indptr), shape=X.shape)
-    # Compiled code of fit then sees arrays of one type only.
+    # Contiguous, writeable arrays of one type: loops are not compiled again for others.
     parts = (rows.data, rows.indices, rows.indptr)
-    if not all(part.flags.writeable and part.flags.aligned for part in parts):
-        return None
+    is_plain = all(part.flags.carray for part in parts)
     is_same_type = rows.indices.dtype == numbers.indices.dtype
-    return rows if is_same_type and rows.has_canonical_format else None
+    return rows if is_plain and is_same_type and rows.has_canonical_format else None
 
 
 def read_rows(estimator: Any, X: Any) -> Any:

@@ -373,16 +373,14 @@ class SparseHistograms:
         losses = RowLosses.of(problem, rows, centers, costs)
         if 2 * len(rows) <= problem.n_samples:
             return SparseHistogram(problem, centers, self._entries_of(rows), losses)
-        entries = self._all_entries
-        if len(rows) < problem.n_samples:
-            values = np.zeros((problem.n_samples, len(centers)), dtype=np.int64)
-            values[rows] = losses.values
-            losses = losses._replace(values=values)
+        entries, values = self._all_entries, np.zeros((problem.n_samples, len(centers)), np.int64)
+        values[rows] = losses.values
+        losses = losses._replace(values=values)
         n_bytes = 8 * int(entries.layout.ends[-1]) * len(centers)
         if n_bytes > max(_SMALL_HISTOGRAM, problem.X.data.nbytes // 4):
             return SparseHistogram(problem, centers, entries, losses)
         blocks = problem.pool.blocks(problem.n_features, 16)
-        sums = problem.pool.map(lambda block: sum_entries(entries, losses.values, *block), blocks)
+        sums = problem.pool.map(lambda block: sum_entries(entries, values, *block), blocks)
         return SparseHistogram(problem, centers, entries, losses, np.concatenate(sums))
 
     def subtract(self, inherited: InheritedHistogram, costs: np.ndarray) -> SparseHistogram:
@@ -438,7 +436,7 @@ class SparseHistograms:
         indptr: np.ndarray,
         rows: np.ndarray | None = None,
     ) -> Entries:
-        """Entries given by their codes."""
+        """Entries given by their codes, as in a CSC matrix; `rows` as in `Entries`."""
         from pellucid._core.kernels.surrogate_cost import number_bins
 
         bins = self.problem.bins
@@ -452,14 +450,14 @@ class SparseHistograms:
             np.empty(max_bins, bool),
         )
         number_bins(
-            indptr,
-            codes,
-            bins.zero_code,
-            bins.inside,
-            np.zeros(width, index),
-            bin_of_entry,
-            zero_bin,
-            layout,
+            indptr=indptr,
+            codes=codes,
+            zero_code=bins.zero_code,
+            inside=bins.inside,
+            counts=np.zeros(width, index),
+            bins=bin_of_entry,
+            zero_bin=zero_bin,
+            layout=layout,
         )
         n_bins = layout.ends[-1]
         layout = BinLayout(layout.ends, layout.codes[:n_bins].copy(), layout.inside[:n_bins].copy())

@@ -38,7 +38,7 @@ _ENCODED_ROWS = 1024
 """Rows whose codes are found together if values are stored column by column."""
 
 _FEW_VALUES = 2**14
-"""Values up to which NumPy finds the codes, so that nothing is compiled for small tables."""
+"""Values up to which NumPy finds the codes, so that small tables need no compiled loop for them."""
 
 _NEXT_BELOW = 1 - 2.0**-53
 """Factor that gives the next smaller number."""
@@ -271,14 +271,10 @@ def _sparse_codes(X, edges, n_edges, has_all, grid, is_mixed, pool) -> tuple[np.
 def _dense_codes(X, edges, n_edges, has_all, grid, is_mixed, pool) -> tuple[np.ndarray, ...]:
     from pellucid._core.kernels.binning import BLOCK_COLUMNS, BLOCK_ROWS, dense_codes
 
-    codes = np.empty(X.shape[::-1], dtype=_code_type(edges))
-    none = np.empty(0, dtype=np.int32)
+    codes, nothing = np.empty(X.shape[::-1], dtype=_code_type(edges)), np.empty(0, dtype=np.int32)
     if X.size <= _FEW_VALUES:
-        for j, values in enumerate(X.T.astype(np.float64)):
-            codes[j] = edges[j].searchsorted(values)
-            if has_all[j]:
-                is_mixed[j, codes[j][edges[j].take(codes[j]) != values]] = 1
-        return codes, none, none
+        _fill_codes(X, edges, has_all, is_mixed, codes)
+        return codes, nothing, nothing
     lookup = edges, n_edges, grid.low, grid.scale, grid.code_table(edges)
 
     def work(block: tuple[int, int]) -> None:
@@ -296,7 +292,15 @@ def _dense_codes(X, edges, n_edges, has_all, grid, is_mixed, pool) -> tuple[np.n
             )
 
     pool.map(work, pool.blocks(X.shape[0], _MIN_TASK_ROWS, per_thread=8))
-    return codes, none, none
+    return codes, nothing, nothing
+
+
+def _fill_codes(X: np.ndarray, edges, has_all, is_mixed, codes: np.ndarray) -> None:
+    """Fill `codes` and `is_mixed`, like `pellucid._core.kernels.binning.dense_codes`."""
+    for j, values in enumerate(X.T.astype(np.float64)):
+        codes[j] = edges[j].searchsorted(values)
+        if has_all[j]:
+            is_mixed[j, codes[j][edges[j].take(codes[j]) != values]] = 1
 
 
 def _code_type(edges: np.ndarray) -> type[Any]:

@@ -48,7 +48,7 @@ class Dataset:
         Whether all values are known to be in the numeric domain. If not, `nearest` or
         `require_domain` must be called first: both raise `OutOfDomain`.
     rows : CSR matrix, optional
-        The same data, if they have been stored by row before.
+        The rows of sparse data, if they are stored already; otherwise made from `X` when needed.
     """
 
     objective = "kmeans"

@@ -42,8 +42,8 @@ _DEPTH_PENALTIES = (0.0, 0.01, 0.03, 0.1)
 """Depth penalties of the trees that are regrown."""
 
 _LIMITED_PENALTIES = (0.0, 0.1)
-"""The same, if depth or conditions are limited. With 0.3 and 1 as well, Digits, Avila, Vowel and
-blobs took a third longer, and no tree was cheaper.
+"""The same, if depth or conditions are limited. Trees with penalties of 0.3 and 1 as well took a
+third longer on Digits, Avila, Vowel and blobs, and none was cheaper.
 """
 
 SHALLOW_PENALTIES = (0.1, 0.3, 1.0, 3.0, 10.0)

@@ -31,7 +31,7 @@ from pellucid.tree import ThresholdTree, TreeBuilder
 from pellucid.tree.rounding import ThresholdStyle
 
 _MANY_VALUES = 2e6
-"""Rows times columns times clusters from which on a search works less for each of them."""
+"""Rows times columns times clusters above which the others count with `per_further_value`."""
 
 
 class SearchWork(NamedTuple):
@@ -41,7 +41,7 @@ class SearchWork(NamedTuple):
     ----------
     constant : float
     per_value, per_further_value : float
-        Per row, column and cluster: for the first `_MANY_VALUES` of them, and for the others.
+        Per row, column and cluster: up to `_MANY_VALUES`, and above.
     """
 
     constant: float

@@ -112,7 +112,13 @@ def _edges_of_few(values: np.ndarray, cuts: Sequence[float]) -> np.ndarray | Non
     return np.append(distinct - gap[0] / 2, distinct[-1] + gap[0] / 2)
 
 
-def _may_leave_out(values, outer, inner, cuts, cluster) -> bool:
+def _may_leave_out(
+    values: np.ndarray,
+    outer: tuple[float, float],
+    inner: tuple[float, float],
+    cuts: Sequence[float],
+    cluster: np.ndarray | None,
+) -> bool:
     """Whether an axis may leave out the outermost values."""
     if inner[0] >= inner[1] or outer[1] - outer[0] <= _LONGER * (inner[1] - inner[0]):
         return False
@@ -138,8 +144,8 @@ def _log_unit(values: np.ndarray, is_whole: bool) -> float | None:
 
 
 def _log_edges(low: float, high: float, unit: float, is_whole: bool) -> np.ndarray:
-    ends = np.log1p(np.array([low, high]) / unit)
-    edges = unit * np.expm1(np.linspace(*ends, N_BINS + 1))
+    start, stop = np.log1p(np.array([low, high]) / unit)
+    edges = unit * np.expm1(np.linspace(start, stop, N_BINS + 1))
     edges[0], edges[-1] = low, high
     if is_whole:
         # Each bin has its own integers.

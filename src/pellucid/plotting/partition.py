@@ -83,7 +83,7 @@ def plot_partition(
         _PlottedFeature(values, _thresholds(tree, feature), position, seed)
         for seed, (values, feature) in enumerate(((x, across), (y, up)))
     ]
-    n_beyond = _draw_points(ax, *views, position, model.cluster_names_)
+    n_beyond = _draw_points(ax, position, model.cluster_names_, *views)
     for view, axis, name in zip(views, (ax.xaxis, ax.yaxis), (names[across], names[up])):
         view.set_up(axis, str(name))
     ax.spines[["top", "right"]].set_visible(False)
@@ -181,7 +181,9 @@ def _positions(features: tuple[Any, ...], names: list[Any]) -> tuple[int, int]:
     return found[0], found[1]
 
 
-def _draw_points(ax: Axes, x: _PlottedFeature, y: _PlottedFeature, position, names) -> int:
+def _draw_points(
+    ax: Axes, position: np.ndarray, names: np.ndarray, x: _PlottedFeature, y: _PlottedFeature
+) -> int:
     """Draw the rows; returns the number of rows beyond the axes."""
     size = 24 if len(position) < 500 else 16 if len(position) < 2000 else 11
     is_beyond = x.is_beyond | y.is_beyond
@@ -200,7 +202,7 @@ def _draw_points(ax: Axes, x: _PlottedFeature, y: _PlottedFeature, position, nam
         )
         there = (position == cluster) & is_beyond
         if there.any():
-            style = {"facecolors": "none", "edgecolors": color, "linewidths": 1.3}
+            style: dict[str, Any] = {"facecolors": "none", "edgecolors": color, "linewidths": 1.3}
             points = (x.drawn[there], y.drawn[there])
             ax.scatter(*points, s=1.6 * size, zorder=4, clip_on=False, **style)
     ax.legend(

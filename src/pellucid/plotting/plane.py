@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
 _INK, _LINE, _BEST = "#222222", "#8A9199", "#D55E00"
@@ -161,15 +162,15 @@ def _finish(ax: Axes, model: Any, ks: np.ndarray, has_pruned: bool) -> None:
     for side in ax.spines.values():
         side.set_visible(False)
     ax.tick_params(length=0)
-    star = {"marker": "*", "markersize": 13, "color": _BEST, "linestyle": "none"}
+    star: dict[str, Any] = {"marker": "*", "markersize": 13, "color": _BEST, "linestyle": "none"}
     what = (
         f"best of {len(ks)} pairs: k = {model.best_k_}, α = {model.best_alpha_:.3g}, "
         f"objective {model.objective_:.3f}"
     )
-    keys = [Line2D([], [], label=what, **star)]
+    keys: list[Artist] = [Line2D([], [], label=what, **star)]
     if has_pruned:
         shade = _mix(_LIGHT, _DARK, 0.4)
         label = "pruned (darker: higher lower bound)"
         keys.append(Patch(facecolor=shade, edgecolor=_LINE, label=label))
-    place = {"loc": "lower left", "bbox_to_anchor": (0, 1.0)}
+    place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1.0)}
     ax.legend(handles=keys, frameon=False, fontsize=9, borderaxespad=0.2, **place)

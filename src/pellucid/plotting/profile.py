@@ -111,7 +111,14 @@ def plot_profile(
     return _draw_table(ax, differences, clusters, names, n_features)
 
 
-def _draw_bars(ax, differences, position, cluster, names, n_features) -> Axes:
+def _draw_bars(
+    ax: Axes | None,
+    differences: np.ndarray,
+    position: int,
+    cluster: Any,
+    names: Sequence[str | Indicator],
+    n_features: int,
+) -> Axes:
     values = differences[position]
     order = np.argsort(-np.abs(values), kind="stable")[:n_features]
     if ax is None:
@@ -131,9 +138,15 @@ def _draw_bars(ax, differences, position, cluster, names, n_features) -> Axes:
     return ax
 
 
-def _draw_table(ax, differences, clusters, names, n_features) -> Axes:
-    size = np.nan_to_num(np.abs(differences)).max(axis=0)
-    order = np.argsort(-size, kind="stable")[:n_features]
+def _draw_table(
+    ax: Axes | None,
+    differences: np.ndarray,
+    clusters: list[Any],
+    names: Sequence[str | Indicator],
+    n_features: int,
+) -> Axes:
+    largest = np.nan_to_num(np.abs(differences)).max(axis=0)
+    order = np.argsort(-largest, kind="stable")[:n_features]
     if ax is None:
         from matplotlib import pyplot as plt
 

@@ -144,7 +144,7 @@ def _ellipse(center: Any, shape: Any) -> np.ndarray:
     return np.asarray(center) + circle / np.sqrt(np.maximum(values, 1e-300)) @ vectors.T
 
 
-def _draw_edge(ax, regions: Any, window: Window) -> None:
+def _draw_edge(ax: Any, regions: Any, window: Window) -> None:
     axes = [np.linspace(low, high, _GRID) for low, high in window]
     first, second = np.meshgrid(*axes)
     inside = regions.contains(np.column_stack([first.ravel(), second.ravel()]))

@@ -16,6 +16,7 @@ from pellucid.plotting.region_shapes import (
     DELETED,
     INK,
     PASSED_ON,
+    Window,
     draw_regions,
     draw_scores,
     shade_answers,
@@ -151,9 +152,9 @@ def plot_score_map(
     draw_scores(ax, regions, _window(scene.P))
     height = _heights(len(scene.y)) if scene.dim == 1 else scene.P[:, 1]
     for rows, marker in ((~scene.misses, "+"), (scene.misses, "o")):
-        style = {"s": 14, "linewidths": 0.8, "zorder": 3, "marker": marker}
-        face = {"facecolor": "none", "edgecolor": INK} if marker == "o" else {"color": INK}
-        ax.scatter(scene.P[rows, 0], height[rows], **style, **face)
+        style: dict[str, Any] = {"s": 14, "linewidths": 0.8, "zorder": 3, "marker": marker}
+        style |= {"facecolor": "none", "edgecolor": INK} if marker == "o" else {"color": INK}
+        ax.scatter(scene.P[rows, 0], height[rows], **style)
     scene._dress(ax, _window(scene.P))
     ax.set_title(f"level {level + 1}: share of correct neighbors", fontsize=10)
     return ax
@@ -280,7 +281,7 @@ def plot_row(
     place = _columns_of(query, scene.features)[0]
     scene.draw(ax, strong=region if is_answered else -1, include=place)
     height = 0.5 if scene.dim == 1 else place[-1]
-    style = {"marker": "*", "s": 320, "linewidths": 1.5, "zorder": 6}
+    style: dict[str, Any] = {"marker": "*", "s": 320, "linewidths": 1.5, "zorder": 6}
     ax.scatter([place[0]], [height], facecolor="white", edgecolor=INK, **style)
     scene.draw_legend(ax, has_query=True)
     ax.set_title(_sentence(scene, query, region if is_answered else None), fontsize=10)
@@ -299,7 +300,9 @@ def _sentence(scene: _Scene, query: Any, region: int | None) -> str:
 class _Scene:
     """One level with the rows that reach it, ready to be drawn."""
 
-    def __init__(self, model, X, y, level: int, feature_names) -> None:
+    def __init__(
+        self, model: Any, X: Any, y: Any, level: int, feature_names: Sequence[str] | None
+    ) -> None:
         from sklearn.utils.validation import check_is_fitted
 
         check_is_fitted(model)
@@ -333,7 +336,14 @@ class _Scene:
         self.is_wrong = self.is_answered & self.misses
 
     def draw(
-        self, ax, *, regions=None, deleted=(), strong=None, all_colored=False, include=None
+        self,
+        ax: Axes,
+        *,
+        regions: Any = None,
+        deleted: Any = (),
+        strong: int | None = None,
+        all_colored: bool = False,
+        include: np.ndarray | None = None,
     ) -> None:
         """Regions, rows and names of the axes."""
         regions = self._drawable(self.level.regions if regions is None else regions)
@@ -352,12 +362,13 @@ class _Scene:
                 (of_class & grey, PASSED_ON, 9),
                 (of_class & ~grey, cluster_color(position), 15),
             ):
-                style = {"s": size, "edgecolor": "white", "linewidths": 0.3, "zorder": 3}
-                ax.scatter(P[rows, 0], height[rows], color=color, marker=marker, **style)
+                style: dict[str, Any] = {"s": size, "linewidths": 0.3, "zorder": 3}
+                style |= {"color": color, "edgecolor": "white", "marker": marker}
+                ax.scatter(P[rows, 0], height[rows], **style)
         wrong = self.misses & ~grey
-        cross = {"marker": "x", "color": INK, "alpha": 0.45 if all_colored else 1.0}
-        size = {"s": 14 if all_colored else 22, "linewidths": 0.7 if all_colored else 0.9}
-        ax.scatter(P[wrong, 0], height[wrong], zorder=4, **cross, **size)
+        size, width, alpha = (14, 0.7, 0.45) if all_colored else (22, 0.9, 1.0)
+        cross: dict[str, Any] = {"marker": "x", "color": INK, "alpha": alpha, "zorder": 4}
+        ax.scatter(P[wrong, 0], height[wrong], s=size, linewidths=width, **cross)
         self._dress(ax, window)
 
     def _spread(self) -> np.ndarray:
@@ -383,7 +394,7 @@ class _Scene:
             return replace(stump, threshold=0.5)
         return stump
 
-    def _dress(self, ax, window) -> None:
+    def _dress(self, ax: Axes, window: Window) -> None:
         ax.set_xlim(*window[0])
         ax.set_xlabel(self._axis_name(0), parse_math=False)
         if 0 in self.indicators:
@@ -403,12 +414,19 @@ class _Scene:
         indicator = self.indicators.get(axis)
         return self.names[axis] if indicator is None else indicator.column
 
-    def draw_legend(self, ax, *, has_grey=True, has_deleted=False, has_query=False) -> None:
+    def draw_legend(
+        self,
+        ax: Axes,
+        *,
+        has_grey: bool = True,
+        has_deleted: bool = False,
+        has_query: bool = False,
+    ) -> None:
         """Classes, crosses and grey rows, below the axes."""
         from matplotlib.lines import Line2D
         from matplotlib.transforms import ScaledTranslation
 
-        def mark(label, **style):
+        def mark(label: str, **style: Any) -> Line2D:
             return Line2D([], [], linestyle="none", label=label, **style)
 
         present = [i for i, name in enumerate(self.model.classes_) if np.any(self.y == name)]
@@ -421,8 +439,7 @@ class _Scene:
         if has_grey and not self.is_answered.all():
             handles.append(mark("passed on", marker="o", color=PASSED_ON, markersize=4))
         if has_deleted:
-            line = {"color": DELETED, "linestyle": "--", "label": "deleted"}
-            handles.append(Line2D([], [], **line))
+            handles.append(Line2D([], [], color=DELETED, linestyle="--", label="deleted"))
         if has_query:
             style = {"markerfacecolor": "white", "color": INK, "markersize": 12}
             handles.append(mark("this row", marker="*", **style))
@@ -446,7 +463,9 @@ def _words(indicator: Indicator) -> list[str]:
     return [t.removeprefix(indicator.column).strip().removeprefix("is ").strip() for t in texts]
 
 
-def _names(model, feature_names, features: list[int]) -> list[str | Indicator]:
+def _names(
+    model: Any, feature_names: Sequence[str] | None, features: list[int]
+) -> list[str | Indicator]:
     names = model._column_names if feature_names is None else feature_names
     names = list(names)
     if len(names) != model.n_features_in_:
@@ -469,7 +488,7 @@ def _columns_of(X: Any, features: list[int]) -> np.ndarray:
     return np.asarray(numbers[:, features], dtype=np.float64)
 
 
-def _window(P: np.ndarray) -> list[tuple[float, float]]:
+def _window(P: np.ndarray) -> Window:
     """The limits of the axes: all rows and a margin."""
     if not len(P):
         return [(0.0, 1.0)] * P.shape[1]

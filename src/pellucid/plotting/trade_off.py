@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -119,13 +119,14 @@ def plot_comparison(
     >>> X = load_wine().data
     >>> ax = plot_comparison([method(5, random_state=0).fit(X) for method in (IMM, ExShallow)])
     """
-    if not isinstance(models, Mapping):
-        models = {type(model).__name__: model for model in models}
-    if not models:
+    named: Mapping[str, Any] = (
+        models if isinstance(models, Mapping) else {type(model).__name__: model for model in models}
+    )
+    if not named:
         raise ValueError("there is no model to compare; give at least one that is fitted")
     ax = _prepared(ax, measure, reference)
-    x = [_length(model, measure) for model in models.values()]
-    y = [model.inertia_ / model.reference_inertia_ for model in models.values()]
+    x = [_length(model, measure) for model in named.values()]
+    y = [model.inertia_ / model.reference_inertia_ for model in named.values()]
     edge = _frontier(x, y)
     # A very costly model would press all others together.
     far = [cost > _FAR * np.median(y) for cost in y]
@@ -133,7 +134,7 @@ def plot_comparison(
     top = max(near) + 0.3 * (np.ptp(near) or 0.1)
     names = [
         f"{name} (cost {cost:,.3g})" if is_far else name
-        for name, cost, is_far in zip(models, y, far)
+        for name, cost, is_far in zip(named, y, far)
     ]
     y = [top if is_far else cost for cost, is_far in zip(y, far)]
     ax.plot(
@@ -155,7 +156,7 @@ def plot_comparison(
         # Outside the axes, where no point can be.
         handles = [_dot(8, cluster_color(0)), _dot(6, "#777777")]
         words = ["best trade-offs", "others"]
-        place = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncols": 2}
+        place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncols": 2}
         ax.legend(handles, words, frameon=False, fontsize=9, handletextpad=0.2, **place)
     return ax
 
@@ -204,7 +205,15 @@ def _prepared(ax: Axes | None, measure: str, reference: str) -> Axes:
     return ax
 
 
-def _write_names(ax: Axes, x, y, names: list[str], *, curve, all_of_them: bool = True) -> None:
+def _write_names(
+    ax: Axes,
+    x: Sequence[float],
+    y: Sequence[float],
+    names: list[str],
+    *,
+    curve: Sequence[int],
+    all_of_them: bool = True,
+) -> None:
     """Write names beside their points, without overlaps with each other and with a curve.
 
     A name that has no free place is farther away, with a line to its point; unless all names are
@@ -215,7 +224,7 @@ def _write_names(ax: Axes, x, y, names: list[str], *, curve, all_of_them: bool =
     figure = ax.figure.figure
     figure.draw_without_rendering()  # the size of the axes is known only after the layout
     points = ax.transData.transform(np.column_stack([x, y])) * 72 / figure.dpi
-    taken: list[tuple[float, float, float, float]] = []
+    taken: list[tuple[float, ...]] = []
     lines = [(points[a], points[b]) for a, b in zip(curve, curve[1:])]
     corners = ax.transAxes.transform([(0, 0), (1, 1)]) * 72 / figure.dpi
     for i in np.lexsort((x, y)):
@@ -245,7 +254,15 @@ def _write_names(ax: Axes, x, y, names: list[str], *, curve, all_of_them: bool =
         )
 
 
-def _free_place(points, i, size, distance, taken, lines, corners) -> np.ndarray | None:
+def _free_place(
+    points: np.ndarray,
+    i: int,
+    size: np.ndarray,
+    distance: float,
+    taken: list[tuple[float, ...]],
+    lines: list[tuple[np.ndarray, np.ndarray]],
+    corners: np.ndarray,
+) -> np.ndarray | None:
     """Lower left corner of a free box at a distance from point `i`; None if there is none."""
     for direction in _DIRECTIONS:
         middle = points[i] + direction * (distance + size / 2)

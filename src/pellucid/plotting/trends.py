@@ -101,7 +101,7 @@ def plot_trends(
         _draw_medoid(ax, moments[medoid], lines[medoid])
         _write_rules(ax, rules[cluster], len(members), len(model.labels_), cluster)
     axes.flat[0].set_ylim(*limits)
-    place = {"x": _SHARE_OF_LINES + _GAP, "y": 0.06 / height, "va": "bottom"}
+    place: dict[str, Any] = {"x": _SHARE_OF_LINES + _GAP, "y": 0.06 / height, "va": "bottom"}
     figure.text(s=note, fontsize=_FONT, color=_GREY, gid="note", **place)
     _finish(axes.flat[-1], moments, label)
     return figure
@@ -161,7 +161,7 @@ def _write_rules(ax: Axes, rule: Any, n_members: int, n_rows: int, cluster: int)
     left = _SHARE_OF_LINES + _GAP
     figure.patches.append(_swatch(figure, left - 0.015, box, cluster))
     title = f"cluster {rule.cluster}: {n_members:,} of {n_rows:,} rows"
-    style = {"fontsize": _FONT, "va": "top", "parse_math": False}
+    style: dict[str, Any] = {"fontsize": _FONT, "va": "top", "parse_math": False}
     figure.text(left, top, title, weight="bold", color=_INK, gid=f"title-{cluster}", **style)
     for i, (line, color) in enumerate(_rule_lines(rule, width, n_lines - 1), start=1):
         figure.text(left, top - i * step, line, color=color, gid=f"rule-{cluster}", **style)

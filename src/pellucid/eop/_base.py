@@ -24,7 +24,6 @@ from pellucid._utils.training_data import store_training_data
 from pellucid.eop._stages import StagesMixin
 from pellucid.eop.calibration import hold_out
 from pellucid.eop.decision_list import (
-    Level,
     LevelAnswers,
     complexity,
     find_answers,
@@ -87,9 +86,6 @@ class BaseEOP(
         "verbose": ["verbose"],
     }
 
-    _learner: type[Learner]
-    classes_: np.ndarray
-    levels_: list[Level]
     n_levels_: int
     coverage_: float
     complexity_: float
@@ -97,10 +93,14 @@ class BaseEOP(
     history_: list[Calibration]
     n_skipped_projections_: int
     leftover_share_: float
-    leftover_shares_: np.ndarray | None
-    abstain_label_: Any
+    leftover_shares_: np.ndarray
     uncovered_classes_: np.ndarray
     n_inequalities_: int
+
+    @property
+    def _learner(self) -> type[Learner]:
+        """The level search."""
+        raise NotImplementedError
 
     def _settings(self) -> Settings:
         """Parameters of the level search."""
@@ -174,7 +174,14 @@ class BaseEOP(
         """Choose parameters that are not given by the user; none by default."""
 
     def _make_learner(
-        self, problem: RegionProblem, base: Any, subsets: list[Any], fitted, held, settings, random
+        self,
+        problem: RegionProblem,
+        base: Any,
+        subsets: list[np.ndarray],
+        fitted: np.ndarray,
+        held: np.ndarray,
+        settings: Settings,
+        random: Any,
     ) -> Learner:
         """The level search on some rows."""
         progress = Progress(type(self).__name__, 1, self.verbose)
@@ -299,11 +306,6 @@ class BaseEOP(
     def _find_answers(self, X: Any) -> LevelAnswers:
         check_is_fitted(self)
         return find_answers(self.levels_, read_X(self, X, reset=False))
-
-    @property
-    def _uses_neighbors(self) -> bool:
-        """Whether rows in no region are classified by the closest level."""
-        return self.leftover == "neighbours" and bool(self.levels_)
 
     def _answers(self, X: Any) -> tuple[LevelAnswers, np.ndarray]:
         """Answers of the levels, and answers in which rows in no region are filled in."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from pellucid.eop.class_learner import ClassLearner
 from pellucid.eop.eop_learner import EOPLearner
 from pellucid.eop.learning import Settings
 from pellucid.eop.shapes.regions import Finder
+
+if TYPE_CHECKING:
+    from pellucid.eop.problem import RegionProblem
 
 CALIBRATION = 0.3
 """Fraction of each class that is held out, unless parameters are cross-validated."""
@@ -206,7 +209,9 @@ class EOPClassifier(BaseEOP):
             return self.calibration
         return 0.0 if self._is_cross_validated else CALIBRATION
 
-    def _choose(self, problem, base, subsets, random) -> None:
+    def _choose(
+        self, problem: RegionProblem, base: Any, subsets: list[np.ndarray], random: Any
+    ) -> None:
         """Set `max_error_` and `complexity_penalty_`, by cross-validation if they are "auto"."""
         error, penalty = self.max_error, self.complexity_penalty
         self.cv_results_, self._penalties = [], ()

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
-from pellucid.eop.decision_list import find_answers
+from pellucid.eop.decision_list import Level, find_answers
 from pellucid.eop.problem import project
 from pellucid.eop.uncovered_rows import closest_level
 from pellucid.metrics.rule_lists import LevelMeasures, level_measures
@@ -55,6 +55,18 @@ class Stability:
 
 class StagesMixin:
     """Methods of the EOP classifiers that follow the levels, or refit with other seeds."""
+
+    classes_: np.ndarray
+    levels_: list[Level]
+    abstain_label_: Any
+    leftover: str
+    _class_weight: np.ndarray
+    _total: float
+
+    @property
+    def _uses_neighbors(self) -> bool:
+        """Whether rows in no region are classified by the closest level."""
+        return self.leftover == "neighbours" and bool(self.levels_)
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
         """Predictions of the first 1, 2, ... levels.

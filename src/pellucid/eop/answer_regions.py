@@ -11,9 +11,12 @@ import numpy as np
 from pellucid._utils.rule_words import rule_words
 from pellucid._utils.texts import say
 from pellucid.eop.classifiers.stumps import Stump
-from pellucid.eop.decision_list import Level
+from pellucid.eop.decision_list import RegionLevel
 from pellucid.eop.shapes.boxes import Boxes, describe_box
 from pellucid.tables.encoding import Indicator
+
+Bounds = dict[str, tuple[float, float]]
+"""Lower and upper end per column."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,7 @@ class AnswerRegion:
     features: tuple[int, ...]
     where: str
     condition: str
-    bounds: dict[str, tuple[float, float]]
+    bounds: Bounds
     support: float
     share: float
     purity: float
@@ -104,14 +107,14 @@ def describe_support(support: float, has_weights: bool) -> str:
     return say("rows", n=round(support) if support == round(support) else support)
 
 
-def has_fractional_weights(levels: Sequence[Any]) -> bool:
+def has_fractional_weights(levels: Sequence[RegionLevel]) -> bool:
     """Whether the training rows in any level have fractional weights."""
     return any((level.counts != np.rint(level.counts)).any() for level in levels)
 
 
 def answer_regions(
     index: int,
-    level: Level,
+    level: RegionLevel,
     names: Sequence[str | Indicator],
     classes: np.ndarray,
     total: float,
@@ -124,7 +127,7 @@ def answer_regions(
     ----------
     index : int
         Index of the level.
-    level : Level
+    level : Level or ListLevel
     names : sequence of str or Indicator
         Descriptions of all columns.
     classes : ndarray
@@ -137,8 +140,8 @@ def answer_regions(
     """
     described = [names[f] for f in level.features]
     columns = [str(name) for name in described]
-    is_box = isinstance(level.regions, Boxes)
-    texts = level.regions.describe(described if is_box else columns)
+    regions = level.regions
+    texts = regions.describe(described) if isinstance(regions, Boxes) else regions.describe(columns)
     pieces = []
     for region, text in enumerate(texts):
         weight = level.counts[region].sum(axis=1)
@@ -148,7 +151,8 @@ def answer_regions(
             bounds = _bounds(level, region, answer, columns)
             where, condition = text, ""
             if bounds and isinstance(level.classifier, Stump):
-                where = describe_box(*np.array(list(bounds.values())).T, described)
+                lower, upper = np.array(list(bounds.values())).T
+                where = describe_box(lower, upper, described)
             elif np.count_nonzero(weight) > 1:
                 condition = _classifier_condition(level.classifier, answer, columns, classes)
             pieces.append(
@@ -170,14 +174,14 @@ def answer_regions(
     return pieces
 
 
-def _n_inequalities(level: Level, region: int, bounds: dict[Any, Any], has_condition: bool) -> int:
+def _n_inequalities(level: RegionLevel, region: int, bounds: Bounds, has_condition: bool) -> int:
     """Finite ends of a box, facets of other shapes, and one for the classifier."""
     ends = [end for pair in bounds.values() for end in pair]
     n = int(np.isfinite(ends).sum()) if bounds else int(level.regions.n_facets[region])
     return n + has_condition
 
 
-def _bounds(level: Level, region: int, answer: int, names: list[str]) -> dict[Any, Any]:
+def _bounds(level: RegionLevel, region: int, answer: int, names: list[str]) -> Bounds:
     """Ends of a box, cut at the threshold of a stump to the side that predicts the answer."""
     box = level.regions.box_bounds(region)
     if box is None:

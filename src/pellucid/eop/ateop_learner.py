@@ -25,7 +25,7 @@ class ATEOPLearner(Learner):
     a region is not biased by fitting.
     """
 
-    def _next_level(self):
+    def _next_level(self) -> tuple[ProjectionCandidate, RegionSearchResult, float] | None:
         seed = int(self.random.randint(2**31 - 1))
         allowed = self.settings.max_error
         max_errors = [allowed * _TIGHTEN_BY**attempt for attempt in range(_ATTEMPTS)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -87,7 +88,7 @@ class ClassLearner(EOPLearner):
         limits = settings.min_support, settings.purity_limit
         return ListOptimizer(self.problem, self.all_rows, finder, *limits)
 
-    def _scan(self, max_errors: list[float]):
+    def _scan(self, max_errors: list[float]) -> Any:
         """Scan all projections, or, if few rows were covered since then, only the best ones.
 
         The surplus of a projection changes little when few rows are removed, so that projections
@@ -110,7 +111,7 @@ class ClassLearner(EOPLearner):
             surplus[rows] = new
         return scan
 
-    def _next_level(self):
+    def _next_level(self) -> tuple[ProjectionCandidate, RegionSearchResult, float] | None:
         seed = int(self.random.randint(2**31 - 1))
         for max_error in self._max_errors():
             scan = self._scan([max_error])
@@ -122,7 +123,7 @@ class ClassLearner(EOPLearner):
                 return *found, max_error
         return None
 
-    def _limits(self, answers: np.ndarray) -> dict[str, float]:
+    def _limits(self, answers: np.ndarray) -> dict[str, Any]:
         facet_units = self.settings.complexity_penalty * self.problem.total(self.all_rows)
         return {
             **super()._limits(answers),
@@ -131,7 +132,9 @@ class ClassLearner(EOPLearner):
             "max_required_rows": MIN_ROWS,
         }
 
-    def _best(self, candidates: list[ProjectionCandidate], max_error: float, seed: int):
+    def _best(
+        self, candidates: list[ProjectionCandidate], max_error: float, seed: int
+    ) -> tuple[ProjectionCandidate, RegionSearchResult] | None:
         """The candidate with the largest net support, or None if none is positive."""
         results = self._find(candidates, max_error, seed)
         net = [self._net_support(c, f, max_error) for c, f in zip(candidates, results)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -55,6 +55,26 @@ class Level:
     counts: np.ndarray
 
 
+class RegionLevel(Protocol):
+    """What a level needs to answer rows: one of a fitted model, or of a `RegionList`."""
+
+    @property
+    def features(self) -> tuple[int, ...]:
+        """Column indices of the projection."""
+
+    @property
+    def classifier(self) -> Any:
+        """Classifier on these columns."""
+
+    @property
+    def regions(self) -> Regions:
+        """Regions in which the classifier is used."""
+
+    @property
+    def counts(self) -> np.ndarray:
+        """Weight of the covered rows by region, predicted class and true class."""
+
+
 class LevelAnswers(NamedTuple):
     """Predictions of a decision list, one entry per row."""
 
@@ -66,12 +86,12 @@ class LevelAnswers(NamedTuple):
     """Index of the predicted class, or -1."""
 
 
-def find_answers(levels: Sequence[Level], X: Any) -> LevelAnswers:
+def find_answers(levels: Sequence[RegionLevel], X: Any) -> LevelAnswers:
     """Evaluate the levels in turn; each row is classified by the first that covers it.
 
     Parameters
     ----------
-    levels : sequence of Level
+    levels : sequence of Level or ListLevel
     X : ndarray or CSC matrix of shape (n_samples, n_features)
     """
     n = X.shape[0]

@@ -23,7 +23,7 @@ class EOPLearner(Learner):
 
     _best_score: np.ndarray | None = None
 
-    def _next_level(self):
+    def _next_level(self) -> tuple[ProjectionCandidate, RegionSearchResult, float] | None:
         seed = int(self.random.randint(2**31 - 1))
         max_errors = self._max_errors()
         scan = self._scan(max_errors)
@@ -109,7 +109,9 @@ class EOPLearner(Learner):
         self._best_score[rows[better]] = scores[better]
         self.learned.uncovered_answer[rows[better]] = answers[better]
 
-    def _best(self, candidates: list[ProjectionCandidate], max_error: float, seed: int):
+    def _best(
+        self, candidates: list[ProjectionCandidate], max_error: float, seed: int
+    ) -> tuple[ProjectionCandidate, RegionSearchResult] | None:
         """The candidate with the largest coverage - η · (number of columns), or None."""
         results = self._find(candidates, max_error, seed)
         coverage = np.array([self._coverage(c, f) for c, f in zip(candidates, results)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from pellucid.eop.answer_regions import (
 from pellucid.eop.decision_list import Level, LevelAnswers
 from pellucid.eop.problem import project
 from pellucid.eop.uncovered_rows import UncoveredRows, closest_level
+
+if TYPE_CHECKING:
+    from pellucid.tables.encoding import Indicator
 
 EARLIER = "it is in no earlier region"
 """Condition of all regions after the first."""
@@ -50,7 +53,7 @@ class LevelRule:
     def __str__(self) -> str:
         is_known = not np.isnan(self.held_out_error)
         held_out = say("heldOut", error=self.held_out_error) if is_known else ""
-        values = {"level": self.level + 1, "share": self.coverage}
+        values: dict[str, Any] = {"level": self.level + 1, "share": self.coverage}
         if len(self.pieces) == 1 and not self.pieces[0].condition:
             piece = self.pieces[0]
             figures = [piece.figures, *([held_out] if is_known else [])]
@@ -134,7 +137,7 @@ def _with_earlier(piece: AnswerRegion, text: str) -> str:
 
 def level_rules(
     levels: Sequence[Level],
-    names: Sequence[str],
+    names: Sequence[str | Indicator],
     classes: np.ndarray,
     total: float,
     unit: float = 1.0,
@@ -219,7 +222,12 @@ def explain_rows(
 
 
 def _explain_by_closest_level(
-    levels, rules, leftover, X, answers, classes
+    levels: Sequence[Level],
+    rules: Sequence[LevelRule],
+    leftover: UncoveredRows,
+    X: Any,
+    answers: LevelAnswers,
+    classes: np.ndarray,
 ) -> Iterator[EOPExplanation]:
     """Explain rows in no region by their neighbors at the closest level."""
     uncovered = np.flatnonzero(answers.level < 0)
@@ -227,9 +235,10 @@ def _explain_by_closest_level(
     figures = _uncovered_figures(leftover)
     for index in np.unique(closest).tolist():
         level, names = levels[index], rules[index].names
+        regions: Any = level.regions  # nonparametric
         chosen = np.flatnonzero(closest == index)
         P = project(X, level.features, uncovered[chosen])
-        row_reasons = level.regions.explain_points(P, names)
+        row_reasons = regions.explain_points(P, names)
         for i, position in enumerate(chosen.tolist()):
             bounds, text = row_reasons[i]
             yield EOPExplanation(

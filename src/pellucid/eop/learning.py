@@ -222,7 +222,7 @@ class Learner:
             self.rows, self.held = self._all_rows, self._all_held
             learned.levels, learned.history = [], list(others)
             learned.level[:] = learned.region[:] = -1
-            origin = []
+            origin: list[int] = []
             for index, (level, regions) in enumerate(zip(levels, kept)):
                 if len(regions) and len(self.rows):
                     self._add_again(level, regions, used[index])
@@ -295,7 +295,7 @@ class Learner:
         )
         return ProjectionCandidate(features, fitted, held_answers, view)
 
-    def _limits(self, answers: np.ndarray) -> dict[str, float]:
+    def _limits(self, answers: np.ndarray) -> dict[str, Any]:
         """Limits of the regions: α of the rows of the rarest predicted class, and others.
 
         From 1 on, α is a number of rows.
@@ -372,7 +372,7 @@ class Learner:
         found: RegionSearchResult,
         max_error: float,
         is_used: bool,
-    ):
+    ) -> None:
         self.learned.history.append(
             Calibration(
                 features=candidate.features,

@@ -15,7 +15,9 @@ from pellucid._utils.threads import SERIAL, ThreadPool
 from pellucid.tree.predictor import column_values
 
 
-def project(X: Any, features: Sequence[int], rows: np.ndarray | None = None) -> np.ndarray:
+def project(
+    X: Any, features: Sequence[int] | np.ndarray, rows: np.ndarray | None = None
+) -> np.ndarray:
     """Select columns and rows of a dense or CSC matrix as a row-major float64 array."""
     rows = np.arange(X.shape[0]) if rows is None else rows
     P = np.empty((len(rows), len(features)))

@@ -63,7 +63,7 @@ def _split_evenly(total: int, counts: list[int]) -> list[int]:
     return quotas
 
 
-def _draw(n: int, size: int, quota: int, count: int, random) -> np.ndarray:
+def _draw(n: int, size: int, quota: int, count: int, random: np.random.RandomState) -> np.ndarray:
     """Draw distinct subsets of 0 .. n - 1, in lexicographic order."""
     if quota * 2 >= count:
         subsets = np.array(list(combinations(range(n), size)), dtype=np.int64)

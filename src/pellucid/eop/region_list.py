@@ -147,7 +147,7 @@ class RegionList(RegionExportMixin):
         self.classes_ = np.asarray(classes)
         self.default_, self.total_ = default, float(total)
         if columns is None:
-            used = (n.column if _is_indicator(n) else n for n in self.names_)
+            used = (n.column if isinstance(n, Indicator) else n for n in self.names_)
             columns = list(dict.fromkeys(used))
         self.feature_names_in_ = np.array(list(columns), dtype=object)
         self.fill_, self.formats_ = dict(fill or {}), dict(formats or {})
@@ -274,7 +274,7 @@ class RegionList(RegionExportMixin):
         answer = self._answers(X).answer
         if self.default_ is not None:
             return self.classes_[np.where(answer < 0, self.default_, answer)]
-        return np.append(self.classes_.astype(object), None)[answer]
+        return np.append(self.classes_.astype(object), np.array([None]))[answer]
 
     def describe(self, X: Any) -> list[str]:
         """Level and text of the region that contains each row.
@@ -355,10 +355,6 @@ def _finite(stump: Any) -> Any:
         return stump
     answer = stump.at_most if stump.threshold > 0 else stump.above
     return Stump(stump.position, 0.0, answer, answer)
-
-
-def _is_indicator(name: str | Indicator) -> bool:
-    return isinstance(name, Indicator)
 
 
 def _tree_of(features: list[int], n_features: int) -> ThresholdTree:

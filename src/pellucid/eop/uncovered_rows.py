@@ -97,7 +97,8 @@ def closest_level(
     closest, answer = np.zeros((2, len(rows)), dtype=np.int64)
     for index, level in enumerate(levels if len(rows) else ()):
         P = project(X, level.features, rows)
-        score = level.regions.score(P)
+        regions: Any = level.regions  # nonparametric
+        score = regions.score(P)
         better = score > best
         best[better], closest[better] = score[better], index
         answer[better] = level.classifier.predict(P)[better]

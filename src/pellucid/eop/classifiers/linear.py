@@ -91,7 +91,9 @@ class LinearBase(BaseClassifier):
             classifier, classifier.predict(project(self.problem.X, features, rows))
         )
 
-    def _solve(self, rows: np.ndarray, subsets: np.ndarray):
+    def _solve(
+        self, rows: np.ndarray, subsets: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Standardized columns, the subsets as indices into them, and the coefficients."""
         from pellucid.eop.kernels.linear import fit_linear
 

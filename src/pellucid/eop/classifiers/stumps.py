@@ -81,7 +81,9 @@ class StumpBase(BaseClassifier):
         stump = Stump(best, threshold, *map(int, classes[best]))
         return FittedClassifier(stump, stump.predict(project(self.problem.X, features, rows)))
 
-    def _best_stumps(self, rows: np.ndarray, features: np.ndarray):
+    def _best_stumps(
+        self, rows: np.ndarray, features: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Threshold intervals, classes and errors of the best stump of each column."""
         from pellucid.eop.kernels.stumps import best_stumps
 

@@ -235,7 +235,8 @@ class ShapeFinder(Finder):
             return RegionSearchResult(before, before, before.which(view.P), none)
         held = _rows(view.held_P, view.held_correct, view.held_units, held_max_error, view.scale)
         both = _concatenate(rows, held)
-        recalibrated, n_held, errors = [], [], []
+        recalibrated: list[Regions | None] = []
+        n_held, errors = [], []
         for region in grown:
             weight, wrong = _weight_inside(region, held)
             n_held.append(int(np.count_nonzero(region.contains(held.P))))
@@ -263,13 +264,15 @@ class ShapeFinder(Finder):
             np.array(errors),
         )
 
-    def _cover(self, rows: Rows, max_error: float, view: ProjectionView, random) -> list[Regions]:
+    def _cover(
+        self, rows: Rows, max_error: float, view: ProjectionView, random: np.random.RandomState
+    ) -> list[Regions]:
         """Grow regions in turn until no further region has enough weight."""
         n_rows = min(ceil(1 / max(max_error, 1e-2) - 1e-9), view.max_required_rows)
         min_units = max(n_rows * view.units_per_weight, view.min_units)
         penalty = view.facet_units * rows.gain
-        gains, regions = rows.gains.copy(), []
-        uncovered = rows.correct.copy()
+        regions: list[Regions] = []
+        gains, uncovered = rows.gains.copy(), rows.correct.copy()
         while len(regions) < view.max_regions and rows.units[uncovered].sum() >= min_units:
             region = self.grow(rows, gains, random)
             if region is None:
@@ -287,7 +290,13 @@ class ShapeFinder(Finder):
         return regions
 
     def _recalibrate(
-        self, region, rows: Rows, held: Rows, both: Rows, held_max_error: float, random
+        self,
+        region: Regions,
+        rows: Rows,
+        held: Rows,
+        both: Rows,
+        held_max_error: float,
+        random: np.random.RandomState,
     ) -> Regions:
         """Fit the region to all rows; keep the old one if the new error exceeds ε.
 
@@ -307,7 +316,9 @@ class ShapeFinder(Finder):
         return fitted
 
 
-def _rows(P, correct, units, max_error: float, scale) -> Rows:
+def _rows(
+    P: np.ndarray, correct: np.ndarray, units: np.ndarray, max_error: float, scale: np.ndarray
+) -> Rows:
     """Rows with ε as an integer multiple of a power of two."""
     bits = min(20, _MAX_BITS - int(units.sum()).bit_length())
     gain = max(int(max_error * 2**bits), 1)

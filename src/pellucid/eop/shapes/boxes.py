@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -55,9 +55,9 @@ class Boxes(Regions):
         """See `Regions.take`."""
         return Boxes(self.lower[kept].reshape(-1, self.dim), self.upper[kept].reshape(-1, self.dim))
 
-    def describe(self, names: Sequence[str]) -> list[str]:
+    def describe(self, names: Sequence[str | Indicator]) -> list[str]:
         """See `Regions.describe`."""
-        return [describe_box(*ends, names) for ends in zip(self.lower, self.upper)]
+        return [describe_box(low, high, names) for low, high in zip(self.lower, self.upper)]
 
     def box_bounds(self, region: int) -> tuple[np.ndarray, np.ndarray]:
         """See `Regions.box_bounds`."""
@@ -128,7 +128,13 @@ class BoxFinder(ShapeFinder):
                 best, best_value = (lower, upper), value
         return None if best is None else _open_below(*best)
 
-    def _starts(self, columns: np.ndarray, rows: Rows, gains: np.ndarray, random):
+    def _starts(
+        self,
+        columns: np.ndarray,
+        rows: Rows,
+        gains: np.ndarray,
+        random: np.random.RandomState,
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Start boxes, with lower ≤ x ≤ upper."""
         from pellucid.eop.kernels.boxes import best_grid_box
 
@@ -154,7 +160,9 @@ class BoxFinder(ShapeFinder):
         if dim > 2:
             yield from self._seeds(rows, gains, random)
 
-    def _seeds(self, rows: Rows, gains: np.ndarray, random):
+    def _seeds(
+        self, rows: Rows, gains: np.ndarray, random: np.random.RandomState
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Boxes around random rows that are correctly classified and not yet covered."""
         candidates = np.flatnonzero(gains > 0)
         for seed in random.permutation(candidates)[:_SEEDS]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import ceil
+from typing import Any
 
 import numpy as np
 
@@ -199,11 +200,18 @@ class NeighborFinder(Finder):
         return max(current, min(initial, _MAX_INITIAL_NEIGHBORS))
 
     def _threshold(
-        self, scores, correct, units, seed: int, min_score: float, max_error: float
+        self,
+        scores: np.ndarray,
+        correct: np.ndarray,
+        units: np.ndarray,
+        seed: int,
+        min_score: float,
+        max_error: float,
     ) -> float:
         """`lowest_threshold` of the rows, or its median over the bootstrap samples."""
         random = np.random.RandomState(seed)
-        samples = [random.poisson(1.0, len(scores)) for _ in range(self.n_bootstraps)] or [1]
+        n = self.n_bootstraps
+        samples: list[Any] = [random.poisson(1.0, len(scores)) for _ in range(n)] or [1]
         thresholds = [
             lowest_threshold(scores, correct, units * multiplicity, min_score, max_error)
             for multiplicity in samples

@@ -156,17 +156,17 @@ class _Searcher:
 
     def __init__(
         self,
-        parts,
-        ks,
-        alpha_tol,
-        coarse_tol,
-        trade_off,
-        tolerance,
-        ties,
-        reduce,
-        penalty,
-        stop,
-        report,
+        parts: Parts,
+        ks: Sequence[int],
+        alpha_tol: float,
+        coarse_tol: float | None,
+        trade_off: float,
+        tolerance: float,
+        ties: Literal["alpha", "k"],
+        reduce: bool,
+        penalty: Callable[[int, float], float],
+        stop: Callable[[], bool],
+        report: Callable[[float, float], None],
     ) -> None:
         self.parts, self.ks, self.alpha_tol = parts, list(ks), alpha_tol
         self.coarse_tol = alpha_tol if coarse_tol is None else max(coarse_tol, alpha_tol)

@@ -6,7 +6,7 @@ integer weight or is repeated, and whatever the order of the rows.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -92,7 +92,7 @@ def _ranks(part: Any, rows: np.ndarray) -> Iterable[np.ndarray]:
         yield _rank([(len(s), *((type(v).__name__, v) for v in s)) for s in series])
 
 
-def _rank(keys: list[Hashable]) -> np.ndarray:
+def _rank(keys: Sequence[tuple[Any, ...]]) -> np.ndarray:
     """Place of each key among the sorted distinct keys."""
     place = {key: i for i, key in enumerate(sorted(set(keys)))}
     return np.array([place[key] for key in keys])

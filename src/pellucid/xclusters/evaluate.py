@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from pellucid.xclusters.mixture import Mixture
 from pellucid.xclusters.trees import ROUNDING, TreeGrower
+
+if TYPE_CHECKING:
+    from pellucid.xclusters.medoids import Medoids
 
 Clusterer = Callable[[int, float], np.ndarray]
 """(k, α) -> cluster labels of the rows."""
@@ -234,7 +237,7 @@ class KMedoidsStarts:
             self._end_medoids[k, alpha] = result.indices
         return self._end_medoids[k, alpha]
 
-    def _cluster(self, distances: np.ndarray, k: int, start: Any):
+    def _cluster(self, distances: np.ndarray, k: int, start: Any) -> Medoids:
         from pellucid.xclusters.medoids import k_medoids
 
         # Both matrices were checked before they were mixed.

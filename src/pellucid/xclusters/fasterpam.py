@@ -109,7 +109,7 @@ class MedoidSearch:
 
         bound = np.full(len(self.D), np.inf)
         bound[self.weight == 0] = bound[self.medoids] = -1.0
-        first_savings = None
+        first_savings = bound
         while len(self.medoids) < n_clusters:
             rows = np.argsort(-bound, kind="stable")
             rows = rows[bound[rows] >= 0]
@@ -134,7 +134,7 @@ class MedoidSearch:
             evaluated = rows[:begin]
             tied = evaluated[bound[evaluated] == best]
             chosen = tied[self._rank[tied].argmin()]
-            first_savings = bound.copy() if first_savings is None else first_savings
+            first_savings = bound.copy() if first_savings is bound else first_savings
             bound[chosen] = -1.0
             self.set_medoids(np.append(self.medoids, chosen))
         return first_savings

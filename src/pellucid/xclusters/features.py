@@ -104,10 +104,10 @@ class FeatureReader:
                     f"{parameter} contains {column!r}, which is not an explanation feature; these "
                     f"are {_format_names(self.explanation_names)}"
                 )
-            by_name = isinstance(column, str)
-            positions.append(
-                self.explanation_names.index(column) if by_name else indices.index(column)
-            )
+            if isinstance(column, str):
+                positions.append(self.explanation_names.index(column))
+            else:
+                positions.append(indices.index(int(column)))
         return positions
 
     def explanation(self, estimator: Any, X: Any) -> Columns:
@@ -181,15 +181,16 @@ def choose_features(
     all_columns = list(range(len(names)))
     accuracy = _find_columns(names, accuracy_features, "accuracy_features")
     explanation = _find_columns(names, explanation_features, "explanation_features")
-    if accuracy is None and explanation is None:
+    if accuracy is not None:
+        if explanation is None:
+            explanation = [i for i in all_columns if i not in accuracy]
+    elif explanation is not None:
+        accuracy = [i for i in all_columns if i not in explanation]
+    else:
         accuracy = [i for i in all_columns if numeric[i]]
         explanation = [i for i in all_columns if not numeric[i]]
         if not accuracy or not explanation:
             accuracy = explanation = all_columns
-    elif accuracy is None:
-        accuracy = [i for i in all_columns if i not in explanation]
-    elif explanation is None:
-        explanation = [i for i in all_columns if i not in accuracy]
     for chosen, kind, other in (
         (accuracy, "accuracy", "explanation"),
         (explanation, "explanation", "accuracy"),
@@ -216,7 +217,7 @@ def _find_columns(names: Sequence[str], selection: Any, parameter: str) -> list[
 def _match_column(names: Sequence[str], column: Any, parameter: str) -> Iterable[int]:
     """Indices of the columns that a name, a pattern or an index matches."""
     if isinstance(column, Integral):
-        if not 0 <= column < len(names):
+        if not 0 <= int(column) < len(names):
             raise ValueError(
                 f"{parameter} contains column {column}, but there are {len(names)} columns"
             )

@@ -275,7 +275,8 @@ class _SearchProgress:
     """Prints one line to standard error for each evaluated pair."""
 
     def __init__(self, verbose: int) -> None:
-        self._progress, self.lower = Progress("XClusters", 0, verbose), None
+        self._progress = Progress("XClusters", 0, verbose)
+        self.lower: float | None = None
 
     def set_bound(self, best: float, lower: float) -> None:
         """Store the lower bound of branch and bound."""

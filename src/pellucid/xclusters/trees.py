@@ -84,7 +84,7 @@ class TreeGrower:
         self.min_accuracy, self.measure = min_accuracy, measure
         self.random_state = random_state
         # scikit-learn converts to float32, in which close values may coincide; ranks do not.
-        self._ranks = None if tree is not None else _ranks(X)
+        self._ranks: Any = None if tree is not None else _ranks(X)
 
     def grow(self, labels: np.ndarray) -> ClusterTree:
         """Grow the tree of a clustering, given as labels 0, 1, ... of the rows."""

@@ -102,23 +102,26 @@ class Gower(_CategoricalDistance):
 
     def __init__(self, ranges: Any = None) -> None:
         super().__init__()
-        self._given = None if ranges is None else np.asarray(ranges, dtype=np.float64)
+        self._given: np.ndarray | None = None
         self._numeric: list[int] | None = None
-        if self._given is not None:
+        self._n_columns = 0
+        if ranges is not None:
+            self._given = np.asarray(ranges, dtype=np.float64)
             self._numeric = np.flatnonzero(~np.isnan(self._given)).tolist()
-        self._n_columns = 0 if ranges is None else len(self._given)
+            self._n_columns = len(self._given)
         self._low, self._high = np.inf, -np.inf
 
     def read(self, X: Any, name: str) -> CodedRows:
         columns = read_columns(X, name)
-        if self._numeric is None:
-            self._numeric = [j for j, column in enumerate(columns) if column.is_numeric]
-            self._n_columns = len(columns)
-        columns = self._check_types(columns, name)
-        categorical = [column for j, column in enumerate(columns) if j not in self._numeric]
+        numeric = self._numeric
+        if numeric is None:
+            numeric = [j for j, column in enumerate(columns) if column.is_numeric]
+            self._numeric, self._n_columns = numeric, len(columns)
+        columns = self._check_types(columns, numeric, name)
+        categorical = [column for j, column in enumerate(columns) if j not in numeric]
         n_rows = len(columns[0].values)
-        numbers = np.empty((n_rows, len(self._numeric)))
-        for position, j in enumerate(self._numeric):
+        numbers = np.empty((n_rows, len(numeric)))
+        for position, j in enumerate(numeric):
             numbers[:, position] = columns[j].values
             if np.isinf(numbers[:, position]).any():
                 row = int(np.argmax(np.isinf(numbers[:, position])))
@@ -171,7 +174,7 @@ class Gower(_CategoricalDistance):
         # Rows without a common column have the maximum distance.
         return np.where(count == 0, 1.0, total / np.maximum(count, 1.0))
 
-    def _check_types(self, columns: list[Column], name: str) -> list[Column]:
+    def _check_types(self, columns: list[Column], numeric: list[int], name: str) -> list[Column]:
         """Check that the columns have the same types as in the rows that were read first."""
         if len(columns) != self._n_columns:
             raise ValueError(
@@ -180,7 +183,7 @@ class Gower(_CategoricalDistance):
                 else f"ranges has {self._n_columns} entries, but {name} has {len(columns)} columns"
             )
         return [
-            _as_numbers(column, name) if j in self._numeric else column
+            _as_numbers(column, name) if j in numeric else column
             for j, column in enumerate(columns)
         ]
 

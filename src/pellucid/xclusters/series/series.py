@@ -286,10 +286,10 @@ def _make_series(
             series_times, series = _smooth(series_times, series, moving_average, labels, row)
         all_times.append(series_times)
         all_series.append(_divide_by_mean(series, labels, row) if relative else series)
-    if coverage != "own":
-        all_times, all_series = all_times[0], np.array(all_series)
     total = _aggregate(entity_of_row, np.abs(values), "sum", len(entities))
-    return SeriesTable(all_series, all_times, entities.to_native(), total)
+    if coverage == "own":
+        return SeriesTable(all_series, all_times, entities.to_native(), total)
+    return SeriesTable(np.array(all_series), all_times[0], entities.to_native(), total)
 
 
 class _RowLabels:
@@ -340,7 +340,9 @@ def _aggregate(cell: np.ndarray, values: np.ndarray, aggregate: str, n_cells: in
     return result
 
 
-def _restrict_times(times: np.ndarray, grid: np.ndarray, coverage: str, labels: Labels):
+def _restrict_times(
+    times: np.ndarray, grid: np.ndarray, coverage: str, labels: Labels
+) -> tuple[np.ndarray, np.ndarray]:
     """Apply `coverage` to entities that start late or end early."""
     known = ~np.isnan(grid)
     first, last = known.argmax(axis=1), known.shape[1] - 1 - known[:, ::-1].argmax(axis=1)
@@ -389,7 +391,9 @@ def _fill_gaps(times: np.ndarray, grid: np.ndarray, interpolate: bool, labels: L
         grid[row, gaps] = np.interp(numeric_times[gaps], numeric_times[known], grid[row, known])
 
 
-def _smooth(times: np.ndarray, series: np.ndarray, width: int, labels: Labels, row: int):
+def _smooth(
+    times: np.ndarray, series: np.ndarray, width: int, labels: Labels, row: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Trailing moving average over full windows of `width` values."""
     if width != int(width) or width < 1:
         raise ValueError(f"{option('moving_average', width)} must be an integer of at least 1")

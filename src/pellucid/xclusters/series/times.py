@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -117,7 +117,8 @@ def all_steps(times: np.ndarray, frequency: Any) -> tuple[np.ndarray, np.ndarray
     """All steps from the first to the last of `times`, and the index of each of `times`."""
     first, last = times[0], times[-1]
     if times.dtype.kind == "M":
-        step = np.timedelta64(7 if frequency == "week" else 1, np.datetime_data(times.dtype)[0])
+        unit: Any = np.datetime_data(times.dtype)[0]
+        step = np.timedelta64(7 if frequency == "week" else 1, unit)
         return np.arange(first, last + step, step), ((times - first) // step).astype(np.intp)
     position = np.rint((times - first) / frequency).astype(np.intp)
     return first + frequency * np.arange(position[-1] + 1), position
@@ -152,7 +153,7 @@ def _read_text(values: list[Any], name: str) -> np.ndarray:
     return times[np.array(codes, dtype=np.intp)]
 
 
-def _raise_unreadable(value: Any, name: str) -> None:
+def _raise_unreadable(value: Any, name: str) -> NoReturn:
     raise ValueError(
         f"column {name!r} contains {value!r}, which is neither a number nor a date such as "
         "'2020-01-31' or '2020-01-31T18:00'; convert the column to dates or numbers first, for "

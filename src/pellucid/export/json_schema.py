@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -73,7 +74,7 @@ def read_document(document: Any) -> Explanation:
     reading = document.get("reading")
     if "reading" in document:
         check_reading(reading)
-    described = [None] * n_columns if names is None else names
+    described: Sequence[str | Indicator | None] = [None] * n_columns if names is None else names
     tree, purity = _tree(document["nodes"], described, len(clusters))
     return Explanation(
         tree,
@@ -160,28 +161,34 @@ def _formats(formats: dict[str, dict[Any, Any]], columns: list[str]) -> dict[str
 
 def _features(
     features: list[Any] | None, columns: list[str] | None, categories: dict[str, tuple[Any, ...]]
-) -> list[str | Indicator] | None:
+) -> Sequence[str | Indicator] | None:
     if features is None:
         if categories:
             raise ValueError("not an explanation: categories without features")
         return columns
-    known = set(columns or ())
+    return _described_columns(features, columns or [], categories)
+
+
+def _described_columns(
+    features: list[Any], columns: list[str], categories: dict[str, tuple[Any, ...]]
+) -> list[str | Indicator]:
+    known = set(columns)
     names: list[str | Indicator] = []
     pairs: set[str] = set()
     for i, feature in enumerate(features):
         place = f"features[{i}]"
         if isinstance(feature, str):
-            column, name = feature, feature
+            column = feature
+            names.append(feature)
         else:
             column, value = feature["column"], feature["is"]
             if value is not None:
                 _scalar(value, f"{place}.is")
             if feature.get("otherwise") is not None:
                 pairs.add(column)
-            name = Indicator(column, value, categories.get(column, ()))
+            names.append(Indicator(column, value, categories.get(column, ())))
         if column not in known:
             raise wrong(place, column, "one of columns")
-        names.append(name)
     _once(names, "features")
     listed = defaultdict(list)
     for name in names:
@@ -208,7 +215,7 @@ def _with_pairs(
 def _fill(
     fill: dict[str, Any] | None,
     columns: list[str] | None,
-    names: list[str | Indicator] | None,
+    names: Sequence[str | Indicator] | None,
 ) -> dict[str, Any] | None:
     if fill is None:
         return None
@@ -249,7 +256,7 @@ def _clusters(clusters: list[Any]) -> list[Any]:
 
 
 def _tree(
-    nodes: list[dict[Any, Any]], names: list[str | Indicator | None], n_clusters: int
+    nodes: list[dict[Any, Any]], names: Sequence[str | Indicator | None], n_clusters: int
 ) -> tuple[ThresholdTree, dict[int, float]]:
     n = len(nodes)
     arrays = {

@@ -175,7 +175,8 @@ class _Graph:
             raise ValueError(
                 "the tree has a single leaf and uses no column, so ONNX would have no input"
             )
-        parts, known, fill = [], {}, self.explanation.fill_
+        parts, fill = [], self.explanation.fill_
+        known: dict[str, type] = {}
         for name in self.explanation.input_columns.encoding.names:
             if not isinstance(name, Indicator):
                 column, value = self._input(name, self.number, 1), fill.get(name)

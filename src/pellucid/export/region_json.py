@@ -123,7 +123,7 @@ def read_regions(document: dict[str, Any]) -> RegionList:
     schema._check_columns(columns, n_columns)
     clusters = schema._clusters(document["clusters"])
     categories = schema._categories(document.get("categories", {}), columns)
-    names = schema._features(document["features"], columns, categories)
+    names = schema._described_columns(document["features"], columns, categories)
     fill = schema._fill(document["fill"], columns, names)
     reading = document.get("reading")
     if "reading" in document:

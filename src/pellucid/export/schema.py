@@ -58,7 +58,7 @@ def _validator(name: str) -> Callable[[Any], Any]:
     return fastjsonschema.compile(schema_of(name), use_default=False)
 
 
-def _violation(place: str, value: Any, rule: str, definition: dict[str, Any]) -> ValueError:
+def _violation(place: str, value: Any, rule: str | None, definition: dict[str, Any]) -> ValueError:
     at = f"{place}." if place else ""
     if rule == "required":
         key = next(key for key in definition["required"] if key not in value)

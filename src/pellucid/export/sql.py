@@ -87,12 +87,9 @@ def to_sql(
     expression = _expression(explanation, writer)
     if table is None:
         return expression
-    name = ".".join(writer.identifier(part) for part in ([table] if _is_str(table) else table))
+    parts = [table] if isinstance(table, str) else table
+    name = ".".join(writer.identifier(part) for part in parts)
     return f"SELECT *,\n{expression} AS {writer.identifier(column)}\nFROM {name}"
-
-
-def _is_str(table: Any) -> bool:
-    return isinstance(table, str)
 
 
 def _expression(explanation: Explanation, dialect: Dialect) -> str:
@@ -157,7 +154,7 @@ class _Writer:
                 f"{column} {sign} {self._number(name, bound.threshold)}"
                 for bound, sign in zip(bounds, signs)
             ]
-        values = [_category(condition.name) for condition in conditions]
+        values = [_category(c.name) for c in conditions if isinstance(c.name, Indicator)]
         if conditions[0].is_upper:
             return [dialect.is_none_of(column, values, can_be_null=self._can_be_null(name))]
         return [dialect.is_one(column, value) for value in values]

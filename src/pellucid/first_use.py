@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from pellucid.xclusters.distances.pairwise import pairwise
 _N_ROWS, _N_MANY_ROWS, _N_CLUSTERS = 60, 6000, 4
 
 _Form = Callable[[np.ndarray], Any]
+_Method = tuple[type[Any], dict[str, Any]]  # with its parameters
 
 FORMS: dict[str, _Form] = {
     "float64": np.ascontiguousarray,
@@ -109,12 +111,16 @@ def _rows(n: int = _N_ROWS) -> np.ndarray:
     return np.where(X > 0, X, 0.0)
 
 
+def _fit_and_predict(model: Any, X: Any, **given: Any) -> Any:
+    return model.fit(X, **given).predict(X)
+
+
 def fits_of_form(name: str) -> Iterator[Callable[[], Any]]:
     """Fits of all tree estimators on data that are stored in a form of `FORMS`."""
     few, many = (FORMS[name](_rows(n)) for n in (_N_ROWS, _N_MANY_ROWS))
     centers = _rows()[:_N_CLUSTERS]
     more_leaves = {"n_leaves": _N_CLUSTERS + 3}
-    options: list[tuple[type[Any], dict[Any, Any]]] = [
+    options: list[_Method] = [
         (cluster.IMM, {}),
         (cluster.EMN, {"search": BeamSearch(2, 2)}),
         (cluster.BSIMM, {}),
@@ -135,10 +141,11 @@ def fits_of_form(name: str) -> Iterator[Callable[[], Any]]:
     weights = np.random.default_rng(0).random(_N_ROWS)
     for method, given in options:
         model = method(reference=centers, random_state=0, **given)
-        yield lambda model=model: model.fit(few, sample_weight=weights).predict(few)
-    for method, given in [*options[:8], (cluster.ExKMC, {**more_leaves, "polish": True})]:
+        yield partial(_fit_and_predict, model, few, sample_weight=weights)
+    polished: _Method = (cluster.ExKMC, {**more_leaves, "polish": True})
+    for method, given in [*options[:8], polished]:
         model = method(reference=centers, random_state=0, n_jobs=2, **given)
-        yield lambda model=model: model.fit(many).predict(many)
+        yield partial(_fit_and_predict, model, many)
     if sparse.issparse(many):
         # Sparse rows are routed by compiled loops once enough of them were predicted.
         model = cluster.IMM(reference=centers)
@@ -150,12 +157,12 @@ def fits_of_other_estimators() -> Iterator[Callable[[], Any]]:
     X, y = _rows(), np.arange(_N_ROWS) % 3
     for base in ("constant", "stump", "linear_svm"):
         regions = eop.EOPClassifier(base, random_state=0)
-        yield lambda regions=regions: regions.fit(X, y).predict(X)
+        yield partial(_fit_and_predict, regions, X, y=y)
     for metric in ("euclidean", "manhattan", "cosine"):
         for form in ("float64", "sparse float64"):
             medoids = xclusters.KMedoids(_N_CLUSTERS, metric=metric, random_state=0)
             rows = FORMS[form](X + 0.1)
-            yield lambda medoids=medoids, rows=rows: medoids.fit(rows).predict(rows)
+            yield partial(_fit_and_predict, medoids, rows)
     distances = np.abs(X[:, :1] - X[:, 0])
     yield lambda: xclusters.KMedoids(_N_CLUSTERS, metric="precomputed").fit(distances)
     yield lambda: pairwise(X, "dtw")
@@ -168,4 +175,4 @@ def fits_of_scans() -> Iterator[Callable[[], Any]]:
         batches = scan(lambda X=X: iter(np.array_split(X, 2)))
         for method in (cluster.IMM, cluster.ExShallow, cluster.ExKMC):
             model = method(reference=X[:_N_CLUSTERS].astype(np.float64))
-            yield lambda model=model, batches=batches: model.fit(batches)
+            yield partial(model.fit, batches)

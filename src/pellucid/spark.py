@@ -136,6 +136,8 @@ class Explainer(Estimator, _ExplainerParams, _Saved):
         Further parameters of the method, such as ``{"n_leaves": 12}``.
     """
 
+    _input_kwargs: dict[str, Any]  # set by `keyword_only`
+
     @keyword_only
     def __init__(
         self,

@@ -55,8 +55,9 @@ class CodeCache(FunctionCache):
             self._is_stamping = True
             for name in self._py_func.__code__.co_names:
                 value = self._py_func.__globals__.get(name)
-                if isinstance(value, Dispatcher) and isinstance(value._cache, CodeCache):
-                    parts.append(value._cache.stamp)
+                cache = getattr(value, "_cache", None) if isinstance(value, Dispatcher) else None
+                if isinstance(cache, CodeCache):
+                    parts.append(cache.stamp)
                 elif isinstance(value, (bool, int, float, str)):
                     parts.append(repr(value))
         return hashlib.sha256(repr(parts).encode()).hexdigest()

@@ -130,7 +130,7 @@ class _ComparableFlags(Flags):
         return self is other or (isinstance(other, Flags) and self._values == other._values)
 
 
-def _cached_njit(*, makes_arrays: bool = False, **options: object) -> _Decorator:
+def _cached_njit(*, makes_arrays: bool = False, **options: Any) -> _Decorator:
     """Make a decorator that compiles without the interpreter lock and caches the machine code.
 
     Without a writable folder, each process compiles anew. Array expressions are not rewritten,

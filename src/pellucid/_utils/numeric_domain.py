@@ -11,6 +11,7 @@ they are far below the rounding error of the total cost.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -67,7 +68,7 @@ def are_in_domain(values: np.ndarray, count_threads: Callable[[], int] = lambda:
     return bool(values.min(initial=0.0) >= -MAX_VALUE and values.max(initial=0.0) <= MAX_VALUE)
 
 
-def check_values(X, names: Sequence[str] | None = None) -> None:
+def check_values(X: Any, names: Sequence[str] | None = None) -> None:
     """Raise a ValueError if a number is too large, or if all differences are too small.
 
     Parameters
@@ -82,7 +83,7 @@ def check_values(X, names: Sequence[str] | None = None) -> None:
     check_spread(X)
 
 
-def refuse_large(X, names: Sequence[str] | None = None, what: str = "Input X") -> None:
+def refuse_large(X: Any, names: Sequence[str] | None = None, what: str = "Input X") -> None:
     """Raise a ValueError that names the first column with a number above `MAX_VALUE`, if any."""
     for column in range(X.shape[1]):
         low, high = _range(X, column)
@@ -100,7 +101,7 @@ def too_large(what: str, value: float, column: object) -> str:
     )
 
 
-def check_spread(X) -> None:
+def check_spread(X: Any) -> None:
     """Raise a ValueError if rows differ, but in no column by as much as `MIN_SPREAD`.
 
     Parameters
@@ -135,13 +136,13 @@ def check_weights(weight: np.ndarray, name: str = "sample_weight") -> None:
         )
 
 
-def _range(X, column: int) -> tuple[float, float]:
+def _range(X: Any, column: int) -> tuple[float, float]:
     """Least and largest number of a column."""
     values = X[:, column] if not sparse.issparse(X) else _stored(X, column)
     return float(values.min()), float(values.max())
 
 
-def _stored(X, column: int) -> np.ndarray:
+def _stored(X: Any, column: int) -> np.ndarray:
     """Stored entries of a CSC column, and 0 if there are others."""
     stored = X.data[X.indptr[column] : X.indptr[column + 1]]
     return stored if len(stored) == X.shape[0] else np.append(stored, 0.0)

@@ -130,22 +130,21 @@ class CLTree(UnsupervisedTree):
         """The tree before pruning."""
         return grow_regions(rows, self.min_split, progress)
 
-    def _find_tree(self, rows: UniqueRows, progress: Progress):
+    def _find_tree(
+        self, rows: UniqueRows, progress: Progress
+    ) -> tuple[list[FoundSplit], dict[int, int]]:
         root = self._grow_regions(rows, progress)
         least = self.min_y * rows.weight.sum()
         prune(root, least, self.min_rd)
         nodes = kept_nodes(root)
         number = {id(node): i for i, node in enumerate(nodes)}
-        splits = [
-            FoundSplit(
-                number[id(node)],
-                node.feature,
-                (number[id(node.left)], number[id(node.right)]),
-                (node.left.rows, node.right.rows),
-            )
-            for node in nodes
-            if not node.is_end
-        ]
+        splits = []
+        for node in nodes:
+            if not node.is_end:
+                left, right = node.sides
+                children = number[id(left)], number[id(right)]
+                parts = left.rows, right.rows
+                splits.append(FoundSplit(number[id(node)], node.feature, children, parts))
         ends = [node for node in nodes if node.is_end]
         cheapest = rows.costs_of([node.rows for node in ends]).argmin(axis=1)
         # They are in preorder, as the nodes of a built tree are.
@@ -169,8 +168,8 @@ class Region:
         The box.
     feature : int
         Column of the cut.
-    left, right : Region or None
-        The two sides of the cut; None while there is no cut.
+    sides : tuple of Region
+        The left and the right side of the cut; empty while there is no cut.
     stops : bool
         Whether pruning ends the tree here.
     """
@@ -181,8 +180,7 @@ class Region:
     low: np.ndarray
     high: np.ndarray
     feature: int = -1
-    left: Region | None = None
-    right: Region | None = None
+    sides: tuple[Region, ...] = ()
     stops: bool = False
 
     def __post_init__(self) -> None:
@@ -194,9 +192,8 @@ class Region:
         waiting = [copied]
         while waiting:
             region = waiting.pop()
-            if region.left is not None:
-                region.left, region.right = replace(region.left), replace(region.right)
-                waiting += [region.left, region.right]
+            region.sides = tuple(replace(side) for side in region.sides)
+            waiting += region.sides
         return copied
 
     @property
@@ -207,7 +204,7 @@ class Region:
     @property
     def is_end(self) -> bool:
         """Whether it is a leaf of the pruned tree."""
-        return self.stops or self.left is None
+        return self.stops or not self.sides
 
 
 def grow_regions(rows: UniqueRows, min_split: float, progress: Progress) -> Region:
@@ -219,7 +216,7 @@ def grow_regions(rows: UniqueRows, min_split: float, progress: Progress) -> Regi
     while waiting:
         region = waiting.pop()
         if region.y >= min_split and divide_region(region, rows):
-            waiting += [side for side in (region.left, region.right) if len(side.rows)]
+            waiting += [side for side in region.sides if len(side.rows)]
             progress.step()
     return root
 
@@ -244,7 +241,7 @@ def divide_region(region: Region, rows: UniqueRows) -> bool:
     low[feature] = high[feature] = cuts.at[feature]
     left, right = whole.divide(cuts)
     parts = np.split(columns.order[feature], [cuts.position[feature]])
-    region.left, region.right = (
+    region.sides = tuple(
         Region(np.sort(region.rows[part]), float(columns.y(side)[feature]), side.n[feature], *box)
         for part, side, box in zip(parts, (left, right), ((region.low, high), (low, region.high)))
     )
@@ -256,17 +253,17 @@ def prune(root: Region, least: float, min_rd: float) -> None:
     order, waiting = [], [root]
     while waiting:
         region = waiting.pop()
-        if region.left is None:
+        if not region.sides:
             region.stops = True
             continue
         order.append(region)
-        for side in (region.left, region.right):
+        for side in region.sides:
             if side.y < least:
                 side.stops = True
             else:
                 waiting.append(side)
     for region in reversed(order):
-        sides = region.left, region.right
+        sides = region.sides
         if all(side.stops for side in sides):
             sparser = min(side.density for side in sides)
             is_margin = any(side.y == 0 for side in sides)
@@ -280,10 +277,11 @@ def kept_nodes(root: Region) -> list[Region]:
     """
 
     def kept(region: Region) -> Region:
-        while not region.is_end and not (len(region.left.rows) and len(region.right.rows)):
-            side = region.left if len(region.left.rows) else region.right
-            assert side is not None
-            region = side
+        while not region.is_end:
+            left, right = region.sides
+            if len(left.rows) and len(right.rows):
+                break
+            region = left if len(left.rows) else right
         return region
 
     nodes, waiting = [], [kept(root)]
@@ -291,6 +289,6 @@ def kept_nodes(root: Region) -> list[Region]:
         region = waiting.pop()
         nodes.append(region)
         if not region.is_end:
-            region.left, region.right = kept(region.left), kept(region.right)
-            waiting += [region.right, region.left]
+            region.sides = tuple(kept(side) for side in region.sides)
+            waiting += reversed(region.sides)
     return nodes

@@ -146,7 +146,9 @@ class CUBT(UnsupervisedTree):
             verbose=verbose,
         )
 
-    def _find_tree(self, rows: UniqueRows, progress: Progress):
+    def _find_tree(
+        self, rows: UniqueRows, progress: Progress
+    ) -> tuple[list[FoundSplit], dict[int, int]]:
         k = rows.problem.n_clusters
         tree = grow_by_deviance(rows, self.min_size, self.min_deviance, progress)
         self.max_n_leaves_ = len(tree.leaves)

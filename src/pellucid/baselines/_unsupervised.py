@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -115,7 +116,7 @@ class UnsupervisedTree(BaseThresholdTree):
         return GrowthResult(builder, [0.0] * len(splits), leaves)
 
 
-def _with_all_rows(splits: list[FoundSplit], rows: UniqueRows):
+def _with_all_rows(splits: list[FoundSplit], rows: UniqueRows) -> Iterator[SklearnSplit]:
     """The splits, with the rows of the problem instead of the distinct ones."""
     members = {0: np.arange(len(rows.number), dtype=np.int32)}
     is_left = np.zeros(len(rows.X), dtype=bool)

@@ -126,12 +126,14 @@ def draw_rows(
     for index, gaussian in enumerate(patterns):
         rows = np.flatnonzero(pattern == index)
         values = random.multivariate_normal(gaussian.center, gaussian.covariance, size=len(rows))
-        X[np.ix_(rows, gaussian.features)] = values
+        X[rows[:, None], gaussian.features] = values
         y[rows] = gaussian.label
     return X, y
 
 
-def _check_patterns(n_samples, n_features, dims, background, width) -> None:
+def _check_patterns(
+    n_samples: int, n_features: int, dims: list[int], background: float, width: tuple[float, float]
+) -> None:
     if n_samples < 1 or n_features < 1:
         raise ValueError(f"n_samples={n_samples} and n_features={n_features} must be at least 1")
     wrong = [dim for dim in dims if not 1 <= dim <= n_features]
@@ -154,7 +156,9 @@ def _labels_of_patterns(n_patterns: int, random: np.random.RandomState) -> list[
     return labels.tolist()
 
 
-def _draw_pattern(n_features, dim, label, width, random) -> Pattern:
+def _draw_pattern(
+    n_features: int, dim: int, label: int, width: tuple[float, float], random: Any
+) -> Pattern:
     features = np.sort(random.choice(n_features, dim, replace=False))
     # Keep two standard deviations from the faces of the cube, if possible.
     margin = min(2 * width[1], 0.45)
@@ -268,5 +272,5 @@ def make_three_features(
     X = random.uniform(0, _THREE_FEATURES_SIDE, size=(n_samples, 3))
     for number, (features, mean, covariance) in zip((1, 3), _THREE_FEATURES_GAUSSIANS):
         rows = np.flatnonzero(part == number)
-        X[np.ix_(rows, features)] = random.multivariate_normal(mean, covariance, size=len(rows))
+        X[rows[:, None], features] = random.multivariate_normal(mean, covariance, size=len(rows))
     return X, part % 2

@@ -208,7 +208,7 @@ def _log_weekly_amount(group: Group) -> float:
     return 10.0 + by_age + (0.8 if group.sector in ("household", "daily") else 0.0)
 
 
-def _as_table(groups: list[Group]):
+def _as_table(groups: list[Group]) -> Any:
     pl = import_optional("polars", "this data set")
     return pl.DataFrame(dict(zip(Group._fields, zip(*groups))))
 

@@ -54,12 +54,12 @@ def cluster_by_medians(
     if len(counted) > enough:
         some = counted_data.take(np.sort(random.choice(len(counted), enough, replace=False)))
     distances = _Distances(some)
-    best, least = None, np.inf
-    for _ in range(_STARTS):
-        centers = settle(some, seed(distances, n_clusters, random))
-        cost = float((distances.to(centers).min(axis=1) * some.weights.values).sum())
-        if best is None or cost < least:
-            best, least = centers, cost
+
+    def cost(centers: np.ndarray) -> float:
+        return float((distances.to(centers).min(axis=1) * some.weights.values).sum())
+
+    seeds = (seed(distances, n_clusters, random) for _ in range(_STARTS))
+    best = min((settle(some, centers) for centers in seeds), key=cost)
     if some is not counted_data:
         best = settle(counted_data, best)
     return best, data.nearest(best)

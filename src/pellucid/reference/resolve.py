@@ -117,12 +117,16 @@ def _default_reference(data: Dataset, n_clusters: int, random_state: Any) -> Ref
             f"n_clusters={n_clusters} is more than n_samples={n} rows of positive weight; "
             "ask for fewer clusters"
         )
-    find = cluster_by_medians if isinstance(data, MedianDataset) else _cluster_by_means
-    centers, labels = find(data, n_clusters, random_state)
+    if isinstance(data, MedianDataset):
+        centers, labels = cluster_by_medians(data, n_clusters, random_state)
+    else:
+        centers, labels = _cluster_by_means(data, n_clusters, random_state)
     return _from_labels(labels, list(range(n_clusters)), data, empty=centers)
 
 
-def _cluster_by_means(data: Dataset, n_clusters: int, random_state: Any):
+def _cluster_by_means(
+    data: Dataset, n_clusters: int, random_state: Any
+) -> tuple[np.ndarray, np.ndarray]:
     """Centers and labels of scikit-learn's k-means."""
     from sklearn.cluster import KMeans
 
@@ -139,7 +143,9 @@ def _cluster_by_means(data: Dataset, n_clusters: int, random_state: Any):
     return kmeans.cluster_centers_, labels.astype(np.intp)
 
 
-def _from_labels(labels, names, data: Dataset, empty=None) -> Reference:
+def _from_labels(
+    labels: np.ndarray, names: list[Any], data: Dataset, empty: np.ndarray | None = None
+) -> Reference:
     centers = data.group_centers(labels, len(names))
     hollow = np.isnan(centers).any(axis=1)
     if hollow.any():
@@ -152,11 +158,11 @@ def _from_labels(labels, names, data: Dataset, empty=None) -> Reference:
     return Reference(centers, labels, names)
 
 
-def _from_centers(centers, data: Dataset) -> Reference:
+def _from_centers(centers: np.ndarray, data: Dataset) -> Reference:
     return Reference(centers, data.nearest(centers), list(range(len(centers))))
 
 
-def _from_array(reference, data: Dataset) -> Reference:
+def _from_array(reference: Any, data: Dataset) -> Reference:
     array, X = np.asarray(reference), data.X
     if array.ndim == 1:
         raise ValueError(
@@ -221,7 +227,7 @@ def _from_given_labels(source: str, given: np.ndarray, data: Dataset, noise: str
     return _from_labels(labels, names.tolist(), data)
 
 
-def _from_estimator(estimator, data: Dataset, noise, original_X) -> Reference:
+def _from_estimator(estimator: Any, data: Dataset, noise: str, original_X: Any) -> Reference:
     """The clusters of an estimator: its own labels, and its centers if it has any.
 
     The labels come from `predict`, which raises an error if the column names of X are not those
@@ -284,13 +290,13 @@ def _own_labels(estimator: Any) -> np.ndarray | None:
     return None if labels is None else np.asarray(labels)
 
 
-def _predict(estimator, X, table) -> np.ndarray:
+def _predict(estimator: Any, X: Any, table: Any) -> np.ndarray:
     """The labels that an estimator gives to the rows of X.
 
     KMeans that was fitted on float64 cannot predict float32, nor the other way round: both are
     then converted to float64.
     """
-    centers = getattr(estimator, "cluster_centers_", None)
+    centers: Any = getattr(estimator, "cluster_centers_", None)
     if getattr(centers, "dtype", X.dtype) == X.dtype:
         return estimator.predict(table)
     _check_column_names(getattr(estimator, "feature_names_in_", None), table)
@@ -322,7 +328,7 @@ def _check_column_names(names: Any, table: Any) -> None:
     )
 
 
-def _is_fitted(estimator) -> bool:
+def _is_fitted(estimator: Any) -> bool:
     try:
         check_is_fitted(estimator)
     except NotFittedError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -69,21 +69,6 @@ class SplitNode(NamedTuple):
     right: Node[Any]
 
 
-class InheritedHistogram(NamedTuple):
-    """The histogram of a node as that of its parent minus some rows, to be subtracted on demand.
-
-    Attributes
-    ----------
-    parent : object
-        The parent's histogram.
-    removed_rows : ndarray of int32
-        Rows of the parent that are not in the node.
-    """
-
-    parent: object
-    removed_rows: np.ndarray
-
-
 class Criterion(ABC, Generic[State]):
     """How good is a split? One subclass per answer; each works with every grower.
 
@@ -121,8 +106,8 @@ class Criterion(ABC, Generic[State]):
         return Node(rows, self.start_state(cluster))
 
     def start_state(self, cluster: int | None = None) -> State:
-        """State of a node without a parent."""
-        return None
+        """State of a node without a parent; None if the criterion stores nothing."""
+        return cast(State, None)
 
     def child_states(
         self, node: Node[State], left: NodeRows, right: NodeRows

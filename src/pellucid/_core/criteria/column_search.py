@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -40,12 +40,19 @@ class Split(NamedTuple):
     gain: float = 0.0
 
 
+class Refine(Protocol):
+    """Searches one column value by value; see `search_columns`."""
+
+    def __call__(self, feature: int, limit: float) -> np.ndarray:
+        """Objective and threshold of the best split in each gap."""
+
+
 def search_columns(
     problem: Problem,
     features: np.ndarray,
     scan_cost: int,
     scan: Callable[[np.ndarray, np.ndarray], object],
-    refine: Callable[[int, float], np.ndarray],
+    refine: Refine,
     no_split: float,
     n_gaps: int = 1,
     n_best: int = 1,
@@ -141,7 +148,7 @@ class ColumnSearch:
         """Whether a threshold inside the bins of a column could be among the best."""
         bound = self._bound[i]
         if self._n_best == 1 and bound == limit == self._least.min():
-            return i <= np.argmin(self._least)
+            return i <= int(self._least.argmin())
         return bound <= limit
 
     def store(self, columns: list[int], refined: Sequence[np.ndarray]) -> None:
@@ -178,7 +185,9 @@ def best_edges(found: np.ndarray, edges: np.ndarray) -> np.ndarray:
     return best
 
 
-def rows_in_bins(problem: Problem, feature: int, rows: np.ndarray, is_wanted: np.ndarray):
+def rows_in_bins(
+    problem: Problem, feature: int, rows: np.ndarray, is_wanted: np.ndarray
+) -> tuple[np.ndarray, ...]:
     """Places in `rows`, codes and values of the rows in the wanted bins, sorted by value."""
     from pellucid._core.kernels.partition import select_bins
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import NamedTuple
+from functools import cached_property, reduce
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,14 +15,19 @@ from pellucid._core.criteria.column_search import (
     rows_in_bins,
     search_columns,
 )
-from pellucid._core.criteria.mistake_scans import LabeledRows, ObjectiveTerms, SeparationScan
+from pellucid._core.criteria.mistake_scans import (
+    EdgeSums,
+    LabeledRows,
+    ObjectiveTerms,
+    SeparationScan,
+)
 from pellucid._core.criteria.problem import Problem
 
 _MIN_ROWS = 16384
 """Rows worth a task of their own."""
 
 
-class InducedCost(CenterSplitCriterion[None]):
+class InducedCost(CenterSplitCriterion[Any]):
     """Price + λ DExp of the ExShallow paper; ExGreedy with λ = 0.
 
     For the rows X' and centers S' of a node and a cut that divides them into X'_L, X'_R, S'_L and
@@ -117,7 +122,8 @@ class InducedCost(CenterSplitCriterion[None]):
             )
             return sums
 
-        sums = sum(problem.pool.map(work, problem.pool.blocks(len(rows), _MIN_ROWS)))
+        parts = problem.pool.map(work, problem.pool.blocks(len(rows), _MIN_ROWS))
+        sums = reduce(np.add, parts)
         current_cost = int(sums[:, 2].sum())
         sums = np.ascontiguousarray(sums[:, :2])
         return LabeledRows(rows, nearest, weight, margin, sums, current_cost)
@@ -174,7 +180,7 @@ class _NodeSearch:
         problem, bins, labeled = self.problem, self.problem.bins, self.labeled
         position, edges, inside = self.position[feature], bins.edges[feature], bins.inside[feature]
         amount, fall, change = self._induced_costs(feature)
-        levels = amount, fall, self.margins.weight_left(feature)
+        levels = EdgeSums(amount, fall, self.margins.weight_left(feature))
         found, wanted = self.objective.judge_column(feature, position, levels, inside, limit)
         if self.n == 1 and (best := found[:, 0].min()) < limit:
             found, wanted = self.objective.judge_column(feature, position, levels, inside, best)
@@ -213,7 +219,7 @@ class _NodeSearch:
             return by_gap, by_bin
 
         parts = problem.pool.map(work, problem.pool.blocks(len(labeled.rows), _MIN_ROWS))
-        by_gap, by_bin = (sum(part[i] for part in parts) for i in (0, 1))
+        by_gap, by_bin = (reduce(np.add, arrays) for arrays in zip(*parts))
         return labeled.base + excess_at_edges(by_gap, by_bin, position), by_bin[1], change
 
 
@@ -263,7 +269,7 @@ def refine_within_bins(
     feature: int,
     position: np.ndarray,
     edges: np.ndarray,
-    levels: tuple[np.ndarray, np.ndarray, np.ndarray],
+    levels: EdgeSums,
     objective: ObjectiveTerms,
     cuts: np.ndarray,
 ) -> None:
@@ -288,10 +294,11 @@ def refine_within_bins(
     inner = InnerThresholds(values, codes, position, edges)
     # One column more than thresholds, because the bin above the last edge is read too.
     amount, fall, below = np.zeros((3, len(inner.thresholds) + 1), dtype=np.int64)
-    amount[:-1], below[:-1] = inner.sums(change, levels[0]), inner.sums(weight, levels[2])
+    amount[:-1] = inner.sums(change, levels.amount)
+    below[:-1] = inner.sums(weight, levels.weight_left)
     nothing_inside = np.zeros(len(amount), dtype=bool)
     found, _ = objective.judge_column(
-        feature, inner.starts, (amount, fall, below), nothing_inside, -np.inf
+        feature, inner.starts, EdgeSums(amount, fall, below), nothing_inside, -np.inf
     )
     for g in (found[:, 0] <= cuts[:, 0]).nonzero()[0].tolist():
         if found[g, 0] < np.inf:

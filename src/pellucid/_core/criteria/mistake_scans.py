@@ -50,7 +50,15 @@ class RowHistogram:
         The last bin of each column that matters; those above may be pooled.
     """
 
-    def __init__(self, problem: Problem, rows, group, weights, totals, last) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        rows: np.ndarray,
+        group: np.ndarray,
+        weights: np.ndarray,
+        totals: np.ndarray,
+        last: np.ndarray,
+    ) -> None:
         self.problem, self.totals, self._last = problem, totals, last
         self._rows, self._group, self._weights = rows, group, weights
         self.cost_per_column = len(rows)
@@ -139,7 +147,9 @@ class EntrySums:
     codes : CenterCodes
     """
 
-    def __init__(self, problem: Problem, rows, ends: np.ndarray, codes: CenterCodes) -> None:
+    def __init__(
+        self, problem: Problem, rows: np.ndarray, ends: np.ndarray, codes: CenterCodes
+    ) -> None:
         self.bins, self.codes, self.cost_per_column = problem.bins, codes, len(rows)
         weights, n_samples = problem.weights.units_of(rows), problem.n_samples
         self._totals = np.diff(np.append(0, weights.cumsum())[ends])
@@ -201,7 +211,9 @@ class MistakeScan:
         amount, candidates = self._scan(np.array([feature]), limit, found)
         return found[feature], amount, candidates
 
-    def _scan(self, features, limit, found) -> tuple[np.ndarray, np.ndarray]:
+    def _scan(
+        self, features: np.ndarray, limit: float, found: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         from pellucid._core.kernels.mistakes import scan_mistakes
 
         n_bins = self.inside.shape[1]
@@ -239,7 +251,15 @@ class ObjectiveTerms(NamedTuple):
     killer_left: np.ndarray
     killer_right: np.ndarray
 
-    def judge(self, features, sorted_code, sums: EdgeSums, inside, limit: float, found):
+    def judge(
+        self,
+        features: np.ndarray,
+        sorted_code: np.ndarray,
+        sums: EdgeSums,
+        inside: np.ndarray,
+        limit: float,
+        found: np.ndarray,
+    ) -> np.ndarray:
         """Fill ``found[j, g]`` for some columns; returns the bins that could reach a limit."""
         from pellucid._core.kernels.mistakes import judge_edges
 
@@ -257,17 +277,21 @@ class ObjectiveTerms(NamedTuple):
         )
         return candidates
 
-    def judge_column(self, feature: int, sorted_code, sums: EdgeSums, inside, limit: float):
+    def judge_column(
+        self,
+        feature: int,
+        sorted_code: np.ndarray,
+        sums: EdgeSums,
+        inside: np.ndarray,
+        limit: float,
+    ) -> tuple[np.ndarray, np.ndarray]:
         """The best edge and a bound for each gap of one column; bins that could reach a limit."""
-        found = np.empty((1, len(sorted_code) - 1, 3))
-        killers = {
-            "killer_left": self.killer_left[feature : feature + 1],
-            "killer_right": self.killer_right[feature : feature + 1],
-        }
-        column = EdgeSums(*(line[None] for line in sums))
-        candidates = self._replace(**killers).judge(
-            _FIRST, sorted_code[None], column, inside[None], limit, found
+        found, one = np.empty((1, len(sorted_code) - 1, 3)), slice(feature, feature + 1)
+        terms = self._replace(
+            killer_left=self.killer_left[one], killer_right=self.killer_right[one]
         )
+        column = EdgeSums(*(line[None] for line in sums))
+        candidates = terms.judge(_FIRST, sorted_code[None], column, inside[None], limit, found)
         return found[0], candidates
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,11 +62,15 @@ class Mistakes(CenterSplitCriterion[MistakesState]):
         starts = [bisect_left(rows, c, key=label) for c in range(self.problem.n_clusters)]
         return MistakesState(np.array([*starts, len(rows)]))
 
-    def best_center_splits(self, node, features, n):
+    def best_center_splits(
+        self, node: Node[MistakesState], features: np.ndarray, n: int
+    ) -> list[Split]:
         """Splits with the least weight of separated rows."""
         return self._best_splits(node, features, n, np.ones(len(node.rows.centers) - 1))
 
-    def _best_splits(self, node, features, n, divisor) -> list[Split]:
+    def _best_splits(
+        self, node: Node[MistakesState], features: np.ndarray, n: int, divisor: np.ndarray
+    ) -> list[Split]:
         """Splits of least mistakes / divisor[g], g being the gap between neighbouring centers."""
         scan, unit = self._scan(node), self.problem.weights.units_per_weight
 
@@ -94,7 +99,9 @@ class Mistakes(CenterSplitCriterion[MistakesState]):
         )
         return [split._replace(objective=split.objective / unit) for split in splits]
 
-    def _refine(self, node, scan: MistakeScan, feature: int, limit: float) -> np.ndarray:
+    def _refine(
+        self, node: Node[MistakesState], scan: MistakeScan, feature: int, limit: float
+    ) -> np.ndarray:
         """Fewest mistakes and their threshold in each gap of a column, exact up to a limit."""
         problem, bins, active = self.problem, self.problem.bins, node.rows.active
         found, amount, candidates = scan.column(feature, limit)
@@ -137,7 +144,7 @@ class Mistakes(CenterSplitCriterion[MistakesState]):
         partition = split_by_center(problem, rows.active, ends, is_left, feature, threshold)
         low, high = self.center_interval(rows.centers, split)
         low, high = max(partition.low, low), min(partition.high, high)
-        passive = partition.separated
+        passive: Sequence[np.ndarray] = partition.separated
         if len(rows.passive):
             # Passive rows are on the side of the lowest threshold, and bound the highest.
             _, next_value, *sides = split_rows(problem, rows.passive, feature, low)
@@ -199,7 +206,9 @@ class BalancedMistakes(Mistakes):
     is the one with the fewest mistakes; only gaps are compared by the ratio.
     """
 
-    def best_center_splits(self, node, features, n):
+    def best_center_splits(
+        self, node: Node[MistakesState], features: np.ndarray, n: int
+    ) -> list[Split]:
         """Splits with the least ratio."""
         n_centers = len(node.rows.centers)
         n_left = np.arange(1, n_centers)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 
 import numpy as np
 
@@ -64,9 +65,11 @@ class NormalizedCut(Criterion[NormalizedCutState]):
             return []
         graph = LabelGraph(totals, self._cluster_weights, self._self_weight)
         histograms = self._counter(active, totals)
-        step = max(1, _CHUNK // np.prod(self._shape))
+        step = max(1, _CHUNK // prod(self._shape))
 
-        def scan(block: np.ndarray, found: np.ndarray, limit: float = np.inf):
+        def scan(
+            block: np.ndarray, found: np.ndarray, limit: float = np.inf
+        ) -> tuple[np.ndarray, np.ndarray]:
             wanted, workspace = np.zeros(self._shape[0], dtype=bool), self._workspace()
             for start in range(0, len(block), step):
                 features = block[start : start + step]

@@ -133,7 +133,9 @@ class DrawnCuts(CenterSplitCriterion[DrawnNode]):
         number = node.state.number
         return DrawnNode(int(self.tree.left[number])), DrawnNode(int(self.tree.right[number]))
 
-    def best_center_splits(self, node: Node[DrawnNode], features: np.ndarray, n: int):
+    def best_center_splits(
+        self, node: Node[DrawnNode], features: np.ndarray, n: int
+    ) -> list[Split]:
         """The split that was drawn for the node."""
         number = node.state.number
         return [Split(0.0, int(self.tree.feature[number]), float(self.tree.threshold[number]))]
@@ -252,8 +254,14 @@ def _nowhere(k: int) -> Trees:
 
 
 def _add_up(
-    data: Dataset, rows: _Rows, centers, per_unit: float, trees: Trees, begin: int, end: int
-):
+    data: Dataset,
+    rows: _Rows,
+    centers: np.ndarray,
+    per_unit: float,
+    trees: Trees,
+    begin: int,
+    end: int,
+) -> tuple[np.ndarray, np.ndarray]:
     """Net gaps and weights of the rows that some trees move, in whole units."""
     from pellucid._core.kernels.random_cuts import dense_moves, sparse_moves
 
@@ -270,7 +278,9 @@ def _add_up(
     return net, weight
 
 
-def _change(total, sums, offsets, weight, net) -> float:
+def _change(
+    total: np.ndarray, sums: np.ndarray, offsets: np.ndarray, weight: np.ndarray, net: np.ndarray
+) -> float:
     """Cost of the clusters after the moves less that before them.
 
     With s the centers, a row at gap g to its own center y costs |g + s_y - s_c|^2 - |g|^2 more at

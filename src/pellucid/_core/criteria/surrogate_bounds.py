@@ -103,7 +103,7 @@ class CenterBounds:
         """No split gains more; 0 if home is the cheapest center of each row."""
         return int(self.max_gains.max())
 
-    def centers(self, gain: int) -> np.ndarray:
+    def centers(self, gain: float) -> np.ndarray:
         """Home and all centers to which a split of at least this gain (>= 1) may assign a child."""
         is_needed = self.max_gains >= gain
         is_needed[self.home] = True

@@ -34,13 +34,14 @@ from functools import cached_property
 
 import numpy as np
 
-from pellucid._core.criteria.base import Criterion, InheritedHistogram, Node, NodeRows
+from pellucid._core.criteria.base import Criterion, Node, NodeRows
 from pellucid._core.criteria.column_search import Split
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.criteria.surrogate_bounds import CenterBounds
 from pellucid._core.criteria.surrogate_search import (
     BinLayout,
     DenseHistogram,
+    InheritedHistogram,
     RowLosses,
     SparseHistogram,
     SparseHistograms,
@@ -102,7 +103,9 @@ class SurrogateCost(Criterion[SurrogateState]):
         """State of the root, or of a leaf of a start tree."""
         return SurrogateState(start_cluster=cluster)
 
-    def child_states(self, node: Node, left: NodeRows, right: NodeRows):
+    def child_states(
+        self, node: Node, left: NodeRows, right: NodeRows
+    ) -> tuple[SurrogateState, SurrogateState]:
         """Both children have their bounds, and the larger one inherits the parent's histogram."""
         rows, states = (left.active, right.active), (SurrogateState(), SurrogateState())
         small = int(len(rows[1]) < len(rows[0]))
@@ -124,7 +127,7 @@ class SurrogateCost(Criterion[SurrogateState]):
         """The center with the least cost for the rows of the node; ties go to the lowest."""
         return self._bounds(node).cheapest
 
-    def gain_bound(self, node: Node) -> int | None:
+    def gain_bound(self, node: Node) -> float | None:
         """An upper bound for the gain of all splits, or None if none gains anything."""
         return self._home_bounds(node).max_gain or None
 
@@ -135,7 +138,8 @@ class SurrogateCost(Criterion[SurrogateState]):
             return []
         best = Split(cost, _NO_FEATURE, 0.0)
         # First the centers of the likely splits, then all centers of splits that gain as much.
-        centers, searched = self._first_centers(node), set()
+        searched: set[int] = set()
+        centers = self._first_centers(node)
         while not searched.issuperset(centers.tolist()):
             best = self._search(node, centers, best)
             searched = set(centers.tolist())
@@ -167,8 +171,8 @@ class SurrogateCost(Criterion[SurrogateState]):
             losses = RowLosses.of(self.problem, rows, centers, costs)
             if len(rows) <= _FEW_ROWS_PER_BIN * self._bins.edges.shape[1]:
                 return best_split_of_few(self.problem, rows, losses, best)
-            histogram = DenseHistogram(self.problem, rows, centers, losses, self._dense_layout)
-            return histogram.best_split(best)
+            dense = DenseHistogram(self.problem, rows, centers, losses, self._dense_layout)
+            return dense.best_split(best)
         inherited, state.inherited_histogram = state.inherited_histogram, None
         if inherited is not None and np.array_equal(inherited.parent.centers, centers):
             histogram = self._sparse.subtract(inherited, costs)

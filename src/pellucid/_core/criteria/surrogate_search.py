@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from pellucid._core.criteria.base import InheritedHistogram
 from pellucid._core.criteria.column_search import Split, rows_in_bins, search_columns
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.data.arrays import stable_argsort
@@ -209,7 +208,7 @@ class Histogram(ABC):
         found[:, 1] = self.layout.codes[ends[:-1] + found[:, 1]]
         return ScannedColumns(first, sums, bounds, found)
 
-    def _refine(self, feature: int, limit: int) -> np.ndarray:
+    def _refine(self, feature: int, limit: float) -> np.ndarray:
         """Least loss and threshold of a column, exact up to `limit`; see `search_columns`."""
         columns = self._scanned.get(feature)
         if columns is None:
@@ -354,6 +353,21 @@ class SparseHistogram(Histogram):
             rows = OpenRows(*map(np.concatenate, parts))
         order = stable_argsort(rows.values)
         return OpenRows(*(part.take(order, axis=0) for part in rows))
+
+
+class InheritedHistogram(NamedTuple):
+    """The histogram of a node as that of its parent minus some rows, to be subtracted on demand.
+
+    Attributes
+    ----------
+    parent : SparseHistogram
+        The parent's histogram.
+    removed_rows : ndarray of int32
+        Rows of the parent that are not in the node.
+    """
+
+    parent: SparseHistogram
+    removed_rows: np.ndarray
 
 
 class SparseHistograms:

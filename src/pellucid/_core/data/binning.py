@@ -181,7 +181,8 @@ class Quantizer:
         return cls(edges, (edges < np.inf).sum(axis=1), has_all, grid)
 
     @cached_property
-    def _lookup(self) -> tuple[np.ndarray, ...]:
+    def lookup(self) -> tuple[np.ndarray, ...]:
+        """The edges and the codes of the cells, as the loops read them."""
         grid = self.grid
         return self.edges, self.n_edges, grid.low, grid.scale, grid.code_table(self.edges)
 
@@ -207,7 +208,7 @@ class Quantizer:
         column_codes(
             columns=columns,
             order=order,
-            lookup=self._lookup,
+            lookup=self.lookup,
             codes=codes,
             has_all=self.has_all,
             is_mixed=is_mixed,
@@ -229,7 +230,7 @@ class Quantizer:
         return inside & (is_mixed == 1)
 
 
-def make_bins(X, centers: np.ndarray, pool: ThreadPool = SERIAL) -> Bins:
+def make_bins(X: Any, centers: np.ndarray, pool: ThreadPool = SERIAL) -> Bins:
     """Quantise the columns of a dense or CSC matrix."""
     n_samples, n_clusters = X.shape[0], len(centers)
     width = N_BINS if n_samples >= _MANY_ROWS else -(-N_BINS // 2)
@@ -243,7 +244,7 @@ def make_bins(X, centers: np.ndarray, pool: ThreadPool = SERIAL) -> Bins:
     is_mixed = np.zeros(edges.shape, dtype=np.uint8)
     is_mixed[~has_all] = 1
     find_codes = _sparse_codes if sparse.issparse(X) else _dense_codes
-    codes, indices, indptr = find_codes(X, edges, n_edges, has_all, grid, is_mixed, pool)
+    codes, indices, indptr = find_codes(X, quantizer, is_mixed, pool)
     if sparse.issparse(X):
         every = np.arange(X.shape[1])
         is_mixed[every, zero_code] |= edges[every, zero_code] != 0
@@ -260,22 +261,28 @@ def make_bins(X, centers: np.ndarray, pool: ThreadPool = SERIAL) -> Bins:
     )
 
 
-def _sparse_codes(X, edges, n_edges, has_all, grid, is_mixed, pool) -> tuple[np.ndarray, ...]:
+def _sparse_codes(
+    X: Any, quantizer: Quantizer, is_mixed: np.ndarray, pool: ThreadPool
+) -> tuple[np.ndarray, ...]:
     from pellucid._core.kernels.binning import entry_codes
 
+    edges = quantizer.edges
     codes = np.empty((1, X.nnz), dtype=_code_type(edges))
-    entry_codes(X.data, X.indptr, edges, n_edges, codes[0], is_mixed)
+    entry_codes(X.data, X.indptr, edges, quantizer.n_edges, codes[0], is_mixed)
     return codes, X.indices, X.indptr
 
 
-def _dense_codes(X, edges, n_edges, has_all, grid, is_mixed, pool) -> tuple[np.ndarray, ...]:
+def _dense_codes(
+    X: np.ndarray, quantizer: Quantizer, is_mixed: np.ndarray, pool: ThreadPool
+) -> tuple[np.ndarray, ...]:
     from pellucid._core.kernels.binning import BLOCK_COLUMNS, BLOCK_ROWS, dense_codes
 
+    edges, has_all = quantizer.edges, quantizer.has_all
     codes, nothing = np.empty(X.shape[::-1], dtype=_code_type(edges)), np.empty(0, dtype=np.int32)
     if X.size <= _FEW_VALUES:
         _fill_codes(X, edges, has_all, is_mixed, codes)
         return codes, nothing, nothing
-    lookup = edges, n_edges, grid.low, grid.scale, grid.code_table(edges)
+    lookup = quantizer.lookup
 
     def work(block: tuple[int, int]) -> None:
         columns, cells = np.zeros((BLOCK_COLUMNS, BLOCK_ROWS)), np.empty(BLOCK_ROWS, dtype=np.int32)
@@ -295,7 +302,9 @@ def _dense_codes(X, edges, n_edges, has_all, grid, is_mixed, pool) -> tuple[np.n
     return codes, nothing, nothing
 
 
-def _fill_codes(X: np.ndarray, edges, has_all, is_mixed, codes: np.ndarray) -> None:
+def _fill_codes(
+    X: np.ndarray, edges: np.ndarray, has_all: np.ndarray, is_mixed: np.ndarray, codes: np.ndarray
+) -> None:
     """Fill `codes` and `is_mixed`, like `pellucid._core.kernels.binning.dense_codes`."""
     for j, values in enumerate(X.T.astype(np.float64)):
         codes[j] = edges[j].searchsorted(values)
@@ -307,7 +316,9 @@ def _code_type(edges: np.ndarray) -> type[Any]:
     return np.uint8 if edges.shape[1] <= 256 else np.uint16
 
 
-def _find_edges(X, centers: np.ndarray, width: int, pool: ThreadPool):
+def _find_edges(
+    X: Any, centers: np.ndarray, width: int, pool: ThreadPool
+) -> tuple[np.ndarray, np.ndarray, CellGrid]:
     """Edges of all columns, padded with infinity; whether they are all values of the sample; the
     cells of the columns.
     """
@@ -317,7 +328,7 @@ def _find_edges(X, centers: np.ndarray, width: int, pool: ThreadPool):
     coordinates = np.sort(centers.T, axis=1)
     sample, blocks = _sparse_samples(X) if sparse.issparse(X) else _dense_samples(X, pool)
 
-    def work(columns) -> None:
+    def work(columns: slice | np.ndarray) -> None:
         samples, lengths = sample(columns)
         grid = CellGrid.of(samples, lengths)
         low[columns], scale[columns] = grid.low, grid.scale
@@ -341,7 +352,7 @@ def _dense_samples(X: np.ndarray, pool: ThreadPool) -> tuple[Callable[..., Any],
     return sample, [slice(*block) for block in pool.blocks(X.shape[1], _MIN_TASK_COLUMNS)]
 
 
-def _sparse_samples(X) -> tuple[Callable[..., Any], Sequence[Any]]:
+def _sparse_samples(X: Any) -> tuple[Callable[..., Any], Sequence[Any]]:
     """The same for a CSC matrix: evenly spaced stored entries, and 0 for all others."""
     stored = np.diff(X.indptr)
     steps = -(-np.maximum(stored, 1) // _MAX_SAMPLE)
@@ -431,7 +442,9 @@ def _compact(values: np.ndarray, is_kept: np.ndarray) -> np.ndarray:
     return values
 
 
-def _quantiles(samples, lengths, n_free, grid: CellGrid, n: int) -> np.ndarray:
+def _quantiles(
+    samples: np.ndarray, lengths: np.ndarray, n_free: np.ndarray, grid: CellGrid, n: int
+) -> np.ndarray:
     """Edges at n quantiles of the columns; infinity for those that are not needed."""
     turn = np.arange(1, n + 1)
     is_spare = turn >= n_free[:, None]

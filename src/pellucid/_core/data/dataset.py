@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -27,6 +27,9 @@ from pellucid._core.data.moments import (
 )
 from pellucid._utils.numeric_domain import OutOfDomain, are_in_domain
 from pellucid._utils.threads import SERIAL, ThreadPool
+
+if TYPE_CHECKING:
+    from typing import Self
 
 MIN_TASK_ROWS = 4096
 """Least number of rows per task."""
@@ -82,13 +85,13 @@ class Dataset:
             raise OutOfDomain
         self._is_checked = True
 
-    def take(self, rows: np.ndarray) -> Dataset:
+    def take(self, rows: np.ndarray) -> Self:
         """The data set of some of the rows."""
         X = self.rows[rows]
         X = X.tocsc() if sparse.issparse(X) else X
         return type(self)(X, Weights.of(self.weights.values[rows]), self.pool)
 
-    def part(self, rows: np.ndarray) -> Dataset:
+    def part(self, rows: np.ndarray) -> Self:
         """Some of the rows with the weights that they have here, for `costs` in the same units."""
         weights = self.weights
         units, values = weights.units[rows], weights.values[rows]
@@ -203,9 +206,9 @@ class Dataset:
         """
         return _unit(self.cost_bound(centers, centers.mean(axis=0) if origin is None else origin))
 
-    def reference_cost_unit(self, centers: np.ndarray, moments: GroupMoments) -> float:
-        """The same from the moments of the rows about their own centers, a tighter bound."""
-        return unit_of_moments(centers, moments)
+    def reference_cost_unit(self, centers: np.ndarray, moments: GroupMoments | None) -> float:
+        """The same from moments of the rows about their own centers, if any: a tighter bound."""
+        return self.cost_unit(centers) if moments is None else unit_of_moments(centers, moments)
 
     def cost_bound(self, centers: np.ndarray, origin: np.ndarray) -> float:
         """An upper bound of the sum of all costs at any one of the centers.

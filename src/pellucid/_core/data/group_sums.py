@@ -30,7 +30,7 @@ _MAX_COUNT = 2.0**32
 
 
 def group_means(
-    X, labels: np.ndarray, weight: np.ndarray, n_groups: int, pool: ThreadPool = SERIAL
+    X: Any, labels: np.ndarray, weight: np.ndarray, n_groups: int, pool: ThreadPool = SERIAL
 ) -> np.ndarray:
     """Weighted mean of each group of rows; NaN for an empty group. Label -1 is in no group.
 
@@ -41,7 +41,7 @@ def group_means(
     return GroupSums.of(X, labels, weight, n_groups, terms, pool).means()
 
 
-def _largest_values(X, weight: np.ndarray, pool: ThreadPool) -> np.ndarray:
+def _largest_values(X: Any, weight: np.ndarray, pool: ThreadPool) -> np.ndarray:
     """Largest absolute value of each column in the rows that have a weight."""
     has_weight = weight > 0
     have_all = bool(has_weight.all())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
@@ -76,10 +78,6 @@ class MedianDataset(Dataset):
             found.append((medians, self.cost(groups, medians)))
         return found
 
-    def reference_cost_unit(self, centers: np.ndarray, moments: GroupMoments | None) -> float:
-        """The unit of `cost_unit`: there is no tighter bound."""
-        return self.cost_unit(centers)
-
     def cost_bound(self, centers: np.ndarray, origin: np.ndarray) -> float:
         """An upper bound of the sum of all costs at any center: |x - c| <= |x - o| + |c - o|."""
         apart = np.abs(centers - origin).sum(axis=1).max()
@@ -88,7 +86,7 @@ class MedianDataset(Dataset):
 
 
 def group_medians(
-    X, labels: np.ndarray, units: np.ndarray, n_groups: int, pool: ThreadPool = SERIAL
+    X: Any, labels: np.ndarray, units: np.ndarray, n_groups: int, pool: ThreadPool = SERIAL
 ) -> np.ndarray:
     """Lower median of each group of rows, column by column; NaN for a group without weight.
 
@@ -132,7 +130,7 @@ def group_medians(
 
 
 def absolute_cost(
-    X, labels: np.ndarray, centers: np.ndarray, weight: np.ndarray, pool: ThreadPool = SERIAL
+    X: Any, labels: np.ndarray, centers: np.ndarray, weight: np.ndarray, pool: ThreadPool = SERIAL
 ) -> float:
     """Weighted sum of absolute distances of the rows to ``centers[labels]``; label -1 costs 0."""
     from pellucid._core.kernels.medians import dense_total, sparse_total

@@ -69,7 +69,7 @@ class GroupMoments(NamedTuple):
 
 
 def group_moments(
-    X,
+    X: Any,
     labels: np.ndarray,
     weight: np.ndarray,
     origins: np.ndarray,
@@ -87,14 +87,14 @@ def group_moments(
 
 
 def cost_to_centers(
-    X, labels: np.ndarray, centers: np.ndarray, weight: np.ndarray, pool: ThreadPool = SERIAL
+    X: Any, labels: np.ndarray, centers: np.ndarray, weight: np.ndarray, pool: ThreadPool = SERIAL
 ) -> float:
     """Weighted sum of squared distances of the rows to ``centers[labels]``; label -1 costs 0."""
     return float(group_moments(X, labels, weight, centers, pool).squares.sum())
 
 
 def means_and_costs(
-    X,
+    X: Any,
     labels: np.ndarray,
     others: np.ndarray,
     weight: np.ndarray,
@@ -149,7 +149,9 @@ def means_and_costs(
     return results([common.plus(moments_of(part)) for part in parts])
 
 
-def _sparse_moments(X, labels: np.ndarray, weight: np.ndarray, origins: np.ndarray) -> GroupMoments:
+def _sparse_moments(
+    X: Any, labels: np.ndarray, weight: np.ndarray, origins: np.ndarray
+) -> GroupMoments:
     """Moments of the groups of rows of a CSC matrix."""
     from pellucid._core.kernels.dataset import sparse_moments
 
@@ -165,7 +167,8 @@ def _sparse_moments(X, labels: np.ndarray, weight: np.ndarray, origins: np.ndarr
         sums=sums,
         scratch=np.zeros((len(origins), 3)),
     )
-    return GroupMoments(*np.ascontiguousarray(totals.T), sums)
+    weights, squares = np.ascontiguousarray(totals.T)
+    return GroupMoments(weights, squares, sums)
 
 
 def _dense_moments(
@@ -215,7 +218,7 @@ RELATIVE_ERROR = 1e-13
 """Exceeds the rounding error of a score, per column and unit of |x|^2 + |c|^2."""
 
 
-def nearest_centers(X, centers: np.ndarray, pool: ThreadPool) -> np.ndarray:
+def nearest_centers(X: Any, centers: np.ndarray, pool: ThreadPool) -> np.ndarray:
     """Nearest center of each row of a dense or CSR matrix; ties go to the lowest.
 
     Raises `OutOfDomain` if a value is not finite or too large: the scores of such a row never
@@ -248,7 +251,13 @@ def nearest_centers(X, centers: np.ndarray, pool: ThreadPool) -> np.ndarray:
 
 
 def _dense_nearest(
-    X, begin, end, centers, half_squares, error, labels
+    X: np.ndarray,
+    begin: int,
+    end: int,
+    centers: np.ndarray,
+    half_squares: np.ndarray,
+    error: float,
+    labels: np.ndarray,
 ) -> Iterator[tuple[Any, ...]]:
     """Set the labels of blocks of rows, -1 if the scores do not decide; yields rows and values."""
     from pellucid._core.kernels.dataset import dense_nearest
@@ -263,7 +272,13 @@ def _dense_nearest(
 
 
 def _sparse_nearest(
-    X, begin, end, centers, half_squares, error, labels
+    X: Any,
+    begin: int,
+    end: int,
+    centers: np.ndarray,
+    half_squares: np.ndarray,
+    error: float,
+    labels: np.ndarray,
 ) -> Iterator[tuple[Any, ...]]:
     """The same for CSR rows."""
     from pellucid._core.kernels.dataset import pick_nearest
@@ -281,7 +296,7 @@ def _sparse_nearest(
         yield rows, part
 
 
-def nearest_by_squares(X, centers: np.ndarray) -> np.ndarray:
+def nearest_by_squares(X: Any, centers: np.ndarray) -> np.ndarray:
     """Nearest center of some rows, squares summed in the order of the columns."""
     nearest = np.empty(X.shape[0], dtype=np.intp)
     for start in range(0, len(nearest), _BLOCK_ROWS):

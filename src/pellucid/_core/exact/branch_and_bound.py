@@ -139,7 +139,7 @@ class BranchAndBound:
             k, second = self._most_promising(subproblem)
             if subproblem.lower >= min(limit, subproblem.upper):
                 break
-            least = int(subproblem.listed.cuts.lower[k])
+            least = int(subproblem.cuts.lower[k])
             branch = table.branch(subproblem, subproblem.listed_cut(k))
             if self._tighten(subproblem, k, branch, table.bound_by_peers):
                 continue
@@ -163,18 +163,16 @@ class BranchAndBound:
         raise_bound: Callable[[Subproblem], None],
     ) -> bool:
         """Tighten cut k by the bounds of its sides; True if it rose or the subproblem is solved."""
-        least = subproblem.listed.cuts.lower[k]
+        least = subproblem.cuts.lower[k]
         raise_bound(branch.left)
         raise_bound(branch.right)
         self.table.update_cut(subproblem, k)
-        return subproblem.listed.cuts.lower[k] > least or subproblem.is_solved
+        return subproblem.cuts.lower[k] > least or subproblem.is_solved
 
     def _most_promising(self, subproblem: Subproblem) -> tuple[int, int]:
         """The cut of least lower bound, and the least lower bound of all others."""
         while True:
-            if subproblem.listed is None:
-                self.table.list_cuts(subproblem)
-            cuts, rest_lower = subproblem.listed
+            cuts, rest_lower = subproblem.listed or self.table.list_cuts(subproblem)
             k, second = _two_least(cuts.lower)
             least = int(cuts.lower[k])
             subproblem.lower = max(subproblem.lower, min(least, rest_lower))
@@ -210,7 +208,7 @@ class BranchAndBound:
             cut = subproblem.best
             if cut is None or not (root_is_solved or subproblem.is_solved):
                 self._most_promising(subproblem)
-                cuts = subproblem.listed.cuts
+                cuts = subproblem.cuts
                 estimate = base_weight * cuts.base + lower_weight * cuts.lower
                 cut = subproblem.listed_cut(int(estimate.argmin()))
             tree.append(cut)

@@ -98,9 +98,15 @@ class Subproblem:
         """Lower bound of what the best tree costs more than `base`."""
         return self.lower - self.base
 
+    @property
+    def cuts(self) -> CutTable:
+        """The listed cuts, once listed."""
+        assert self.listed is not None
+        return self.listed.cuts
+
     def listed_cut(self, k: int) -> tuple[int, int]:
         """The k-th of the listed cuts as (gap, rank)."""
-        cuts = self.listed.cuts
+        cuts = self.cuts
         return int(cuts.gap[k]), int(cuts.rank[k])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -146,7 +146,7 @@ class SubproblemTable:
             subproblem.upper = lower
             self.record(subproblem)
 
-    def list_cuts(self, subproblem: Subproblem) -> None:
+    def list_cuts(self, subproblem: Subproblem) -> ListedCuts:
         """List the cuts of least lower bound: few at first, more each time."""
         self.bound_by_pairs(subproblem)
         listed, rest_lower = subproblem.listed, INFINITE_COST
@@ -159,17 +159,18 @@ class SubproblemTable:
             found = found.compress(is_listed, axis=1)
         cuts = CutTable(*found)
         for (gap, rank), branch in subproblem.branches.items():
-            for k in np.flatnonzero((cuts.gap == gap) & (cuts.rank == rank)):
+            for k in np.flatnonzero((cuts.gap == gap) & (cuts.rank == rank)).tolist():
                 _raise_cut(cuts, k, branch)
         self.n_bytes += _n_bytes(cuts) - (0 if listed is None else _n_bytes(listed.cuts))
         self.n_listings += 1
-        subproblem.listed = ListedCuts(cuts, rest_lower)
+        subproblem.listed = new = ListedCuts(cuts, rest_lower)
+        return new
 
     def update_cut(self, subproblem: Subproblem, k: int) -> None:
         """Update the bounds of the k-th listed cut, and the upper bound, from the cut's sides."""
         cut = subproblem.listed_cut(k)
         branch = subproblem.branches[cut]
-        _raise_cut(subproblem.listed.cuts, k, branch)
+        _raise_cut(subproblem.cuts, k, branch)
         if branch.upper < subproblem.upper:
             subproblem.best = cut
             subproblem.upper = branch.upper
@@ -201,7 +202,9 @@ class SubproblemTable:
             self.n_bytes += _SUBPROBLEM_BYTES + 3 * row_bits.nbytes
         return found
 
-    def _new_subproblem(self, centers, rows, row_bits) -> Subproblem:
+    def _new_subproblem(
+        self, centers: np.ndarray, rows: np.ndarray, row_bits: np.ndarray
+    ) -> Subproblem:
         base = int(assign_rows(rows, centers, self.data))
         coordinates = self.problem.centers[centers]
         is_leaf = bool((coordinates == coordinates[0]).all())
@@ -223,7 +226,7 @@ class SubproblemTable:
 
 
 def rank_columns(
-    X, centers: np.ndarray, pool: ThreadPool = SERIAL
+    X: Any, centers: np.ndarray, pool: ThreadPool = SERIAL
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Rank rows and centers in the columns in which centers differ.
 
@@ -243,7 +246,7 @@ def rank_columns(
     return features, rank, order
 
 
-def _item_values(X, centers: np.ndarray, feature: int) -> np.ndarray:
+def _item_values(X: Any, centers: np.ndarray, feature: int) -> np.ndarray:
     """Values of all rows and centers in a column."""
     values = column_values(X, feature, np.arange(X.shape[0]))
     return np.concatenate([values, centers[:, feature]])

@@ -26,10 +26,10 @@ def grow_cart(
     rows, splits = np.arange(problem.n_samples, dtype=np.int32), []
     if n_leaves == 1:
         weight_of_cluster = np.bincount(problem.labels, weights=problem.weights.units)
-        cluster = np.array([np.argmax(weight_of_cluster)])
+        cluster = [int(np.argmax(weight_of_cluster))]
     else:
         classifier = _fit_classifier(problem, n_leaves, random_state)
-        cluster = classifier.classes_[classifier.tree_.value[:, 0, :].argmax(axis=1)]
+        cluster = classifier.classes_[classifier.tree_.value[:, 0, :].argmax(axis=1)].tolist()
         for split in splits_in_growth_order(classifier.tree_, rows, problem.values):
             splits.append(split)
             progress.step()
@@ -46,13 +46,13 @@ def grow_cart(
     return GrowthResult(builder, [0.0] * len(splits), leaves)
 
 
-def fits_single_precision(X) -> bool:
+def fits_single_precision(X: Any) -> bool:
     """Whether all values fit into float32, in which scikit-learn's trees work."""
     values = X.data if sparse.issparse(X) else X
     return values.size == 0 or max(values.max(), -values.min()) <= np.finfo(np.float32).max
 
 
-def _fit_classifier(problem: Problem, n_leaves: int, random_state: Any):
+def _fit_classifier(problem: Problem, n_leaves: int, random_state: Any) -> Any:
     from sklearn.tree import DecisionTreeClassifier
 
     _check_single_precision(problem.X)
@@ -68,7 +68,7 @@ def as_leaf(rows: np.ndarray) -> Node[None]:
     return Node(NodeRows(rows, rows[:0], np.empty(0, dtype=np.intp)), None)
 
 
-def _as_accepted(X):
+def _as_accepted(X: Any) -> Any:
     """The data as scikit-learn's trees accept them: writable, and with 32-bit indices if sparse.
 
     Its check of finite values fails on read-only arrays whose sum overflows.
@@ -81,7 +81,7 @@ def _as_accepted(X):
     return sparse.csc_array(short, shape=X.shape)
 
 
-def _check_single_precision(X) -> None:
+def _check_single_precision(X: Any) -> None:
     """Raise an error that names the column; scikit-learn's error does not."""
     if fits_single_precision(X):
         return

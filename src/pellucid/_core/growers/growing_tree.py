@@ -72,7 +72,7 @@ class StartTree:
     tree: ThresholdTree
     leaf: np.ndarray | None = None
 
-    def rows_by_node(self, X) -> list[np.ndarray]:
+    def rows_by_node(self, X: Any) -> list[np.ndarray]:
         """The rows of each node; empty for inner nodes."""
         leaf, n_nodes = self.tree.apply(X) if self.leaf is None else self.leaf, self.tree.node_count
         ends = np.cumsum(np.bincount(leaf, minlength=n_nodes))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import pairwise
 from math import ceil, floor, inf, log, log10, sqrt
+from typing import Any
 
 from pellucid._core.criteria.induced_cost_path import CachedInducedCost
 from pellucid._core.criteria.problem import Problem
@@ -54,7 +55,7 @@ class PenaltyPath:
         self.criterion = CachedInducedCost(problem)
         self.fits: dict[float, TradeOffPoint] = {}
         self.is_complete = False
-        self._measured: dict[ThresholdTree, dict[str, float]] = {}
+        self._measured: dict[ThresholdTree, dict[str, Any]] = {}
         self._shifted: set[float] = set()
         self._reference_cost: int | None = None
 
@@ -159,7 +160,7 @@ class PenaltyPath:
 
 def _measure(
     problem: Problem, tree: ThresholdTree, growth: GrowthResult, reference: int
-) -> dict[str, float]:
+) -> dict[str, Any]:
     """Cost and size of a tree; trees are compared by them, so that the costs are integers."""
     cost = problem.own_cost(tree.cluster[growth.leaf_of_rows])
     return {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from pellucid._utils.compilation import compiled, fused
@@ -14,7 +16,7 @@ _TO_INTEGER, _TO_FRACTION = 1.5 * 2.0**52, 1.5 * 2.0**21
 """Numbers that round others to integers and to multiples of 2**-31."""
 
 
-def _cost_loops(squared: bool):
+def _cost_loops(squared: bool) -> tuple[Any, Any]:
     """The loops over dense and over CSR rows for d(x, c) = (x - c)^2, or |x - c|."""
 
     @compiled

@@ -23,12 +23,12 @@ _SQUARE_ROUNDING = 2.0**-46
 
 
 class DenseRows(NamedTuple):
-    """Rows of a dense matrix: row i is X[index[i]], with a cluster on either side and a weight."""
+    """Rows of a dense matrix: row i is X[place[i]], with a cluster on either side and a weight."""
 
     left: np.ndarray
     right: np.ndarray
     weight: np.ndarray
-    index: np.ndarray
+    place: np.ndarray
     X: np.ndarray
     origin: np.ndarray
 
@@ -39,7 +39,7 @@ class SparseRows(NamedTuple):
     left: np.ndarray
     right: np.ndarray
     weight: np.ndarray
-    index: np.ndarray
+    place: np.ndarray
     data: np.ndarray
     indices: np.ndarray
     indptr: np.ndarray
@@ -61,11 +61,11 @@ def _square(sums, c):
 @compiled
 def move_dense(moves, rows, moments):
     """Move the rows i with moves[i] from their right to their left cluster."""
-    left, right, weight, index, X, origin = rows
+    left, right, weight, place, X, origin = rows
     sums, weights, counts = moments
     for i in range(len(moves)):
         if moves[i]:
-            a, b, w, at = left[i], right[i], weight[i], index[i]
+            a, b, w, at = left[i], right[i], weight[i], place[i]
             for j in range(len(origin)):
                 part = w * (X[at, j] - origin[j])
                 sums[a, j] += part
@@ -82,7 +82,7 @@ def move_sparse(moves, rows, moments):
     sums, weights, counts = moments.sums, moments.weights, moments.counts
     for i in range(len(moves)):
         if moves[i]:
-            a, b, w, at = rows.left[i], rows.right[i], rows.weight[i], rows.index[i]
+            a, b, w, at = rows.left[i], rows.right[i], rows.weight[i], rows.place[i]
             for p in range(rows.indptr[at], rows.indptr[at + 1]):
                 part = w * np.float64(rows.data[p])
                 sums[a, rows.indices[p]] += part
@@ -102,14 +102,14 @@ def sweep_dense(order, values, rows, moments, wanted, n_empty, tolerance, parts)
     `n_empty` of them have none. A BSS that is larger by at most `tolerance` counts as equal.
     `parts` is scratch space: |S|^2 / W of each cluster, negative if it is to be computed.
     """
-    left, right, weight, index, X, origin = rows
+    left, right, weight, place, X, origin = rows
     S, W, N = moments
     best, threshold = -np.inf, np.nan
     for c in range(len(parts)):
         parts[c] = -1.0
     for p in range(len(order) - 1):
         i = order[p]
-        a, b, w, at = left[i], right[i], weight[i], index[i]
+        a, b, w, at = left[i], right[i], weight[i], place[i]
         for j in range(len(origin)):
             part = w * (X[at, j] - origin[j])
             S[a, j] += part
@@ -142,14 +142,14 @@ def sweep_sparse(order, values, rows, moments, wanted, n_empty, tolerance, squar
     is computed anew before they could count for the weight that is left. `squares` and `largest`
     are scratch space.
     """
-    left, right, weight, index, data, indices, indptr = rows
+    left, right, weight, place, data, indices, indptr = rows
     S, W, N = moments
     for c in range(len(squares)):
         squares[c] = largest[c] = _square(S, c)
     best, threshold = -np.inf, np.nan
     for p in range(len(order) - 1):
         i = order[p]
-        a, b, w, at = left[i], right[i], weight[i], index[i]
+        a, b, w, at = left[i], right[i], weight[i], place[i]
         for q in range(indptr[at], indptr[at + 1]):
             j, part = indices[q], w * np.float64(data[q])
             squares[a] += part * (2.0 * S[a, j] + part)
@@ -180,16 +180,16 @@ def sweep_sparse(order, values, rows, moments, wanted, n_empty, tolerance, squar
 @compiled
 def squares_dense(rows, squares):
     """Add to squares[j] the weighted squares of column j about the origin."""
-    for i in range(len(rows.index)):
+    for i in range(len(rows.place)):
         for j in range(len(rows.origin)):
-            gap = rows.X[rows.index[i], j] - rows.origin[j]
+            gap = rows.X[rows.place[i], j] - rows.origin[j]
             squares[j] += rows.weight[i] * gap * gap
 
 
 @compiled
 def squares_sparse(rows, squares):
     """`squares_dense` for rows of a CSR matrix, about 0."""
-    for i in range(len(rows.index)):
-        for p in range(rows.indptr[rows.index[i]], rows.indptr[rows.index[i] + 1]):
+    for i in range(len(rows.place)):
+        for p in range(rows.indptr[rows.place[i]], rows.indptr[rows.place[i] + 1]):
             value = np.float64(rows.data[p])
             squares[rows.indices[p]] += rows.weight[i] * value * value

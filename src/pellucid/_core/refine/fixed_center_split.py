@@ -32,7 +32,9 @@ class ContestedRows(NamedTuple):
     positive: int
 
 
-def contested_rows(rows: np.ndarray, left, right, cluster, costs) -> ContestedRows:
+def contested_rows(
+    rows: np.ndarray, left: np.ndarray, right: np.ndarray, cluster: np.ndarray, costs: np.ndarray
+) -> ContestedRows:
     """Those of the rows of a node whose cost depends on the side.
 
     Parameters
@@ -130,7 +132,7 @@ class FixedCenterSearch:
         difference[self.contested.rows] = self.contested.difference
         return difference
 
-    def _refine(self, feature: int, limit: int) -> np.ndarray:
+    def _refine(self, feature: int, limit: float) -> np.ndarray:
         from pellucid._core.kernels.fixed_center_split import open_bins, sweep_bins
 
         problem, contested, bins = self.problem, self.contested, self.problem.bins

@@ -9,11 +9,15 @@ from __future__ import annotations
 
 from collections import Counter
 from random import Random
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pellucid._core.refine.local_search_tree import LocalSearchData, LocalSearchTree, Workspace
 from pellucid.tree import ThresholdTree
+
+if TYPE_CHECKING:
+    from typing import Self
 
 _POWER = 4.0
 """Splits are drawn in proportion to this power of their bounds."""
@@ -40,7 +44,7 @@ class GroupedTree(LocalSearchTree):
         self.arrays.group[: tree.node_count] = np.where(tree.is_leaf, tree.cluster, 0)
         self._bounds = np.zeros((len(self.left), data.problem.n_clusters))
 
-    def copy(self) -> GroupedTree:
+    def copy(self) -> Self:
         """A tree that can be changed without changing this one."""
         other = super().copy()
         other._bounds = self._bounds.copy()

@@ -18,8 +18,10 @@ work is computed from the sizes of the data instead of a clock: the same data gi
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 from random import Random
+from typing import Any
 
 from pellucid._core.criteria.induced_cost import InducedCost
 from pellucid._core.criteria.problem import Problem
@@ -225,7 +227,11 @@ class LocalSearch:
 
 def change(tree: LocalSearchTree, random: Random) -> int | None:
     """Change a random subtree; its top node, or None if the change is not possible."""
-    changes = [_regrow_subtree, _move_leaf, _cut_at_random]
+    changes: list[Callable[[Any, Random], int | None]] = [
+        _regrow_subtree,
+        _move_leaf,
+        _cut_at_random,
+    ]
     if isinstance(tree, GroupedTree):
         changes += [_move_leaf, GroupedTree.relabel]
     return random.choice(changes)(tree, random)

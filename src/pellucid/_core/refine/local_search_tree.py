@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -19,6 +19,9 @@ from pellucid._core.criteria.problem import Problem
 from pellucid._core.refine.mutable_tree import ArrayTree
 from pellucid.tree import LEAF, ThresholdTree, TreeBuilder
 from pellucid.tree.rounding import ThresholdStyle, choose_threshold
+
+if TYPE_CHECKING:
+    from typing import Self
 
 _NOISE = 0.25
 """Standard deviation of the logarithm of the random factors of gains in the choice of a leaf."""
@@ -84,7 +87,7 @@ class LocalSearchData:
         values = self.values[feature]
         if not 0 <= rank < len(values) - 1:
             return -math.inf if rank < 0 else math.inf
-        return choose_threshold(*values[rank : rank + 2].tolist(), "midpoint")
+        return choose_threshold(float(values[rank]), float(values[rank + 1]), "midpoint")
 
     def with_centers(self, sums: np.ndarray) -> Problem:
         """The problem of explaining other centers, given as sums of row statistics."""
@@ -166,11 +169,13 @@ class LocalSearchTree(ArrayTree):
         arrays.begin[self.root], arrays.end[self.root] = 0, n_rows
         self.route(self.root)
 
-    def _set_arrays(self, nodes, rows, sums, scores) -> None:
+    def _set_arrays(
+        self, nodes: np.ndarray, rows: np.ndarray, sums: np.ndarray, scores: np.ndarray
+    ) -> None:
         from pellucid._core.kernels.local_search import TreeArrays
 
         self._blocks = nodes, rows, sums, scores
-        self.arrays = TreeArrays(*nodes, rows, sums, *scores)
+        self.arrays = TreeArrays._make([*nodes, rows, sums, *scores])
         self.left, self.right = self.arrays.left, self.arrays.right
 
     def _set_children(self, node: int, left: int, right: int) -> None:
@@ -193,7 +198,7 @@ class LocalSearchTree(ArrayTree):
             self._all_leaves = super().leaves()
         return self._all_leaves
 
-    def copy(self) -> LocalSearchTree:
+    def copy(self) -> Self:
         """A tree that can be changed without changing this one."""
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)

@@ -109,7 +109,14 @@ class MovingRows:
             spread = np.rint(spread / largest * 2.0**30)
         return np.sort(np.argsort(-spread, kind="stable")[:number])
 
-    def sweep(self, features: np.ndarray, base: Moments, wanted, tolerance, found) -> None:
+    def sweep(
+        self,
+        features: np.ndarray,
+        base: Moments,
+        wanted: np.ndarray,
+        tolerance: float,
+        found: np.ndarray,
+    ) -> None:
         """Fill found[j] with the largest BSS over the thresholds of column j, and its threshold."""
         from pellucid._core.kernels.moving_center_split import sweep_dense, sweep_sparse
 
@@ -200,7 +207,9 @@ def best_moving_cut(
     return (cut._replace(gain=after.between_ss()), after) if is_allowed else None
 
 
-def _best_of(moving: MovingRows, base: Moments, wanted, features, tolerance) -> Split | None:
+def _best_of(
+    moving: MovingRows, base: Moments, wanted: np.ndarray, features: np.ndarray, tolerance: float
+) -> Split | None:
     """The best cut of all rows given, without its gain."""
     problem = moving.problem
     found = np.empty((problem.n_features, 2))

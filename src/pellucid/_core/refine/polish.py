@@ -180,6 +180,7 @@ def _take_round(state: PolishState, cuts_are_done: bool, bottom_up: bool) -> str
         return None
     prune(state)
     before = state.copy()
+    kind: str | None
     if not cuts_are_done and improve_cuts_with_fixed_centers(state, bottom_up=bottom_up):
         kind = "cuts"
     elif relabel_leaves(state) or improve_cuts_with_moving_centers(state):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from hashlib import blake2b
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -63,7 +64,7 @@ class PolishState:
             self.origin = np.average(self.centers, axis=0, weights=self.moments().weights)
         # The sum of squares about the origin is the same for all clusterings.
         self._rounding = _ROUNDING * (float(self.cost) + self.moments().between_ss())
-        self.cache: dict[bytes, object] = {}
+        self.cache: dict[bytes, Any] = {}
 
     def copy(self) -> PolishState:
         """A state that can be changed without changing this one."""

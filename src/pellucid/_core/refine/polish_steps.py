@@ -105,7 +105,9 @@ def _improve_with_moving_centers(state: PolishState, node: int, moments: Moments
     return after
 
 
-def _renumber(left: np.ndarray, right: np.ndarray, n_clusters: int):
+def _renumber(
+    left: np.ndarray, right: np.ndarray, n_clusters: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The clusters that occur, ascending, and the positions of `left` and `right` among them."""
     occurs = np.zeros(n_clusters, dtype=bool)
     occurs[left] = occurs[right] = True

@@ -237,7 +237,7 @@ class Portfolio:
         """Trees with one leaf per cluster, by several criteria and searches; and CART."""
         problem, budget, style = self.problem, self.budget, self.threshold_style
         silent = Progress("", 1, 0)
-        criteria = [InducedCost(problem, self.depth_penalty)]
+        criteria: list[Any] = [InducedCost(problem, self.depth_penalty)]
         searches: list[Any] = ["greedy"]
         if budget.beam is not None:
             criteria.append(InducedCost(problem, 0.0))

@@ -8,6 +8,7 @@ their storage, and a row of integer weight w is the same as w rows.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -53,7 +54,7 @@ def row_hashes(problem: Problem) -> np.ndarray:
     return mixed(sum(problem.pool.map(add, problem.pool.blocks(X.shape[1], 1)), found))
 
 
-def _nonzeros(X, feature: int) -> tuple[np.ndarray, np.ndarray]:
+def _nonzeros(X: Any, feature: int) -> tuple[np.ndarray, np.ndarray]:
     """Rows and values of a column that are not 0, as float64."""
     if sparse.issparse(X):
         part = slice(X.indptr[feature], X.indptr[feature + 1])

@@ -130,7 +130,9 @@ def _removals(state: PolishState, *, leaves_only: bool = False) -> list[Removal]
     return found
 
 
-def _removal(state: PolishState, moments: Moments, before: float, parent, child, sibling):
+def _removal(
+    state: PolishState, moments: Moments, before: float, parent: int, child: int, sibling: int
+) -> Removal:
     tree = state.tree
     rows = tree.rows[child]
     own, other = (tree.cluster[tree.reach[node][rows]] for node in (child, sibling))
@@ -197,8 +199,7 @@ def _new_cluster_split(state: PolishState, leaf: int, moments: Moments) -> LeafS
         )
         features = moving.widest_features(moving.n_affordable)
         found = best_moving_cut(moving, base, np.ones(2, dtype=bool), features, state.tie)
-        gain = found and found[0].gain - before.between_ss()
-        state.cache[name] = found and LeafSplit(gain, leaf, found[0])
+        state.cache[name] = found and LeafSplit(found[0].gain - before.between_ss(), leaf, found[0])
     split = state.cache[name]
     return split and split._replace(leaf=leaf)
 

@@ -195,6 +195,8 @@ def test_excel(tmp_path):
         'lines 1 to 2 skipped: a title ("Sales 2020") (--skip 0 keeps it)',
         'x: 1 value is not a number ("-"); treated as missing',
     ]
+    with pytest.raises(InputError, match=r"data.xlsx is empty"):
+        read(tmp_path, workbook(tmp_path), "data.xlsx", skip=9)
 
 
 def test_excel_cells_that_start_elsewhere_and_have_no_header(tmp_path):

@@ -283,6 +283,8 @@ def test_the_order_of_day_and_month():
 def test_dates_of_several_formats_are_text_and_a_few_strays_are_missing():
     mixed = ["2020-12-31"] * 8 + ["31.12.2020"] * 2
     assert parse(d=mixed)[0].table["d"].dtype == pl.String
+    times = ["2020-12-31"] * 4 + ["2020-12-31 14:30"] * 3 + ["2020-12-31T14:30"] * 3
+    assert parse(d=times)[0].table["d"].dtype == pl.String
     found, said = parse(d=["2020-12-31"] * 19 + ["soon", "NA"])
     assert found.table["d"].null_count() == 2
     assert 'd: 1 value is not a date ("soon"); treated as missing' in said

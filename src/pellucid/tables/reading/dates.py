@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import time
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -85,7 +85,7 @@ def read_dates(values: pl.Series, counts: pl.Series, *, day_first: bool) -> Date
     day_first : bool
         The order of day and month if all values fit both.
     """
-    needed = SHARE * counts.sum()
+    needed = SHARE * int(counts.sum())
     if counts.filter(values.str.contains(_ANY_SHAPE).fill_null(False)).sum() < needed:
         return None
     for shape, formats in SHAPES.items():
@@ -94,11 +94,11 @@ def read_dates(values: pl.Series, counts: pl.Series, *, day_first: bool) -> Date
             continue
         tail = _time_format(values.filter(fits), counts.filter(fits), shape)
         found = [(_parse(values, each + tail), each + tail) for each in formats]
-        found = [(parsed, int(counts.filter(parsed.is_not_null()).sum()), f) for parsed, f in found]
-        best = max(n for _, n, _ in found)
+        n_read = [int(counts.filter(parsed.is_not_null()).sum()) for parsed, _ in found]
+        best = max(n_read)
         if best < needed:
             continue
-        ties = [(parsed, f) for parsed, n, f in found if n == best]
+        ties = [each for each, n in zip(found, n_read) if n == best]
         different = len(ties) > 1 and not ties[0][0].equals(ties[1][0], null_equal=True)
         chosen = ties[0 if day_first or not different else 1]
         return DateReading(chosen[0], _to_python(chosen[1]), different)
@@ -114,7 +114,7 @@ def days(column: pl.Series) -> pl.Series:
     """Dates and times as days since 1970-01-01."""
     if column.dtype == pl.Date:
         return column.cast(pl.Int32).cast(pl.Float64)
-    if column.dtype.time_zone is not None:
+    if isinstance(column.dtype, pl.Datetime) and column.dtype.time_zone is not None:
         column = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
     return column.dt.epoch("us").cast(pl.Float64) / (24 * 60 * 60 * 1e6)
 
@@ -127,7 +127,8 @@ def is_midnight(column: pl.Series) -> bool:
 def dates_in_integers(column: pl.Series) -> pl.Series | None:
     """The dates of integers such as 20201231; None if a value is no date."""
     first, last = 19000101, 20991231
-    low, high = column.min(), column.max()
+    low: Any = column.min()
+    high: Any = column.max()
     if low is None or low < first or high > last or low == high:
         return None
     found = column.cast(pl.String).str.to_date("%Y%m%d", strict=False)
@@ -137,7 +138,7 @@ def dates_in_integers(column: pl.Series) -> pl.Series | None:
 def _parse(values: pl.Series, date_format: str) -> pl.Series:
     if "%H" in date_format or "%I" in date_format:
         parsed = values.str.to_datetime(date_format, strict=False, time_unit="us")
-        if parsed.dtype.time_zone is not None:
+        if isinstance(parsed.dtype, pl.Datetime) and parsed.dtype.time_zone is not None:
             parsed = parsed.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
     else:
         parsed = values.str.to_date(date_format, strict=False)
@@ -150,10 +151,11 @@ def _time_format(values: pl.Series, counts: pl.Series, shape: str) -> str:
     """The format of the time of day that most values have; empty for none."""
     parts = values.str.extract_groups(shape + _TIME).struct.unnest()
 
-    def usual(name: str) -> str | None:
-        """The text of a group in most values."""
-        weight = pl.DataFrame({"part": parts[name], "n": counts}).group_by("part")
-        return weight.agg(pl.col("n").sum()).sort("n", "part", descending=True)["part"][0]
+    def usual(name: str) -> str:
+        """The text of a group in most of the values that have it."""
+        there = pl.DataFrame({"part": parts[name], "n": counts}).drop_nulls("part")
+        weight = there.group_by("part").agg(pl.col("n").sum())
+        return weight.sort("n", "part", descending=True)["part"][0]
 
     def mostly(name: str) -> bool:
         return counts.filter(parts[name].is_not_null()).sum() > counts.sum() / 2
@@ -166,9 +168,9 @@ def _time_format(values: pl.Series, counts: pl.Series, shape: str) -> str:
     if parts["fraction"].is_not_null().any():
         text += "%.f"
     if mostly("half"):
-        text += (usual("halfgap") or "") + "%p"
+        text += usual("halfgap") + "%p"
     if mostly("zone"):
-        text += (usual("zonegap") or "") + "%#z"
+        text += usual("zonegap") + "%#z"
     return text
 
 

@@ -76,8 +76,8 @@ def _check_depth(name: str, content: bytes) -> None:
     depth, n_quotes = 0, 0
     text = content.replace(rb"\\", b"").replace(rb"\"", b"") if b"\\" in content else content
     for begin in range(0, len(text), _CHUNK):
-        signs = text[begin : begin + _CHUNK].translate(None, _OTHER_SIGNS)
-        signs = np.frombuffer(b'""' + signs, np.uint8)
+        found = text[begin : begin + _CHUNK].translate(None, _OTHER_SIGNS)
+        signs = np.frombuffer(b'""' + found, np.uint8)
         quotes = n_quotes + np.cumsum(signs == ord('"'))
         depths = depth + np.cumsum(np.where(quotes % 2, 0, _STEPS[signs]))
         if depths.max() > _MAX_DEPTH:
@@ -135,8 +135,8 @@ def _read_excel(name: str, content: bytes, options: ReadingOptions) -> pl.DataFr
         has_header = is_header(cells[0], cells[1 : MAX_ROWS + 1], None)
         if not has_header:
             notice(NO_HEADER)
-    if len(cells) <= has_header:
-        raise InputError(f"{name} has column names but no rows")
+    if len(cells) <= bool(has_header):
+        raise InputError(f"{name} has column names but no rows" if cells else f"{name} is empty")
     header = cells[0] if has_header else numbered_names(sample.width)
     below = workbook.load_sheet(sheet, header_row=None, skip_rows=skip + bool(has_header))
     table = below.to_polars()

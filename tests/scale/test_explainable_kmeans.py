@@ -96,7 +96,7 @@ def test_copies_of_rows_are_counted():
     ones = np.ones(5, dtype=np.int64)
     rows = RowSample(np.asfortranarray(X), 0 * ones, np.ones(5), ones)
     found = rows.smallest(10, 2**64 - 1)
-    counts = {tuple(row): n for row, n in zip(found.X.tolist(), found.count.tolist())}
+    counts = {tuple(row): n for row, n in zip(found.X.tolist(), found.copies.tolist())}
     assert counts == {(1.0, 2.0): 2, (0.0, 1.0): 2, (5.0, 5.0): 1}
     shuffled = RowSample(*(array[[4, 2, 0, 3, 1]] for array in rows)).smallest(2, 2**64 - 1)
     assert shuffled.X.tolist() == found.X[:2].tolist()

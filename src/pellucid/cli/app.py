@@ -119,7 +119,7 @@ def explain_command(
         name = None if method is None else method.value
         check_method(name, options, read_number(k), table.preparation["labels"] is not None)
         table.check()
-        checks.check_dialect(dialect)
+        sql_dialect = checks.check_dialect(dialect)
         targets = {"output": output, "tree": tree, "sql": sql, "model": model, "report": report}
         _check_files(file, targets)
         if names not in (None, "suggested"):
@@ -135,7 +135,7 @@ def explain_command(
             options=options,
             names=names,
             appearance=Appearance(
-                as_json, dialect, bom, title, rows, no_rows, language.value, keep_formulas
+                as_json, sql_dialect, bom, title, rows, no_rows, language.value, keep_formulas
             ),
             seed=seed,
             memory=memory,
@@ -385,7 +385,7 @@ def regions_command(
     with errors_in_one_line(debug or context.obj, quiet):
         _check_clusters(k, table)
         checks.check_word("--shape", shape, checks.SHAPES)
-        checks.check_dialect(dialect)
+        sql_dialect = checks.check_dialect(dialect)
         targets = {"output": output, "plot": plot, "sql": sql, "model": model, "report": report}
         checks.check_shape_exports(shape, targets)
         _check_files(file, targets)
@@ -401,7 +401,7 @@ def regions_command(
             targets=targets,
             bom=bom,
             keep_formulas=keep_formulas,
-            dialect=dialect,
+            dialect=sql_dialect,
             language=language.value,
             names=names,
             title=title,

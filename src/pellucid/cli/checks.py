@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from pellucid._utils.optional import require_package
 from pellucid.cli import CommandError, check_folder, check_target
 from pellucid.tables.suffixes import written_format
+
+if TYPE_CHECKING:
+    from pellucid._utils.options import SQLDialect
 
 PICTURES = (".png", ".svg", ".pdf")
 GRAPHS = (".dot", ".gv")
@@ -92,14 +96,15 @@ def check_word(option: str, word: str | None, known: tuple[str, ...]) -> None:
         )
 
 
-def check_dialect(dialect: str) -> None:
-    """Fail unless `dialect` is a dialect of SQL that is known."""
+def check_dialect(dialect: str) -> SQLDialect:
+    """A dialect of SQL; fail unless it is known."""
     from pellucid.export.sql_dialects import DIALECTS
 
     if dialect not in DIALECTS:
         raise CommandError(
             f"--dialect: unknown dialect {dialect!r}", hint=f"use one of {', '.join(DIALECTS)}"
         )
+    return cast("SQLDialect", dialect)
 
 
 def check_targets(file: Path, targets: Mapping[str, Path | None]) -> None:

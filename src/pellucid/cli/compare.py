@@ -6,7 +6,7 @@ import json
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pellucid import metrics
 from pellucid._utils.notices import notice
@@ -20,6 +20,9 @@ from pellucid.table_explainer.preparing import PreparedTable, prepare
 from pellucid.table_explainer.wording import count
 from pellucid.tables.reading import ReadingOptions, read_source
 from pellucid.tree.trade_off import TradeOff, TradeOffPoint
+
+if TYPE_CHECKING:
+    from pellucid._utils.options import Objective
 
 
 def read_clusters(
@@ -84,7 +87,7 @@ def compare(
 def path(
     file: Path,
     *,
-    objective: str,
+    objective: Objective,
     plot: Path | None,
     seed: int,
     as_json: bool,

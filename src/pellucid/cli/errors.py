@@ -14,7 +14,7 @@ from pellucid._utils.notices import InputError
 INTERRUPTED = 130
 
 # The module and the name of this class depend on the version of typer.
-_UsageError = typer.BadParameter.__mro__[1]
+_UsageError: Any = typer.BadParameter.__mro__[1]
 
 
 class _PlainFlags:
@@ -38,10 +38,11 @@ class Commands(_PlainFlags, TyperGroup):
 
     def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
         """Run a command."""
+        extra["standalone_mode"] = False
         if not standalone_mode:
-            return super().main(*args, standalone_mode=False, **extra)
+            return super().main(*args, **extra)
         try:
-            code = super().main(*args, standalone_mode=False, **extra)
+            code = super().main(*args, **extra)
         except _UsageError as error:
             if type(error).__name__ != "NoArgsIsHelpError":  # it has printed the help already
                 _show_usage_error(error)

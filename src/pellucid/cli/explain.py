@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.table import Table
@@ -39,6 +39,9 @@ from pellucid.table_explainer.prediction import report_assignment
 from pellucid.table_explainer.wording import count, percent
 from pellucid.tables.reading import ReadingOptions, read_source
 
+if TYPE_CHECKING:
+    from pellucid._utils.options import SQLDialect
+
 
 @dataclass(frozen=True)
 class Targets:
@@ -56,7 +59,7 @@ class Appearance:
     """Options of the output that do not change the result."""
 
     as_json: bool = False
-    dialect: str = "standard"
+    dialect: SQLDialect = "standard"
     bom: bool = False
     title: str | None = None
     rows: str = "rows"

@@ -121,7 +121,7 @@ def warnings_in_one_line() -> Iterator[None]:
     """Print each warning once, as one line on standard error."""
     shown: set[str] = set()
 
-    def show(message, category, filename, lineno, file=None, line=None) -> None:
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
         text = str(message)
         if text not in shown:
             shown.add(text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import cast
 
 from pellucid._utils.notices import notice
 from pellucid.cli import CommandError
@@ -41,7 +42,7 @@ def read_model(path: Path) -> Explanation:
     from pellucid import from_json
 
     try:
-        return from_json(path)
+        return cast("Explanation", from_json(path))
     except ValueError as error:
         raise CommandError(
             f"{path} is not a model: {error}",

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import sys
 import warnings
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import polars as pl
@@ -27,6 +28,9 @@ from pellucid.tables.encoding import Indicator
 from pellucid.tables.reading import ReadingOptions, TableSource, as_format, read_source
 from pellucid.tables.writing import to_text, write_table
 
+if TYPE_CHECKING:
+    from pellucid._utils.options import SQLDialect
+
 REGION = "region"
 
 
@@ -39,7 +43,7 @@ def regions(
     targets: dict[str, Path | None],
     bom: bool = False,
     keep_formulas: bool = False,
-    dialect: str = "standard",
+    dialect: SQLDialect = "standard",
     language: str = "en",
     names: str | None = None,
     title: str | None = None,
@@ -150,7 +154,7 @@ def predict_regions(
     from pellucid import from_json
 
     try:
-        found = from_json(model)
+        found = cast("RegionList", from_json(model))
     except ValueError as error:
         raise CommandError(
             f"{model} is not a model: {error}",
@@ -168,7 +172,7 @@ def _export(
     exported: RegionList,
     source: TableSource,
     targets: dict[str, Path | None],
-    dialect: str,
+    dialect: SQLDialect,
     text: dict[str, bool],
 ) -> None:
     """Write the rows, the SQL expression and the model."""
@@ -209,7 +213,9 @@ def _write_rows(
             )
         values = source.table[column]
         if isinstance(name, Indicator):
-            known = [n.value for n in found.names_ if getattr(n, "column", None) == column]
+            known = [
+                n.value for n in found.names_ if isinstance(n, Indicator) and n.column == column
+            ]
             is_text = all(isinstance(value, str) for value in known if value is not None)
             columns[column] = values.cast(pl.String) if is_text else values
             continue
@@ -222,10 +228,10 @@ def _write_rows(
         fill = found.fill_.get(column)
         columns[column] = numbers.alias(column) if fill is None else numbers.fill_null(fill)
     used = [name for name in found.used_names if not isinstance(name, Indicator)]
-    known = np.ones(source.table.height, dtype=bool)
+    is_there = np.ones(source.table.height, dtype=bool)
     for name in used:
-        known &= columns[name].is_not_null().to_numpy()
-    rows = np.flatnonzero(known)
+        is_there &= columns[name].is_not_null().to_numpy()
+    rows = np.flatnonzero(is_there)
     table = pl.DataFrame([values.alias(name) for name, values in columns.items()])
     place = np.full(source.table.height, -1)
     place[rows] = np.arange(len(rows))
@@ -325,5 +331,5 @@ def _draw(plot: Path, model: Any, table: Any, labels: np.ndarray) -> None:
 
     for level in range(model.n_levels_):
         path = plot.with_name(f"{plot.stem}-{level + 1}{plot.suffix}")
-        draw(path, lambda level=level: plot_level(model, table, labels, level=level))
+        draw(path, partial(plot_level, model, table, labels, level=level))
         notice(f"drew level {level + 1} in {path}")

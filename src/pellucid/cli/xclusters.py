@@ -192,9 +192,9 @@ def _read_long(table: pl.DataFrame, columns: SeriesColumns, shape: dict) -> Enti
         notice(Message("explainedBy", columns=explained_by.columns))
     means = None
     if weight is not None:
-        means = table.group_by(keys).agg(pl.col(weight).mean().alias("weight of an entity"))
-        means = series.entities.with_row_index("row of an entity").join(means, on=keys, how="left")
-        means = means.sort("row of an entity")["weight of an entity"]
+        found = table.group_by(keys).agg(pl.col(weight).mean().alias("weight of an entity"))
+        found = series.entities.with_row_index("row of an entity").join(found, on=keys, how="left")
+        means = found.sort("row of an entity")["weight of an entity"]
     return _weighted(series, explained_by, value, columns, means)
 
 
@@ -265,7 +265,8 @@ def _constant_columns(table: pl.DataFrame, keys: list[str], taken: tuple) -> lis
 
 def _usable_columns(entities: pl.DataFrame, names: list[str]) -> list[str]:
     """Columns that can explain clusters: more than one value, and not too many texts."""
-    usable, ignored = [], []
+    usable: list[str] = []
+    ignored: list[str] = []
     for name in names:
         column, n_different = entities[name], entities[name].n_unique()
         is_category = not column.dtype.is_numeric()

@@ -243,7 +243,7 @@ class ExplainableKMeans(BaseThresholdTree):
 
         statistics = problem.map(RowStatisticsTask())
         sample = value_sample(problem, SCAN_SAMPLE_ROWS, statistics.n_rows)
-        weight = sample.weight * sample.count
+        weight = sample.weight * sample.copies
         data = Dataset(np.ascontiguousarray(sample.X), Weights.of(weight))
         small = Problem(data, problem.centers, sample.labels, unit_from_labels=True)
         yardstick = _reference_cost(small)

@@ -115,7 +115,9 @@ class Subject:
         source: AlternativeTree | None = None,
     ) -> TreeCandidate:
         tree = counted(tree, leaf)
-        how = {} if source is None else {"kind": source.kind, "amount": source.amount}
+        how: dict[str, Any] = (
+            {} if source is None else {"kind": source.kind, "amount": source.amount}
+        )
         if self.reference is None:
             return TreeCandidate(tree, leaf, ratio, **how)
         known = agreement_and_purity(tree, leaf, self.reference)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.report.cluster_names import Names
-from pellucid.report.columns import Table, clipped
+from pellucid.report.columns import CategoryColumn, NumberColumn, Table, clipped
 from pellucid.report.data_notes import DataNotes
 from pellucid.report.facts import PageColumns, choose_columns, cluster_facts, data_names
 from pellucid.report.model_view import Choice, Subject
@@ -58,7 +58,8 @@ def make_payload(
     if notes.table is None:
         notes = replace(notes, table=find_table_facts(table.names, table.read, table.n_rows))
     profiles = {p.column.name: p for p in columns.profiles}
-    values = {p.column.name: p.column.values for p in columns.profiles if not p.is_number}
+    categories = [p.column for p in columns.profiles if isinstance(p.column, CategoryColumn)]
+    values = {column.name: column.values for column in categories}
     points = sample_rows(choice.trees[choice.own].position, n_clusters, max_points)
 
     def describe(candidate: TreeCandidate) -> dict[str, Any]:
@@ -154,11 +155,11 @@ def _length(entry: Any) -> int:
 
 def _fill(explanation: Any, profile: Profile) -> Any:
     """Replacement of a missing value: a number, the position of a category, or None."""
-    name = profile.column.name
-    if name not in explanation.fill_:
+    column = profile.column
+    if column.name not in explanation.fill_:
         return None
-    value = explanation.fill_[name]
-    if profile.is_number:
+    value = explanation.fill_[column.name]
+    if isinstance(column, NumberColumn):
         return float(value)
-    values = profile.column.values
+    values = column.values
     return values.index(value) if value in values else len(values)

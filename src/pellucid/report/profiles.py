@@ -69,8 +69,8 @@ class Profile:
 
     def describe(self) -> dict[str, Any]:
         """The column for the page."""
-        if not self.is_number:
-            column = self.column
+        column = self.column
+        if isinstance(column, CategoryColumn):
             return {
                 "kind": "category",
                 "values": [word(value) for value in column.values],
@@ -120,7 +120,8 @@ class Profile:
         with np.errstate(invalid="ignore", divide="ignore"):
             inside = sums / counts
             outside = (sums.sum() - sums) / (counts.sum() - counts)
-        return tuple(self._without_rounding_error(found + self.mean) for found in (inside, outside))
+        exact = self._without_rounding_error
+        return exact(inside + self.mean), exact(outside + self.mean)
 
     def _without_rounding_error(self, means: np.ndarray) -> np.ndarray:
         """Exactly 0 where all values are 0."""

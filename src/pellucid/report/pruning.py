@@ -51,7 +51,9 @@ def pruned_trees(tree: ThresholdTree, leaf: np.ndarray, reference: np.ndarray) -
     return AlternativeTrees(found)
 
 
-def _below(tree: ThresholdTree, ends: dict[int, int], counts: np.ndarray):
+def _below(
+    tree: ThresholdTree, ends: dict[int, int], counts: np.ndarray
+) -> tuple[list[int], list[int]]:
     """Rows that the leaves below each node put right, and how many leaves these are."""
     right, leaves = np.zeros(tree.node_count, dtype=np.int64), np.zeros(tree.node_count, dtype=int)
     for node in range(tree.node_count - 1, -1, -1):
@@ -88,7 +90,7 @@ def _cut_back(tree: ThresholdTree, ends: dict[int, int]) -> ThresholdTree:
         if old in ends:
             builder.set_cluster(new, ends[old])
             continue
-        split = {"feature": int(tree.feature[old]), "threshold": float(tree.threshold[old])}
-        children = builder.split(new, **split)
+        feature, threshold = int(tree.feature[old]), float(tree.threshold[old])
+        children = builder.split(new, feature=feature, threshold=threshold)
         stack += zip((int(tree.children_left[old]), int(tree.children_right[old])), children)
     return builder.build()

@@ -22,7 +22,7 @@ def describe_exports(model: Any) -> dict[str, Any]:
     ----------
     model : fitted EOP model, RegionList or None
     """
-    empty = {"model": None, "sqlDialects": {}, "sql": {}}
+    empty: dict[str, Any] = {"model": None, "sqlDialects": {}, "sql": {}}
     if model is None:
         return empty
     try:

@@ -168,7 +168,16 @@ def _cut(text: str) -> str:
 class _View:
     """The rows as every level looks at them."""
 
-    def __init__(self, numbers, names, level_of, answer, classes, place, max_points) -> None:
+    def __init__(
+        self,
+        numbers: np.ndarray,
+        names: list[str],
+        level_of: np.ndarray,
+        answer: np.ndarray,
+        classes: np.ndarray,
+        place: dict[str, int],
+        max_points: int,
+    ) -> None:
         self.numbers, self.names, self.level_of, self.answer = numbers, names, level_of, answer
         self.place, self.max_points = place, max_points
         self.position = {name: i for i, name in enumerate(classes.tolist())}

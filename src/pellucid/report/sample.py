@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.report.columns import word
+from pellucid.report.columns import NumberColumn, word
 from pellucid.report.profiles import Profile, short
 
 _FEW = 20
@@ -31,9 +31,10 @@ def sample_rows(cluster: np.ndarray, n_clusters: int, most: int) -> np.ndarray:
 
 def values_of(profile: Profile, rows: np.ndarray, *, digits: int = 5) -> list[Any]:
     """Values of some rows of a column: numbers, or positions of categories."""
-    if profile.is_number:
-        return [short(v, digits) for v in profile.column.numbers[rows].tolist()]
-    return profile.column.codes[rows].tolist()
+    column = profile.column
+    if isinstance(column, NumberColumn):
+        return [short(v, digits) for v in column.numbers[rows].tolist()]
+    return column.codes[rows].tolist()
 
 
 def typical_rows(
@@ -52,13 +53,14 @@ def typical_rows(
             rows = np.sort(random.choice(rows, _CANDIDATES, replace=False))
         distance = np.zeros(len(rows))
         for profile in profiles if len(rows) else []:
-            if profile.is_number:
-                numbers = profile.column.numbers[rows]
+            column = profile.column
+            if isinstance(column, NumberColumn):
+                numbers = column.numbers[rows]
                 middle = np.nanmean(numbers) if np.isfinite(numbers).any() else 0.0
                 away = (numbers - middle) / (profile.spread or 1.0)
                 distance += np.nan_to_num(away, nan=3.0) ** 2
             else:
-                codes = profile.column.codes[rows]
+                codes = column.codes[rows]
                 distance += codes != np.bincount(codes).argmax()
         found.append(rows[np.argsort(distance, kind="stable")[:most]])
     return found
@@ -66,11 +68,11 @@ def typical_rows(
 
 def written_row(profiles: list[Profile], row: int) -> list[Any]:
     """One row for display: rounded numbers and names of categories."""
-    cells = []
-    for profile in profiles:
-        if profile.is_number:
-            cells.append(short(float(profile.column.numbers[row]), 12))
+    cells: list[Any] = []
+    for column in (profile.column for profile in profiles):
+        if isinstance(column, NumberColumn):
+            cells.append(short(float(column.numbers[row]), 12))
         else:
-            code, values = int(profile.column.codes[row]), profile.column.values
+            code, values = int(column.codes[row]), column.values
             cells.append(word(values[code]) if code < len(values) else "other")
     return cells

@@ -11,6 +11,7 @@ from pellucid.report.privacy import MIN_ROWS
 from pellucid.report.profiles import Profile
 from pellucid.report.trees import TreeCandidate
 from pellucid.tables.encoding import Indicator
+from pellucid.tree import ThresholdTree
 
 MOST_NUMBERS = 40_000
 """Numbers of the histograms of the model's own tree, at the most."""
@@ -79,7 +80,7 @@ def split_histograms(
     return found
 
 
-def _leaves_below(tree) -> dict[int, list[int]]:
+def _leaves_below(tree: ThresholdTree) -> dict[int, list[int]]:
     below: dict[int, list[int]] = {}
     for node in range(tree.node_count - 1, -1, -1):  # nodes come before their children
         if tree.is_leaf[node]:

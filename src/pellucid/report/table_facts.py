@@ -211,7 +211,7 @@ def describe_numbers(values: np.ndarray, *, is_sample: bool = False) -> dict[str
     }
 
 
-def related_columns(numbers: Mapping[str, np.ndarray]) -> dict[str, list[Any]]:
+def related_columns(numbers: Mapping[str, np.ndarray]) -> dict[str, Any]:
     """Pairs of columns with the same values, and pairs with a high correlation.
 
     Parameters

@@ -56,7 +56,7 @@ def report_html(
     """
     if language not in LANGUAGES:
         raise ValueError(f"language is {language!r}; the languages are {', '.join(LANGUAGES)}")
-    shown = {
+    shown: dict[str, Any] = {
         "title": title,
         "rows": rows,
         "reference": reference,

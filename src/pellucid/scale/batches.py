@@ -75,8 +75,10 @@ class PickedRows(NamedTuple):
 
     def take(self, places: np.ndarray) -> PickedRows:
         """Some of the rows."""
-        arrays = (array.take(places, axis=-1) if array.size else array for array in self[:-1])
-        return PickedRows(*arrays, _weights_of(self.weights, places))
+        columns, values, codes, labels = (
+            array.take(places, axis=-1) if array.size else array for array in self[:-1]
+        )
+        return PickedRows(columns, values, codes, labels, _weights_of(self.weights, places))
 
     def costs(self, centers: np.ndarray, unit: float) -> np.ndarray:
         """Weighted cost of every row at every center, in units: (n_rows, n_clusters), int64."""

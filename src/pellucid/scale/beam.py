@@ -76,7 +76,8 @@ class Membership:
     """
 
     def __init__(self, sides: dict[int, Side], batch: Batch) -> None:
-        self._sides, self._batch, self._rows = sides, batch, {}
+        self._sides, self._batch = sides, batch
+        self._rows: dict[int, np.ndarray] = {}
 
     def rows(self, number: int) -> np.ndarray:
         """Rows of a node, ascending."""
@@ -177,6 +178,8 @@ class PartitionedPool(NodePool):
     n_candidates : int
     """
 
+    criterion: PartitionedMistakes
+
     def __init__(
         self, criterion: PartitionedMistakes, threshold_style: ThresholdStyle, n_candidates: int
     ) -> None:
@@ -264,12 +267,13 @@ class PartitionedPool(NodePool):
             }
             task = partial(PartSumsTask, routing, rows)
             for number, splits in run_searches(searches, task, problem.map).items():
-                found = [(split.objective, split) for split in splits or ()]
+                found = [(split.objective, split) for split in splits]
                 self.nodes[number].candidates = found
 
     def _groups(self, numbers: list[int]) -> Iterator[list[int]]:
         """Nodes whose histograms are counted in one pass."""
-        problem, group, n_bytes = self.criterion.problem, [], 0
+        problem, n_bytes = self.criterion.problem, 0
+        group: list[int] = []
         for number in numbers:
             n_centers = len(self.nodes[number].node.centers)
             size = 8 * problem.n_features * problem.n_bins * n_centers

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -57,7 +58,7 @@ class ExpandedTree:
     """
 
     builder: TreeBuilder
-    gains: list[int] = field(default_factory=list)
+    gains: list[Any] = field(default_factory=list)
     costs: list[int] = field(default_factory=list)
 
 
@@ -76,7 +77,14 @@ def grow_best_first(
 
 
 class _BestFirst:
-    def __init__(self, criterion, threshold_style, progress, n_leaves, start) -> None:
+    def __init__(
+        self,
+        criterion: PartitionedSurrogateCost,
+        threshold_style: ThresholdStyle,
+        progress: Progress,
+        n_leaves: int,
+        start: ThresholdTree | None,
+    ) -> None:
         self.criterion, self.style, self.progress = criterion, threshold_style, progress
         self.n_leaves, self.start = n_leaves, start
         self.large = self._new_builder()
@@ -105,31 +113,32 @@ class _BestFirst:
         for leaf in large_number:
             tree.builder.set_cluster(leaf, self.found[leaf].sums.cluster)
         while len(large_number) < self.n_leaves:
-            options = sorted(
-                (-node.split.gain, leaf)
+            splits = {
+                leaf: split
                 for leaf, number in large_number.items()
-                if (node := self.found[number]).split is not None
-            )
-            if not options:
+                if (split := self.found[number].split) is not None
+            }
+            if not splits:
                 break
-            leaf = options[0][1]
-            node = self.found[large_number[leaf]]
+            options = sorted(splits, key=lambda leaf: (-splits[leaf].gain, leaf))
+            leaf = options[0]
+            node, split = self.found[large_number[leaf]], splits[leaf]
             if node.children is None:
                 n_left = self.n_leaves - len(large_number)
-                numbers = [large_number[option] for _, option in options[:n_left]]
+                numbers = [large_number[option] for option in options[:n_left]]
                 likely = {n for n in numbers if self.found[n].children is None}
                 return tree, {large_number[leaf]}, likely
             del large_number[leaf]
-            pair = tree.builder.split(leaf, feature=node.split.feature, threshold=node.threshold)
+            pair = tree.builder.split(leaf, feature=split.feature, threshold=node.threshold)
             for child, number in zip(pair, node.children):
                 large_number[child] = number
                 tree.builder.set_cluster(child, self.found[number].sums.cluster)
-            tree.gains.append(node.split.gain)
+            tree.gains.append(split.gain)
         while tree.gains and tree.gains[-1] == 0:
             parent = tree.builder.splits[-1]
             record = tree.builder.nodes[parent]
-            numbers = large_number.pop(record.left), large_number.pop(record.right)
-            large_number[parent] = next(n for n, f in self.found.items() if f.children == numbers)
+            pair = large_number.pop(record.left), large_number.pop(record.right)
+            large_number[parent] = next(n for n, f in self.found.items() if f.children == pair)
             tree.gains.pop()
             tree.builder.undo()
         tree.costs = [self.found[number].sums.cost for number in large_number.values()]

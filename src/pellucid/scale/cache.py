@@ -132,7 +132,7 @@ class CachedBatch(Batch):
     def _read(self, offset: int, dtype: np.dtype) -> np.ndarray:
         """One number per row from the file."""
         array = np.empty(self.n_rows, dtype=dtype)
-        buffer, done = memoryview(array).cast("B") if array.size else memoryview(b""), 0
+        buffer, done = array.data.cast("B") if array.size else memoryview(b""), 0
         while done < len(buffer):
             n_bytes = os.preadv(self._descriptor, [buffer[done:]], offset + done)
             if not n_bytes:
@@ -167,7 +167,7 @@ class CachedBatch(Batch):
         return second, self._margins
 
     @margins.setter
-    def margins(self, value: tuple[np.ndarray, np.ndarray]) -> None:
+    def margins(self, value: Any) -> None:
         second, margins = value
         write_array(self._descriptor, margins, self._entry.margins_at)
         if self._entry.codes is None:
@@ -189,7 +189,7 @@ class CachedBatch(Batch):
         return self._state.passive
 
     @passive.setter
-    def passive(self, value: tuple[Any, dict[int, Any]]) -> None:
+    def passive(self, value: tuple[Any, dict[int, Any]] | None) -> None:
         self._state.passive = value
 
     @property
@@ -198,14 +198,14 @@ class CachedBatch(Batch):
         return self._n_features
 
     @cached_property
-    def weights(self) -> Weights:
+    def weights(self) -> Weights:  # type: ignore[override]
         """Weights of the rows."""
         if self._units.are_ones:
             return equal_weights(self.n_rows)
         return self._units.of(self._mapped(0, (self.n_rows,), np.dtype(np.float64)))
 
     @cached_property
-    def codes(self) -> np.ndarray:
+    def codes(self) -> np.ndarray:  # type: ignore[override]
         """Bins of all values: (n_features, n_rows)."""
         if self._entry.codes is not None:
             return self._entry.codes
@@ -213,7 +213,7 @@ class CachedBatch(Batch):
         return self._mapped(self._codes_at, shape, self._entry.code_type)
 
     @cached_property
-    def columns(self) -> np.ndarray:
+    def columns(self) -> np.ndarray:  # type: ignore[override]
         """All values: (n_features, n_rows)."""
         shape = (self._n_features, self.n_rows)
         return self._mapped(self._values_at, shape, self._entry.value_type)
@@ -322,7 +322,7 @@ class CachedPartitions(LocalPartitions):
 def write_array(descriptor: int, array: np.ndarray, offset: int) -> None:
     """Write an array to the temporary file."""
     array = np.ascontiguousarray(array)
-    buffer = memoryview(array).cast("B") if array.size else memoryview(b"")
+    buffer = array.data.cast("B") if array.size else memoryview(b"")
     try:
         while len(buffer):
             n_bytes = os.pwrite(descriptor, buffer[: 2**30], offset)

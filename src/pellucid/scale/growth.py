@@ -23,9 +23,14 @@ class CenterCriterion(Protocol):
     """A criterion whose splits separate reference centers."""
 
     problem: ScaleProblem
-    has_passive_rows: bool
-    task: Callable[..., Any]
-    """``task(routing, row_sums, requests)`` answers the requests of searches in one pass."""
+
+    @property
+    def has_passive_rows(self) -> bool:
+        """Whether nodes have rows that do not count in the search."""
+
+    @property
+    def task(self) -> Callable[..., Any]:
+        """``task(routing, row_sums, requests)`` answers the requests of searches in one pass."""
 
     def row_sums(self, nodes: Sequence[OpenNode]) -> NodeRowSums:
         """What is summed over the rows of some nodes."""

@@ -140,7 +140,9 @@ class _InducedCostSearch:
         search = ColumnSearch(found[self.features], self.features, bins.edges, np.inf)
         guess = bound + (self.criterion.ratio - 1) * excess
 
-        def prepare(columns: list[int]) -> Generator:
+        def prepare(
+            columns: list[int],
+        ) -> Generator[list[ExcessRequest], list[ExcessSums], None]:
             # One column after the other: the best split so far makes the next request smaller.
             groups = [[j] for j in columns]
             if self.problem.partitions.passes_are_costly:

@@ -69,7 +69,8 @@ class InducedCostTask(ExactTask):
 
     def over(self, batches: Iterable[Batch]) -> list[ExcessSums | PartSums]:
         """Sums of several batches. The few rows of all of them are worked on together."""
-        criterion, found = self.criterion, []
+        criterion = self.criterion
+        found: list[ExcessSums | PartSums] = []
         for request in self.requests:
             if isinstance(request, PartRequest):
                 found.append(PartSums.empty(request.n_parts, criterion.n_channels(request.node)))

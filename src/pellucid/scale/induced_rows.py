@@ -393,7 +393,7 @@ class MarginTask(ExactTask):
                 own = OwnMargins(*(array.take(rows) for array in own))
         active.add_own(batch, rows, own)
 
-    def _separated_rows(self, batch: Batch, last_leaf, leaf) -> np.ndarray:
+    def _separated_rows(self, batch: Batch, last_leaf: np.ndarray, leaf: np.ndarray) -> np.ndarray:
         from pellucid.scale.induced_kernels import separated_settled_rows
 
         assert self.last is not None

@@ -175,7 +175,7 @@ class PartitionedMistakes:
         coordinates = problem.centers[node.centers]
         features = (coordinates != coordinates[0]).any(axis=0).nonzero()[0]
         if not len(features):
-            return
+            return []
         n_centers = len(node.centers)
         n_left = np.arange(1, n_centers)
         divisor = np.minimum(n_left, n_centers - n_left) if self.balanced else np.ones(len(n_left))
@@ -190,7 +190,7 @@ class PartitionedMistakes:
             sums = histogram[feature].T.copy()
             return FineColumn(bins.edges[feature], sums, bins.inside[feature])
 
-        def judge(feature: int, column: FineColumn, limit: float):
+        def judge(feature: int, column: FineColumn, limit: float) -> Judgement:
             place = np.searchsorted(column.edges, coordinates[:, feature])[None]
             sums = StoredSums.of_histogram(column.sums.T[None], place)
             fine = MistakeScan(column.inside[None], sums, np.sort(place, axis=1))

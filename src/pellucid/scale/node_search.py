@@ -47,7 +47,7 @@ def search_node(
     make_column: Callable[[int], FineColumn],
     judge: Callable[[int, FineColumn, Any], Judgement],
     problem: ScaleProblem,
-    prepare: Callable[[list[int]], Generator] | None = None,
+    prepare: Callable[[list[int]], Generator[Any, Any, None]] | None = None,
 ) -> Search:
     """The best splits of a node.
 
@@ -103,7 +103,7 @@ def run_searches(
     ``run_task(make_task(requests))`` answers the requests of all of them in one pass.
     """
     found: dict[int, list[Split]] = {}
-    answers: dict[int, list[PartSums] | None] = dict.fromkeys(searches)
+    answers: dict[int, Any] = dict.fromkeys(searches)
     while answers:
         requests: dict[int, list[PartRequest]] = {}
         for node, answer in answers.items():

@@ -20,7 +20,7 @@ class Task(Protocol):
     The merged result must not depend on the order of the batches, except for rounding errors.
     """
 
-    def __call__(self, batch: Any) -> Any:
+    def __call__(self, batch: Any, /) -> Any:
         """The result of one batch."""
 
     def merge(self, first: Any, second: Any) -> Any:

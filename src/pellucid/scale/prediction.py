@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import and_
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from pellucid.explanation.explanation import Explanation
 from pellucid.scale.sources import Chunk, arrow_columns, matrix_of
 from pellucid.tables.encoding import Indicator
 from pellucid.tree import ThresholdTree
+
+if TYPE_CHECKING:
+    from pellucid._utils.options import SQLDialect
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,9 @@ class ScanPredictor:
             found = pl.when(reduce(and_, (value.is_finite() for value in values))).then(found)
         return found.alias(self.output)
 
-    def sql(self, dialect: str, quote: Callable[[str], str], stand_ins: dict[str, str]) -> str:
+    def sql(
+        self, dialect: SQLDialect, quote: Callable[[str], str], stand_ins: dict[str, str]
+    ) -> str:
         """The clusters as an expression of SQL; NULL where a used number is missing.
 
         Parameters

@@ -30,23 +30,23 @@ class RowSample(NamedTuple):
         Own center of each row.
     weight : ndarray of shape (n_rows,)
         Weight of one copy of each row.
-    count : ndarray of shape (n_rows,), int64
+    copies : ndarray of shape (n_rows,), int64
         Number of copies.
     """
 
     X: np.ndarray
     labels: np.ndarray
     weight: np.ndarray
-    count: np.ndarray
+    copies: np.ndarray
 
     @property
     def n_rows(self) -> int:
         """Number of different rows."""
-        return len(self.count)
+        return len(self.copies)
 
     def hashes(self) -> np.ndarray:
         """Hash of each row."""
-        found = np.zeros(len(self.count), dtype=np.uint64)
+        found = np.zeros(len(self.copies), dtype=np.uint64)
         for column in (*self.X.T, self.weight, self.labels.astype(np.float64)):
             # -0.0 and 0.0 are the same number.
             found = mixed(found ^ (column + 0.0).view(np.uint64))
@@ -67,8 +67,8 @@ class RowSample(NamedTuple):
             | (rows.labels[1:] != rows.labels[:-1])
         )
         first = is_first.nonzero()[0]
-        count = np.add.reduceat(rows.count, first) if len(first) else rows.count
-        return rows._take(first)._replace(count=count)._take(slice(n))
+        copies = np.add.reduceat(rows.copies, first) if len(first) else rows.copies
+        return rows._take(first)._replace(copies=copies)._take(slice(n))
 
     def _take(self, rows: Any) -> RowSample:
         return RowSample(*(array[rows] for array in self))
@@ -92,8 +92,8 @@ class ValueSampleTask:
         """Those of one batch."""
         X = np.array(batch.X, dtype=np.float64, order="F")
         weight = np.array(batch.weights.values, dtype=np.float64)
-        count = np.ones(len(X), dtype=np.int64)
-        rows = RowSample(X, batch.labels.astype(np.int64), weight, count)
+        copies = np.ones(len(X), dtype=np.int64)
+        rows = RowSample(X, batch.labels.astype(np.int64), weight, copies)
         return rows.smallest(self.n_rows, self.highest)
 
     def merge(self, first: RowSample, second: RowSample) -> RowSample:

@@ -172,7 +172,7 @@ class PartitionedSurrogateCost:
         def make_column(feature: int) -> FineColumn:
             return FineColumn(bins.edges[feature], sums.losses[feature], bins.inside[feature])
 
-        def judge(feature: int, column: FineColumn, limit: int):
+        def judge(feature: int, column: FineColumn, limit: int) -> Judgement:
             found, bounds = scan_sums(column.inside, totals, column.sums.copy())
             loss, edge, _ = found[0].tolist()
             # Objects, since integers of this size do not fit into floats.

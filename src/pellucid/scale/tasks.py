@@ -16,16 +16,25 @@ from pellucid.scale.problem import ScaleProblem
 from pellucid.scale.routing import Routing
 
 
+class RowRouting(Protocol):
+    """Where the rows of a batch are; it is sent to the batches."""
+
+    def leaves(self, batch: Batch) -> Any:
+        """The leaf of each row, or all of its nodes if they overlap."""
+
+
 class NodeRowSums(Protocol):
     """What a criterion sums over the rows of a part; it is sent to the batches."""
 
-    leaf_of_center: np.ndarray | None
-    """The leaf of each center, -1 if it is not open. If given, only rows that are in the leaf of
-    their own center count in the search.
-    """
+    @property
+    def leaf_of_center(self) -> np.ndarray | None:
+        """The leaf of each center, -1 if it is not open. If given, only rows that are in the leaf
+        of their own center count in the search.
+        """
 
-    needs_costs: bool
-    """Whether `channels` needs the costs of the rows."""
+    @property
+    def needs_costs(self) -> bool:
+        """Whether `channels` needs the costs of the rows."""
 
     def select(self, batch: Batch, request: PartRequest, leaf: Any) -> np.ndarray:
         """Rows that count in the node of a request and are in its bins, ascending.
@@ -124,7 +133,7 @@ def add_to_parts(
 class PartSumsTask(ExactTask):
     """Sums over the parts of several columns of several nodes."""
 
-    routing: Routing
+    routing: RowRouting
     criterion: NodeRowSums
     requests: Sequence[PartRequest]
 

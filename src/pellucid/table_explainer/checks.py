@@ -45,7 +45,7 @@ def _agreement(fitted: FittedTable) -> list[str]:
 
 
 def _clusters_without_rule(fitted: FittedTable) -> list[str]:
-    found = []
+    found: list[str] = []
     sizes = fitted.reference_sizes()
     for rule in fitted.explanation.rules_:
         if not rule.rules:

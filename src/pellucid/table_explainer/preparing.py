@@ -122,8 +122,9 @@ class PreparedTable:
     def values_by_column(self, features: Sequence[np.ndarray]) -> dict[int, np.ndarray]:
         """Columns of the data by position, given the columns of `encoding`."""
         place = {name: i for i, name in enumerate(self.encoding.input_names)}
-        columns = [getattr(name, "column", name) for name in self.encoding.names]
-        return {place[name]: column for name, column in zip(columns, features)}
+        names = self.encoding.names
+        columns = [name.column if isinstance(name, Indicator) else name for name in names]
+        return {place[name]: values for name, values in zip(columns, features)}
 
     def restatement(self, tree: ThresholdTree) -> TreeRestatement:
         """The restatement of a tree on `Z`, without gaps."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -107,7 +108,8 @@ def skewness(values: np.ndarray) -> float:
 
 
 def _column_scale(values: np.ndarray, scale: str) -> ColumnScale:
-    kind, function = "standard", None
+    kind = "standard"
+    function: Callable[[np.ndarray], Any] | None = None
     if scale == "rank":
         different, counts = np.unique(values, return_counts=True)
         ranks = (np.cumsum(counts) - counts / 2) / len(values)

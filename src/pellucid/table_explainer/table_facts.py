@@ -16,8 +16,10 @@ from pellucid.report.table_facts import (
     sampled_rows,
 )
 from pellucid.table_explainer.fitting import FittedTable
+from pellucid.table_explainer.number_of_clusters import NumberScore
 from pellucid.table_explainer.preparing import PreparedTable
 from pellucid.table_explainer.roles import as_number
+from pellucid.tables.encoding import Indicator
 
 
 def describe_table(fitted: FittedTable) -> TableFacts:
@@ -74,7 +76,7 @@ def describe_table(fitted: FittedTable) -> TableFacts:
     )
 
 
-def _chosen_score(fitted: FittedTable):
+def _chosen_score(fitted: FittedTable) -> NumberScore | None:
     number = fitted.clustering.number
     scores = () if number is None else number.scores
     return next((score for score in scores if score.k == fitted.n_clusters), None)
@@ -102,6 +104,6 @@ def _role(prepared: PreparedTable, name: str) -> tuple[str, str | None]:
 def _scales(prepared: PreparedTable) -> dict[str, str]:
     """How each column that was clustered is scaled."""
     return {
-        getattr(name, "column", name): scale.kind
+        name.column if isinstance(name, Indicator) else name: scale.kind
         for name, scale in zip(prepared.encoding.names, prepared.scales)
     }

@@ -62,8 +62,8 @@ class Columns:
     def take(self, positions: Iterable[int]) -> Columns:
         """The columns at the given positions."""
         positions = list(positions)
-        names, values = ([of[i] for i in positions] for of in (self.names, self.values))
-        return Columns(names, values, self.are_named)
+        names = [self.names[i] for i in positions]
+        return Columns(names, [self.values[i] for i in positions], self.are_named)
 
     def take_rows(self, rows: np.ndarray) -> Columns:
         """The columns at the given rows."""

@@ -121,7 +121,7 @@ def read_sample_weight(sample_weight: Any, n_samples: int) -> np.ndarray:
     return weight
 
 
-def _read_numbers(estimator: Any, X: Any, reset: bool):
+def _read_numbers(estimator: Any, X: Any, reset: bool) -> Any:
     """`X` as a float array or a CSR or CSC matrix, with width and names checked."""
     if _is_plain(X):
         validate_data(estimator, X, reset=reset, skip_check_array=True)

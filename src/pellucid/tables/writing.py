@@ -6,7 +6,7 @@ import gzip
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, cast
 
 import polars as pl
 import polars.selectors as cs
@@ -54,7 +54,8 @@ def write_table(
     with replacing(path) as unfinished, _system_errors(), open(unfinished, "wb") as file:
         if is_compressed:
             with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as compressed:
-                _write(compressed, path, frame, source, suffix, bom, keep_formulas)
+                stream = cast("IO[bytes]", compressed)
+                _write(stream, path, frame, source, suffix, bom, keep_formulas)
         else:
             _write(file, path, frame, source, suffix, bom, keep_formulas)
 
@@ -140,7 +141,7 @@ def _signs(source: TableSource | None, suffix: str) -> tuple[str, str]:
     if suffix in (".tsv", ".tab"):
         return "\t", decimal
     separator = (options.separator if options is not None else None) or ","
-    if separator == "\t" and suffix == ".csv" and source.suffix != ".csv":
+    if separator == "\t" and suffix == ".csv" and source is not None and source.suffix != ".csv":
         separator = ";" if decimal == "," else ","
     return separator, decimal
 
@@ -160,7 +161,7 @@ def _write_excel(file: IO[bytes], path: Path, frame: pl.DataFrame) -> None:
         "strings_to_numbers": False,
         "nan_inf_to_errors": True,
     }
-    numbers = dict.fromkeys((pl.Float64, pl.Float32, pl.Int64), "General")
+    numbers: dict[Any, str] = dict.fromkeys((pl.Float64, pl.Float32, pl.Int64), "General")
     texts = frame.with_columns(cs.nested().cast(pl.String))
     try:
         with xlsxwriter.Workbook(file, options) as workbook:

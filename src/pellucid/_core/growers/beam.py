@@ -180,9 +180,10 @@ class PartialTree(NamedTuple):
 class NodePool:
     """Nodes of all partial trees; each is searched once, and divided once per split."""
 
-    def __init__(
-        self, criterion: Criterion[Any], threshold_style: ThresholdStyle, n_candidates: int
-    ) -> None:
+    criterion: Any
+    """A `Criterion`, or what a subclass uses in its place."""
+
+    def __init__(self, criterion: Any, threshold_style: ThresholdStyle, n_candidates: int) -> None:
         self.criterion = criterion
         self.threshold_style = threshold_style
         self.n_candidates = n_candidates

@@ -111,7 +111,7 @@ def _as_polars(table: Any, name: str) -> pl.DataFrame:
         return pl.DataFrame([_of_pandas(str(label), table[label]) for label in table.columns])
     if dependencies.is_pyarrow_table(table):
         _check_names(table.column_names, name)
-        return pl.from_arrow(table)
+        return pl.DataFrame(pl.from_arrow(table))
     if isinstance(table, pl.LazyFrame):
         raise InputError(f"{name} is a lazy frame", hint="call its collect() first")
     if isinstance(table, (list, tuple, np.ndarray)):

@@ -141,7 +141,7 @@ def _open_text(name: str, suffix: str, options: ReadingOptions) -> LargeTable:
             hint=f"convert it: iconv -f {used.encoding} -t utf-8",
         )
     names = known.table.columns
-    layout = {
+    layout: dict[str, Any] = {
         "has_header": False,
         "separator": used.separator,
         "skip_lines": (used.skip or 0) + bool(used.header),

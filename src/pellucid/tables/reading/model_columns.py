@@ -55,7 +55,9 @@ def as_format(
     return finite.alias(name), int(is_infinite.sum())
 
 
-def _from_text(column: pl.Series, column_format: ColumnFormat, decimal: str):
+def _from_text(
+    column: pl.Series, column_format: ColumnFormat, decimal: str
+) -> tuple[pl.Series, int]:
     values = column.str.strip_chars()
     is_marker = values.str.to_lowercase().is_in([*MARKERS, ""]).fill_null(True)
     counts = pl.Series([1] * len(values), dtype=pl.Int64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -149,7 +149,7 @@ def read_numbers(values: pl.Series, counts: pl.Series, decimal: str) -> NumberRe
         with_unit[each].mode().sort()[0].replace("\u00a0", " ") if len(with_unit) else ""
         for each in ("prefix", "suffix")
     )
-    example = written.filter(_is_decorated(written, decimal)).min() or ""
+    example: Any = written.filter(_is_decorated(written, decimal)).min() or ""
     return NumberReading(numbers, prefix, suffix, not has_decimals, example)
 
 

@@ -142,7 +142,7 @@ class _Parser:
         evidence = {}
         for name, (_, found) in texts.items():
             values, counts = found.present()
-            total = counts.sum()
+            total = int(counts.sum())
             if not found.may_be_numbers():
                 continue
             comma, point, both = decimal_evidence(values, counts)
@@ -161,7 +161,7 @@ class _Parser:
             sign = self.decimal or ("," if comma > point else "." if point > comma else default)
             reading = read_numbers(values, counts, sign)
             is_read = reading.numbers.is_finite().fill_null(False)
-            if counts.filter(is_read).sum() < SHARE * counts.sum():
+            if counts.filter(is_read).sum() < SHARE * int(counts.sum()):
                 continue
             numbers = reading.numbers.set(~is_read, None)
             self._add_number(column, found, numbers, reading, sign, is_open)
@@ -201,7 +201,7 @@ class _Parser:
         if kind == "integer" and (typed := _kind(self.parsed[name])) is not None:
             kind = typed
         self.formats[name] = ColumnFormat(kind, reading.prefix, reading.suffix)
-        example = reading.example
+        example: Any = reading.example
         if is_open and decimal == "," and not example:
             example = values.filter(values.str.contains(",", literal=True)).min() or ""
         if example:
@@ -319,6 +319,9 @@ def _kind(column: pl.Series) -> Kind | None:
     if dtype == pl.Datetime:
         return "date" if is_midnight(column) else "datetime"
     if dtype.is_integer():
-        is_year = _YEAR_NAME.search(column.name) and column.null_count() < len(column)
-        return "year" if is_year and column.min() >= 1000 and column.max() <= 2999 else "integer"
+        if not _YEAR_NAME.search(column.name) or column.null_count() == len(column):
+            return "integer"
+        low: Any = column.min()
+        high: Any = column.max()
+        return "year" if low >= 1000 and high <= 2999 else "integer"
     return "number" if dtype.is_numeric() else None

@@ -115,7 +115,7 @@ def _has_decimal_commas(table: pl.DataFrame) -> bool:
         texts = column.drop_nulls().head(_SAMPLE_ROWS).str.strip_chars().alias("value")
         found = texts.value_counts(name="n")
         comma, point, _ = decimal_evidence(found["value"], found["n"])
-        if comma > max(point, 0.5 * found["n"].sum()):
+        if comma > max(point, 0.5 * int(found["n"].sum())):
             return True
     return False
 

@@ -8,10 +8,10 @@ import io
 import lzma
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import PurePath
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from pellucid._utils.notices import InputError
 from pellucid._utils.optional import import_optional
@@ -88,7 +88,7 @@ def _suffix(content: bytes, suffix: str) -> str:
     return ".json" if start.startswith((b"[{", b"[[")) else ".csv"
 
 
-def _opener(content: bytes):
+def _opener(content: bytes) -> Callable[[IO[bytes]], Any] | None:
     if content.startswith(b"\x1f\x8b"):
         return lambda data: gzip.GzipFile(fileobj=data)
     if content.startswith(b"BZh"):
@@ -131,7 +131,7 @@ def _open_zip(data: IO[bytes]) -> IO[bytes]:
     return archive.open(_members(archive)[0])
 
 
-def _decompress(name: str, content: bytes, opener) -> bytes:
+def _decompress(name: str, content: bytes, opener: Callable[[IO[bytes]], Any]) -> bytes:
     limit = min(max(MIN_LIMIT, MAX_RATIO * len(content)), max_bytes())
     try:
         with opener(io.BytesIO(content)) as stream:

@@ -97,10 +97,9 @@ def sections(settings: Settings) -> list[Section]:
         panels.append(Panel(name, curves, "ε"))
         for row in found:
             shown = ("inside", "further_inside", "answered", "all", "cart")
-            texts = [f"{float(row[c]):.3f}" for c in shown]
+            texts = [_text(float(row[c])) for c in shown]
             for what in ("further_inside", "inside"):
-                verdict = "holds" if keeps_its_promise(row, what) else "misses"
-                texts.insert(shown.index(what) + 1, verdict)
+                texts.insert(shown.index(what) + 1, verdict(row, what))
             lines.append([name, row["error"], row["confidence"], *texts])
     draw(panels, settings.output / PICTURE, n_columns=3, y_label="share of test rows")
     caption = (
@@ -123,19 +122,30 @@ def sections(settings: Settings) -> list[Section]:
     return [Section("ATEOP: figure 9", "", [Picture(PICTURE, caption), sheet])]
 
 
+def _text(share: float) -> str:
+    return "–" if np.isnan(share) else f"{share:.3f}"
+
+
+def verdict(row: dict[str, str], what: str) -> str:
+    """Whether the rows inside are right often enough, as a word for the page."""
+    if np.isnan(float(row[what])):
+        return "no rows"
+    return "holds" if is_accurate_inside(row, what) else "misses"
+
+
 def _line(title: str, rows: list, what: str) -> Line:
     return Line(title, [float(r["error"]) for r in rows], [float(r[what]) for r in rows])
 
 
-def keeps_its_promise(row: dict[str, str], what: str = "inside") -> bool:
-    """Whether the rows inside are right often enough; where nothing is inside, it is kept."""
+def is_accurate_inside(row: dict[str, str], what: str = "inside") -> bool:
+    """Whether the rows inside are right often enough; true if no row is inside."""
     inside = float(row[what])
     return np.isnan(inside) or inside >= 1 - float(row["error"])
 
 
 def is_beyond_chance(row: dict[str, str]) -> bool:
-    """Whether the promise is missed by more than two standard errors of the test."""
+    """Whether the accuracy is missed by more than two standard errors of the test."""
     error, n = float(row["error"]), max(int(row["rows"]), 1)
-    return not keeps_its_promise(row) and (
+    return not is_accurate_inside(row) and (
         1 - error - float(row["inside"]) > 2 * np.sqrt(error * (1 - error) / n)
     )

@@ -159,7 +159,7 @@ def _on_ateop(rows) -> list[Claim]:
         chosen = [row for row in rows if row["confidence"] == name]
         if not chosen:
             continue
-        kept = [ateop.keeps_its_promise(row) for row in chosen]
+        kept = [ateop.is_accurate_inside(row) for row in chosen]
         surplus = [float(row["inside"]) - 1 + float(row["error"]) for row in chosen]
         far = sum(ateop.is_beyond_chance(row) for row in chosen)
         found = (
@@ -173,7 +173,7 @@ def _on_ateop(rows) -> list[Claim]:
 
 
 def _on_further_rows(rows) -> Claim:
-    kept = [ateop.keeps_its_promise(row, "further_inside") for row in rows]
+    kept = [ateop.is_accurate_inside(row, "further_inside") for row in rows]
     surplus = [float(row["further_inside"]) - 1 + float(row["error"]) for row in rows]
     found = f"{sum(kept)} of {len(kept)} runs, at worst {100 * np.nanmin(surplus):+.1f} points"
     text = "the same, judged by 30,000 further rows of each set instead of its 1,000 test rows"

@@ -151,18 +151,21 @@ def test_pairs_means_and_tests():
     assert [figures.p_text(p) for p in (0.5, 1e-5, NAN)] == ["p = 0.500", "p < 0.001", "–"]
 
 
-def test_a_promise_is_kept_or_missed():
+def test_accuracy_inside_the_regions_is_compared_with_the_allowed_error():
     def row(inside, error, rows):
         return {"inside": str(inside), "error": str(error), "rows": str(rows)}
 
-    assert ateop.keeps_its_promise(row(0.9, 0.1, 10))
-    assert ateop.keeps_its_promise(row(NAN, 0.1, 0))
+    assert ateop.is_accurate_inside(row(0.9, 0.1, 10))
+    assert ateop.is_accurate_inside(row(NAN, 0.1, 0))
     slightly, clearly = row(0.89, 0.1, 100), row(0.8, 0.1, 1000)
-    assert not ateop.keeps_its_promise(slightly)
+    assert not ateop.is_accurate_inside(slightly)
     assert [ateop.is_beyond_chance(r) for r in (slightly, clearly)] == [False, True]
-    told = claims._on_ateop([{**slightly, "confidence": "default", "further_inside": "0.91"}])
-    assert [claim.verdict for claim in told] == ["misses", "holds"]
-    assert told[1].found == "1 of 1 runs, at worst +1.0 points"
+    rows = (row(0.9, 0.1, 10), row(NAN, 0.1, 0), slightly)
+    verdicts = [ateop.verdict(each, "inside") for each in rows]
+    assert verdicts == ["holds", "no rows", "misses"]
+    found = claims._on_ateop([{**slightly, "confidence": "default", "further_inside": "0.91"}])
+    assert [claim.verdict for claim in found] == ["misses", "holds"]
+    assert found[1].found == "1 of 1 runs, at worst +1.0 points"
 
 
 def test_further_rows_are_others_of_the_same_patterns():

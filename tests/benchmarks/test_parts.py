@@ -22,7 +22,7 @@ from benchmarks.papers import (
 )
 from benchmarks.papers.curves import at
 from benchmarks.papers.significance import mark
-from benchmarks.papers.starts import Starts
+from benchmarks.papers.starts import Starts, converges
 from benchmarks.quality.least_cost import least_cost
 from benchmarks.settings import Refused
 from benchmarks.speed import cases, table
@@ -238,6 +238,13 @@ def starts_of(**methods):
                 for leaves, ratio in zip((2, 4, 8), ratios)
             ]
     return Starts(rows)
+
+
+def test_costs_converge_if_their_gap_halves_and_is_small():
+    assert converges([0.1, 0.05, 0.01])
+    assert converges([0.0005, 0.0005, 0.0005])
+    assert not converges([0.1, 0.05, 0.02])  # halved, but not small
+    assert not converges([0.006, 0.005, 0.005])  # small, but nearly the same as at first
 
 
 def test_starts_have_a_middle_and_a_spread():

@@ -98,6 +98,24 @@ def test_max_depth_is_respected(blobs, centers):
         assert model.inertia_ >= free.inertia_ * (1 - 1e-12)
 
 
+@pytest.mark.parametrize(("n_clusters", "depth"), [(4, 2), (8, 3), (16, 4)])
+def test_a_tree_of_the_least_depth_is_found(n_clusters, depth):
+    X = make_blobs(600, 5, centers=12, cluster_std=4.0, random_state=1)[0]
+    for effort in ("fast", "balanced"):
+        model = ExplainableKMeans(n_clusters, max_depth=depth, effort=effort, random_state=0).fit(X)
+        assert (model.tree_.n_leaves, model.tree_.max_depth) == (n_clusters, depth)
+
+
+def test_more_leaves_are_used_within_a_limit_of_the_depth():
+    X = make_blobs(600, 5, centers=12, cluster_std=4.0, random_state=1)[0]
+    few, many = (
+        ExplainableKMeans(8, n_leaves=n, max_depth=4, random_state=0).fit(X) for n in (8, 16)
+    )
+    assert many.tree_.n_leaves > 8
+    assert many.tree_.max_depth <= 4
+    assert many.inertia_ < few.inertia_
+
+
 def test_max_conditions_is_respected(blobs, centers):
     model = ExplainableKMeans(reference=centers, max_conditions=3, n_leaves=9).fit(blobs)
     tree = model.tree_
@@ -105,8 +123,12 @@ def test_max_conditions_is_respected(blobs, centers):
 
 
 def test_limits_that_no_tree_meets_raise_an_error(blobs, centers):
-    with pytest.raises(ValueError, match=r"6 clusters .* max_depth=2; .* at least 3"):
+    with pytest.raises(ValueError, match=r"max_depth=2 is too small: .* 6 clusters .* at least 3"):
         ExplainableKMeans(reference=centers, max_depth=2).fit(blobs)
+    with pytest.raises(
+        ValueError, match="no tree for 6 clusters was found within max_conditions=1"
+    ):
+        ExplainableKMeans(reference=centers, max_conditions=1).fit(blobs)
     with pytest.raises(ValueError, match="n_leaves=5 is less than the 6 clusters"):
         ExplainableKMeans(reference=centers, n_leaves=5).fit(blobs)
 

@@ -62,6 +62,9 @@ class ExplainableKMeans(BaseThresholdTree):
       local search several times as long, and five k-means references. Where trees are polished, all
       of them are.
 
+    With `max_depth` or `max_conditions`, further trees are grown: two with a high depth penalty, and
+    three whose splits leave no more clusters on a side than the levels below it can separate.
+
     Polishing alternates better cuts, better clusters of leaves and centers at the means of the
     clusters while the cost falls. The local search (simulated annealing) changes a part of the tree
     at random (grows it again, moves a leaf, changes a cut, or gives a leaf to another cluster),
@@ -185,6 +188,12 @@ class ExplainableKMeans(BaseThresholdTree):
                 f"n_leaves={n_leaves} is less than the {n_clusters} clusters; each needs "
                 "a leaf of its own"
             )
+        if self.max_depth is not None and 2**self.max_depth < n_clusters:
+            raise ValueError(
+                f"max_depth={self.max_depth} is too small: a tree with a leaf for each of the "
+                f"{n_clusters} clusters has a depth of at least {(n_clusters - 1).bit_length()}. "
+                "Raise max_depth, or use fewer clusters"
+            )
         return TreeLimits(n_leaves, self.max_depth, self.max_conditions)
 
     @property
@@ -294,9 +303,8 @@ class ExplainableKMeans(BaseThresholdTree):
         limits = {"max_depth": self.max_depth, "max_conditions": self.max_conditions}
         given = ", ".join(f"{name}={limit}" for name, limit in limits.items() if limit is not None)
         return (
-            f"no tree for {n_clusters} clusters was found within {given}; a binary tree needs a "
-            f"depth of at least {int(np.ceil(np.log2(n_clusters)))}, most need more. Raise the "
-            "limit or use fewer clusters"
+            f"no tree for {n_clusters} clusters was found within {given}. Raise the limit, or use "
+            "fewer clusters"
         )
 
 

@@ -31,6 +31,8 @@ class NodeRows:
         Reference centers of the node, ascending.
     cut_left, cut_right : frozenset of int
         Features of which a split above sent this node to the left (right).
+    depth : int
+        Number of splits above the node.
     """
 
     active: np.ndarray
@@ -38,6 +40,7 @@ class NodeRows:
     centers: np.ndarray
     cut_left: frozenset[int] = frozenset()
     cut_right: frozenset[int] = frozenset()
+    depth: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +96,9 @@ class Criterion(ABC, Generic[State]):
         rows = np.arange(self.problem.n_samples, dtype=np.int32)
         return self.start_node(rows)
 
-    def start_node(self, active: np.ndarray, cluster: int | None = None) -> Node[State]:
+    def start_node(
+        self, active: np.ndarray, cluster: int | None = None, depth: int = 0
+    ) -> Node[State]:
         """A node without a parent: the root, or the leaf of a start tree.
 
         Parameters
@@ -101,8 +106,10 @@ class Criterion(ABC, Generic[State]):
         active : ndarray of int32
         cluster : int, optional
             Cluster of the leaf in the start tree.
+        depth : int
+            Its depth there.
         """
-        rows = NodeRows(active, active[:0], np.arange(self.problem.n_clusters))
+        rows = NodeRows(active, active[:0], np.arange(self.problem.n_clusters), depth=depth)
         return Node(rows, self.start_state(cluster))
 
     def start_state(self, cluster: int | None = None) -> State:
@@ -148,11 +155,11 @@ class Criterion(ABC, Generic[State]):
         rows, feature, threshold = node.rows, split.feature, split.threshold
         low, high, left, right = self.split_rows(rows.active, feature, threshold)
         is_left, none = self.problem.centers[rows.centers, feature] <= threshold, left[:0]
+        cuts_of_left = rows.cut_left | {feature}, rows.cut_right
+        cuts_of_right = rows.cut_left, rows.cut_right | {feature}
         sides = (
-            NodeRows(left, none, rows.centers[is_left], rows.cut_left | {feature}, rows.cut_right),
-            NodeRows(
-                right, none, rows.centers[~is_left], rows.cut_left, rows.cut_right | {feature}
-            ),
+            NodeRows(left, none, rows.centers[is_left], *cuts_of_left, rows.depth + 1),
+            NodeRows(right, none, rows.centers[~is_left], *cuts_of_right, rows.depth + 1),
         )
         states = self.child_states(node, *sides)
         return SplitNode(split, low, high, Node(sides[0], states[0]), Node(sides[1], states[1]))

@@ -154,7 +154,8 @@ class Mistakes(CenterSplitCriterion[MistakesState]):
         for side, in_child in enumerate((is_left, ~is_left)):
             members, cuts = in_child.nonzero()[0], [rows.cut_left, rows.cut_right]
             cuts[side] = cuts[side] | {feature}
-            child = NodeRows(partition.kept[side], passive[side], rows.centers[members], *cuts)
+            parts = partition.kept[side], passive[side], rows.centers[members]
+            child = NodeRows(*parts, cuts[0], cuts[1], rows.depth + 1)
             state = MistakesState(_offsets(partition.n_kept[members]))
             if node.state.sums is not None and len(members) > 1:
                 removed = (partition.kept[1 - side], *partition.separated)

@@ -29,8 +29,11 @@ def grow_best_first(
     start: StartTree | None = None,
     *,
     gains_matter: bool = True,
+    max_depth: int | None = None,
 ) -> GrowthResult:
     """Split the leaf of largest gain until there are `n_leaves` or no leaf can be split.
+
+    Leaves at `max_depth` are not split.
 
     A split without gain may be followed by one with a gain, so growth continues after it; splits
     after the last gain are undone, unless gains only decide the order (`gains_matter=False`).
@@ -43,6 +46,8 @@ def grow_best_first(
     heap: list[Any] = []
 
     def consider(number: int) -> None:
+        if max_depth is not None and tree.leaves[number].rows.depth >= max_depth:
+            return
         bound = criterion.gain_bound(tree.leaves[number])
         if bound is not None:
             heapq.heappush(heap, (-bound, False, number, None))

@@ -113,7 +113,9 @@ class GrowingTree:
         else:
             self.builder = TreeBuilder.from_tree(start.tree)
             self.leaves = {
-                number: criterion.start_node(rows, int(start.tree.cluster[number]))
+                number: criterion.start_node(
+                    rows, int(start.tree.cluster[number]), int(start.tree.depth[number])
+                )
                 for number, rows in enumerate(start.rows_by_node(problem.X))
                 if start.tree.is_leaf[number]
             }

@@ -27,7 +27,7 @@ from pellucid._core.criteria.induced_cost import InducedCost
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.growers import grow
 from pellucid._core.refine.grouped_tree import GroupedTree
-from pellucid._core.refine.limits import TreeLimits
+from pellucid._core.refine.limits import DepthLimitedCost, TreeLimits
 from pellucid._core.refine.local_search_tree import LocalSearchData, LocalSearchTree, Workspace
 from pellucid._core.refine.row_sample import sample_problem
 from pellucid._utils.progress import Progress
@@ -43,13 +43,8 @@ _N_ROUNDS = 5
 _DEPTH_PENALTIES = (0.0, 0.01, 0.03, 0.1)
 """Depth penalties of the trees that are regrown."""
 
-_LIMITED_PENALTIES = (0.0, 0.1)
-"""The same, if depth or conditions are limited. Trees with penalties of 0.3 and 1 as well took a
-third longer on Digits, Avila, Vowel and blobs, and none was cheaper.
-"""
-
-SHALLOW_PENALTIES = (0.1, 0.3, 1.0, 3.0, 10.0)
-"""Depth penalties of further start trees, if depth or conditions are limited."""
+_LIMITED_PENALTY = 0.1
+"""Depth penalty of a regrown tree of limited depth."""
 
 _START_TEMPERATURE = 0.01
 """Part of the cost by which a step may raise it at first; it falls from round to round."""
@@ -176,10 +171,13 @@ class LocalSearch:
             return []
         self._regrown_at = self.between_ss
         problem = self.data.with_centers(self.best.arrays.sums[self.best.leaves()])
-        penalties = _LIMITED_PENALTIES if self.limits.limits_depth else _DEPTH_PENALTIES
+        criteria = [InducedCost(problem, penalty) for penalty in _DEPTH_PENALTIES]
+        if self.limits.safe_depth is not None:
+            limited = DepthLimitedCost(problem, _LIMITED_PENALTY, self.limits.safe_depth)
+            criteria = [InducedCost(problem), limited]
         trees: list[ThresholdTree] = []
-        for penalty in penalties:
-            growth = grow(InducedCost(problem, penalty), "greedy", "midpoint", Progress("", 1, 0))
+        for criterion in criteria:
+            growth = grow(criterion, "greedy", "midpoint", Progress("", 1, 0))
             if (tree := growth.builder.build()) not in trees:
                 trees.append(tree)
         return problem.pool.map(lambda tree: LocalSearch(self.data, tree, self.limits), trees)

@@ -17,9 +17,8 @@ from pellucid._core.growers.beam import BeamSearch
 from pellucid._core.growers.best_first import grow_best_first
 from pellucid._core.growers.cart import as_leaf, fits_single_precision, grow_cart
 from pellucid._core.growers.growing_tree import GrowthResult, StartTree
-from pellucid._core.refine.limits import TreeLimits
+from pellucid._core.refine.limits import DepthLimitedCost, TreeLimits
 from pellucid._core.refine.local_search import (
-    SHALLOW_PENALTIES,
     count_rows,
     is_small,
     search_from,
@@ -29,6 +28,11 @@ from pellucid._core.refine.polish import ROUNDS, Polished, polish_tree
 from pellucid._utils.progress import Progress
 from pellucid.tree import ThresholdTree, TreeBuilder
 from pellucid.tree.rounding import ThresholdStyle
+
+_LIMITED_PENALTIES, _SHALLOW_PENALTIES = (0.0, 0.03, 0.1), (0.3, 3.0)
+"""Depth penalties of further start trees, if depth or conditions are limited: of trees that are
+grown within the limit, and of trees that are shallow by the penalty alone.
+"""
 
 _MANY_VALUES = 2e6
 """Rows times columns times clusters above which the others count with `per_further_value`."""
@@ -117,7 +121,8 @@ class SearchBudget:
         """How many trees are grown per reference."""
         has_imm = not self.searches_all_rows(problem, limits, only_cost)
         n_criteria = 1 if self.beam is None else 2 + has_imm
-        extra = len(SHALLOW_PENALTIES) * limits.limits_depth + self.uses_cart(problem, limits)
+        extra = len(_LIMITED_PENALTIES + _SHALLOW_PENALTIES) * limits.limits_depth
+        extra += self.uses_cart(problem, limits)
         return n_criteria * (1 + self.uses_beam(problem, limits)) + extra
 
     def local_search_work(self, problem: Problem, limits: TreeLimits) -> float:
@@ -253,24 +258,27 @@ class Portfolio:
             clusters = {growth.builder.nodes[leaf].cluster for leaf in growth.leaves}
             if len(clusters) == problem.n_clusters:  # CART may have no leaf for a cluster
                 yield growth
-        if self.limits.limits_depth:
-            for penalty in SHALLOW_PENALTIES:
+        if self.limits.safe_depth is not None:
+            for penalty in _LIMITED_PENALTIES:
+                limited = DepthLimitedCost(problem, penalty, self.limits.safe_depth)
+                yield grow(limited, "greedy", style, silent)
+            for penalty in _SHALLOW_PENALTIES:
                 yield grow(InducedCost(problem, penalty), "greedy", style, silent)
 
     def _expand(self, growth: GrowthResult) -> StartTree:
-        """The tree with all leaves that the limits allow, or as it is if that is too deep."""
-        start = StartTree(growth.builder.build(), growth.leaf_of_rows)
-        if self.limits.n_leaves <= start.tree.n_leaves:
+        """The tree with all leaves that the limits allow, or as it is if it exceeds them."""
+        start, limits = StartTree(growth.builder.build(), growth.leaf_of_rows), self.limits
+        if limits.n_leaves <= start.tree.n_leaves or not limits.allows(start.tree):
             return start
-        more = grow_best_first(
-            SurrogateCost(self.problem),
-            self.threshold_style,
-            Progress("", 1, 0),
-            self.limits.n_leaves,
-            start,
-        )
-        expanded = StartTree(more.builder.build(), more.leaf_of_rows)
-        return expanded if self.limits.allows(expanded.tree) else start
+        criterion, silent = SurrogateCost(self.problem), Progress("", 1, 0)
+        for max_depth in dict.fromkeys((limits.max_depth, limits.safe_depth)):
+            more = grow_best_first(
+                criterion, self.threshold_style, silent, limits.n_leaves, start, max_depth=max_depth
+            )
+            expanded = StartTree(more.builder.build(), more.leaf_of_rows)
+            if limits.allows(expanded.tree):
+                return expanded
+        return start
 
     def _polish(self, tree: ThresholdTree, rounds: int = ROUNDS) -> Iterator[Polished]:
         """The polished tree, or the tree itself if the polished one exceeds the limits."""

@@ -199,6 +199,12 @@ def test_excel(tmp_path):
         read(tmp_path, workbook(tmp_path), "data.xlsx", skip=9)
 
 
+def test_many_rows_of_a_sheet_can_be_skipped(tmp_path):
+    source, _ = read(tmp_path, workbook(tmp_path, title=300), "data.xlsx", skip=300)
+    assert source.table.columns == ["region", "day", "x", "n"]
+    assert source.table["n"].to_list() == list(range(5))
+
+
 def test_excel_cells_that_start_elsewhere_and_have_no_header(tmp_path):
     file = tmp_path / "book.xlsx"
     with xlsxwriter.Workbook(file) as book:

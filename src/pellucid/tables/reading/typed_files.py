@@ -112,9 +112,10 @@ def _read_excel(name: str, content: bytes, options: ReadingOptions) -> pl.DataFr
         raise InputError(
             f"{name} cannot be read: {why}", hint="open it in a spreadsheet and save it again"
         ) from error
+    n_sampled = _SAMPLE_ROWS + (options.skip or 0)
     for sheet in workbook.sheet_names:
         sample = workbook.load_sheet(
-            sheet, header_row=None, skip_rows=0, n_rows=_SAMPLE_ROWS, dtypes="string"
+            sheet, header_row=None, skip_rows=0, n_rows=n_sampled, dtypes="string"
         ).to_polars()
         if sample.height:
             break

@@ -62,8 +62,8 @@ class ExplainableKMeans(BaseThresholdTree):
       local search several times as long, and five k-means references. Where trees are polished, all
       of them are.
 
-    With `max_depth` or `max_conditions`, further trees are grown: two with a high depth penalty, and
-    three whose splits leave no more clusters on a side than the levels below it can separate.
+    With `max_depth` or `max_conditions`, further trees are grown: two with a high depth penalty,
+    and three whose splits leave no more clusters on a side than the levels below can separate.
 
     Polishing alternates better cuts, better clusters of leaves and centers at the means of the
     clusters while the cost falls. The local search (simulated annealing) changes a part of the tree

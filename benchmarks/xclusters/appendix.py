@@ -190,7 +190,7 @@ def _monotonicity(figure: int, what: str, planes: dict[str, dict[str, np.ndarray
         note += (
             f" {' and '.join(held)}: it is missed where α > {HALF:g}, and holds up to there. The "
             "Jaccard distance of three categories has three values between different rows, so "
-            "that clusters found by it alone have many ties."
+            "that clusters found by it alone have many ties; figure 7 is without this distance."
         )
     lines = [[*line, verdict] for line, verdict in zip(sheet.rows, verdicts)]
     return Sheet(f"Figure {figure}: monotonicity", [*sheet.headings, "verdict"], lines, note)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from _support.extended import examples
+from _support.extended import EXTENDED, examples
 from pellucid import EMN, IMM, ExGreedy, ExKMC, SpEx
 
 from .campaign import Campaign, accumulate, table
@@ -101,7 +101,7 @@ def test_campaign_counts_and_accumulates(tmp_path):
     assert table(counts).splitlines()[-1].split() == ["all", "6", "4", "4", "0", "0"]
 
 
-@pytest.mark.parametrize("first", range(0, examples(480), 80))
+@pytest.mark.parametrize("first", range(0, 480 if EXTENDED else 80, 80))
 def test_short_run(first):
     outcomes = [run_case(seed) for seed in range(first, first + 80)]
     assert [outcome for outcome in outcomes if outcome.is_failure] == []

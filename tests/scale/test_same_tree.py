@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pellucid
+from _support.extended import EXTENDED
 from pellucid import BSIMM, EMN, IMM, BeamSearch, ExGreedy, ExKMC, ExShallow
 from pellucid.scale import cache
 from pellucid.scale.cache import write_array
@@ -92,7 +93,7 @@ def cases(n_seeds, n_beam_seeds):
 
 
 @pytest.mark.filterwarnings("ignore:the tree has")
-@pytest.mark.parametrize(("name", "seed"), cases(12, 6))
+@pytest.mark.parametrize(("name", "seed"), cases(*((12, 6) if EXTENDED else (6, 3))))
 def test_partitions_do_not_matter(name, seed):
     polars = pytest.importorskip("polars")
     random = np.random.default_rng([seed, list(ESTIMATORS).index(name)])

@@ -8,7 +8,16 @@ from __future__ import annotations
 
 from benchmarks import jobs
 from benchmarks.page import Section
-from benchmarks.quality import beam, flagship, frontier, least_cost, optimum, randomness, sizes
+from benchmarks.quality import (
+    beam,
+    flagship,
+    frontier,
+    least_cost,
+    long_search,
+    optimum,
+    randomness,
+    sizes,
+)
 from benchmarks.settings import Settings
 
 PARTS = {
@@ -18,6 +27,7 @@ PARTS = {
     "frontier": frontier,
     "optimum": optimum,
     "least_cost": least_cost,
+    "long_search": long_search,
     "randomness": randomness,
 }
 

@@ -23,13 +23,15 @@ from benchmarks.papers import (
 from benchmarks.papers.curves import at
 from benchmarks.papers.significance import mark
 from benchmarks.papers.starts import Starts, converges
+from benchmarks.quality import long_search
 from benchmarks.quality.least_cost import least_cost
-from benchmarks.settings import Refused
+from benchmarks.settings import Refused, Settings
 from benchmarks.speed import cases, table
 from benchmarks.speed.limits import generated_text
 from benchmarks.speed.scaling import exponent
 from benchmarks.store import Store, group, mean
 from benchmarks.verdicts import Cell, explain, judge
+from pellucid._core.refine.portfolio import EFFORTS
 from pellucid.baselines import CLTree
 
 NAN = float("nan")
@@ -438,3 +440,19 @@ def test_pruned_trees_of_one_growth_are_those_of_a_fit():
         alone = CLTree(reference=centers, **setting).fit(X)
         assert model.fit(X).tree_ == alone.tree_
         np.testing.assert_array_equal(model.relative_density_, alone.relative_density_)
+
+
+def test_longer_searches_are_compared_with_the_balanced_one(tmp_path):
+    before = EFFORTS["best"]
+    with long_search.work_times("best", 10):
+        assert EFFORTS["best"].search_work == tuple(10 * part for part in before.search_work)
+        assert EFFORTS["best"].work_with_more_leaves == before.work_with_more_leaves
+    assert EFFORTS["best"] is before
+    (tmp_path / long_search.FILE).write_text(
+        'dataset,seed,balanced,best,"best, 10 × the work"\n'
+        "a,0,0.2,0.2,0.1\na,1,0.2,0.2,0.1\nb,0,0.1,0.1,0.1\n",
+        encoding="utf-8",
+    )
+    (section,) = long_search.sections(Settings(output=tmp_path))
+    assert section.items[0].rows[0] == ["a", "0.2000", "0.2000", "0.1000", "2"]
+    assert section.items[0].rows[-1][1:] == ["+0.0%", "+0.0%", "-29.3%", ""]

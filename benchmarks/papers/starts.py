@@ -196,7 +196,7 @@ class Starts:
                 total += 1
         return apart, total
 
-    def cart_is_nearer_and_dearer(self) -> bool:
+    def cart_is_nearer_and_costlier(self) -> bool:
         """Whether CART agrees more with the reference somewhere and has a higher cost there."""
         return any(
             self.interval("CART", f * self.k, "accuracy")[0]
@@ -243,7 +243,7 @@ def _claims(sets: dict[str, Starts]) -> list[list[str]]:
     calm = [name for name, found in deviation.items() if found <= NEGLIGIBLE]
     pairs = [found.separated() for found in sets.values()]
     apart, total = (sum(found) for found in zip(*pairs))
-    nearer = [name for name, found in sets.items() if found.cart_is_nearer_and_dearer()]
+    nearer = [name for name, found in sets.items() if found.cart_is_nearer_and_costlier()]
     n = len(sets)
     lines = [
         [

@@ -259,7 +259,7 @@ def test_starts_have_a_middle_and_a_spread():
     assert found.interval(curves.OURS, 7, "ratio") == pytest.approx((1.205, 0.005))
     assert found.gap(4) == pytest.approx(0.05)
     assert found.widest("ratio") == pytest.approx(0.005)
-    assert found.cart_is_nearer_and_dearer()
+    assert found.cart_is_nearer_and_costlier()
     # At 5 to 7 leaves two pairs have equal costs; at 8 leaves the bands of CART and KDTree touch.
     apart, total = found.separated()
     assert total == 3 * 4 + 5

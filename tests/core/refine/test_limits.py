@@ -5,7 +5,7 @@ import pytest
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
-from pellucid._core.criteria.induced_cost import InducedCost
+from pellucid._core.criteria.induced_cost import DepthLimitedCost, InducedCost
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.criteria.surrogate_cost import SurrogateCost
 from pellucid._core.data.arrays import Weights
@@ -13,7 +13,7 @@ from pellucid._core.data.dataset import Dataset
 from pellucid._core.growers import grow
 from pellucid._core.growers.best_first import grow_best_first
 from pellucid._core.growers.growing_tree import StartTree
-from pellucid._core.refine.limits import DepthLimitedCost, TreeLimits
+from pellucid._core.refine.limits import TreeLimits
 from pellucid._utils.progress import Progress
 
 SILENT = Progress("", 1, 0)

@@ -129,6 +129,39 @@ class InducedCost(CenterSplitCriterion[Any]):
         return LabeledRows(rows, nearest, weight, margin, sums, current_cost)
 
 
+class DepthLimitedCost(InducedCost):
+    """Induced cost, restricted to splits after which a tree of limited depth is still possible.
+
+    With m splits allowed below a node, each side of its split may have at most 2^(m - 1) centers.
+
+    Parameters
+    ----------
+    problem : Problem
+    depth_penalty : float
+    max_depth : int
+    """
+
+    def __init__(self, problem: Problem, depth_penalty: float, max_depth: int) -> None:
+        super().__init__(problem, depth_penalty)
+        self.max_depth = max_depth
+
+    def best_split(self, node: Node[Any]) -> Split | None:
+        """The best split that keeps the depth; if there is none, the best one."""
+        n, splits = 1, self.best_splits(node)
+        while not (allowed := [split for split in splits if self._keeps_depth(node, split)]):
+            if len(splits) < n:  # these are all
+                return splits[0] if splits else None
+            n *= 32
+            splits = self.best_splits(node, n)
+        return allowed[0]
+
+    def _keeps_depth(self, node: Node[Any], split: Split) -> bool:
+        """Whether the centers on each side fit into the levels below."""
+        centers, max_centers = node.rows.centers, 2.0 ** (self.max_depth - node.rows.depth - 1)
+        n_left = int((self.problem.centers[centers, split.feature] <= split.threshold).sum())
+        return max(n_left, len(centers) - n_left) <= max_centers
+
+
 class _NodeSearch:
     """Search for the best splits of one node.
 

@@ -23,11 +23,11 @@ from functools import partial
 from random import Random
 from typing import Any
 
-from pellucid._core.criteria.induced_cost import InducedCost
+from pellucid._core.criteria.induced_cost import DepthLimitedCost, InducedCost
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.growers import grow
 from pellucid._core.refine.grouped_tree import GroupedTree
-from pellucid._core.refine.limits import DepthLimitedCost, TreeLimits
+from pellucid._core.refine.limits import TreeLimits
 from pellucid._core.refine.local_search_tree import LocalSearchData, LocalSearchTree, Workspace
 from pellucid._core.refine.row_sample import sample_problem
 from pellucid._utils.progress import Progress

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid._core.criteria.induced_cost import InducedCost
+from pellucid._core.criteria.induced_cost import DepthLimitedCost, InducedCost
 from pellucid._core.criteria.mistakes import Mistakes
 from pellucid._core.criteria.problem import Problem
 from pellucid._core.criteria.surrogate_cost import SurrogateCost
@@ -17,7 +17,7 @@ from pellucid._core.growers.beam import BeamSearch
 from pellucid._core.growers.best_first import grow_best_first
 from pellucid._core.growers.cart import as_leaf, fits_single_precision, grow_cart
 from pellucid._core.growers.growing_tree import GrowthResult, StartTree
-from pellucid._core.refine.limits import DepthLimitedCost, TreeLimits
+from pellucid._core.refine.limits import TreeLimits
 from pellucid._core.refine.local_search import (
     count_rows,
     is_small,
@@ -29,10 +29,11 @@ from pellucid._utils.progress import Progress
 from pellucid.tree import ThresholdTree, TreeBuilder
 from pellucid.tree.rounding import ThresholdStyle
 
-_LIMITED_PENALTIES, _SHALLOW_PENALTIES = (0.0, 0.03, 0.1), (0.3, 3.0)
-"""Depth penalties of further start trees, if depth or conditions are limited: of trees that are
-grown within the limit, and of trees that are shallow by the penalty alone.
-"""
+_LIMITED_PENALTIES = (0.0, 0.03, 0.1)
+"""Depth penalties of start trees that are grown within a limit of depth or conditions."""
+
+_SHALLOW_PENALTIES = (0.3, 3.0)
+"""Depth penalties of start trees that are shallow by the penalty alone, if there is a limit."""
 
 _MANY_VALUES = 2e6
 """Rows times columns times clusters above which the others count with `per_further_value`."""

@@ -2,8 +2,10 @@
 
 import os
 import re
+import runpy
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -108,3 +110,12 @@ def test_targets_write_the_bytecode_of_packages_that_are_installed_without():
     ).stdout
     assert printed.startswith("[] ")
     assert "--no-compile" in printed
+
+
+HELPERS = sorted((ROOT / "tests" / "_support").glob("*.py"))
+
+
+@pytest.mark.parametrize("helper", HELPERS, ids=lambda path: path.stem)
+def test_helpers_need_no_package_that_only_make_test_installs(helper, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyspark", None)  # its import fails
+    runpy.run_path(str(helper))

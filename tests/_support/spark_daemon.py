@@ -9,16 +9,22 @@ from __future__ import annotations
 import gc
 
 import numpy as np
-import pandas  # noqa: F401
-import pyarrow  # noqa: F401
-from pyspark.daemon import manager
 
-import pellucid
-import pellucid.scale.spark
 
-if __name__ == "__main__":
+def main() -> None:
+    """Load what workers use, and start them on demand."""
+    import pandas  # noqa: F401
+    import pyarrow  # noqa: F401
+    from pyspark.daemon import manager
+
+    import pellucid.scale.spark
+
     rows = np.array([[0.0, 0.0], [0.0, 1.0], [5.0, 5.0], [5.0, 6.0]])
     for method in (pellucid.ExKMC, pellucid.ExShallow):
         method(reference=rows[::2], n_jobs=1).fit(pellucid.scan(lambda: iter([rows])))
     gc.freeze()
     manager()
+
+
+if __name__ == "__main__":
+    main()

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from threading import Timer
 
 import pytest
 
@@ -43,7 +42,7 @@ def fit():
         return len(temporary_files())
 
 n_files = fit()
-end = time.monotonic() + 10
+end = time.monotonic() + 60
 while threading.active_count() > n_threads and time.monotonic() < end:
     time.sleep(0.01)
 print("stopped", n_files, threading.active_count() - n_threads, flush=True)
@@ -63,11 +62,12 @@ def test_no_temporary_file_is_left(tmp_path):
             "TMPDIR": str(tmp_path),
         },
     ) as process:
-        deadline = Timer(120, process.kill)  # also while it is waited for at the end of `with`
-        deadline.start()
-        assert process.stdout.readline() == "ready\n"
-        process.send_signal(signal.SIGINT)
-        output, errors = process.communicate()
-        deadline.cancel()
+        # There is no deadline but that of pytest: on a busy machine, imports alone take minutes.
+        try:
+            assert process.stdout.readline() == "ready\n"
+            process.send_signal(signal.SIGINT)
+            output, errors = process.communicate()
+        finally:
+            process.kill()
     assert (output, errors, process.returncode) == ("stopped 0 0\n", "", 0)
     assert list(tmp_path.iterdir()) == []

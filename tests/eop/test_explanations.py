@@ -119,3 +119,32 @@ def test_weights_count_in_clusters():
     total = sum(region.support for cluster in found for region in cluster.regions)
     assert total <= weight.sum()
     assert total > 200
+
+
+def test_one_number_is_the_weight_of_all_rows():
+    X, y = make_blobs(60, 2, centers=2, random_state=3)
+    y[:4] = -1
+    for noise in ("drop", "group"):
+        one, each = (explain_clusters(X, y, noise=noise, sample_weight=w) for w in (3, [3.0] * 60))
+        assert str(one) == str(each)
+    model = one.model
+    assert list(model.staged_score(X, y, 3)) == list(model.staged_score(X, y))
+    few = EOPClassifier("stump", max_error=0.1)
+    stable = [few.stability(X, y, n_seeds=2, sample_weight=w).accuracy for w in (3, None)]
+    assert stable[0] == stable[1]
+
+
+@pytest.mark.parametrize("weight", [[1.0, 2.0], np.ones((60, 1)), -1.0])
+def test_wrong_weights_of_clusters_are_named(weight):
+    X, y = make_blobs(60, 2, centers=2, random_state=3)
+    y[:4] = -1
+    model = EOPClassifier("stump", max_error=0.1).fit(X, y)
+    for call in (
+        lambda: explain_clusters(X, y, sample_weight=weight),
+        lambda: list(model.staged_score(X, y, weight)),
+        lambda: model.stability(X, y, n_seeds=1, sample_weight=weight),
+    ):
+        with pytest.raises(ValueError, match="sample_weight"):
+            call()
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        explain_clusters(X, y[:50], sample_weight=1.0)

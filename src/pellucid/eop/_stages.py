@@ -16,7 +16,7 @@ from pellucid.eop.decision_list import Level, find_answers
 from pellucid.eop.problem import project
 from pellucid.eop.uncovered_rows import closest_level
 from pellucid.metrics.rule_lists import LevelMeasures, level_measures
-from pellucid.tables.validation import read_X
+from pellucid.tables.validation import read_sample_weight, read_X
 
 
 @dataclass(frozen=True)
@@ -122,8 +122,9 @@ class StagesMixin:
             Accuracy on the given rows.
         """
         y = _read_classes(y, X)
+        weight = read_sample_weight(sample_weight, len(y))
         for answer in self.staged_predict(X):
-            yield float(np.average(answer == y, weights=sample_weight))
+            yield float(np.average(answer == y, weights=weight))
 
     def level_measures(self, X: Any, y: Any, sample_weight: Any = None) -> LevelMeasures:
         """Support, Bayes factor, lift, J-score and NMI of each level on the given rows.
@@ -182,12 +183,13 @@ class StagesMixin:
             for seed in range(n_seeds)
         ]
         y = _read_classes(y, X)
+        weight = read_sample_weight(sample_weight, len(y))
         given = [model.predict(X) for model in models]
         pairs = [np.mean(a == b) for a, b in combinations(given, 2)]
         return Stability(
             [tuple(model.explain()[0].names) if model.levels_ else () for model in models],
             [model.n_levels_ for model in models],
-            [float(np.average(answer == y, weights=sample_weight)) for answer in given],
+            [float(np.average(answer == y, weights=weight)) for answer in given],
             float(np.mean(pairs)) if pairs else 1.0,
         )
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_consistent_length
 
 from pellucid._utils.options import Noise
 from pellucid.eop._classifier import EOPClassifier
@@ -15,6 +16,7 @@ from pellucid.explanation.mixins import RegionExportMixin, ReportMixin
 from pellucid.explanation.rules import RuleList
 from pellucid.tables.encoding import Encoding, Indicator
 from pellucid.tables.frames import as_table
+from pellucid.tables.validation import read_sample_weight
 
 
 @dataclass(frozen=True)
@@ -171,7 +173,8 @@ def explain_clusters(
     labels = np.asarray(getattr(labels, "labels_", labels))
     if noise not in ("drop", "group"):
         raise ValueError(f"noise={noise!r} must be 'drop' or 'group'")
-    weight = None if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    check_consistent_length(X, labels)
+    weight = None if sample_weight is None else read_sample_weight(sample_weight, len(labels))
     if noise == "drop" and labels.dtype.kind in "if" and (labels == -1).any():
         is_clustered = labels != -1
         if not is_clustered.any():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import closing
+from dataclasses import replace
 from functools import cache
 
 import duckdb
@@ -12,8 +14,12 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_iris, load_wine
 
+from _support.extended import seeds
 from pellucid import ATEOPClassifier, EOPClassifier, explain_clusters, from_json
-from pellucid.eop.region_list import RegionList
+from pellucid.eop.classifiers.stumps import Stump
+from pellucid.eop.region_list import ListLevel, RegionList
+from pellucid.eop.shapes.boxes import Boxes
+from pellucid.tables.column_formats import PLAIN, ColumnFormat
 from pellucid.tables.encoding import Encoding
 
 SHAPES = ("box", "polyhedron", "ellipse")
@@ -106,6 +112,85 @@ def test_missing_numbers_have_no_cluster_in_sql_unless_they_are_filled():
     assert run_sql(holes, filled, "sqlite") == wanted
     assert from_json(filled.to_json()).predict(holes).tolist() == wanted
     assert wanted == filled.predict(holes.fillna({"bill": 45.0})).tolist()
+
+
+def list_of_every_kind(seed: int) -> tuple[RegionList, pd.DataFrame]:
+    """Random boxes on dates, times, integers, numbers, booleans and text, and rows with gaps.
+
+    Ends of boxes are values of rows, or between them. Some gaps are filled.
+    """
+    random = np.random.default_rng(seed)
+    n = 60
+    start, days = np.datetime64("2021-03-01"), random.integers(0, 40, n)
+    table = pd.DataFrame(
+        {
+            "day": (start + days).astype("datetime64[s]"),
+            "seen": start.astype("datetime64[s]") + random.integers(0, 9_000, n) * 397,
+            "n": random.integers(-5, 2 ** random.integers(3, 50), n),
+            "x": random.normal(size=n).round(2),
+            "member": random.choice([True, False], n),
+            "city": random.choice(["Rome", "Nice 'n", "Oslo"], n),
+        }
+    ).astype(object)
+    names = Encoding.fit(table[["member", "city"]].assign(**{"x": 0.0})).names[:-1]
+    names = ["day", "seen", "n", "x", *names]
+    formats = {"day": ColumnFormat("date"), "seen": ColumnFormat("datetime")}
+    formats["n"] = ColumnFormat("integer")
+    values = {c: formats.get(c, PLAIN).read(table[c].to_numpy()).astype(float) for c in names[:4]}
+    fill = {c: float(random.choice(values[c])) for c in names[:4]}
+    fill["n"] += random.choice([0, 0.5])
+    fill["day"] += random.choice([0, 0.5])
+    fill |= {"member": True, "city": "Oslo"}
+    fill = {c: value for c, value in fill.items() if random.random() < 0.6}
+    levels = []
+    for _ in range(5):
+        features = tuple(random.choice(len(names), 2, replace=False).tolist())
+        ends = []
+        for name in (names[f] for f in features):
+            low, high = -np.inf, np.inf
+            if isinstance(name, str):
+                low, high = np.sort(random.choice(values[name], 2) + random.choice([0, 0, 0.25], 2))
+                low, high = (low - 1, high) if low == high else (low, high)
+                low, high = random.choice([low, -np.inf]), random.choice([high, np.inf])
+            elif random.random() < 0.5:
+                low = 0.5
+            else:
+                high = 0.5
+            ends.append((low, high))
+        lower, upper = np.array(ends).T
+        stump = Stump(0, 0.0, *random.integers(0, 3, 2).tolist())
+        if isinstance(names[features[0]], str):
+            stump = replace(stump, threshold=float(random.choice(values[names[features[0]]])))
+        counts = np.zeros((1, 3, 3))
+        levels.append(ListLevel(features, stump, Boxes(lower, upper), counts))
+    holes = random.random(table.shape) < 0.1
+    table = table.mask(holes, None).astype({"n": float, "x": float})
+    more = {"columns": list(table), "fill": fill, "formats": formats}
+    found = RegionList(levels, names=names, classes=list("abc"), default=0, total=n, **more)
+    return found, table
+
+
+@pytest.mark.parametrize("seed", seeds(40))
+def test_sql_of_every_kind_of_column_gives_the_clusters_of_predict(seed):
+    regions, table = list_of_every_kind(seed)
+    open_columns = [c for c in regions.used_names if isinstance(c, str) and c not in regions.fill_]
+    has_number = table[open_columns].notna().all(axis=1).to_numpy()
+    wanted = np.full(len(table), None, dtype=object)
+    wanted[has_number] = regions.predict(table[has_number])
+    types = {"day": "DATE", "seen": "TIMESTAMP", "n": "BIGINT", "x": "DOUBLE"}
+    types |= {"member": "BOOLEAN", "city": "TEXT"}
+    rows = [[None if pd.isna(v) else v for v in row] for row in table.to_numpy().tolist()]
+    with duckdb.connect() as base:
+        base.execute(f"CREATE TABLE t ({', '.join(f'{c} {kind}' for c, kind in types.items())})")
+        base.executemany(f"INSERT INTO t VALUES ({', '.join('?' * 6)})", rows)
+        query = regions.to_sql(dialect="duckdb", table="t")
+        assert [row[-1] for row in base.execute(query).fetchall()] == wanted.tolist()
+    rows = [[v and str(v.date()), w and str(w), *others] for v, w, *others in rows]
+    with closing(sqlite3.connect(":memory:")) as base:
+        base.execute(f"CREATE TABLE t ({', '.join(types)})")
+        base.executemany(f"INSERT INTO t VALUES ({', '.join('?' * 6)})", rows)
+        query = regions.to_sql(dialect="sqlite", table="t")
+        assert [row[-1] for row in base.execute(query)] == wanted.tolist()
 
 
 def test_rows_in_no_region_have_no_cluster_if_the_model_abstains():

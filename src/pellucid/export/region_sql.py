@@ -13,8 +13,7 @@ from pellucid.eop.shapes.boxes import Boxes
 from pellucid.eop.shapes.ellipses import Ellipses
 from pellucid.eop.shapes.polyhedra import Polyhedra
 from pellucid.export._values import plain_value
-from pellucid.export.sql_dialects import DIALECTS, Dialect
-from pellucid.tables.column_formats import PLAIN, ColumnFormat
+from pellucid.export.sql_dialects import SqlWriter
 from pellucid.tables.encoding import Indicator
 
 
@@ -60,40 +59,20 @@ def regions_to_sql(
         ELSE 1
     END
     """
-    if dialect not in DIALECTS:
-        raise ValueError(f"dialect is {dialect!r}; those known are {', '.join(DIALECTS)}")
-    writer = DIALECTS[dialect]
-    expression = _RegionWriter(RegionList.of(model), writer).expression()
-    if table is None:
-        return expression
-    parts = [table] if isinstance(table, str) else table
-    name = ".".join(writer.identifier(part) for part in parts)
-    return f"SELECT *,\n{expression} AS {writer.identifier(column)}\nFROM {name}"
+    writer = _RegionWriter(RegionList.of(model), dialect)
+    return writer.query(writer.expression(), table, column)
 
 
-class _RegionWriter:
+class _RegionWriter(SqlWriter):
     """Writes the regions of a list in a dialect."""
 
-    def __init__(self, regions: RegionList, dialect: Dialect) -> None:
-        self.regions, self.dialect = regions, dialect
-
     def expression(self) -> str:
-        regions, dialect = self.regions, self.dialect
+        regions, dialect = self.model, self.dialect
         labels = [
             dialect.literal(plain_value(name, "a cluster")) for name in regions.classes_.tolist()
         ]
-        lines = [
-            f"WHEN {test} THEN NULL"
-            for name in regions.used_names
-            if not isinstance(name, Indicator)
-            and (
-                test := dialect.no_number(
-                    self._column(name),
-                    can_be_null=self._is_open(name),
-                    is_date=self._format(name).is_date,
-                )
-            )
-        ]
+        guards = self.no_number(regions.used_names, with_null=True)
+        lines = [f"WHEN {test} THEN NULL" for test in guards]
         for level in regions.levels_:
             for region in range(len(level.regions)):
                 lines += [
@@ -107,7 +86,7 @@ class _RegionWriter:
 
     def _refuse_dates(self, names: list[Any]) -> None:
         for name in names:
-            if not isinstance(name, Indicator) and self._format(name).is_date:
+            if not isinstance(name, Indicator) and self.is_date(name):
                 raise ValueError(
                     f"column {name!r} contains dates; only boxes of dates can be written in SQL"
                 )
@@ -115,7 +94,7 @@ class _RegionWriter:
     def _branches(self, level: ListLevel, region: int) -> list[tuple[int, list[str]]]:
         """Clusters and conditions of one region: one branch per side of the stump."""
         shape = level.regions
-        names = [self.regions.names_[f] for f in level.features]
+        names = [self.model.names_[f] for f in level.features]
         others: list[str] = []
         if not isinstance(shape, Boxes):
             self._refuse_dates(names)
@@ -132,24 +111,24 @@ class _RegionWriter:
     def _interval(self, names: list[Any], lower: np.ndarray, upper: np.ndarray) -> list[str]:
         tests = []
         for name, low, high in zip(names, lower.tolist(), upper.tolist()):
-            column = self._column(name)
+            column = self.column(name)
             if isinstance(name, Indicator):
                 value = name.value
                 value = None if value is None else plain_value(value, "a category")
                 if low >= 0:
                     tests.append(self.dialect.is_one(column, value))
                 if high < 1:
-                    is_open = self._is_open(name)
-                    tests.append(self.dialect.is_none_of(column, [value], can_be_null=is_open))
+                    can_be_null = self.can_be_null(name)
+                    tests.append(self.dialect.is_none_of(column, [value], can_be_null=can_be_null))
                 continue
             if np.isfinite(low):
-                tests.append(f"{column} > {self._literal(name, low)}")
+                tests.append(f"{column} > {self.number(name, low)}")
             if np.isfinite(high):
-                tests.append(f"{column} <= {self._literal(name, high)}")
+                tests.append(f"{column} <= {self.number(name, high)}")
         return tests
 
     def _ellipse(self, names: list[Any], center: np.ndarray, shape: np.ndarray) -> str:
-        parts = [f"({self._column(n)} - {self._float(c)})" for n, c in zip(names, center.tolist())]
+        parts = [f"({self.column(n)} - {self._float(c)})" for n, c in zip(names, center.tolist())]
         terms = [
             f"({' + '.join(self._times(shape[i, j], parts[i]) for i in range(len(parts)))})"
             f" * {parts[j]}"
@@ -159,7 +138,7 @@ class _RegionWriter:
 
     def _facet(self, names: list[Any], facet: list[float], tolerance: float) -> str:
         *normal, offset = facet
-        terms = [self._times(a, self._column(name)) for a, name in zip(normal, names)]
+        terms = [self._times(a, self.column(name)) for a, name in zip(normal, names)]
         return f"{' + '.join(terms)} + {self._float(offset)} <= {self._float(tolerance)}"
 
     def _times(self, factor: float, term: str) -> str:
@@ -171,21 +150,3 @@ class _RegionWriter:
         if "e" not in text and "." not in text:
             text = f"{text}e0" if self.dialect.decimals_are_exact else f"{text}.0"
         return f"({text})" if value < 0 else text
-
-    def _column(self, name: str | Indicator) -> str:
-        column = name.column if isinstance(name, Indicator) else name
-        value = self.regions.fill_.get(column)
-        return self.dialect.filled(column, None if value is None else self.dialect.literal(value))
-
-    def _format(self, column: str) -> ColumnFormat:
-        return self.regions.formats_.get(column, PLAIN)
-
-    def _literal(self, column: str, value: float) -> str:
-        written = self._format(column)
-        if written.is_date:
-            return self.dialect.date_literal(value, with_time=written.kind == "datetime")
-        return self.dialect.literal(value)
-
-    def _is_open(self, name: str | Indicator) -> bool:
-        column = name.column if isinstance(name, Indicator) else name
-        return column not in self.regions.fill_

@@ -11,8 +11,7 @@ from pellucid.explanation.conditions import Condition
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.rules import Rule
 from pellucid.export._values import plain_value
-from pellucid.export.sql_dialects import DIALECTS, Dialect
-from pellucid.tables.column_formats import PLAIN, ColumnFormat
+from pellucid.export.sql_dialects import SqlWriter
 from pellucid.tables.encoding import Indicator
 
 
@@ -80,19 +79,13 @@ def to_sql(
         WHEN "petal length (cm)" > 5.1e0 THEN 2
     END
     """
-    if dialect not in DIALECTS:
-        raise ValueError(f"dialect is {dialect!r}; those known are {', '.join(DIALECTS)}")
-    writer = DIALECTS[dialect]
     explanation = Explanation.of(model, feature_names=feature_names)
-    expression = _expression(explanation, writer)
-    if table is None:
-        return expression
-    parts = [table] if isinstance(table, str) else table
-    name = ".".join(writer.identifier(part) for part in parts)
-    return f"SELECT *,\n{expression} AS {writer.identifier(column)}\nFROM {name}"
+    writer = _Writer(explanation, dialect)
+    return writer.query(_expression(explanation, writer), table, column)
 
 
-def _expression(explanation: Explanation, dialect: Dialect) -> str:
+def _expression(explanation: Explanation, writer: _Writer) -> str:
+    dialect = writer.dialect
     labels = {
         name: dialect.literal(plain_value(name, "a cluster"))
         for name in explanation.cluster_names_.tolist()
@@ -100,7 +93,6 @@ def _expression(explanation: Explanation, dialect: Dialect) -> str:
     rules = [rule for rule in explanation._leaf_rules if _can_hold(rule)]
     if len(rules) == 1:
         return f"CASE WHEN {dialect.always} THEN {labels[rules[0].cluster]} END"
-    writer = _Writer(explanation, dialect)
     lines = [f"WHEN {missing} THEN NULL" for missing in writer.guards()]
     lines += [f"WHEN {writer.conditions(rule)} THEN {labels[rule.cluster]}" for rule in rules]
     return "\n    ".join(["CASE", *lines]) + "\nEND"
@@ -115,25 +107,15 @@ def _can_hold(rule: Rule) -> bool:
     return all(low.get(c.feature, -math.inf) < c.threshold for c in rule.conditions if c.is_upper)
 
 
-class _Writer:
+class _Writer(SqlWriter):
     """Writes conditions of an explanation in a dialect."""
-
-    def __init__(self, explanation: Explanation, dialect: Dialect) -> None:
-        self.explanation, self.dialect = explanation, dialect
 
     def guards(self) -> list[str]:
         """One test per numeric column that is true where it is NaN or infinite."""
-        tree, names = self.explanation.tree_, self.explanation.tree_columns_
+        tree, names = self.model.tree_, self.model.tree_columns_
         used = dict.fromkeys(names[f] for f in tree.feature[~tree.is_leaf])
         # NULL needs no test: a comparison with NULL is not true.
-        tests = [
-            self.dialect.no_number(
-                self._column(name), can_be_null=False, is_date=self._format(name).is_date
-            )
-            for name in used
-            if not isinstance(name, Indicator)
-        ]
-        return [test for test in tests if test]
+        return self.no_number(used, with_null=False)
 
     def conditions(self, rule: Rule) -> str:
         """All conditions of a leaf, grouped by column, the lower bound first."""
@@ -146,42 +128,18 @@ class _Writer:
 
     def _tests(self, conditions: list[Condition]) -> list[str]:
         name, dialect = conditions[0].name, self.dialect
-        column = self._column(name)
+        column = self.column(name)
         if not isinstance(name, Indicator):
             bounds = sorted(conditions, key=lambda bound: bound.is_upper)
             signs = [(">", "<=")[bound.is_upper] for bound in bounds]
             return [
-                f"{column} {sign} {self._number(name, bound.threshold)}"
+                f"{column} {sign} {self.number(name, bound.threshold)}"
                 for bound, sign in zip(bounds, signs)
             ]
         values = [_category(c.name) for c in conditions if isinstance(c.name, Indicator)]
         if conditions[0].is_upper:
-            return [dialect.is_none_of(column, values, can_be_null=self._can_be_null(name))]
+            return [dialect.is_none_of(column, values, can_be_null=self.can_be_null(name))]
         return [dialect.is_one(column, value) for value in values]
-
-    def _column(self, name: str | Indicator) -> str:
-        column = name.column if isinstance(name, Indicator) else name
-        value, literal = self.explanation.fill_.get(column), None
-        if value is not None:
-            is_category = isinstance(name, Indicator)
-            literal = self.dialect.literal(value) if is_category else self._number(column, value)
-        return self.dialect.filled(column, literal)
-
-    def _format(self, column: str) -> ColumnFormat:
-        return self.explanation.formats_.get(column, PLAIN)
-
-    def _number(self, column: str, value: Any) -> str:
-        """A number of a numeric column as a literal."""
-        written = self._format(column)
-        if written.is_date:
-            return self.dialect.date_literal(value, with_time=written.kind == "datetime")
-        if written.is_whole and value == int(value) and abs(value) < 2**53:
-            return str(int(value))
-        return self.dialect.literal(value)
-
-    def _can_be_null(self, name: str | Indicator) -> bool:
-        column = name.column if isinstance(name, Indicator) else name
-        return column not in self.explanation.fill_
 
 
 def _category(name: Indicator) -> Any:

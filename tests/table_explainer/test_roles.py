@@ -148,7 +148,7 @@ def test_a_profile_column_is_not_clustered():
 
 def test_categories_can_be_requested():
     assert roles_of(np.arange(N) % 4 + 2, "cyl", categorical="cyl") == ("category", [])
-    with pytest.raises(InputError, match="column 'tags' cannot be used: lists or structures"):
+    with pytest.raises(InputError, match="column 'tags' cannot be used: lists, structures or other objects"):
         roles_of([[i] for i in range(N)], "tags", columns="tags")
 
 

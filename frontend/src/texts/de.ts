@@ -283,7 +283,7 @@ export const german: Texts = {
     gaps: "viele Werte fehlen",
     text: "Text mit vielen verschiedenen Werten",
     time: "Tageszeiten",
-    nested: "Listen oder Strukturen",
+    nested: "Listen, Strukturen oder andere Objekte",
     excluded: "nicht angefordert",
   },
   scales: {
@@ -497,7 +497,7 @@ export const germanInPython: PythonTexts = {
     isText: "Text mit vielen verschiedenen Werten",
     isTextOf: "Text mit {n} verschiedenen Werten",
     isTime: "Tageszeiten",
-    isNested: "Listen oder Strukturen",
+    isNested: "Listen, Strukturen oder andere Objekte",
     ignoredGaps: "nicht verwendet: {column}: {share:.0%} der Werte fehlen (verwenden mit {option})",
     categories: "als Kategorien behandelt: {columns} (weglassen mit {option})",
     dates: "als Datum verwendet: {columns} (weglassen mit {option})",

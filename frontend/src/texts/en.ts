@@ -293,7 +293,7 @@ export const english = {
     gaps: "many values are missing",
     text: "text with many different values",
     time: "times of day",
-    nested: "lists or structures",
+    nested: "lists, structures or other objects",
     excluded: "not requested",
   } as Record<string, string>,
   scales: {
@@ -516,7 +516,7 @@ export const englishInPython = {
     isText: "text with many different values",
     isTextOf: "text with {n} different values",
     isTime: "times of day",
-    isNested: "lists or structures",
+    isNested: "lists, structures or other objects",
     ignoredGaps: "ignored {column}: {share:.0%} of its values are missing ({option} to use it)",
     categories: "treated as categories: {columns} ({option} to ignore them)",
     dates: "used as dates: {columns} ({option} to ignore them)",

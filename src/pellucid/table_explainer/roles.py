@@ -231,20 +231,27 @@ def as_category(column: pl.Series) -> pl.Series:
 
     Categories that are numbers stay numbers, so that SQL and `predict` compare numbers.
     """
-    plain = column.dtype.is_integer() or column.dtype in (pl.Float32, pl.Float64, pl.Boolean)
-    return column if plain else column.cast(pl.String)
+    dtype = column.dtype
+    if dtype.is_integer() or dtype in (pl.Float32, pl.Float64, pl.Boolean, pl.String):
+        return column
+    # The text in Python does not depend on the unit of times, unlike that of polars.
+    texts = [None if value is None else str(value) for value in column.to_list()]
+    return pl.Series(column.name, texts, dtype=pl.String)
+
+
+def is_nested(dtype: Any) -> bool:
+    """Whether a column is neither numbers, nor dates, nor text."""
+    return dtype.is_nested() or dtype in (pl.Binary, pl.Object)
 
 
 def _forced_category(column: pl.Series) -> str:
-    if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object):
-        return "nested"
-    return "category"
+    return "nested" if is_nested(column.dtype) else "category"
 
 
 def _role(column: pl.Series, *, is_requested: bool) -> str:
     """The role of a column: a number, a category, or the reason to ignore it."""
     dtype = column.dtype
-    if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
+    if is_nested(dtype):
         return "nested"
     if dtype == pl.Time:
         return "time"

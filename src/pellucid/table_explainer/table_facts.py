@@ -18,7 +18,7 @@ from pellucid.report.table_facts import (
 from pellucid.table_explainer.fitting import FittedTable
 from pellucid.table_explainer.number_of_clusters import NumberScore
 from pellucid.table_explainer.preparing import PreparedTable
-from pellucid.table_explainer.roles import as_number
+from pellucid.table_explainer.roles import as_number, is_nested
 from pellucid.tables.encoding import Indicator
 
 
@@ -44,7 +44,7 @@ def describe_table(fitted: FittedTable) -> TableFacts:
             values = as_number(column).fill_null(np.nan).to_numpy()
             numbers[name] = values if rows is None else values[rows]
             facts = describe_numbers(numbers[name], is_sample=is_sample)
-        elif is_complete and not column.dtype.is_nested():
+        elif is_complete and not is_nested(column.dtype):
             facts = {"n_values": column.drop_nulls().n_unique()}
         columns.append(
             ColumnFacts(

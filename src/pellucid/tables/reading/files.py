@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path, PurePath
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from pellucid._utils.notices import InputError
+from pellucid.tables.reading.data_frames import as_polars, plain_column
 from pellucid.tables.reading.limits import read_bytes, read_standard_input
 from pellucid.tables.reading.parsing import parse_columns
 from pellucid.tables.reading.source import ReadingOptions, TableSource
@@ -55,6 +55,7 @@ def read_source(
             source = read_text(name, content, suffix, options, hints)
         else:
             table = read_typed(name, content, suffix, options)
+            table = pl.DataFrame([plain_column(column) for column in table])
             source = _of_typed(name, table, suffix, options, hints)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         why = next(iter(str(error).splitlines()), type(error).__name__)
@@ -80,7 +81,7 @@ def source_of(
     options : ReadingOptions
         Only `decimal` and `na` apply.
     """
-    found = _as_polars(table, name)
+    found = as_polars(table, name)
     if 0 in found.shape:
         what = "rows" if found.width else "columns"
         raise InputError(f"{name} has no {what}")
@@ -99,59 +100,3 @@ def _of_typed(
     )
     used = ReadingOptions(decimal=options.decimal, na=parsed.na)
     return TableSource(name, parsed.table, parsed.formats, used, None, suffix)
-
-
-def _as_polars(table: Any, name: str) -> pl.DataFrame:
-    if isinstance(table, pl.DataFrame):
-        return table
-    from narwhals import dependencies
-
-    if dependencies.is_pandas_dataframe(table):
-        _check_names(table.columns, name)
-        return pl.DataFrame([_of_pandas(str(label), table[label]) for label in table.columns])
-    if dependencies.is_pyarrow_table(table):
-        _check_names(table.column_names, name)
-        return pl.DataFrame(pl.from_arrow(table))
-    if isinstance(table, pl.LazyFrame):
-        raise InputError(f"{name} is a lazy frame", hint="call its collect() first")
-    if isinstance(table, (list, tuple, np.ndarray)):
-        array = np.asarray(table)
-        if array.ndim != 2 or array.dtype.kind not in "biufOUS":
-            raise InputError(
-                f"{name} is an array with {array.ndim} dimensions and type {array.dtype}",
-                hint="a table needs rows and columns of numbers or text",
-            )
-        columns = [_of_array(f"x{j}", array[:, j]) for j in range(array.shape[1])]
-        return pl.DataFrame(columns)
-    raise InputError(
-        f"{name} is of type {type(table).__name__}",
-        hint="give a pandas, polars or pyarrow table, or an array of rows and columns",
-    )
-
-
-def _check_names(names: Any, name: str) -> None:
-    texts = [str(each) for each in names]
-    twice = next((each for each in texts if texts.count(each) > 1), None)
-    if twice is not None:
-        raise InputError(
-            f"{name}: column {twice!r} appears more than once", hint="rename one of them"
-        )
-
-
-def _of_pandas(name: str, column: Any) -> pl.Series:
-    """A column of pandas; objects of several types become text."""
-    try:
-        return pl.Series(name, pl.from_pandas(column, include_index=False))
-    except (ImportError, TypeError, ValueError, pl.exceptions.PolarsError):
-        return _of_array(name, column.to_numpy(dtype=object, na_value=None))
-
-
-def _of_array(name: str, column: np.ndarray) -> pl.Series:
-    if column.dtype.kind not in "OUS":
-        return pl.Series(name, column)
-    values = column.tolist()
-    try:
-        return pl.Series(name, values, strict=True)
-    except (TypeError, pl.exceptions.PolarsError):
-        texts = [None if each is None or each != each else str(each) for each in values]
-        return pl.Series(name, texts, dtype=pl.String)

@@ -192,10 +192,9 @@ class _Parser:
     ) -> None:
         name = column.name
         values, _ = found.present()
-        if not reading.is_integer:
-            kind: Kind = "number"
-        else:
-            numbers = numbers.cast(pl.Int64, strict=False)
+        kind: Kind = "number"
+        if reading.is_integer and (numbers.abs() < 2**63).all():
+            numbers = numbers.cast(pl.Int64)
             kind = "integer"
         self._add(column, found, numbers, "notNumbers")
         if kind == "integer" and (typed := _kind(self.parsed[name])) is not None:

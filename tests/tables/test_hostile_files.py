@@ -8,6 +8,7 @@ import lzma
 import os
 import subprocess
 import sys
+import tracemalloc
 import zipfile
 
 import polars as pl
@@ -61,6 +62,28 @@ def damaged_workbook(name, content):
     return file.getvalue()
 
 
+def entity_bomb(depth=9):
+    """A sheet whose cell is an entity of 10 ** depth characters."""
+    entities = [b'<!ENTITY e0 "x">'] + [
+        b'<!ENTITY e%d "%s">' % (i, b"&e%d;" % (i - 1) * 10) for i in range(1, depth + 1)
+    ]
+    cell = b'<c r="A1" t="inlineStr"><is><t>&e%d;</t></is></c>' % depth
+    sheet = b"<worksheet><sheetData><row>%s</row></sheetData></worksheet>" % cell
+    content = b"<!DOCTYPE worksheet [%s]>%s" % (b"".join(entities), sheet)
+    return damaged_workbook("xl/worksheets/sheet1.xml", content)
+
+
+def damaged_zip():
+    """An archive of which some bytes are lost before its directory."""
+    content = zipped(a_csv=[b"a,b\n1,2\n"])
+    return content[:35] + content[40:]
+
+
+def damaged_feather():
+    content = parquet(10, pl.DataFrame.write_ipc)
+    return content[:-10] + b"\xff\xff\xff\x7f" + content[-6:]
+
+
 def parquet(n_rows, write):
     file = io.BytesIO()
     write(pl.DataFrame({"a": pl.repeat(1, n_rows, eager=True, dtype=pl.Int64)}), file)
@@ -104,6 +127,13 @@ FILES = {
     "damaged.xlsx": (
         lambda: damaged_workbook("xl/workbook.xml", b"<!DOCTYPE x ["), "cannot be read"
     ),
+    "entities.xlsx": (entity_bomb, "cannot be read"),
+    "strings.xlsx": (lambda: damaged_workbook("xl/sharedStrings.xml", b"<sst/>"), "cannot be read"),
+    "sheet.xlsx": (
+        lambda: damaged_workbook("xl/worksheets/sheet1.xml", b'<c r="A1" t="q"'), "cannot be read"
+    ),
+    "directory.zip": (damaged_zip, "cannot be decompressed"),
+    "footer.feather": (damaged_feather, "cannot be read"),
     "rows.parquet": (
         lambda: parquet(2 * 10**7, pl.DataFrame.write_parquet), "takes more than 100 MB"
     ),
@@ -226,7 +256,27 @@ def test_a_pipe_is_read_up_to_the_limit(tmp_path, monkeypatch):
         read_source(path.with_name("pipe"))
 
 
-@pytest.mark.parametrize("name", ["nul.csv", "corners.xlsx", "damaged.xlsx", "deep.jsonl"])
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, zstandard.compress])
+def test_a_small_file_takes_little_memory(tmp_path, pack):
+    path = tmp_path / "small.csv"
+    path.write_bytes(pack(b"a,b\n1,2\n3,4\n"))
+    tracemalloc.start()
+    assert read_source(path).table.height == 2
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100 << 20
+
+
+def test_zstd_of_several_chunks_and_frames(tmp_path):
+    path = tmp_path / "rows.csv.zst"
+    rows = b"".join(b"%d,%s\n" % (i, b"x" * 100_000) for i in range(400))
+    path.write_bytes(zstandard.compress(b"a,b\n") + zstandard.compress(rows))
+    assert read_source(path).table["a"].to_list() == list(range(400))
+
+
+@pytest.mark.parametrize(
+    "name", ["nul.csv", "corners.xlsx", "entities.xlsx", "directory.zip", "deep.jsonl"]
+)
 def test_a_command_prints_one_line_and_a_hint(name, tmp_path):
     (tmp_path / name).write_bytes(FILES[name][0]())
     result = CliRunner().invoke(app, ["explain", str(tmp_path / name)])

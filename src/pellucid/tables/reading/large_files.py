@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from pellucid._utils.notices import InputError
+from pellucid.tables.reading.limits import errors_of
 from pellucid.tables.reading.numbers import as_integers
 from pellucid.tables.reading.source import ReadingOptions
 from pellucid.tables.reading.text_files import read_text
@@ -60,7 +61,7 @@ class LargeTable:
     def batches(self, columns: Sequence[str], n_rows: int) -> Iterator[pl.DataFrame]:
         """All rows of some columns, in their order."""
         chosen = self.frame.select(columns)
-        with _ErrorsOf(self.name):
+        with errors_of(self.name):
             yield from chosen.collect_batches(chunk_size=n_rows, maintain_order=True)
 
     def sample(self, columns: Sequence[str], n_rows: int) -> pl.DataFrame:
@@ -75,21 +76,6 @@ class LargeTable:
         )
 
 
-class _ErrorsOf:
-    """Turns errors of polars into errors that name the file."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: type[Any] | None, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, (pl.exceptions.PolarsError, OSError)):
-            why = next(iter(str(error).splitlines()), type(error).__name__)
-            raise InputError(f"{self.name} cannot be read: {why}") from error
-
-
 def memory_needed(file: Path) -> int | None:
     """Bytes that the table takes in memory, about; None for files that cannot be streamed."""
     suffix = file.suffix.lower()
@@ -97,7 +83,7 @@ def memory_needed(file: Path) -> int | None:
         return None
     if suffix in TEXT:
         return _COPIES * file.stat().st_size
-    with _ErrorsOf(str(file)):
+    with errors_of(str(file)):
         frame = pl.scan_parquet(file, glob=False)
         n_rows = frame.select(pl.len()).collect().item()
         return _COPIES * _BYTES_PER_VALUE * n_rows * len(frame.collect_schema())
@@ -107,7 +93,7 @@ def open_large(file: Path, options: ReadingOptions) -> LargeTable:
     """Open a Parquet or text file; its columns of numbers are found, and its rows counted."""
     suffix = file.suffix.lower()
     name = str(file)
-    with _ErrorsOf(name):
+    with errors_of(name):
         if suffix in PARQUET:
             return _open_parquet(name, suffix, options)
         return _open_text(name, suffix, options)

@@ -1,6 +1,7 @@
-"""Limits of the tables that are read, so that no file takes any amount of memory or time.
+"""Limits of the tables that are read, and errors that name the file.
 
-The environment variable ``PELLUCID_MAX_MB`` sets the largest input in megabytes.
+No file takes any amount of memory or time, and none ends in an exception of another library. The
+environment variable ``PELLUCID_MAX_MB`` sets the largest input in megabytes.
 """
 
 from __future__ import annotations
@@ -8,6 +9,8 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -19,6 +22,7 @@ MAX_LINE = 16 << 20
 """Bytes of each of the first lines of a text table."""
 
 _VARIABLE = "PELLUCID_MAX_MB"
+_CHUNK = 16 << 20
 
 
 def max_bytes() -> int:
@@ -48,10 +52,35 @@ def read_standard_input(name: str) -> bytes:
 
 
 def read_stream(name: str, stream: IO[bytes]) -> bytes:
-    """All bytes of a stream, of which only the limit is read."""
-    content = stream.read(max_bytes() + 1)
+    """All bytes of a stream, of which only about the limit is read."""
+    content = read_up_to(stream, max_bytes())
     check_bytes(name, len(content))
     return content
+
+
+def read_up_to(stream: IO[bytes], limit: int) -> bytes:
+    """The bytes of a stream; more than `limit` if there are more, but not all of them."""
+    # In chunks, because `read` takes memory for all bytes that it is asked for.
+    parts, n_read = [], 0
+    while n_read <= limit and (part := stream.read(_CHUNK)):
+        parts.append(part)
+        n_read += len(part)
+    return b"".join(parts)
+
+
+@contextmanager
+def errors_of(name: str, verb: str = "read", hint: str | None = None) -> Iterator[None]:
+    """Turn any error of a library that reads a damaged file into one that names the file."""
+    try:
+        yield
+    except InputError:
+        raise
+    except BaseException as error:
+        # A panic of Rust is no `Exception`.
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
+        why = next(iter(str(error).splitlines()), type(error).__name__)
+        raise InputError(f"{name} cannot be {verb}: {why}", hint=hint) from error
 
 
 def check_bytes(name: str, n_bytes: int) -> None:

@@ -11,6 +11,7 @@ import re
 import zipfile
 
 from pellucid._utils.notices import InputError
+from pellucid.tables.reading.limits import errors_of
 
 MIN_CELLS = 10_000_000
 MAX_RATIO = 10
@@ -31,18 +32,15 @@ def check_sheets(name: str, content: bytes) -> None:
     """
     if not content.startswith(b"PK"):
         return
-    archive = zipfile.ZipFile(io.BytesIO(content))
-    for member in archive.namelist():
-        if not member.lower().startswith("xl/") or not member.lower().endswith(".xml"):
-            continue
-        if "sheet" not in member.lower():
-            continue
-        try:
-            cells = _CELL.findall(archive.read(member))
-        except (zipfile.BadZipFile, EOFError, OSError, ValueError, RuntimeError) as error:
-            raise InputError(f"{name} cannot be decompressed: {error}") from error
-        if cells:
-            _check_rectangle(name, cells)
+    with errors_of(name, "decompressed"):
+        archive = zipfile.ZipFile(io.BytesIO(content))
+        for member in archive.namelist():
+            if not member.lower().startswith("xl/") or not member.lower().endswith(".xml"):
+                continue
+            if "sheet" not in member.lower():
+                continue
+            if cells := _CELL.findall(archive.read(member)):
+                _check_rectangle(name, cells)
 
 
 def _check_rectangle(name: str, cells: list[tuple[bytes, bytes]]) -> None:

@@ -21,7 +21,7 @@ from pellucid.tables.reading.headers import (
     numbered_names,
     report_skipped,
 )
-from pellucid.tables.reading.limits import check_bytes, check_columns
+from pellucid.tables.reading.limits import check_bytes, check_columns, errors_of
 from pellucid.tables.reading.numbers import as_integers
 from pellucid.tables.reading.sheets import check_sheets
 from pellucid.tables.reading.source import ReadingOptions
@@ -41,16 +41,18 @@ _OTHER_SIGNS = bytes(set(range(256)) - set(b'[]{}"'))
 
 def read_typed(name: str, content: bytes, suffix: str, options: ReadingOptions) -> pl.DataFrame:
     """Read a file that is not a text table."""
-    source = io.BytesIO(content)
-    if suffix in PARQUET:
-        _check_size(name, pl.scan_parquet(source))
-        return pl.read_parquet(source)
-    if suffix in FEATHER:
-        _check_size(name, pl.scan_ipc(source))
-        return pl.read_ipc(source)
     if suffix in EXCEL:
-        return _read_excel(name, content, options)
-    return _read_json(name, content)
+        with errors_of(name, hint="open it in a spreadsheet and save it again"):
+            return _read_excel(name, content, options)
+    source = io.BytesIO(content)
+    with errors_of(name):
+        if suffix in PARQUET:
+            _check_size(name, pl.scan_parquet(source))
+            return pl.read_parquet(source)
+        if suffix in FEATHER:
+            _check_size(name, pl.scan_ipc(source))
+            return pl.read_ipc(source)
+        return _read_json(name, content)
 
 
 def _check_size(name: str, table: pl.LazyFrame) -> None:
@@ -105,13 +107,7 @@ def _read_excel(name: str, content: bytes, options: ReadingOptions) -> pl.DataFr
     """Read the first sheet that has cells; lines above the header are skipped."""
     fastexcel = import_optional("fastexcel", f"reading {name}", "a CSV file")
     check_sheets(name, content)
-    try:
-        workbook = fastexcel.read_excel(content)
-    except fastexcel.FastExcelError as error:
-        why = str(error).splitlines()[0]
-        raise InputError(
-            f"{name} cannot be read: {why}", hint="open it in a spreadsheet and save it again"
-        ) from error
+    workbook = fastexcel.read_excel(content)
     n_sampled = _SAMPLE_ROWS + (options.skip or 0)
     for sheet in workbook.sheet_names:
         sample = workbook.load_sheet(

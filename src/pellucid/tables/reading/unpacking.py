@@ -7,7 +7,6 @@ import gzip
 import io
 import lzma
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import PurePath
@@ -15,7 +14,7 @@ from typing import IO, Any, NamedTuple
 
 from pellucid._utils.notices import InputError
 from pellucid._utils.optional import import_optional
-from pellucid.tables.reading.limits import max_bytes
+from pellucid.tables.reading.limits import errors_of, max_bytes, read_up_to
 from pellucid.tables.suffixes import COMPRESSED, FEATHER, JSON, PARQUET, TEXT
 
 MIN_LIMIT = 256 << 20
@@ -110,19 +109,21 @@ class _ZstdReader:
 
     def __init__(self, data: IO[bytes]) -> None:
         self._data = data
+        self._frame: Any = None
 
-    def read(self, limit: int) -> bytes:
-        """At most about `limit` bytes."""
+    def read(self, size: int) -> bytes:
+        """About `size` bytes or more; fewer only at the end."""
         zstandard = import_optional("zstandard", "a .zst file", "gzip")
-        parts, n_read, frame = [], 0, None
-        while n_read <= limit and (chunk := self._data.read(_CHUNK)):
+        parts, n_read, frame = [], 0, self._frame
+        while n_read < size and (chunk := self._data.read(_CHUNK)):
             while chunk:
                 frame = frame or zstandard.ZstdDecompressor().decompressobj()
                 parts.append(frame.decompress(chunk))
                 n_read += len(parts[-1])
                 chunk, frame = (frame.unused_data, None) if frame.eof else (b"", frame)
-        if frame is not None and n_read <= limit:
+        if frame is not None and not n_read:
             raise EOFError("the file ended before the end of the compressed data")
+        self._frame = frame
         return b"".join(parts)
 
 
@@ -133,25 +134,14 @@ def _open_zip(data: IO[bytes]) -> IO[bytes]:
 
 def _decompress(name: str, content: bytes, opener: Callable[[IO[bytes]], Any]) -> bytes:
     limit = min(max(MIN_LIMIT, MAX_RATIO * len(content)), max_bytes())
-    try:
-        with opener(io.BytesIO(content)) as stream:
-            found = stream.read(limit + 1)
-    except Exception as error:
-        if not _is_damage(error):
-            raise
-        raise InputError(f"{name} cannot be decompressed: {error}") from error
+    with errors_of(name, "decompressed"), opener(io.BytesIO(content)) as stream:
+        found = read_up_to(stream, limit)
     if len(found) > limit:
         raise InputError(
             f"{name} is larger than {limit >> 20:,} MB when it is decompressed",
             hint="decompress it first",
         )
     return found
-
-
-def _is_damage(error: Exception) -> bool:
-    """Whether an error says that compressed bytes are damaged or encrypted."""
-    expected = (OSError, EOFError, RuntimeError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
-    return isinstance(error, expected) or type(error).__name__ == "ZstdError"
 
 
 def _members(archive: zipfile.ZipFile) -> list[str]:
@@ -164,10 +154,8 @@ def _members(archive: zipfile.ZipFile) -> list[str]:
 
 
 def _open_archive(name: str, content: bytes) -> zipfile.ZipFile:
-    try:
+    with errors_of(name, "decompressed"):
         return zipfile.ZipFile(io.BytesIO(content))
-    except zipfile.BadZipFile as error:
-        raise InputError(f"{name} cannot be decompressed: {error}") from error
 
 
 def _workbook_suffix(name: str, content: bytes) -> str | None:

@@ -276,7 +276,7 @@ def test_a_new_fit_removes_attributes_of_the_last_one():
     assert not hasattr(model, "scan_gap_")
 
 
-@pytest.mark.parametrize("kind", ["path", "file"])
+@pytest.mark.parametrize("kind", ["path", "file", "dataset"])
 def test_what_was_read_does_not_stay_in_memory(kind, tmp_path):
     from pellucid.scale.queries import open_source
 
@@ -285,7 +285,12 @@ def test_what_was_read_does_not_stay_in_memory(kind, tmp_path):
     table = pa.table({"x": values, "y": values[::-1]})
     pq.write_table(table, path, row_group_size=n_rows // 16, use_dictionary=False)
     del table
-    source = open_source(path if kind == "path" else pq.ParquetFile(path, pre_buffer=True))
+    native = {
+        "path": lambda: path,
+        "file": lambda: pq.ParquetFile(path, pre_buffer=True),
+        "dataset": lambda: pytest.importorskip("pyarrow.dataset").dataset(path),
+    }[kind]()
+    source = open_source(native)
     before, largest = pa.total_allocated_bytes(), 0
     for chunk in source.read(["x", "y"], n_rows // 64):
         largest = max(largest, pa.total_allocated_bytes() - before)

@@ -10,13 +10,16 @@ from typing import Any
 
 from pellucid._utils.notices import InputError
 from pellucid.scale.sources import (
+    BUFFER_BYTES,
     PREDICTED_ROWS,
     Chunk,
+    FileStates,
     FunctionSource,
     ParquetSource,
     Source,
     arrow_columns,
     find_files,
+    refuse_repeated,
     split_arrow_names,
 )
 
@@ -73,6 +76,8 @@ class DuckDBSource(ArrowReaderSource):
     """A DuckDB relation."""
 
     def __init__(self, relation: Any) -> None:
+        # Arrow tables get other names where DuckDB's are equal; it ignores their case.
+        refuse_repeated([name.lower() for name in relation.columns], "the relation")
         super().__init__(relation, relation.limit(0).to_arrow_table().schema)
 
     def batches(self, columns: list[str], n_rows: int) -> Iterable[Any]:
@@ -105,8 +110,9 @@ class ParquetFileSource(ArrowReaderSource):
 
         A file that was opened with `pre_buffer` keeps all row groups that one call reads.
         """
-        for groups in self._groups(n_rows):
-            yield from self._native.iter_batches(n_rows, row_groups=groups, columns=columns)
+        with FileStates([]).reading("the ParquetFile"):
+            for groups in self._groups(n_rows):
+                yield from self._native.iter_batches(n_rows, row_groups=groups, columns=columns)
 
     def _groups(self, n_rows: int) -> Iterator[list[int]]:
         """Numbers of neighbouring row groups that together have at least `n_rows` rows."""
@@ -124,6 +130,67 @@ class ParquetFileSource(ArrowReaderSource):
         return predictor.arrow_reader(self._schema, ((batch, "the file") for batch in batches))
 
 
+class DatasetSource(Source):
+    """A pyarrow dataset, with its filter, its partitions and its file system.
+
+    Parameters
+    ----------
+    dataset : pyarrow.dataset.Dataset
+    """
+
+    numeric: list[str]
+    others: list[str]
+
+    def __init__(self, dataset: Any) -> None:
+        self._dataset, self._names = dataset, dataset.schema.names
+        self.numeric, self.others = split_arrow_names(dataset.schema)
+        self._paths = getattr(dataset, "files", [])
+        is_local = getattr(getattr(dataset, "filesystem", None), "type_name", "") == "local"
+        self._files = FileStates([Path(path) for path in self._paths] if is_local else [])
+
+    def read(self, columns: Sequence[str], n_rows: int) -> Iterator[Chunk]:
+        """Chunks of a new scan."""
+        for batch, origin in self._batches(list(columns), n_rows):
+            yield Chunk(arrow_columns(batch, columns), origin)
+
+    def _batches(self, columns: list[str], n_rows: int) -> Iterator[tuple[Any, str]]:
+        """Batches that have rows, and the files that they are read from."""
+        from pyarrow.dataset import ParquetFragmentScanOptions
+
+        self._files.check()
+        # By default many batches, and all that was read of a file, would be in memory.
+        file_format = getattr(self._dataset, "format", None)
+        is_parquet = getattr(file_format, "default_extname", "") == "parquet"
+        batches = self._dataset.scanner(
+            columns=columns,
+            batch_size=n_rows,
+            batch_readahead=1,
+            fragment_readahead=1,
+            use_threads=False,
+            fragment_scan_options=ParquetFragmentScanOptions(
+                pre_buffer=False, use_buffered_stream=True, buffer_size=BUFFER_BYTES
+            )
+            if is_parquet
+            else None,
+        ).scan_batches()
+        origin = self._paths[0] if self._paths else "the dataset"
+        while True:
+            what = f"{origin}, or a later file," if len(self._paths) > 1 else origin
+            with self._files.reading(what):
+                found = next(batches, None)
+            if found is None:
+                break
+            origin = getattr(found.fragment, "path", origin)
+            if found.record_batch.num_rows:
+                yield found.record_batch, origin
+        self._files.check()
+
+    def predict(self, predictor: Any) -> Any:
+        """A RecordBatchReader with the column of clusters."""
+        batches = self._batches(self._names, PREDICTED_ROWS)
+        return predictor.arrow_reader(self._dataset.schema, batches)
+
+
 def open_source(source: Any) -> Source:
     """The source of what was given to `pellucid.scan`."""
     if isinstance(source, (str, PathLike)):
@@ -135,8 +202,8 @@ def open_source(source: Any) -> Source:
         return DuckDBSource(source)
     if module == "pyarrow" and hasattr(source, "iter_batches"):
         return ParquetFileSource(source)
-    if module == "pyarrow" and hasattr(source, "files"):
-        return ParquetSource([Path(path) for path in source.files], is_dataset=True)
+    if module == "pyarrow" and hasattr(source, "scanner"):
+        return DatasetSource(source)
     if callable(source):
         return FunctionSource(source)
     raise InputError(

@@ -18,6 +18,7 @@ from pellucid.reference.resolve import DEFAULT_N_CLUSTERS, NOISE
 from pellucid.scale.batches import RawBatch
 from pellucid.scale.column_loops import nearest_centers
 from pellucid.scale.partitions import Partitions
+from pellucid.scale.sources import has_gaps
 
 _SAMPLE_ROWS = 100_000
 """Rows of the sample that is clustered if there is no reference."""
@@ -92,7 +93,7 @@ def as_labels(raw: RawBatch, column: str) -> np.ndarray:
             )
         return given.astype(np.int64)
     if given.dtype.kind == "O":
-        if any(label is None or label != label for label in given):
+        if has_gaps(given):
             raise InputError(f"the label column {column!r} has missing values in {raw.origin}")
         return given.astype(str)
     return given
@@ -194,7 +195,10 @@ class ScanReference:
 
 def of_column(partitions: Partitions, scan: Any, noise: str) -> ScanReference:
     """The groups of the label column; their centers are the means."""
-    names, largest = partitions.map_raw(_checked(LabelNamesTask(scan.labels), scan))
+    found = partitions.map_raw(_checked(LabelNamesTask(scan.labels), scan))
+    if found is None:
+        raise InputError("the data have no rows")
+    names, largest = found
     drop = None
     if noise == "drop" and names.dtype.kind == "i" and NOISE in names:
         drop, names = NOISE, names[names != NOISE]

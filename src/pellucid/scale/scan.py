@@ -18,7 +18,7 @@ from pellucid.scale.partitions import Partitions
 from pellucid.scale.prediction import predict_scan
 from pellucid.scale.queries import open_source
 from pellucid.scale.sampling import GatheredRows, GatherTask
-from pellucid.scale.sources import Chunk, Source, matrix_of
+from pellucid.scale.sources import Chunk, Source, matrix_of, refuse_repeated
 
 _MAX_BATCH_ROWS, _MIN_BATCH_ROWS = 2**18, 2**10
 
@@ -203,6 +203,7 @@ def scan(
             DataFrame or Array, or callable
         A path or glob of Parquet files, a folder of them, a query, a Dask collection, or a
         function without parameters that returns batches (arrays or data frames) anew each time.
+        Below a folder, names that begin with ``_`` or ``.`` are left out.
     columns : sequence of str, optional
         Columns to cluster. Default: all columns of numbers, without `weight` and `labels`.
     weight : str, optional
@@ -242,6 +243,7 @@ def scan(
     """
     opened = _open(source)
     known = [*opened.numeric, *opened.others]
+    refuse_repeated(known, "the table")
     for name in filter(None, [*(columns or ()), weight, labels]):
         if name not in known:
             raise InputError(f"the data have no column {name!r}; they have {', '.join(known[:20])}")

@@ -56,7 +56,7 @@ def as_table(X: Any) -> Any:
     try:
         table = nw.from_native(X, pass_through=True)
     except nw.exceptions.DuplicateError:
-        names = [str(name) for name in X.columns]
+        names = [str(name) for name in getattr(X, "column_names", X.columns)]
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(
             f"column {twice!r} appears more than once; column names must be unique"

@@ -87,40 +87,6 @@ def _place(item: pytest.Item) -> int:
     return next((i for i, part in enumerate(FIRST) if part in path), len(FIRST))
 
 
-WHOLE_SEARCH = ("/cluster/", "/core/", "/fuzz/")
-"""Where the local search of `ExplainableKMeans` is tested; elsewhere it is cut short."""
-
-
-@pytest.fixture(autouse=True, scope="module")
-def short_local_search(request: pytest.FixtureRequest):
-    """A hundredth of the local search, where trees only need to be valid."""
-    if any(part in request.path.as_posix() for part in WHOLE_SEARCH):
-        yield
-        return
-    from _support.short_search import short_search
-
-    with short_search(0.01):
-        yield
-
-
-REGIONS_ARE_USED = ("/cli/", "/export/", "/plotting/", "/report/", "/table_explainer/")
-"""Where any regions will do; how their parameters are chosen is tested elsewhere."""
-
-
-@pytest.fixture(autouse=True, scope="module")
-def short_choice_of_regions(request: pytest.FixtureRequest):
-    """Cross-validation of `EOPClassifier` with one value of ε and two folds."""
-    if not any(part in request.path.as_posix() for part in REGIONS_ARE_USED):
-        yield
-        return
-    from pellucid.eop import _classifier, choosing
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_classifier, "MAX_ERRORS", _classifier.MAX_ERRORS[:1])
-        patch.setattr(choosing, "_N_FOLDS", 2)
-        yield
-
-
 @pytest.fixture(autouse=True)
 def python_handles_ctrl_c() -> None:
     """Python's own handler for SIGINT: a Spark session replaces it for the rest of the process."""

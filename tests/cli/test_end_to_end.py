@@ -16,6 +16,8 @@ from typer.testing import CliRunner
 from pellucid.cli.app import app
 
 N_ROWS = 600
+FAST = ("--effort", "fast")
+"""Where any valid tree will do."""
 
 
 def run(*arguments, stdin: bytes | None = None):
@@ -130,7 +132,7 @@ def test_model_sql_and_rows_say_the_same(folder, customers, columns):
     excluded = others if columns == "age" else "country"
     result = run(
         "explain", folder / "customers.csv", "-k", 5, "--model", paths["json"], "--sql",
-        paths["sql"], "--output", paths["csv"], "--dialect", "duckdb", "--exclude", excluded,
+        paths["sql"], "--output", paths["csv"], "--dialect", "duckdb", "--exclude", excluded, *FAST,
     )  # fmt: skip
     assert result.exit_code == 0, result.stderr
     rows = pl.read_csv(paths["csv"])
@@ -151,7 +153,7 @@ def test_model_sql_and_rows_say_the_same(folder, customers, columns):
 
 def test_what_was_filled_in_is_filled_in_again(folder, customers):
     model, rows = folder / "model.json", folder / "rows.csv"
-    options = ("-k", 4, "--columns", "age", "--missing", "median")
+    options = ("-k", 4, "--columns", "age", "--missing", "median", *FAST)
     run("explain", folder / "customers.csv", *options, "--model", model, "--output", rows)
     again = run("predict", model, folder / "customers.csv", "-q")
     assert again.exit_code == 0, again.stderr
@@ -161,7 +163,7 @@ def test_what_was_filled_in_is_filled_in_again(folder, customers):
 
 def test_sql_for_sqlite(folder, customers):
     sql = folder / "out.sql"
-    options = ("-k", 4, "--exclude", "channel,member", "--sql", sql, "--dialect", "sqlite")
+    options = ("-k", 4, "--exclude", "channel,member", "--sql", sql, "--dialect", "sqlite", *FAST)
     result = run("explain", folder / "customers.csv", *options, "--output", folder / "rows.csv")
     assert result.exit_code == 0, result.stderr
     table = customers.select("Fresh, €", 'the "milk"', "age")
@@ -252,7 +254,7 @@ TWO = "a,b\n" + "".join(f"{i},{i * i % 7}\n" for i in range(12))
 )
 def test_tables_as_programs_write_them(tmp_path, name, content, said):
     (tmp_path / name).write_bytes(content)
-    result = run("explain", tmp_path / name, "-k", 2, "--scale", "none")
+    result = run("explain", tmp_path / name, "-k", 2, "--scale", "none", *FAST)
     assert result.exit_code == 0, result.stderr
     notices = [line for line in result.stderr.splitlines() if "looks like an ID" not in line]
     assert notices == said
@@ -263,7 +265,7 @@ def test_standard_input_of_every_format(customers):
     packed = io.BytesIO()
     table.write_parquet(packed)
     texts = [table.write_csv().encode(), packed.getvalue(), table.write_ndjson().encode()]
-    answers = {run("explain", "-", "-k", 3, "-q", stdin=text).stdout for text in texts}
+    answers = {run("explain", "-", "-k", 3, "-q", *FAST, stdin=text).stdout for text in texts}
     assert len(answers) == 1
     assert answers.pop().startswith("3 clusters")
 
@@ -379,7 +381,7 @@ def test_many_rows(tmp_path):
 
 
 def test_quiet_means_results_only(folder):
-    assert run("explain", folder / "customers.csv", "-k", 3, "--quiet").stderr == ""
+    assert run("explain", folder / "customers.csv", "-k", 3, "--quiet", *FAST).stderr == ""
 
 
 def test_regions_say_where_clusters_live(folder):
@@ -437,7 +439,7 @@ def test_series_are_clustered_so_that_a_tree_explains_them(tmp_path):
 def test_a_number_or_a_word_that_comes_late_is_seen(tmp_path):
     lines = ["a,b,c", *(f"{i},{i},{i % 7}" for i in range(3000)), "1.5,word,3"]
     (tmp_path / "late.csv").write_text("\n".join(lines) + "\n")
-    result = run("explain", tmp_path / "late.csv", "-k", 2)
+    result = run("explain", tmp_path / "late.csv", "-k", 2, *FAST)
     assert result.exit_code == 0, result.stderr
     assert 'b: 1 value is not a number ("word"); treated as missing' in result.stderr
     assert result.stdout.startswith("2 clusters of 3,001 rows")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import re
 import subprocess
@@ -33,6 +34,8 @@ NAMES = ["age", "income", "tenure", "visits"]
 IGNORED = "ignored code: looks like an ID (--columns to use it)"
 AS_GIVEN = ("--scale", "none")
 """Options with which the clustered data are those of the file, as in the models of the tests."""
+FAST = ("--effort", "fast")
+"""Where any valid tree will do."""
 
 
 @pytest.fixture
@@ -121,7 +124,7 @@ def test_the_measures_printed_are_those_of_the_model(data, table):
         ("exgreedy", ExGreedy(6, random_state=1)),
         ("imm", IMM(6, random_state=1)),
         ("exkmc", ExKMC(6, n_leaves=9, random_state=1)),
-        ("explainable", ExplainableKMeans(6, n_leaves=9, random_state=1)),
+        ("explainable", ExplainableKMeans(6, n_leaves=9, effort="fast", random_state=1)),
         ("bsimm", BSIMM(6, random_state=1)),
         ("emn", EMN(6, random_state=1)),
         ("spex", SpEx(6, n_leaves=9, random_state=1)),
@@ -130,8 +133,9 @@ def test_the_measures_printed_are_those_of_the_model(data, table):
 def test_the_file_written_is_the_input_with_the_labels(data, table, method, model):
     output = data / "labels.csv"
     leaves = ["--leaves", 9] if method in ("exkmc", "explainable", "spex") else []
+    fast = FAST if method == "explainable" else ()
     arguments = ["-k", 6, "--method", method, *leaves, "--seed", 1, *AS_GIVEN, "--output", output]
-    result = explain(data / "data.parquet", *arguments)
+    result = explain(data / "data.parquet", *arguments, *fast)
     assert result.exit_code == 0, result.stderr
     assert result.stderr.endswith(f"wrote the rows with their cluster to {output}\n")
     written = pl.read_csv(output)
@@ -168,14 +172,30 @@ def long_names(tmp_path):
     X, _ = make_blobs(300, 4, centers=8, random_state=2)
     table = pl.DataFrame(X, schema=[f"a_rather_long_name_for_feature_{i}" for i in range(4)])
     table.write_parquet(tmp_path / "data.parquet")
-    return tmp_path / "data.parquet", ExplainableKMeans(8, random_state=0).fit(table)
+    return tmp_path / "data.parquet", ExplainableKMeans(8, effort="fast", random_state=0).fit(table)
+
+
+class Terminal(io.StringIO):
+    """A terminal, for which lines are as wide as COLUMNS says."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def shown_in_terminal(monkeypatch, width: int, *arguments) -> str:
+    """What the command prints to a terminal of this width, without colors."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    app([str(argument) for argument in arguments], standalone_mode=False)
+    return re.sub(r"\x1b\[[0-9;]*m", "", sys.stdout.getvalue())
 
 
 @pytest.mark.parametrize("width", [64, 80, 120, 400])
 def test_long_rules_are_wrapped_and_never_cut(long_names, monkeypatch, width):
-    monkeypatch.setattr("pellucid.cli.output.PIPE_WIDTH", width)
     file, model = long_names
-    lines = run("explain", file, "-k", 8, *AS_GIVEN, width=width).stdout.splitlines()
+    arguments = ("explain", file, "-k", 8, *AS_GIVEN, *FAST)
+    lines = shown_in_terminal(monkeypatch, width, *arguments).splitlines()
     assert max(map(len, lines)) <= width
     header = next(line for line in lines if "rule" in line)
     start, stop = header.index("rule"), header.index("rows")
@@ -192,23 +212,22 @@ def test_long_rules_are_wrapped_and_never_cut(long_names, monkeypatch, width):
 
 
 def test_without_room_for_a_table_rules_are_printed_below_each_other(long_names, monkeypatch):
-    monkeypatch.setattr("pellucid.cli.output.PIPE_WIDTH", 50)
     file, model = long_names
-    assert f"\n{model.rules_}\n" in run("explain", file, "-k", 8, *AS_GIVEN, width=50).stdout
+    arguments = ("explain", file, "-k", 8, *AS_GIVEN, *FAST)
+    assert f"\n{model.rules_}\n" in shown_in_terminal(monkeypatch, 50, *arguments)
 
 
 def test_a_pipe_is_wide_enough_for_most_rules(data, table):
-    stdout = run("explain", data / "data.csv", "-k", 8, *AS_GIVEN, width=40).stdout
-    assert all(
-        rule.text in stdout for rule in ExplainableKMeans(8, random_state=0).fit(table).rules_
-    )
+    stdout = run("explain", data / "data.csv", "-k", 8, *AS_GIVEN, *FAST, width=40).stdout
+    model = ExplainableKMeans(8, effort="fast", random_state=0).fit(table)
+    assert all(rule.text in stdout for rule in model.rules_)
 
 
 def test_the_number_of_clusters_is_found_and_justified(tmp_path):
     X, _ = make_blobs(300, 2, centers=4, cluster_std=0.5, random_state=1)
     pl.DataFrame(X, schema=["a", "b"]).write_csv(tmp_path / "data.csv")
     for arguments in ([], ["-k", "auto"]):
-        result = explain(tmp_path / "data.csv", *arguments)
+        result = explain(tmp_path / "data.csv", *FAST, *arguments)
         assert result.stdout.startswith("4 clusters of 300 rows, ")
         scaled, chosen = result.stderr.splitlines()
         assert scaled.startswith("columns standardized before clustering; rules stay in the orig")
@@ -219,7 +238,7 @@ def test_the_number_of_clusters_is_found_and_justified(tmp_path):
 def test_a_range_prints_a_table_of_all_numbers(tmp_path):
     X, _ = make_blobs(300, 2, centers=4, cluster_std=0.5, random_state=1)
     pl.DataFrame(X, schema=["a", "b"]).write_csv(tmp_path / "data.csv")
-    result = explain(tmp_path / "data.csv", "-k", "3-5")
+    result = explain(tmp_path / "data.csv", "-k", "3-5", *FAST)
     assert result.exit_code == 0, result.stderr
     header, _, *rows = [line.split() for line in result.stdout.splitlines() if line.strip()][:5]
     assert header == ["clusters", "silhouette", "stability", "smallest", "cluster", "agreement"]
@@ -234,7 +253,7 @@ def test_names_of_a_file_reach_all_outputs(data):
     paths = {name: data / f"out.{name}" for name in ("csv", "sql", "json", "html")}
     result = explain(
         data / "data.csv", "-k", 3, "--names", data / "names.csv", "--output", paths["csv"],
-        "--sql", paths["sql"], "--model", paths["json"], "--report", paths["html"],
+        "--sql", paths["sql"], "--model", paths["json"], "--report", paths["html"], *FAST,
     )  # fmt: skip
     assert result.exit_code == 0, result.stderr
     assert set(pl.read_csv(paths["csv"])["cluster"]) == {"first", "1", "it's third"}
@@ -243,7 +262,7 @@ def test_names_of_a_file_reach_all_outputs(data):
         assert "first" in text
         assert "third" in text
     (data / "names.csv").write_text("cluster,name\n7,seventh\n")
-    wrong = explain(data / "data.csv", "-k", 3, "--names", data / "names.csv", "--quiet")
+    wrong = explain(data / "data.csv", "-k", 3, "--names", data / "names.csv", "--quiet", *FAST)
     assert wrong.stderr.splitlines()[-1] == (
         f"error: --names: line 2 of {data / 'names.csv'} names the cluster '7'; the clusters are "
         "0, 1, 2"
@@ -251,7 +270,7 @@ def test_names_of_a_file_reach_all_outputs(data):
 
 
 def test_profile_columns_are_printed_by_cluster(data):
-    result = explain(data / "data.csv", "-k", 3, "--profile", "visits")
+    result = explain(data / "data.csv", "-k", 3, "--profile", "visits", *FAST)
     assert result.exit_code == 0, result.stderr
     (line,) = [line for line in result.stdout.splitlines() if line.startswith("visits")]
     assert len(line.split()) == 4
@@ -269,8 +288,9 @@ def test_columns_are_chosen_by_name(data, table):
     assert "columns used 1 of 1" in flat(
         explain(data / "odd.csv", "-k", 2, "--columns", '"a, b"').stdout
     )
-    result = explain(data / "data.csv", "-k", 4, "--columns", "visits, age", *AS_GIVEN)
-    model = ExplainableKMeans(4, random_state=0).fit(table.select("visits", "age"))
+    result = explain(data / "data.csv", "-k", 4, "--columns", "visits, age", *AS_GIVEN, *FAST)
+    model = ExplainableKMeans(4, effort="fast", random_state=0)
+    model.fit(table.select("visits", "age"))
     assert result.stderr == ""
     for rule in model.rules_:
         assert rule.text in result.stdout
@@ -292,7 +312,7 @@ def test_booleans_are_categories_and_texts_late_in_a_column_count(tmp_path):
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf", "dot"])
 def test_the_tree_is_drawn(data, suffix):
     picture = data / f"tree.{suffix}"
-    result = explain(data / "data.csv", "-k", 3, "--tree", picture)
+    result = explain(data / "data.csv", "-k", 3, *FAST, "--tree", picture)
     assert result.exit_code == 0, result.stderr
     start = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF", "dot": b"digraph"}[suffix]
     assert picture.read_bytes().startswith(start)
@@ -464,7 +484,7 @@ def test_a_failed_write_leaves_nothing_and_loses_no_result(data, monkeypatch, op
     target = data / ("old.csv" if option == "--output" else "old.png")
     target.write_text("precious")
     before = sorted(data.iterdir())
-    result = explain(data / "data.csv", "-k", 3, option, target)
+    result = explain(data / "data.csv", "-k", 3, *FAST, option, target)
     assert result.exit_code == 1
     assert result.stderr.splitlines()[-1] == f"error: {target}: No space left on device"
     assert result.stdout.startswith("3 clusters of 200 rows")
@@ -520,8 +540,8 @@ def test_interrupted_work_ends_with_130_and_one_word(data, monkeypatch):
 
 def test_packed_text_is_read_from_standard_input_too(data):
     packed = gzip.compress((data / "data.csv").read_bytes())
-    result = CliRunner().invoke(app, ["explain", "-", "-k", "4"], input=packed)
-    assert result.stdout == explain(data / "data.csv", "-k", 4).stdout
+    result = CliRunner().invoke(app, ["explain", "-", "-k", "4", *FAST], input=packed)
+    assert result.stdout == explain(data / "data.csv", "-k", 4, *FAST).stdout
     broken = CliRunner().invoke(app, ["explain", "-"], input=packed[:100])
     assert broken.stderr.startswith("error: standard input cannot be decompressed: ")
 

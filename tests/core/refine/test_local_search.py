@@ -11,15 +11,17 @@ from sklearn.datasets import make_blobs
 
 from _support.extended import examples, seeds
 from _support.problems import problem_of
-from _support.short_search import balanced_with_work
 from pellucid import ExplainableKMeans
+from pellucid._core.criteria.problem import Problem
+from pellucid._core.data.arrays import Weights
+from pellucid._core.data.dataset import Dataset
 from pellucid._core.refine import local_search
 from pellucid._core.refine.grouped_tree import GroupedTree
 from pellucid._core.refine.limits import TreeLimits
 from pellucid._core.refine.local_search import LocalSearch, change, search_from, searchable
 from pellucid._core.refine.local_search_tree import LocalSearchData, LocalSearchTree, Workspace
-from pellucid._core.refine.portfolio import EFFORTS
 from pellucid._core.refine.row_sample import row_hashes, sample_problem
+from pellucid._utils.threads import ThreadPool
 from pellucid.tree import LEAF, TreeBuilder
 from pellucid.tree.sizes import conditions_per_leaf
 
@@ -345,9 +347,7 @@ def test_hashes_of_zeros_and_threads():
 
 def test_many_rows_are_searched_by_a_sample(monkeypatch):
     """The tree is at most as costly as one that is polished only, on all rows."""
-    monkeypatch.setattr(local_search, "_MAX_ROWS", 300)
-    short = balanced_with_work(2e7)
-    monkeypatch.setitem(EFFORTS, "balanced", short)
+    monkeypatch.setattr(local_search, "_MAX_ROWS", 300)  # 900 rows are many
     X, _ = make_blobs(900, 4, centers=7, cluster_std=3.0, random_state=2)
     fast, searched = (
         ExplainableKMeans(reference=X[:7], effort=effort).fit(X) for effort in ("fast", "balanced")
@@ -365,32 +365,41 @@ def blobs():
     return np.where(np.abs(X) < 2, 0.0, X), X[::57][:7]
 
 
+def searched(X, centers, n_leaves, work, *, weight=None, n_threads=1):
+    """The tree of a short search, from the tree of the fast effort."""
+    model = ExplainableKMeans(reference=centers, n_leaves=n_leaves, effort="fast")
+    start = model.fit(X, sample_weight=weight).tree_
+    weight = np.ones(X.shape[0]) if weight is None else weight.astype(float)
+    with ThreadPool(n_threads) as pool:
+        data = Dataset(X, Weights.of(weight), pool)
+        problem = Problem(data, centers, data.nearest(centers))
+        return search_from([start], searchable(problem), work, "round", TreeLimits(n_leaves))
+
+
+def assert_same_splits(first, second):
+    for name in ("feature", "threshold", "cluster"):
+        np.testing.assert_array_equal(getattr(first, name), getattr(second, name), name)
+
+
 @pytest.mark.parametrize("n_leaves", [7, 11])
-def test_storage_threads_and_order_do_not_change_the_tree(blobs, n_leaves, monkeypatch):
-    monkeypatch.setitem(EFFORTS, "balanced", balanced_with_work(1e8))
+def test_storage_threads_and_order_do_not_change_the_tree(blobs, n_leaves):
     X, centers = blobs
     order = np.random.default_rng(0).permutation(len(X))
-    options = {"reference": centers, "n_leaves": n_leaves}
-    model = ExplainableKMeans(**options, n_jobs=1).fit(X)
-    others = [
-        ExplainableKMeans(**options, n_jobs=n_jobs).fit(form(X))
-        for n_jobs, form in ((2, np.asfortranarray), (3, sparse.csc_array), (1, lambda X: X[order]))
-    ]
-    assert all(other.tree_ == model.tree_ for other in others)
+    tree = searched(X, centers, n_leaves, 1e8)
+    for n_threads, form in (
+        (2, np.asfortranarray),
+        (3, sparse.csc_array),
+        (1, lambda X: X[order]),
+    ):
+        assert_same_splits(searched(form(X), centers, n_leaves, 1e8, n_threads=n_threads), tree)
 
 
 @pytest.mark.parametrize("n_leaves", [7, 11])
-def test_an_integer_weight_is_a_number_of_rows(blobs, n_leaves, monkeypatch):
-    monkeypatch.setitem(EFFORTS, "balanced", balanced_with_work(1e8))
+def test_an_integer_weight_is_a_number_of_rows(blobs, n_leaves):
     X, centers = blobs
     weight = np.random.default_rng(0).integers(1, 4, len(X))
-    options = {"reference": centers, "n_leaves": n_leaves}
-    weighted = ExplainableKMeans(**options).fit(X, sample_weight=weight)
-    repeated = ExplainableKMeans(**options).fit(np.repeat(X, weight, axis=0))
-    for name in ("feature", "threshold", "cluster"):
-        np.testing.assert_array_equal(
-            getattr(weighted.tree_, name), getattr(repeated.tree_, name), name
-        )
+    weighted = searched(X, centers, n_leaves, 1e8, weight=weight)
+    assert_same_splits(searched(np.repeat(X, weight, axis=0), centers, n_leaves, 1e8), weighted)
 
 
 @pytest.mark.parametrize("n_leaves", [7, 11])
@@ -433,21 +442,14 @@ def test_random_cuts_do_not_depend_on_the_order_of_the_rows(case, random):
 
 
 @pytest.mark.parametrize("seed", seeds(24))
-def test_ties_between_columns_do_not_depend_on_weights_or_order(seed, monkeypatch):
+def test_ties_between_columns_do_not_depend_on_weights_or_order(seed):
     """Many rows have the same values, so that columns that are equally good are frequent."""
-    monkeypatch.setitem(EFFORTS, "balanced", balanced_with_work(2e7))
     rng = np.random.default_rng(seed)
     n_clusters, n_columns = int(rng.integers(2, 9)), int(rng.integers(3, 8))
     X, _ = make_blobs(200, n_columns, centers=n_clusters, cluster_std=4.0, random_state=seed)
     X, weight = X.round(), rng.integers(1, 4, 200)
-    options = {
-        "reference": X[:n_clusters],
-        "n_leaves": int(rng.integers(n_clusters, 2 * n_clusters + 1)),
-    }
-    weighted = ExplainableKMeans(**options).fit(X, sample_weight=weight)
+    centers, n_leaves = X[:n_clusters], int(rng.integers(n_clusters, 2 * n_clusters + 1))
+    weighted = searched(X, centers, n_leaves, 2e7, weight=weight)
     order = rng.permutation(weight.sum())
-    repeated = ExplainableKMeans(**options).fit(np.repeat(X, weight, axis=0)[order])
-    for name in ("feature", "threshold", "cluster"):
-        np.testing.assert_array_equal(
-            getattr(weighted.tree_, name), getattr(repeated.tree_, name), name
-        )
+    repeated = np.repeat(X, weight, axis=0)[order]
+    assert_same_splits(searched(repeated, centers, n_leaves, 2e7), weighted)

@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import pellucid
 
+from .cut_oracles import check_cuts
 from .export_oracles import check_exports
 from .other_cases import draw_other_case
 from .tree_cases import draw_tree_case
@@ -24,6 +25,9 @@ OTHER = 0.08
 
 VARIANTS, EXPORTS = 0.8, 0.1
 """Shares of the cases that are fitted again in other forms, and whose exports are executed."""
+
+MAX_ROWS_OF_CUTS = 1000
+"""Rows of the largest problems whose cuts are compared with all others."""
 
 _PACKAGE = str(Path(pellucid.__file__).parent)
 _SCIKIT_LEARN = str(Path(sklearn.__file__).parent)
@@ -92,6 +96,8 @@ def _solve(case, rng) -> tuple[str, str]:
             case.check(model, rng)
             return "correct", ""
         check_tree(case, model, rng)
+        if len(case.X) <= MAX_ROWS_OF_CUTS:
+            check_cuts(case, model)
         if len(case.X) <= 100 and rng.random() < EXPORTS:
             check_exports(model, case.X, rng)
         if rng.random() < VARIANTS:

@@ -37,12 +37,18 @@ from .numbers import (
     with_wide_indices,
 )
 
-LARGE = 0.004
-"""Share of cases with thousands of rows, for loops that work in blocks and on threads."""
+FLAGSHIP = 0.27
+"""Share of the cases that are of `ExplainableKMeans`, nearly all at its default effort."""
+
+LARGE, MEDIUM = 0.002, 0.03
+"""Share of cases with thousands of rows, for loops that work in blocks and on threads, and with
+hundreds of rows, so that there are several values per bin of a column.
+"""
 
 
 def _search(rng, k):
-    return {"search": [BeamSearch(3, 2), "greedy", "greedy"][rng.integers(3)]}
+    beam = "beam" if rng.random() < 0.1 else BeamSearch(3, 2)
+    return {"search": [beam, "greedy", "greedy"][rng.integers(3)]}
 
 
 def _leaves(rng, k):
@@ -50,7 +56,9 @@ def _leaves(rng, k):
 
 
 def _flagship(rng, k):
-    drawn: dict[str, Any] = {"effort": str(rng.choice(["fast"] * 9 + ["balanced"]))}
+    drawn: dict[str, Any] = {}
+    if rng.random() < 0.1:
+        drawn["effort"] = str(rng.choice(["fast"] * 5 + ["best"]))
     if rng.random() < 0.3:
         drawn.update(_leaves(rng, k))
     if rng.random() < 0.2:
@@ -67,7 +75,10 @@ ESTIMATORS = {
     "CARTExplainer": (CARTExplainer, _leaves),
     "EMN": (EMN, _search),
     "ExGreedy": (ExGreedy, _search),
-    "ExKMC": (ExKMC, lambda rng, k: {**_leaves(rng, k), "base": [None, "imm"][rng.integers(2)]}),
+    "ExKMC": (
+        ExKMC,
+        lambda rng, k: {**_leaves(rng, k), "base": [None, "imm", ExGreedy()][rng.integers(3)]},
+    ),
     "ExShallow": (
         ExShallow,
         lambda rng, k: {**_search(rng, k), "depth_penalty": float(rng.choice([0, 0.03, 1]))},
@@ -153,13 +164,15 @@ class TreeCase:
 def draw_tree_case(rng) -> TreeCase:
     """A random case."""
     name = str(rng.choice(sorted(ESTIMATORS)))
-    if name == "ExplainableKMeans":  # takes several times as long as the others
-        name = str(rng.choice(sorted(ESTIMATORS)))
-    is_large = rng.random() < LARGE and name not in ("OptimalTree", "ExShallowSearch")
-    n = int(rng.integers(4000, 12000)) if is_large else int(rng.choice([1, 2, 3, 8, 20, 40, 60]))
-    n = n if is_large else int(rng.integers(1, n + 1))
-    d, k = int(rng.integers(1, 6)), int(rng.integers(1, 5 if name == "OptimalTree" else 7))
-    if rng.random() < 0.05 and n <= 6:
+    if rng.random() < FLAGSHIP:
+        name = "ExplainableKMeans"
+    size = rng.random()
+    n = int(rng.integers(1, int(rng.choice([1, 2, 3, 8, 20, 30])) + 1))
+    d, k = int(rng.integers(1, 5)), int(rng.integers(1, 5 if name == "OptimalTree" else 7))
+    if name not in ("OptimalTree", "ExShallowSearch") and size < LARGE + MEDIUM:
+        n = int(rng.integers(4000, 12000) if size < LARGE else rng.integers(300, 900))
+        d, k = min(d, 2), min(k, 4)
+    if rng.random() < 0.1 and n <= 6:
         k = n
     description, given, X = draw_table(rng, n, d, rng.random() < 0.15)
     reasons: list[str] = []

@@ -7,8 +7,10 @@ from fractions import Fraction
 
 import numpy as np
 from scipy import sparse
+from scipy.optimize import linear_sum_assignment
 
-from pellucid import BSIMM, EMN, IMM, ExGreedy, ExShallow
+from pellucid import BSIMM, EMN, IMM, ExGreedy, ExShallow, scan
+from pellucid.tree.sizes import conditions_per_leaf
 
 from .exact import cost_at, nearest_shares, partition_cost, to_float
 from .numbers import is_in_domain
@@ -47,11 +49,13 @@ def check_tree(case: TreeCase, model, rng) -> None:
         clusters = tree.cluster[tree.leaves]
         require(len(set(clusters.tolist())) == len(clusters), "two leaves of one cluster")
 
-    reference = _positions(model.reference_labels_, model.cluster_names_)
+    reference = positions(model.reference_labels_, model.cluster_names_)
     _check_reference(case, model, reference)
     counted = (weight > 0) & (reference >= 0)
     _check_counts(tree, leaf, counted, weight)
     _check_rules(model, X, leaf, reference, weight)
+    if case.name == "ExplainableKMeans" or getattr(model, "polish", False):
+        _check_names(position[counted], reference[counted], weight[counted], k)
     _check_cost(model.inertia_, "inertia_", case, model, position)
     _check_cost(model.reference_inertia_, "reference_inertia_", case, model, reference)
     require(np.isfinite(model.cluster_centers_).all(), "a cluster center is not finite")
@@ -72,9 +76,10 @@ def route(tree, X: np.ndarray) -> np.ndarray:
     return leaf
 
 
-def _positions(labels, names):
+def positions(labels, names) -> np.ndarray:
+    """Place of each label among the names; -1 for noise."""
     where = {name: i for i, name in enumerate(names.tolist())}
-    return np.array([where.get(label, -1) for label in labels.tolist()])
+    return np.array([where.get(label, -1) for label in labels.tolist()], dtype=np.intp)
 
 
 def _check_reference(case, model, reference):
@@ -150,6 +155,18 @@ def _text_holds(text: str, X: np.ndarray) -> np.ndarray:
     return holds
 
 
+def _check_names(position, reference, weight, k):
+    """No other names of the clusters of a tree agree with the reference for more weight."""
+    table = np.zeros((k, k))
+    np.add.at(table, (position, reference), weight)
+    agree = table.trace()
+    most = table[linear_sum_assignment(table, maximize=True)].sum()
+    require(
+        agree >= most * (1 - 1e-9),
+        f"the names agree for a weight of {agree}; other names would for {most}",
+    )
+
+
 def _check_cost(found, name, case, model, labels):
     require(np.isfinite(found) and found >= 0, f"{name} is {found}")
     if len(case.X) > 100:
@@ -168,7 +185,7 @@ def cost_tolerance(case, model, is_sparse: bool = False) -> Fraction:
     cost a square of a rounding error instead of 0. With many rows, only this part is tolerated.
     """
     X, power = case.X, POWER[case.objective]
-    labels = _positions(model.reference_labels_, model.cluster_names_)
+    labels = positions(model.reference_labels_, model.cluster_names_)
     origin = np.where((labels >= 0)[:, None], model.reference_centers_[labels], 0.0)
     if is_sparse or sparse.issparse(case.given):
         origin = np.zeros_like(X)
@@ -218,6 +235,10 @@ def same_tree(a, b) -> bool:
 def check_variants(case: TreeCase, model, rng) -> None:
     """Fit the same problem in every other form that it has; the tree must be the same."""
     variants = [_two_threads]
+    if len(case.X) <= 100:
+        variants += [_not_costlier]
+    if case.name in STREAMED and rng.random() < 0.4:
+        variants += [_streamed]
     if case.reference not in SEEDED:
         variants += [_other_storage, _scaled_weights]
         if case.reference in CENTERS:
@@ -244,6 +265,81 @@ def _other_storage(case, model, rng):
         return  # the reference itself labels rows between two centers by its rounding errors
     require(same_tree(model.tree_, other.tree_), f"the tree depends on the storage: {name}")
     require(_alike(case, model, other), f"inertia_ depends on the storage: {name}")
+
+
+STREAMED = ("BSIMM", "EMN", "ExGreedy", "ExKMC", "ExShallow", "ExplainableKMeans", "IMM")
+"""Estimators that accept a scan."""
+
+
+def _streamed(case, model, rng):
+    """The tree of the same rows in batches, as arrays whose last columns are weights and labels."""
+    can_search = getattr(model, "search", "greedy") == "greedy" or case.name in ("IMM", "EMN")
+    if (
+        case.objective != "kmeans"
+        or getattr(model, "polish", False)
+        or case.reference not in ("centers", "rows", "near", "labels")
+        or not can_search
+    ):
+        return
+    columns, d = [case.X, case.weights[:, None]], case.X.shape[1]
+    if case.y is not None:
+        columns.append(np.asarray(case.y, dtype=np.float64)[:, None])
+    table = np.concatenate(columns, axis=1)
+    ends = np.sort(rng.integers(0, len(table) + 1, int(rng.integers(0, 4))))
+    parts = [part for part in np.split(table, ends) if len(part)]
+    given = scan(
+        lambda: parts,
+        [f"x{j}" for j in range(d)],
+        weight=f"x{d}" if case.weight is not None else None,
+        labels=f"x{d + 1}" if case.y is not None else None,
+    )
+    other = case.fit(X=given, y=None, weight=None)
+    require(same_tree(model.tree_, other.tree_), "the tree of a scan differs")
+    require(_alike(case, model, other), "inertia_ of a scan differs")
+
+
+def _not_costlier(case, model, rng):
+    """A search from a tree never returns a costlier one."""
+    starts = []
+    if polish := getattr(model, "polish", False):
+        starts.append(case.fit(polish=polish == "deep"))
+    elif case.name == "ExplainableKMeans" and model.depth_penalty == "auto":
+        if model.effort == "best":
+            starts.append(case.fit(effort="balanced"))
+        else:
+            method = ExShallow if model.effort == "fast" or rng.random() < 0.5 else ExGreedy
+            parameters = {
+                name: getattr(model, name)
+                for name in ("n_clusters", "reference", "noise", "threshold_style", "random_state")
+            }
+            start = method(**parameters, n_jobs=1)
+            case.n_fits += 1
+            starts.append(start.fit(case.given, case.y, sample_weight=case.weight))
+    for start in starts:
+        if _exceeds_limits(model, start):
+            continue
+        costs = [_exact_cost(case, tree) for tree in (model, start)]
+        about = f"{to_float(costs[0])} against {to_float(costs[1])} of {start}"
+        one_group = np.where(positions(model.reference_labels_, model.cluster_names_) >= 0, 0, -1)
+        total = partition_cost(case.X, one_group, case.weights, 2)
+        slack = costs[1] / 10**9 + total / 2**40 + 2 * cost_tolerance(case, model)
+        require(costs[0] <= costs[1] + slack, f"costlier than the start: {about}")
+
+
+def _exact_cost(case, model):
+    """Exact k-means cost of the rows that a tree was grown for."""
+    labels = model.tree_.cluster[route(model.tree_, case.X)]
+    noise = positions(model.reference_labels_, model.cluster_names_) < 0
+    return partition_cost(case.X, np.where(noise, -1, labels), case.weights, 2)
+
+
+def _exceeds_limits(model, start):
+    """Whether a model with limits of depth or conditions may not return a tree."""
+    n_conditions = conditions_per_leaf(start.tree_).max()
+    max_depth, max_conditions = (getattr(model, f"max_{n}", None) for n in ("depth", "conditions"))
+    return (max_depth is not None and start.tree_.max_depth > max_depth) or (
+        max_conditions is not None and n_conditions > max_conditions
+    )
 
 
 def _other_order(case, model, rng):

@@ -20,6 +20,7 @@ N_SEARCHES = 2 + 1 + len(searches.TOLERANCES)
 
 @pytest.fixture(autouse=True)
 def _few_pairs(monkeypatch):
+    """A grid of few pairs; the whole one takes minutes."""
     monkeypatch.setattr(searches, "K_RANGE", (3, 5))
     monkeypatch.setattr(searches, "N_PAIRS", 12)
     searches.fit_grid.cache_clear()

@@ -29,7 +29,7 @@ class Terminal(io.StringIO):
 @pytest.fixture
 def open_terminal(monkeypatch):
     """A function, as pytest takes standard error away between fixtures and tests."""
-    monkeypatch.setattr(progress, "DELAY", 0.0)
+    monkeypatch.setattr(progress, "DELAY", 0.0)  # short work shows a bar, too
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.delenv("NO_COLOR", raising=False)

@@ -92,6 +92,7 @@ def test_labels(data):
 
 def test_a_sample_decides_and_all_rows_are_counted(data, monkeypatch):
     duckdb = pytest.importorskip("duckdb")
+    # 2,000 rows are more than a sample holds.
     monkeypatch.setattr(streaming, "SAMPLE_ROWS", 300)
     monkeypatch.setattr(streaming, "_FEWEST_ROWS", 300)
     path, sql, page = data / "data.parquet", data / "rules.sql", data / "report.html"

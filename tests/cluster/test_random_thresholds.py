@@ -166,6 +166,7 @@ def test_threads_batches_and_repeated_rows_do_not_matter(as_sparse, monkeypatch)
         return model.draw_costs_ - model.reference_inertia_, model.tree_.threshold
 
     costs, thresholds = changes(X, weight, n_jobs=1)
+    # The draws are made in many batches.
     monkeypatch.setattr("pellucid._core.criteria.random_cuts._MOST_NUMBERS", 200)
     for again, same in (changes(X, weight, n_jobs=3), changes(copies, n_jobs=2)):
         np.testing.assert_allclose(again, costs, rtol=1e-12)

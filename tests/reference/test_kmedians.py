@@ -36,7 +36,7 @@ def test_it_is_settled_rows_at_the_nearest_center_centers_at_the_median(blobs):
 def test_rounds_never_raise_the_cost(blobs, monkeypatch):
     data, centers = data_of(blobs), blobs[:6]
     costs = [data.cost(data.nearest(centers), centers)]
-    monkeypatch.setattr(kmedians, "_MAX_ROUNDS", 1)
+    monkeypatch.setattr(kmedians, "_MAX_ROUNDS", 1)  # each call is one round
     for _ in range(30):
         centers = settle(data, centers)
         costs.append(data.cost(data.nearest(centers), centers))
@@ -80,7 +80,7 @@ def test_rows_of_no_weight_are_absent_but_labelled(blobs):
 
 
 def test_many_rows_start_from_a_sample_and_settle_on_all(blobs, monkeypatch):
-    monkeypatch.setattr(kmedians, "_SAMPLE", 60)
+    monkeypatch.setattr(kmedians, "_SAMPLE", 60)  # 500 rows are many
     monkeypatch.setattr(kmedians, "_SAMPLE_PER_CLUSTER", 10)
     centers, labels = cluster_by_medians(data_of(blobs), 5, 0)
     np.testing.assert_array_equal(settle(data_of(blobs), centers), centers)

@@ -105,7 +105,7 @@ def test_of_many_rows_a_sample_is_looked_at_and_all_are_measured(monkeypatch, is
     random = np.random.default_rng(0)
     X = random.normal(size=(900, 4)) + 3 * random.integers(0, 4, size=(900, 1))
     model = IMM(4, random_state=0).fit(X)
-    monkeypatch.setattr(alternatives, "MANY_VALUES", 0)
+    monkeypatch.setattr(alternatives, "MANY_VALUES", 0)  # these values are many
     rows = sparse.csc_array(X) if is_sparse else X
     found = alternatives.other_trees(model, rows, model.reference_labels_)
     assert found.n_searched == 500

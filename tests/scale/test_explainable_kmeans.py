@@ -54,7 +54,7 @@ def test_rows_that_fit_give_the_tree_of_memory(kind):
 @pytest.mark.parametrize("decimals", [0, 2])
 @pytest.mark.parametrize("options", [{}, {"n_leaves": 7}, {"depth_penalty": 0.05, "max_depth": 4}])
 def test_batches_and_order_do_not_matter(options, decimals, monkeypatch):
-    monkeypatch.setattr(_explainable_kmeans, "SCAN_SAMPLE_ROWS", 300)
+    monkeypatch.setattr(_explainable_kmeans, "SCAN_SAMPLE_ROWS", 300)  # fewer than rows
     X, _ = make_data(decimals=decimals)
     weight = 1.0 + np.arange(len(X)) % 3
     centers, models = X[[0, 1, 2, 3, 4]], []
@@ -82,7 +82,7 @@ def test_batches_and_order_do_not_matter(options, decimals, monkeypatch):
 
 
 def test_the_cheapest_tree_over_all_rows_is_kept(monkeypatch):
-    monkeypatch.setattr(_explainable_kmeans, "SCAN_SAMPLE_ROWS", 200)
+    monkeypatch.setattr(_explainable_kmeans, "SCAN_SAMPLE_ROWS", 200)  # fewer than rows
     monkeypatch.setattr(local_search, "_MAX_ROWS", 100)
     X, _ = make_data(3)
     data = scan(lambda: frames(X), memory=20_000)

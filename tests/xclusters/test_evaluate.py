@@ -40,7 +40,7 @@ def evaluator(init="ends", trade_off=1.0, seed=0, k_range=(2, 6), weight=None, c
 
 @pytest.mark.parametrize("alpha", [0.0, 0.3, 1.0])
 def test_mixture_formula(alpha, monkeypatch):
-    monkeypatch.setattr(mixture_module, "_BLOCK", 100)
+    monkeypatch.setattr(mixture_module, "_BLOCK", 100)  # the matrices have many blocks
     a, e, _ = matrices()
     mixture = Mixture(a, e)
     mixture.at(0.77)

@@ -73,6 +73,7 @@ def test_the_sums_of_every_node_are_those_of_its_rows(rows_per_bin, seed):
     problem = make_problem(seed, n_samples=300)
     criterion = Mistakes(problem)
     waiting = [criterion.root()]
+    # Sums of nodes with few rows per bin are not stored.
     with mock.patch.object(module, "_MANY_ROWS_PER_BIN", rows_per_bin):
         while waiting:
             node = waiting.pop()

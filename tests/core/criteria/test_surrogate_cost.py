@@ -74,6 +74,7 @@ def brute_force(X: np.ndarray, costs: np.ndarray) -> tuple[int, int, float] | No
 @pytest.mark.parametrize("n_clusters", [2, 5, 12])
 @pytest.mark.parametrize("seed", range(6))
 def test_the_best_split_is_that_of_brute_force(seed, n_clusters, search, monkeypatch):
+    # Few rows are searched value by value, many rows by a histogram.
     monkeypatch.setattr(module, "_FEW_ROWS_PER_BIN", 10 if search == "values" else 0)
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 9, size=(120, 4)) * (rng.random((120, 4)) < 0.6).astype(float)
@@ -95,6 +96,7 @@ def test_the_best_split_is_that_of_brute_force(seed, n_clusters, search, monkeyp
 @pytest.mark.parametrize("stored_bytes", [0, 2**24])
 @pytest.mark.parametrize("n_clusters", [3, 20])
 def test_the_tree_does_not_depend_on_threads_or_storage(n_clusters, stored_bytes, monkeypatch):
+    # Large histograms are not stored.
     monkeypatch.setattr(search_module, "_SMALL_HISTOGRAM", stored_bytes)
     rng = np.random.default_rng(n_clusters)
     X = np.round(rng.normal(size=(6000, 5)) + rng.integers(0, 4, size=(6000, 1)), 2)

@@ -22,6 +22,7 @@ from pellucid._utils.progress import Progress
 
 @pytest.fixture(params=[2, 256])
 def n_quantiles(request, monkeypatch):
+    """With two bins, tiny data have several values in one."""
     monkeypatch.setattr(bins, "N_BINS", request.param)
 
 

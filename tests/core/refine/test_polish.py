@@ -136,6 +136,7 @@ def test_a_tree_of_cost_zero_is_unchanged(deep):
 
 @pytest.fixture(params=[2, 5])
 def few_bins(request, monkeypatch):
+    """So few bins that tiny data have several values in one."""
     monkeypatch.setattr(bins, "N_BINS", request.param)
 
 

@@ -31,9 +31,11 @@ from pellucid.cluster._importances import find_importances
 from pellucid.cluster._transform import CenterDistanceMixin
 from pellucid.explanation.mixins import EstimatorExportMixin, PlotTreeMixin
 from pellucid.explanation.row_explanations import explain_rows, leaf_purity
-from pellucid.explanation.rules import RuleList, cluster_rules, leaf_rules
+from pellucid.explanation.rules import RuleList, cluster_rules, label_text, leaf_rules
+from pellucid.metrics.trees import match_clusters
 from pellucid.reference import Reference, find_reference
 from pellucid.reference.resolve import DEFAULT_N_CLUSTERS
+from pellucid.tables.frames import is_scan
 from pellucid.tables.validation import (
     read_rows,
     read_sample_weight,
@@ -122,6 +124,14 @@ class BaseThresholdTree(
         """Name of the cost function, a key of `OBJECTIVES`."""
         return "kmeans"
 
+    @property
+    def _moves_clusters(self) -> bool:
+        """Whether the clusters of the tree may be others than those of its reference centers.
+
+        Then each gets the name of the reference cluster that it matches.
+        """
+        return False
+
     def _check_parameters(self) -> None:
         """Raise an error if a parameter, or a combination of them, is not allowed."""
         validate_parameters(self)
@@ -166,6 +176,8 @@ class BaseThresholdTree(
             progress = Progress(f"{type(self).__name__}: splits", n_leaves - 1, self.verbose)
             growth = self._grow(problem, progress)
             tree, leaf = self._finish(problem, growth)
+            if self._moves_clusters:
+                tree = _with_matching_names(tree, leaf, problem)
             everything = problem.n_samples == data.X.shape[0]
             leaf = leaf if everything else tree.apply(data.X)
             self._store(data, reference, problem, tree, leaf)
@@ -181,6 +193,7 @@ class BaseThresholdTree(
                 ConvergenceWarning,
                 stacklevel=2,
             )
+        warn_of_impure_rules(self.rules_)
         return self
 
     def _fit_scan(self, scan: Any, y: Any, sample_weight: Any) -> Self:
@@ -219,7 +232,9 @@ class BaseThresholdTree(
                 n_leaves = self._max_leaves(len(reference.centers))
                 progress = Progress(f"{type(self).__name__}: splits", n_leaves - 1, self.verbose)
                 builder, leaf_centers = self._grow_partitions(problem, progress)
-                found = summarize(problem, first, builder, leaf_centers)
+                found = summarize(
+                    problem, first, builder, leaf_centers, renames=self._moves_clusters
+                )
             finally:
                 partitions.close()
         names = np.array(reference.names)
@@ -234,10 +249,16 @@ class BaseThresholdTree(
             self.scan_gap_ = max(problem.gaps.values(), default=0.0)
         self._set_rules(found.tree, names, found.purity)
         store_training_data(self)
+        warn_of_impure_rules(self.rules_)
         return self
 
     def _check_scan_parameters(self) -> None:
-        """Raise an error if a parameter cannot be used on a scan."""
+        """Raise an error if the method, or a parameter, cannot be used on a scan."""
+        if type(self)._grow_partitions is BaseThresholdTree._grow_partitions:
+            raise ValueError(
+                f"{type(self).__name__} needs all rows in memory; on a scan, use IMM, EMN, BSIMM, "
+                "ExGreedy, ExShallow, ExKMC or ExplainableKMeans"
+            )
         if self._objective != "kmeans":
             raise ValueError(
                 f"objective={self._objective!r} needs medians, which cannot be added up over "
@@ -246,17 +267,14 @@ class BaseThresholdTree(
 
     def _grow_partitions(self, problem: Any, progress: Progress) -> tuple[Any, Any]:
         """Grow the tree on partitioned data: its builder, and the centers of its leaves."""
-        raise ValueError(
-            f"{type(self).__name__} needs all rows in memory; on a scan, use IMM, EMN, BSIMM, "
-            "ExGreedy, ExShallow, ExKMC or ExplainableKMeans"
-        )
+        raise NotImplementedError
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Grow the tree and return the cluster of each row; parameters as in `fit`.
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame
+        X : array-like, sparse matrix, data frame, or Scan
             As in `fit`.
         y : array-like of shape (n_samples,), default=None
             Labels to explain, as in `fit`.
@@ -266,8 +284,11 @@ class BaseThresholdTree(
         Returns
         -------
         ndarray of shape (n_samples,)
-            Cluster of each row, `labels_`.
+            Cluster of each row, `labels_`. For a :func:`pellucid.scan`, what `predict` returns.
         """
+        if is_scan(X):
+            X.check_output()
+            return self.fit(X, y, sample_weight=sample_weight).predict(X)
         return self.fit(X, y, sample_weight=sample_weight).labels_
 
     @contextmanager
@@ -456,9 +477,19 @@ class BaseThresholdTree(
         return tags
 
 
-def is_scan(X: Any) -> bool:
-    """Whether X is a result of `pellucid.scan`, without loading the module if it is not."""
-    return type(X).__module__.startswith("pellucid.scale")
+def warn_of_impure_rules(rules: RuleList) -> None:
+    """Warn if most rows of a rule belong to other clusters than the one it is named after."""
+    impure = [rule for rule in rules if rule.purity < 0.5]
+    if impure:
+        shares = ", ".join(
+            f"cluster {label_text(rule.cluster)} ({100 * rule.purity:.1f}%)" for rule in impure
+        )
+        warnings.warn(
+            "less than half of the rows that a rule selects are in its cluster of the reference: "
+            f"{shares}. Use more leaves, fewer clusters, or a method that keeps the clusters, such "
+            "as SpEx",
+            stacklevel=3,
+        )
 
 
 def _make_problem(data: Dataset, reference: Reference) -> Problem:
@@ -471,6 +502,16 @@ def _make_problem(data: Dataset, reference: Reference) -> Problem:
         counted = np.flatnonzero(is_counted)
         data, labels = data.take(counted), labels[counted]
     return Problem(data, reference.centers, labels, unit_from_labels=True)
+
+
+def _with_matching_names(tree: ThresholdTree, leaf: np.ndarray, problem: Problem) -> ThresholdTree:
+    """The tree with its clusters renamed so that most weight is in its reference cluster."""
+    k = problem.n_clusters
+    pairs = tree.cluster[leaf].astype(np.intp) * k + problem.labels
+    # Units are whole and their total is below 2**52, so that sums of floats are exact.
+    table = np.bincount(pairs, weights=problem.weights.units, minlength=k * k).reshape(k, k)
+    names = match_clusters(table)
+    return tree.replace(cluster=np.where(tree.is_leaf, names[tree.cluster], tree.cluster))
 
 
 def _name(labels: np.ndarray, names: np.ndarray) -> np.ndarray:

@@ -7,7 +7,6 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 from sklearn.utils import check_random_state
 
 from pellucid._core.criteria.problem import Problem
@@ -24,7 +23,7 @@ from pellucid.cluster._base import BaseThresholdTree
 from pellucid.cluster._docs import common_parameters
 from pellucid.metrics import weighted_average_explanation_size
 from pellucid.reference import find_reference
-from pellucid.tree import TreeBuilder
+from pellucid.tree import ThresholdTree, TreeBuilder
 from pellucid.tree.rounding import ThresholdStyle
 
 if TYPE_CHECKING:
@@ -174,12 +173,16 @@ class ExplainableKMeans(BaseThresholdTree):
         for posed in self._problems(problem, self._n_references()):
             for portfolio in self._portfolios(posed, posed is problem, progress):
                 if (polished := portfolio.best(rank)) is not None:
-                    found.append((polished, posed))
+                    found.append(polished)
         if not found:
             raise ValueError(self._too_narrow(problem.n_clusters))
         self.n_trees_tried_ = progress.done
-        best, posed = min(found, key=lambda pair: rank(pair[0]))
-        return growth_of(best.tree, best.leaf, _names(best, posed, problem))
+        best = min(found, key=rank)
+        return growth_of(best.tree, best.leaf)
+
+    @property
+    def _moves_clusters(self) -> bool:
+        return True
 
     def _limits(self, n_clusters: int) -> TreeLimits:
         n_leaves = self._max_leaves(n_clusters)
@@ -256,31 +259,27 @@ class ExplainableKMeans(BaseThresholdTree):
         data = Dataset(np.ascontiguousarray(sample.X), Weights.of(weight))
         small = Problem(data, problem.centers, sample.labels, unit_from_labels=True)
         yardstick = _reference_cost(small)
-        rank, ranked = self._ranking(yardstick), []
+        rank, ranked = self._ranking(yardstick), list[ThresholdTree]()
+
+        def record(polished: Polished) -> tuple[float, float]:
+            ranked.append(polished.tree)
+            return rank(polished)
+
         progress = Progress("ExplainableKMeans: trees", self._n_trees(small), self.verbose)
         for posed in self._problems(small, self._n_references()):
-
-            def record(polished: Polished, posed: Problem = posed) -> tuple[float, float]:
-                ranked.append((polished, posed))
-                return rank(polished)
-
             for portfolio in self._portfolios(posed, posed is small, progress):
                 portfolio.best(record)
         if not ranked:
             raise ValueError(self._too_narrow(small.n_clusters))
         self.n_trees_tried_ = progress.done
-        values = evaluate_trees(problem, [polished.tree for polished, _ in ranked], statistics)
+        values = evaluate_trees(problem, ranked, statistics)
         whole = yardstick * (values[0].tree.weighted_n_node_samples[0] / weight.sum())
 
         def rank_of_all(position: int) -> tuple[float, float]:
             size = weighted_average_explanation_size(values[position].tree)
             return -values[position].between_ss / whole + self._penalty * size, size
 
-        best, posed = ranked[min(range(len(ranked)), key=rank_of_all)]
-        builder, names = TreeBuilder.from_tree(best.tree), _names(best, posed, small)
-        for leaf in best.tree.leaves.tolist():
-            builder.set_cluster(leaf, int(names[best.tree.cluster[leaf]]))
-        return builder, None
+        return TreeBuilder.from_tree(ranked[min(range(len(ranked)), key=rank_of_all)]), None
 
     def _n_references(self) -> int:
         if self.reference is not None or self._has_labels:
@@ -315,14 +314,3 @@ def _reference_cost(problem: Problem) -> float:
     labels, weight = problem.labels.astype(np.intp), problem.weights.values
     costs = means_and_costs(problem.X, labels, labels, weight, problem.centers, problem.pool)
     return costs[0][1] or 1.0
-
-
-def _names(best: Polished, posed: Problem, problem: Problem) -> np.ndarray:
-    """For each cluster of the tree, the matching cluster of the problem's reference."""
-    k = problem.n_clusters
-    if posed is problem:
-        return np.arange(k)
-    table = np.zeros((k, k))
-    clusters = best.tree.cluster[best.leaf]
-    np.add.at(table, (clusters, problem.labels.astype(np.intp)), problem.weights.values)
-    return linear_sum_assignment(table, maximize=True)[1]

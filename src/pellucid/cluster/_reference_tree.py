@@ -42,6 +42,10 @@ class PolishableTree(BaseThresholdTree):
                 f"objective={self._objective!r}"
             )
 
+    @property
+    def _moves_clusters(self) -> bool:
+        return bool(self.polish)
+
     def _finish(self, problem: Problem, growth: GrowthResult) -> tuple[ThresholdTree, np.ndarray]:
         if not self.polish:
             return super()._finish(problem, growth)

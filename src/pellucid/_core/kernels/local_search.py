@@ -489,13 +489,17 @@ def reoptimise(
                 changed = True
                 route_rows(rank, statistics, nodes, rows, sums, scores, i, scratch)
                 above = i
-                while above != top:
+                for _ in range(n_inner):  # a path has no more inner nodes
+                    if above == top:
+                        break
                     above = nodes[PARENT, above]
                     nodes[IS_STALE, above] = 1
             nodes[IS_STALE, i] = 0
         before = between_ss
         between_ss, _ = _between_ss(nodes, sums, buffers)
         rise = between_ss - before
+        if changed and rise <= 0:  # rounding: BSS must rise, so that no tree returns
+            break
         if with_top and (not changed or limits[3] - between_ss > GIVE_UP_FACTOR * rise):
             break
         with_top = with_top or not changed

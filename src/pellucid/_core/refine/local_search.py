@@ -13,6 +13,9 @@ of the subtree. With B and B' the values before and after, the step is accepted 
 where r is the part of the rounds that is done, and s the part of the work of the round. Accepted
 trees are re-optimised from the root; the best of them is kept. Random numbers have fixed seeds, and
 work is computed from the sizes of the data instead of a clock: the same data give the same tree.
+
+A search ends when its work is done, or when it has taken as many steps in a row without success as
+there are trees that differ in one cut or in the place of one leaf. Small data reach this soon.
 """
 
 from __future__ import annotations
@@ -141,8 +144,8 @@ class LocalSearch:
     best : LocalSearchTree
         The best tree found.
     between_ss : float
-        Its between-cluster sum of squares; minus infinity if a cluster has no rows, or if the start
-        tree exceeds the limits.
+        Its between-cluster sum of squares; minus infinity if a cluster has no leaf or no rows, or
+        if the start tree exceeds the limits.
     """
 
     def __init__(self, data: LocalSearchData, tree: ThresholdTree, limits: TreeLimits) -> None:
@@ -150,14 +153,15 @@ class LocalSearch:
         self._is_grouped = limits.n_leaves > data.problem.n_clusters
         kind = GroupedTree if self._is_grouped else LocalSearchTree
         self.best, self.between_ss = kind(data, self._workspace, tree), -math.inf
-        if self._is_allowed(self.best):
+        has_leaves = tree.n_leaves >= data.problem.n_clusters
+        if has_leaves and self._is_allowed(self.best):
             improved = self.best.copy()
             between_ss = improved.reoptimise(improved.root)
             if self._is_allowed(improved):
                 self.best, self.between_ss = improved, between_ss
             else:
                 self.between_ss = self.best.between_ss()
-        self._regrown_at = -math.inf
+        self._regrown_at = self._exhausted_at = -math.inf
 
     def _is_allowed(self, tree: LocalSearchTree) -> bool:
         return not self.limits.limits_depth or self.limits.allows_sizes(*tree.rule_sizes())
@@ -183,19 +187,30 @@ class LocalSearch:
         return problem.pool.map(lambda tree: LocalSearch(self.data, tree, self.limits), trees)
 
     def run(self, work: float, seed: int, part: float = 0.0) -> None:
-        """Take steps from the best tree until the work is done; `part` is that of earlier runs."""
+        """Take steps from the best tree until the work is done; `part` is that of earlier runs.
+
+        Nothing is done if the cost is 0, or if an earlier run has tried all neighbours of the tree.
+        """
+        if self._exhausted_at == self.between_ss or not self.data.total_ss - self.between_ss > 0:
+            return
         tree, workspace, random = self.best, self._workspace, Random(seed)
         value, begin = self.between_ss, workspace.work
         cost = self.data.total_ss - value
         highest = _START_TEMPERATURE * (1 - part)
         tree.update_bounds()
+        n_failures, n_neighbours = 0, tree.count_neighbours()
         while (done := (workspace.work - begin) / work) < 1:
+            if n_failures > n_neighbours:
+                if tree is self.best:
+                    self._exhausted_at = self.between_ss
+                return
+            n_failures += 1
             workspace.work += _STEP_WORK
             trial, temperature = tree.copy(), highest * cost * (1 - done)
             found = self._step(trial, random, value, temperature, _MAX_DETOUR * cost)
             if found is None:
                 continue
-            tree, value = trial, found
+            tree, value, n_failures = trial, found, 0
             tree.update_bounds()
             if value > self.between_ss + _TIE * abs(self.between_ss):
                 self.best, self.between_ss = tree, value
@@ -237,9 +252,9 @@ def change(tree: LocalSearchTree, random: Random) -> int | None:
 
 def _regrow_subtree(tree: LocalSearchTree, random: Random) -> int | None:
     """Collapse a subtree with at least three leaves, and split it again."""
-    top = random.choice(tree.inner())
-    while len(leaves := tree.leaves(top)) == 2 and top != tree.root:
-        top = tree.parent(top)
+    path = tree.path(random.choice(tree.inner()))
+    top = next((node for node in path if len(tree.leaves(node)) > 2), tree.root)
+    leaves = tree.leaves(top)
     tree.collapse(top)
     for _ in leaves[1:]:
         if tree.split_one(tree.leaves(top), random) is None:
@@ -255,9 +270,7 @@ def _move_leaf(tree: LocalSearchTree, random: Random) -> int | None:
     if leaf is None or top is None:
         return leaf
     tree.mark_ancestors(leaf)
-    while leaf not in tree.preorder(top):
-        top = tree.parent(top)
-    return top
+    return next(node for node in tree.path(top) if leaf in tree.preorder(node))
 
 
 def _cut_at_random(tree: LocalSearchTree, random: Random) -> int | None:

@@ -8,6 +8,7 @@ The loops, and the statistics that they maintain, are in `pellucid._core.kernels
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -209,6 +210,21 @@ class LocalSearchTree(ArrayTree):
         """The parent of a node that is not the root."""
         return self.arrays.parent.item(node)
 
+    def path(self, node: int) -> Iterator[int]:
+        """A node, its parent, and so on up to the root."""
+        for _ in range(len(self.left)):
+            yield node
+            if node == self.root:
+                return
+            node = self.parent(node)
+        raise RuntimeError("the parents of a tree have a cycle")
+
+    def count_neighbours(self) -> int:
+        """How many trees differ from a tree of this size in one cut, or in one leaf's place."""
+        n_leaves = len(self.leaves())
+        n_cuts = sum(len(values) - 1 for values in self.data.values)
+        return (n_leaves - 1) * (n_cuts + n_leaves)
+
     def node_rows(self, node: int) -> np.ndarray:
         """The rows of a node."""
         return self.arrays.rows[self.arrays.begin.item(node) : self.arrays.end.item(node)]
@@ -224,11 +240,9 @@ class LocalSearchTree(ArrayTree):
         rank, _, statistics = self.data.rows
         route_rows(rank, statistics, *self._blocks, start, self.workspace.scratch)
 
-    def mark_ancestors(self, node: int, top: int = 0) -> None:
-        """Mark the nodes above a changed one, up to `top`: they may have better cuts now."""
-        while node != top:
-            node = self.parent(node)
-            self.arrays.is_stale[node] = True
+    def mark_ancestors(self, node: int) -> None:
+        """Mark the nodes above a changed one: they may have better cuts now."""
+        self.arrays.is_stale[list(self.path(node))[1:]] = True
 
     def reoptimise(self, top: int, goal: float = -math.inf, lowest: float = -math.inf) -> float:
         """Improve cuts from a node down until none improves, and return BSS of the tree.

@@ -296,8 +296,8 @@ class Portfolio:
                 return
 
 
-def growth_of(tree: ThresholdTree, leaf: np.ndarray, names: np.ndarray) -> GrowthResult:
-    """A finished tree as the result of a search, in which cluster c has the name names[c]."""
+def growth_of(tree: ThresholdTree, leaf: np.ndarray) -> GrowthResult:
+    """A finished tree as the result of a search."""
     builder = TreeBuilder.from_tree(tree)
     leaves = {}
     for number in range(tree.node_count):
@@ -306,6 +306,5 @@ def growth_of(tree: ThresholdTree, leaf: np.ndarray, names: np.ndarray) -> Growt
         )
     for number in tree.leaves.tolist():
         rows = np.flatnonzero(leaf == number).astype(np.int32)
-        builder.set_cluster(number, names[tree.cluster[number]])
         leaves[number] = as_leaf(rows)
     return GrowthResult(builder, [], leaves)

@@ -1,0 +1,118 @@
+"""Leaves are named after the clusters whose rows they have, and the search ends on any data."""
+
+import warnings
+from itertools import permutations
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits, make_moons
+from sklearn.mixture import GaussianMixture
+
+import pellucid
+from pellucid import BSIMM, EMN, IMM, ExGreedy, ExKMC, ExplainableKMeans, ExShallow, SpEx
+from pellucid.metrics import reference_agreement
+from pellucid.metrics.trees import match_clusters
+
+ONE_LEAF = {
+    "constant rows": ({"n_clusters": 2}, [[1.0]] * 5, None),
+    "equal centers": ({"reference": [[1.0], [1.0]]}, [[1.0], [0.0]], None),
+    "constant rows with labels": ({}, [[1.0]] * 6, [0, 0, 0, 1, 1, 1]),
+}
+"""Problems in which no threshold separates two centers, so that start trees have one leaf."""
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("n_leaves", [None, 3])
+@pytest.mark.parametrize("effort", ["fast", "balanced", "best"])
+@pytest.mark.parametrize("case", ONE_LEAF)
+def test_a_search_from_a_single_leaf_ends(case, effort, n_leaves):
+    parameters, X, y = ONE_LEAF[case]
+    model = ExplainableKMeans(effort=effort, n_leaves=n_leaves, **parameters).fit(X, y)
+    assert model.inertia_ == 0
+    assert model.n_leaves_ == len(np.unique(X))
+
+
+def agreement(model):
+    return np.mean(model.labels_ == model.reference_labels_)
+
+
+@pytest.mark.parametrize("polish", [True, "deep"])
+@pytest.mark.parametrize("kind", [SpEx, IMM])
+def test_polish_does_not_exchange_the_names_of_labels(kind, polish):
+    X, _ = make_moons(1500, noise=0.06, random_state=0)
+    mixture = GaussianMixture(2, covariance_type="diag", random_state=0)
+    labels = np.array(["gold", "silver"])[mixture.fit_predict(X)]
+    model = kind(polish=polish).fit(X, labels)
+    assert agreement(model) > 0.8
+    assert min(rule.purity for rule in model.rules_) > 0.8
+
+
+def test_names_are_matched_without_a_local_search():
+    with pytest.warns(UserWarning, match="less than half of the rows"):
+        model = ExplainableKMeans(10, effort="fast", random_state=0).fit(load_digits().data)
+    assert agreement(model) == reference_agreement(model.labels_, model.reference_labels_)
+    assert model.mistakes_ == np.sum(model.labels_ != model.reference_labels_)
+
+
+MODELS = [
+    BSIMM(beam_width=3, polish=True),
+    EMN(polish=True),
+    ExGreedy(polish="deep"),
+    ExKMC(n_leaves=6, polish=True),
+    ExShallow(polish=True),
+    ExplainableKMeans(effort="fast"),
+    ExplainableKMeans(),
+    ExplainableKMeans(n_leaves=6),
+    IMM(polish=True),
+    SpEx(polish="deep"),
+]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+@pytest.mark.parametrize("has_labels", [False, True])
+def test_no_other_assignment_of_names_has_more_agreeing_rows(model, has_labels):
+    for seed in range(3):
+        random = np.random.default_rng(seed)
+        X, weight = random.normal(size=(40, 3)).round(1), random.integers(1, 5, 40)
+        y = random.integers(0, 4, 40) if has_labels else None
+        n_clusters = None if has_labels else 4
+        model.set_params(n_clusters=n_clusters, random_state=seed).fit(X, y, sample_weight=weight)
+        found, wanted = model.labels_, model.reference_labels_
+        best = max(
+            weight[np.array(names)[found] == wanted].sum() for names in permutations(range(4))
+        )
+        assert weight[found == wanted].sum() == best
+        assert model.mistakes_ == weight.sum() - best
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_names_on_a_scan_are_those_of_all_rows(monkeypatch):
+    from pellucid.cluster import _explainable_kmeans
+
+    monkeypatch.setattr(_explainable_kmeans, "SCAN_SAMPLE_ROWS", 30)  # as if rows were many
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(2000, 3)), random.integers(0, 5, 2000)
+    import polars as pl
+
+    frame = pl.DataFrame(X, schema=list("abc")).with_columns(y=pl.Series(y))
+    scan = pellucid.scan(frame.lazy(), labels="y", memory="1kB")
+    model = ExplainableKMeans(effort="fast").fit(scan)
+    found = model.predict(X)
+    assert model.mistakes_ == np.sum(found != y)
+    assert np.mean(found == y) == reference_agreement(found, y)
+
+
+def test_names_stay_unless_others_are_better():
+    assert match_clusters(np.array([[2, 3], [2, 3]])).tolist() == [0, 1]
+    assert match_clusters(np.array([[2, 3], [3, 3]])).tolist() == [1, 0]
+
+
+def test_a_rule_for_rows_of_other_clusters_is_a_warning_that_names_the_cluster():
+    X = np.arange(10.0)[:, None]
+    labels = np.array(["a", "a", "a", "a", "c", "b", "a", "c", "b", "c"])
+    with pytest.warns(UserWarning, match=r"half of the rows .* cluster b \(33.3%\)\. Use more"):
+        IMM().fit(X, labels)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        IMM().fit(X, labels == "a")

@@ -15,7 +15,7 @@ from pellucid.eop.answer_regions import AnswerRegion, describe_support, region_t
 from pellucid.explanation.mixins import RegionExportMixin, ReportMixin
 from pellucid.explanation.rules import RuleList
 from pellucid.tables.encoding import Encoding, Indicator
-from pellucid.tables.frames import as_table
+from pellucid.tables.frames import as_table, refuse_scan
 from pellucid.tables.validation import read_sample_weight
 
 
@@ -173,6 +173,7 @@ def explain_clusters(
     labels = np.asarray(getattr(labels, "labels_", labels))
     if noise not in ("drop", "group"):
         raise ValueError(f"noise={noise!r} must be 'drop' or 'group'")
+    refuse_scan(X)
     check_consistent_length(X, labels)
     weight = None if sample_weight is None else read_sample_weight(sample_weight, len(labels))
     if noise == "drop" and labels.dtype.kind in "if" and (labels == -1).any():

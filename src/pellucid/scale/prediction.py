@@ -150,11 +150,6 @@ def predict_scan(model: Any, scan: Any, output: str) -> Any:
     """The rows of a scan with the column `output` of the clusters of a fitted model."""
     source = scan.source
     known = [*source.numeric, *source.others]
-    if output in known:
-        raise InputError(
-            f"the data already have a column {output!r}",
-            hint='choose another name: scan.with_clusters(model, "another name")',
-        )
     predictor = ScanPredictor.of(model, _columns_of(model, scan), output)
     for name in predictor.columns:
         if name not in source.numeric:

@@ -82,7 +82,16 @@ class BatchScan:
         Where a number that the tree uses is missing, NaN or infinite, queries (polars, DuckDB,
         Spark) have no cluster (null), and all others raise an error that names the column.
         """
+        self.check_output(column)
         return predict_scan(model, self, column)
+
+    def check_output(self, column: str = "cluster") -> None:
+        """Raise an error if the data have a column of this name."""
+        if column in (*self.source.numeric, *self.source.others):
+            raise InputError(
+                f"the data already have a column {column!r}",
+                hint='choose another name: scan.with_clusters(model, "another name")',
+            )
 
     def batch_rows(self, n_threads: int, n_clusters: int) -> int:
         """Rows per batch, so that all batches in memory leave `kept_bytes` of `memory`."""

@@ -9,6 +9,8 @@ from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from pellucid.tables.frames import refuse_scan
+
 
 class CenterDistanceMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """The methods of a transformer: `transform`, `fit_transform` and `get_feature_names_out`."""
@@ -34,6 +36,26 @@ class CenterDistanceMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         numbers = self._tree_input(X)
         distances = center_distances(numbers, self.cluster_centers_, self._objective)
         return distances.astype(numbers.dtype, copy=False)
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
+        """Fit, and return the distance of each row to each of `cluster_centers_`.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            As in `fit`; a scan is refused.
+        y : array-like of shape (n_samples,), default=None
+            Labels to explain, as in `fit`.
+        **fit_params : dict
+            Further parameters of `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_clusters)
+            As of `transform`.
+        """
+        refuse_scan(X)
+        return super().fit_transform(X, y, **fit_params)
 
     def _tree_input(self, X: Any) -> Any:
         raise NotImplementedError

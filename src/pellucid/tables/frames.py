@@ -13,6 +13,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from pellucid._utils.notices import InputError
+
 
 class PlainTable(NamedTuple):
     """Column names and values of a numeric table."""
@@ -51,6 +53,7 @@ def as_table(X: Any) -> Any:
     """`X` as a narwhals data frame, or None if it is not a data frame."""
     if isinstance(X, np.ndarray) or sparse.issparse(X):
         return None
+    refuse_scan(X)
     import narwhals as nw
 
     try:
@@ -64,6 +67,21 @@ def as_table(X: Any) -> Any:
     if isinstance(table, nw.LazyFrame):
         raise TypeError("X is a lazy frame; call its collect() first")
     return table if isinstance(table, nw.DataFrame) else None
+
+
+def is_scan(X: Any) -> bool:
+    """Whether X is a result of `pellucid.scan`, without loading the module if it is not."""
+    return type(X).__module__.startswith("pellucid.scale")
+
+
+def refuse_scan(X: Any) -> None:
+    """Raise an error if `X` is a scan."""
+    if is_scan(X):
+        raise InputError(
+            "rows in memory are needed here, not a scan",
+            hint="fit and predict of IMM, EMN, BSIMM, ExGreedy, ExShallow, ExKMC and "
+            "ExplainableKMeans take scans",
+        )
 
 
 class _Names:

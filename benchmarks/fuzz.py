@@ -6,6 +6,7 @@ import json
 
 from benchmarks.page import Section, Sheet
 from benchmarks.settings import Settings
+from tests.fuzz.counts import engine_hash, rows_of
 
 FILE = "fuzz.json"
 WORDS = ("cases", "fits", "correct", "clear error")
@@ -17,16 +18,20 @@ def sections(settings: Settings) -> list[Section]:
     if not path.exists():
         return []
     document = json.loads(path.read_text(encoding="utf-8"))
-    lines = []
-    for name, counts in sorted(document["estimators"].items()):
-        failures = sum(n for word, n in counts.items() if word not in WORDS)
-        lines.append([name, *(f"{counts.get(word, 0):,}" for word in WORDS), f"{failures:,}"])
-    totals = [sum(int(line[i].replace(",", "")) for line in lines) for i in range(1, 6)]
-    lines.append(["all", *(f"{total:,}" for total in totals)])
+    lines = [
+        [name, *(f"{number:,}" for number in numbers)] for name, numbers in rows_of(document, WORDS)
+    ]
+    is_stale = document.get("engine") != engine_hash()
+    if is_stale:
+        lines[-1][0] = "all (stale)"
     note = (
         "`python -m tests.fuzz`: a case is a random table, weights, reference and parameters; a "
         "failure is a crash, a hang, an unclear error or a wrong result. "
     )
+    if "commit" in document:
+        note += f"Counted at commit {document['commit']}. "
+    if is_stale:
+        note += "The counts are stale: the engine has changed since. "
     note += document.get("note", "")
     sheet = Sheet("Random problems", ["estimator", *WORDS, "failures"], lines, note.strip())
     return [Section("Random problems", "", [sheet])]

@@ -7,27 +7,73 @@ import os
 import sys
 from pathlib import Path
 
-from .campaign import Campaign, accumulate, table
+from .campaign import Campaign
+from .counts import add_counts, engine_hash, read_counts, table, write_counts
 
 
 def main() -> int:
     """Run; the exit code is 1 if a case failed."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("--minutes", type=float, default=1.0)
-    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--first-seed", type=int, default=0)
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    parser.add_argument(
+        "--first-seed",
+        type=int,
+        help="number of the first case; default: the one after the last case in --counts, or 0",
+    )
+    parser.add_argument("--cases", type=int, help="end after so many cases")
     parser.add_argument("--seed", type=int, help="run this case only, and describe it")
-    parser.add_argument("--counts", type=Path, help="JSON file to which the counts are added")
+    parser.add_argument(
+        "--counts",
+        type=Path,
+        help="JSON file to which the counts are added; those of another version are dropped",
+    )
+    parser.add_argument(
+        "--merge", type=Path, nargs="+", help="only add the counts of these files to --counts"
+    )
     options = parser.parse_args()
     if options.seed is not None:
         return _run_one(options.seed)
-    campaign = Campaign(options.minutes, options.workers, options.first_seed)
+    if options.merge and not options.counts:
+        parser.error("--merge needs --counts, the file for the sums")
+    known = [] if options.counts is None else _current_counts(options.counts)
+    if options.merge:
+        total = add_counts([*known, *map(read_counts, options.merge)])
+        write_counts(options.counts, total)
+        print(table(total))
+        return 0
+    first = options.first_seed
+    if first is None:
+        first = max((run["next_seed"] for d in known for run in d["runs"]), default=0)
+
+    def save(campaign: Campaign) -> None:
+        if options.counts:
+            write_counts(options.counts, add_counts([*known, campaign.document()]))
+
+    campaign = Campaign(
+        options.minutes, options.processes, first, options.cases, show=_show, save=save
+    )
+    save(campaign)  # an error, such as seeds that are counted twice, comes before the run
     campaign.run()
-    print(table(campaign.counts))
-    if options.counts:
-        total = accumulate(options.counts, campaign)
-        print(f"\nin {options.counts}, all runs together:\n{table(total)}")
+    print(table(campaign.document()))
+    if known:
+        print(f"\nin {options.counts}, all runs together:\n{table(read_counts(options.counts))}")
     return 1 if campaign.failures else 0
+
+
+def _current_counts(path: Path) -> list[dict]:
+    """The counts of a file, if they are of this version of the engine."""
+    if not path.exists():
+        return []
+    document = read_counts(path)
+    if document.get("engine") == engine_hash():
+        return [document]
+    print(f"{path} has the counts of another version of the engine, which are dropped")
+    return []
+
+
+def _show(line: str) -> None:
+    print(line, flush=True)
 
 
 def _run_one(seed: int) -> int:

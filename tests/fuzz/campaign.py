@@ -4,39 +4,54 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
-import json
 import multiprocessing
 import os
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-TIME_LIMIT = 60
+TIME_LIMIT = 60.0
 """Seconds after which a case counts as a hang."""
 
-_REPORT_EVERY = 1.0
+_REPORT_EVERY, _SHOW_EVERY = 1.0, 30.0
+"""Seconds between two reports of a process, and between two lines of output."""
+
+_COMPILING = 0.3
+"""Share of the time after which the cases begin even if not everything is compiled."""
+
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+"""Variables that keep other libraries from using more threads than there are processes."""
 
 
-def _work(number, n_workers, first_seed, last_time, current, pipe, log):
+def _warm_up() -> None:
+    """Compile all loops; the other processes then read the machine code."""
+    import pellucid
+
+    pellucid.warm_up()
+
+
+def _work(number, n_processes, seed, end_seed, last_time, time_limit, current, pipe, log):
     """Run every n-th case until the time is over; the counts go through the pipe."""
     from .running import run_case
 
     with open(log, "w", encoding="utf-8") as stream:
         faulthandler.enable(stream)
         counts: Counter = Counter()
-        seed, reported = first_seed, time.monotonic()
-        while time.time() < last_time:
+        reported = time.monotonic()
+        while time.time() < last_time and seed < end_seed:
             current[number] = seed
             # Ends the process even in the middle of compiled code.
-            faulthandler.dump_traceback_later(TIME_LIMIT, exit=True, file=stream)
+            faulthandler.dump_traceback_later(time_limit, exit=True, file=stream)
             outcome = run_case(seed)
             faulthandler.cancel_dump_traceback_later()
             counts[outcome.estimator, "cases"] += 1
             counts[outcome.estimator, "fits"] += outcome.n_fits
             counts[outcome.estimator, outcome.kind] += 1
             failure = outcome if outcome.is_failure else None
-            seed += n_workers
+            seed += n_processes
             if failure or time.monotonic() - reported > _REPORT_EVERY:
                 pipe.send((counts, failure))
                 counts, reported = Counter(), time.monotonic()
@@ -46,6 +61,20 @@ def _work(number, n_workers, first_seed, last_time, current, pipe, log):
 class Campaign:
     """Cases from a first seed on, for some minutes, on some processes.
 
+    Parameters
+    ----------
+    minutes : float
+        Including the compilation at the beginning.
+    n_processes, first_seed : int
+    n_cases : int, optional
+        The run ends after so many cases, if the time is not over before.
+    show : callable
+        Gets one line of text per failure, and the counts so far every half minute.
+    save : callable
+        Gets the campaign every half minute, too, and at the end.
+    time_limit : float
+        Seconds per case.
+
     Attributes
     ----------
     counts : Counter
@@ -53,21 +82,38 @@ class Campaign:
     failures : list of dict
     """
 
-    def __init__(self, minutes: float, n_workers: int, first_seed: int, show=print) -> None:
-        self.first_seed, self.n_workers, self.show = first_seed, n_workers, show
+    def __init__(
+        self,
+        minutes: float,
+        n_processes: int,
+        first_seed: int,
+        n_cases: int | None = None,
+        show: Callable[[str], Any] = print,
+        save: Callable[[Campaign], Any] = lambda campaign: None,
+        time_limit: float = TIME_LIMIT,
+    ) -> None:
+        self.first_seed, self.n_processes, self.time_limit = first_seed, n_processes, time_limit
+        self.show, self.save = show, save
+        self.end_seed = 2**62 if n_cases is None else first_seed + n_cases
         self.last_time = time.time() + 60 * minutes
         self.counts: Counter = Counter()
         self.failures: list[dict] = []
-        os.environ.setdefault("OMP_NUM_THREADS", "1")
+        for name in _THREADS:
+            os.environ.setdefault(name, "1")
         self._context = multiprocessing.get_context("spawn")
-        self._current = self._context.Array("q", n_workers, lock=False)
+        self._current = self._context.Array("q", n_processes, lock=False)
+        self._current[:] = [first_seed - 1] * n_processes
 
     def run(self) -> None:
         """Run to the end."""
+        if self.n_processes > 1:
+            warm_up = self._context.Process(target=_warm_up, daemon=True)
+            warm_up.start()
+            warm_up.join(_COMPILING * max(0.0, self.last_time - time.time()))
         shown = time.monotonic()
         with tempfile.TemporaryDirectory() as folder:
             running = {
-                i: self._start(i, self.first_seed + i, folder) for i in range(self.n_workers)
+                i: self._start(i, self.first_seed + i, folder) for i in range(self.n_processes)
             }
             while running:
                 time.sleep(0.1)
@@ -79,16 +125,21 @@ class Campaign:
                         pipe.close()
                         if process.exitcode != 0:
                             self._record_death(number, process.exitcode, log)
-                            following = self._current[number] + self.n_workers
+                            following = self._current[number] + self.n_processes
                             running[number] = self._start(number, following, folder)
-                if time.monotonic() - shown > 30:
+                if time.monotonic() - shown > _SHOW_EVERY:
                     shown = time.monotonic()
                     self.show(self.line())
+                    self.save(self)
+        self.save(self)
 
     def _start(self, number, seed, folder):
         here, there = self._context.Pipe(duplex=False)
         log = str(Path(folder) / f"{number}-{seed}.log")
-        arguments = (number, self.n_workers, seed, self.last_time, self._current, there, log)
+        arguments = (
+            *(number, self.n_processes, seed, self.end_seed),
+            *(self.last_time, self.time_limit, self._current, there, log),
+        )
         process = self._context.Process(target=_work, args=arguments, daemon=True)
         process.start()
         there.close()
@@ -105,19 +156,19 @@ class Campaign:
     def _record_death(self, number, code, log) -> None:
         traceback = Path(log).read_text(encoding="utf-8", errors="replace")
         kind = "hang" if "Timeout" in traceback else "crash"
-        seed = int(self._current[number])
         self.counts["(process)", "cases"] += 1
         self.counts["(process)", kind] += 1
-        message = f"exit code {code}\n{traceback[:1500]}"
+        message = f"exit code {code}, {traceback[:1500]}"
+        seed = int(self._current[number])
         self._record({"seed": seed, "estimator": "?", "kind": kind, "message": message})
 
     def _record(self, failure: dict) -> None:
         self.failures.append(failure)
-        about = failure.get("description", "")
-        self.show(
+        text = (
             f"seed {failure['seed']} {failure['estimator']}: {failure['kind']}: "
-            f"{failure['message']} | {about}"
+            f"{failure['message']} | {failure.get('description', '')}"
         )
+        self.show(" / ".join(line.strip() for line in text.splitlines()))
 
     def total(self, word: str) -> int:
         """The sum of a count over all estimators."""
@@ -125,45 +176,24 @@ class Campaign:
 
     def line(self) -> str:
         """The counts so far in one line."""
-        words = ("cases", "fits", "correct", "clear error")
+        words = ("cases", "fits", "correct", "clear error", "skipped")
         return (
             ", ".join(f"{self.total(w):,} {w}" for w in words) + f", {len(self.failures)} failures"
         )
 
+    def document(self) -> dict[str, Any]:
+        """The counts of this run, as they are written to a file."""
+        from .counts import commit, engine_hash
 
-WORDS = ("fits", "cases", "correct", "clear error")
-
-
-def table(counts) -> str:
-    """The counts by estimator as text."""
-    names = sorted({name for name, _ in counts})
-    lines = [f"{'':20}" + "".join(f"{word:>14}" for word in (*WORDS, "failures"))]
-    for name in [*names, "all"]:
-        values = Counter()
-        for (of, word), n in counts.items():
-            if name in (of, "all"):
-                values[word if word in WORDS else "failures"] += n
-        lines.append(f"{name:20}" + "".join(f"{values[w]:14,}" for w in (*WORDS, "failures")))
-    return "\n".join(lines)
-
-
-def accumulate(path: Path, campaign: Campaign) -> Counter:
-    """Add the counts of a campaign to those of a file; return the sums."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    known = json.loads(path.read_text()) if path.exists() else {"estimators": {}, "runs": []}
-    counts = Counter(
-        {(n, w): c for n, words in known["estimators"].items() for w, c in words.items()}
-    )
-    counts.update(campaign.counts)
-    estimators: dict = {}
-    for (name, word), n in sorted(counts.items()):
-        estimators.setdefault(name, {})[word] = n
-    run = {
-        "first_seed": campaign.first_seed,
-        "cases": campaign.total("cases"),
-        "fits": campaign.total("fits"),
-        "failures": len(campaign.failures),
-    }
-    document = {"estimators": estimators, "runs": [*known["runs"], run]}
-    path.write_text(json.dumps(document, indent=1) + "\n")
-    return counts
+        estimators: dict[str, dict[str, int]] = {}
+        for (name, word), n in sorted(self.counts.items()):
+            estimators.setdefault(name, {})[word] = n
+        run = {
+            "first_seed": self.first_seed,
+            "next_seed": max(self._current) + 1,
+            "cases": self.total("cases"),
+            "fits": self.total("fits"),
+            "failures": len(self.failures),
+        }
+        head = {"engine": engine_hash(), "commit": commit()}
+        return {**head, "estimators": estimators, "runs": [run]}

@@ -550,7 +550,11 @@ def check_best_first(oracle: SplitOracle, tree, n_leaves: int, base=None) -> Non
         if base is None or base.children_left[of_base] < 0:
             leaves.append(leaf_of(number, rows, of_base))
             continue
-        require(tree.feature[number] == base.feature[of_base], "the base tree is not kept")
+        is_same = (
+            tree.feature[number] == base.feature[of_base]
+            and tree.threshold[number] == base.threshold[of_base]
+        )
+        require(is_same, "the base tree is not kept")
         left = posed.X[rows, tree.feature[number]] <= tree.threshold[number]
         for children, side in (("children_left", left), ("children_right", ~left)):
             pair = getattr(base, children)[of_base], getattr(tree, children)[number]

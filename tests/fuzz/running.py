@@ -46,14 +46,16 @@ class Outcome:
     seed: int
     estimator: str
     kind: str
-    """"correct", "clear error", "wrong result", "unclear error" or "refused without a reason"."""
+    """"correct", "clear error", "skipped", "wrong result", "unclear error" or "refused without a
+    reason".
+    """
     n_fits: int
     message: str = ""
     description: str = ""
 
     @property
     def is_failure(self) -> bool:
-        return self.kind not in ("correct", "clear error")
+        return self.kind not in ("correct", "clear error", "skipped")
 
 
 def is_clear(error: BaseException) -> bool:
@@ -77,7 +79,10 @@ def run_case(seed: int) -> Outcome:
     """Fit a case and check the result."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        case, rng = draw_case(seed)
+        try:
+            case, rng = draw_case(seed)
+        except ModuleNotFoundError as error:
+            return Outcome(seed, f"(needs {error.name})", "skipped", 0)
         warnings.filterwarnings("error", category=RuntimeWarning, module=r"pellucid\.")
         warnings.filterwarnings("ignore", category=ConvergenceWarning)
         kind, message = _solve(case, rng)

@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from _support.extended import EXTENDED, examples
-from pellucid import EMN, IMM, ExGreedy, ExKMC, SpEx
+from pellucid import BSIMM, EMN, IMM, ExGreedy, ExKMC, ExShallow, SpEx
 
-from .campaign import Campaign, accumulate, table
+from .campaign import Campaign
+from .counts import ENGINE, add_counts, engine_hash, table
+from .cut_oracles import check_cuts
 from .exact import partition_cost
 from .numbers import STORAGES, store
 from .running import draw_case, is_clear, run_case
@@ -92,13 +94,94 @@ def test_errors_that_are_clear():
     assert not is_clear(error_of(lambda: np.zeros((2, 2)) @ np.zeros(3)))
 
 
-def test_campaign_counts_and_accumulates(tmp_path):
-    campaign = Campaign(0.0, 1, 0, show=lambda text: None)
-    campaign.counts.update({("IMM", "cases"): 2, ("IMM", "fits"): 3, ("IMM", "correct"): 2})
-    counts = accumulate(tmp_path / "fuzz.json", campaign)
-    counts = accumulate(tmp_path / "fuzz.json", campaign)
-    assert counts["IMM", "fits"] == 6
-    assert table(counts).splitlines()[-1].split() == ["all", "6", "4", "4", "0", "0"]
+CUTTING = [
+    BSIMM(beam_width=3),
+    EMN(),
+    ExGreedy(),
+    ExGreedy(objective="kmedians"),
+    ExKMC(),
+    ExKMC(base=None, n_leaves=5),
+    ExShallow(),
+    IMM(),
+    SpEx(n_leaves=5),
+]
+
+
+@pytest.mark.parametrize("model", CUTTING, ids=str)
+@pytest.mark.parametrize("values", ["integers", "floats"])
+def test_cuts_that_are_not_the_best_are_found(model, values):
+    """Each cut in turn is moved to the next value of its column."""
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, 9, (25, 2)).astype(float) if values == "integers" else rng.random((25, 2))
+    labels = (X[:, 0] > np.median(X[:, 0])) + 2 * (X[:, 1] > np.median(X[:, 1]))
+    model = type(model)(**{**model.get_params(), "n_jobs": 1})
+    case = TreeCase(type(model).__name__, model, "", X, X, y=labels, reference="labels")
+    fitted = case.fit()
+    check_cuts(case, fitted)
+    tree = fitted.tree_
+    for node in np.flatnonzero(~tree.is_leaf):
+        column = np.unique(np.append(X[:, tree.feature[node]], fitted.reference_centers_))
+        above, below = column[column > tree.threshold[node]], column[column <= tree.threshold[node]]
+        for moved in (*above[:3], *below[-4:-1]):
+            threshold = tree.threshold.copy()
+            threshold[node] = moved
+            fitted.tree_ = tree.replace(threshold=threshold)
+            if np.array_equal(fitted.tree_.apply(X), tree.apply(X)):
+                continue
+            with pytest.raises(WrongResult):
+                check_cuts(case, fitted)
+
+
+def test_ties_go_to_the_lowest_feature():
+    X = np.array([[0.0, 0.0], [0.0, 0.0], [1.0, 1.0], [1.0, 1.0]])
+    case = TreeCase("IMM", IMM(reference=X[1:3], n_jobs=1), "", X, X, reference="rows")
+    fitted = case.fit()
+    check_cuts(case, fitted)
+    fitted.tree_ = fitted.tree_.replace(feature=np.where(fitted.tree_.is_leaf, -1, 1))
+    with pytest.raises(WrongResult, match="ties go to the lowest"):
+        check_cuts(case, fitted)
+
+
+def _counts(first_seed, next_seed, engine="a"):
+    run = {"first_seed": first_seed, "next_seed": next_seed}
+    estimators = {"IMM": {"cases": 2, "fits": 3, "correct": 1, "hang": 1}}
+    return {"engine": engine, "estimators": estimators, "runs": [run]}
+
+
+def test_counts_of_several_runs_are_added():
+    total = add_counts([_counts(0, 10), _counts(10, 20)])
+    assert table(total).splitlines()[-1].split() == ["all", "6", "4", "2", "0", "0", "2"]
+    with pytest.raises(ValueError, match="seed 5 is counted twice"):
+        add_counts([_counts(0, 10), _counts(5, 20)])
+    with pytest.raises(ValueError, match="different versions"):
+        add_counts([_counts(0, 10), _counts(10, 20, "b")])
+
+
+def test_hash_of_the_engine_depends_on_content_only(tmp_path):
+    def write(folder, text):
+        for name in ENGINE:
+            (tmp_path / folder / name).mkdir(parents=True)
+        (tmp_path / folder / ENGINE[0] / "loops.py").write_bytes(text)
+        return engine_hash(tmp_path / folder)
+
+    first = write("first", b"x = 1\ny = 2\n")
+    assert write("second", b"x = 1\r\ny = 2\r\n") == first
+    assert write("third", b"x = 1\ny = 3\n") != first
+
+
+@pytest.mark.parametrize(("seconds", "n_hangs"), [(1e-3, 2), (600, 0)])
+def test_campaign_counts_cases_and_hangs(seconds, n_hangs):
+    """A case above the time limit ends its process, which another one replaces."""
+    lines: list[str] = []
+    campaign = Campaign(10, 1, 5, n_cases=2, show=lines.append, time_limit=seconds)
+    campaign.run()
+    run = campaign.document()["runs"][0]
+    assert (run["first_seed"], run["next_seed"], run["cases"]) == (5, 7, 2)
+    assert campaign.total("hang") == run["failures"] == n_hangs
+    assert [line.split(" ?: ")[0] for line in lines if "hang" in line] == ["seed 5", "seed 6"][
+        :n_hangs
+    ]
+    assert all("\n" not in line for line in lines)
 
 
 @pytest.mark.parametrize("first", range(0, 480 if EXTENDED else 80, 80))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -148,7 +149,6 @@ def _signs(source: TableSource | None, suffix: str) -> tuple[str, str]:
 
 def _write_excel(file: IO[bytes], path: Path, frame: pl.DataFrame) -> None:
     xlsxwriter = import_optional("xlsxwriter", f"writing {path}", "a CSV file")
-    exceptions = import_optional("xlsxwriter.exceptions", f"writing {path}")
     if frame.height > MAX_EXCEL_ROWS:
         raise InputError(
             f"{path}: Excel files have at most {MAX_EXCEL_ROWS:,} rows, the table has "
@@ -156,6 +156,8 @@ def _write_excel(file: IO[bytes], path: Path, frame: pl.DataFrame) -> None:
             hint="use .csv or .parquet",
         )
     options = {
+        # An archive or a temporary file that cannot be written to the disk would stay open.
+        "in_memory": True,
         "strings_to_formulas": False,
         "strings_to_urls": False,
         "strings_to_numbers": False,
@@ -163,9 +165,7 @@ def _write_excel(file: IO[bytes], path: Path, frame: pl.DataFrame) -> None:
     }
     numbers: dict[Any, str] = dict.fromkeys((pl.Float64, pl.Float32, pl.Int64), "General")
     texts = frame.with_columns(cs.nested().cast(pl.String))
-    try:
-        with xlsxwriter.Workbook(file, options) as workbook:
-            texts.write_excel(workbook, dtype_formats=numbers)
-    except exceptions.FileCreateError as error:
-        found = next((each for each in error.args if isinstance(each, OSError)), None)
-        raise (found or OSError(str(error))) from error
+    content = io.BytesIO()
+    with xlsxwriter.Workbook(content, options) as workbook:
+        texts.write_excel(workbook, dtype_formats=numbers)
+    file.write(content.getbuffer())

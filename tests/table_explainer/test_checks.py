@@ -40,6 +40,21 @@ def test_low_agreement():
         assert any("--leaves 4 allows more rules" in text for text in find_problems(found.fitted))
 
 
+def test_a_rule_for_rows_of_other_clusters():
+    rng = np.random.default_rng(0)
+    table = pl.DataFrame(
+        {"a": rng.random(300), "b": rng.random(300), "group": rng.choice(list("xyz"), 300)}
+    )
+    found = pellucid.explain(table, labels="group", verbose=False)
+    impure = [rule for rule in found.rules if rule.purity < 0.5]
+    assert impure
+    for rule in impure:
+        assert (
+            f"only {100 * rule.purity:.1f}% of the rows that the rule of cluster {rule.cluster} "
+            "selects are in that cluster; leaves=6 allows more rules"
+        ) in found.warnings
+
+
 def test_a_cluster_without_a_rule():
     rng = np.random.default_rng(0)
     group = np.where(rng.random(300) < 0.1, "rare", np.where(rng.random(300) < 0.5, "x", "y"))

@@ -233,6 +233,7 @@ export const german: Texts = {
     gaps: (count) => `${count} mit fehlenden Zahlen`,
     outliers: (count) => `${count} weit von allen anderen (Ausreißer)`,
     labels: (count) => `${count} ohne Label`,
+    noise: (count) => `${count} mit dem Label -1 (Rauschen)`,
   },
   columnsUsed: "Spalten verwendet",
   columnsIgnored: "Spalten nicht verwendet",
@@ -541,6 +542,7 @@ export const germanInPython: PythonTexts = {
     lowAgreementOfColumns:
       "nur {share:.1%} der Zeilen erhalten durch die Regeln denselben Cluster wie bei {reference}; {leaves} erlaubt mehr Regeln, {option} weniger Spalten",
     noRule: "keine Regel führt zu Cluster {cluster}; {leaves} erlaubt mehr Regeln",
+    impureRule: "nur {share:.1%} der Zeilen, die die Regel von Cluster {cluster} auswählt, gehören zu diesem Cluster; {leaves} erlaubt mehr Regeln",
     noRuleForRows: "keine Regel führt zu Cluster {cluster} ({rows:Zeile|Zeilen}); {leaves} erlaubt mehr Regeln",
     smallCluster: "Cluster {cluster} hat nur {rows:Zeile|Zeilen} ({share:.1%}); ein kleineres {option} ist vielleicht besser",
     overlap:
@@ -565,6 +567,7 @@ export const germanInPython: PythonTexts = {
 
     everywhereElse: "überall sonst",
     ellipse: "in der Ellipse um {columns}",
+    days: "{n:Tag|Tage}",
     polyhedron: "in einem Polyeder mit {n} Ecken innerhalb von {box}",
     neighbors:
       "mindestens {percent:.4g}\u00a0% der {n} nächsten Trainingszeilen in {columns}, gewichtet mit 1/Abstand, sind richtig zugeordnet",
@@ -573,6 +576,9 @@ export const germanInPython: PythonTexts = {
     whereLinear: "wo der lineare Klassifikator {answer} vorhersagt",
     whereNeighbors: "wo die meisten der {n} nächsten Zeilen {answer} sind",
     noTrainingRows: "keine Trainingszeilen",
+    noiseLeftOut:
+      "{n} von {rows} Zeilen {n?hat|haben} das Label -1 (Rauschen) und {n?zählt|zählen} in keiner Größe, keinem Anteil und keiner Reinheit; {inside} davon {inside?liegt|liegen} in einer Region",
+    notCounted: "ohne {n:Zeile Rauschen|Zeilen Rauschen}",
     weight: "Gewicht {weight:,.6g}",
     rows: "{n:Zeile|Zeilen}",
     rowsAre: "{rows}, davon {purity:.1%} {answer}",

@@ -243,6 +243,7 @@ export const english = {
     gaps: (count: string) => `${count} with missing numbers`,
     outliers: (count: string) => `${count} far from all others (outliers)`,
     labels: (count: string) => `${count} without a label`,
+    noise: (count: string) => `${count} with the label -1 (noise)`,
   } as Record<string, (count: string) => string>,
   columnsUsed: "columns used",
   columnsIgnored: "columns ignored",
@@ -562,6 +563,7 @@ export const englishInPython = {
     lowAgreementOfColumns:
       "only {share:.1%} of the rows get the cluster of {reference} from the rules; {leaves} allows more rules, {option} fewer columns",
     noRule: "no rule leads to cluster {cluster}; {leaves} allows more rules",
+    impureRule: "only {share:.1%} of the rows that the rule of cluster {cluster} selects are in that cluster; {leaves} allows more rules",
     noRuleForRows: "no rule leads to cluster {cluster} ({rows:row|rows}); {leaves} allows more rules",
     smallCluster: "cluster {cluster} has only {rows:row|rows} ({share:.1%}); a smaller {option} may be better",
     overlap:
@@ -587,6 +589,7 @@ export const englishInPython = {
     // regions
     everywhereElse: "everywhere else",
     ellipse: "in the ellipse around {columns}",
+    days: "{n:day|days}",
     polyhedron: "in a polyhedron of {n} vertices within {box}",
     neighbors:
       "at least {percent:.4g}% of the {n} nearest training rows in {columns}, weighted by 1/distance, are correctly classified",
@@ -595,6 +598,9 @@ export const englishInPython = {
     whereLinear: "where the linear classifier predicts {answer}",
     whereNeighbors: "where most of the {n} nearest rows are {answer}",
     noTrainingRows: "no training rows",
+    noiseLeftOut:
+      "{n} of {rows} rows {n?has|have} the label -1 (noise) and {n?is|are} counted in no size, share or purity; {inside} of them {inside?lies|lie} in a region",
+    notCounted: "not counting {n:noise row|noise rows}",
     weight: "weight {weight:,.6g}",
     rows: "{n:row|rows}",
     rowsAre: "{rows}, {purity:.1%} of them {answer}",

@@ -7,6 +7,7 @@ for the caller, which the command line announces by `command_line`.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -35,6 +36,18 @@ class InputError(ValueError):
     def __str__(self) -> str:
         is_short = self.hint is None or _is_command_line.get()
         return self.message if is_short else f"{self.message}; {self.hint}"
+
+
+class ImpureRuleWarning(UserWarning):
+    """Most rows that a rule selects are in other clusters than the one it is named after."""
+
+
+@contextmanager
+def impure_rules_allowed() -> Iterator[None]:
+    """No `ImpureRuleWarning`, where the caller describes such rules itself."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ImpureRuleWarning)
+        yield
 
 
 def notice(text: str) -> None:

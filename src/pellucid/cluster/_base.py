@@ -21,6 +21,7 @@ from pellucid._core.data.arrays import Weights
 from pellucid._core.data.dataset import Dataset
 from pellucid._core.data.medians import OBJECTIVES
 from pellucid._core.growers.growing_tree import GrowthResult
+from pellucid._utils.notices import ImpureRuleWarning
 from pellucid._utils.numeric_domain import OutOfDomain, check_spread, refuse_large
 from pellucid._utils.options import Noise
 from pellucid._utils.progress import Progress
@@ -488,6 +489,7 @@ def warn_of_impure_rules(rules: RuleList) -> None:
             "less than half of the rows that a rule selects are in its cluster of the reference: "
             f"{shares}. Use more leaves, fewer clusters, or a method that keeps the clusters, such "
             "as SpEx",
+            ImpureRuleWarning,
             stacklevel=3,
         )
 

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from pellucid._core.data.arrays import Weights
 from pellucid._core.data.medians import OBJECTIVES
+from pellucid._utils.notices import impure_rules_allowed
 from pellucid.report.sample import sample_rows
 from pellucid.tree import ThresholdTree
 
@@ -139,7 +140,8 @@ def _longer(model: Any, X: Any, labels: np.ndarray) -> Iterator[AlternativeTree]
     from pellucid.cluster import ExKMC
 
     n_leaves = model.tree_.n_leaves + len(model.cluster_names_)
-    grown = ExKMC(base=model.tree_, n_leaves=n_leaves, **_how(model)).fit(X, labels)
+    with impure_rules_allowed():
+        grown = ExKMC(base=model.tree_, n_leaves=n_leaves, **_how(model)).fit(X, labels)
     for tree in grown.staged_trees():
         n_more = tree.n_leaves - model.tree_.n_leaves
         if n_more > 0:

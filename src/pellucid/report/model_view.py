@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from pellucid.explanation.explanation import Explanation
-from pellucid.metrics import reference_agreement
 from pellucid.metrics import weighted_average_explanation_size as explanation_size
 from pellucid.report.alternatives import KINDS, AlternativeTree, AlternativeTrees, other_trees
 from pellucid.report.pruning import pruned_trees
@@ -105,7 +104,7 @@ class Subject:
         )
         if labels is None or reference is None:
             return None
-        return float(reference_agreement(labels, reference))
+        return float(np.mean(np.asarray(labels) == np.asarray(reference)))
 
     def _candidate(
         self,

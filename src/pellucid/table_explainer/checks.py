@@ -10,6 +10,7 @@ from pellucid.table_explainer.number_of_clusters import WEAK
 from pellucid.table_explainer.outliers import smallest_size
 
 LOW_AGREEMENT = 0.8
+LOW_PURITY = 0.5
 MANY_DROPPED = 0.1
 SMALL_TABLE = 50
 """In tables of fewer rows, small clusters are no problem."""
@@ -22,6 +23,7 @@ def find_problems(fitted: FittedTable) -> list[str]:
     """One sentence per problem, with the option that may help."""
     return [
         *_agreement(fitted),
+        *_impure_rules(fitted),
         *_clusters_without_rule(fitted),
         *_small_clusters(fitted),
         *_separation(fitted),
@@ -41,6 +43,19 @@ def _agreement(fitted: FittedTable) -> list[str]:
             leaves=option("leaves", 2 * fitted.n_clusters),
             option=option("columns"),
         )
+    ]
+
+
+def _impure_rules(fitted: FittedTable) -> list[str]:
+    return [
+        Message(
+            "impureRule",
+            cluster=str(rule.cluster),
+            share=rule.purity,
+            leaves=option("leaves", 2 * fitted.n_clusters),
+        )
+        for rule in fitted.explanation.rules_
+        if rule.purity < LOW_PURITY
     ]
 
 

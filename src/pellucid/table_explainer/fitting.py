@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pellucid import cluster, metrics
+from pellucid._utils.notices import impure_rules_allowed
 from pellucid.explanation.explanation import Explanation
 from pellucid.table_explainer.arguments import METHODS, MethodOptions
 from pellucid.table_explainer.clustering import Clustering
@@ -100,8 +101,7 @@ class FittedTable:
 
     def agreement(self) -> float:
         """Share of the rows that the tree assigns to their own cluster."""
-        labels, reference = self.model.labels_, self.model.reference_labels_
-        return float(metrics.reference_agreement(labels, reference))
+        return float(np.mean(self.model.labels_ == self.model.reference_labels_))
 
     def measures(self) -> dict[str, float]:
         """Measures of the explanation by name."""
@@ -145,7 +145,8 @@ def fit_tree(
     reference, y = clustering.as_parameters()
     estimator = getattr(cluster, METHODS[method])
     model = estimator(reference=reference, random_state=seed, **options.parameters())
-    model.fit(prepared.Z, y)
+    with impure_rules_allowed():
+        model.fit(prepared.Z, y)
     tree, old_leaf = prepared.restate(model.tree_)
     explanation = make_explanation(prepared, model, tree, old_leaf, prepared.fill)
     return FittedTable(model, explanation, prepared, clustering, old_leaf)

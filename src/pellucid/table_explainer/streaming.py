@@ -15,7 +15,13 @@ import numpy as np
 import polars as pl
 
 from pellucid import cluster
-from pellucid._utils.notices import InputError, UsageError, notice, option
+from pellucid._utils.notices import (
+    InputError,
+    UsageError,
+    impure_rules_allowed,
+    notice,
+    option,
+)
 from pellucid._utils.texts import Message
 from pellucid.scale.scan import scan
 from pellucid.table_explainer.arguments import METHODS, MethodOptions, check_method, read_number
@@ -278,7 +284,8 @@ def _fit_all(
     data = scan(batches, batches.names, labels="label" if has_labels else None, memory=memory // 2)
     estimator = getattr(cluster, METHODS[method])
     model = estimator(reference=clustering.reference, random_state=seed, **options.parameters())
-    model.fit(data)
+    with impure_rules_allowed():
+        model.fit(data)
     restatement = prepared.restatement(model.tree_)
     for features, _ in batches.features():
         restatement.find_gaps(prepared.scaled(features), prepared.values_by_column(features))

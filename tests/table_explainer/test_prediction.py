@@ -16,11 +16,8 @@ from _support.extended import examples, seeds
 from _support.tables import blobs, decisions, run_sql, source
 from pellucid._utils.notices import InputError
 from pellucid.explanation.explanation import Explanation
-from pellucid.table_explainer.prediction import (
-    assign_rows,
-    find_leaves,
-    report_assignment,
-)
+from pellucid.explanation.input_columns import find_leaves
+from pellucid.table_explainer.prediction import assign_rows, report_assignment
 from pellucid.tree import TreeBuilder
 
 
@@ -32,7 +29,7 @@ def clusters_of(found, table):
         None if leaf < 0 else names[found.explanation.tree_.cluster[leaf]].item()
         for leaf in assigned.leaf.tolist()
     ]
-    predicted = [None if label is None else label for label in found.predict(table).tolist()]
+    predicted = [None if label == -1 else label for label in found.predict(table).tolist()]
     return by_leaf, predicted, run_sql(found.to_sql(dialect="duckdb"), table)
 
 
@@ -88,7 +85,7 @@ def test_sql_answers_the_same_rows(method):
     assigned, predicted, in_database = clusters_of(found, table)
     assert assigned == predicted == in_database
     assert None in assigned
-    assert found.labels.tolist() == assigned
+    assert found.labels.tolist() == [-1 if label is None else label for label in assigned]
     expression = found.to_sql(dialect="sqlite")
     with sqlite3.connect(":memory:") as database:
         database.execute("CREATE TABLE t (a REAL, b REAL, c REAL, d REAL)")
@@ -131,7 +128,7 @@ def test_infinite_and_missing_numbers_are_alike():
     (column,) = set(found.explanation.input_columns.encoding.names)
     for value in (None, float("nan"), float("inf"), float("-inf")):
         table = blobs(3).with_columns(pl.lit(value, dtype=pl.Float64).alias(column))
-        assert found.predict(table).tolist() == [None] * 3
+        assert found.predict(table).tolist() == [-1] * 3
 
 
 def test_a_leaf_is_found_without_the_columns_of_other_paths():
@@ -192,7 +189,7 @@ def test_unseen_categories_are_counted():
     found = pellucid.explain(table, k=3, verbose=False)
     new = pl.DataFrame({"kind": ["a", "x", "y", "y", None]})
     assigned = assign_rows(found.explanation, source(new))
-    _, lines = decisions(report_assignment, found.explanation, source(new), assigned)
+    _, lines = decisions(report_assignment, found.explanation, assigned)
     assert lines == [
         "4 rows with a value of kind that was not in the training data ('y', 'x', missing); they "
         "are treated as none of the known values"
@@ -204,7 +201,7 @@ def test_unseen_integers_are_compared_as_numbers():
     found = pellucid.explain(table, k=3, verbose=False)
     new = pl.DataFrame({"cyl": [4, 5, None]})
     assigned = assign_rows(found.explanation, source(new))
-    _, lines = decisions(report_assignment, found.explanation, source(new), assigned)
+    _, lines = decisions(report_assignment, found.explanation, assigned)
     assert lines == [
         "1 row without a cluster, because a value that the rules need is missing (cyl 1)",
         "1 row with a value of cyl that was not in the training data ('5'); it is compared by size",
@@ -214,7 +211,7 @@ def test_unseen_integers_are_compared_as_numbers():
 def test_missing_values_are_counted_by_column(capsys):
     found = pellucid.explain(blobs(), k=3, columns="size", verbose=False)
     new = pl.DataFrame({"size": [50.0, None, None, 70.0]})
-    assert found.predict(new).tolist()[1:3] == [None, None]
+    assert found.predict(new).tolist()[1:3] == [-1, -1]
     assert capsys.readouterr().err == (
         "2 rows without a cluster, because a value that the rules need is missing (size 2)\n"
     )
@@ -226,10 +223,12 @@ def test_a_missing_column_is_an_error():
         found.predict(pl.DataFrame({"weight": [1.0]}))
 
 
-def test_the_explanation_itself_refuses_missing_numbers():
+def test_the_explanation_itself_gives_no_cluster_to_missing_numbers():
     found = pellucid.explain(blobs(), k=3, columns="size", verbose=False)
-    with pytest.raises(ValueError, match="size"):
-        found.explanation.predict(pl.DataFrame({"size": [None]}, schema={"size": pl.Float64}))
+    table = pl.DataFrame({"size": [None]}, schema={"size": pl.Float64})
+    assert found.explanation.predict(table).tolist() == [-1]
+    assert found.explanation.apply(table).tolist() == [-1]
+    assert str(found.explanation.explain(table)) == "row 0: no cluster because size is missing"
 
 
 @st.composite

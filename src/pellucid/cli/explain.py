@@ -139,7 +139,7 @@ def _write(
     if targets.output is not None:
         assignment = found.assignment()
         source = found.fitted.prepared.source
-        report_assignment(explanation, source, assignment)
+        report_assignment(explanation, assignment)
         with working(f"writing {targets.output}"):
             write_rows(
                 targets.output,

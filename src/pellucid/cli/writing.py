@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +14,13 @@ import polars as pl
 from pellucid._utils.notices import notice
 from pellucid.cli import CommandError, replacing
 from pellucid.cli.checks import GRAPHS
+from pellucid.explanation.row_explanations import RowRule
 from pellucid.tables.reading import TableSource
 from pellucid.tables.suffixes import FEATHER, JSON, PARQUET
 from pellucid.tables.writing import to_text, write_table
 
 PICTURE_DPI = 150
-CLUSTER, RULE = "cluster", "rule"
+CLUSTER, RULE, NOTE = "cluster", "rule", "rule_note"
 
 
 def draw_tree(path: Path, model: Any) -> None:
@@ -62,6 +63,7 @@ def write_rows(
     source: TableSource,
     explanation: Any,
     leaf: np.ndarray,
+    special: Mapping[int, RowRule] | None = None,
     *,
     bom: bool = False,
     keep_formulas: bool = False,
@@ -76,6 +78,8 @@ def write_rows(
     explanation : Explanation
     leaf : ndarray of int of shape (n_rows,)
         Leaf of each row; rows with -1 get empty fields.
+    special : dict of int to RowRule, optional
+        Rules of rows that differ from those of their leaves, and notes.
     bom : bool
         Whether a CSV file starts with a byte order mark, which Excel needs.
     keep_formulas : bool
@@ -90,6 +94,14 @@ def write_rows(
         pl.Series(RULE, [rule.text for rule in rules], dtype=pl.String),
     ]
     table = source.table.with_columns(column.gather(position) for column in added)
+    if special:
+        # A row whose note is empty has a value between those of the training data.
+        rules_of = {row: found.rule.text for row, found in special.items() if found.rule}
+        notes = {row: "; ".join(found.notes) or None for row, found in special.items()}
+        table = table.with_columns(
+            table[RULE].scatter(list(rules_of), list(rules_of.values())),
+            pl.Series(NOTE, [notes.get(row) for row in range(table.height)], dtype=pl.String),
+        )
     if output is None:
         sys.stdout.write(to_text(table, source, keep_formulas=keep_formulas))
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import or_
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from pellucid._utils.rule_words import rule_words
-from pellucid.tables.column_formats import PLAIN, ColumnFormat, format_number
+from pellucid.tables.column_formats import PLAIN, ColumnFormat, Kind, format_number
 from pellucid.tables.encoding import CategorySet, Indicator
 
 __all__ = ["Condition", "conditions_text", "format_number", "group_by_category"]
@@ -49,6 +49,31 @@ class Condition:
             return self.name.negation if self.is_upper else str(self.name)
         bound = {"high" if self.is_upper else "low": self.threshold}
         return self.format.condition(self.name, **bound)
+
+    def loosened(self) -> Condition:
+        """The same condition, with a text that is true for values outside the training data.
+
+        Examples
+        --------
+        >>> from pellucid.tables.column_formats import ColumnFormat
+        >>> from pellucid.tables.encoding import Indicator
+        >>> from pellucid.explanation.conditions import Condition
+        >>> is_m = Condition(0, 0.5, True, Indicator("sex", "f", categories=("f", "m")))
+        >>> print(is_m, "/", is_m.loosened())
+        sex is m / sex is not f
+        >>> few = Condition(1, 5.0, False, "cyl", ColumnFormat("integer", values=(4, 8)))
+        >>> print(few, "/", few.loosened())
+        cyl = 8 / cyl > 5
+        """
+        if isinstance(self.name, Indicator):
+            return replace(self, name=replace(self.name, categories=()))
+        kind: Kind = "datetime" if self.format.is_date else "number"
+        return replace(self, format=replace(self.format, kind=kind, values=()))
+
+    @property
+    def column(self) -> str:
+        """Name of the column of the data."""
+        return self.name.column if isinstance(self.name, Indicator) else self.name
 
     def holds(self, X: np.ndarray) -> np.ndarray:
         """Which rows of a dense `X` satisfy the condition."""

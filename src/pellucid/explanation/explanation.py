@@ -11,7 +11,7 @@ import numpy as np
 
 from pellucid.explanation.input_columns import InputColumns
 from pellucid.explanation.mixins import ExportMixin
-from pellucid.explanation.row_explanations import explain_rows
+from pellucid.explanation.row_explanations import RowRule, explain_rows, special_rules
 from pellucid.explanation.rules import (
     RuleList,
     cluster_rules,
@@ -21,6 +21,7 @@ from pellucid.explanation.rules import (
     leaf_rules,
 )
 from pellucid.tables.column_formats import ColumnFormat
+from pellucid.tables.columns import Columns
 from pellucid.tables.encoding import Indicator
 from pellucid.tree import ThresholdTree
 
@@ -32,8 +33,10 @@ class Explanation(ExportMixin):
     a pipeline by :func:`pellucid.explain_pipeline`. It holds no data and cannot be fitted.
 
     Only the columns that the tree uses are read, here as in every export: a table may lack the
-    others, and they may hold anything. Without a replacement in `fill`, a missing number is an
-    error and a missing category is a category of its own.
+    others, and they may hold anything. A missing category is a category of its own, unless `fill`
+    has a replacement. A missing number is an error. An explanation of a table (`reading` is given,
+    as by :func:`pellucid.explain`) reads every table that `pellucid.explain` takes, also numbers
+    and dates in text; there, a row has no cluster (-1) if a number on its path is missing.
 
     Parameters
     ----------
@@ -57,8 +60,8 @@ class Explanation(ExportMixin):
         format of dates is read as days since 1970-01-01; `predict` accepts dates, times and
         their texts.
     reading : dict, optional
-        How the table was read from a file, as strings, numbers, lists and dictionaries. It is
-        stored as it is, for programs that read further files in the same way.
+        How the table of the model was read, as strings, numbers, lists and dictionaries; empty for
+        a data frame. Further tables are read in the same way.
 
     Attributes
     ----------
@@ -82,10 +85,10 @@ class Explanation(ExportMixin):
 
     Notes
     -----
-    A category that was not in the training data differs from all known ones: it goes the same way
-    as a row for which "column is A" is false. Rules are written for known categories, so that the
-    rule of such a row may say "continent is Asia" where the tree checks that the continent is none
-    of the others. :meth:`count_unseen` finds such rows.
+    A category that was not in the training data differs from all known ones, also if only its case
+    differs: it goes the same way as a row for which "column is A" is false, in every export.
+    :meth:`explain` describes such a row by a rule that is true for it, "continent is not Europe"
+    instead of "continent is Asia or Africa", with a note. :meth:`count_unseen` counts such rows.
 
     Examples
     --------
@@ -236,9 +239,9 @@ class Explanation(ExportMixin):
         Returns
         -------
         ndarray of shape (n_samples,)
-            Numbers of nodes of the tree.
+            Numbers of nodes of the tree; -1 for rows without a cluster.
         """
-        return self.input_columns.tree.apply(self.input_columns.read(X))
+        return self.input_columns.find_leaves(self.input_columns.read(X))[0]
 
     def predict(self, X: Any) -> np.ndarray:
         """Cluster of each row, by its label.
@@ -252,13 +255,36 @@ class Explanation(ExportMixin):
         Returns
         -------
         ndarray of shape (n_samples,)
-            For a :func:`pellucid.scan`, a lazy frame of its rows with a column ``cluster``; then
-            the tree may use plain numbers only.
+            The label -1, as text if the labels are texts, for rows without a cluster. For a
+            :func:`pellucid.scan`, a lazy frame of its rows with a column ``cluster``; then the tree
+            may use plain numbers only.
         """
         if type(X).__module__.startswith("pellucid.scale"):
             return X.with_clusters(self)
+        numbers = self.input_columns.read(X)
+        if np.isnan(numbers).any():
+            return self.labels_of(self.input_columns.find_leaves(numbers)[0])
         labels = self.cluster_names_[self.tree_.cluster]
-        return self.input_columns.tree.leaf_values(self.input_columns.read(X), labels)[0]
+        return self.input_columns.tree.leaf_values(numbers, labels)[0]
+
+    def labels_of(self, leaf: np.ndarray) -> np.ndarray:
+        """Labels of the clusters of leaves; -1 for rows without a leaf.
+
+        Parameters
+        ----------
+        leaf : ndarray of int of shape (n_samples,)
+            As :meth:`apply` returns them.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Of the type of the labels; -1 is a text if they are texts.
+        """
+        names = self.cluster_names_
+        labels = names[self.tree_.cluster[leaf]]
+        if not (leaf < 0).any():
+            return labels
+        return np.where(leaf < 0, "-1" if names.dtype.kind == "U" else -1, labels)
 
     def explain(self, X: Any = None) -> RuleList:
         """The rule of each cluster, or, given rows, the rule and the path of each row.
@@ -277,15 +303,40 @@ class Explanation(ExportMixin):
         if X is None:
             return self.rules_
         numbers = self.input_columns.read(X)
+        leaf, missing = self.input_columns.find_leaves(numbers)
         position = {feature: i for i, feature in enumerate(self.input_columns.features)}
         return explain_rows(
             self.tree_,
             self._leaf_rules,
-            self.input_columns.tree.apply(numbers),
+            leaf,
             lambda feature, rows: numbers[rows, position[feature]],
             self.tree_columns_,
             self.formats_,
+            self.special_rules(leaf, missing, self.input_columns.columns_of(X)),
         )
+
+    def special_rules(
+        self, leaf: np.ndarray, missing: np.ndarray, columns: Columns
+    ) -> dict[int, RowRule]:
+        """Rules of rows without a cluster, or with values outside the training data, with notes.
+
+        Parameters
+        ----------
+        leaf, missing : ndarray of int of shape (n_samples,)
+            Leaf of each row, and the column of a missing value on its path.
+        columns : Columns
+            The rows, as `input_columns` reads them.
+
+        Returns
+        -------
+        dict of int to RowRule
+            By row.
+        """
+        inputs = self.input_columns
+        found = special_rules(self._leaf_rules, leaf, inputs.unusual(columns), inputs.known)
+        for row in np.flatnonzero(leaf < 0).tolist():
+            found[row] = RowRule(None, (f"{self.tree_columns_[missing[row]]} is missing",))
+        return found
 
     def rename_clusters(self, names: Mapping[Any, Any]) -> Explanation:
         """The same explanation with other labels of clusters.
@@ -333,8 +384,7 @@ class Explanation(ExportMixin):
     def count_unseen(self, X: Any) -> dict[str, dict[Any, int]]:
         """Count values of the columns of the tree that were not in the training data.
 
-        Rules are written for the values of the training data. They can be wrong for rows with
-        other values: a new category goes the same way as a row for which "column is A" is false.
+        A new category goes the same way as a row for which "column is A" is false.
 
         Parameters
         ----------
@@ -360,19 +410,26 @@ class Explanation(ExportMixin):
         >>> explanation.count_unseen(pd.DataFrame({"continent": ["Asia", "Antarctica"]}))
         {'continent': {'Antarctica': 1}}
         """
-        known: dict[str, tuple[Any, ...]] = {
-            name: written.values for name, written in self.formats_.items() if written.values
+        inputs = self.input_columns
+        known = inputs.known
+        if not known:
+            return {}
+        return {
+            name: dict(Counter(cells.values()).most_common())
+            for name, cells in inputs.unusual(inputs.columns_of(X)).items()
+            if name in known
         }
-        for name in self.tree_columns_:
-            if isinstance(name, Indicator) and name.categories:
-                known[name.column] = name.categories
-        return self.input_columns.count_values(X, known)
 
     @cached_property
     def input_columns(self) -> InputColumns:
         """The columns of the data that the tree uses."""
         return InputColumns(
-            self.tree_, self.tree_columns_, self._columns, self.fill_, self.formats_
+            self.tree_,
+            self.tree_columns_,
+            self._columns,
+            self.fill_,
+            self.formats_,
+            self.reading_,
         )
 
     @property

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
+from decimal import Decimal
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
+from pellucid._utils.notices import InputError
 from pellucid.tables.column_formats import PLAIN, ColumnFormat
-from pellucid.tables.columns import Columns
+from pellucid.tables.columns import Columns, is_numeric
 from pellucid.tables.encoding import Encoding, Indicator, as_category
 from pellucid.tables.frames import as_table
 from pellucid.tree import ThresholdTree
 from pellucid.tree.predictor import canonical_csc
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from pellucid.tables.reading import TableSource
+
+
+UNKNOWN = -1
+"""Leaf of a row for which a number is missing."""
 
 
 class InputColumns:
@@ -31,6 +43,10 @@ class InputColumns:
         Replacement of missing values, by column of the data.
     formats : dict of str to ColumnFormat
         Formats of columns of the data. Dates are converted to days since 1970-01-01.
+    reading : dict, optional
+        How the table of the model was read. If it is given, `read` takes every table that
+        `pellucid.explain` takes, and a missing number is NaN. Otherwise the columns must have the
+        types of the training data, and a missing number is an error.
 
     Attributes
     ----------
@@ -53,6 +69,7 @@ class InputColumns:
         columns: list[str],
         fill: dict[str, Any],
         formats: dict[str, ColumnFormat] | None = None,
+        reading: dict[str, Any] | None = None,
     ) -> None:
         values: dict[tuple[str, bool], Any] = {}
         for feature in np.unique(tree.feature[~tree.is_leaf]).tolist():
@@ -66,6 +83,14 @@ class InputColumns:
         self.features = [position[name] for name in self.encoding.names]
         self.tree = _restrict(tree, self.features)
         self._columns, self._fill, self._formats = columns, fill, formats or {}
+        self._reading = reading
+        self._categories = {
+            name.column: name.categories for name in names if isinstance(name, Indicator)
+        }
+        self._indicated: dict[str, list[Any]] = {}
+        for name in names:
+            if isinstance(name, Indicator):
+                self._indicated.setdefault(name.column, []).append(name.value)
 
     def read(self, X: Any) -> np.ndarray:
         """The columns as finite numbers, for `tree`.
@@ -80,6 +105,8 @@ class InputColumns:
         -------
         ndarray of shape (n_samples, len(features)), float32 or float64
         """
+        if self._reads_tables:
+            return self.encode(self.columns_of(X))
         X, encoding = self._select(X), self.encoding
         if not self.features:
             return np.zeros((X.shape[0], 1))
@@ -106,34 +133,172 @@ class InputColumns:
         except (TypeError, ValueError) as error:
             raise ValueError(f"column {name!r} holds dates, but {error}") from None
 
-    def count_values(self, X: Any, known: dict[str, tuple[Any, ...]]) -> dict[str, dict[Any, int]]:
-        """Count the values that are not among the known ones, by column of the data.
+    @property
+    def _reads_tables(self) -> bool:
+        return self._reading is not None and bool(self.features)
+
+    def columns_of(self, X: Any) -> Columns:
+        """The columns of a table that the tree uses: numbers, and categories of the model."""
+        if not self._reads_tables:
+            return self._filled(Columns.of(self._select(X)).like(self.encoding.input_names))
+        if getattr(X, "shape", (1,))[0] == 0:
+            names = self.encoding.input_names
+            return Columns(names, [np.empty(0) for _ in names], True)
+        return self.read_table(self._source(X))[0]
+
+    def encode(self, columns: Columns) -> np.ndarray:
+        """The columns as numbers for `tree`; NaN where a number is missing."""
+        return self.encoding.transform(columns, allow_missing=True)
+
+    def find_leaves(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The leaf of each row, and the column of the tree that is missing on its path.
 
         Parameters
         ----------
-        X : data frame, array-like or sparse matrix
-        known : dict of str to tuple
-            Known values of some of the columns.
+        numbers : ndarray of shape (n_samples, len(features))
+            As :meth:`read` returns them.
 
         Returns
         -------
-        dict of str to dict
-            For each of these columns that has other values, their counts, the most frequent
-            first. None stands for missing values.
+        leaf, missing : ndarray of int of shape (n_samples,)
+            The leaf is -1 if a number is missing; otherwise `missing` is -1.
         """
+        if not np.isnan(numbers).any():
+            return self.tree.apply(numbers), np.full(len(numbers), UNKNOWN)
+        columns = dict(enumerate(numbers.T))
+        leaf, missing = find_leaves(self.tree, columns, len(numbers))
+        return leaf, np.array([*self.features, UNKNOWN])[missing]
+
+    def read_table(self, source: TableSource, model: str = "") -> tuple[Columns, dict[str, int]]:
+        """The columns of a table as the training data were read, and the values lost, by column.
+
+        Parameters
+        ----------
+        source : TableSource
+        model : str
+            Name of the model, for errors.
+
+        Returns
+        -------
+        columns : Columns
+            Numbers, NaN where a value is missing, infinite or not a number; categories as those
+            of the model.
+        n_unread : dict of str to int
+            Number of values that are not numbers or dates, by column.
+        """
+        from pellucid.tables.reading import as_format
+
+        # The fields of a text file are read again only if they are needed.
+        as_written = cache(source.as_written)
+        decimal = source.options.decimal or "."
+        n_unread: dict[str, int] = {}
+        values: list[np.ndarray] = []
         names = self.encoding.input_names
-        if not any(name in known for name in names):
-            return {}
-        found: dict[str, dict[Any, int]] = {}
-        columns = self._filled(Columns.of(self._select(X)).like(names))
-        for name, column in zip(names, columns.values):
-            if name in known:
-                counts: Counter = Counter()
-                for value, n in Counter(column.tolist()).items():
-                    counts[as_category(value)] += n
-                new = {v: n for v, n in counts.most_common() if v not in known[name]}
-                found |= {name: new} if new else {}
+        for name, is_category in zip(names, self.encoding.is_categorical):
+            if name not in source.table.columns:
+                raise InputError(
+                    f"{source.name} has no column {name!r}, which {model or 'the model'} uses",
+                    hint=f"its columns are {', '.join(map(repr, source.table.columns))}",
+                )
+            column = source.table[name]
+            if is_category:
+                found = self._read_categories(column, as_written, decimal)
+            else:
+                known = self._formats.get(name, PLAIN)
+                # The order of day and month is that of the model.
+                column = as_written()[name] if known.date_format else column
+                numbers, unread = as_format(column, known, decimal=decimal)
+                n_unread |= {name: unread} if unread else {}
+                found = numbers.fill_null(float("nan")).to_numpy()
+            values.append(fill_missing(found, self._fill[name]) if name in self._fill else found)
+        return Columns(names, values, True), n_unread
+
+    def _read_categories(self, column: pl.Series, as_written: Any, decimal: str) -> np.ndarray:
+        """The categories of the model that the cells of a column are; others stay as they are."""
+        import polars as pl
+
+        from pellucid.tables.reading import as_format
+
+        name, dtype = column.name, column.dtype
+        if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
+            raise InputError(
+                f"column {name!r} has values of type {dtype}; the model has categories"
+            )
+        known = set(self._categories[name] or self._indicated[name])
+        kinds = {type(value) for value in known if value is not None}
+        cells = column.to_list()
+        texts: list[Any] = cells
+        if str in kinds and dtype != pl.String:
+            texts = as_written()[name].to_list()
+        elif kinds <= {int, float} and dtype == pl.String:
+            numbers = as_format(column, PLAIN, decimal=decimal)[0].to_list()
+            cells = [text if number is None else number for number, text in zip(numbers, cells)]
+        # There are few different cells; each is compared once.
+        pairs = list(zip(cells, texts))
+        match = {pair: _as_known(*pair, known, kinds) for pair in set(pairs)}
+        found = np.empty(len(pairs), dtype=object)
+        found[:] = [match[pair] for pair in pairs]
         return found
+
+    def unusual(self, columns: Columns) -> dict[str, dict[int, Any]]:
+        """Cells for which the texts of rules are not made, by column of the data and by row.
+
+        These are categories and values of integer columns with few values that were not in the
+        training data (None if missing), and fractions in columns of integers or days.
+
+        Parameters
+        ----------
+        columns : Columns
+            See :meth:`columns_of`.
+        """
+        found = {}
+        for name, column, is_category in zip(
+            self.encoding.input_names, columns.values, self.encoding.is_categorical
+        ):
+            new = self._new_categories(name, column) if is_category else self._odd(name, column)
+            found |= {name: new} if new else {}
+        return found
+
+    @property
+    def known(self) -> dict[str, tuple[Any, ...]]:
+        """All values in the training data of the columns of which they are known."""
+        values = {name: written.values for name, written in self._formats.items()}
+        return {name: each for name, each in (values | self._categories).items() if each}
+
+    def _new_categories(self, name: str, column: np.ndarray) -> dict[int, Any]:
+        known = self._categories[name]
+        if not known:
+            return {}
+        cells = column.tolist()
+        new = {cell for cell in set(cells) if as_category(cell) not in known}
+        return {i: as_category(cell) for i, cell in enumerate(cells) if cell in new} if new else {}
+
+    def _odd(self, name: str, column: np.ndarray) -> dict[int, Any]:
+        written = self._formats.get(name, PLAIN)
+        if not is_numeric(column) or not written.is_whole:
+            return {}
+        is_odd = (column != np.round(column)) & ~np.isnan(column)
+        if written.values:
+            is_odd |= ~np.isin(column, written.values)
+        rows = np.flatnonzero(is_odd)
+        return {row: as_category(column[row]) for row in rows.tolist()}
+
+    def _source(self, X: Any) -> TableSource:
+        """A table, an array or a sparse matrix, read like the table of the model."""
+        from pellucid.tables.reading import ReadingOptions, source_of
+
+        is_frame = not isinstance(X, (np.ndarray, list, tuple)) and not sparse.issparse(X)
+        X = canonical_csc(X).toarray() if sparse.issparse(X) else X
+        source = source_of(X, hints=ReadingOptions.from_dict(self._reading or {}))
+        columns = source.table.columns
+        if is_frame or set(self.encoding.input_names) <= set(columns):
+            return source
+        if len(columns) != len(self._columns):
+            raise ValueError(
+                f"X has {len(columns)} columns, but the explanation expects {len(self._columns)}"
+            )
+        names = dict(zip(columns, self._columns))
+        return replace(source, table=source.table.rename(names), given=None)
 
     def _select(self, X: Any) -> Any:
         """The columns as a table or an array."""
@@ -152,7 +317,8 @@ class InputColumns:
             return table[:, [known[name] for name in dict.fromkeys(wanted)]].to_native()
         is_sparse = sparse.issparse(X)
         X = X if is_sparse or isinstance(X, np.ndarray) else np.array(X, dtype=object)
-        if X.ndim != 2 or X.shape[1] != len(self._columns):
+        is_unknown = bool(wanted) and X.shape[1:] != (len(self._columns),)
+        if X.ndim != 2 or is_unknown:
             raise ValueError(
                 f"X has shape {X.shape}, but the explanation expects {len(self._columns)} columns"
             )
@@ -166,6 +332,70 @@ def _restrict(tree: ThresholdTree, features: list[int]) -> ThresholdTree:
     position = {feature: i for i, feature in enumerate(features)}
     feature = np.array([position.get(f, -1) for f in tree.feature.tolist()], dtype=np.intp)
     return tree.replace(feature=feature, n_features=max(len(features), 1))
+
+
+def find_leaves(
+    tree: ThresholdTree, features: dict[int, np.ndarray], n_rows: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The leaf of each row, and the column of a missing value on its path.
+
+    Parameters
+    ----------
+    tree : ThresholdTree
+    features : dict of int to ndarray of shape (n_rows,)
+        Columns by their position in the tree; NaN is missing.
+    n_rows : int
+
+    Returns
+    -------
+    leaf : ndarray of int of shape (n_rows,)
+        -1 if a value is missing.
+    missing : ndarray of int of shape (n_rows,)
+        Position of the column of the missing value; -1 if the row has a leaf.
+    """
+    leaf = np.full(n_rows, UNKNOWN, dtype=np.intp)
+    missing = np.full(n_rows, UNKNOWN, dtype=np.intp)
+    stack = [(0, np.arange(n_rows))]
+    while stack:
+        node, rows = stack.pop()
+        if tree.children_left[node] < 0:
+            leaf[rows] = node
+            continue
+        # A missing value is on neither side.
+        feature, threshold = int(tree.feature[node]), tree.threshold[node]
+        values = features[feature][rows]
+        missing[rows[np.isnan(values)]] = feature
+        stack.append((int(tree.children_right[node]), rows[values > threshold]))
+        stack.append((int(tree.children_left[node]), rows[values <= threshold]))
+    return leaf, missing
+
+
+def _as_known(value: Any, text: Any, known: set[Any], kinds: set[type]) -> Any:
+    """The known category that a cell is; the cell itself if it is none of them.
+
+    Parameters
+    ----------
+    value, text : object
+        The cell as it was parsed, and as it was given.
+    known : set
+        The categories of the column.
+    kinds : set of type
+        Their types.
+    """
+    if kinds <= {int, float}:
+        is_number = isinstance(value, (bool, Decimal))
+        return as_category(float(value) if is_number else value)
+    if kinds == {bool}:
+        if isinstance(value, str):
+            return {"true": True, "false": False}.get(value.lower(), value)
+        return bool(value) if value in (0, 1) else as_category(value)
+    written = text.strip() if isinstance(text, str) else None
+    value = as_category(value)
+    if written in known and written is not None:
+        return written
+    if value is None or value in known:
+        return value
+    return str(value) if str(value) in known or written is None else written
 
 
 def as_numbers(column: np.ndarray) -> np.ndarray:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,7 @@ def explain_rows(
     values: Callable[[int, np.ndarray], np.ndarray],
     feature_names: Sequence[str | Indicator] | None = None,
     formats: Formats | None = None,
+    special: Mapping[int, RowRule] | None = None,
 ) -> RuleList:
     """A :class:`~pellucid.explanation.rules.RowExplanation` per row.
 
@@ -34,17 +35,95 @@ def explain_rows(
     feature_names : sequence of str or Indicator, optional
     formats : dict of str to ColumnFormat, optional
         How the values of numeric columns are written.
+    special : dict of int to RowRule, optional
+        See :func:`special_rules`.
     """
+    special = special or {}
     by_leaf = {rule.leaf: rule for rule in rules}
     explanations: list[Any] = [None] * len(leaf)
     for node in np.unique(leaf).tolist():
-        path = path_conditions(tree, node, feature_names, formats)
         rows = np.flatnonzero(leaf == node)
+        path = [] if node < 0 else path_conditions(tree, node, feature_names, formats)
         columns = [values(step.feature, rows) for step in path]
+        usual = RowRule(by_leaf.get(node))
         for i, row in enumerate(rows.tolist()):
-            steps = zip(path, (float(column[i]) for column in columns))
-            explanations[row] = RowExplanation(row, by_leaf[node], tuple(steps))
+            found = special.get(row, usual)
+            taken = (step.loosened() if step.column in found.columns else step for step in path)
+            steps = tuple(zip(taken, (float(column[i]) for column in columns)))
+            explanations[row] = RowExplanation(row, found.rule, steps, found.notes)
     return RuleList(explanations)
+
+
+class RowRule(NamedTuple):
+    """The rule of a row.
+
+    Attributes
+    ----------
+    rule : Rule or None
+        None if the row has no cluster.
+    notes : tuple of str
+        Why the rule differs from that of the leaf, or why there is none.
+    columns : frozenset of str
+        Columns of the rule in which the row has a value that was not in the training data.
+    """
+
+    rule: Rule | None
+    notes: tuple[str, ...] = ()
+    columns: frozenset[str] = frozenset()
+
+
+def special_rules(
+    rules: Sequence[Rule],
+    leaf: np.ndarray,
+    unusual: Mapping[str, Mapping[int, Any]],
+    known: Mapping[str, Sequence[Any]],
+) -> dict[int, RowRule]:
+    """The rules of the rows for which the text of the rule of their leaf may be false.
+
+    Parameters
+    ----------
+    rules : sequence of Rule
+        Rule of each leaf.
+    leaf : ndarray of shape (n_samples,)
+        Leaf of each row; -1 if it has none.
+    unusual : dict of str to dict
+        Values for which the texts are not made, by column and row.
+    known : dict of str to sequence
+        All values of a column in the training data, where they are known.
+
+    Returns
+    -------
+    dict of int to RowRule
+        By row. The text of the rule lists no values of the training data as the only possible
+        ones: "plan is not basic" instead of "plan is plus or pro".
+    """
+    by_leaf = {rule.leaf: rule for rule in rules}
+    columns_of = {rule.leaf: {c.column for c in rule.conditions} for rule in rules}
+    cells: dict[int, dict[str, Any]] = {}
+    for column, new in unusual.items():
+        for row, value in new.items():
+            if column in columns_of.get(int(leaf[row]), ()):
+                cells.setdefault(row, {})[column] = value
+    loosened: dict[tuple[int, frozenset[str]], Rule] = {}
+    found = {}
+    for row, new in cells.items():
+        key = int(leaf[row]), frozenset(new)
+        if key not in loosened:
+            loosened[key] = by_leaf[key[0]].loosened(key[1])
+        notes = (
+            _note(column, value, known[column]) for column, value in new.items() if column in known
+        )
+        found[row] = RowRule(loosened[key], tuple(notes), key[1])
+    return found
+
+
+def _note(column: str, value: Any, known: Sequence[Any]) -> str:
+    """That a value of a column was not in the training data."""
+    if value is None:
+        return f"{column}: missing values were not in the training data"
+    same = [each for each in known if str(each).casefold() == str(value).strip().casefold()]
+    but = f"; {same[0]!r} was" if same else ""
+    return f"{column}: {value!r} was not in the training data{but}"
 
 
 def leaf_purity(

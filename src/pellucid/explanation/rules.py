@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,6 +53,11 @@ class Rule:
         clearly fewer.
         """
         return conditions_text(self.conditions)
+
+    def loosened(self, columns: Collection[str]) -> Rule:
+        """The rule with a text that is true for new values of the given columns."""
+        conditions = (c.loosened() if c.column in columns else c for c in self.conditions)
+        return replace(self, conditions=tuple(conditions))
 
     def __str__(self) -> str:
         return self.text
@@ -156,28 +161,36 @@ class RowExplanation:
     ----------
     row : int
         Position of the row.
-    rule : Rule
-        The rule of its leaf.
+    rule : Rule or None
+        The rule of its leaf, in a text that is true for the row; None if the row has no cluster
+        because a value is missing.
     path : tuple of (Condition, float)
         The condition of every split on the path, with the row's value.
+    notes : tuple of str
+        Which values were not in the training data, or are missing.
     """
 
     row: int
-    rule: Rule
+    rule: Rule | None
     path: tuple[tuple[Condition, float], ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def cluster(self) -> Any:
-        """Label of the row's cluster."""
-        return self.rule.cluster
+        """Label of the row's cluster; -1 if it has none."""
+        return -1 if self.rule is None else self.rule.cluster
 
     @property
     def leaf(self) -> int:
-        """Node number of the row's leaf."""
-        return self.rule.leaf
+        """Node number of the row's leaf; -1 if it has none."""
+        return -1 if self.rule is None else self.rule.leaf
 
     def __str__(self) -> str:
-        return f"row {self.row}: cluster {label_text(self.cluster)} because {self.rule.text}"
+        notes = "; ".join(self.notes)
+        if self.rule is None:
+            return f"row {self.row}: no cluster because {notes}"
+        text = f"row {self.row}: cluster {label_text(self.cluster)} because {self.rule.text}"
+        return f"{text} ({notes})" if notes else text
 
 
 def label_text(label: Any) -> str:

@@ -105,8 +105,8 @@ class TableExplanation:
 
     @property
     def labels(self) -> np.ndarray:
-        """Cluster of each row by the rules; None if a value that they need is missing."""
-        return self._labels(self.assignment())
+        """Cluster of each row by the rules; -1 if a value that they need is missing."""
+        return self.explanation.labels_of(self.assignment().leaf)
 
     def assignment(self) -> Assignment:
         """The leaf of each row of the table, also of rows that were not clustered.
@@ -129,24 +129,15 @@ class TableExplanation:
         Returns
         -------
         ndarray of shape (n_rows,)
-            None where a value that the rules need is missing.
+            The label -1, as text if the labels are texts, where a value that the rules need is
+            missing.
         """
         reading = ReadingOptions.from_dict(self.explanation.reading_ or {})
         source = _source(table, ReadingOptions(), reading)
         found = assign_rows(self.explanation, source)
         with notices_to(_print_notice):
-            report_assignment(self.explanation, source, found)
-        return self._labels(found)
-
-    def _labels(self, found: Assignment) -> np.ndarray:
-        tree = self.explanation.tree_
-        names = self.explanation.cluster_names_
-        known = names[tree.cluster[found.leaf[found.is_known]]]
-        if found.is_known.all():
-            return known
-        labels = np.full(len(found.leaf), None, dtype=object)
-        labels[found.is_known] = known.tolist()
-        return labels
+            report_assignment(self.explanation, found)
+        return self.explanation.labels_of(found.leaf)
 
     def rename(self, names: Mapping[Any, str] | str) -> TableExplanation:
         """The explanation with other names of the clusters, which all exports use.
@@ -446,7 +437,7 @@ def _source(
         return table
     if isinstance(table, (str, PathLike)):
         return read_source(Path(table), reading, hints or ReadingOptions())
-    return source_of(table)
+    return source_of(table, hints=hints or ReadingOptions())
 
 
 def _print_notice(text: str) -> None:

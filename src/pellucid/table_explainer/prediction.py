@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections import Counter
+from typing import NamedTuple
 
 import numpy as np
-import polars as pl
 
-from pellucid._utils.notices import InputError, notice
+from pellucid._utils.notices import notice
 from pellucid.explanation.explanation import Explanation
-from pellucid.table_explainer.roles import as_category
+from pellucid.explanation.input_columns import UNKNOWN
 from pellucid.table_explainer.wording import count
-from pellucid.tables.column_formats import ColumnFormat
-from pellucid.tables.encoding import Indicator
-from pellucid.tables.reading import TableSource, as_format
-from pellucid.tree import ThresholdTree
+from pellucid.tables.columns import Columns
+from pellucid.tables.reading import TableSource
 
-UNKNOWN = -1
 _SHOWN = 3
 
 
@@ -27,15 +24,18 @@ class Assignment(NamedTuple):
     ----------
     leaf : ndarray of int of shape (n_rows,)
         -1 where a number that the path of the row needs is missing.
+    missing : ndarray of int of shape (n_rows,)
+        Column of the tree that is missing; -1 if the row has a leaf.
+    columns : Columns
+        The columns that the tree uses, as they were read.
     n_unread : dict of str to int
         Number of values that are not numbers or dates, by column.
-    n_missing : dict of str to int
-        Number of rows without a leaf, by the column of the missing value.
     """
 
     leaf: np.ndarray
+    missing: np.ndarray
+    columns: Columns
     n_unread: dict[str, int]
-    n_missing: dict[str, int]
 
     @property
     def is_known(self) -> np.ndarray:
@@ -56,88 +56,35 @@ def assign_rows(explanation: Explanation, source: TableSource, *, model: str = "
     model : str
         Name of the model, for errors.
     """
-    tree = explanation.tree_
-    n_unread: dict[str, int] = {}
-    features: dict[int, np.ndarray] = {}
-    for feature in np.unique(tree.feature[~tree.is_leaf]).tolist():
-        name = explanation.tree_columns_[feature]
-        column = _column(source, name.column if isinstance(name, Indicator) else name, model)
-        if isinstance(name, Indicator):
-            categories = [
-                other.value
-                for other in explanation.tree_columns_
-                if isinstance(other, Indicator) and other.column == name.column
-            ]
-            features[feature] = _is_category(source, column, name, categories)
-            continue
-        known_format = explanation.formats_.get(name, ColumnFormat())
-        if known_format.date_format and source.text is not None:
-            # The order of day and month is that of the model.
-            column = source.as_written()[name]
-        numbers, unread = as_format(column, known_format, decimal=source.options.decimal or ".")
-        if unread:
-            n_unread[name] = unread
-        fill = explanation.fill_.get(name)
-        numbers = numbers if fill is None else numbers.fill_null(fill)
-        values = numbers.cast(pl.Float64).fill_null(float("nan")).to_numpy()
-        features[feature] = np.where(np.isinf(values), np.nan, values)
-    leaf, missing = find_leaves(tree, features, source.table.height)
-    counts = np.bincount(missing[missing != UNKNOWN])
-    n_missing = {str(explanation.tree_columns_[f]): int(counts[f]) for f in counts.nonzero()[0]}
-    return Assignment(leaf, n_unread, n_missing)
+    inputs = explanation.input_columns
+    columns, n_unread = inputs.read_table(source, model)
+    if not inputs.features:
+        n_rows = source.table.height
+        return Assignment(
+            np.zeros(n_rows, dtype=np.intp), np.full(n_rows, UNKNOWN), columns, n_unread
+        )
+    return Assignment(*inputs.find_leaves(inputs.encode(columns)), columns, n_unread)
 
 
-def find_leaves(
-    tree: ThresholdTree, features: dict[int, np.ndarray], n_rows: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """The leaf of each row, and the column of a missing value on its path.
-
-    Parameters
-    ----------
-    tree : ThresholdTree
-    features : dict of int to ndarray of shape (n_rows,)
-        Columns by their position in the tree; NaN is missing.
-    n_rows : int
-
-    Returns
-    -------
-    leaf : ndarray of int of shape (n_rows,)
-        -1 if a value is missing.
-    missing : ndarray of int of shape (n_rows,)
-        Position of the column of the missing value; -1 if the row has a leaf.
-    """
-    leaf = np.full(n_rows, UNKNOWN, dtype=np.intp)
-    missing = np.full(n_rows, UNKNOWN, dtype=np.intp)
-    stack = [(0, np.arange(n_rows))]
-    while stack:
-        node, rows = stack.pop()
-        if tree.children_left[node] < 0:
-            leaf[rows] = node
-            continue
-        # A missing value is on neither side.
-        feature, threshold = int(tree.feature[node]), tree.threshold[node]
-        values = features[feature][rows]
-        missing[rows[np.isnan(values)]] = feature
-        stack.append((int(tree.children_right[node]), rows[values > threshold]))
-        stack.append((int(tree.children_left[node]), rows[values <= threshold]))
-    return leaf, missing
-
-
-def report_assignment(explanation: Explanation, source: TableSource, found: Assignment) -> None:
+def report_assignment(explanation: Explanation, found: Assignment) -> None:
     """Report rows without a cluster, values that were not read, and unseen categories."""
     for name, n in found.n_unread.items():
         notice(f"{name}: {count(n, 'value')} could not be read; treated as missing")
     n_unknown = int((~found.is_known).sum())
     if n_unknown:
-        columns = ", ".join(f"{name} {n:,}" for name, n in found.n_missing.items())
+        features, counts = np.unique(found.missing[~found.is_known], return_counts=True)
+        names = [str(explanation.tree_columns_[feature]) for feature in features]
+        columns = ", ".join(f"{name} {n:,}" for name, n in zip(names, counts))
         notice(
             f"{count(n_unknown, 'row')} without a cluster, because a value that the rules need is "
             f"missing ({columns})"
         )
-    for column, values in explanation.count_unseen(source.table).items():
+    inputs = explanation.input_columns
+    for column, cells in inputs.unusual(found.columns).items():
+        values = Counter(cells.values())
         if column in explanation.formats_:
-            values = {value: n for value, n in values.items() if value is not None}
-        if not values:
+            del values[None]
+        if not values or column not in inputs.known:
             continue
         n_rows = sum(values.values())
         ordered = sorted(values, key=lambda value: (-values[value], value is None, str(value)))
@@ -153,30 +100,3 @@ def report_assignment(explanation: Explanation, source: TableSource, found: Assi
             f"{count(n_rows, 'row')} with a value of {column} that was not in the training data "
             f"({shown}{more}); {'it is' if n_rows == 1 else 'they are'} {how}"
         )
-
-
-def _column(source: TableSource, name: str, model: str) -> pl.Series:
-    if name not in source.table.columns:
-        raise InputError(
-            f"{source.name} has no column {name!r}, which {model or 'the model'} uses",
-            hint=f"its columns are {', '.join(map(repr, source.table.columns))}",
-        )
-    return source.table[name]
-
-
-def _is_category(
-    source: TableSource, column: pl.Series, name: Indicator, categories: list[Any]
-) -> np.ndarray:
-    """1 where a column has the category of an indicator, and 0 elsewhere."""
-    column = as_category(column)
-    if name.value is None:
-        return column.is_null().to_numpy().astype(float)
-    kinds = {type(value) for value in categories if value is not None}
-    if kinds <= {int, float} and column.dtype == pl.String:
-        column = column.str.strip_chars().cast(pl.Float64, strict=False)
-    elif kinds == {bool} and column.dtype == pl.String:
-        column = column.str.to_lowercase().replace({"true": "True", "false": "False"})
-        return (column == str(name.value)).fill_null(False).to_numpy().astype(float)
-    elif kinds == {str} and column.dtype != pl.String:
-        column = source.as_written()[column.name].cast(pl.String).str.strip_chars()
-    return (column == name.value).fill_null(False).to_numpy().astype(float)

@@ -199,26 +199,30 @@ class Encoding:
         """For each column of the table, whether it holds categories."""
         return [values is not None for values in self._categories]
 
-    def transform(self, table: Any) -> np.ndarray:
+    def transform(self, table: Any, *, allow_missing: bool = False) -> np.ndarray:
         """The rows of a table as numbers; an unknown category is 0 in all columns of its feature.
 
         Parameters
         ----------
         table : data frame or array-like of shape (n_samples, n_columns)
             A data frame needs the columns of `fit`, in any order; other columns are ignored.
+        allow_missing : bool, default=False
+            Whether a missing or infinite number becomes NaN instead of an error.
 
         Returns
         -------
         ndarray of shape (n_samples, len(names)), float64
         """
-        return np.column_stack(self.columns(table)).astype(np.float64, copy=False)
+        columns = self.columns(table, allow_missing=allow_missing)
+        return np.column_stack(columns).astype(np.float64, copy=False)
 
-    def columns(self, table: Any) -> list[np.ndarray]:
+    def columns(self, table: Any, *, allow_missing: bool = False) -> list[np.ndarray]:
         """The columns of :meth:`transform`: numeric ones unchanged, indicators as booleans.
 
         Parameters
         ----------
         table : data frame or array-like of shape (n_samples, n_columns)
+        allow_missing : bool, default=False
 
         Returns
         -------
@@ -227,7 +231,10 @@ class Encoding:
         given = Columns.of(table).like(self.input_names)
         found: list[np.ndarray] = []
         for name, values, column in zip(self.input_names, self._categories, given.values):
-            found += [_numbers(column, name)] if values is None else _indicators(column, values)
+            if values is None:
+                found.append(_numbers(column, name, allow_missing))
+            else:
+                found += _indicators(column, values)
         return found
 
 
@@ -320,12 +327,15 @@ def _indicators(column: np.ndarray, values: list[Any]) -> list[np.ndarray]:
     return [code == i for i in range(len(values))]
 
 
-def _numbers(column: np.ndarray, name: str) -> np.ndarray:
+def _numbers(column: np.ndarray, name: str, allow_missing: bool) -> np.ndarray:
     if not is_numeric(column):
         value = column.tolist()[0]
         raise ValueError(f"column {name!r} was numeric in fit; now it contains {value!r}")
     numbers = column.astype(np.float64, copy=False)
-    bad = np.flatnonzero(~np.isfinite(numbers))
+    is_bad = ~np.isfinite(numbers)
+    if allow_missing:
+        return np.where(is_bad, np.nan, numbers)
+    bad = np.flatnonzero(is_bad)
     if len(bad):
         what = "NaN" if np.isnan(numbers[bad[0]]) else "infinity (inf)"
         raise ValueError(

@@ -69,6 +69,7 @@ def source_of(
     table: Any,
     name: str = "table",
     options: ReadingOptions = ReadingOptions(),  # noqa: B008
+    hints: ReadingOptions = ReadingOptions(),  # noqa: B008
 ) -> TableSource:
     """A data frame or an array as a `TableSource`; text columns are parsed as in files.
 
@@ -80,12 +81,14 @@ def source_of(
         Name for errors.
     options : ReadingOptions
         Only `decimal` and `na` apply.
+    hints : ReadingOptions
+        As in :func:`read_source`.
     """
     found = as_polars(table, name)
     if 0 in found.shape:
         what = "rows" if found.width else "columns"
         raise InputError(f"{name} has no {what}")
-    return _of_typed(name, found, "", options, ReadingOptions())
+    return _of_typed(name, found, "", options, hints)
 
 
 def _of_typed(
@@ -99,4 +102,4 @@ def _of_typed(
         known_markers=hints.na or (),
     )
     used = ReadingOptions(decimal=options.decimal, na=parsed.na)
-    return TableSource(name, parsed.table, parsed.formats, used, None, suffix)
+    return TableSource(name, parsed.table, parsed.formats, used, None, suffix, table)

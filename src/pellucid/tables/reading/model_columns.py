@@ -39,6 +39,8 @@ def as_format(
     is_date = column_format.kind in _DATES
     if dtype == pl.String:
         return _from_text(column, column_format, decimal)
+    if dtype == pl.Duration and not is_date:
+        return column.dt.total_microseconds().cast(pl.Float64) / (24 * 60 * 60 * 1e6), 0
     if dtype.is_temporal():
         if not is_date or dtype not in (pl.Date, pl.Datetime):
             raise InputError(f"column {name!r} has dates, but the model expects numbers")

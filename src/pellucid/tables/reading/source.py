@@ -113,6 +113,8 @@ class TableSource:
         The fields of a text file as UTF-8 with a header line.
     suffix : str
         Suffix of the format of the file; empty for a data frame.
+    given : polars.DataFrame or None
+        The table before its text columns were parsed, if it was not a text file.
     """
 
     name: str
@@ -121,11 +123,12 @@ class TableSource:
     options: ReadingOptions = field(default_factory=ReadingOptions)
     text: bytes | None = None
     suffix: str = ""
+    given: pl.DataFrame | None = None
 
     def as_written(self) -> pl.DataFrame:
-        """The table with the original text of every field; typed if it was not a text file."""
+        """The table with the original text of every field; as given if it was not a text file."""
         if self.text is None:
-            return self.table
+            return self.table if self.given is None else self.given
         table = read_fields(self.text, self.options.separator or ",", infer_schema_length=0)
         return table.select(self.table.columns)
 

@@ -1,6 +1,7 @@
-"""Markers, and settings that keep the whole suite short.
+"""Settings that keep the whole suite short, and the order of the tests.
 
-Tests that take long are `slow` and are left out by ``make test-quick``.
+Tests of more than about a second are marked `slow` where they stand, and are left out by
+``make test-quick``.
 """
 
 from __future__ import annotations
@@ -24,37 +25,6 @@ sys.dont_write_bytecode = False
 collect_ignore = ["typed/probes.py"]
 """Read by type checkers, not run."""
 
-SLOW = (
-    "baselines/",
-    "benchmarks/",
-    "cli/",
-    "cluster/test_explainable_kmeans.py",
-    "cluster/test_few_bins.py",
-    "cluster/test_inputs.py",
-    "cluster/test_kmedians_trees.py",
-    "cluster/test_optimal_tree.py",
-    "cluster/test_path.py",
-    "cluster/test_polish_parameter.py",
-    "cluster/test_random_thresholds.py",
-    "core/refine/",
-    "eop/",
-    "export/test_onnx.py",
-    "faults/",
-    "plotting/",
-    "report/",
-    "table_explainer/",
-    "tables/test_reading_",
-    "tables/test_writing.py",
-    "test_sklearn_contract.py",
-    "test_import.py",
-    "tree/test_predictor.py",
-    "test_docs.py",
-    "utils/test_compilation.py",
-    "xclusters/",
-)
-"""Paths of slow tests, or parts of paths: contracts, browsers, compilation, whole programs."""
-
-
 FIRST = (
     "tests/test_bounds.py",
     "tables/test_hostile_files.py",
@@ -75,10 +45,7 @@ some of the tests on Spark, so that one Spark is started.
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark slow tests by their path, and put long ones first."""
-    for item in items:
-        if any(part in item.path.as_posix() for part in SLOW) and "/tests/" in str(item.path):
-            item.add_marker(pytest.mark.slow)
+    """Put long tests first."""
     items.sort(key=_place)
 
 

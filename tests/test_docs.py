@@ -27,6 +27,7 @@ SESSIONS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PYTHON, ids=lambda page: page.stem)
 def test_python_examples_print_their_output(page, capsys):
     found = blocks(page)
@@ -37,6 +38,7 @@ def test_python_examples_print_their_output(page, capsys):
             assert capsys.readouterr().out == output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("session", SESSIONS)
 def test_terminal_examples_print_their_output(session, monkeypatch):
     monkeypatch.chdir(ROOT / "docs" / "examples")

@@ -8,6 +8,8 @@ import pytest
 import pellucid
 import pellucid.cluster
 
+pytestmark = pytest.mark.slow
+
 
 def loaded(code: str) -> set[str]:
     """Modules in memory after some code, beyond those that scikit-learn itself brings."""

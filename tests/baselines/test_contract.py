@@ -12,6 +12,8 @@ from _support.references import check_weights_are_repetitions
 from _support.sklearn_checks import expected_failures
 from pellucid.baselines import CUBT, CARTExplainer, CLTree, KDTreeExplainer
 
+pytestmark = pytest.mark.slow
+
 GROWN = [CARTExplainer(), KDTreeExplainer()]
 ESTIMATORS = [*GROWN, CUBT(min_size=2), CLTree(min_split=20, min_y=0.0, min_rd=1.0)]
 each = pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)

@@ -28,6 +28,8 @@ from benchmarks.eop.lists import EOP, answers, n_rows
 from benchmarks.store import read_rows
 from pellucid.datasets import make_eop_patterns, make_three_features, make_xor_triangles
 
+pytestmark = pytest.mark.slow
+
 NAN = float("nan")
 
 

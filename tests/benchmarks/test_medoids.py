@@ -8,6 +8,8 @@ from benchmarks.store import read_rows
 from benchmarks.xclusters import medoids
 from benchmarks.xclusters.medoids import FILE, OURS, PEERS, SETS
 
+pytestmark = pytest.mark.slow
+
 
 def test_every_method_is_measured_once_and_shown(tmp_path, monkeypatch):
     monkeypatch.setattr(medoids, "_importable", lambda module: False)

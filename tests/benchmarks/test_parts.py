@@ -34,6 +34,8 @@ from benchmarks.verdicts import Cell, explain, judge
 from pellucid._core.refine.portfolio import EFFORTS
 from pellucid.baselines import CLTree
 
+pytestmark = pytest.mark.slow
+
 NAN = float("nan")
 
 

@@ -14,6 +14,8 @@ from benchmarks.record.design import Design
 from benchmarks.settings import HERE
 from pellucid import IMM
 
+pytestmark = pytest.mark.slow
+
 SUBSET = "IMM/iris"
 
 

@@ -13,6 +13,8 @@ from benchmarks.__main__ import main
 from benchmarks.settings import Settings
 from benchmarks.store import read_rows
 
+pytestmark = pytest.mark.slow
+
 TABLE2 = {"npc": 1.04, "waes": 5.0, "wad": 0.5, "nmi": 0.91}
 TABLE3 = {"npc": 1.2, "waes": 1.44, "wad": 1.67, "nmi": 0.91}
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from benchmarks.__main__ import main
 from benchmarks.store import read_rows
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_small_file(tmp_path, capsys):

@@ -9,6 +9,8 @@ from benchmarks.__main__ import main
 from benchmarks.store import read_rows
 from benchmarks.tables.collection import GROUPS, RealTable, real_tables
 
+pytestmark = pytest.mark.slow
+
 
 def _write(text: str):
     def write(folder):

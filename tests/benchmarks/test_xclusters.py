@@ -14,6 +14,8 @@ from benchmarks.settings import Settings
 from benchmarks.store import Store, read_rows
 from benchmarks.xclusters import appendix, claims, drawings, plane, searches, sets, thirds
 
+pytestmark = pytest.mark.slow
+
 KINDS = ("trends", "search", "small_trees", "tree")
 N_SEARCHES = 2 + 1 + len(searches.TOLERANCES)
 

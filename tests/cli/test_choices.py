@@ -31,6 +31,7 @@ def measures(*arguments) -> dict:
     return json.loads(result.stdout)["measures"]
 
 
+@pytest.mark.slow
 def test_polish_lowers_the_cost(file):
     plain, yes, deep = (
         measures(file, "-k", 4, "--method", "imm", "--scale", "none", "--polish", how)
@@ -61,6 +62,7 @@ def test_a_depth_penalty_and_limits_shorten_the_rules(file):
     assert limited["cost_ratio"] == pytest.approx(model.inertia_ / model.reference_inertia_)
 
 
+@pytest.mark.slow
 def test_the_objective_changes_what_is_explained(file):
     result = run("explain", file, "-k", 4, "--objective", "kmedians", "--scale", "none")
     assert "compared with k-medians" in result.stdout

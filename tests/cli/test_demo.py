@@ -46,6 +46,7 @@ def model(pipeline, wines):
     return explain_pipeline(pipeline, wines)
 
 
+@pytest.mark.slow
 def test_it_ends_well_with_the_files_where_the_last_lines_say(result, folder):
     assert (result.exit_code, result.stderr) == (0, "")
     picture, report = folder / "wine-tree.png", folder / "wine-report.html"

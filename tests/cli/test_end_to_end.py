@@ -71,6 +71,7 @@ DECISIONS = [
 ]
 
 
+@pytest.mark.slow
 def test_a_file_alone_gives_a_sensible_answer_and_prints_the_decisions(folder, customers):
     result = run("explain", folder / "customers.csv")
     assert result.exit_code == 0, result.stderr
@@ -98,6 +99,7 @@ def test_dates_are_used_as_days(folder, customers, suffix):
     assert "since ≤ 2020-" in result.stdout
 
 
+@pytest.mark.slow
 def test_rules_are_in_the_units_and_words_of_the_file(folder):
     result = run("explain", folder / "customers.csv", "-k", 3, "--json")
     found = json.loads(result.stdout)
@@ -191,6 +193,7 @@ def test_a_clustering_that_exists_is_explained(folder, customers):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["compare", "path"])
 def test_comparisons_print_a_table_and_draw_it(folder, command):
     picture = folder / "picture.png"
@@ -365,6 +368,7 @@ def test_one_column_is_enough(tmp_path):
     assert result.stdout.startswith("2 clusters of 6 rows, explained by 1 split")
 
 
+@pytest.mark.slow
 def test_many_rows(tmp_path):
     n_rows = 200_000
     rng = np.random.default_rng(0)
@@ -384,6 +388,7 @@ def test_quiet_means_results_only(folder):
     assert run("explain", folder / "customers.csv", "-k", 3, "--quiet", *FAST).stderr == ""
 
 
+@pytest.mark.slow
 def test_regions_say_where_clusters_live(folder):
     picture = folder / "regions.png"
     options = ("-k", 3, "--exclude", "channel,member", "--plot", picture)

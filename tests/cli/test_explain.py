@@ -81,6 +81,7 @@ def printed_rules(stdout: str) -> dict[str, tuple[str, ...]]:
     return {row[0]: tuple(row[1:5]) for row in cells if len(row) == 6 and row[0] != "cluster"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["data.csv", "data.tsv", "data.parquet"])
 def test_the_rules_printed_are_those_of_the_model(data, table, name):
     result = explain(data / name, "-k", 4, *AS_GIVEN)
@@ -117,6 +118,7 @@ def test_the_measures_printed_are_those_of_the_model(data, table):
         assert measure in printed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "model"),
     [
@@ -223,6 +225,7 @@ def test_a_pipe_is_wide_enough_for_most_rules(data, table):
     assert all(rule.text in stdout for rule in model.rules_)
 
 
+@pytest.mark.slow
 def test_the_number_of_clusters_is_found_and_justified(tmp_path):
     X, _ = make_blobs(300, 2, centers=4, cluster_std=0.5, random_state=1)
     pl.DataFrame(X, schema=["a", "b"]).write_csv(tmp_path / "data.csv")
@@ -235,6 +238,7 @@ def test_the_number_of_clusters_is_found_and_justified(tmp_path):
         assert chosen.endswith(" (-k to change)")
 
 
+@pytest.mark.slow
 def test_a_range_prints_a_table_of_all_numbers(tmp_path):
     X, _ = make_blobs(300, 2, centers=4, cluster_std=0.5, random_state=1)
     pl.DataFrame(X, schema=["a", "b"]).write_csv(tmp_path / "data.csv")
@@ -309,6 +313,7 @@ def test_booleans_are_categories_and_texts_late_in_a_column_count(tmp_path):
     assert "columns used 1 of 2" in flat(result.stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf", "dot"])
 def test_the_tree_is_drawn(data, suffix):
     picture = data / f"tree.{suffix}"
@@ -342,6 +347,7 @@ def test_a_column_cannot_be_asked_for_twice_or_not_at_all(data):
     assert_fails(none, "error: --columns names no column", code=2)
 
 
+@pytest.mark.slow
 def test_missing_values_are_dropped_filled_in_or_refused(tmp_path):
     (tmp_path / "data.csv").write_text("a,b\n1,2\n3,4\n9,NA\n9,9\n2,\n")
     dropped = explain(tmp_path / "data.csv", "-k", 2, "--missing", "drop")
@@ -623,6 +629,7 @@ def test_help_needs_none_of_what_the_commands_need():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+@pytest.mark.slow
 def test_the_real_program_uses_exit_codes_and_both_streams(data, table):
     def program(*arguments):
         command = [sys.executable, "-c", "from pellucid.cli.app import main; main()", *arguments]

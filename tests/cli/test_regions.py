@@ -35,6 +35,7 @@ def file(tmp_path):
     return tmp_path / "animals.csv"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("shape", "missing"), [("box", "median"), ("polyhedron", "drop"), ("ellipse", "median")]
 )

@@ -90,6 +90,7 @@ def test_labels(data):
     assert "left out" not in stderr
 
 
+@pytest.mark.slow
 def test_a_sample_decides_and_all_rows_are_counted(data, monkeypatch):
     duckdb = pytest.importorskip("duckdb")
     # 2,000 rows are more than a sample holds.

@@ -72,6 +72,7 @@ def run(*arguments):
     return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
+@pytest.mark.slow
 def test_rows_are_given_the_clusters_that_explain_gave_them(tmp_path):
     """Codes, truth values and texts as categories, in a file and in one that looks different."""
     table = pl.DataFrame(

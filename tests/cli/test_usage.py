@@ -89,6 +89,7 @@ def answers(tmp_path_factory):
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", range(len(WRONG)), ids=lambda i: " ".join(WRONG[i][0]))
 def test_wrong_usage_imports_nothing_heavy(answers, case):
     code, text, imported = answers[case]

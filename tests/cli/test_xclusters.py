@@ -86,6 +86,7 @@ def test_a_name_is_used_if_there_is_nothing_else(files):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["wide", "prefix"])
 def test_a_wide_table_is_the_same_as_a_long_one(files, name):
     entity = ("--entity", "country,continent")
@@ -104,6 +105,7 @@ def test_a_wide_table_is_the_same_as_a_long_one(files, name):
         assert found == wanted
 
 
+@pytest.mark.slow
 def test_a_wide_table_writes_the_files_of_a_long_one(files):
     written = {}
     for name, options in (
@@ -151,6 +153,7 @@ def test_a_table_without_times_asks_for_them(tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_entities_count_the_same_unless_a_weight_is_given(files, long):
     options = ("xclusters", files / "long.csv", "--entity", "country,continent", *LONG, *FEW)
     equal = clusters(*options)

@@ -12,6 +12,7 @@ from _support.strategies import tiny_data
 from pellucid import IMM, ExGreedy, ExKMC, ExShallow
 
 
+@pytest.mark.slow
 @given(tiny_data())
 @settings(max_examples=examples(200), deadline=None)
 def test_imm_is_the_brute_force_tree(data):
@@ -24,6 +25,7 @@ def test_exgreedy_is_the_brute_force_tree(data):
     assert oracles.as_nested(fit(ExGreedy(), data).tree_) == oracles.grow_shallow(data, 0.0)
 
 
+@pytest.mark.slow
 @given(tiny_data(), st.sampled_from([0.03, 0.125, 0.5, 4.0]))
 @settings(max_examples=examples(200), deadline=None)
 def test_exshallow_is_the_brute_force_tree(data, penalty):

@@ -152,6 +152,7 @@ def test_max_fits_is_an_upper_bound():
         assert 1 <= len(model.path_) <= max_fits
 
 
+@pytest.mark.slow
 def test_the_best_penalty_has_few_digits():
     X = load_digits().data
     kmeans = KMeans(10, n_init=1, random_state=0).fit(X)
@@ -180,6 +181,7 @@ def test_rows_of_noise_do_not_count_towards_the_cost():
     assert model.tree_ == alone.tree_
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:the tree has")
 def test_the_tree_does_not_depend_on_the_storage():
     """Neighbouring floating-point numbers: the costs of the trees differ by rounding only."""

@@ -11,6 +11,8 @@ from _support.strategies import tiny_data
 from pellucid import IMM, ExGreedy, ExKMC, ExShallow
 from pellucid._core.data import binning
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module", params=[2, 5], autouse=True)
 def few_bins(request):

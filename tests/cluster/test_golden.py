@@ -13,6 +13,8 @@ from sklearn.cluster import KMeans
 from pellucid import IMM, ExGreedy, ExKMC, ExShallow
 from pellucid.metrics import normalized_partition_cost, weighted_average_explanation_size
 
+pytestmark = pytest.mark.slow
+
 LOADERS = {
     "iris": datasets.load_iris,
     "wine": datasets.load_wine,

@@ -26,6 +26,8 @@ from pellucid import EMN, IMM, ExGreedy, ExKMC, ExShallow, RandomThresholds, SpE
 from pellucid.tables.validation import rows_without_copy
 from pellucid.tree.predictor import canonical_csc
 
+pytestmark = pytest.mark.slow
+
 
 def seeded_thresholds(n_clusters=None, *, random_state=0, **parameters):
     """RandomThresholds that draws the same trees every time."""

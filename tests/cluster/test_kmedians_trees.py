@@ -20,6 +20,8 @@ from pellucid._core.data import binning as bins
 from pellucid.baselines import CARTExplainer, KDTreeExplainer
 from pellucid.metrics import kmedians_cost, surrogate_cost
 
+pytestmark = pytest.mark.slow
+
 METHODS = [IMM, ExGreedy, ExShallow, ExKMC]
 each_method = pytest.mark.parametrize("method", METHODS)
 tiny = tiny_data(max_rows=14, objective="kmedians")

@@ -10,6 +10,8 @@ from sklearn.exceptions import ConvergenceWarning
 from pellucid import IMM, ExKMC, OptimalTree, export_text
 from pellucid.metrics import surrogate_cost
 
+pytestmark = pytest.mark.slow
+
 OBJECTIVES = ["mistakes", "surrogate"]
 
 

@@ -23,6 +23,8 @@ from pellucid.metrics import (
 )
 from pellucid.tree.trade_off import TradeOff, TradeOffPoint
 
+pytestmark = pytest.mark.slow
+
 GRID = np.concatenate([[0.0], np.geomspace(1e-4, 1.0, 60)])
 
 

@@ -12,6 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 from pellucid import IMM, ExGreedy, ExKMC, ExShallow
 from pellucid.baselines import CARTExplainer, KDTreeExplainer
 
+pytestmark = pytest.mark.slow
+
 METHODS = [IMM, ExGreedy, ExShallow, ExKMC, CARTExplainer, KDTreeExplainer]
 each_method = pytest.mark.parametrize("method", METHODS)
 

@@ -20,6 +20,8 @@ from pellucid._core.data.dataset import Dataset
 from pellucid.datasets import make_synthetic_2
 from pellucid.metrics import kmeans_cost
 
+pytestmark = pytest.mark.slow
+
 METHODS = ["makarychev-shan", "gamlath"]
 each_method = pytest.mark.parametrize("method", METHODS)
 each_objective = pytest.mark.parametrize("objective", ["kmeans", "kmedians"])

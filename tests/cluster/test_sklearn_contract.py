@@ -28,6 +28,8 @@ from pellucid import (
     XClusters,
 )
 
+pytestmark = pytest.mark.slow
+
 ESTIMATORS = [
     BSIMM(beam_width=3),
     ExplainableKMeans(effort="fast"),

@@ -10,6 +10,8 @@ from pellucid.eop.kernels.boxes import best_grid_box, improve_box
 from pellucid.eop.problem import ProjectionView
 from pellucid.eop.shapes.boxes import Boxes, BoxFinder, describe_box, round_box
 
+pytestmark = pytest.mark.slow
+
 cells = st.lists(
     st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(-4, 3)), min_size=1, max_size=20
 )

@@ -19,6 +19,8 @@ from pellucid.eop.projections import list_projections
 from pellucid.eop.pruning import FlatList
 from pellucid.eop.shapes.boxes import Boxes, drop_ends
 
+pytestmark = pytest.mark.slow
+
 FIXED = {"max_error": 0.1, "complexity_penalty": 0.002, "calibration": 0}
 
 

@@ -7,6 +7,8 @@ from sklearn.datasets import load_iris, make_blobs
 
 from pellucid import EOPClassifier, explain_clusters
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def iris():

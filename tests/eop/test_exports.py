@@ -22,6 +22,8 @@ from pellucid.eop.shapes.boxes import Boxes
 from pellucid.tables.column_formats import PLAIN, ColumnFormat
 from pellucid.tables.encoding import Encoding
 
+pytestmark = pytest.mark.slow
+
 SHAPES = ("box", "polyhedron", "ellipse")
 
 

@@ -16,6 +16,8 @@ from pellucid import ATEOPClassifier, EOPClassifier
 from pellucid.datasets import make_eop_patterns, make_xor_triangles
 from pellucid.eop.problem import project
 
+pytestmark = pytest.mark.slow
+
 MODELS = [
     EOPClassifier("stump", regions="box"),
     EOPClassifier("linear_svm", regions="nonparametric", leftover="abstain"),

@@ -12,6 +12,8 @@ from pellucid.eop.problem import RegionProblem
 from pellucid.eop.refining import ListBox, ListOptimizer
 from pellucid.eop.shapes.boxes import Boxes, BoxFinder
 
+pytestmark = pytest.mark.slow
+
 ENDS = [-np.inf, 0.5, 1.5, 2.5, np.inf]
 
 

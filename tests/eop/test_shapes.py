@@ -12,6 +12,8 @@ from pellucid.eop.shapes.ball_growing import best_radius
 from pellucid.eop.shapes.ellipses import EllipseFinder, Ellipses
 from pellucid.eop.shapes.polyhedra import Polyhedra, PolyhedronFinder
 
+pytestmark = pytest.mark.slow
+
 
 def view_of(P, correct, held_P, held_correct, min_units=10):
     ones = np.ones(len(P), np.int64), np.ones(len(held_P), np.int64)

@@ -9,6 +9,8 @@ from _support.extended import EXTENDED
 from _support.sklearn_checks import expected_failures
 from pellucid import ATEOPClassifier, EOPClassifier
 
+pytestmark = pytest.mark.slow
+
 CLASSIFIERS = [
     EOPClassifier(max_error=0.1, max_levels=2),  # faster than the default
     EOPClassifier(

@@ -23,6 +23,8 @@ from pellucid.export import to_onnx
 from pellucid.tables.encoding import Encoding, Indicator
 from pellucid.tree import TreeBuilder
 
+pytestmark = pytest.mark.slow
+
 onnxruntime = pytest.importorskip("onnxruntime")
 
 

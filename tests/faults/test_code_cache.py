@@ -17,6 +17,8 @@ import pytest
 
 from pellucid._utils.code_cache import CodeFiles
 
+pytestmark = pytest.mark.slow
+
 CALLER = """
 from {package}.callee import STEP, add
 from pellucid._utils.compilation import compiled
@@ -143,6 +145,21 @@ def test_damaged_files_are_compiled_anew(loops, pattern, damage):
         path.write_bytes({"empty": b"", "truncated": content[:-9], "foreign": foreign}[damage])
     assert loops.solve() == ["1.0", "0"]
     assert loops.solve() == ["1.0", "1"]
+
+
+@pytest.mark.parametrize("n_bits", [1, 10])
+def test_flipped_bits_are_compiled_anew(loops, n_bits):
+    """Machine code with flipped bits ended the process, or gave another result."""
+    loops.run()
+    rng = np.random.default_rng(n_bits)
+    for pattern in ("*.nbc", "*.nbi"):
+        for path in loops.files(pattern):
+            content = np.frombuffer(path.read_bytes(), np.uint8).copy()
+            at = rng.choice(len(content), n_bits, replace=False)
+            content[at] ^= 1 << rng.integers(0, 8, n_bits).astype(np.uint8)
+            path.write_bytes(content.tobytes())
+        assert loops.run() == ["1.0", "0"]
+        assert loops.run() == ["1.0", "1"]
 
 
 def test_the_index_never_names_a_file_of_another_source(loops, monkeypatch):

@@ -11,6 +11,8 @@ import pytest
 
 from pellucid._utils.files import replacing
 
+pytestmark = pytest.mark.slow
+
 OUTPUTS = (
     "rows.csv", "rows.tsv", "rows.csv.gz", "rows.xlsx", "rows.parquet", "rows.feather",
     "rows.json", "rows.jsonl", "tree.png", "tree.svg", "tree.pdf", "tree.dot", "report.html",

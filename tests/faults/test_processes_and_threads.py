@@ -15,6 +15,8 @@ import pytest
 
 from pellucid import EMN, IMM, ExGreedy, ExKMC, ExShallow, SpEx
 
+pytestmark = pytest.mark.slow
+
 FORK = """
 import os, sys, warnings
 import numpy as np

@@ -35,6 +35,7 @@ def model(wine):
     return IMM(4, random_state=0).fit(wine)
 
 
+@pytest.mark.slow
 def test_bars_are_the_standardized_differences(model, wine):
     ax = plotting.plot_profile(model, wine, cluster=1, n_features=5)
     here = model.predict(wine) == 1
@@ -84,6 +85,7 @@ def test_partition_picks_the_features_most_asked_about(model, wine):
     assert ax.get_xlabel() == wine.columns[tree.feature[0]]
 
 
+@pytest.mark.slow
 def test_partition_of_sparse_rows_draws_at_most_five_thousand():
     X = sparse.random_array((12_000, 4), density=0.5, random_state=0, format="csr")
     model = IMM(3, random_state=0).fit(X)
@@ -129,6 +131,7 @@ def test_pictures_go_into_given_axes(model, wine):
     assert model.plot(ax=ax) is ax
 
 
+@pytest.mark.slow
 def test_names_of_points_overlap_nothing(wine):
     models = {f"a method with number {i}": IMM(5, random_state=0).fit(wine) for i in range(3)}
     models |= {
@@ -175,6 +178,7 @@ def test_integers_are_jittered_and_thresholds_lie_between_them():
     assert {float(at) % 1 for at in vertical} == {0.5}
 
 
+@pytest.mark.slow
 def test_outliers_do_not_squeeze_a_partition():
     random = np.random.default_rng(0)
     X = random.normal(size=(1000, 2))

@@ -55,6 +55,7 @@ def lines(ax):
     return [line for line in ax.lines if (line.get_gid() or "").startswith("region-")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 def test_answered_rows_are_coloured_and_others_grey(models, data, shape):
     model, (X, y) = models[shape], data
@@ -109,6 +110,7 @@ def test_boxes_are_drawn_at_their_ends(models, data):
                 assert drawn[known] == pytest.approx(ends[known])
 
 
+@pytest.mark.slow
 def test_the_shade_is_where_the_regions_are(models, data):
     for model in models.values():
         for number, level in enumerate(model.levels_):

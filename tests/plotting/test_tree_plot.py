@@ -104,6 +104,7 @@ def assert_everything_in_its_box(ax) -> None:
         ), text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_leaves", [3, 12, 30])
 def test_every_leaf_says_what_its_rule_says(models, n_leaves):
     model = models[n_leaves]
@@ -135,6 +136,7 @@ def test_no_text_overlaps_in_the_deepest_tree(to_the_right):
     assert_everything_in_its_box(ax)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", [None, "constrained"])
 def test_the_font_shrinks_until_the_tree_fits_given_axes(models, layout):
     figure, axes = plt.subplots(1, 2, figsize=(12, 4), layout=layout)
@@ -219,6 +221,7 @@ def test_the_figure_grows_with_the_leaves_and_stays_readable(models):
     assert plot_tree(models[30]).texts[-1].get_fontsize() >= 7
 
 
+@pytest.mark.slow
 def test_a_very_large_tree_still_fits_an_image():
     ax = plot_tree(caterpillar(280, 2, to_the_right=True))
     assert len(texts(ax, "leaf")) == 280

@@ -107,6 +107,7 @@ def test_rules_without_room_are_counted(card, model):
         assert shown + left == len(rule.alternatives)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wanted", [0.7, 0.9, 1.0])
 def test_no_word_leaves_the_figure(card, wanted):
     how = {"k_range": (4, 4), "accuracy_distance": "euclidean", "max_evaluations": 2}

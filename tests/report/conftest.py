@@ -9,6 +9,13 @@ import pytest
 from _support.browsers import leave_out
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests in a browser are slow: the work is in the processes of the browser."""
+    for item in items:
+        if "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture(scope="session")
 def browser():
     executable = shutil.which("chromium") or shutil.which("chromium-browser")

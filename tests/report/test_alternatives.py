@@ -42,6 +42,7 @@ def data(model, iris):
     return payload(model, iris)
 
 
+@pytest.mark.slow
 def test_trees_go_from_short_rules_to_a_close_copy(data):
     sizes = [tree["measures"]["conditions"] for tree in data["trees"]]
     assert sizes == sorted(sizes)

@@ -36,6 +36,7 @@ def data(folder):
     return json.loads(re.search(r'id="payload">(.*?)</script>', text, re.S).group(1))
 
 
+@pytest.mark.slow
 def test_the_report_is_in_the_units_of_the_file(data, folder):
     explanation = from_json((folder / "m.json").read_text(encoding="utf-8"))
     own = data["trees"][data["own"]]
@@ -72,6 +73,7 @@ def test_a_page_must_be_named_as_one(tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_a_report_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch):
     def fail(descriptor):
         raise OSError(28, "No space left on device")
@@ -128,6 +130,7 @@ def test_series_have_a_report(tmp_path):
     assert all(len(course["medoid"]) == 10 for course in data["trends"]["clusters"])
 
 
+@pytest.mark.slow
 def test_names_of_a_report_reach_the_next_run(data, folder):
     text = (folder / "r.html").read_text(encoding="utf-8")
     assert text.count('"label":"2","name":null') == 1

@@ -12,6 +12,8 @@ from _support.extended import EXTENDED
 from pellucid import IMM
 from pellucid.report import write_report
 
+pytestmark = pytest.mark.slow
+
 
 def blobs(n_rows, n_clusters, n_columns):
     random = np.random.default_rng(0)

@@ -162,6 +162,7 @@ def test_a_share_that_is_zero_is_not_called_small():
     assert inside.tolist() == [0.0, 1.0]
 
 
+@pytest.mark.slow
 def test_trees_of_low_agreement_are_left_out():
     X = np.random.default_rng(0).normal(size=(400, 4))
     html = report_html(ExKMC(6, n_leaves=24, random_state=0).fit(X), X)

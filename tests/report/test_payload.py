@@ -140,6 +140,7 @@ def test_categories_are_counted_and_filled():
     assert data["trees"][0]["measures"]["agreement"] is None
 
 
+@pytest.mark.slow
 def test_many_rows_make_a_small_file():
     random = np.random.default_rng(0)
     X = random.normal(size=(60_000, 12)) + 9 * random.integers(0, 5, size=(60_000, 1))
@@ -150,6 +151,7 @@ def test_many_rows_make_a_small_file():
     assert len(html) < 700_000
 
 
+@pytest.mark.slow
 def test_many_leaves_and_long_names_keep_the_file_small():
     random = np.random.default_rng(0)
     names = [f"{i}{'a long name ' * 80}" for i in range(10)]
@@ -198,6 +200,7 @@ def test_clusters_that_no_row_reaches_are_said_to_be_empty(iris):
     assert [c["rows"] for c in data["trees"][0]["clusters"]] == [len(only), 0, 0, 0]
 
 
+@pytest.mark.slow
 def test_forty_clusters_of_fifty_columns_stay_below_a_megabyte():
     X, _ = make_blobs(240, centers=40, n_features=50, random_state=0)
     table = pd.DataFrame(X.round(2)).add_prefix("column ")

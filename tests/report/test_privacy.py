@@ -93,6 +93,7 @@ def test_regions(tmp_path):
         write_report(tmp_path / "corners.html", corners, data, no_rows=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", [(), ("--profile", "note,city,height")])
 def test_the_command(profile, tmp_path):
     path, report = tmp_path / "rows.csv", tmp_path / "report.html"
@@ -107,6 +108,7 @@ def test_the_command(profile, tmp_path):
     assert all(c["typical"] == [] for tree in payload["trees"] for c in tree["clusters"])
 
 
+@pytest.mark.slow
 def test_python(tmp_path):
     found = pellucid.explain(table(), k=3)
     found.report(tmp_path / "report.html", no_rows=True)

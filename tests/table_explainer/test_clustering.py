@@ -26,6 +26,7 @@ def flags(n_rows: int = 400) -> pl.DataFrame:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [3, 6])
 def test_flags_give_the_same_clusters_however_they_are_written(k):
     numbers = flags()

@@ -86,6 +86,7 @@ def test_the_input_is_not_modified():
     np.testing.assert_array_equal(array, kept)
 
 
+@pytest.mark.slow
 def test_the_decisions_are_printed_unless_verbose_is_off(capsys):
     found = pellucid.explain(customers())
     printed = capsys.readouterr()
@@ -108,6 +109,7 @@ def as_python(line: str) -> str:
     return re.sub(r"(?<![\w-])--?([a-z]+)\b", r"\1=", line)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"k": "3-5"}, {"missing": "median", "k": "2"}])
 def test_the_command_line_takes_the_same_decisions(tmp_path, options):
     customers().write_csv(tmp_path / "data.csv")
@@ -211,6 +213,7 @@ def test_texts_and_plots():
     assert found.number_scores == ()
 
 
+@pytest.mark.slow
 def test_the_report_has_decisions_and_warnings(tmp_path):
     rng = np.random.default_rng(0)
     table = pl.DataFrame(rng.random((200, 5)), schema=list("abcde")).with_columns(

@@ -38,6 +38,7 @@ def mixed(seed: int) -> pl.DataFrame:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [overlapping, uniform, mixed])
 def test_the_number_does_not_depend_on_the_seed(make):
     prepared = prepare(source(make(0)))
@@ -55,6 +56,7 @@ def test_clear_groups_are_found(k):
     assert lines[0].endswith(" (k= to change)")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [overlapping, uniform, mixed])
 def test_the_score_that_is_printed_is_that_of_the_clusters_that_are_shown(make):
     found = pellucid.explain(make(0), verbose=False)
@@ -65,6 +67,7 @@ def test_the_score_that_is_printed_is_that_of_the_clusters_that_are_shown(make):
     assert f"silhouette score {score:.2f} (1 is perfect, below 0.25 is weak)" in line
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [overlapping, uniform, mixed])
 def test_no_cluster_is_very_small(make):
     _, clustering = cluster_rows(prepare(source(make(3))), None)
@@ -72,6 +75,7 @@ def test_no_cluster_is_very_small(make):
     assert sizes.min() >= 0.02 * sizes.sum()
 
 
+@pytest.mark.slow
 def test_a_range_is_compared_with_the_agreement_of_trees():
     found = pellucid.explain(overlapping(0), k="3-6", verbose=False)
     assert [score.k for score in found.number_scores] == [3, 4, 5, 6]
@@ -100,6 +104,7 @@ def test_no_trees_are_fitted_to_choose_from_all_numbers(monkeypatch):
     assert [score.k for score in clustering.number.scores] == list(range(2, 11))
 
 
+@pytest.mark.slow
 def test_the_largest_number_tried_is_named():
     _, lines = decisions(clustered, prepare(source(blobs(400, 8))), (2, 8))
     assert '; 8 is the largest number tried (k="8-16" tries more)' in lines[-1]
@@ -158,6 +163,7 @@ def test_the_next_best_number_is_another_one():
     assert len(seen) == len(set(seen)) > 2
 
 
+@pytest.mark.slow
 def test_a_tree_with_a_very_small_cluster_gets_another_number():
     # Handwritten digits: the tree of eight clusters has one of less than 2 % of the rows.
 

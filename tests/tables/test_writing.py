@@ -135,6 +135,7 @@ TEXTS = WORDS.map(lambda word: f"w{word}".strip())
 """Text that is neither a number, a date nor a marker of a missing value."""
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(

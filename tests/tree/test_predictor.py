@@ -16,6 +16,8 @@ from _support.extended import examples
 from pellucid import IMM
 from pellucid.tree import TreeBuilder, predictor
 
+pytestmark = pytest.mark.slow
+
 # In float32, 0.1 is another number, on the other side of the threshold 0.1.
 NUMBERS = st.sampled_from([-2.0, -0.5, -0.1, 0.0, 0.1, 0.5, 1.0, 3.0])
 

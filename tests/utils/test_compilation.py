@@ -14,6 +14,8 @@ from numba.core.compiler import Flags
 
 from pellucid._utils.compilation import compiled, inner
 
+pytestmark = pytest.mark.slow
+
 FIT = "import pellucid; print(pellucid.IMM(reference=[[0.0], [5.0]]).fit([[0.0], [5.0]]).n_leaves_)"
 
 

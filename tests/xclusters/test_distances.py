@@ -71,6 +71,7 @@ def small_tiles(monkeypatch):
     monkeypatch.setattr(dtw, "_CELLS", 200)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", NAIVE)
 @pytest.mark.parametrize("n_jobs", [1, 2, 3])
 def test_numeric_distances_equal_naive_loops(metric, n_jobs, small_tiles):

@@ -191,6 +191,7 @@ def test_local_refinement_reaches_the_minimum():
     assert len(objective.known) == 63
 
 
+@pytest.mark.slow
 def test_bayesian_search_is_good_and_repeatable():
     pytest.importorskip("bayes_opt")
     first, second = CachedObjective(surface), CachedObjective(surface)
@@ -202,6 +203,7 @@ def test_bayesian_search_is_good_and_repeatable():
     assert all(k in KS and 0 <= alpha <= 1 for k, alpha in first.known)
 
 
+@pytest.mark.slow
 def test_two_step_takes_the_elbow():
     curve = dict(zip(KS, [100, 60, 30, 12, 10, 9, 8, 7.5, 7]))
     assert two_step(lambda k, alpha: curve[k], KS, lambda: False) == (6, 0.0)

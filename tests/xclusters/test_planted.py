@@ -29,6 +29,7 @@ def test_planted_trends_without_noise_are_found():
     assert model.n_nodes_ == 13
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 def test_planted_trends_are_found_better_than_by_two_step(seed):
     card = make_card_trends(250, random_state=seed)
@@ -39,6 +40,7 @@ def test_planted_trends_are_found_better_than_by_two_step(seed):
     assert found > adjusted_rand_score(card.labels, two_step.labels_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", seeds(6))
 def test_branch_and_bound_needs_a_third_of_the_evaluations_of_the_grid(seed):
     card = make_card_trends(100, random_state=seed)

@@ -251,6 +251,7 @@ def test_custom_trees(tree):
     assert found.get_params()["tree"] is tree
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("search", ["branch-and-bound", "grid"])
 @pytest.mark.parametrize("measure", ["f1", "accuracy"])
 def test_accuracy_is_required_of_custom_trees(search, measure):

@@ -16,6 +16,8 @@ from pellucid._core.growers.growing_tree import StartTree
 from pellucid._core.refine.limits import TreeLimits
 from pellucid._utils.progress import Progress
 
+pytestmark = pytest.mark.slow
+
 SILENT = Progress("", 1, 0)
 
 

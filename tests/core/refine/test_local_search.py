@@ -108,6 +108,7 @@ def check(tree):
     return true
 
 
+@pytest.mark.slow
 @given(problem_and_tree(), st.integers(0, 99))
 @settings(max_examples=examples(100), deadline=None)
 def test_random_changes_give_valid_trees_and_keep_the_original(found, seed):
@@ -345,6 +346,7 @@ def test_hashes_of_zeros_and_threads():
     assert len({first, third, fifth}) == 3
 
 
+@pytest.mark.slow
 def test_many_rows_are_searched_by_a_sample(monkeypatch):
     """The tree is at most as costly as one that is polished only, on all rows."""
     monkeypatch.setattr(local_search, "_MAX_ROWS", 300)  # 900 rows are many
@@ -381,6 +383,7 @@ def assert_same_splits(first, second):
         np.testing.assert_array_equal(getattr(first, name), getattr(second, name), name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_leaves", [7, 11])
 def test_storage_threads_and_order_do_not_change_the_tree(blobs, n_leaves):
     X, centers = blobs
@@ -402,6 +405,7 @@ def test_an_integer_weight_is_a_number_of_rows(blobs, n_leaves):
     assert_same_splits(searched(np.repeat(X, weight, axis=0), centers, n_leaves, 1e8), weighted)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_leaves", [7, 11])
 def test_the_search_improves_the_trees_of_all_methods(blobs, n_leaves):
     X, centers = blobs

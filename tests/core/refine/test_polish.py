@@ -26,6 +26,8 @@ from pellucid._core.refine.polish import polish_tree
 from pellucid._utils.threads import ThreadPool
 from pellucid.tree import TreeBuilder
 
+pytestmark = pytest.mark.slow
+
 deep_or_not = pytest.mark.parametrize("deep", [False, True])
 
 

@@ -147,19 +147,17 @@ def test_damaged_files_are_compiled_anew(loops, pattern, damage):
     assert loops.solve() == ["1.0", "1"]
 
 
-@pytest.mark.parametrize("n_bits", [1, 10])
-def test_flipped_bits_are_compiled_anew(loops, n_bits):
-    """Machine code with flipped bits ended the process, or gave another result."""
-    loops.run()
-    rng = np.random.default_rng(n_bits)
-    for pattern in ("*.nbc", "*.nbi"):
+def test_flipped_bits_are_compiled_anew(loops):
+    """Machine code with a flipped bit could end the process, which is why one is started here."""
+    loops.solve()
+    rng = np.random.default_rng(0)
+    for pattern, solve in (("*.nbc", loops.run), ("*.nbi", loops.solve)):
         for path in loops.files(pattern):
-            content = np.frombuffer(path.read_bytes(), np.uint8).copy()
-            at = rng.choice(len(content), n_bits, replace=False)
-            content[at] ^= 1 << rng.integers(0, 8, n_bits).astype(np.uint8)
-            path.write_bytes(content.tobytes())
-        assert loops.run() == ["1.0", "0"]
-        assert loops.run() == ["1.0", "1"]
+            content = bytearray(path.read_bytes())
+            content[rng.integers(len(content))] ^= 1 << int(rng.integers(8))
+            path.write_bytes(content)
+        assert solve() == ["1.0", "0"]
+        assert loops.solve() == ["1.0", "1"]
 
 
 def test_the_index_never_names_a_file_of_another_source(loops, monkeypatch):

@@ -3,12 +3,14 @@
 Numba writes its index before the machine code, and numbers the files of machine code. A process
 that ends between the two, or two processes that compile different types at once, leave an index
 that refers to the machine code of another version or of other types. Numba also does not notice a
-change in a function of another module that is compiled into the caller.
+change in a function of another module that is compiled into the caller. Machine code of a damaged
+file would end the process, so that each file begins with a checksum.
 """
 
 from __future__ import annotations
 
 import hashlib
+import pickle
 from contextlib import suppress
 from functools import cached_property
 from typing import Any
@@ -16,6 +18,13 @@ from typing import Any
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.dispatcher import Dispatcher
 from numba.core.serialize import dumps
+
+_CHECKSUM = 16
+"""Bytes of the checksum."""
+
+
+def _checksum(content: bytes) -> bytes:
+    return hashlib.blake2b(content, digest_size=_CHECKSUM).digest()
 
 
 class CodeFiles(IndexDataCacheFile):
@@ -33,9 +42,31 @@ class CodeFiles(IndexDataCacheFile):
     def _load_index(self) -> dict[Any, Any]:
         # A damaged index is an empty one, whatever the error that reading it gives.
         try:
-            return super()._load_index()
+            version, stamp, overloads = self._load(self._index_path)
         except Exception:
             return {}
+        return overloads if (version, stamp) == (self._version, self._source_stamp) else {}
+
+    def _save_index(self, overloads: dict[Any, Any]) -> None:
+        self._save(self._index_path, (self._version, self._source_stamp, overloads))
+
+    def _load_data(self, name: str) -> Any:
+        return self._load(self._data_path(name))
+
+    def _save_data(self, name: str, data: Any) -> None:
+        self._save(self._data_path(name), data)
+
+    def _load(self, path: str) -> Any:
+        with open(path, "rb") as file:
+            checksum, content = file.read(_CHECKSUM), file.read()
+        if _checksum(content) != checksum:
+            raise ValueError(f"{path} is damaged")
+        return pickle.loads(content)
+
+    def _save(self, path: str, data: Any) -> None:
+        content = dumps(data)
+        with self._open_for_write(path) as file:
+            file.write(_checksum(content) + content)
 
 
 class CodeCache(FunctionCache):

@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
+import pellucid
+from fuzz.exact import partition_cost
 from pellucid import EMN, IMM, ExGreedy, ExKMC, ExplainableKMeans, ExShallow, OptimalTree, SpEx
 from pellucid._core.data.arrays import Weights
 from pellucid._utils.numeric_domain import (
@@ -125,6 +127,73 @@ def test_a_split_that_leaves_no_cost_ends_polishing():
     assert is_finite(model)
     # Gains far below the squares of the outlier are rounding errors.
     assert model.inertia_ <= IMM(reference=centers).fit(values).inertia_
+
+
+def fit_stored(model, store, X, labels, weight):
+    """Fit on rows in memory or on a scan, and return the model with the labels of the rows."""
+    if store != "scan":
+        return model.fit(store(X), labels, sample_weight=weight), model.labels_
+    polars = pytest.importorskip("polars")
+    names = [f"x{j}" for j in range(X.shape[1])]
+    table = polars.DataFrame(X, schema=names)
+    given = {"labels": labels, "weight": weight}
+    columns = [polars.Series(name, values) for name, values in given.items() if values is not None]
+    batches = list(table.with_columns(columns).iter_slices(7))
+    roles = {name: name for name, values in given.items() if values is not None}
+    model.fit(pellucid.scan(lambda: batches, names, **roles))
+    return model, model.predict(X)
+
+
+def assert_right_cost(store, model, X, labels=None, weight=None):
+    model, found = fit_stored(model, store, X, labels, weight)
+    weight = np.ones(len(X)) if weight is None else weight
+    exact = float(partition_cost(X, found, weight, 2))
+    assert model.inertia_ == pytest.approx(exact, rel=1e-10, abs=0)
+    assert np.isfinite(model.cluster_centers_).all()
+
+
+STORED = [np.asarray, np.asfortranarray, sparse.csr_array, sparse.csc_array, "scan"]
+
+
+@pytest.mark.filterwarnings("ignore:the tree has")
+@pytest.mark.parametrize("store", STORED)
+@pytest.mark.parametrize("distance", [1e12, 1e50, MAX_VALUE])
+@pytest.mark.parametrize("size", [1.0, MIN_SPREAD / 2])
+def test_costs_do_not_depend_on_the_distance_of_reference_centers(store, distance, size):
+    """The cost is that of the rows at their means, wherever the reference centers are."""
+    rows = size * X.astype(np.float32).astype(float)
+    centers = np.clip([[distance, 0, 0], [-distance, 0, distance]], -MAX_VALUE, MAX_VALUE)
+    weight = np.random.default_rng(2).random(40)
+    for method in (IMM, ExKMC):
+        assert_right_cost(store, method(reference=centers), rows, weight=weight)
+    if size == 1.0 and store != "scan":
+        single = IMM(reference=centers).fit(store(rows.astype(np.float32)))
+        exact = float(partition_cost(rows, single.labels_, np.ones(40), 2))
+        assert single.inertia_ == pytest.approx(exact, rel=1e-10, abs=0)
+
+
+@pytest.mark.parametrize("store", STORED)
+@pytest.mark.parametrize("largest", [1e12, 1e50, MAX_VALUE])
+@pytest.mark.parametrize("method", [IMM, ExKMC])
+def test_costs_of_a_small_column_beside_a_large_one(store, largest, method):
+    """A column that is constant in each cluster hides nothing of the others."""
+    random = np.random.default_rng(3)
+    large = np.repeat([largest, -largest, largest / 3], 20)
+    rows = np.column_stack([large, random.integers(0, 2, 60)])
+    labels = np.repeat(np.arange(3), 20)
+    labels[::9] = 1  # rows that go to another cluster take their squares with them
+    assert_right_cost(store, method(3), rows, labels)
+
+
+@pytest.mark.parametrize("objective", ["kmeans", "kmedians"])
+def test_sparse_costs_of_light_rows_beside_heavy_ones(objective):
+    """The weight of entries that are not stored is right, however small it is."""
+    rows = np.array([[5.0], [5.0], [0.0], [0.0], [9.0]])
+    weight = np.array([0.3, 0.7, 1e-14, 3e-14, 1.0])
+    labels = np.array([0, 0, 0, 0, 1])
+    model = IMM(2, objective=objective).fit(sparse.csr_array(rows), labels, sample_weight=weight)
+    exact = partition_cost(rows, labels, weight, 2 if objective == "kmeans" else 1)
+    assert model.reference_inertia_ == pytest.approx(float(exact), rel=1e-12, abs=0)
 
 
 def test_values_are_checked_in_any_storage():

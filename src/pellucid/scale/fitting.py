@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -10,9 +10,10 @@ import numpy as np
 
 from pellucid._core.data.binning import Quantizer
 from pellucid._core.data.dataset import unit_of_moments
-from pellucid._core.data.moments import GroupMoments
+from pellucid._core.data.moments import GroupMoments, bring_to_means
 from pellucid._utils.notices import InputError
 from pellucid._utils.numeric_domain import check_weights
+from pellucid.metrics.trees import match_clusters
 from pellucid.scale.batches import Batch, Encoder, RawBatch, WeightUnits
 from pellucid.scale.column_loops import moments_of_groups, moments_of_some
 from pellucid.scale.partitions import ExactTask, Partitions
@@ -204,11 +205,12 @@ class MomentTask:
 
 def _leaf_moments(
     problem: ScaleProblem, first: FirstSums, builder: TreeBuilder, units: np.ndarray
-) -> tuple[np.ndarray, GroupMoments]:
-    """Origins of all nodes, and the moments of the leaves about them, by one pass.
+) -> tuple[GroupMoments, np.ndarray]:
+    """Moments of the leaves about some origins, and the origins of all nodes, by one pass.
 
     The moments of all rows of each center are known. So only the rows outside of the leaf that has
     most of them are read: their moments are subtracted there and added to those of their leaves.
+    All rows are read, perhaps repeatedly, where rounding errors would count otherwise.
     """
     centers, nodes, leaves = problem.centers, builder.nodes, np.array(builder.leaves)
     cluster = np.array([nodes[leaf].cluster for leaf in leaves])
@@ -222,10 +224,19 @@ def _leaf_moments(
             home[c] = largest
     task = MomentTask(Routing.of(builder), origins, centers, home)
     removed, moments = problem.map(task)
-    at_home, has_home = first.moments.minus(removed), home >= 0
-    for of_leaf, of_center in zip(moments, at_home):
-        of_leaf[home[has_home]] += of_center[has_home]
-    return origins, moments
+    has_home = home >= 0
+    whole, removed = (
+        GroupMoments(*(array[has_home] for array in both)) for both in (first.moments, removed)
+    )
+
+    def take(origins: np.ndarray) -> GroupMoments:
+        return problem.map(replace(task, origins=origins, home=np.full(len(centers), -1)))[1]
+
+    if not whole.allows_removal(removed):
+        return bring_to_means(take(origins), origins, take)
+    for of_leaf, of_center in zip(moments, whole.minus(removed)):
+        of_leaf[home[has_home]] += of_center
+    return bring_to_means(moments, origins, take)
 
 
 class ScanSummary(NamedTuple):
@@ -259,6 +270,7 @@ def summarize(
     first: FirstSums,
     builder: TreeBuilder,
     leaf_centers: dict[int, np.ndarray] | None,
+    renames: bool = False,
 ) -> ScanSummary:
     """Clusters, counts and costs of a grown tree, by two passes.
 
@@ -269,6 +281,8 @@ def summarize(
     builder : TreeBuilder
     leaf_centers : dict of int to ndarray, optional
         Reference centers of each leaf, which then define its cluster; otherwise the builder does.
+    renames : bool
+        Whether clusters are renamed so that most weight is in its reference cluster.
     """
     k, leaves, nodes = len(problem.centers), builder.leaves, builder.nodes
     counts, units = problem.map(CountTask(Routing.of(builder), k))
@@ -276,7 +290,13 @@ def summarize(
         for leaf, centers in leaf_centers.items():
             # Of several centers that no split separates, the one with most weight.
             builder.set_cluster(leaf, int(centers[units[leaf, centers].argmax()]))
-    origins, moments = _leaf_moments(problem, first, builder, units)
+    if renames:
+        table = np.zeros((k, k), dtype=np.int64)
+        np.add.at(table, [nodes[leaf].cluster for leaf in leaves], units[leaves])
+        names = match_clusters(table).tolist()
+        for leaf in leaves:
+            builder.set_cluster(leaf, names[nodes[leaf].cluster])
+    moments, origins = _leaf_moments(problem, first, builder, units)
     per_weight = problem.weight_units.per_weight
     totals = {leaf: (int(counts[leaf].sum()), int(units[leaf].sum())) for leaf in leaves}
     for number in reversed(range(len(nodes))):
@@ -293,19 +313,17 @@ def summarize(
     }
     in_tree = [order[leaf] for leaf in tree.leaves.tolist()]
     weight = moments.weight[in_tree]
-    shift = np.divide(
-        moments.sums,
-        moments.weight[:, None],
-        where=moments.weight[:, None] > 0,
-        out=np.zeros_like(moments.sums),
+    task = MomentTask(Routing.of(builder), origins, problem.centers, np.full(k, -1))
+    of_centers, _ = bring_to_means(
+        first.moments, problem.centers, lambda near: problem.map(replace(task, centers=near))[0]
     )
-    means = (origins + shift)[in_tree]
-    within = moments.squares - moments.weight * (shift**2).sum(axis=1)
+    origins = origins[in_tree]
+    shifts, within = (array[in_tree] for array in moments.shifts_and_costs())
     centers, inertia = _combine(
-        tree.cluster[tree.leaves], weight, means, within[in_tree], problem.centers
+        tree.cluster[tree.leaves], weight, origins, shifts, within, problem.centers
     )
-    _, reference_inertia = first.moments.means_and_cost(problem.centers)
-    importances = feature_importances(tree, weight, means)
+    reference_inertia = float(of_centers.shifts_and_costs()[1].sum())
+    importances = feature_importances(tree, weight, origins + shifts)
     separated = int(units.sum()) - sum(int(units[leaf, nodes[leaf].cluster]) for leaf in leaves)
     mistakes = separated if problem.weight_units.are_integers else separated / per_weight
     return ScanSummary(tree, centers, inertia, reference_inertia, purity, importances, mistakes)
@@ -314,16 +332,23 @@ def summarize(
 def _combine(
     cluster: np.ndarray,
     weight: np.ndarray,
-    means: np.ndarray,
+    origins: np.ndarray,
+    shifts: np.ndarray,
     within: np.ndarray,
     empty: np.ndarray,
 ) -> tuple[np.ndarray, float]:
-    """Means of clusters and the cost of all rows, from those of the leaves."""
+    """Means of clusters and the cost of all rows, from those of the leaves.
+
+    The means of the leaves, ``origins + shifts``, are not added up before the origin of the
+    cluster is subtracted, since that would round them.
+    """
     centers, cost = empty.copy(), float(within.sum())
     for c in np.unique(cluster):
         of_cluster = (cluster == c) & (weight > 0)
         if of_cluster.any():
-            w, m = weight[of_cluster], means[of_cluster]
-            centers[c] = (w @ m) / w.sum()
-            cost += float(w @ ((m - centers[c]) ** 2).sum(axis=1))
-    return centers, max(cost, 0.0)
+            w, origin = weight[of_cluster], origins[of_cluster][0]
+            apart = (origins[of_cluster] - origin) + shifts[of_cluster]
+            shift = (w @ apart) / w.sum()
+            centers[c] = origin + shift
+            cost += float(w @ ((apart - shift) ** 2).sum(axis=1))
+    return centers, cost

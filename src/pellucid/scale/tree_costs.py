@@ -70,7 +70,7 @@ class TreeValue(NamedTuple):
     tree : ThresholdTree
         With the weights of all rows.
     between_ss : float
-        Between-cluster sum of squares about a fixed point: the cost is a constant minus this.
+        Between-cluster sum of squares about the mean: the cost is a constant minus this.
     """
 
     tree: ThresholdTree
@@ -83,14 +83,15 @@ def evaluate_trees(
     """Weights and costs of finished trees. They do not depend on the order of the rows."""
     terms = Terms.of(statistics.largest, statistics.weight)
     found = problem.map(TreeSumsTask(trees, terms))
-    origin, per_weight = problem.centers.mean(axis=0), problem.weight_units.per_weight
+    per_weight = problem.weight_units.per_weight
     return [
-        TreeValue(_with_weights(tree, units / per_weight), _between(tree, units, sums, origin))
+        TreeValue(_with_weights(tree, units / per_weight), _between(tree, units, sums))
         for tree, (units, sums) in zip(trees, found)
     ]
 
 
-def _between(tree: ThresholdTree, units: np.ndarray, sums: GroupSums, origin: np.ndarray) -> float:
+def _between(tree: ThresholdTree, units: np.ndarray, sums: GroupSums) -> float:
+    """Between-cluster sum of squares about the mean of all rows."""
     clusters = np.unique(tree.cluster[tree.leaves])
     shape = (len(clusters), sums.high.shape[1])
     high, low = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
@@ -99,8 +100,9 @@ def _between(tree: ThresholdTree, units: np.ndarray, sums: GroupSums, origin: np
     np.add.at(high, place, sums.high[tree.leaves])
     np.add.at(low, place, sums.low[tree.leaves])
     np.add.at(weight, place, units[tree.leaves])
-    means = GroupSums(high, low, sums.terms).means()
-    squares = ((means - origin) ** 2).sum(axis=1)
+    of_clusters = GroupSums(high, low, sums.terms).normalized()
+    of_all = GroupSums(*(part.sum(axis=0)[None] for part in of_clusters[:2]), sums.terms)
+    squares = ((of_clusters.means() - of_all.means()) ** 2).sum(axis=1)
     return float((weight * np.nan_to_num(squares)).sum())
 
 

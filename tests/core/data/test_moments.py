@@ -79,6 +79,16 @@ def test_a_group_that_nearly_all_rows_leave_keeps_its_digits():
     assert centers[0, 0] == pytest.approx(1.0 + 5e-8, rel=1e-14)
 
 
+def test_a_group_that_its_outlier_leaves_keeps_its_digits():
+    X = np.array([[0.0], [1.0], [0.0], [1.0], [1e50]])
+    others, labels = np.zeros(5, dtype=np.intp), np.array([0, 0, 0, 0, 1])
+    origins, weight = np.array([[0.25], [1e50]]), np.ones(5)
+    moments = group_moments(X, others, weight, origins)
+    (centers, cost), _ = means_and_costs(X, labels, others, weight, origins, moments=moments)
+    np.testing.assert_array_equal(centers, [[0.5], [1e50]])
+    assert cost == 1.0
+
+
 @pytest.mark.parametrize("weight", [np.ones(500), np.random.default_rng(1).random(500)])
 def test_sparse_columns_far_from_zero_keep_their_digits(weight):
     rng = np.random.default_rng(0)

@@ -136,10 +136,6 @@ def absolute_cost(
     from pellucid._core.kernels.medians import dense_total, sparse_total
 
     if sparse.issparse(X):
-        members = labels >= 0
-        groups = labels[members]
-        group_weight = np.bincount(groups, weights=weight[members], minlength=len(centers))
-        group_rows = np.bincount(groups, minlength=len(centers))
         coordinates, totals = np.ascontiguousarray(centers.T), np.empty(X.shape[1])
 
         def work_columns(block: tuple[int, int]) -> None:
@@ -152,8 +148,6 @@ def absolute_cost(
                 labels=labels,
                 weight=weight,
                 coordinates=coordinates,
-                group_weight=group_weight,
-                group_rows=group_rows,
                 total=totals,
             )
 

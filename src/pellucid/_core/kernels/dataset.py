@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid._utils.compilation import compiled, fused
+from pellucid._utils.compilation import compiled, fused, inlined
 
 BLOCK_ROWS = 4096
 """Rows that `dense_moments` sums together; fixed, so that sums do not depend on the threads."""
@@ -186,19 +186,30 @@ def dense_moments(X, rows, labels, weight, origins, weights, squares, sums):
                 squares[b, g] += weight[i] * square
 
 
+@inlined
+def rounding_error(a, b):
+    """The exact sum a + b less the rounded one (Knuth's algorithm)."""
+    total = a + b
+    part = total - a
+    return (a - (total - part)) + (b - part)
+
+
 @compiled
 def sparse_moments(data, indices, indptr, labels, weight, origins, totals, sums, scratch):
     """The same for all rows of a CSC matrix, in time proportional to its stored entries.
 
     For each group: totals[g, 0] = weight, totals[g, 1] = squares. `scratch`, all 0, holds for each
-    group the weight and the number of its stored entries in a column, and the number of its rows.
-    All other entries are 0; there are none if there are as many stored entries as rows, whatever
-    rounding leaves of the weight.
+    group the number of its rows and the rounding errors of its weight; then the number and the
+    weight of its stored entries in a column, and the rounding errors of that weight.
+    All other entries are 0. Their weight is a difference, which may be far less than the weight of
+    the group: with the rounding errors it keeps its digits.
     """
     for i in range(len(labels)):
-        if labels[i] >= 0:
-            totals[labels[i], 0] += weight[i]
-            scratch[labels[i], 2] += 1
+        g = labels[i]
+        if g >= 0:
+            scratch[g, 0] += 1
+            scratch[g, 1] += rounding_error(totals[g, 0], weight[i])
+            totals[g, 0] += weight[i]
     for j in range(len(indptr) - 1):
         for p in range(indptr[j], indptr[j + 1]):
             i = indices[p]
@@ -207,11 +218,13 @@ def sparse_moments(data, indices, indptr, labels, weight, origins, totals, sums,
                 gap = np.float64(data[p]) - origins[g, j]
                 totals[g, 1] += weight[i] * gap * gap
                 sums[g, j] += weight[i] * gap
-                scratch[g, 0] += weight[i]
-                scratch[g, 1] += 1
+                scratch[g, 2] += 1
+                scratch[g, 4] += rounding_error(scratch[g, 3], weight[i])
+                scratch[g, 3] += weight[i]
         for g in range(len(origins)):
-            if scratch[g, 1] < scratch[g, 2]:
-                rest, at = totals[g, 0] - scratch[g, 0], origins[g, j]
+            if scratch[g, 2] < scratch[g, 0]:
+                rest = (totals[g, 0] - scratch[g, 3]) + (scratch[g, 1] - scratch[g, 4])
+                at = origins[g, j]
                 totals[g, 1] += rest * at * at
                 sums[g, j] -= rest * at
-            scratch[g, 0] = scratch[g, 1] = 0
+            scratch[g, 2] = scratch[g, 3] = scratch[g, 4] = 0

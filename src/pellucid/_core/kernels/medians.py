@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from pellucid._core.kernels.dataset import rounding_error
 from pellucid._utils.compilation import allocating, fused, inner
 
 
@@ -88,29 +89,26 @@ def dense_total(X, labels, weight, centers, total):
 
 
 @allocating
-def sparse_total(
-    data,
-    indices,
-    indptr,
-    first,
-    last,
-    labels,
-    weight,
-    coordinates,
-    group_weight,
-    group_rows,
-    total,
-):
+def sparse_total(data, indices, indptr, first, last, labels, weight, coordinates, total):
     """total[j] = the same for the columns first .. last of a CSC matrix.
 
-    coordinates[j, g] is centers[g, j]; group_weight[g] and group_rows[g] are the weight and the
-    number of all rows of group g. All other entries are 0; there are none if there are as many
-    stored entries as rows, whatever rounding leaves of the weight.
+    coordinates[j, g] is centers[g, j]. All entries that are not stored are 0. Their weight is that
+    of the group less that of stored entries: with the rounding errors it keeps its digits.
     """
-    n_groups = len(group_weight)
-    zeros, n_zeros = np.empty(n_groups), np.empty(n_groups, dtype=np.int64)
+    n_groups = coordinates.shape[1]
+    group_weight, group_error = np.zeros(n_groups), np.zeros(n_groups)
+    group_rows = np.zeros(n_groups, dtype=np.int64)
+    for i in range(len(labels)):
+        g = labels[i]
+        if g >= 0:
+            group_error[g] += rounding_error(group_weight[g], weight[i])
+            group_weight[g] += weight[i]
+            group_rows[g] += 1
+    zeros, errors = np.empty(n_groups), np.empty(n_groups)
+    n_zeros = np.empty(n_groups, dtype=np.int64)
     for j in range(first, last):
         zeros[:] = group_weight
+        errors[:] = group_error
         n_zeros[:] = group_rows
         cost = 0.0
         for p in range(indptr[j], indptr[j + 1]):
@@ -118,11 +116,12 @@ def sparse_total(
             g = labels[i]
             if g >= 0:
                 cost += weight[i] * abs(np.float64(data[p]) - coordinates[j, g])
+                errors[g] += rounding_error(zeros[g], -weight[i])
                 zeros[g] -= weight[i]
                 n_zeros[g] -= 1
         for g in range(n_groups):
             if n_zeros[g] > 0:
-                cost += max(zeros[g], 0.0) * abs(coordinates[j, g])
+                cost += max(zeros[g] + errors[g], 0.0) * abs(coordinates[j, g])
         total[j] = cost
 
 

@@ -101,7 +101,8 @@ def _between(tree: ThresholdTree, units: np.ndarray, sums: GroupSums) -> float:
     np.add.at(low, place, sums.low[tree.leaves])
     np.add.at(weight, place, units[tree.leaves])
     of_clusters = GroupSums(high, low, sums.terms).normalized()
-    of_all = GroupSums(*(part.sum(axis=0)[None] for part in of_clusters[:2]), sums.terms)
+    high, low = (part.sum(axis=0, keepdims=True) for part in of_clusters[:2])
+    of_all = GroupSums(high, low, sums.terms)
     squares = ((of_clusters.means() - of_all.means()) ** 2).sum(axis=1)
     return float((weight * np.nan_to_num(squares)).sum())
 

@@ -54,6 +54,34 @@ def test_errors_name_the_partition():
         IMM(reference=[[1, 1], [3, 3]]).fit(data)
 
 
+def test_names_that_are_numbers():
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    data = pellucid.scan(dd.from_pandas(pd.DataFrame(X), npartitions=2), ["0", "2"])
+    model = IMM(reference=X[:3, ::2]).fit(data)
+    assert_same_tree(model, IMM(reference=X[:3, ::2]).fit(X[:, ::2]))
+    found = model.predict(data).compute()
+    assert found.columns.tolist() == [0, 1, 2, "cluster"]
+    assert (found["cluster"] == model.predict(X[:, ::2])).all()
+
+
+@pytest.mark.parametrize("column", ["flag", "label"])
+def test_missing_booleans(column):
+    frame = pd.DataFrame({"a": [0.0, 1, 2, 3], "flag": [True, False, True, True], "label": 1})
+    frame[column] = pd.array([True, False, None, True], dtype="boolean")
+    labels = "label" if column == "label" else None
+    data = pellucid.scan(dd.from_pandas(frame, npartitions=2), ["a", "flag"], labels=labels)
+    with pytest.raises(ValueError, match=rf"column '{column}' .* missing values in partition 1"):
+        IMM(None if labels else 2).fit(data)
+
+
+def test_other_collections_are_refused():
+    frame = dd.from_pandas(pd.DataFrame({"a": [1.0, 2]}), npartitions=1)
+    bag = pytest.importorskip("dask.bag").from_sequence([1, 2])
+    for collection in (frame["a"], frame["a"].to_dask_array(), bag, dask.delayed(1)):
+        with pytest.raises(ValueError, match="give it a Dask DataFrame, or a Dask Array of two"):
+            pellucid.scan(collection)
+
+
 def test_labels():
     random = np.random.default_rng(0)
     X = random.normal(size=(900, 3))

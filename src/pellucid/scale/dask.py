@@ -36,18 +36,22 @@ class DaskSource(Source):
     others: list[str]
 
     def __init__(self, data: Any) -> None:
+        # Every attribute of a Delayed is another one.
+        n_axes = getattr(data, "ndim", None)
+        if not isinstance(n_axes, int) or n_axes != 2:
+            raise InputError(
+                f"scan cannot read this Dask {type(data).__name__}",
+                hint="give it a Dask DataFrame, or a Dask Array of two axes",
+            )
         self._data, self._is_array = data, not hasattr(data, "columns")
+        self.numeric, self.others = [], []
         if self._is_array:
-            if data.ndim != 2:
-                raise InputError(f"the Dask array has {data.ndim} axes; it must have two")
             self._data = data.rechunk({1: -1})
-            self.numeric, self.others = [f"x{j}" for j in range(data.shape[1])], []
+            self.numeric = [f"x{j}" for j in range(data.shape[1])]
         else:
-            types = data.dtypes
-            is_numeric = [getattr(dtype, "kind", "O") in "fiub" for dtype in types]
-            names = [str(name) for name in data.columns]
-            self.numeric = [name for name, is_number in zip(names, is_numeric) if is_number]
-            self.others = [name for name in names if name not in self.numeric]
+            for name, dtype in zip(data.columns, data.dtypes):
+                is_numeric = getattr(dtype, "kind", "O") in "fiub"
+                (self.numeric if is_numeric else self.others).append(str(name))
 
     def delayed_chunks(self, columns: Sequence[str]) -> list[Any]:
         """A lazy `Chunk` per partition."""
@@ -57,7 +61,8 @@ class DaskSource(Source):
             parts = self._data.to_delayed().ravel().tolist()
             make = partial(_array_chunk, columns=list(columns), names=self.numeric)
         else:
-            parts = self._data[list(columns)].to_delayed()
+            chosen = [name for name in self._data.columns if str(name) in columns]
+            parts = self._data[chosen].to_delayed()
             make = partial(_frame_chunk, columns=list(columns))
         delayed = dask.delayed(make)
         return [delayed(part, f"partition {number}") for number, part in enumerate(parts)]
@@ -178,7 +183,9 @@ def _merge(task: Task, results: list[Any]) -> Any:
 
 
 def _frame_chunk(frame: Any, origin: str, columns: list[str]) -> Chunk:
-    return Chunk({name: frame[name].to_numpy() for name in columns}, origin)
+    # Names may be numbers.
+    places = {str(name): place for place, name in enumerate(frame.columns)}
+    return Chunk({name: frame.iloc[:, places[name]].to_numpy() for name in columns}, origin)
 
 
 def _array_chunk(array: np.ndarray, origin: str, columns: list[str], names: list[str]) -> Chunk:
@@ -191,7 +198,7 @@ def _array_labels(array: np.ndarray, predictor: Any, names: list[str]) -> np.nda
 
 
 def _with_labels(frame: Any, predictor: Any) -> Any:
-    columns = predictor.columns or list(frame.columns[:1])
+    columns = predictor.columns or [str(frame.columns[0])]
     labels = predictor.labels(_frame_chunk(frame, "a partition", columns))
     return frame.assign(**{predictor.output: labels})
 

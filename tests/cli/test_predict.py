@@ -113,6 +113,43 @@ def test_categories_that_the_model_has_not_seen_are_counted(tmp_path):
     assert said in result.stderr.splitlines()
 
 
+def test_the_output_notes_rows_with_other_values(tmp_path):
+    rows = [f"{('No', 'DSL', 'Fiber')[i % 3]},{i % 3 == 0}" for i in range(90)]
+    (tmp_path / "old.csv").write_text("\n".join(["service,kind", *rows]) + "\n")
+    model, output = tmp_path / "model.json", tmp_path / "out.csv"
+    arguments = ["explain", tmp_path / "old.csv", "--labels", "kind", "--model", model]
+    assert CliRunner().invoke(app, list(map(str, arguments))).exit_code == 0
+    (tmp_path / "new.csv").write_text('service\nNo\nDSL\n5G\nno\n""\n')
+    predict(model, tmp_path / "new.csv", "--output", output)
+    found = pl.read_csv(output)
+    assert found["rule"].to_list() == [
+        "service is No",
+        "service is DSL or Fiber",
+        "service is not No",
+        "service is not No",
+        "service is not No",
+    ]
+    assert found["rule_note"].to_list() == [
+        None,
+        None,
+        "service: '5G' was not in the training data",
+        "service: 'no' was not in the training data; 'No' was",
+        "service: missing values were not in the training data",
+    ]
+    predict(model, tmp_path / "old.csv", "--output", output)
+    assert pl.read_csv(output).columns == ["service", "kind", "cluster", "rule"]
+
+
+def test_the_output_notes_missing_numbers(tmp_path, model):
+    (tmp_path / "new.csv").write_text("x,y\n3,1\n,2\nmuch,3\n")
+    result = predict(model(ColumnFormat()), tmp_path / "new.csv")
+    assert result.stdout.splitlines()[0] == "x,y,cluster,rule,rule_note"
+    assert [line.split(",")[2:] for line in result.stdout.splitlines()[2:]] == [
+        ["", "", "x is missing"],
+        ["", "", "x is missing"],
+    ]
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [("separator", 5), ("separator", ";;"), ("na", "x"), ("na", [1]), ("skip", -1), ("header", 1)],

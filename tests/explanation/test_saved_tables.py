@@ -57,7 +57,8 @@ OTHERS = {
     "dates": lambda rng: pd.Series(
         [f"{d:02}.{m:02}.2021" for d, m in rng.integers(1, 12, (N_ROWS, 2))], dtype=object
     ),
-    "codes": lambda rng: pd.Series(_pick(["007", "1.50", "n/a", "true"], rng), dtype=object),
+    "codes": lambda rng: pd.Series(_pick(["007", "1.50", "x", "true"], rng), dtype=object),
+    "marks": lambda rng: pd.Series(_pick(["007", "n/a", "b", " a "], rng), dtype=object),
     "decimal": lambda rng: pd.Series([Decimal(int(i)) / 4 for i in rng.integers(0, 99, N_ROWS)]),
     "category": lambda rng: pd.Series(rng.choice([1, 2, 5], N_ROWS)).astype("category"),
     "words": lambda rng: pd.Series(_pick(["x", "y"], rng)).astype("category"),
@@ -112,13 +113,33 @@ def test_exports_predict_as_the_saved_model(seed):
     frame = pl.from_pandas(table)
     answers = run_sql(saved.to_sql(dialect="duckdb"), frame)
     assert [-1 if answer is None else answer for answer in answers] == expected
+    function, numbers = _function(saved)
+    for row, label in zip(frame.rows(named=True), expected):
+        if all(row[name] is not None for name in numbers):
+            assert function(row) == label
+
+
+def _function(saved):
+    """The exported Python function, and the columns of numbers, which must not be missing."""
     functions: dict = {}
     exec(saved.to_python(), functions)
     used = saved.input_columns.encoding
     numbers = [n for n, c in zip(used.input_names, used.is_categorical) if not c]
-    for row, label in zip(frame.rows(named=True), expected):
-        if all(row[name] is not None for name in numbers):
-            assert functions["cluster_of"](row) == label
+    return functions["cluster_of"], numbers
+
+
+@pytest.mark.parametrize("kind", ["objects", "digits", "codes", "category", "truth", "word"])
+def test_exported_functions_read_categories_as_the_saved_model(kind):
+    makers = NATIVE | OTHERS
+    table = pd.DataFrame({kind: makers[kind](np.random.default_rng(0))})
+    found = pellucid.explain(table, k=2, categorical=kind, verbose=False)
+    saved = pellucid.from_json(found.to_json())
+    function, _ = _function(saved)
+    cells = table[kind].astype(object).where(table[kind].notna(), None).tolist()
+    assert [function({kind: cell}) for cell in cells] == found.labels.tolist()
+    texts = ["" if cell is None else str(cell) for cell in cells]  # as csv.DictReader gives them
+    assert [function({kind: text}) for text in texts] == found.labels.tolist()
+    assert saved.predict(pd.DataFrame({kind: texts})).tolist() == found.labels.tolist()
 
 
 def test_rows_without_a_cluster_have_the_label_of_noise():
@@ -145,3 +166,65 @@ def test_arrays_are_read_by_position():
     assert saved.predict(table.head(0)).tolist() == []
     with pytest.raises(ValueError, match="X has 3 columns, but the explanation expects 2"):
         saved.predict([[1, 2, 3]])
+
+
+@pytest.fixture(scope="module")
+def contracts():
+    """An explanation of categories and few integers, whose rules list what the others are."""
+    rng = np.random.default_rng(0)
+    service, n_lines = rng.choice(["No", "DSL", "Fiber"], 300), rng.choice([1, 2, 4], 300)
+    table = pd.DataFrame({"service": service, "lines": n_lines})
+    table["kind"] = 2 * (table["service"] == "No") + (table["lines"] > 1)
+    found = pellucid.explain(table, labels="kind", verbose=False)
+    return pellucid.from_json(found.to_json())
+
+
+def _holds(text: str, row: dict) -> bool:
+    """Whether the text of a rule is true for a row."""
+    for part in text.split(" and "):
+        match part.split(" "):
+            case [name, "is", "not", value]:
+                holds = row[name] != value
+            case [name, "is", *values]:
+                holds = row[name] in values[::2]
+            case [name, "=" | "≤" | ">" | "≥" as sign, value]:
+                number = float(value)
+                holds = {
+                    "=": row[name] == number,
+                    "≤": row[name] <= number,
+                    ">": row[name] > number,
+                    "≥": row[name] >= number,
+                }[sign]
+        if not holds:
+            return False
+    return True
+
+
+def test_the_rule_of_a_row_is_true_for_it(contracts):
+    assert "service is DSL or Fiber" in str(contracts.rules_)
+    services, numbers = ["No", "DSL", "5G", "no", None], [1, 2, 3, 0.5, 9]
+    rows = [{"service": s, "lines": n} for s in services for n in numbers]
+    table = pl.DataFrame(rows, strict=False)
+    explained = contracts.explain(table)
+    answers = contracts.predict(table).tolist()
+    assert [row.cluster for row in explained] == answers
+    assert run_sql(contracts.to_sql(dialect="duckdb"), table) == answers
+    function, _ = _function(contracts)
+    assert [function(row) for row in rows] == answers
+    for row, one in zip(rows, explained):
+        assert _holds(one.rule.text, row), (row, one.rule.text)
+        assert all(_holds(str(condition), row) for condition, _ in one.path)
+        is_new = row["service"] not in ("No", "DSL"), row["lines"] not in (1, 2, 4)
+        assert len(one.notes) == sum(is_new)
+
+
+def test_notes_say_what_was_not_in_the_training_data(contracts):
+    table = pd.DataFrame({"service": ["5G", "no", None, "DSL"], "lines": [1, 1, 1, 3]})
+    assert [row.notes for row in contracts.explain(table)] == [
+        ("service: '5G' was not in the training data",),
+        ("service: 'no' was not in the training data; 'No' was",),
+        ("service: missing values were not in the training data",),
+        ("lines: 3 was not in the training data",),
+    ]
+    assert "service is not No" in str(contracts.explain(table)[0])
+    assert str(contracts.explain(table)[0]).endswith("(service: '5G' was not in the training data)")

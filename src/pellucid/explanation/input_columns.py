@@ -150,6 +150,11 @@ class InputColumns:
         """The columns as numbers for `tree`; NaN where a number is missing."""
         return self.encoding.transform(columns, allow_missing=True)
 
+    def read_complete(self, X: Any) -> np.ndarray:
+        """The rows of :meth:`read` in which no number is missing."""
+        numbers = self.read(X)
+        return numbers[~np.isnan(numbers).any(axis=1)]
+
     def find_leaves(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The leaf of each row, and the column of the tree that is missing on its path.
 
@@ -251,7 +256,7 @@ class InputColumns:
         columns : Columns
             See :meth:`columns_of`.
         """
-        found = {}
+        found: dict[str, dict[int, Any]] = {}
         for name, column, is_category in zip(
             self.encoding.input_names, columns.values, self.encoding.is_categorical
         ):

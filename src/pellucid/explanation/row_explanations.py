@@ -99,21 +99,19 @@ def special_rules(
     """
     by_leaf = {rule.leaf: rule for rule in rules}
     columns_of = {rule.leaf: {c.column for c in rule.conditions} for rule in rules}
-    cells: dict[int, dict[str, Any]] = {}
-    for column, new in unusual.items():
-        for row, value in new.items():
+    found_in: dict[int, dict[str, Any]] = {}
+    for column, cells in unusual.items():
+        for row, value in cells.items():
             if column in columns_of.get(int(leaf[row]), ()):
-                cells.setdefault(row, {})[column] = value
+                found_in.setdefault(row, {})[column] = value
     loosened: dict[tuple[int, frozenset[str]], Rule] = {}
     found = {}
-    for row, new in cells.items():
-        key = int(leaf[row]), frozenset(new)
+    for row, values in found_in.items():
+        key = int(leaf[row]), frozenset(values)
         if key not in loosened:
             loosened[key] = by_leaf[key[0]].loosened(key[1])
-        notes = (
-            _note(column, value, known[column]) for column, value in new.items() if column in known
-        )
-        found[row] = RowRule(loosened[key], tuple(notes), key[1])
+        notes = tuple(_note(c, value, known[c]) for c, value in values.items() if c in known)
+        found[row] = RowRule(loosened[key], notes, key[1])
     return found
 
 

@@ -15,7 +15,7 @@ from pellucid.tables.encoding import Indicator
 from pellucid.tree import ThresholdTree
 
 _INDENT = "    "
-_USED_NAMES = ("ValueError", "dict", "float", "int", "isinstance", "str")
+_USED_NAMES = ("ValueError", "bool", "dict", "float", "int", "isinstance", "str")
 """Builtins that the function uses."""
 
 
@@ -30,9 +30,11 @@ def to_python(
     The function takes a mapping from the names of the columns to their values, such as a row of
     ``csv.DictReader``, and needs only the columns that the tree uses. A missing number, NaN or an
     infinity raises a ValueError that names the column, as in `predict`. A missing category (None
-    or NaN) is a category like any other. A column of dates (`formats_`) accepts ``datetime.date``,
-    ``datetime.datetime``, strings in the format of the column or in ISO format, and days since
-    1970-01-01.
+    or NaN) is a category like any other. The function of an explanation of a table, as of
+    :func:`pellucid.explain`, also reads numbers and booleans that are categories from text, and
+    compares other values with texts by their text. A column of dates (`formats_`) accepts
+    ``datetime.date``, ``datetime.datetime``, strings in the format of the column or in ISO format,
+    and days since 1970-01-01.
 
     Parameters
     ----------
@@ -73,7 +75,8 @@ def to_python(
     encoding = explanation.input_columns.encoding
     plain = [n for n, c in zip(encoding.input_names, encoding.is_categorical) if not c]
     fill = {n: v for n, v in explanation.fill_.items() if n in encoding.input_names}
-    lines = [f"def {name}(row):", *read_statements(plain, explanation.formats_, fill)]
+    lines = [f"def {name}(row):", *_category_statements(explanation)]
+    lines += read_statements(plain, explanation.formats_, fill)
     answers = [repr(labels[cluster]) for cluster in explanation.tree_.cluster.tolist()]
     return "\n".join(lines + _statements(explanation, answers)) + "\n"
 
@@ -82,6 +85,47 @@ def check_function_name(name: str) -> None:
     """Fail if a function cannot have this name."""
     if not name.isidentifier() or keyword.iskeyword(name) or name in _USED_NAMES:
         raise ValueError(f"name is {name!r}, which is not a valid function name")
+
+
+def _category_statements(explanation: Explanation) -> list[str]:
+    """Statements that read the categories of a table, which may be given as text or objects."""
+    encoding = explanation.input_columns.encoding
+    if explanation.reading_ is None or not any(encoding.is_categorical):
+        return []
+    columns: dict[str, list[Any]] = {}
+    for described in explanation.tree_columns_:
+        if isinstance(described, Indicator) and described.column in encoding.input_names:
+            columns.setdefault(described.column, []).append(described.value)
+    by_kind: dict[str, list[str]] = {}
+    for column, values in columns.items():
+        kinds = {type(value) for value in values if value is not None}
+        kind = "bool" if kinds == {bool} else "float" if kinds <= {int, float} else "str"
+        by_kind.setdefault(kind, []).append(column)
+    lines = [f"{_INDENT}row = dict(row)"]
+    for kind, names in by_kind.items():
+        lines += _indented(_READ[kind].replace("COLUMNS", repr(names)))
+    return lines
+
+
+_READ = {
+    "str": """for column in COLUMNS:
+    value = row[column]
+    if value is not None and value == value:
+        row[column] = str(int(value) if isinstance(value, float) and value % 1 == 0 else value)
+        row[column] = row[column].strip() or None""",
+    "bool": """for column in COLUMNS:
+    if isinstance(row[column], str):
+        text = row[column].strip()
+        row[column] = {'true': True, 'false': False}.get(text.lower(), text or None)""",
+    "float": """for column in COLUMNS:
+    if isinstance(row[column], str):
+        text = row[column].strip()
+        try:
+            row[column] = float(text)
+        except ValueError:
+            row[column] = text or None""",
+}
+"""Statements that read categories of each type."""
 
 
 def read_statements(

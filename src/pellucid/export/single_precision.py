@@ -28,7 +28,7 @@ def single_thresholds(explanation: Explanation, X: Any) -> np.ndarray:
     ndarray of shape (node_count,), float32
         NaN at leaves.
     """
-    numbers, tree = explanation.input_columns.read(X), explanation.input_columns.tree
+    numbers, tree = explanation.input_columns.read_complete(X), explanation.input_columns.tree
     thresholds = np.full(tree.node_count, np.nan, dtype=np.float32)
     for node, rows in tree.rows_by_node(numbers):
         if tree.children_left[node] < 0:

@@ -283,7 +283,7 @@ def _largest_that_goes_left(thresholds: np.ndarray) -> np.ndarray:
 
 def _thresholds_between(explanation: Explanation, X: Any, style: ThresholdStyle) -> np.ndarray:
     """Thresholds between the values of the rows on both sides; as they are if a side is empty."""
-    numbers, tree = explanation.input_columns.read(X), explanation.input_columns.tree
+    numbers, tree = explanation.input_columns.read_complete(X), explanation.input_columns.tree
     thresholds = tree.threshold.copy()
     for node, rows in tree.rows_by_node(numbers):
         if tree.children_left[node] == LEAF:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sqlite3
 
+import duckdb
 import numpy as np
 import polars as pl
 import pytest
@@ -144,3 +146,65 @@ def test_an_axis_of_a_category_has_its_words(file):
             if axis.get_label_text() == "island":
                 words.add(tuple(label.get_text() for label in axis.get_ticklabels()))
     assert words == {("not Dream", "Dream")}
+
+
+@pytest.fixture
+def noisy_file(tmp_path):
+    """Three clusters and rows with the label -1 between them."""
+    random = np.random.default_rng(0)
+    labels = np.repeat([-1, 0, 1, 2], [80, 40, 50, 60])
+    table = pl.DataFrame(
+        {
+            "income": random.normal(labels * 30.0, 4).round(1),
+            "age": random.normal(40 - 5 * labels, 3).round(1),
+            "segment": labels,
+        }
+    ).with_columns(income=pl.when(pl.col("segment") < 0).then(45.0).otherwise("income"))
+    table.write_csv(tmp_path / "noisy.csv")
+    return tmp_path / "noisy.csv"
+
+
+def test_shares_name_the_rows_that_they_count(noisy_file):
+    report = noisy_file.with_name("r.html")
+    result = run("regions", noisy_file, "--labels", "segment", "--report", report)
+    assert result.exit_code == 0, result.stderr
+    text = " ".join(result.stdout.split())
+    assert "80 of 230 rows have the label -1 (noise) and are counted in no size" in text
+    found = re.search(r"rows in a region [\d.]+% \((\d+) of 150 rows with a cluster\)", text)
+    assert found
+    assert int(found[1]) > 100
+    assert re.search(r"assigned to their own cluster [\d.]+% \(\d+ of 150 rows with a", text)
+    page = report.read_text(encoding="utf-8")
+    assert "80 of 230 rows have the label -1 (noise)" in page
+    assert '"rowsRead":230,"rowsUsed":150,"dropped":[{"reason":"noise","rows":80}]' in page
+
+
+def test_suggested_names_belong_to_their_clusters(noisy_file):
+    result = run("regions", noisy_file, "--labels", "segment", "--names", "suggested", "--json")
+    assert result.exit_code == 0, result.stderr
+    sizes = {cluster["cluster"]: cluster["rows"] for cluster in json.loads(result.stdout)}
+    assert list(sizes.values()) == [40, 50, 60]
+    low, _, high = sizes
+    assert "low income" in low
+    assert "high income" in high
+
+
+def test_filled_dates_are_dates_in_text_and_sql(tmp_path):
+    random = np.random.default_rng(0)
+    days = np.datetime64("2022-06-01") + random.integers(0, 500, 300)
+    is_late = (days > np.datetime64("2023-01-08")) & (random.random(300) < 0.98)
+    day = pl.Series(days).set(pl.Series(random.random(300) < 0.2), None)
+    table = pl.DataFrame(
+        {"when": day, "x": random.normal(size=300), "seg": np.where(is_late, "late", "early")}
+    )
+    table.write_csv(tmp_path / "t.csv")
+    result = run(
+        "regions", tmp_path / "t.csv", "--labels", "seg", "--missing", "median", "--sql",
+        tmp_path / "r.sql", "--dialect", "duckdb", "--output", tmp_path / "o.csv",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    assert re.search(r"when [≤>] 202\d-\d\d-\d\d", result.stdout)
+    rows = pl.read_csv(tmp_path / "o.csv", try_parse_dates=True)
+    assert rows["region"].str.contains(r"when .* 202\d-\d\d-\d\d").any()
+    query = f"SELECT {(tmp_path / 'r.sql').read_text()} FROM rows"
+    assert [row[0] for row in duckdb.sql(query).fetchall()] == rows["cluster"].to_list()

@@ -1,11 +1,20 @@
 """Explanations agree with the predictions, as text and as data."""
 
+import copy
+import pickle
+import re
+
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.cluster import DBSCAN, KMeans
 from sklearn.datasets import load_iris, make_blobs
 
-from pellucid import EOPClassifier, explain_clusters
+from pellucid import EOPClassifier, explain_clusters, from_json
+from pellucid.eop.classifiers.stumps import Stump
+from pellucid.eop.region_list import RegionList
+from pellucid.eop.shapes.regions import ColumnName, format_of
+from pellucid.tables.column_formats import ColumnFormat
 
 pytestmark = pytest.mark.slow
 
@@ -150,3 +159,99 @@ def test_wrong_weights_of_clusters_are_named(weight):
             call()
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         explain_clusters(X, y[:50], sample_weight=1.0)
+
+
+def shop(n=240) -> tuple[pd.DataFrame, np.ndarray]:
+    """A table with dates, and clusters that depend on them."""
+    random = np.random.default_rng(3)
+    day = np.datetime64("2022-01-01") + random.integers(0, 400, n)
+    table = pd.DataFrame({"day": day.astype("datetime64[s]"), "price": random.normal(50, 9, n)})
+    table["cylinders"] = random.choice([4, 6, 8], n)
+    late = day > np.datetime64("2022-08-15")
+    return table, np.where(late, "late", np.where(table["cylinders"] == 6, "six", "other"))
+
+
+FORMATS = {
+    "price": ColumnFormat(prefix="$"),
+    "cylinders": ColumnFormat("integer", values=(4, 6, 8)),
+}
+
+
+def test_dates_units_and_integers_are_written_as_in_trees():
+    table, labels = shop()
+    found = explain_clusters(table, labels, formats=FORMATS)
+    regions = RegionList.of(found)
+    texts = [
+        str(found),
+        str(found.model.explain()),
+        "\n".join(regions.to_frame(kind="dict")["rule"]),
+        "\n".join(regions.describe(table)),
+        "\n".join(from_json(regions.to_json()).describe(table)),
+        str(found.model.explain(found.encoding.transform(days_of(table)))),
+    ]
+    for text in texts:
+        assert "day > 2022-08-15" in text
+        assert "cylinders = 6" in text
+        assert not re.search(r"day [≤>] \d{5}", text)
+    assert regions.predict(table).tolist() == labels.tolist()
+    expression = regions.to_sql()
+    assert "\"day\" > DATE '2022-08-15'" in expression
+
+
+def days_of(table: pd.DataFrame) -> pd.DataFrame:
+    days = (table["day"] - pd.Timestamp("1970-01-01")) / pd.Timedelta(days=1)
+    return table.assign(day=days)
+
+
+@pytest.mark.parametrize(
+    ("shape", "expected"),
+    [
+        ("polyhedron", r"2022-\d\d-\d\d ≤ day ≤ 202\d-\d\d-\d\d"),
+        ("ellipse", r"day = 2022-\d\d-\d\d ± \d+ days"),
+    ],
+)
+def test_dates_and_units_of_other_shapes(shape, expected):
+    table, _ = shop()
+    labels = np.where((table["day"].dt.day_of_year > 150) & (table["price"] > 50), "a", "b")
+    text = str(explain_clusters(table, labels, formats=FORMATS, regions=shape))
+    assert re.search(expected, text)
+    assert re.search(r"\$\d", text)
+
+
+def test_the_condition_of_a_stump_on_a_date_is_a_date():
+    stump = Stump(0, 18701.0, 0, 1)
+    names = [ColumnName("day", ColumnFormat("date"))]
+    assert stump.reason(0, names, np.array(["a", "b"])) == "where day ≤ 2021-03-15"
+    assert stump.reason(1, ["day"], np.array(["a", "b"])) == "where day > 18701"
+
+
+def test_names_with_formats_survive_copies():
+    name = ColumnName("day", ColumnFormat("date"))
+    for again in (pickle.loads(pickle.dumps(name)), copy.deepcopy(name)):
+        assert again == "day"
+        assert format_of(again).kind == "date"
+
+
+def test_noise_rows_are_counted_apart():
+    X, y = make_blobs(300, 3, centers=3, random_state=2)
+    labels = np.where(np.arange(300) % 5 == 0, -1, y)
+    found = explain_clusters(X, labels)
+    noise = labels == -1
+    place, cluster = found.model.apply(X), found.model.predict(X)
+    for description in found:
+        for region in description.regions:
+            here = (place == [region.level, region.region]).all(axis=1)
+            here &= cluster == region.answer
+            assert region.n_noise == (here & noise).sum()
+            assert region.support == (here & ~noise).sum()
+    inside = int((noise & (place[:, 0] >= 0)).sum())
+    assert inside
+    note = (
+        "60 of 300 rows have the label -1 (noise) and are counted in no size, share or purity; "
+        f"{inside} of them lie in a region"
+    )
+    assert str(found).endswith(note)
+    assert str(found.rename_clusters({0: "zero"})).endswith(note)
+    assert "not counting" in str(found[0])
+    assert "noise" not in str(explain_clusters(X, labels, noise="group"))
+    assert "noise" not in str(explain_clusters(X, y))

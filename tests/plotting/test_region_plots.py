@@ -11,11 +11,12 @@ from matplotlib.colors import to_hex
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from pellucid import EOPClassifier
+from pellucid import EOPClassifier, explain_clusters
 from pellucid.datasets import make_three_features
 from pellucid.plotting import plot_calibration, plot_level, plot_row
 from pellucid.plotting.palette import cluster_color
 from pellucid.plotting.region_shapes import DELETED, PASSED_ON
+from pellucid.tables.column_formats import ColumnFormat
 
 mpl.use("Agg")
 
@@ -230,3 +231,35 @@ def test_levels_side_by_side_and_scores():
     scored = EOPClassifier("stump", regions="nonparametric", random_state=0, max_levels=1)
     ax = plot_score_map(scored.fit(X, y), X, y)
     assert len(ax.collections) >= 2
+
+
+def test_rows_of_no_class_are_not_counted():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(6000, 2))
+    y = np.where(np.arange(6000) % 3 == 0, -1, X[:, 0] > 0.5)
+    found = explain_clusters(X, y)
+    ax = plot_level(found.model, X, y)
+    region = found.model.apply(X)[:, 0] == 0
+    wanted = f"{(region & (y >= 0)).sum():,} of 4,000 rows answered, 0 wrongly"
+    assert wanted in ax.get_title()
+    assert f"not counted: 2,000 rows of no class, {(region & (y < 0)).sum():,}" in ax.get_title()
+    assert "of no class" in [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def test_an_axis_of_dates_and_units():
+    random = np.random.default_rng(0)
+    day, price = random.integers(18993, 19358, 300), random.normal(50, 9, 300)
+    labels = np.where((day > 19200) == (price > 50), "a", "b")
+    X = np.column_stack([day, price])
+    formats = {"x0": ColumnFormat("date"), "x1": ColumnFormat(prefix="$")}
+    model = explain_clusters(X, labels, formats=formats).model
+    level = next(i for i, level in enumerate(model.levels_) if len(level.features) == 2)
+    ax = plot_level(model, X, labels, level=level)
+    ax.figure.canvas.draw()
+    words = [[text.get_text() for text in axis.get_ticklabels()] for axis in (ax.xaxis, ax.yaxis)]
+    assert "Jul" in words[0]
+    assert "$60" in words[1]
+    row = X[model.apply(X)[:, 0] == level][0]
+    assert "x0" in (title := plot_row(model, row, X, labels).get_title())
+    assert " 2022-0" in title
+    assert "$" in title

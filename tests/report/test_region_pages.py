@@ -248,3 +248,21 @@ def test_what_explain_clusters_returns_has_a_report(iris, tmp_path):
         assert sorted(pieces) == sorted(region.text for region in regions)
         assert "CASE" in page["sql"]["standard"]
     assert "size is small" in {column["name"] for column in page["columns"]}
+
+
+def test_noise_is_left_out_and_dates_are_dates(tmp_path):
+    random = np.random.default_rng(0)
+    day = pd.Timestamp("2022-01-01") + pd.to_timedelta(random.integers(0, 300, 200), "D")
+    table = pd.DataFrame({"day": day, "x": random.normal(size=200)})
+    labels = np.where(np.arange(200) % 4 == 0, -1, day > "2022-06-30")
+    found = explain_clusters(table, labels)
+    page = payload(found.report(tmp_path / "r.html", table).read_text(encoding="utf-8"))
+    assert page["warnings"][0].startswith("50 of 200 rows have the label -1 (noise)")
+    assert page["rows"] == sum(fact["rows"] for fact in page["facts"]) == 150
+    assert page["answered"] <= 150
+    assert page["table"]["dropped"] == [{"reason": "noise", "rows": 50}]
+    column = next(column for column in page["columns"] if column["name"] == "day")
+    assert column["format"]["kind"] == "date"
+    assert "day ≤ 2022-06-" in page["rules"]
+    german = report_html(found, table, language="de")
+    assert "50 von 200 Zeilen haben das Label -1 (Rauschen)" in german

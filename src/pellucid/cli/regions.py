@@ -96,21 +96,22 @@ def regions(
             regions=shape,
             random_state=seed,
             columns=column_names,
+            formats={n: prepared.roles.formats[n] for n in prepared.roles.numbers},
         )
     named: dict[Any, str] = {}
-    suggested = suggest_names(prepared, *_positions(labels))
     clusters = [cluster.cluster for cluster in found]
+    labeled = dict(zip(np.unique(labels).tolist(), suggest_names(prepared, *_positions(labels))))
+    suggested = [labeled[cluster] for cluster in clusters]
     if names is not None:
         named = dict(zip(clusters, suggested)) if names == "suggested" else {}
         named = named or read_names(names, clusters)
     _warn_about_errors(found, max_error)
     decisions = shown_notices()
-    agreement = float(np.mean(found.model.predict(table) == labels))
     shown = found.rename_clusters(named)
     if as_json:
         print(json.dumps([_plain(cluster) for cluster in shown], indent=2, ensure_ascii=False))
     else:
-        _show(shown, agreement, named)
+        _show(shown, named)
     if (plot := targets.get("plot")) is not None:
         _draw(plot, found.model, table, labels)
     exported = None
@@ -120,7 +121,6 @@ def regions(
             found,
             columns=prepared.encoding.input_names,
             fill=prepared.fill,
-            formats={n: prepared.roles.formats[n] for n in prepared.roles.numbers},
             reading=source.options.to_dict(),
         )
         _export(
@@ -132,7 +132,7 @@ def regions(
         )
     if (report := targets.get("report")) is not None:
         with replacing(report) as unfinished:
-            found.model.report(
+            found.report(
                 unfinished,
                 table,
                 title=title or Path(prepared.source.name).name,
@@ -299,13 +299,14 @@ def _plain(cluster: Any) -> dict:
                 "where": region_text(region),
                 "rows": float(region.support),
                 "purity": float(region.purity),
+                "noise": region.n_noise,
             }
             for region in cluster.regions
         ],
     }
 
 
-def _show(found: Any, agreement: float, named: dict[Any, str]) -> None:
+def _show(found: Any, named: dict[Any, str]) -> None:
     model = found.model
     levels = count(model.n_levels_, "level")
     show_line(f"{count(len(found), 'cluster')}, located by {levels} of regions", style="bold")
@@ -314,16 +315,22 @@ def _show(found: Any, agreement: float, named: dict[Any, str]) -> None:
         show_line(
             "regions are tried in order 1, 2, 3, ...; a row belongs to the first that contains it"
         )
+    rows = sum(cluster.n_samples for cluster in found)
     uncovered = model.explain()[-1]
-    measures = [("rows in a region", percent(float(model.coverage_)))]
-    if uncovered.share and uncovered.answer is not None:
-        measures.append(
-            (
-                f"other rows, assigned to cluster {named.get(uncovered.answer, uncovered.answer)}",
-                f"{percent(uncovered.share)}, {percent(uncovered.purity)} of them correctly",
-            )
-        )
-    show_measures([*measures, ("rows assigned to their own cluster", percent(agreement))])
+    others = round(uncovered.share * rows)
+    right = sum(r.support * r.purity for cluster in found for r in cluster.regions)
+
+    def part(n: float) -> str:
+        of = f"of {rows:,} rows{' with a cluster' if found.is_noise.any() else ''}"
+        return f"{percent(n / rows)} ({round(n):,} {of})"
+
+    measures = [("rows in a region", part(rows - others))]
+    if others and uncovered.answer is not None:
+        right += others * uncovered.purity
+        name = named.get(uncovered.answer, uncovered.answer)
+        correctly = f"{percent(uncovered.purity)} of them correctly"
+        measures.append((f"other rows, assigned to cluster {name}", f"{others:,}, {correctly}"))
+    show_measures([*measures, ("rows assigned to their own cluster", part(right))])
 
 
 def _draw(plot: Path, model: Any, table: Any, labels: np.ndarray) -> None:

@@ -43,7 +43,7 @@ from pellucid.eop.registry import (
     read_classes,
 )
 from pellucid.eop.shapes.boxes import BoxFinder
-from pellucid.eop.shapes.regions import Calibration, Finder
+from pellucid.eop.shapes.regions import Calibration, Finder, with_formats
 from pellucid.eop.uncovered_rows import (
     UncoveredRows,
     answer_all,
@@ -52,6 +52,7 @@ from pellucid.eop.uncovered_rows import (
 )
 from pellucid.explanation.mixins import PlotRegionsMixin, RegionExportMixin, ReportMixin
 from pellucid.explanation.rules import RuleList, default_names
+from pellucid.tables.column_formats import ColumnFormat
 from pellucid.tables.encoding import Indicator
 from pellucid.tables.validation import read_sample_weight, read_X
 
@@ -96,6 +97,8 @@ class BaseEOP(
     leftover_shares_: np.ndarray
     uncovered_classes_: np.ndarray
     n_inequalities_: int
+    columns_: list[str | Indicator] | None
+    formats_: dict[str, ColumnFormat]
 
     @property
     def _learner(self) -> type[Learner]:
@@ -133,6 +136,7 @@ class BaseEOP(
             )
         numbers = read_X(self, X, reset=True)
         check_values(numbers, getattr(self, "feature_names_in_", None))
+        self.columns_, self.formats_ = None, {}  # `explain_clusters` knows them.
         y = read_classes(self, y, numbers)
         # Weights that are too small to count are 0.
         counted = Weights.of(read_sample_weight(sample_weight, numbers.shape[0])).values
@@ -418,9 +422,9 @@ class BaseEOP(
 
     @property
     def _column_names(self) -> Sequence[str | Indicator]:
-        """Descriptions of the columns, with indicators of categories if they are known."""
+        """Descriptions of the columns: names with formats, or indicators of categories."""
         names = getattr(self, "feature_names_in_", default_names(self.n_features_in_))
-        return getattr(self, "columns_", None) or names
+        return with_formats(self.columns_ or names, self.formats_)
 
     def _describe_uncovered(self) -> UncoveredRows:
         missing = tuple(self.uncovered_classes_.tolist()) if self.levels_ else ()

@@ -13,6 +13,7 @@ from pellucid._utils.texts import say
 from pellucid.eop.classifiers.stumps import Stump
 from pellucid.eop.decision_list import RegionLevel
 from pellucid.eop.shapes.boxes import Boxes, describe_box
+from pellucid.eop.shapes.regions import Regions, column_texts
 from pellucid.tables.encoding import Indicator
 
 Bounds = dict[str, tuple[float, float]]
@@ -48,6 +49,9 @@ class AnswerRegion:
         Whether the support is a sum of fractional weights instead of a number of rows.
     n_inequalities : int
         Number of inequalities in the text.
+    n_noise : int
+        Number of rows with the label -1 (noise) in this part, which `explain_clusters` has left
+        out: the support and the purity do not count them.
     """
 
     level: int
@@ -62,6 +66,7 @@ class AnswerRegion:
     purity: float
     has_weights: bool = False
     n_inequalities: int = 0
+    n_noise: int = 0
 
     def __str__(self) -> str:
         return f"{self.text}: {self.answer} ({self.figures})"
@@ -91,6 +96,11 @@ def region_text(region: AnswerRegion) -> str:
     """Text of a region; after the first level, "everywhere" becomes "everywhere else"."""
     is_rest = region.level > 0 and region.text == rule_words().everywhere
     return say("everywhereElse") if is_rest else region.text
+
+
+def region_texts(regions: Regions, names: Sequence[str | Indicator]) -> list[str]:
+    """Text of each region of a level; only boxes have columns that are categories."""
+    return regions.describe(names if isinstance(regions, Boxes) else column_texts(names))  # type: ignore[arg-type]
 
 
 def describe_support(support: float, has_weights: bool) -> str:
@@ -139,11 +149,10 @@ def answer_regions(
         Whether weights are fractional.
     """
     described = [names[f] for f in level.features]
-    columns = [str(name) for name in described]
+    columns = column_texts(described)
     regions = level.regions
-    texts = regions.describe(described) if isinstance(regions, Boxes) else regions.describe(columns)
     pieces = []
-    for region, text in enumerate(texts):
+    for region, text in enumerate(region_texts(regions, described)):
         weight = level.counts[region].sum(axis=1)
         for answer in np.argsort(-weight, kind="stable").tolist():
             if weight[answer] == 0:

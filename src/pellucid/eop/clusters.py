@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,10 +11,14 @@ import numpy as np
 from sklearn.utils.validation import check_consistent_length
 
 from pellucid._utils.options import Noise
+from pellucid._utils.texts import Message, say
 from pellucid.eop._classifier import EOPClassifier
 from pellucid.eop.answer_regions import AnswerRegion, describe_support, region_text
 from pellucid.explanation.mixins import RegionExportMixin, ReportMixin
 from pellucid.explanation.rules import RuleList
+from pellucid.tables.column_formats import ColumnFormat
+from pellucid.tables.columns import Columns
+from pellucid.tables.dates import date_formats, dates_as_days
 from pellucid.tables.encoding import Encoding, Indicator
 from pellucid.tables.frames import as_table, refuse_scan
 from pellucid.tables.validation import read_sample_weight
@@ -52,7 +57,8 @@ class ClusterDescription:
         lines = [
             f"    {region.level + 1}. {region_text(region)} ("
             f"{describe_support(region.support, region.has_weights)}, "
-            f"{100 * region.purity:.1f}% pure)"
+            f"{100 * region.purity:.1f}% pure"
+            f"{', ' + say('notCounted', n=region.n_noise) if region.n_noise else ''})"
             for region in self.regions
         ]
         return "\n".join([head, *lines])
@@ -84,6 +90,8 @@ class ClusterRegions(RegionExportMixin, ReportMixin, RuleList):
         The fitted model of the labels.
     encoding : Encoding or None
         How columns of text became numbers; None if there are none.
+    is_noise : ndarray of shape (n_samples,), bool
+        Rows with the label -1 (noise) that were left out: no size, share or purity counts them.
     """
 
     def __init__(
@@ -91,10 +99,27 @@ class ClusterRegions(RegionExportMixin, ReportMixin, RuleList):
         clusters: Sequence[ClusterDescription],
         model: EOPClassifier,
         encoding: Encoding | None = None,
+        is_noise: Any = (),
     ) -> None:
         super().__init__(clusters)
         self.model = model
         self.encoding = encoding
+        self.is_noise = np.asarray(is_noise, dtype=bool)
+
+    @property
+    def noise_note(self) -> Message | None:
+        """How many rows are left out as noise, and how many of them lie in a region."""
+        if not self.is_noise.any():
+            return None
+        inside = sum(region.n_noise for cluster in self for region in cluster.regions)
+        n, rows = int(self.is_noise.sum()), len(self.is_noise)
+        return Message("noiseLeftOut", n=n, rows=rows, inside=inside)
+
+    def __str__(self) -> str:
+        note = self.noise_note
+        return super().__str__() if note is None else f"{super().__str__()}\n{note}"
+
+    __repr__ = __str__
 
     def rename_clusters(self, names: Mapping[Any, str]) -> ClusterRegions:
         """The same descriptions with other labels of the clusters; `model` keeps its labels.
@@ -112,7 +137,7 @@ class ClusterRegions(RegionExportMixin, ReportMixin, RuleList):
         if not names:
             return self
         renamed = [replace(c, cluster=names.get(c.cluster, str(c.cluster))) for c in self]
-        return ClusterRegions(renamed, self.model, self.encoding)
+        return ClusterRegions(renamed, self.model, self.encoding, self.is_noise)
 
 
 def explain_clusters(
@@ -124,6 +149,7 @@ def explain_clusters(
     max_error: float = 0.05,
     random_state: Any = 0,
     columns: Sequence[str | Indicator] | None = None,
+    formats: Mapping[str, ColumnFormat] | None = None,
     **parameters: Any,
 ) -> ClusterRegions:
     """Describe each cluster by regions in one or two columns that contain mostly its rows.
@@ -131,11 +157,12 @@ def explain_clusters(
     Parameters
     ----------
     X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-        Rows; a data frame may have columns of text.
+        Rows; a data frame may have columns of text and of dates.
     labels : array-like of shape (n_samples,), or a fitted clusterer
         Cluster label of each row; a fitted clusterer provides its `labels_`.
     noise : {"drop", "group"}, default="drop"
-        How to treat rows with the label -1: ignore them, or describe them as a cluster.
+        How to treat rows with the label -1: leave them out, or describe them as a cluster. The
+        result says how many are left out, and how many of these lie in each region.
     sample_weight : array-like of shape (n_samples,), optional
         Weights of the rows.
     max_error : float, default=0.05
@@ -146,6 +173,9 @@ def explain_clusters(
     columns : sequence of str or Indicator, optional
         Descriptions of the columns of X, if some are indicators of categories. A data frame with
         columns of text is encoded, and needs none.
+    formats : dict of str to ColumnFormat, optional
+        How values are written, by column: dates (numbers of days since 1970-01-01), units and
+        integers. Dates of a data frame need none.
     **parameters
         Further parameters of :class:`EOPClassifier`: `base`, `regions`, `max_dim` and so on.
 
@@ -176,24 +206,35 @@ def explain_clusters(
     refuse_scan(X)
     check_consistent_length(X, labels)
     weight = None if sample_weight is None else read_sample_weight(sample_weight, len(labels))
-    if noise == "drop" and labels.dtype.kind in "if" and (labels == -1).any():
-        is_clustered = labels != -1
-        if not is_clustered.any():
+    is_dropped = noise == "drop" and labels.dtype.kind in "if"
+    is_noise = (labels == -1) & is_dropped
+    if is_noise.any():
+        if is_noise.all():
             raise ValueError("every label is -1 (noise); set noise='group' to describe these rows")
         weight = np.ones(len(labels)) if weight is None else weight
-        weight = np.where(is_clustered, weight, 0.0)
-    encoding = None if columns is not None else _encoding_of(X)
-    if encoding is not None:
-        X, columns = encoding.transform(X), encoding.names
+        weight = np.where(is_noise, 0.0, weight)
+    encoding = None
+    if columns is None and _has_other_types(X):
+        table = Columns.of(X)
+        formats = {**date_formats(table), **(formats or {})}
+        table = dates_as_days(table, formats)
+        encoding = Encoding.fit(table)
+        X, columns = encoding.transform(table), encoding.names
     parameters = {"strict": True, "complexity_penalty": 0.001, "calibration": 0, **parameters}
     model = EOPClassifier(max_error=max_error, random_state=random_state, **parameters)
     model.fit(X, labels, sample_weight=weight)
     model.columns_ = None if columns is None else list(columns)
+    model.formats_ = dict(formats or {})
     rules, predicted = model.explain()[:-1], model.predict(X)
+    pieces = [piece for rule in rules for piece in rule.pieces]
+    if is_noise.any():
+        places = model.apply(X)[is_noise].T.tolist()
+        inside = Counter(zip(*places, predicted[is_noise].tolist()))
+        pieces = [replace(p, n_noise=inside[p.level, p.region, p.answer]) for p in pieces]
     is_used = np.ones(len(labels), dtype=bool) if weight is None else weight > 0
     clusters = []
     for cluster in model.classes_.tolist():
-        regions = [piece for rule in rules for piece in rule.pieces if piece.answer == cluster]
+        regions = [piece for piece in pieces if piece.answer == cluster]
         members = labels == cluster
         size = members.sum() if weight is None else weight[members].sum()
         covered = sum(region.support * region.purity for region in regions)
@@ -203,12 +244,10 @@ def explain_clusters(
         clusters.append(
             ClusterDescription(cluster, n_samples, coverage, n_assigned, tuple(regions))
         )
-    return ClusterRegions(clusters, model, encoding)
+    return ClusterRegions(clusters, model, encoding, is_noise)
 
 
-def _encoding_of(X: Any) -> Encoding | None:
-    """The encoding of a data frame with columns of text."""
+def _has_other_types(X: Any) -> bool:
+    """Whether a data frame has columns that are not numeric."""
     table = None if isinstance(X, (np.ndarray, list, tuple)) else as_table(X)
-    if table is None or all(dtype.is_numeric() for dtype in table.schema.values()):
-        return None
-    return Encoding.fit(X)
+    return table is not None and not all(dtype.is_numeric() for dtype in table.schema.values())

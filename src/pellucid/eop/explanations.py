@@ -18,6 +18,7 @@ from pellucid.eop.answer_regions import (
 )
 from pellucid.eop.decision_list import Level, LevelAnswers
 from pellucid.eop.problem import project
+from pellucid.eop.shapes.regions import column_texts
 from pellucid.eop.uncovered_rows import UncoveredRows, closest_level
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ def level_rules(
     return [
         LevelRule(
             level=index,
-            names=tuple(str(names[f]) for f in level.features),
+            names=tuple(column_texts(names[f] for f in level.features)),
             pieces=tuple(answer_regions(index, level, names, classes, total, unit, has_weights)),
             coverage=level.coverage,
             error=level.error,

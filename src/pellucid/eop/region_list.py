@@ -15,13 +15,14 @@ from pellucid.eop.answer_regions import (
     answer_regions,
     has_fractional_weights,
     region_text,
+    region_texts,
 )
 from pellucid.eop.classifiers.stumps import Stump
 from pellucid.eop.decision_list import LevelAnswers, find_answers
 from pellucid.eop.shapes.boxes import Boxes
 from pellucid.eop.shapes.ellipses import Ellipses
 from pellucid.eop.shapes.polyhedra import Polyhedra
-from pellucid.eop.shapes.regions import Regions
+from pellucid.eop.shapes.regions import Regions, with_formats
 from pellucid.explanation.input_columns import InputColumns
 from pellucid.explanation.mixins import RegionExportMixin
 from pellucid.tables.column_formats import ColumnFormat
@@ -143,14 +144,14 @@ class RegionList(RegionExportMixin):
         formats: dict[str, ColumnFormat] | None = None,
         reading: dict[str, Any] | None = None,
     ) -> None:
-        self.levels_, self.names_ = list(levels), list(names)
+        self.fill_, self.formats_ = dict(fill or {}), dict(formats or {})
+        self.levels_, self.names_ = list(levels), with_formats(names, self.formats_)
         self.classes_ = np.asarray(classes)
         self.default_, self.total_ = default, float(total)
         if columns is None:
             used = (n.column if isinstance(n, Indicator) else n for n in self.names_)
             columns = list(dict.fromkeys(used))
         self.feature_names_in_ = np.array(list(columns), dtype=object)
-        self.fill_, self.formats_ = dict(fill or {}), dict(formats or {})
         self.reading_ = reading
         self._inputs = InputColumns(
             _tree_of(self.used_features, len(self.names_)),
@@ -201,7 +202,7 @@ class RegionList(RegionExportMixin):
             default=None if model.leftover == "abstain" else model._leftover_answer,
             total=model._total * model._weight_unit,
             columns=columns,
-            **more,
+            **{"formats": model.formats_, **more},
         )
 
     @property
@@ -291,7 +292,10 @@ class RegionList(RegionExportMixin):
         """
         found = self._answers(X)
         texts = {(p.level, p.region, p.answer): region_text(p) for p in self.pieces()}
-        bare = [level.regions.describe(self._texts(level)) for level in self.levels_]
+        bare = [
+            region_texts(level.regions, [self.names_[f] for f in level.features])
+            for level in self.levels_
+        ]
         described = []
         for level, region, answer in zip(*(part.tolist() for part in found)):
             if level < 0:
@@ -300,10 +304,6 @@ class RegionList(RegionExportMixin):
             key = level, region, self.classes_[answer]
             described.append(f"{level + 1}. {texts.get(key) or bare[level][region]}")
         return described
-
-    def _texts(self, level: ListLevel) -> list[Any]:
-        names = [self.names_[f] for f in level.features]
-        return names if isinstance(level.regions, Boxes) else [str(name) for name in names]
 
     def rename_clusters(self, names: Mapping[Any, str]) -> RegionList:
         """The same regions with other labels of the clusters.

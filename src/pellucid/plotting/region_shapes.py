@@ -8,7 +8,7 @@ import numpy as np
 
 from pellucid.plotting.palette import cluster_color
 
-INK, PASSED_ON, DELETED = "#222222", "#C4C8CC", "#D55E00"
+INK, PASSED_ON, OTHER, DELETED = "#222222", "#C4C8CC", "#8A9096", "#D55E00"
 _GRID = 240
 """Grid points per axis at which regions are evaluated."""
 

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pellucid.eop.answer_regions import region_texts
 from pellucid.eop.classifiers.stumps import Stump
 from pellucid.eop.shapes.boxes import Boxes
+from pellucid.eop.shapes.regions import column_texts, format_of
 from pellucid.plotting.palette import cluster_color
 from pellucid.plotting.region_shapes import (
     DELETED,
     INK,
+    OTHER,
     PASSED_ON,
     Window,
     draw_regions,
@@ -84,13 +87,7 @@ def plot_level(
     ax = _new_axes(scene.dim) if ax is None else ax
     scene.draw(ax)
     scene.draw_legend(ax)
-    answered, reached = int(scene.is_answered.sum()), len(scene.y)
-    wrong = int(scene.is_wrong.sum())
-    ax.set_title(
-        f"level {scene.number + 1} of {len(model.levels_)}: {answered:,} of {reached:,} rows "
-        f"answered, {wrong:,} wrongly",
-        fontsize=10,
-    )
+    ax.set_title(f"level {scene.number + 1} of {len(model.levels_)}: {scene.counts}", fontsize=10)
     return ax
 
 
@@ -292,7 +289,7 @@ def _sentence(scene: _Scene, query: Any, region: int | None) -> str:
     """The answer and its reason, in two or three lines."""
     if region is None:
         return "no region holds this row; below, the last level and its regions"
-    where = scene.level.regions.describe(scene.names)[region]
+    where = region_texts(scene.level.regions, scene.described)[region]
     first = f"{scene.model.predict(query)[0]}, by level {scene.number + 1}"
     return "\n".join([first, *textwrap.wrap(where, 64)])
 
@@ -319,21 +316,37 @@ class _Scene:
                 f"level {level} uses {self.dim} columns; a plot shows one or two: fit with "
                 "max_dim=2"
             )
-        self.names = [str(n) for n in _names(model, feature_names, self.features)]
-        described = _names(model, feature_names, self.features)
+        described = self.described = _names(model, feature_names, self.features)
+        self.names = column_texts(described)
         self.indicators = {a: n for a, n in enumerate(described) if isinstance(n, Indicator)}
         y = np.asarray(y)
         at = np.asarray(model.apply(X))[:, 0]
         if y.shape != at.shape:
             raise ValueError(f"y has shape {y.shape}, but X has {len(at)} rows")
         rows = np.flatnonzero((at < 0) | (at >= level))
-        if len(rows) > _MOST_POINTS:
-            rows = np.sort(np.random.RandomState(0).choice(rows, _MOST_POINTS, replace=False))
         self.P, self.y = _columns_of(X, self.features)[rows], y[rows]
         self.is_answered = at[rows] == level
         answer = model.classes_[self.level.classifier.predict(self.P)] if len(rows) else self.y
-        self.misses = answer != self.y
+        # Rows of no class of the model, such as noise, are neither right nor wrong.
+        classes = set(model.classes_.tolist())
+        self.is_other = np.array([value not in classes for value in self.y.tolist()], dtype=bool)
+        self.misses = (answer != self.y) & ~self.is_other
         self.is_wrong = self.is_answered & self.misses
+        self.counts = self._count()
+        if len(rows) > _MOST_POINTS:
+            drawn = np.sort(np.random.RandomState(0).choice(len(rows), _MOST_POINTS, replace=False))
+            for name in ("P", "y", "is_answered", "is_other", "misses", "is_wrong"):
+                setattr(self, name, getattr(self, name)[drawn])
+
+    def _count(self) -> str:
+        """How many rows reach the level, and what becomes of them."""
+        counted, others = self.is_answered[~self.is_other], self.is_answered[self.is_other]
+        text = (
+            f"{counted.sum():,} of {len(counted):,} rows answered, {self.is_wrong.sum():,} wrongly"
+        )
+        if not len(others):
+            return text
+        return f"{text}\nnot counted: {len(others):,} rows of no class, {others.sum():,} inside"
 
     def draw(
         self,
@@ -365,6 +378,10 @@ class _Scene:
                 style: dict[str, Any] = {"s": size, "linewidths": 0.3, "zorder": 3}
                 style |= {"color": color, "edgecolor": "white", "marker": marker}
                 ax.scatter(P[rows, 0], height[rows], **style)
+        if self.is_other.any():
+            hollow: dict[str, Any] = {"s": 9, "linewidths": 0.6, "zorder": 2.5, "marker": "o"}
+            hollow |= {"facecolor": "none", "edgecolor": OTHER}
+            ax.scatter(P[self.is_other, 0], height[self.is_other], **hollow)
         wrong = self.misses & ~grey
         size, width, alpha = (14, 0.7, 0.45) if all_colored else (22, 0.9, 1.0)
         cross: dict[str, Any] = {"marker": "x", "color": INK, "alpha": alpha, "zorder": 4}
@@ -397,18 +414,29 @@ class _Scene:
     def _dress(self, ax: Axes, window: Window) -> None:
         ax.set_xlim(*window[0])
         ax.set_xlabel(self._axis_name(0), parse_math=False)
-        if 0 in self.indicators:
-            ax.set_xticks([0, 1], _words(self.indicators[0]))
+        self._write_values(ax.xaxis, 0)
         if self.dim == 2:
             ax.set_ylim(*window[1])
             ax.set_ylabel(self._axis_name(1), parse_math=False)
-            if 1 in self.indicators:
-                ax.set_yticks([0, 1], _words(self.indicators[1]))
+            self._write_values(ax.yaxis, 1)
         else:
             ax.set_ylim(0, 1)
             ax.set_yticks([])
             ax.set_ylabel("spread by chance", fontsize=8, color="#777777")
         ax.spines[["top", "right"]].set_visible(False)
+
+    def _write_values(self, axis: Any, position: int) -> None:
+        """Write the values of an axis: the words of a category, dates and units."""
+        written = format_of(self.names[position])
+        if position in self.indicators:
+            axis.set_ticks([0, 1], _words(self.indicators[position]))
+        elif written.is_date:
+            from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+            axis.set_major_locator(locator := AutoDateLocator(maxticks=6))
+            axis.set_major_formatter(ConciseDateFormatter(locator))
+        elif written.prefix or written.suffix:
+            axis.set_major_formatter(lambda value, _: written.text(float(f"{value:.12g}")))
 
     def _axis_name(self, axis: int) -> str:
         indicator = self.indicators.get(axis)
@@ -436,7 +464,10 @@ class _Scene:
         ]
         if self.is_wrong.any() or not has_grey:
             handles.append(mark("answered wrongly", marker="x", color=INK))
-        if has_grey and not self.is_answered.all():
+        if self.is_other.any():
+            hollow = {"markerfacecolor": "none", "color": OTHER, "markersize": 4}
+            handles.append(mark("of no class", marker="o", **hollow))
+        if has_grey and not self.is_answered[~self.is_other].all():
             handles.append(mark("passed on", marker="o", color=PASSED_ON, markersize=4))
         if has_deleted:
             handles.append(Line2D([], [], color=DELETED, linestyle="--", label="deleted"))

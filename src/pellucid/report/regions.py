@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from pellucid.eop.problem import project
 from pellucid.explanation.rules import default_names
@@ -45,15 +46,22 @@ def make_regions_payload(
     notes: DataNotes | None = None,
     cluster_names: Names | None = None,
     exported: Any = None,
+    is_noise: np.ndarray | None = None,
 ) -> dict[str, Any]:
     """Payload of a fitted EOP model; parameters as in `write_report`.
 
-    With a `reference` its classes are called clusters.
+    With a `reference` its classes are called clusters. Rows that are noise, of the rows of the
+    fit, are left out.
     """
     numbers = read_X(model, X, reset=False)
+    n_read = numbers.shape[0]
+    kept = np.arange(n_read)
+    if is_noise is not None and len(is_noise) == n_read:
+        kept = np.flatnonzero(~is_noise)
+        numbers = numbers.tocsr()[kept].tocsc() if sparse.issparse(numbers) else numbers[kept]
     n_rows, n_columns = numbers.shape
     names = [str(n) for n in getattr(model, "feature_names_in_", default_names(n_columns))]
-    at, answer = model.apply(X), _positions(model.classes_, model.predict(X))
+    at, answer = model.apply(X)[kept], _positions(model.classes_, model.predict(X)[kept])
     rules = model.explain()
     n_classes = len(model.classes_)
     # Rows without an answer are a group by themselves, which has no card.
@@ -65,7 +73,8 @@ def make_regions_payload(
     values = numbers
 
     def read_column(name: str) -> NumberColumn:
-        return NumberColumn(name, column_values(values, order[name], everything))
+        numbers = column_values(values, order[name], everything)
+        return NumberColumn(name, numbers, model.formats_.get(name))
 
     read: Any = read_column
 
@@ -77,7 +86,9 @@ def make_regions_payload(
         notes = notes_without_values(notes)
         numbers = np.nan_to_num(np.column_stack([read(name).numbers for name in names]))
     if notes.table is None:
-        notes = replace(notes, table=find_table_facts(names, read_column, n_rows))
+        table = find_table_facts(names, read_column, n_rows)
+        table = replace(table, n_read=n_read, dropped={"noise": n_read - n_rows})
+        notes = replace(notes, table=table)
     columns = choose_columns(
         names, read, used, position, n_classes + 1, _cuts(rules[: len(model.levels_)])
     )

@@ -20,6 +20,8 @@ from pellucid.report.model_view import Subject
 from pellucid.report.page import render
 from pellucid.report.payload import make_payload
 from pellucid.report.table_facts import TableFacts
+from pellucid.tables.columns import Columns
+from pellucid.tables.dates import dates_as_days
 from pellucid.tables.frames import as_table
 
 
@@ -70,6 +72,10 @@ def report_html(
         # What `explain_clusters` returns; with a reference, the classes are called clusters.
         shown["reference"] = reference or "the given clusters"
         exported = model if exported is None else exported
+        if model.noise_note is not None:
+            warned = [model.noise_note, *warnings]
+            shown["notes"] = DataNotes(decisions, warned, number_of_clusters, table)
+            shown["is_noise"] = model.is_noise
         model, X = _in_numbers(model, X)
     if hasattr(model, "levels_"):
         from pellucid.report.regions import make_regions_payload
@@ -93,7 +99,8 @@ def _in_numbers(found: Any, X: Any) -> tuple[Any, Any]:
     names = [str(name) for name in found.encoding.names]
     model = copy.copy(found.model)
     model.feature_names_in_ = np.array(names, dtype=object)
-    numbers = np.asarray(found.encoding.transform(X))
+    days = dates_as_days(Columns.of(X), found.model.formats_)
+    numbers = np.asarray(found.encoding.transform(days))
     columns = {name: numbers[:, i] for i, name in enumerate(names)}
     return model, nw.from_dict(columns, backend=as_table(X).implementation).to_native()
 
@@ -121,6 +128,7 @@ def write_report(path: str | PathLike[str], model: Any, X: Any, **options: Any) 
     model : fitted estimator of this package, Explanation, ThresholdTree or ClusterRegions
         Of EOP models, and of what :func:`~pellucid.explain_clusters` returns, the page shows
         the levels and their regions; `fitted`, `trade_off`, `series` and `times` are not for them.
+        Rows that `explain_clusters` has left out as noise are left out of the page, which says so.
     X : data frame, array-like or sparse matrix
         The rows to show, usually those of `fit`: estimators do not keep them. Agreement with
         the reference is counted anew if they are the same.

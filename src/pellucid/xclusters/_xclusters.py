@@ -15,11 +15,11 @@ from pellucid._utils.sklearn_compat import HasMethods, Interval, StrOptions, val
 from pellucid._utils.training_data import store_training_data
 from pellucid.tables.column_formats import ColumnFormat
 from pellucid.tables.columns import Columns
+from pellucid.tables.dates import date_formats, dates_as_days
 from pellucid.tables.encoding import Encoding
 from pellucid.tables.validation import read_sample_weight
 from pellucid.xclusters._fitted import ExplainedClusters
 from pellucid.xclusters.branch_and_bound import ALPHA_TOL
-from pellucid.xclusters.dates import date_formats, dates_as_days
 from pellucid.xclusters.distances.pairwise import (
     check_matrix,
     column_ranges,

@@ -10,7 +10,7 @@ import numpy as np
 from pellucid._utils.texts import say
 from pellucid.eop.classifiers.base import BaseClassifier, FittedClassifier
 from pellucid.eop.problem import project
-from pellucid.explanation.conditions import format_number
+from pellucid.eop.shapes.regions import format_of
 from pellucid.tree.predictor import column_values
 from pellucid.tree.rounding import choose_threshold
 
@@ -42,9 +42,8 @@ class Stump:
 
     def reason(self, answer: int, names: Sequence[str], classes: np.ndarray) -> str:
         """Condition under which a class is predicted, as text."""
-        sign = "≤" if answer == self.at_most else ">"
-        bound = format_number(self.threshold)
-        return say("where", condition=f"{names[self.position]} {sign} {bound}")
+        name, side = names[self.position], "high" if answer == self.at_most else "low"
+        return say("where", condition=format_of(name).condition(name, **{side: self.threshold}))
 
 
 class StumpBase(BaseClassifier):

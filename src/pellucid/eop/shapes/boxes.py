@@ -10,8 +10,7 @@ import numpy as np
 
 from pellucid._utils.rule_words import rule_words
 from pellucid.eop.shapes.base import Rows, ShapeFinder
-from pellucid.eop.shapes.regions import Regions
-from pellucid.explanation.conditions import format_number
+from pellucid.eop.shapes.regions import Regions, format_of
 from pellucid.tables.encoding import Indicator
 from pellucid.tree.rounding import choose_threshold
 
@@ -87,11 +86,10 @@ def describe_interval(low: float, high: float, name: str | Indicator) -> str:
     if isinstance(name, Indicator):
         is_one, is_zero = low >= 0, high < 1
         return str(name) if is_one else name.negation if is_zero else ""
-    if np.isinf(low):
-        return "" if np.isinf(high) else f"{name} ≤ {format_number(high)}"
-    if np.isinf(high):
-        return f"{name} > {format_number(low)}"
-    return f"{format_number(low)} < {name} ≤ {format_number(high)}"
+    if np.isinf(low) and np.isinf(high):
+        return ""
+    bounds = (None if np.isinf(end) else float(end) for end in (low, high))
+    return format_of(name).condition(name, **dict(zip(("low", "high"), bounds)))
 
 
 def describe_box(lower: np.ndarray, upper: np.ndarray, names: Sequence[str | Indicator]) -> str:

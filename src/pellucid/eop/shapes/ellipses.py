@@ -10,7 +10,7 @@ import numpy as np
 from pellucid._utils.texts import say
 from pellucid.eop.shapes.ball_growing import best_radius, distances, grow_from_seeds
 from pellucid.eop.shapes.base import Rows, ShapeFinder
-from pellucid.eop.shapes.regions import Regions, short_number
+from pellucid.eop.shapes.regions import Regions, short_distance, short_number
 
 
 class Ellipses(Regions):
@@ -56,7 +56,7 @@ class Ellipses(Regions):
             say(
                 "ellipse",
                 columns=[
-                    f"{name} = {short_number(middle, half)} ± {short_number(half, half)}"
+                    f"{name} = {short_number(middle, half, name)} ± {short_distance(half, name)}"
                     for name, middle, half in zip(names, center, half_widths)
                 ],
             )

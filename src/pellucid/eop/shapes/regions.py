@@ -3,26 +3,77 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from pellucid._utils.rule_words import rule_words
+from pellucid._utils.texts import say
 from pellucid.eop.problem import ProjectionView
-from pellucid.explanation.conditions import format_number
+from pellucid.tables.column_formats import PLAIN, ColumnFormat
+from pellucid.tables.encoding import Indicator
 
 
-def short_number(value: float, scale: float) -> str:
-    """Format a number, rounded to about two significant digits of `scale`."""
+class ColumnName(str):
+    """Name of a column, with the format of its values.
+
+    Texts of regions are made from names, which are strings for shapes and classifiers of users.
+
+    Examples
+    --------
+    >>> from pellucid.eop.shapes.regions import ColumnName
+    >>> from pellucid.tables.column_formats import ColumnFormat
+    >>> ColumnName("signup", ColumnFormat("date")).written.text(18701.0)
+    '2021-03-15'
+    """
+
+    written: ColumnFormat
+
+    def __new__(cls, name: str, written: ColumnFormat = PLAIN) -> ColumnName:
+        found = super().__new__(cls, name)
+        found.written = written
+        return found
+
+
+def format_of(name: str) -> ColumnFormat:
+    """The format of the values of a column."""
+    return name.written if isinstance(name, ColumnName) else PLAIN
+
+
+def with_formats(
+    names: Iterable[str | Indicator], formats: Mapping[str, ColumnFormat]
+) -> list[str | Indicator]:
+    """Descriptions of columns with the formats of their values."""
+    return [n if isinstance(n, Indicator) else ColumnName(n, formats.get(n, PLAIN)) for n in names]
+
+
+def column_texts(names: Iterable[str | Indicator]) -> list[str]:
+    """Descriptions of columns as strings, which keep their format."""
+    return [name if isinstance(name, str) else str(name) for name in names]
+
+
+def short_number(value: float, scale: float, name: str) -> str:
+    """A value of a column, rounded to about two significant digits of `scale`; dates to days."""
     digits = 1 - int(np.floor(np.log10(scale))) if scale > 0 else 6
-    return format_number(float(np.round(value, digits)))
+    written = format_of(name)
+    if written.is_date:
+        digits = 0 if written.kind == "date" else max(digits, 0)
+    return written.text(float(np.round(value, digits)))
+
+
+def short_distance(distance: float, name: str) -> str:
+    """A distance in a column, rounded to about two significant digits; of dates, in days."""
+    if format_of(name).is_date:
+        days = float(short_number(distance, distance, ""))
+        return say("days", n=int(days) if days.is_integer() else days)
+    return short_number(distance, distance, name)
 
 
 def describe_extent(name: str, low: float, high: float) -> str:
     """Text of an interval, rounded to about two significant digits of its length."""
     length = high - low
-    return f"{short_number(low, length)} ≤ {name} ≤ {short_number(high, length)}"
+    return f"{short_number(low, length, name)} ≤ {name} ≤ {short_number(high, length, name)}"
 
 
 def describe_extents(ends: Iterable[tuple[str, float, float]]) -> str:

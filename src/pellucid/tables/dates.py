@@ -1,4 +1,4 @@
-"""Dates among the explanation features, as numbers of days."""
+"""Dates among the columns of a table, as numbers of days."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def date_formats(columns: Columns, categorical: Collection[int] = ()) -> dict[st
     --------
     >>> from datetime import date
     >>> from pellucid.tables.columns import Columns
-    >>> from pellucid.xclusters.dates import date_formats
+    >>> from pellucid.tables.dates import date_formats
     >>> table = Columns.of([[date(2020, 1, 31), "f"], [date(2021, 5, 1), "m"]])
     >>> {name: found.kind for name, found in date_formats(table).items()}
     {'x0': 'date'}

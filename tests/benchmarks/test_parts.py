@@ -1,5 +1,6 @@
 """The parts of the benchmarks that compute: stores, verdicts, slopes, curves, peers."""
 
+import json
 import sys
 from types import SimpleNamespace
 
@@ -9,7 +10,7 @@ from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
 
-from benchmarks import peers
+from benchmarks import fuzz, peers
 from benchmarks.page import holds
 from benchmarks.papers import (
     beam_causes,
@@ -33,6 +34,7 @@ from benchmarks.store import Store, group, mean
 from benchmarks.verdicts import Cell, explain, judge
 from pellucid._core.refine.portfolio import EFFORTS
 from pellucid.baselines import CLTree
+from tests.fuzz.counts import engine_hash
 
 pytestmark = pytest.mark.slow
 
@@ -51,6 +53,19 @@ def test_a_store_remembers_and_forgets(tmp_path):
     again.drop([{"name": "c"}])
     assert [row["name"] for row in Store(path, ("name", "seed"), ("seconds",)).rows] == ["a, b"]
     assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("is_stale", [False, True])
+def test_counts_of_random_problems_of_another_engine_are_stale(tmp_path, is_stale):
+    engine = "another" if is_stale else engine_hash()
+    counts = {"IMM": {"cases": 1000, "fits": 2000, "correct": 999, "hang": 1}}
+    document = {"engine": engine, "commit": "abc", "estimators": counts, "runs": []}
+    (tmp_path / fuzz.FILE).write_text(json.dumps(document))
+    [section] = fuzz.sections(Settings(output=tmp_path))
+    [sheet] = section.items
+    total = "all (stale)" if is_stale else "all"
+    assert sheet.rows[-1] == [total, "1,000", "2,000", "999", "0", "1"]
+    assert ("stale" in sheet.note) == is_stale
 
 
 def test_a_store_with_other_columns_is_refused(tmp_path):

@@ -35,13 +35,16 @@ def engine_hash(package: Path | None = None) -> str:
 
 
 def commit() -> str:
-    """The commit that is checked out, "unknown" without Git."""
-    command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short=12", "HEAD"]
+    """The commit that is checked out, with a "+" if files have changed; "unknown" without Git."""
+
+    def git(*arguments: str) -> str:
+        command = ["git", "-C", str(Path(__file__).parents[2]), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
     try:
-        found = subprocess.run(command, capture_output=True, text=True, check=True)
+        return git("rev-parse", "--short=12", "HEAD") + "+" * bool(git("status", "-s", "--", "src"))
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
-    return found.stdout.strip()
 
 
 def read_counts(path: Path) -> dict[str, Any]:

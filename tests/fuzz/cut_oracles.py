@@ -30,6 +30,9 @@ from .tree_oracles import POWER, WrongResult, positions, require
 _EXACT_BITS = 50
 """Sums of costs below this many bits are the same in floating point, also their ratios."""
 
+_LEAST_UNIT = Fraction(1, 2**960)
+"""Costs are not counted in finer units."""
+
 _ROUNDING = 1e-12
 """Relative error of objectives that are compared in floating point."""
 
@@ -80,8 +83,10 @@ class Posed:
         own = int(costs[np.arange(len(rows)), self.labels].sum())
         bound = 2 * own + 4 * total * int(apart)
         is_exact = self.are_whole and 4 * total * width * largest < 2**_EXACT_BITS
-        times = total if self.are_whole else len(rows)
-        slack = 0 if is_exact else (2 * bound * width * times >> 60) + 1
+        # Each column is rounded to the unit: of a row with its fractional weight, or of each copy.
+        times = width * (total if self.are_whole else len(rows))
+        least_unit = _LEAST_UNIT / (both.unit**self.power * weights.unit)
+        slack = 0 if is_exact else times * ((2 * bound >> 60) + math.ceil(least_unit)) + 1
         if costs.max() * len(rows) < 2**62:
             costs = costs.astype(np.int64)
         return costs, is_exact, slack
@@ -99,6 +104,10 @@ class Posed:
     def slack(self, cost: int) -> int:
         """By how much two sums of costs of about this size may differ by rounding alone."""
         return 0 if self.is_exact else self._costs[2] + (int(cost) >> 46) + 1
+
+    def signature(self, left: np.ndarray, *more: Any) -> Any:
+        """Of cuts whose costs are sums of the same rounded numbers, given the rows on the left."""
+        return (np.sort(left).tobytes(), *more)
 
     def majority(self, rows: np.ndarray, centers: np.ndarray) -> int:
         """The center with most weight among its own rows; ties go to the lowest."""
@@ -251,11 +260,18 @@ class InducedCostOracle(CenterCriterion):
     def cuts(self, node: OracleNode) -> list[Cut]:
         found = list(self._all_cuts(node))
         enough = [cut for cut, has_enough in found if has_enough]
-        return enough or [cut for cut, _ in found]
+        return [cut for cut, _ in found] if self._may_cost_nothing(node) or not enough else enough
+
+    def _before(self, node: OracleNode) -> int:
+        return int(self.posed.costs[np.ix_(node.rows, node.centers)].min(axis=1).sum())
+
+    def _may_cost_nothing(self, node: OracleNode) -> bool:
+        """Whether the cost of a node may be rounded to 0: then only cuts that cost 0 are valid."""
+        before = self._before(node)
+        return not self.posed.is_exact and before <= self.posed.slack(before)
 
     def _all_cuts(self, node: OracleNode) -> Iterator[tuple[Cut, bool]]:
-        posed, k = self.posed, len(node.centers)
-        before = int(posed.costs[np.ix_(node.rows, node.centers)].min(axis=1).sum())
+        posed, k, before = self.posed, len(node.centers), self._before(node)
         total = int(posed.units[node.rows].sum())
         for feature, gap, near, lows, rows, n_left in self.gaps(node):
             costs = posed.costs[rows]
@@ -276,17 +292,21 @@ class InducedCostOracle(CenterCriterion):
             for i, low in enumerate(lows.tolist()):
                 same = (int(after[i]), int(weight[i]), n_near, killers)
                 if before > 0 or same[0] == 0 or not posed.is_exact:
+                    if not posed.is_exact:
+                        same = posed.signature(rows[: n_left[i]], near.tobytes(), killers)
                     yield Cut(values[i], feature, low, gap, same), bool(enough[i])
 
     def slack(self, node: OracleNode, objective: Any) -> Any:
+        if self._may_cost_nothing(node):
+            return math.inf
         if self.penalty == 0:
             return self.posed.slack(objective)
-        rounding = _ROUNDING * (1 + abs(objective))
-        before = int(self.posed.costs[np.ix_(node.rows, node.centers)].min(axis=1).sum())
-        if self.posed.is_exact or not math.isfinite(objective):
+        rounding, before = _ROUNDING * (1 + abs(objective)), self._before(node)
+        if self.posed.is_exact:
             return rounding
-        after = int(max(objective, 1) * before) if before else 0
-        return rounding + 2 * (_ratio(self.posed.slack(after), before) if before else math.inf)
+        return rounding + 2 * _ratio(
+            self.posed.slack(int(Fraction(max(objective, 1)) * before)), before
+        )
 
     def loss(self, node: OracleNode, cut: Cut) -> float:
         costs, rise = self.posed.costs, 0
@@ -296,7 +316,7 @@ class InducedCostOracle(CenterCriterion):
             (node.rows[~left], node.centers[~near]),
         ):
             rise += int(costs[np.ix_(rows, centers)].min(axis=1).sum())
-        rise -= int(costs[np.ix_(node.rows, node.centers)].min(axis=1).sum())
+        rise -= self._before(node)
         longer = 0
         for side, rows in enumerate((node.rows[left], node.rows[~left])):
             longer += 0 if (cut.feature, side) in node.above else int(self.posed.units[rows].sum())
@@ -307,7 +327,7 @@ class InducedCostOracle(CenterCriterion):
         rounding = _ROUNDING * (1 + loss)
         if self.posed.is_exact:
             return rounding
-        sums = self.posed.slack(int((1 + loss) * self.root_cost) if self.root_cost else 0)
+        sums = self.posed.slack(int(Fraction(1 + loss) * self.root_cost))
         return rounding + len(self.posed.centers) * _ratio(sums, self.root_cost)
 
 
@@ -367,7 +387,11 @@ class SurrogateOracle(SplitOracle):
             left = np.cumsum(self.posed.costs[ordered], axis=0)
             for low, n in zip(lows.tolist(), n_left.tolist()):
                 value = int(left[n - 1].min()) + int((left[-1] - left[n - 1]).min())
-                found.append(Cut(value, feature, low, 0, value))
+                same: Any = value
+                if not self.posed.is_exact:
+                    sides = ordered[:n], ordered[n:]
+                    same = frozenset(map(self.posed.signature, sides))
+                found.append(Cut(value, feature, low, 0, same))
         return found
 
     def value(self, rows: np.ndarray) -> int:

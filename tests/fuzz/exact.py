@@ -32,13 +32,6 @@ def nearest_shares(X: np.ndarray, centers: np.ndarray, labels: np.ndarray, power
     return costs[np.arange(len(rows)), labels], costs.min(axis=1)
 
 
-def cost_at(X: np.ndarray, origin: np.ndarray, weight: np.ndarray, power: int) -> Fraction:
-    """Exact cost of the rows, each at its own origin."""
-    both, weights = Exact(np.stack([X, origin])), Exact(weight)
-    costs = (abs(both.values[0] - both.values[1]) ** power).sum(axis=1)
-    return int((weights.values * costs).sum()) * both.unit**power * weights.unit
-
-
 def partition_cost(X: np.ndarray, labels: np.ndarray, weight: np.ndarray, power: int) -> Fraction:
     """Exact cost of the rows at the means (power 2) or lower medians (power 1) of their clusters.
 

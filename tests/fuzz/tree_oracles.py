@@ -6,13 +6,12 @@ import math
 from fractions import Fraction
 
 import numpy as np
-from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
 from pellucid import BSIMM, EMN, IMM, ExGreedy, ExShallow, scan
 from pellucid.tree.sizes import conditions_per_leaf
 
-from .exact import cost_at, nearest_shares, partition_cost, to_float
+from .exact import nearest_shares, partition_cost, to_float
 from .numbers import is_in_domain
 from .tree_cases import CENTERS, SEEDED, SEPARATING, TreeCase, other_storage, take_rows
 
@@ -56,8 +55,8 @@ def check_tree(case: TreeCase, model, rng) -> None:
     _check_rules(model, X, leaf, reference, weight)
     if case.name == "ExplainableKMeans" or getattr(model, "polish", False):
         _check_names(position[counted], reference[counted], weight[counted], k)
-    _check_cost(model.inertia_, "inertia_", case, model, position)
-    _check_cost(model.reference_inertia_, "reference_inertia_", case, model, reference)
+    _check_cost(model.inertia_, "inertia_", case, position)
+    _check_cost(model.reference_inertia_, "reference_inertia_", case, reference)
     require(np.isfinite(model.cluster_centers_).all(), "a cluster center is not finite")
     importances = model.feature_importances_
     require(np.isfinite(importances).all() and (importances >= 0).all(), "importances are wrong")
@@ -167,33 +166,26 @@ def _check_names(position, reference, weight, k):
     )
 
 
-def _check_cost(found, name, case, model, labels):
+def _check_cost(found, name, case, labels):
     require(np.isfinite(found) and found >= 0, f"{name} is {found}")
     if len(case.X) > 100:
         return
     exact = partition_cost(case.X, labels, case.weights, POWER[case.objective])
     apart = abs(Fraction(float(found)) - exact)
-    wrong = apart > exact / 10**9 and apart > exact / 10**9 + cost_tolerance(case, model)
+    wrong = apart > exact / 10**9 and apart > exact / 10**9 + cost_tolerance(case)
     require(not wrong, f"{name} is {found}, not {to_float(exact)}")
 
 
-def cost_tolerance(case, model, is_sparse: bool = False) -> Fraction:
+def cost_tolerance(case) -> Fraction:
     """Absolute error that rounding may cause in a cost, apart from a relative error.
 
-    Sums are taken about the reference centers, or about 0 if the data are sparse, and corrected
-    for the means. The means are rounded to floats, whatever the number of rows: equal rows may
-    cost a square of a rounding error instead of 0. With many rows, only this part is tolerated.
+    The means are rounded to floats: equal rows may cost a square of a rounding error instead of 0.
     """
     X, power = case.X, POWER[case.objective]
-    labels = positions(model.reference_labels_, model.cluster_names_)
-    origin = np.where((labels >= 0)[:, None], model.reference_centers_[labels], 0.0)
-    if is_sparse or sparse.issparse(case.given):
-        origin = np.zeros_like(X)
     largest = Fraction(float(np.abs(X).max(initial=0)))
     total = sum(map(Fraction, case.weights.tolist()))
     moved = (4 * largest * Fraction(EPS)) ** 2 if power == 2 else 0
-    summed = cost_at(X, origin, case.weights, power) / 10**13 if len(X) <= 100 else 0
-    return summed + X.shape[1] * moved * total + Fraction(1, 10**300)
+    return X.shape[1] * moved * total + Fraction(1, 10**300)
 
 
 def _check_optimum(case, model, position, reference, rng):
@@ -322,7 +314,7 @@ def _not_costlier(case, model, rng):
         about = f"{to_float(costs[0])} against {to_float(costs[1])} of {start}"
         one_group = np.where(positions(model.reference_labels_, model.cluster_names_) >= 0, 0, -1)
         total = partition_cost(case.X, one_group, case.weights, 2)
-        slack = costs[1] / 10**9 + total / 2**40 + 2 * cost_tolerance(case, model)
+        slack = costs[1] / 10**9 + total / 2**40 + 2 * cost_tolerance(case)
         require(costs[0] <= costs[1] + slack, f"costlier than the start: {about}")
 
 
@@ -378,4 +370,4 @@ def _alike(case, model, other):
     a, b = model.inertia_, other.inertia_
     if abs(a - b) <= 1e-9 * max(abs(a), abs(b)):
         return True
-    return abs(a - b) <= to_float(2 * cost_tolerance(case, model, is_sparse=True))
+    return abs(a - b) <= to_float(2 * cost_tolerance(case))

@@ -97,13 +97,17 @@ def test_unknown_choices(parameter):
         prepared(blobs(), **{parameter: "maybe"})
 
 
-def test_nan_is_missing_and_infinity_is_an_error():
+def test_nan_is_missing_and_numbers_outside_the_domain_are_an_error():
     table = with_gaps({"a": 0.0, "b": 0.0})
     table[3, "b"] = float("nan")
     assert len(prepared(table)[0].rows) == 199
-    table[4, "b"] = float("inf")
-    with pytest.raises(InputError, match="column 'b' contains infinite values, first in row 5"):
-        prepared(table)
+    for large, text in ((float("inf"), "inf"), (-1e200, r"-1e\+200")):
+        table[4, "b"] = large
+        with pytest.raises(InputError, match=f"column 'b' contains {text} in row 5"):
+            prepared(table)
+    tiny = pl.DataFrame({"a": np.arange(20) % 3 * 1e-200})
+    with pytest.raises(InputError, match="numbers of column 'a' differ by at most 2e-200"):
+        prepared(tiny)
 
 
 def test_nothing_is_left():

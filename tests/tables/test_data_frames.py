@@ -72,7 +72,17 @@ def test_objects(values, expected):
 
 @pytest.mark.parametrize(
     "values",
-    [[[1], [2]], [{"a": 1}], [{1}], [b"a"], [1 + 2j], [object()], [Silent(), "a"], [int, "a"]],
+    [
+        [[1], [2]],
+        [{"a": 1}],
+        [{1}],
+        [b"a"],
+        [1 + 2j],
+        [object()],
+        [Silent(), "a"],
+        [int, "a"],
+        [Color.RED, [1]],
+    ],
 )
 def test_objects_that_are_neither_numbers_nor_dates_nor_text(values):
     assert read(pd.Series(values, dtype=object)).dtype == pl.Object

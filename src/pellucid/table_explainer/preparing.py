@@ -5,18 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from pellucid._utils.notices import InputError, notice, option
+from pellucid._utils.numeric_domain import MAX_VALUE, MIN_SPREAD
 from pellucid._utils.texts import Message
 from pellucid.explanation.column_provenance import ColumnSource
 from pellucid.explanation.monotone_maps import MonotoneMap
 from pellucid.explanation.restate import TreeRestatement
 from pellucid.table_explainer.arguments import MISSING, SCALES, check_choice
 from pellucid.table_explainer.column_names import one_name
-from pellucid.table_explainer.roles import ColumnRoles, as_category, as_number, choose_roles
+from pellucid.table_explainer.roles import (
+    ColumnRoles,
+    as_category,
+    as_number,
+    choose_roles,
+    is_nested,
+)
 from pellucid.table_explainer.scaling import ColumnScale, find_scales
 from pellucid.table_explainer.wording import count
 from pellucid.tables.column_formats import ColumnFormat
@@ -170,6 +178,12 @@ def prepare(
     check_choice("scale", scale, SCALES)
     check_choice("missing", missing, MISSING)
     label_column = None if labels is None else one_name(labels, source.table.columns, "labels")
+    if label_column is not None and is_nested(source.table[label_column].dtype):
+        raise InputError(
+            f"column {label_column!r} of {option('labels')} has values of type "
+            f"{source.table[label_column].dtype}",
+            hint="labels are numbers or text",
+        )
     roles = choose_roles(
         source.table,
         source.formats,
@@ -181,7 +195,7 @@ def prepare(
     )
     table = source.table.select(
         [
-            *(_finite(as_number(source.table[name])) for name in roles.numbers),
+            *(_in_domain(as_number(source.table[name])) for name in roles.numbers),
             *(as_category(source.table[name]) for name in roles.categories),
         ]
     )
@@ -229,14 +243,25 @@ def _labels(column: pl.Series, rows: np.ndarray) -> np.ndarray:
     )
 
 
-def _finite(column: pl.Series) -> pl.Series:
-    """A column of numbers, NaN as missing; infinite numbers are an error."""
+def _in_domain(column: pl.Series) -> pl.Series:
+    """A column of numbers, NaN as missing; numbers that cannot be squared are an error."""
     column = column.fill_nan(None)
-    if column.is_infinite().any():
-        row = (column.is_infinite().fill_null(False).arg_max() or 0) + 1
+    hint = f"multiply the column by a constant, or ignore it with {option('exclude')}"
+    is_large = (column.abs() > MAX_VALUE).fill_null(False)
+    if is_large.any():
+        row = is_large.arg_max() or 0
         raise InputError(
-            f"column {column.name!r} contains infinite values, first in row {row}",
-            hint=f"remove them from the table, or ignore the column with {option('exclude')}",
+            f"column {column.name!r} contains {column[row]:.4g} in row {row + 1}; numbers of more "
+            f"than {MAX_VALUE:g} are too large to square",
+            hint=hint,
+        )
+    low: Any = column.min()
+    high: Any = column.max()
+    if low is not None and 0 < high - low < MIN_SPREAD:
+        raise InputError(
+            f"the numbers of column {column.name!r} differ by at most {high - low:.4g}, which is "
+            "too small to square",
+            hint=hint,
         )
     return column
 

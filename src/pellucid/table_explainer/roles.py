@@ -190,7 +190,7 @@ def find_format(column: pl.Series, known: ColumnFormat) -> ColumnFormat:
     if is_year(column):
         return ColumnFormat("year")
     values: tuple[int, ...] = ()
-    if column.head(_FIRST_ROWS).n_unique() <= FEW_VALUES + 1:
+    if column.head(_FIRST_ROWS).n_unique() <= FEW_VALUES + 1 and not _is_long(column):
         different = sorted(int(value) for value in _present(column).unique())
         values = tuple(different) if len(different) <= FEW_VALUES else ()
     return ColumnFormat("integer", prefix=known.prefix, suffix=known.suffix, values=values)
@@ -244,7 +244,17 @@ def is_nested(dtype: Any) -> bool:
     return dtype.is_nested() or dtype in (pl.Binary, pl.Object)
 
 
+def _is_long(column: pl.Series) -> bool:
+    """Whether a numeric column has numbers of more than 53 bits, which float64 rounds."""
+    return bool((_present(column).cast(pl.Float64).abs() > 2**53).any())
+
+
 def _forced_category(column: pl.Series) -> str:
+    if column.dtype.is_numeric() and _is_long(column):
+        raise InputError(
+            f"column {column.name!r} has numbers above 2**53, which cannot be categories",
+            hint=f"convert the column to text, or remove it from {option('categorical')}",
+        )
     return "nested" if is_nested(column.dtype) else "category"
 
 
@@ -287,7 +297,7 @@ def _numeric_role(column: pl.Series) -> str:
         return "number"
     few = column.head(_FIRST_ROWS).n_unique() <= MAX_CATEGORIES
     n_different = column.n_unique() if few else MAX_CATEGORIES + 1
-    if n_different == 2:
+    if n_different == 2 and not _is_long(column):
         return "category"
     is_few = n_different <= min(MAX_CATEGORIES, max(2, len(column) // 10))
     if _IDENTIFIER.search(column.name) or _IDENTIFIER.search(column.name.lower()):

@@ -120,7 +120,9 @@ def of_objects(name: str, values: Sequence[Any]) -> pl.Series:
             return pl.Series(name, texts, dtype=pl.String)
     except FAILURES:
         pass  # objects that cannot be written or compared
-    return pl.Series(name, values, dtype=pl.Object)
+    # Their values are not used; polars looks into some of them.
+    known = [None if value is None else type(value).__name__ for value in values]
+    return pl.Series(name, known, dtype=pl.Object)
 
 
 def _reader(kind: type) -> tuple[str | None, Callable[[Any], Any]]:

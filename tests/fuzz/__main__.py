@@ -23,6 +23,7 @@ def main() -> int:
     )
     parser.add_argument("--cases", type=int, help="end after so many cases")
     parser.add_argument("--seed", type=int, help="run this case only, and describe it")
+    parser.add_argument("--only", choices=["models", "tables"], help="kind of the cases")
     parser.add_argument(
         "--counts",
         type=Path,
@@ -33,7 +34,7 @@ def main() -> int:
     )
     options = parser.parse_args()
     if options.seed is not None:
-        return _run_one(options.seed)
+        return _run_one(options.seed, options.only)
     if options.merge and not options.counts:
         parser.error("--merge needs --counts, the file for the sums")
     known = [] if options.counts is None else _current_counts(options.counts)
@@ -51,7 +52,8 @@ def main() -> int:
             write_counts(options.counts, add_counts([*known, campaign.document()]))
 
     campaign = Campaign(
-        options.minutes, options.processes, first, options.cases, show=_show, save=save
+        *(options.minutes, options.processes, first, options.cases),
+        **{"show": _show, "save": save, "only": options.only},
     )
     save(campaign)  # an error, such as seeds that are counted twice, comes before the run
     campaign.run()
@@ -76,14 +78,19 @@ def _show(line: str) -> None:
     print(line, flush=True)
 
 
-def _run_one(seed: int) -> int:
-    from .running import draw_case, run_case
+def _run_one(seed: int, only: str | None) -> int:
+    from .running import draw_case
+    from .table_cases import draw_table_case_of, is_table, run_case_of
 
-    case, _ = draw_case(seed)
-    print(case.model, case.description, sep="\n")
-    print(f"may be refused: {case.may_refuse}; must be: {case.must_refuse}")
-    print(f"X = {case.X!r}\nweight = {case.weight!r}\ny = {case.y!r}")
-    outcome = run_case(seed)
+    if is_table(seed, only):
+        table_case = draw_table_case_of(seed)
+        print(table_case.description, table_case.table, sep="\n")
+    else:
+        case, _ = draw_case(seed)
+        print(case.model, case.description, sep="\n")
+        print(f"may be refused: {case.may_refuse}; must be: {case.must_refuse}")
+        print(f"X = {case.X!r}\nweight = {case.weight!r}\ny = {case.y!r}")
+    outcome = run_case_of(seed, only)
     print(f"{outcome.kind} after {outcome.n_fits} fits: {outcome.message}")
     return int(outcome.is_failure)
 

@@ -22,7 +22,10 @@ _REPORT_EVERY, _SHOW_EVERY = 1.0, 30.0
 _COMPILING = 0.3
 """Share of the time after which the cases begin even if not everything is compiled."""
 
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+_THREADS = (
+    *("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"),
+    *("POLARS_MAX_THREADS", "RAYON_NUM_THREADS"),
+)
 """Variables that keep other libraries from using more threads than there are processes."""
 
 
@@ -33,9 +36,9 @@ def _warm_up() -> None:
     pellucid.warm_up()
 
 
-def _work(number, n_processes, seed, end_seed, last_time, time_limit, current, pipe, log):
+def _work(number, n_processes, seed, end_seed, last_time, time_limit, only, current, pipe, log):
     """Run every n-th case until the time is over; the counts go through the pipe."""
-    from .running import run_case
+    from .table_cases import run_case_of
 
     with open(log, "w", encoding="utf-8") as stream:
         faulthandler.enable(stream)
@@ -45,7 +48,7 @@ def _work(number, n_processes, seed, end_seed, last_time, time_limit, current, p
             current[number] = seed
             # Ends the process even in the middle of compiled code.
             faulthandler.dump_traceback_later(time_limit, exit=True, file=stream)
-            outcome = run_case(seed)
+            outcome = run_case_of(seed, only)
             faulthandler.cancel_dump_traceback_later()
             counts[outcome.estimator, "cases"] += 1
             counts[outcome.estimator, "fits"] += outcome.n_fits
@@ -74,6 +77,8 @@ class Campaign:
         Gets the campaign every half minute, too, and at the end.
     time_limit : float
         Seconds per case.
+    only : {"models", "tables"}, optional
+        Kind of the cases. Default: both.
 
     Attributes
     ----------
@@ -91,9 +96,10 @@ class Campaign:
         show: Callable[[str], Any] = print,
         save: Callable[[Campaign], Any] = lambda campaign: None,
         time_limit: float = TIME_LIMIT,
+        only: str | None = None,
     ) -> None:
         self.first_seed, self.n_processes, self.time_limit = first_seed, n_processes, time_limit
-        self.show, self.save = show, save
+        self.show, self.save, self.only = show, save, only
         self.end_seed = 2**62 if n_cases is None else first_seed + n_cases
         self.last_time = time.time() + 60 * minutes
         self.counts: Counter = Counter()
@@ -138,7 +144,7 @@ class Campaign:
         log = str(Path(folder) / f"{number}-{seed}.log")
         arguments = (
             *(number, self.n_processes, seed, self.end_seed),
-            *(self.last_time, self.time_limit, self._current, there, log),
+            *(self.last_time, self.time_limit, self.only, self._current, there, log),
         )
         process = self._context.Process(target=_work, args=arguments, daemon=True)
         process.start()

@@ -19,6 +19,7 @@ def test_imm_is_the_brute_force_tree(data):
     assert oracles.as_nested(fit(IMM(), data).tree_) == oracles.grow_imm(data)
 
 
+@pytest.mark.slow
 @given(tiny_data())
 @settings(max_examples=examples(200), deadline=None)
 def test_exgreedy_is_the_brute_force_tree(data):

@@ -47,6 +47,7 @@ def test_polish_does_not_exchange_the_names_of_labels(kind, polish):
     assert min(rule.purity for rule in model.rules_) > 0.8
 
 
+@pytest.mark.slow
 def test_names_are_matched_without_a_local_search():
     with pytest.warns(UserWarning, match="less than half of the rows"):
         model = ExplainableKMeans(10, effort="fast", random_state=0).fit(load_digits().data)
@@ -68,6 +69,7 @@ MODELS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("model", MODELS, ids=repr)
 @pytest.mark.parametrize("has_labels", [False, True])

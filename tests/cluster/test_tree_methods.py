@@ -45,6 +45,7 @@ def test_every_tree_estimator_is_covered():
     assert public == {type(estimator) for estimator in TREES}
 
 
+@pytest.mark.slow
 @each_tree
 def test_importances_are_shares_of_the_features_that_are_split(estimator):
     model = fresh(estimator).fit(X)

@@ -10,13 +10,12 @@ from pellucid.eop.kernels.boxes import best_grid_box, improve_box
 from pellucid.eop.problem import ProjectionView
 from pellucid.eop.shapes.boxes import Boxes, BoxFinder, describe_box, round_box
 
-pytestmark = pytest.mark.slow
-
 cells = st.lists(
     st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(-4, 3)), min_size=1, max_size=20
 )
 
 
+@pytest.mark.slow
 @given(cells)
 @settings(max_examples=examples(60), deadline=None)
 def test_grid_box_has_the_largest_sum(cells):

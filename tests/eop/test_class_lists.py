@@ -19,8 +19,6 @@ from pellucid.eop.projections import list_projections
 from pellucid.eop.pruning import FlatList
 from pellucid.eop.shapes.boxes import Boxes, drop_ends
 
-pytestmark = pytest.mark.slow
-
 FIXED = {"max_error": 0.1, "complexity_penalty": 0.002, "calibration": 0}
 
 
@@ -304,6 +302,7 @@ def test_a_list_without_regions_is_only_chosen_if_none_is_more_accurate(n_right,
     assert found[0].complexity_penalty == chosen
 
 
+@pytest.mark.slow
 def test_noise_gets_no_region():
     random = np.random.default_rng(0)
     X, y = random.random((200, 2)), (random.random(200) < 0.2).astype(int)

@@ -16,8 +16,6 @@ from pellucid.eop.region_list import RegionList
 from pellucid.eop.shapes.regions import ColumnName, format_of
 from pellucid.tables.column_formats import ColumnFormat
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture(scope="module")
 def iris():

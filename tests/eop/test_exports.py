@@ -22,8 +22,6 @@ from pellucid.eop.shapes.boxes import Boxes
 from pellucid.tables.column_formats import PLAIN, ColumnFormat
 from pellucid.tables.encoding import Encoding
 
-pytestmark = pytest.mark.slow
-
 SHAPES = ("box", "polyhedron", "ellipse")
 
 
@@ -63,6 +61,7 @@ def fitted(load, shape) -> tuple[pd.DataFrame, EOPClassifier]:
     return X, EOPClassifier("stump", regions=shape, random_state=0).fit(X, y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("load", [load_iris, load_wine])
@@ -209,6 +208,7 @@ def test_rows_in_no_region_have_no_cluster_if_the_model_abstains():
     assert ATEOPClassifier(random_state=0, max_error=0.1).fit(X, y).to_sql().endswith("NULL\nEND")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 def test_all_exports_of_a_model_that_abstains_agree(shape):
     data = load_wine(as_frame=True)
@@ -299,6 +299,7 @@ def test_a_matrix_must_be_an_ellipse():
         from_json(json.dumps(document))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("shape", "max_error"),
     [("box", 0.0), ("box", 0.1), ("polyhedron", 0.02), ("ellipse", 0.0)],

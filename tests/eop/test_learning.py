@@ -16,8 +16,6 @@ from pellucid import ATEOPClassifier, EOPClassifier
 from pellucid.datasets import make_eop_patterns, make_xor_triangles
 from pellucid.eop.problem import project
 
-pytestmark = pytest.mark.slow
-
 MODELS = [
     EOPClassifier("stump", regions="box"),
     EOPClassifier("linear_svm", regions="nonparametric", leftover="abstain"),
@@ -47,6 +45,7 @@ def fitted(patterns):
     return cache(lambda model: clone(model).set_params(random_state=0).fit(X, y))
 
 
+@pytest.mark.slow
 @quiet
 @each
 def test_first_level_that_contains_a_row_classifies_it(model, patterns, fitted):
@@ -66,6 +65,7 @@ def test_first_level_that_contains_a_row_classifies_it(model, patterns, fitted):
     assert ((where[:, 0] < 0) == model.abstained(test)).all()
 
 
+@pytest.mark.slow
 @quiet
 @each
 def test_abstained_rows_are_those_in_no_region(model, patterns):
@@ -84,6 +84,7 @@ def test_abstained_rows_are_those_in_no_region(model, patterns):
     assert (names[shares.argmax(axis=1)] == answering.predict(test)).all()
 
 
+@pytest.mark.slow
 @quiet
 @each
 def test_result_does_not_depend_on_threads_or_storage(model, patterns):
@@ -129,6 +130,7 @@ def test_level_attributes_are_consistent(model, patterns, fitted):
     assert all(step.after is lv.regions for step, lv in zip(used, model.levels_))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("regions", ["box", "nonparametric"])
 @pytest.mark.parametrize("max_error", [0.1, 0.2])
 def test_error_on_new_rows_is_at_most_max_error(regions, max_error):
@@ -219,6 +221,7 @@ def test_max_levels_and_max_dim(patterns):
     assert len(model.levels_[0].features) <= 3
 
 
+@pytest.mark.slow
 def test_rows_in_no_region_are_classified_by_the_closest_level(patterns):
     X, y, test, _ = patterns
     names = np.array(["no", "yes"])
@@ -256,6 +259,7 @@ def test_rows_in_no_region_are_classified_by_the_closest_level(patterns):
     assert (majority.predict(test)[inside] == answers[inside]).all()
 
 
+@pytest.mark.slow
 def test_accuracy_stated_for_rows_in_no_region_holds_for_new_rows():
     """Uncovered training rows are scored leave-one-out; otherwise the accuracy would be 1."""
     X, y = make_eop_patterns(9000, 6, pattern_dims=(2, 2, 2), width=(0.1, 0.2), random_state=1)
@@ -295,6 +299,7 @@ def test_leftover_neighbours_requires_nonparametric_regions(patterns):
         EOPClassifier("stump", leftover="neighbours").fit(X, y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("regions", ["box", "nonparametric"])
 def test_max_error_is_not_relaxed_beyond_relax(patterns, regions):
     X, y, _, _ = patterns
@@ -442,6 +447,7 @@ def test_weights_require_a_base_that_supports_them(patterns):
     model.fit(X, y, sample_weight=np.ones(len(X)))
 
 
+@pytest.mark.slow
 def test_sklearn_classifiers_are_scored_out_of_sample():
     X, y = make_xor_triangles(random_state=0)
     flipped = np.random.RandomState(99).rand(len(y)) < 0.15

@@ -8,8 +8,6 @@ from pellucid._core.data.arrays import Weights
 from pellucid.eop.classifiers.linear import LinearBase
 from pellucid.eop.problem import RegionProblem
 
-pytestmark = pytest.mark.slow
-
 
 def make(n_classes, seed=0, n=200, weighted=True):
     random = np.random.RandomState(seed)

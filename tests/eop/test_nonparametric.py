@@ -15,8 +15,6 @@ from pellucid.eop.shapes.nonparametric import (
     lowest_threshold,
 )
 
-pytestmark = pytest.mark.slow
-
 
 def slow_score(point, P, correct, m):
     """Distance-weighted fraction of correct rows among the m nearest; identical rows are merged."""

@@ -7,8 +7,6 @@ import pytest
 
 from pellucid import ATEOPClassifier, EOPClassifier
 
-pytestmark = pytest.mark.slow
-
 X = np.random.default_rng(0).normal(size=(30, 2))
 Y = (X[:, 0] > 0).astype(int)
 

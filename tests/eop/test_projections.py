@@ -9,8 +9,6 @@ from pellucid.eop.problem import RegionProblem, project
 from pellucid.eop.projections import list_projections
 from pellucid.eop.scan import scan_projections
 
-pytestmark = pytest.mark.slow
-
 
 def test_all_subsets_in_order():
     subsets = list_projections(np.array([1, 4, 7]), 2, "all", np.random.RandomState(0))

@@ -12,8 +12,6 @@ from pellucid.eop.problem import RegionProblem
 from pellucid.eop.refining import ListBox, ListOptimizer
 from pellucid.eop.shapes.boxes import Boxes, BoxFinder
 
-pytestmark = pytest.mark.slow
-
 ENDS = [-np.inf, 0.5, 1.5, 2.5, np.inf]
 
 
@@ -99,6 +97,7 @@ def test_weights_count_as_repeated_rows():
     ]
 
 
+@pytest.mark.slow
 def test_only_lists_whose_error_is_not_given_are_optimized(monkeypatch):
     calls = []
     optimize = ListOptimizer._optimize

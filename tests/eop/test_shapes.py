@@ -12,8 +12,6 @@ from pellucid.eop.shapes.ball_growing import best_radius
 from pellucid.eop.shapes.ellipses import EllipseFinder, Ellipses
 from pellucid.eop.shapes.polyhedra import Polyhedra, PolyhedronFinder
 
-pytestmark = pytest.mark.slow
-
 
 def view_of(P, correct, held_P, held_correct, min_units=10):
     ones = np.ones(len(P), np.int64), np.ones(len(held_P), np.int64)
@@ -137,6 +135,7 @@ class DiskFinder(ShapeFinder):
         return Disks(np.reshape(centers, (-1, dim)), [region.radius[0] for region in regions])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [EOPClassifier(complexity_penalty=0.0), ATEOPClassifier()])
 def test_own_shapes_are_fitted_explained_and_drawn(model):
     random = np.random.default_rng(0)

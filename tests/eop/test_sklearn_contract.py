@@ -9,8 +9,6 @@ from _support.extended import EXTENDED
 from _support.sklearn_checks import expected_failures
 from pellucid import ATEOPClassifier, EOPClassifier
 
-pytestmark = pytest.mark.slow
-
 CLASSIFIERS = [
     EOPClassifier(max_error=0.1, max_levels=2),  # faster than the default
     EOPClassifier(
@@ -35,6 +33,7 @@ def test_every_classifier_is_checked():
     assert classifiers == set(map(type, CLASSIFIERS))
 
 
+@pytest.mark.slow
 @parametrize_with_checks(CLASSIFIERS, expected_failed_checks=expected_failures)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore:class.* too few rows")

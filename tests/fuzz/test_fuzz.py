@@ -169,6 +169,7 @@ def test_hash_of_the_engine_depends_on_content_only(tmp_path):
     assert write("third", b"x = 1\ny = 3\n") != first
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seconds", "n_hangs"), [(1e-3, 2), (600, 0)])
 def test_campaign_counts_cases_and_hangs(seconds, n_hangs):
     """A case above the time limit ends its process, which another one replaces."""
@@ -184,12 +185,14 @@ def test_campaign_counts_cases_and_hangs(seconds, n_hangs):
     assert all("\n" not in line for line in lines)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, 480 if EXTENDED else 80, 80))
 def test_short_run(first):
     outcomes = [run_case(seed) for seed in range(first, first + 80)]
     assert [outcome for outcome in outcomes if outcome.is_failure] == []
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(60), deadline=None, derandomize=True)
 @given(st.data())
 def test_small_tables(data):

@@ -30,6 +30,7 @@ def frames(X, n_parts=4, order=None, **columns):
     return [table[part] for part in np.array_split(np.arange(len(X)), n_parts)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["centers", "none", "labels"])
 def test_rows_that_fit_give_the_tree_of_memory(kind):
     X, labels = make_data()
@@ -81,6 +82,7 @@ def test_batches_and_order_do_not_matter(options, decimals, monkeypatch):
         np.testing.assert_allclose(model.cluster_centers_[c], mean)
 
 
+@pytest.mark.slow
 def test_the_cheapest_tree_over_all_rows_is_kept(monkeypatch):
     monkeypatch.setattr(_explainable_kmeans, "SCAN_SAMPLE_ROWS", 200)  # fewer than rows
     monkeypatch.setattr(local_search, "_MAX_ROWS", 100)

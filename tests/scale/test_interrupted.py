@@ -49,6 +49,7 @@ print("stopped", n_files, threading.active_count() - n_threads, flush=True)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
 def test_no_temporary_file_is_left(tmp_path):
     with subprocess.Popen(

@@ -92,6 +92,7 @@ def cases(n_seeds, n_beam_seeds):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:the tree has")
 @pytest.mark.parametrize(("name", "seed"), cases(*((12, 6) if EXTENDED else (6, 3))))
 def test_partitions_do_not_matter(name, seed):
@@ -119,6 +120,7 @@ def test_partitions_do_not_matter(name, seed):
     assert str(on_scan.explain()) == str(model.explain())
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:the tree has")
 @pytest.mark.parametrize("estimator", [BSIMM, partial(EMN, search=BeamSearch(5, 3))])
 def test_wide_beams(estimator):

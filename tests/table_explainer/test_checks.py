@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
+import pytest
 
 import pellucid
 from _support.tables import blobs
@@ -23,6 +24,7 @@ def diagonal(n_rows: int = 300) -> pl.DataFrame:
     )
 
 
+@pytest.mark.slow
 def test_a_good_explanation_has_no_warning():
     assert warnings_of(blobs()) == []
 
@@ -72,6 +74,7 @@ def test_a_cluster_without_a_rule():
         )
 
 
+@pytest.mark.slow
 def test_weak_separation():
     table = pl.DataFrame(np.random.default_rng(0).random((300, 6)), schema=list("abcdef"))
     found = pellucid.explain(table, k=3, verbose=False)
@@ -82,6 +85,7 @@ def test_weak_separation():
     ) in found.warnings
 
 
+@pytest.mark.slow
 def test_many_dropped_rows():
     values = blobs(200)
     table = values.with_columns(

@@ -37,14 +37,14 @@ def test_flags_give_the_same_clusters_however_they_are_written(k):
     booleans = numbers.with_columns(pl.col(names).cast(pl.Boolean))
     floats = numbers.with_columns(pl.col(names).cast(pl.Float64))
     labels = [
-        pellucid.explain(table, k=k, verbose=False).labels.tolist()
+        pellucid.explain(table, k=k, effort="fast", verbose=False).labels.tolist()
         for table in (numbers, words, booleans, floats)
     ]
     assert labels[0] == labels[1] == labels[2] == labels[3]
 
 
 def test_rare_flags_do_not_make_small_clusters():
-    found = pellucid.explain(flags(), k=6, verbose=False)
+    found = pellucid.explain(flags(), k=6, effort="fast", verbose=False)
     assert min(rule.share for rule in found.rules) > 0.05
 
 

@@ -88,6 +88,7 @@ def test_a_range_is_compared_with_the_agreement_of_trees():
     assert chosen.agreement == pytest.approx(found.measures["agreement"], abs=0.05)
 
 
+@pytest.mark.slow
 def test_the_agreement_is_that_of_a_tree():
     found = pellucid.explain(blobs(180, 3), k=(3, 4), verbose=False)
     assert found.number_scores[0].agreement == 1.0

@@ -66,6 +66,7 @@ def node_of(problem, members):
     return Node(NodeRows(np.concatenate(rows), root.rows.passive, np.array(members)), state)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows_per_bin", [0, 1])
 @given(st.integers(0, 10**6))
 @settings(max_examples=20, deadline=None)
@@ -88,6 +89,7 @@ def test_the_sums_of_every_node_are_those_of_its_rows(rows_per_bin, seed):
             waiting += [divided.left, divided.right]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [IMM, EMN])
 @given(st.integers(0, 10**6), st.sampled_from(["greedy", BeamSearch(3, 2)]), st.booleans())
 @settings(max_examples=20, deadline=None)
@@ -117,6 +119,7 @@ def test_sums_of_a_histogram_by_center(seed):
     np.testing.assert_array_equal(differences(stored.sums), count(problem, root))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("store", [np.asarray, sparse.csc_array])
 def test_a_center_for_every_fifth_row(store):
     X = np.arange(1.0, 1501.0)[:, None]

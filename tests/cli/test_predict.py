@@ -140,16 +140,6 @@ def test_the_output_notes_rows_with_other_values(tmp_path):
     assert pl.read_csv(output).columns == ["service", "kind", "cluster", "rule"]
 
 
-def test_the_output_notes_missing_numbers(tmp_path, model):
-    (tmp_path / "new.csv").write_text("x,y\n3,1\n,2\nmuch,3\n")
-    result = predict(model(ColumnFormat()), tmp_path / "new.csv")
-    assert result.stdout.splitlines()[0] == "x,y,cluster,rule,rule_note"
-    assert [line.split(",")[2:] for line in result.stdout.splitlines()[2:]] == [
-        ["", "", "x is missing"],
-        ["", "", "x is missing"],
-    ]
-
-
 @pytest.mark.parametrize(
     ("name", "value"),
     [("separator", 5), ("separator", ";;"), ("na", "x"), ("na", [1]), ("skip", -1), ("header", 1)],

@@ -146,6 +146,7 @@ def _write(
                 source,
                 explanation,
                 assignment.leaf,
+                assignment.special_rules(explanation),
                 bom=appearance.bom,
                 keep_formulas=appearance.keep_formulas,
             )

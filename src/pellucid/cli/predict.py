@@ -32,8 +32,7 @@ def predict(
         if name in source.table.columns:
             raise CommandError(f"{source.name} already has a column {name!r}", hint="rename it")
     found = assign_rows(explanation, source, model=str(model))
-    special = explanation.special_rules(found.leaf, found.missing, found.columns)
-    write_rows(output, source, explanation, found.leaf, special, **text)
+    write_rows(output, source, explanation, found.leaf, found.special_rules(explanation), **text)
     report_assignment(explanation, found)
     if output is not None:
         notice(f"wrote {count(source.table.height, 'row')} with their cluster to {output}")

@@ -63,12 +63,14 @@ def write_rows(
     source: TableSource,
     explanation: Any,
     leaf: np.ndarray,
-    special: Mapping[int, RowRule] | None = None,
+    special: Mapping[int, RowRule],
     *,
     bom: bool = False,
     keep_formulas: bool = False,
 ) -> None:
     """Write the original table with the cluster and the rule of each row.
+
+    A column of notes says which values were not in the training data, if there are any.
 
     Parameters
     ----------
@@ -78,7 +80,7 @@ def write_rows(
     explanation : Explanation
     leaf : ndarray of int of shape (n_rows,)
         Leaf of each row; rows with -1 get empty fields.
-    special : dict of int to RowRule, optional
+    special : dict of int to RowRule
         Rules of rows that differ from those of their leaves, and notes.
     bom : bool
         Whether a CSV file starts with a byte order mark, which Excel needs.
@@ -94,14 +96,14 @@ def write_rows(
         pl.Series(RULE, [rule.text for rule in rules], dtype=pl.String),
     ]
     table = source.table.with_columns(column.gather(position) for column in added)
-    if special:
-        # A row whose note is empty has a value between those of the training data.
-        rules_of = {row: found.rule.text for row, found in special.items() if found.rule}
-        notes = {row: "; ".join(found.notes) or None for row, found in special.items()}
-        table = table.with_columns(
-            table[RULE].scatter(list(rules_of), list(rules_of.values())),
-            pl.Series(NOTE, [notes.get(row) for row in range(table.height)], dtype=pl.String),
-        )
+    found = {row: each for row, each in special.items() if each.rule is not None}
+    if found:
+        texts = [each.rule.text for each in found.values() if each.rule is not None]
+        table = table.with_columns(table[RULE].scatter(list(found), texts))
+    notes = {row: "; ".join(each.notes) for row, each in found.items() if each.notes}
+    if notes:
+        noted = [notes.get(row) for row in range(table.height)]
+        table = table.with_columns(pl.Series(NOTE, noted, dtype=pl.String))
     if output is None:
         sys.stdout.write(to_text(table, source, keep_formulas=keep_formulas))
         return
@@ -110,7 +112,7 @@ def write_rows(
 
 def check_added_columns(table: pl.DataFrame, output: Path) -> None:
     """Fail if the table already has the columns that are added, or cannot be written."""
-    for name in (CLUSTER, RULE):
+    for name in (CLUSTER, RULE, NOTE):
         if name in table.columns:
             raise CommandError(
                 f"the input already has a column {name!r}, which --output would add",

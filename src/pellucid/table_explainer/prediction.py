@@ -10,6 +10,7 @@ import numpy as np
 from pellucid._utils.notices import notice
 from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.input_columns import UNKNOWN
+from pellucid.explanation.row_explanations import RowRule
 from pellucid.table_explainer.wording import count
 from pellucid.tables.columns import Columns
 from pellucid.tables.reading import TableSource
@@ -41,6 +42,10 @@ class Assignment(NamedTuple):
     def is_known(self) -> np.ndarray:
         """Which rows have a leaf."""
         return self.leaf != UNKNOWN
+
+    def special_rules(self, explanation: Explanation) -> dict[int, RowRule]:
+        """Rules of the rows for which the text of the rule of their leaf may be false."""
+        return explanation.special_rules(self.leaf, self.missing, self.columns)
 
 
 def assign_rows(explanation: Explanation, source: TableSource, *, model: str = "") -> Assignment:

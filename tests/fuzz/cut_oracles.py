@@ -82,10 +82,11 @@ class Posed:
         # An upper bound of the bound from which the engine takes its unit of costs.
         own = int(costs[np.arange(len(rows)), self.labels].sum())
         bound = 2 * own + 4 * total * int(apart)
+        least_unit = _LEAST_UNIT / (both.unit**self.power * weights.unit)
         is_exact = self.are_whole and 4 * total * width * largest < 2**_EXACT_BITS
+        is_exact = is_exact and least_unit <= 1
         # Each column is rounded to the unit: of a row with its fractional weight, or of each copy.
         times = width * (total if self.are_whole else len(rows))
-        least_unit = _LEAST_UNIT / (both.unit**self.power * weights.unit)
         slack = 0 if is_exact else times * ((2 * bound >> 60) + math.ceil(least_unit)) + 1
         if costs.max() * len(rows) < 2**62:
             costs = costs.astype(np.int64)

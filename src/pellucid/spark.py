@@ -11,8 +11,9 @@ from pellucid import cluster
 from pellucid._utils.notices import InputError
 from pellucid._utils.optional import missing_package
 from pellucid.export.json import from_json, to_json
-from pellucid.export.sql import to_sql
+from pellucid.scale.prediction import predict_source
 from pellucid.scale.scan import scan
+from pellucid.scale.spark import SparkSource
 
 try:
     from pyspark import keyword_only
@@ -26,7 +27,6 @@ try:
         MLWritable,
         MLWriter,
     )
-    from pyspark.sql import functions as F
 except ImportError:
     raise missing_package("pyspark", "pellucid.spark") from None
 
@@ -196,5 +196,5 @@ class ExplainerModel(Model, _ExplainerParams, _Saved):
         return self.explanation.to_json()
 
     def _transform(self, dataset: Any) -> Any:
-        expression = to_sql(self.explanation, dialect="spark")
-        return dataset.withColumn(self.getOrDefault(self.predictionCol), F.expr(expression))
+        output = self.getOrDefault(self.predictionCol)
+        return predict_source(self.explanation, SparkSource(dataset), [], output)

@@ -192,6 +192,12 @@ def test_a_file_that_changes(frame, tmp_path):
     assert "a.parquet has changed while it was read" in fit_error(data)
 
 
+def test_a_connection_is_no_source():
+    duckdb = pytest.importorskip("duckdb")
+    with pytest.raises(ValueError, match="scan cannot read DuckDBPyConnection; give it a path"):
+        pellucid.scan(duckdb.connect())
+
+
 def test_unreadable_files(tmp_path):
     path = tmp_path / "broken.parquet"
     path.write_bytes(b"PAR1 no")

@@ -110,6 +110,25 @@ def test_labels_and_saved_estimator(spark, tmp_path):
     assert (found["p"] == expected.predict(X)).all()
 
 
+def test_booleans_in_a_saved_model(spark, tmp_path):
+    from pellucid.spark import Explainer, ExplainerModel
+
+    table = pd.DataFrame({"b": [True, False] * 10, "x": np.arange(20) / 40})
+    frame = spark.createDataFrame(table)
+    model = Explainer(inputCols=["b", "x"], centers=[[1, 0.2], [0, 0.2]]).fit(frame)
+    model.save(str(tmp_path / "model"))
+    found = ExplainerModel.load(str(tmp_path / "model")).transform(frame)
+    assert found.columns == ["b", "x", "prediction"]
+    found = found.toPandas()
+    assert (found["prediction"] == ~found["b"]).all()
+
+
+def test_repeated_names(spark):
+    frame = spark.range(3).selectExpr("id AS a", "id AS b", "'x' AS a")
+    with pytest.raises(ValueError, match="more than one column 'a'"):
+        pellucid.scan(frame)
+
+
 def test_same_tree_with_weights_though_a_task_fails(spark, tmp_path, monkeypatch):
     # Every pass over the data is a job of Spark and takes about a second. Other methods are
     # compared where an estimator of Spark ML is used.

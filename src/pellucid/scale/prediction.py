@@ -12,7 +12,7 @@ import numpy as np
 
 from pellucid._utils.notices import InputError
 from pellucid.explanation.explanation import Explanation
-from pellucid.scale.sources import Chunk, arrow_columns, matrix_of
+from pellucid.scale.sources import Chunk, Source, arrow_columns, matrix_of
 from pellucid.tables.encoding import Indicator
 from pellucid.tree import ThresholdTree
 
@@ -146,11 +146,19 @@ class ScanPredictor:
         return pa.RecordBatchReader.from_batches(schema, predict())
 
 
-def predict_scan(model: Any, scan: Any, output: str) -> Any:
-    """The rows of a scan with the column `output` of the clusters of a fitted model."""
-    source = scan.source
+def predict_source(model: Any, source: Source, columns: Sequence[str], output: str) -> Any:
+    """The rows of a source with the column `output` of the clusters of a fitted model.
+
+    Parameters
+    ----------
+    model : fitted estimator or Explanation
+    source : Source
+    columns : sequence of str
+        The columns of a model that has no names.
+    output : str
+    """
     known = [*source.numeric, *source.others]
-    predictor = ScanPredictor.of(model, _columns_of(model, scan), output)
+    predictor = ScanPredictor.of(model, _columns_of(model, columns), output)
     for name in predictor.columns:
         if name not in source.numeric:
             problem = "holds no numbers" if name in known else "is not in the data"
@@ -158,21 +166,21 @@ def predict_scan(model: Any, scan: Any, output: str) -> Any:
     return source.predict(predictor)
 
 
-def _columns_of(model: Any, scan: Any) -> list[str]:
-    """The column of the scan for each column of a fitted model: by name, or else by position."""
+def _columns_of(model: Any, columns: Sequence[str]) -> list[str]:
+    """The column of a source for each column of a fitted model: by name, or else by position."""
     names = getattr(model, "feature_names_in_", None)
     if isinstance(model, Explanation) and names is not None:
         _require_numbers(model)
         names = model.tree_columns_
     if names is not None:
         return [str(name) for name in names]
-    if len(scan.columns) != model.n_features_in_:
+    if len(columns) != model.n_features_in_:
         raise InputError(
-            f"the scan has {len(scan.columns)} columns, but {type(model).__name__} was fitted on "
+            f"the scan has {len(columns)} columns, but {type(model).__name__} was fitted on "
             f"{model.n_features_in_}",
             hint="name them in order: scan(source, columns=[...])",
         )
-    return list(scan.columns)
+    return list(columns)
 
 
 def _require_numbers(explanation: Explanation) -> None:

@@ -198,7 +198,7 @@ def open_source(source: Any) -> Source:
     module = type(source).__module__.split(".")[0]
     if module == "polars" and type(source).__name__ == "LazyFrame":
         return PolarsSource(source)
-    if module in ("duckdb", "_duckdb"):
+    if module in ("duckdb", "_duckdb") and hasattr(source, "limit"):
         return DuckDBSource(source)
     if module == "pyarrow" and hasattr(source, "iter_batches"):
         return ParquetFileSource(source)

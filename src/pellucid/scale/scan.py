@@ -15,7 +15,7 @@ from pellucid._utils.optional import is_missing
 from pellucid._utils.threads import ThreadPool
 from pellucid.scale.batches import RawBatch
 from pellucid.scale.partitions import Partitions
-from pellucid.scale.prediction import predict_scan
+from pellucid.scale.prediction import predict_source
 from pellucid.scale.queries import open_source
 from pellucid.scale.sampling import GatheredRows, GatherTask
 from pellucid.scale.sources import Chunk, Source, matrix_of, refuse_repeated
@@ -83,7 +83,7 @@ class BatchScan:
         Spark) have no cluster (null), and all others raise an error that names the column.
         """
         self.check_output(column)
-        return predict_scan(model, self, column)
+        return predict_source(model, self.source, self.columns, column)
 
     def check_output(self, column: str = "cluster") -> None:
         """Raise an error if the data have a column of this name."""

@@ -39,9 +39,10 @@ class SparkSource(Source):
 
     def __init__(self, frame: Any) -> None:
         self._frame = frame
-        types = dict(frame.dtypes)
-        self.numeric = [n for n, t in types.items() if t in _NUMBERS or t.startswith("decimal")]
-        self.others = [name for name in types if name not in self.numeric]
+        self.numeric, self.others = [], []
+        for name, kind in frame.dtypes:
+            is_numeric = kind in _NUMBERS or kind.startswith("decimal")
+            (self.numeric if is_numeric else self.others).append(name)
 
     def read(self, columns: Sequence[str], n_rows: int) -> Iterator[Chunk]:
         """Refused: rows are not collected."""

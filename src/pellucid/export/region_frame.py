@@ -28,7 +28,8 @@ def regions_to_frame(model: Any, *, kind: FrameKind | None = None) -> Any:
         row for rows in no region. ``level`` and ``region`` (-1 in the last row); ``cluster``
         (None for no answer); ``rule``; ``rows``, the weight of the training rows; ``share`` of
         the weight; ``purity``; and ``column_1``, ``above_1``, ``at_most_1``, ``column_2`` and so
-        on, the columns and the ends of boxes (infinite where there is none, NaN for other shapes).
+        on, the columns and the ends of boxes (infinite where there is none, NaN for other shapes;
+        the end of a date is a number of days since 1970-01-01).
 
     Examples
     --------

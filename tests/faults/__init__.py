@@ -1,0 +1,1 @@
+"""Failing disks, caches and processes; faults that are planted in the package."""

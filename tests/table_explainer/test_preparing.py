@@ -110,6 +110,12 @@ def test_nan_is_missing_and_numbers_outside_the_domain_are_an_error():
         prepared(tiny)
 
 
+def test_labels_are_numbers_or_text():
+    table = blobs().with_columns(group=pl.lit([1]))
+    with pytest.raises(InputError, match="column 'group' of labels= has values of type List"):
+        prepared(table, labels="group")
+
+
 def test_nothing_is_left():
     table = pl.DataFrame({"a": [1.5, 2.5, None, None], "b": [None, None, 1.5, 2.5]})
     with pytest.raises(InputError, match='no row is left: .*use missing="median"'):

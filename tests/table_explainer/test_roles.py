@@ -152,6 +152,13 @@ def test_categories_can_be_requested():
         roles_of([[i] for i in range(N)], "tags", columns="tags")
 
 
+def test_numbers_that_floats_round_are_no_categories():
+    long = pl.Series([2**60, 2**63] * (N // 2), dtype=pl.UInt64)
+    assert roles_of(long, "size")[0] == "number"
+    with pytest.raises(InputError, match="column 'size' has numbers above 2.*convert the column"):
+        roles_of(long, "size", categorical="size")
+
+
 @pytest.mark.parametrize(
     "options",
     [

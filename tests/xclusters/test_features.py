@@ -273,3 +273,12 @@ def test_dates_can_be_categories():
     frame.loc[4, "opened"] = None
     with pytest.raises(ValueError, match="column 'opened' contains NaN, first at row 4"):
         XClusters("day *", k_range=(2, 3)).fit(frame)
+
+
+def test_the_rule_of_a_row_with_a_new_category_is_true_for_it():
+    table = pd.DataFrame({"plan": ["basic", "plus", "pro"] * 20, "spend": [1.0, 8.0, 8.0] * 20})
+    found = XClusters("spend", "plan", k_range=(2, 3), accuracy_distance="euclidean").fit(table)
+    new = pd.DataFrame({"plan": ["trial"], "spend": [1.0]})
+    (row,) = found.explain(new)
+    assert row.rule.text == "plan is not basic"
+    assert row.notes == ("plan: 'trial' was not in the training data",)

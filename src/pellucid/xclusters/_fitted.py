@@ -9,9 +9,11 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from pellucid.explanation.explanation import Explanation
 from pellucid.explanation.mixins import EstimatorExportMixin
 from pellucid.explanation.row_explanations import explain_rows, leaf_purity
 from pellucid.explanation.rules import RuleList, cluster_rules, leaf_rules
+from pellucid.tables.columns import Columns
 from pellucid.tables.dates import dates_as_days
 from pellucid.tables.encoding import Indicator
 from pellucid.tree import ThresholdTree
@@ -184,14 +186,20 @@ class ExplainedClusters(TreeModelMixin, EstimatorExportMixin, ClusterMixin, Base
         check_is_fitted(self)
         if X is None:
             return self.rules_
-        encoded = self._encode(X)
+        columns = self._columns(X)
+        encoded = self.encoding_.transform(columns)
+        leaf = self.tree_.apply(encoded)
+        explanation = Explanation.of(self)
+        names = explanation.input_columns.encoding.input_names
+        used = columns.take(map(self.encoding_.input_names.index, names))
         return explain_rows(
             self.tree_,
             self._leaf_rules,
-            self.tree_.apply(encoded),
+            leaf,
             lambda feature, rows: encoded[rows, feature],
             self.tree_columns_,
             self.formats_,
+            explanation.special_rules(leaf, leaf, used),
         )
 
     def _tree_input(self, X: Any) -> np.ndarray:
@@ -200,8 +208,11 @@ class ExplainedClusters(TreeModelMixin, EstimatorExportMixin, ClusterMixin, Base
     def _encode(self, X: Any) -> np.ndarray:
         """Check that the estimator is fitted, and encode the explanation features of `X`."""
         check_is_fitted(self)
-        columns = self._reader.explanation(self, X)
-        return self.encoding_.transform(dates_as_days(columns, self.formats_))
+        return self.encoding_.transform(self._columns(X))
+
+    def _columns(self, X: Any) -> Columns:
+        """The explanation features of `X`, dates as days."""
+        return dates_as_days(self._reader.explanation(self, X), self.formats_)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
